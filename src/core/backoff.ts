@@ -1,0 +1,28 @@
+/** How long to wait before a further try. All times in milliseconds. */
+export interface BackoffOptions {
+  /** Upper bound of the first wait. */
+  readonly baseMs: number;
+  /** No wait is longer than this. */
+  readonly maxMs: number;
+  /** Growth of the upper bound from one try to the next. */
+  readonly factor: number;
+}
+
+/** A random number in [0, 1), as `Math.random` gives; an ordinary option, for repeatable tests. */
+export type Random = () => number;
+
+/**
+ * Exponential backoff with full jitter: anything between 0 and `base * factor^(attempt - 1)`, capped.
+ * Full jitter spreads the tries of many lanes that failed at the same moment.
+ *
+ * @param attempt the number of tries made so far, from 1 up
+ * @returns whole milliseconds
+ */
+export function backoff(
+  options: BackoffOptions,
+  attempt: number,
+  random: Random = Math.random,
+): number {
+  const bound = options.baseMs * options.factor ** Math.max(attempt - 1, 0);
+  return Math.floor(Math.min(bound, options.maxMs) * random());
+}

@@ -1,0 +1,36 @@
+/** Where the time comes from. An ordinary option everywhere, so that tests need not wait. */
+export interface Clock {
+  /** Milliseconds since 1970, UTC. */
+  now(): number;
+  /** Calls `fn` once after `ms` milliseconds, unless the returned function is called before. */
+  timer(ms: number, fn: () => void): () => void;
+}
+
+/** The longest delay that Node's timers take; longer ones would fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** The clock of this machine. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  timer(ms, fn) {
+    const handle = setTimeout(fn, Math.min(Math.max(ms, 0), LONGEST_TIMER_MS));
+    return () => clearTimeout(handle);
+  },
+};
+
+/** Resolves after `ms` milliseconds, or as soon as `signal` aborts; it never rejects. */
+export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) {
+      resolve();
+      return;
+    }
+    const done = () => {
+      cancel();
+      signal?.removeEventListener("abort", done);
+      resolve();
+    };
+    const cancel = clock.timer(ms, done);
+    signal?.addEventListener("abort", done, { once: true });
+  });
+}

@@ -1,0 +1,33 @@
+import { type DestinationStream, type Logger as PinoLogger, pino } from "pino";
+import { redaction, scrubber } from "./redact.ts";
+
+/** A pino logger. */
+export type Logger = PinoLogger;
+
+/** pino's levels, from loud to quiet. */
+export const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+export interface LoggerOptions {
+  readonly level: LogLevel;
+  /** Values that no line may show, wherever they turn up. */
+  readonly secrets: readonly string[];
+  /** Where the lines go; standard output by default. */
+  readonly destination?: DestinationStream | undefined;
+}
+
+/** One JSON object a line. Texts of people are redacted by field, secrets wherever they stand. */
+export function createLogger(options: LoggerOptions): Logger {
+  const scrub = scrubber(options.secrets);
+  return pino(
+    {
+      level: options.level,
+      base: {},
+      timestamp: pino.stdTimeFunctions.isoTime,
+      redact: redaction,
+      formatters: { level: (label) => ({ level: label }) },
+      hooks: { streamWrite: scrub },
+    },
+    options.destination ?? pino.destination({ fd: 1, sync: true }),
+  );
+}

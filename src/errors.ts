@@ -1,0 +1,132 @@
+/**
+ * Every code that this package puts on an error or into the body of an HTTP answer.
+ * docs/errors.md lists them all with their remedies; a test holds the two lists together.
+ * Codes of the platform itself (section 7 of the platform document) are not in here: they are
+ * passed through as {@link ApiError.platformCode}.
+ */
+export type ErrorCode =
+  // start
+  | "NODE_TOO_OLD"
+  | "CONFIG_INVALID"
+  | "NOT_STARTED"
+  | "ALREADY_STARTED"
+  | "ADDRESS_IN_USE"
+  // receiving
+  | "SIGNATURE_MISSING"
+  | "SIGNATURE_MALFORMED"
+  | "SIGNATURE_STALE"
+  | "SIGNATURE_MISMATCH"
+  | "BODY_INVALID"
+  | "BODY_TOO_LARGE"
+  | "BODY_INCOMPLETE"
+  | "BODY_ALREADY_PARSED"
+  | "NOT_FOUND"
+  | "METHOD_NOT_ALLOWED"
+  | "NOT_READY"
+  | "STORE_UNAVAILABLE"
+  // the inbox
+  | "INBOX_FULL"
+  | "INBOX_IN_USE"
+  | "INBOX_TOO_NEW"
+  | "INBOX_UNUSABLE"
+  // handlers
+  | "UNKNOWN_EVENT_TYPE"
+  | "HANDLER_TIMEOUT"
+  | "LEASE_LOST"
+  | "STEP_DUPLICATE"
+  | "STEP_UNCERTAIN"
+  | "REPLY_IMPOSSIBLE"
+  | "NEXT_CALLED_TWICE"
+  // the platform's API
+  | "API_ERROR"
+  | "API_UNREACHABLE"
+  | "API_TIMEOUT"
+  | "API_REDIRECT"
+  | "API_INVALID_RESPONSE";
+
+/** The base of every error that this package throws. Match on `code`, never on the message. */
+export class ServiceBotError extends Error {
+  override readonly name: string = "ServiceBotError";
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** The configuration cannot be used. `problems` names each variable once, never its value. */
+export class ConfigError extends ServiceBotError {
+  override readonly name = "ConfigError";
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(
+      "CONFIG_INVALID",
+      `The configuration has ${count(problems.length, "problem")}:\n${list(problems)}`,
+    );
+    this.problems = problems;
+  }
+}
+
+/**
+ * The platform answered a request with something other than 2xx (section 7 of the platform document).
+ * `status` is the HTTP status; `platformCode` is the platform's own code, absent where its body had none.
+ */
+export class ApiError extends ServiceBotError {
+  override readonly name = "ApiError";
+  readonly status: number;
+  readonly platformCode: string | undefined;
+  /** How long the platform asks to wait (`Retry-After`), in milliseconds. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    message: string,
+    details: {
+      status: number;
+      platformCode?: string | undefined;
+      retryAfterMs?: number | undefined;
+    },
+  ) {
+    super(details.status >= 300 && details.status < 400 ? "API_REDIRECT" : "API_ERROR", message);
+    this.status = details.status;
+    this.platformCode = details.platformCode;
+    this.retryAfterMs = details.retryAfterMs;
+  }
+}
+
+/**
+ * No answer came from the platform.
+ * `sent` says whether the request can have reached it: false when the connection was never made.
+ */
+export class NetworkError extends ServiceBotError {
+  override readonly name = "NetworkError";
+  readonly sent: boolean;
+
+  constructor(
+    code: "API_UNREACHABLE" | "API_TIMEOUT",
+    message: string,
+    options: ErrorOptions & { sent: boolean },
+  ) {
+    super(code, message, options);
+    this.sent = options.sent;
+  }
+}
+
+/** The message of anything that was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** True when the error carries this code, be it ours or one of Node's system errors. */
+export function hasCode(error: unknown, code: string): boolean {
+  return typeof error === "object" && error !== null && "code" in error && error.code === code;
+}
+
+function count(n: number, noun: string): string {
+  return `${n} ${noun}${n === 1 ? "" : "s"}`;
+}
+
+function list(lines: readonly string[]): string {
+  return lines.map((line) => `  - ${line}`).join("\n");
+}

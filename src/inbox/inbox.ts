@@ -1,0 +1,162 @@
+/**
+ * The contract of the durable inbox: both doors (webhook and polling) put events in, the dispatcher
+ * takes them out. The design behind it is in docs/delivery.md.
+ *
+ * Words: a *lane* is what is claimed; a *claim* is one lane's first pending event, leased for a while;
+ * the *fence* counts the claims of a lane, and a claim whose fence is no longer the lane's has lost
+ * its lease: whatever it still wants to write is refused.
+ *
+ * Promises settle after the data is durable. Every method rejects with a `ServiceBotError`
+ * STORE_UNAVAILABLE when the store cannot do it now; nothing is written in part.
+ */
+
+/** The door through which an event came first. */
+export type Source = "webhook" | "poll";
+
+/** An event on its way in. */
+export interface NewEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly lane: string;
+  /** Sorts the events of a lane, byte by byte; see `orderKey`. */
+  readonly ord: string;
+  /** The whole event as JSON text. */
+  readonly body: string;
+  /** Set when the event cannot be handled: it is stored as a dead letter with this reason. */
+  readonly unusable?: string;
+}
+
+/** A position in the platform's log that is written together with the events read before it. */
+export interface CursorMove {
+  readonly name: string;
+  readonly position: string;
+}
+
+export interface PutResult {
+  /** The ids that were not there before, in the order in which they were given. */
+  readonly stored: readonly string[];
+  /** How many were there already (or twice in this batch). */
+  readonly duplicates: number;
+  /** How many of the stored ones went to the dead letters at once. */
+  readonly unusable: number;
+}
+
+/** One event, leased to whoever claimed it. `attempt` counts this run, from 1 up. */
+export interface Claim {
+  readonly lane: string;
+  readonly fence: number;
+  readonly id: string;
+  readonly type: string;
+  readonly body: string;
+  readonly source: Source;
+  readonly attempt: number;
+  /** True when a later event of the same lane was done before this one arrived. */
+  readonly late: boolean;
+  /** Milliseconds since 1970, on the store's clock. */
+  readonly receivedAt: number;
+}
+
+/** What is known of a step when it is about to run. */
+export type StepStart =
+  /** The intent has just been recorded: nothing was tried before. */
+  | { readonly state: "new" }
+  /** An earlier run recorded the intent and no result: the effect may or may not have happened. */
+  | { readonly state: "open"; readonly request: string; readonly startedAt: number }
+  /** The step has a result. */
+  | { readonly state: "done"; readonly result: string };
+
+/** A dead letter: an event that will not be handled unless somebody retries it. */
+export interface DeadLetter {
+  readonly id: string;
+  readonly type: string;
+  readonly lane: string;
+  readonly attempts: number;
+  readonly error: string;
+  /** Milliseconds since 1970. */
+  readonly receivedAt: number;
+  readonly diedAt: number;
+}
+
+export interface InboxStats {
+  readonly pending: number;
+  readonly done: number;
+  readonly dead: number;
+  /** When the oldest pending event was received, in milliseconds since 1970. */
+  readonly oldestPendingAt: number | undefined;
+}
+
+export interface Inbox {
+  /**
+   * Stores a batch in one transaction, with the cursors that belong to it. Events whose id is known
+   * are passed over. Resolves once it is on disk.
+   *
+   * @throws {ServiceBotError} INBOX_FULL when the backlog has reached its limit
+   */
+  put(
+    events: readonly NewEvent[],
+    source: Source,
+    cursors?: readonly CursorMove[],
+  ): Promise<PutResult>;
+
+  /**
+   * Leases up to `limit` lanes that are ready, and counts an attempt on the first event of each:
+   * before the handler runs, so that one which kills the process still reaches the dead letters.
+   */
+  claim(limit: number, leaseMs: number): Promise<readonly Claim[]>;
+
+  /** Extends leases. Resolves to the claims that still hold theirs. */
+  extend(claims: readonly Claim[], leaseMs: number): Promise<readonly Claim[]>;
+
+  /** Marks the event as done. False when the lease was lost: the result is dropped. */
+  complete(claim: Claim): Promise<boolean>;
+
+  /** Leaves the event pending and its lane closed for `delayMs`. False when the lease was lost. */
+  retry(claim: Claim, delayMs: number, error: string): Promise<boolean>;
+
+  /** Like `retry`, and gives the attempt back. For what is not the event's fault. */
+  release(claim: Claim, delayMs: number): Promise<boolean>;
+
+  /** Makes the event a dead letter and lets its lane go on. False when the lease was lost. */
+  bury(claim: Claim, error: string): Promise<boolean>;
+
+  /** Milliseconds until a lane becomes ready (0: now); undefined when none is waiting. */
+  nextReadyIn(): Promise<number | undefined>;
+
+  /** Makes idle lanes that have pending events ready again. Resolves to how many there were. */
+  heal(): Promise<number>;
+
+  /** Records the intent of a step unless there is one. Undefined when the lease was lost. */
+  beginStep(claim: Claim, name: string, request: string): Promise<StepStart | undefined>;
+
+  /** Renews the intent of an open step before its effect is tried again. False when the lease was lost. */
+  restartStep(claim: Claim, name: string, request: string): Promise<boolean>;
+
+  /**
+   * Records the result of a step. `ref` is the platform's id of what the step made, where it has one.
+   * False when the lease was lost.
+   */
+  finishStep(claim: Claim, name: string, result: string, ref?: string): Promise<boolean>;
+
+  /** Which of these platform ids are results of steps already. */
+  claimedRefs(refs: readonly string[]): Promise<ReadonlySet<string>>;
+
+  /** The stored position of a cursor. */
+  cursor(name: string): Promise<string | undefined>;
+
+  /** The event types that ever came by webhook, as far as the inbox remembers. */
+  webhookTypes(): Promise<ReadonlySet<string>>;
+
+  stats(): Promise<InboxStats>;
+
+  /** The newest dead letters first. */
+  deadLetters(limit: number): Promise<readonly DeadLetter[]>;
+
+  /** Resolves when the store answers. */
+  ping(): Promise<void>;
+
+  /** Calls `listener` when a lane may have become ready. Returns what ends that. */
+  onReady(listener: () => void): () => void;
+
+  /** Finishes what was accepted and closes the store. Further calls reject. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,56 @@
+-- The lane is the unit of claiming. ready_at is schedule and lease in one (a visibility timeout):
+-- NULL is idle; in the past, claimable; in the future, leased or waiting for a retry.
+CREATE TABLE lane (
+  key      TEXT PRIMARY KEY,
+  pending  INTEGER NOT NULL DEFAULT 0,  -- a counter: EXISTS would strand an event that arrives meanwhile
+  ready_at INTEGER,                     -- ms since 1970
+  owner    TEXT,
+  fence    INTEGER NOT NULL DEFAULT 0,
+  done_ord TEXT                         -- ord of the last event done, to tell late ones
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX lane_ready ON lane (ready_at) WHERE ready_at IS NOT NULL;
+
+CREATE TABLE event (
+  seq         INTEGER PRIMARY KEY,
+  id          TEXT NOT NULL UNIQUE,
+  lane        TEXT NOT NULL,
+  ord         TEXT NOT NULL,
+  type        TEXT NOT NULL,
+  body        TEXT NOT NULL,
+  source      TEXT NOT NULL CHECK (source IN ('webhook', 'poll')),
+  state       TEXT NOT NULL CHECK (state IN ('pending', 'done', 'dead')),
+  attempts    INTEGER NOT NULL DEFAULT 0,
+  received_at INTEGER NOT NULL,         -- ms since 1970
+  done_at     INTEGER,
+  error       TEXT
+) STRICT;
+
+CREATE INDEX event_pending ON event (lane, ord, seq) WHERE state = 'pending';
+CREATE INDEX event_ended ON event (done_at) WHERE state <> 'pending';
+
+-- A row without a result is an intent: the effect may or may not have happened.
+CREATE TABLE step (
+  event_id   TEXT NOT NULL REFERENCES event (id) ON DELETE CASCADE,
+  name       TEXT NOT NULL,
+  state      TEXT NOT NULL CHECK (state IN ('open', 'done')),
+  request    TEXT NOT NULL,
+  result     TEXT,
+  ref        TEXT,                      -- the platform's id of what the step made
+  fence      INTEGER NOT NULL,
+  started_at INTEGER NOT NULL,          -- ms since 1970
+  PRIMARY KEY (event_id, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX step_ref ON step (ref) WHERE ref IS NOT NULL;
+
+CREATE TABLE cursor (
+  name     TEXT PRIMARY KEY,
+  position TEXT NOT NULL,
+  term     INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+
+-- The event types that came by webhook: types outside its subscription say nothing about its health.
+CREATE TABLE webhook_type (
+  type TEXT PRIMARY KEY
+) STRICT, WITHOUT ROWID;
