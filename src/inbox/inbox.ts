@@ -137,6 +137,9 @@ export interface Inbox {
    */
   finishStep(claim: Claim, name: string, result: string, ref?: string): Promise<boolean>;
 
+  /** Forgets an open step of which nothing can have happened. False when the lease was lost. */
+  dropStep(claim: Claim, name: string): Promise<boolean>;
+
   /** Which of these platform ids are results of steps already. */
   claimedRefs(refs: readonly string[]): Promise<ReadonlySet<string>>;
 

@@ -1,0 +1,104 @@
+import type { Database } from "better-sqlite3";
+import { messageOf, ServiceBotError } from "../../errors.ts";
+
+interface Write {
+  run(): void;
+  keep(): void;
+  refuse(error: unknown): void;
+}
+
+/**
+ * Group commit: what is asked for in one turn of the event loop shares one transaction, and so one
+ * fsync. A hundred deliveries cost little more than one, and none is acknowledged before the commit.
+ */
+export class GroupCommit {
+  readonly #db: Database;
+  #waiting: Write[] = [];
+  #scheduled = false;
+  #closed = false;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /**
+   * Runs `work` inside the next transaction. Resolves with its value once that is committed.
+   * `work` must do nothing but read and write the database: it may be run a second time.
+   */
+  write<T>(work: () => T): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (this.#closed) {
+        reject(new ServiceBotError("STORE_UNAVAILABLE", "The inbox is closed."));
+        return;
+      }
+      let value: T;
+      this.#waiting.push({
+        run: () => {
+          value = work();
+        },
+        keep: () => resolve(value),
+        refuse: reject,
+      });
+      if (this.#scheduled) return;
+      this.#scheduled = true;
+      setImmediate(() => this.#flush());
+    });
+  }
+
+  /** Commits what is waiting and takes nothing more. */
+  close(): void {
+    this.#closed = true;
+    this.#flush();
+  }
+
+  #flush(): void {
+    this.#scheduled = false;
+    const group = this.#waiting;
+    this.#waiting = [];
+    if (group.length === 0) return;
+    const error = this.#commit(group);
+    if (error === undefined || group.length === 1) {
+      settle(group, error);
+      return;
+    }
+    // What one of them did wrong must not take the others with it.
+    for (const write of group) settle([write], this.#commit([write]));
+  }
+
+  /** Returns the error that undid the transaction, or undefined once it is on disk. */
+  #commit(group: readonly Write[]): unknown {
+    try {
+      this.#db.exec("BEGIN IMMEDIATE");
+      for (const write of group) write.run();
+      this.#db.exec("COMMIT");
+      return undefined;
+    } catch (error) {
+      this.#rollback();
+      return error ?? new Error("unknown error");
+    }
+  }
+
+  #rollback(): void {
+    // After SQLITE_FULL and some I/O errors SQLite has rolled back by itself.
+    if (this.#db.open && this.#db.inTransaction) this.#db.exec("ROLLBACK");
+  }
+}
+
+function settle(group: readonly Write[], error: unknown): void {
+  for (const write of group) {
+    if (error === undefined) write.keep();
+    else write.refuse(asStoreError(error));
+  }
+}
+
+/** Everything that SQLite throws becomes STORE_UNAVAILABLE; our own errors stay what they are. */
+export function asStoreError(error: unknown): ServiceBotError {
+  if (error instanceof ServiceBotError) return error;
+  return new ServiceBotError(
+    "STORE_UNAVAILABLE",
+    `The inbox cannot be written: ${messageOf(error)}`,
+    {
+      cause: error,
+    },
+  );
+}

@@ -1,0 +1,118 @@
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import Sqlite, { type Database } from "better-sqlite3";
+import { hasCode, messageOf, ServiceBotError } from "../../errors.ts";
+
+/** The name SQLite gives to a database that lives in memory alone. */
+const MEMORY = ":memory:";
+
+/** How long a statement waits for another connection, such as somebody's `sqlite3` shell, in ms. */
+const BUSY_TIMEOUT_MS = 5_000;
+
+/** The WAL is cut back to this size after a checkpoint, in bytes. */
+const WAL_LIMIT_BYTES = 64 * 1024 * 1024;
+
+/** An open file and what keeps other processes off it. */
+export interface OpenFile {
+  readonly db: Database;
+  close(): void;
+}
+
+/**
+ * Opens the file of an inbox, makes its folder, takes its lock and brings its schema up to date.
+ *
+ * @throws {ServiceBotError} INBOX_IN_USE, INBOX_TOO_NEW, INBOX_UNUSABLE
+ */
+export function openFile(file: string): OpenFile {
+  const lock = file === MEMORY ? undefined : takeLock(resolve(file));
+  try {
+    const db = new Sqlite(file);
+    configure(db, file);
+    migrate(db, file);
+    return {
+      db,
+      close() {
+        db.close();
+        lock?.close();
+      },
+    };
+  } catch (error) {
+    lock?.close();
+    if (error instanceof ServiceBotError) throw error;
+    throw new ServiceBotError("INBOX_UNUSABLE", `${file} cannot be used: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/**
+ * One process per file: an exclusive lock on a file beside it, which the kernel frees whenever and
+ * however the process ends.
+ */
+function takeLock(file: string): Database {
+  const path = `${file}-lock`;
+  let lock: Database | undefined;
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    // A restart overlaps with the end of the process before it, so a short wait is worth it.
+    lock = new Sqlite(path, { timeout: BUSY_TIMEOUT_MS });
+    lock.exec("BEGIN EXCLUSIVE");
+    return lock;
+  } catch (error) {
+    lock?.close();
+    if (!hasCode(error, "SQLITE_BUSY")) {
+      throw new ServiceBotError("INBOX_UNUSABLE", `${path} cannot be opened: ${messageOf(error)}`, {
+        cause: error,
+      });
+    }
+    throw new ServiceBotError(
+      "INBOX_IN_USE",
+      `Another process uses ${file}. A SQLite file serves one bot process; stop the other one, ` +
+        "or set DATABASE_URL to a postgres:// address to run several.",
+    );
+  }
+}
+
+function configure(db: Database, file: string): void {
+  db.pragma("trusted_schema = OFF");
+  db.pragma("foreign_keys = ON");
+  db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
+  db.pragma(`journal_size_limit = ${WAL_LIMIT_BYTES}`);
+  // In WAL mode the default is NORMAL, which may lose the last commits when the power fails: an
+  // acknowledged event would be gone. FULL syncs before every commit returns.
+  db.pragma("synchronous = FULL");
+  expectPragma(db, "synchronous", 2);
+  if (file === MEMORY) return;
+  db.pragma("journal_mode = WAL");
+  expectPragma(db, "journal_mode", "wal");
+}
+
+function expectPragma(db: Database, name: string, expected: unknown): void {
+  const actual = db.pragma(name, { simple: true });
+  if (actual === expected) return;
+  throw new Error(`SQLite answered ${name} = ${String(actual)}, not ${String(expected)}`);
+}
+
+/** The numbered SQL files; the number of the last one applied is the file's user_version. */
+function migrate(db: Database, file: string): void {
+  const folder = new URL("./sql/", import.meta.url);
+  const migrations = readdirSync(folder)
+    .filter((name) => name.endsWith(".sql"))
+    .sort();
+  const current = Number(db.pragma("user_version", { simple: true }));
+  if (current > migrations.length) {
+    throw new ServiceBotError(
+      "INBOX_TOO_NEW",
+      `${file} was written by a newer version of service-bot (schema ${current}, this version knows ` +
+        `${migrations.length}). Update service-bot, or set DATABASE_URL to another file.`,
+    );
+  }
+  for (const [index, name] of migrations.entries()) {
+    if (index < current) continue;
+    const sql = readFileSync(new URL(name, folder), "utf8");
+    db.transaction(() => {
+      db.exec(sql);
+      db.pragma(`user_version = ${index + 1}`);
+    }).immediate();
+  }
+}

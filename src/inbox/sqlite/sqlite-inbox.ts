@@ -1,0 +1,195 @@
+import { randomUUID } from "node:crypto";
+import { type Clock, systemClock } from "../../core/clock.ts";
+import { ServiceBotError } from "../../errors.ts";
+import type {
+  Claim,
+  CursorMove,
+  DeadLetter,
+  Inbox,
+  InboxStats,
+  NewEvent,
+  PutResult,
+  Source,
+  StepStart,
+} from "../inbox.ts";
+import { Batches } from "./batches.ts";
+import { asStoreError, GroupCommit } from "./group-commit.ts";
+import { Lanes } from "./lanes.ts";
+import { type OpenFile, openFile } from "./open.ts";
+import { Reports } from "./reports.ts";
+import { Steps } from "./steps.ts";
+
+export interface SqliteInboxOptions {
+  /** Path of the file, or `:memory:`. Its folder is made when it is missing. */
+  readonly file: string;
+  readonly clock?: Clock;
+  /** How many events may be pending before `put` refuses more (INBOX_FULL). Default 100,000. */
+  readonly maxBacklog?: number;
+}
+
+/** The inbox in one SQLite file, for one process. */
+export class SqliteInbox implements Inbox {
+  readonly #file: OpenFile;
+  readonly #clock: Clock;
+  readonly #maxBacklog: number;
+  readonly #group: GroupCommit;
+  readonly #batches: Batches;
+  readonly #lanes: Lanes;
+  readonly #steps: Steps;
+  readonly #reports: Reports;
+  readonly #listeners = new Set<() => void>();
+  /** Counted along, for counting the rows at every batch would cost more than storing it. */
+  #pending: number;
+
+  /** @throws {ServiceBotError} INBOX_IN_USE, INBOX_TOO_NEW, INBOX_UNUSABLE */
+  constructor(options: SqliteInboxOptions) {
+    this.#file = openFile(options.file);
+    this.#clock = options.clock ?? systemClock;
+    this.#maxBacklog = options.maxBacklog ?? 100_000;
+    const { db } = this.#file;
+    this.#group = new GroupCommit(db);
+    this.#batches = new Batches(db);
+    this.#lanes = new Lanes(db, randomUUID());
+    this.#steps = new Steps(db);
+    this.#reports = new Reports(db);
+    this.#pending = this.#reports.stats().pending;
+  }
+
+  async put(
+    events: readonly NewEvent[],
+    source: Source,
+    cursors: readonly CursorMove[] = [],
+  ): Promise<PutResult> {
+    this.#refuseWhenFull();
+    const result = await this.#write((now) => this.#batches.put(events, source, cursors, now));
+    this.#pending += result.stored.length - result.unusable;
+    if (result.stored.length > result.unusable) this.#announce();
+    return result;
+  }
+
+  claim(limit: number, leaseMs: number): Promise<readonly Claim[]> {
+    return this.#write((now) => this.#lanes.claim(limit, leaseMs, now));
+  }
+
+  extend(claims: readonly Claim[], leaseMs: number): Promise<readonly Claim[]> {
+    return this.#write((now) => this.#lanes.extend(claims, leaseMs, now));
+  }
+
+  complete(claim: Claim): Promise<boolean> {
+    return this.#end(claim);
+  }
+
+  bury(claim: Claim, error: string): Promise<boolean> {
+    return this.#end(claim, error);
+  }
+
+  retry(claim: Claim, delayMs: number, error: string): Promise<boolean> {
+    return this.#write((now) => this.#lanes.postpone(claim, now + delayMs, 0, error));
+  }
+
+  release(claim: Claim, delayMs: number): Promise<boolean> {
+    return this.#write((now) => this.#lanes.postpone(claim, now + delayMs, 1));
+  }
+
+  async nextReadyIn(): Promise<number | undefined> {
+    const at = this.#read(() => this.#lanes.nextReadyAt());
+    return at === undefined ? undefined : Math.max(0, at - this.#clock.now());
+  }
+
+  heal(): Promise<number> {
+    return this.#write((now) => this.#lanes.heal(now));
+  }
+
+  async beginStep(claim: Claim, name: string, request: string): Promise<StepStart | undefined> {
+    let start: StepStart | undefined;
+    const held = await this.#whileHeld(claim, (now) => {
+      start = this.#steps.begin(claim, name, request, now);
+    });
+    return held ? start : undefined;
+  }
+
+  restartStep(claim: Claim, name: string, request: string): Promise<boolean> {
+    return this.#whileHeld(claim, (now) => this.#steps.restart(claim, name, request, now));
+  }
+
+  finishStep(claim: Claim, name: string, result: string, ref?: string): Promise<boolean> {
+    return this.#whileHeld(claim, () => this.#steps.finish(claim, name, result, ref));
+  }
+
+  dropStep(claim: Claim, name: string): Promise<boolean> {
+    return this.#whileHeld(claim, () => this.#steps.drop(claim, name));
+  }
+
+  async claimedRefs(refs: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.#read(() => this.#steps.claimed(refs));
+  }
+
+  async cursor(name: string): Promise<string | undefined> {
+    return this.#read(() => this.#reports.cursor(name));
+  }
+
+  async webhookTypes(): Promise<ReadonlySet<string>> {
+    return this.#read(() => this.#reports.webhookTypes());
+  }
+
+  async stats(): Promise<InboxStats> {
+    return this.#read(() => this.#reports.stats());
+  }
+
+  async deadLetters(limit: number): Promise<readonly DeadLetter[]> {
+    return this.#read(() => this.#reports.deadLetters(limit));
+  }
+
+  async ping(): Promise<void> {
+    this.#read(() => this.#reports.ping());
+  }
+
+  onReady(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    if (!this.#file.db.open) return;
+    this.#group.close();
+    this.#file.close();
+  }
+
+  #write<T>(work: (now: number) => T): Promise<T> {
+    return this.#group.write(() => work(this.#clock.now()));
+  }
+
+  #whileHeld(claim: Claim, work: (now: number) => void): Promise<boolean> {
+    return this.#write((now) => {
+      if (!this.#lanes.holds(claim)) return false;
+      work(now);
+      return true;
+    });
+  }
+
+  #read<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      throw asStoreError(error);
+    }
+  }
+
+  async #end(claim: Claim, error?: string): Promise<boolean> {
+    const ended = await this.#write((now) => this.#lanes.end(claim, now, error));
+    if (ended) this.#pending -= 1;
+    return ended;
+  }
+
+  #refuseWhenFull(): void {
+    if (this.#pending < this.#maxBacklog) return;
+    throw new ServiceBotError(
+      "INBOX_FULL",
+      `${this.#pending} events wait to be handled, and the limit is ${this.#maxBacklog}.`,
+    );
+  }
+
+  #announce(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}
