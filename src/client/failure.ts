@@ -1,0 +1,66 @@
+import { ApiError } from "../errors.ts";
+
+/** Bodies of errors are read up to this many characters: enough for any code and message. */
+const MAX_BODY_CHARACTERS = 2_000;
+
+/**
+ * Makes a typed error of an answer that is not 2xx. The shape of error bodies is not documented
+ * (section 7), so the code is looked for in the places where APIs keep it.
+ */
+export async function readFailure(response: Response, request: string): Promise<ApiError> {
+  const body = (await response.text().catch(() => "")).slice(0, MAX_BODY_CHARACTERS);
+  const { code, message } = describe(body);
+  const what = [code, message].filter((part) => part !== undefined).join(": ");
+  const details = what === "" ? "" : ` (${what})`;
+  return new ApiError(
+    `${request}: the platform answered ${response.status}${details}.${remedy(response)}`,
+    {
+      status: response.status,
+      platformCode: code,
+      retryAfterMs: retryAfter(response),
+    },
+  );
+}
+
+function describe(body: string): { code: string | undefined; message: string | undefined } {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch {
+    return { code: undefined, message: undefined };
+  }
+  const outer = fields(parsed);
+  // {error: {code, message}}, {error: "CODE", message} and {code, message} are all common.
+  const inner = typeof outer.error === "string" ? { code: outer.error } : fields(outer.error);
+  return {
+    code: text(inner.code) ?? text(outer.code),
+    message: text(inner.message) ?? text(outer.message),
+  };
+}
+
+function fields(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? { ...value } : {};
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function remedy(response: Response): string {
+  const { status } = response;
+  if (status >= 300 && status < 400) {
+    return " Redirects are not followed, so that the token stays where it belongs: set SERVICE_BASE_URL to the final address.";
+  }
+  if (status === 401) return " Check SERVICE_API_KEY.";
+  if (status === 403) return " Check the scopes of the token in the developer portal.";
+  return "";
+}
+
+/** `Retry-After` in milliseconds: it holds either seconds or a date. */
+function retryAfter(response: Response): number | undefined {
+  const value = response.headers.get("retry-after");
+  if (value === null) return undefined;
+  if (/^\d+$/.test(value)) return Number(value) * 1000;
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
+}

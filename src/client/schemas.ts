@@ -1,0 +1,77 @@
+import { z } from "zod";
+import { ServiceBotError } from "../errors.ts";
+import type { Comment, Image, Message, Page, Profile, SentComment, SentMessage } from "./types.ts";
+
+const text = z.string();
+const orUndefined = <T>(schema: z.ZodType<T>): z.ZodType<T | undefined> =>
+  z.preprocess((value) => value ?? undefined, schema.optional());
+
+const image: z.ZodType<Image> = z.looseObject({
+  url: text,
+  thumbUrl: z.string().nullish(),
+  width: z.number(),
+  height: z.number(),
+});
+const images = z.array(image).default([]);
+
+export const message: z.ZodType<Message> = z.looseObject({
+  id: text,
+  conversationId: text,
+  fromBot: z.boolean(),
+  authorUsername: text,
+  text,
+  createdAt: text,
+  replyToId: z.string().nullable().default(null),
+  images,
+});
+
+export const comment: z.ZodType<Comment> = z.looseObject({
+  id: text,
+  text,
+  images,
+  createdAt: orUndefined(text),
+  author: orUndefined(z.looseObject({ username: text })),
+});
+
+export const sentMessage: z.ZodType<SentMessage> = z.looseObject({
+  id: text,
+  conversationId: text,
+  createdAt: text,
+});
+
+// The answers of these two are not documented: whatever comes is good, and an id is taken if there is one.
+export const sentComment: z.ZodType<SentComment> = z
+  .looseObject({ id: orUndefined(text) })
+  .catch({ id: undefined });
+export const profile: z.ZodType<Profile> = z.looseObject({ username: orUndefined(text) });
+
+export const eventPage: z.ZodType<{ events: unknown[]; cursor: string }> = z.looseObject({
+  events: z.array(z.unknown()),
+  cursor: text,
+});
+
+export function pageOf<T>(item: z.ZodType<T>): z.ZodType<Page<T>> {
+  const page = z.looseObject({
+    items: z.array(item),
+    nextCursor: z.string().nullable().default(null),
+  });
+  // The listings under "Other read endpoints" are not documented; a bare array is a single page.
+  return z.preprocess((body) => (Array.isArray(body) ? { items: body } : body), page);
+}
+
+/**
+ * Checks an answer at the border: a new field never breaks a bot, a missing one is named by its path.
+ *
+ * @throws {ServiceBotError} API_INVALID_RESPONSE
+ */
+export function check<T>(schema: z.ZodType<T>, body: unknown, request: string): T {
+  const result = schema.safeParse(body);
+  if (result.success) return result.data;
+  const issues = result.error.issues.map(
+    (issue) => `${issue.path.join(".") || "body"}: ${issue.message}`,
+  );
+  throw new ServiceBotError(
+    "API_INVALID_RESPONSE",
+    `${request}: the answer is not as documented: ${issues.join("; ")}`,
+  );
+}
