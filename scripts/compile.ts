@@ -1,0 +1,69 @@
+import { chmod, cp, readdir, readFile, writeFile } from "node:fs/promises";
+import { extname, join, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { run, tail } from "../src/create/run.ts";
+
+/** The checkout. */
+export const root: string = fileURLToPath(new URL("..", import.meta.url));
+
+/**
+ * Compiles `src` (all but the scaffolder, which is a package of its own) to JavaScript and
+ * declarations, and copies what the code reads at run time, such as the numbered SQL files.
+ *
+ * @throws {Error} with the compiler's own words
+ */
+export async function compile(outDir: string): Promise<void> {
+  const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
+  const project = join(root, "scripts", "tsconfig.build.json");
+  const { code, output } = await run(process.execPath, [tsc, "-p", project, "--outDir", outDir], {
+    cwd: root,
+    env: process.env,
+  });
+  if (code !== 0) throw new Error(`The sources do not compile:\n${tail(output, 40)}`);
+  await copyAssets(outDir);
+  await pointDeclarationsAtJs(outDir);
+  await makeExecutable(join(outDir, "cli", "main.js"));
+}
+
+async function copyAssets(outDir: string): Promise<void> {
+  const src = join(root, "src");
+  const scaffolder = join(src, "create");
+  for (const file of await filesIn(src)) {
+    if (extname(file) === ".ts" || file.startsWith(scaffolder + sep)) continue;
+    await cp(file, join(outDir, relative(src, file)));
+  }
+}
+
+/**
+ * The compiler rewrites `./x.ts` to `./x.js` in the code it emits but not in the declarations.
+ * TypeScript reads either; some editors only the second.
+ */
+async function pointDeclarationsAtJs(outDir: string): Promise<void> {
+  const relativeTs = /((?:\bfrom|\bimport)\s*\(?\s*")(\.{1,2}\/[^"]+)\.ts(")/g;
+  for (const file of await filesIn(outDir)) {
+    if (!file.endsWith(".d.ts")) continue;
+    const before = await readFile(file, "utf8");
+    const after = before.replace(relativeTs, "$1$2.js$3");
+    if (after !== before) await writeFile(file, after);
+  }
+}
+
+/** npm makes a package's commands executable when it installs them; a plain checkout has no npm. */
+async function makeExecutable(file: string): Promise<void> {
+  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
+  if (text === undefined) return;
+  if (!text.startsWith("#!/usr/bin/env node\n")) {
+    throw new Error(`${relative(root, file)} must begin with #!/usr/bin/env node.`);
+  }
+  await chmod(file, 0o755);
+}
+
+async function filesIn(directory: string): Promise<string[]> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+}

@@ -1,0 +1,16 @@
+/** The command line asks for something that cannot be done. Exit code 2, and nothing was written. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+  /** Paths inside the target that stand in the way; empty for every other mistake. */
+  readonly conflicts: readonly string[];
+
+  constructor(message: string, conflicts: readonly string[] = []) {
+    super(message);
+    this.conflicts = conflicts;
+  }
+}
+
+/** Something else went wrong on the way. Exit code 1; the message says what to do about it. */
+export class CreateError extends Error {
+  override readonly name = "CreateError";
+}
