@@ -32,6 +32,7 @@ export type ErrorCode =
   // handlers
   | "UNKNOWN_EVENT_TYPE"
   | "HANDLER_TIMEOUT"
+  | "HANDLER_CRASHED"
   | "LEASE_LOST"
   | "STEP_DUPLICATE"
   | "STEP_UNCERTAIN"

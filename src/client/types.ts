@@ -53,6 +53,9 @@ export interface SentComment {
   readonly id?: string | undefined;
 }
 
+/** What became of a reply: a message or a comment. */
+export type Sent = SentMessage | SentComment;
+
 /** The bot's own profile. Fields are not documented; `username` is there where the platform sends it. */
 export interface Profile {
   readonly username?: string | undefined;

@@ -89,10 +89,21 @@ export function parseEvent(raw: unknown): ParsedEvent {
   return { ok: true, known: true, event: { ...head.data, payload: body.data } as KnownEvent };
 }
 
-/** The excerpt of an event, where it has one: text that a person wrote, and that no log may show. */
-export function excerptOf(event: AnyEvent): string | undefined {
+/** Reads one event from JSON text, such as the inbox stores; it never throws. */
+export function parseEventText(text: string): ParsedEvent {
+  let raw: unknown;
+  try {
+    raw = JSON.parse(text);
+  } catch {
+    return { ok: false, id: undefined, type: undefined, reason: "it is not JSON" };
+  }
+  return parseEvent(raw);
+}
+
+/** What people wrote in an event: no log, error or dead letter may show it. */
+export function textsOf(event: AnyEvent): string[] {
   const excerpt = "excerpt" in event.payload ? event.payload.excerpt : undefined;
-  return typeof excerpt === "string" && excerpt !== "" ? excerpt : undefined;
+  return typeof excerpt === "string" ? [excerpt] : [];
 }
 
 function unusable(raw: unknown, error: z.ZodError, under?: string): ParsedEvent {

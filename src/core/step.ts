@@ -1,0 +1,42 @@
+/**
+ * Steps are effects that happen once per event, however often its handler runs. The router describes
+ * them, the dispatcher runs them with a durable intent before and a durable result after.
+ */
+
+/** What an effect gave. `ref` is the platform's id of what it made, where it has one. */
+export interface Effect<T> {
+  readonly result: T;
+  readonly ref?: string | undefined;
+}
+
+/** An effect that an earlier run of the handler began, and of which no result is known. */
+export interface OpenIntent {
+  /** What was about to be done, as {@link Step.request} of that run. */
+  readonly request: string;
+  /** When, in milliseconds since 1970 on our clock. */
+  readonly startedAt: number;
+  /** Which of these platform ids belong to other steps. */
+  claimed(refs: readonly string[]): Promise<ReadonlySet<string>>;
+}
+
+export interface Step<T> {
+  /** Unique within one run of a handler. */
+  readonly name: string;
+  /** What is about to be done, as text: recorded first, so that it can be recognised afterwards. */
+  readonly request: string;
+  run(): Promise<Effect<T>>;
+  /**
+   * Looks for what an earlier run may have done; undefined when it did nothing. Without it an open
+   * intent cannot be resolved, and the event is parked, unless the step may be repeated.
+   */
+  find?(intent: OpenIntent): Promise<Effect<T> | undefined>;
+  /** How long after its intent the effect may still be under way, in milliseconds. */
+  readonly inFlightMs: number;
+  /** True when doing it twice does no harm. */
+  readonly repeatable: boolean;
+}
+
+/** Runs steps for one run of a handler. */
+export interface StepRunner {
+  run<T>(step: Step<T>): Promise<T>;
+}

@@ -1,0 +1,217 @@
+import type { BackoffOptions, Random } from "../core/backoff.ts";
+import { type Clock, sleep } from "../core/clock.ts";
+import type { Logger } from "../core/logger.ts";
+import { ServiceBotError } from "../errors.ts";
+import type { Claim, Inbox } from "../inbox/inbox.ts";
+import { type JobHandler, makeJob, type RunOptions, runJob } from "./run.ts";
+import { Settlement } from "./settlement.ts";
+import { judge, type RetryPolicy, stopping, type Verdict } from "./verdict.ts";
+import { Wake } from "./wake.ts";
+
+export interface DispatcherOptions {
+  readonly inbox: Inbox;
+  readonly handler: JobHandler;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** How many lanes are handled at once. */
+  readonly concurrency: number;
+  /** After this many runs that failed an event goes to the dead letters. */
+  readonly maxAttempts: number;
+  /** How long a handler may run, in milliseconds. */
+  readonly handlerTimeoutMs: number;
+  readonly backoff: BackoffOptions;
+  readonly random?: Random;
+  /** How long a claim holds without a sign of life, in milliseconds. Default 30,000. */
+  readonly leaseMs?: number;
+  /** Takes secrets and the given texts out of what is stored and logged about a failure. */
+  readonly scrub?: (text: string) => string;
+}
+
+/** Lanes whose wake-up call was lost are looked for this often, in milliseconds. */
+const HEAL_INTERVAL_MS = 60_000;
+
+/** After a failure of the store the next claim waits this long, in milliseconds. */
+const STORE_RETRY_MS = 1_000;
+
+/** Claims lanes, runs handlers, and writes down what became of each event. */
+export class Dispatcher {
+  readonly #options: DispatcherOptions;
+  readonly #policy: RetryPolicy;
+  readonly #settlement: Settlement;
+  readonly #leaseMs: number;
+  readonly #wake: Wake;
+  readonly #running = new Map<Claim, Running>();
+  readonly #idleWaiters = new Set<() => void>();
+  /** Aborted when nothing more is claimed. */
+  readonly #draining = new AbortController();
+  /** Aborted when nothing runs any more. */
+  readonly #ended = new AbortController();
+  #loop: Promise<void> = Promise.resolve();
+  #background: Promise<unknown> = Promise.resolve();
+  #unsubscribe: () => void = () => undefined;
+  /** Runs in a row that failed because the platform could not be reached. */
+  #outages = 0;
+
+  constructor(options: DispatcherOptions) {
+    const { inbox, clock, log, scrub = (text) => text } = options;
+    this.#options = options;
+    this.#leaseMs = options.leaseMs ?? 30_000;
+    this.#policy = {
+      maxAttempts: options.maxAttempts,
+      backoff: options.backoff,
+      random: options.random ?? Math.random,
+    };
+    this.#settlement = new Settlement({ inbox, clock, log, scrub });
+    this.#wake = new Wake(clock);
+  }
+
+  start(): void {
+    this.#unsubscribe = this.#options.inbox.onReady(() => this.#wake.call());
+    this.#loop = this.#claimLoop();
+    this.#background = Promise.all([
+      this.#every(this.#leaseMs / 3, () => this.#heartbeat()),
+      this.#every(HEAL_INTERVAL_MS, () => this.#heal()),
+    ]);
+  }
+
+  /** Resolves when no handler runs and no lane is ready; lanes that wait for a retry do not count. */
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#idleWaiters.add(resolve);
+      this.#wake.call();
+    });
+  }
+
+  /**
+   * Takes no new work, gives running handlers `graceMs` milliseconds, then aborts them and hands their
+   * events back, so that the next start begins with them.
+   */
+  async drain(graceMs: number): Promise<void> {
+    this.#draining.abort();
+    this.#unsubscribe();
+    this.#wake.call();
+    await this.#loop;
+    const finished = Promise.all([...this.#running.values()].map(({ done }) => done));
+    const grace = new AbortController();
+    await Promise.race([finished, sleep(this.#options.clock, graceMs, grace.signal)]);
+    grace.abort();
+    for (const { abort } of this.#running.values()) abort.abort(stopping);
+    await finished;
+    this.#ended.abort();
+    await this.#background;
+    this.#announceIdle();
+  }
+
+  async #claimLoop(): Promise<void> {
+    while (!this.#draining.signal.aborted) {
+      const started = await this.#claimOnce();
+      if (started === 0) await this.#rest();
+    }
+  }
+
+  /** Starts as many claims as there are free places. */
+  async #claimOnce(): Promise<number> {
+    const free = this.#options.concurrency - this.#running.size;
+    if (free <= 0) return 0;
+    try {
+      const claims = await this.#options.inbox.claim(free, this.#leaseMs);
+      for (const claim of claims) this.#begin(claim);
+      return claims.length;
+    } catch (err) {
+      this.#options.log.error({ err }, "events cannot be claimed");
+      await sleep(this.#options.clock, STORE_RETRY_MS, this.#draining.signal);
+      return 0;
+    }
+  }
+
+  async #rest(): Promise<void> {
+    if (this.#running.size >= this.#options.concurrency) return await this.#wake.wait(undefined);
+    const ms = await this.#options.inbox.nextReadyIn().catch(() => STORE_RETRY_MS);
+    if (this.#running.size === 0 && ms !== 0) this.#announceIdle();
+    await this.#wake.wait(ms);
+  }
+
+  #announceIdle(): void {
+    for (const resolve of this.#idleWaiters) resolve();
+    this.#idleWaiters.clear();
+  }
+
+  #begin(claim: Claim): void {
+    const abort = new AbortController();
+    const done = this.#handle(claim, abort)
+      .catch((err: unknown) => this.#options.log.error({ err, event: claim.id }, "a run broke off"))
+      .finally(() => {
+        this.#running.delete(claim);
+        this.#wake.call();
+      });
+    this.#running.set(claim, { abort, done });
+  }
+
+  async #handle(claim: Claim, abort: AbortController): Promise<void> {
+    const { clock } = this.#options;
+    const started = clock.now();
+    const verdict = await this.#run(claim, abort);
+    await this.#settlement.write(claim, verdict, clock.now() - started);
+  }
+
+  async #run(claim: Claim, abort: AbortController): Promise<Verdict> {
+    // The attempt was counted before the handler ran; more than the limit means that the process
+    // ended while it ran, every time.
+    if (claim.attempt > this.#policy.maxAttempts) return { kind: "dead", error: crashed(claim) };
+    const options: RunOptions = this.#options;
+    try {
+      await runJob(makeJob(claim, abort.signal, options), abort, options);
+      this.#outages = 0;
+      return { kind: "done" };
+    } catch (error) {
+      const verdict = judge(error, claim.attempt, this.#outages, this.#policy);
+      this.#outages = verdict.kind === "release" && error !== stopping ? this.#outages + 1 : 0;
+      return verdict;
+    }
+  }
+
+  /** Extends the leases of what is running; what has lost its lease is aborted. */
+  async #heartbeat(): Promise<void> {
+    const claims = [...this.#running.keys()];
+    if (claims.length === 0) return;
+    const held = new Set(await this.#options.inbox.extend(claims, this.#leaseMs));
+    for (const claim of claims) {
+      if (!held.has(claim)) this.#running.get(claim)?.abort.abort(leaseLost(claim));
+    }
+  }
+
+  async #heal(): Promise<void> {
+    const lanes = await this.#options.inbox.heal();
+    if (lanes === 0) return;
+    this.#options.log.warn({ lanes }, "idle lanes had pending events; they are ready again");
+    this.#wake.call();
+  }
+
+  async #every(ms: number, work: () => Promise<void>): Promise<void> {
+    const { clock, log } = this.#options;
+    for (;;) {
+      await sleep(clock, ms, this.#ended.signal);
+      if (this.#ended.signal.aborted) return;
+      await work().catch((err: unknown) => log.error({ err }, "upkeep of the inbox failed"));
+    }
+  }
+}
+
+interface Running {
+  readonly abort: AbortController;
+  readonly done: Promise<void>;
+}
+
+function leaseLost(claim: Claim): ServiceBotError {
+  return new ServiceBotError(
+    "LEASE_LOST",
+    `The lease on ${claim.lane} was lost; somebody else has it.`,
+  );
+}
+
+function crashed(claim: Claim): ServiceBotError {
+  return new ServiceBotError(
+    "HANDLER_CRASHED",
+    `The process ended during each of ${claim.attempt - 1} runs of the handler.`,
+  );
+}

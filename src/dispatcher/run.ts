@@ -1,0 +1,80 @@
+import type { Clock } from "../core/clock.ts";
+import type { Job } from "../core/job.ts";
+import type { Logger } from "../core/logger.ts";
+import { ServiceBotError } from "../errors.ts";
+import { parseEventText } from "../events/parse.ts";
+import type { AnyEvent } from "../events/types.ts";
+import type { Claim, Inbox } from "../inbox/inbox.ts";
+import { DurableSteps } from "./steps.ts";
+
+export type EventJob = Job<AnyEvent>;
+
+/** What runs the handlers. */
+export interface JobHandler {
+  run(job: EventJob): Promise<void>;
+  /** Told what a run ended with, whether the handler threw it or ran out of time. */
+  failed(error: unknown, job: EventJob): Promise<void>;
+}
+
+export interface RunOptions {
+  readonly inbox: Inbox;
+  readonly handler: JobHandler;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly handlerTimeoutMs: number;
+}
+
+/** Reads the claimed event and makes the job of it. @throws when the stored event cannot be read */
+export function makeJob(claim: Claim, signal: AbortSignal, options: RunOptions): EventJob {
+  const parsed = parseEventText(claim.body);
+  if (!parsed.ok)
+    throw new ServiceBotError("BODY_INVALID", `The event cannot be read: ${parsed.reason}`);
+  const { attempt, source, late, id, type, lane } = claim;
+  const { inbox, clock } = options;
+  return {
+    event: parsed.event,
+    attempt,
+    source,
+    late,
+    log: options.log.child({ event: id, type, lane, attempt }),
+    signal,
+    steps: new DurableSteps({ inbox, claim, clock, signal }),
+  };
+}
+
+/**
+ * Runs the handlers until they settle or `abort` fires, whichever comes first: at the handler timeout,
+ * when the lease is lost, or when the bot stops. What a handler does after that is dropped by the fence.
+ */
+export async function runJob(
+  job: EventJob,
+  abort: AbortController,
+  options: RunOptions,
+): Promise<void> {
+  const { handlerTimeoutMs, clock } = options;
+  const cancel = clock.timer(handlerTimeoutMs, () => abort.abort(timeout(handlerTimeoutMs)));
+  try {
+    await Promise.race([options.handler.run(job), rejectOnAbort(abort.signal)]);
+  } catch (error) {
+    // A handler that gives up because of the signal throws an error of its own; ours says why.
+    const reason: unknown = abort.signal.aborted ? abort.signal.reason : error;
+    await options.handler.failed(reason, job);
+    throw reason;
+  } finally {
+    cancel();
+  }
+}
+
+function rejectOnAbort(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+}
+
+function timeout(ms: number): ServiceBotError {
+  return new ServiceBotError(
+    "HANDLER_TIMEOUT",
+    `The handler did not finish within ${ms} ms. Pass ctx.signal to what it waits for, or raise handlerTimeoutMs.`,
+  );
+}

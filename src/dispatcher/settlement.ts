@@ -1,0 +1,111 @@
+import { backoff } from "../core/backoff.ts";
+import { type Clock, sleep } from "../core/clock.ts";
+import type { Logger } from "../core/logger.ts";
+import { scrubber } from "../core/redact.ts";
+import { parseEventText, textsOf } from "../events/parse.ts";
+import type { Claim, Inbox } from "../inbox/inbox.ts";
+import type { Verdict } from "./verdict.ts";
+
+export interface SettlementOptions {
+  readonly inbox: Inbox;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly scrub: (text: string) => string;
+}
+
+/** The error of a dead letter is cut to this many characters. */
+const MAX_ERROR_CHARACTERS = 2_000;
+
+/** The store gets this many chances to take a verdict before the lease is left to run out. */
+const WRITE_ATTEMPTS = 5;
+
+/** Writes down what became of an event, and says so in one log line. */
+export class Settlement {
+  readonly #options: SettlementOptions;
+
+  constructor(options: SettlementOptions) {
+    this.#options = options;
+  }
+
+  /** @param ms how long the run took */
+  async write(claim: Claim, verdict: Verdict, ms: number): Promise<void> {
+    const { log } = this.#options;
+    const line = {
+      event: claim.id,
+      type: claim.type,
+      lane: claim.lane,
+      attempt: claim.attempt,
+      ms,
+    };
+    const held = await this.#persist(claim, verdict);
+    if (!held || verdict.kind === "lost") {
+      log.warn(line, "lease lost: the result of this run is dropped");
+      return;
+    }
+    if (verdict.kind === "done") {
+      log.info(line, "handled");
+      return;
+    }
+    const err = this.#describe(claim, verdict.error);
+    if (verdict.kind === "dead") log.error({ ...line, err }, "dead letter");
+    else if (verdict.kind === "retry") {
+      log.warn({ ...line, retryInMs: verdict.delayMs, err }, "attempt failed");
+    } else {
+      log.warn({ ...line, retryInMs: verdict.delayMs, err }, "put off; the attempt does not count");
+    }
+  }
+
+  async #persist(claim: Claim, verdict: Verdict): Promise<boolean> {
+    const { clock, log } = this.#options;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#writeOnce(claim, verdict);
+      } catch (err) {
+        log.error({ err, event: claim.id }, "the outcome of a run cannot be written");
+        // The lease runs out and the event runs again; its steps are recorded and not repeated.
+        if (attempt === WRITE_ATTEMPTS) throw err;
+        const policy = { baseMs: 100, maxMs: 5_000, factor: 3 };
+        await sleep(clock, backoff(policy, attempt));
+      }
+    }
+  }
+
+  async #writeOnce(claim: Claim, verdict: Verdict): Promise<boolean> {
+    const { inbox } = this.#options;
+    switch (verdict.kind) {
+      case "done":
+        return await inbox.complete(claim);
+      case "retry":
+        return await inbox.retry(claim, verdict.delayMs, this.#errorText(claim, verdict.error));
+      case "release":
+        return await inbox.release(claim, verdict.delayMs);
+      case "dead":
+        return await inbox.bury(claim, this.#errorText(claim, verdict.error));
+      case "lost":
+        return false;
+    }
+  }
+
+  #errorText(claim: Claim, error: unknown): string {
+    const { type, message } = this.#describe(claim, error);
+    return `${type}: ${message}`.slice(0, MAX_ERROR_CHARACTERS);
+  }
+
+  /** Errors of handlers quote what people wrote; that must not end up in a log or a dead letter. */
+  #describe(
+    claim: Claim,
+    error: unknown,
+  ): { type: string; message: string; code?: string; stack?: string } {
+    const scrub = this.#scrubFor(claim);
+    if (!(error instanceof Error)) return { type: typeof error, message: scrub(String(error)) };
+    const code = "code" in error && typeof error.code === "string" ? { code: error.code } : {};
+    const stack = error.stack === undefined ? {} : { stack: scrub(error.stack) };
+    return { type: error.name, message: scrub(error.message), ...code, ...stack };
+  }
+
+  #scrubFor(claim: Claim): (text: string) => string {
+    const parsed = parseEventText(claim.body);
+    const hide = scrubber(parsed.ok ? textsOf(parsed.event) : []);
+    return (text) => hide(this.#options.scrub(text));
+  }
+}

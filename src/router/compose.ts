@@ -1,0 +1,32 @@
+import { ServiceBotError } from "../errors.ts";
+import type { Context } from "./context.ts";
+
+/** Runs around every handler; `next` runs what comes after it. Without `next` the event ends here. */
+export type Middleware = (context: Context, next: () => Promise<void>) => unknown;
+
+/** Nests middleware around `innermost`, the first one outermost. */
+export function compose(
+  middleware: readonly Middleware[],
+  innermost: () => Promise<void>,
+): (context: Context) => Promise<void> {
+  return async (context) => {
+    const enter = async (index: number): Promise<void> => {
+      const current = middleware[index];
+      if (current === undefined) return await innermost();
+      let entered = false;
+      await current(context, () => {
+        if (entered) return Promise.reject(calledTwice());
+        entered = true;
+        return enter(index + 1);
+      });
+    };
+    await enter(0);
+  };
+}
+
+function calledTwice(): ServiceBotError {
+  return new ServiceBotError(
+    "NEXT_CALLED_TWICE",
+    "A middleware called next() twice; the handlers would run twice. Call it once, and await it.",
+  );
+}

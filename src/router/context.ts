@@ -1,0 +1,106 @@
+import type { Client } from "../client/client.ts";
+import type { Message, OutgoingMessage, Sent } from "../client/types.ts";
+import type { Job } from "../core/job.ts";
+import type { Logger } from "../core/logger.ts";
+import type { Step } from "../core/step.ts";
+import { ServiceBotError } from "../errors.ts";
+import type { AnyEvent, EventOf, EventType } from "../events/types.ts";
+import { replyStep } from "./reply.ts";
+
+/** The event that a handler of type `T` gets; any event where the type is not known beforehand. */
+export type EventFor<T extends string> = T extends EventType ? EventOf<T> : AnyEvent;
+
+/** How `ctx.step` treats a step that was under way when the process died. */
+export interface StepOptions {
+  /** True when doing it twice does no harm: it is then run again instead of parking the event. */
+  readonly repeatable?: boolean;
+}
+
+/** What a handler gets. `Context<"dm.message">` has the payload of that type. */
+export interface Context<T extends string = string> {
+  readonly event: EventFor<T>;
+  readonly payload: EventFor<T>["payload"];
+  /** The number of this run of the handler for this event, from 1 up. */
+  readonly attempt: number;
+  /** The door through which the event came first. */
+  readonly source: "webhook" | "poll";
+  /** True when a later event of the same conversation or post was handled before this one arrived. */
+  readonly late: boolean;
+  /** A logger that adds the event's id, type and attempt to each line. */
+  readonly log: Logger;
+  /** Aborts when the handler has run too long, its lease is lost, or the bot is stopping. */
+  readonly signal: AbortSignal;
+  /** The platform's API. Writes through it are not steps: a retried handler repeats them. */
+  readonly client: Client;
+  /**
+   * Answers: with a direct message to a `dm.message`, with a comment on the post to activity on a
+   * post. A step: when the handler is retried, what was said is not said again.
+   *
+   * @throws {ServiceBotError} REPLY_IMPOSSIBLE when the event names neither a conversation nor a post
+   */
+  reply(message: string | OutgoingMessage): Promise<Sent>;
+  /**
+   * The newest messages of the conversation, newest first (1 to 50, default 50). For `dm.message`.
+   *
+   * @throws {ServiceBotError} REPLY_IMPOSSIBLE when the event belongs to no conversation
+   */
+  messages(options?: { readonly limit?: number }): Promise<readonly Message[]>;
+  /**
+   * Runs `fn` once per event, even when the handler is retried: later runs get the recorded result,
+   * which must be JSON. When the process dies inside `fn`, nobody knows whether it took effect, and
+   * the event is parked for a person, unless the step is `repeatable`.
+   *
+   * @throws {ServiceBotError} STEP_DUPLICATE, STEP_UNCERTAIN, LEASE_LOST
+   */
+  step<R>(name: string, fn: () => Promise<R> | R, options?: StepOptions): Promise<R>;
+}
+
+/** Makes the context of one run of the handlers. */
+export function createContext(job: Job<AnyEvent>, client: Client): Context {
+  const { event, attempt, source, late, log, signal, steps } = job;
+  let replies = 0;
+  return {
+    event,
+    payload: event.payload,
+    attempt,
+    source,
+    late,
+    log,
+    signal,
+    client,
+    reply: async (message) => {
+      // Numbered in the order of the calls, so that two replies with one text are two replies.
+      replies += 1;
+      return await steps.run(replyStep(`reply/${replies}`, event, message, client, signal));
+    },
+    messages: async (options = {}) => {
+      const page = await client.dms.messages(conversationOf(event), {
+        limit: options.limit ?? 50,
+        signal,
+      });
+      return page.items;
+    },
+    step: async (name, fn, options = {}) => await steps.run(userStep(name, fn, options)),
+  };
+}
+
+function userStep<R>(name: string, fn: () => Promise<R> | R, options: StepOptions): Step<R> {
+  return {
+    name: `step/${name}`,
+    request: "",
+    run: async () => ({ result: await fn() }),
+    inFlightMs: 0,
+    repeatable: options.repeatable ?? false,
+  };
+}
+
+function conversationOf(event: AnyEvent): string {
+  const { payload } = event;
+  if ("conversationId" in payload && typeof payload.conversationId === "string") {
+    return payload.conversationId;
+  }
+  throw new ServiceBotError(
+    "REPLY_IMPOSSIBLE",
+    `A ${event.type} event belongs to no conversation.`,
+  );
+}

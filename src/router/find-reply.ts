@@ -1,0 +1,101 @@
+import type { Client } from "../client/client.ts";
+import type { Comment, Message, Page, Sent } from "../client/types.ts";
+import type { Effect, OpenIntent } from "../core/step.ts";
+import { ServiceBotError } from "../errors.ts";
+
+/**
+ * Two clocks are compared by a header of whole seconds: what the platform dates up to this long
+ * before the intent still counts as newer, in milliseconds.
+ */
+const CLOCK_SLACK_MS = 3_000;
+
+/** Beyond this many pages of 50 it cannot be told whether the reply is there. */
+const MAX_PAGES = 20;
+
+/** Looks in a conversation for a message of the bot that an earlier run may have sent. */
+export async function findMessage(
+  client: Client,
+  conversationId: string,
+  intent: OpenIntent,
+  signal: AbortSignal,
+): Promise<Effect<Sent> | undefined> {
+  const found: Message[] = [];
+  const pages = readPages((cursor) =>
+    client.dms.messages(conversationId, { limit: 50, cursor, signal }),
+  );
+  for await (const message of pages) {
+    // Newest first, so everything from here on is older than the intent.
+    if (isOlder(message.createdAt, intent, client)) break;
+    if (message.fromBot && sameText(message.text, intent)) found.push(message);
+  }
+  return adopt(found, intent);
+}
+
+/** Looks among the comments of a post for one that an earlier run may have made. */
+export async function findComment(
+  client: Client,
+  postId: string,
+  intent: OpenIntent,
+  signal: AbortSignal,
+): Promise<Effect<Sent> | undefined> {
+  const same: Comment[] = [];
+  const pages = readPages((cursor) => client.posts.comments(postId, { limit: 50, cursor, signal }));
+  for await (const comment of pages) {
+    // The order of comments is not documented, so all of them are read.
+    if (isOlder(comment.createdAt, intent, client)) continue;
+    if (sameText(comment.text, intent)) same.push(comment);
+  }
+  if (same.length === 0) return undefined;
+  const { username } = await client.me({ signal });
+  // Who made a comment is not documented either: without it, one with the same text proves nothing.
+  if (username === undefined || same.some((comment) => comment.author === undefined)) {
+    throw new ServiceBotError(
+      "STEP_UNCERTAIN",
+      `Post ${postId} has a comment with the text of this reply, and the platform does not say whose it is. ` +
+        "Look at the post, then retry or discard the event.",
+    );
+  }
+  return adopt(
+    same.filter((comment) => comment.author?.username === username),
+    intent,
+  );
+}
+
+/** The oldest one that no other step has: sends go out in order. */
+async function adopt(
+  found: readonly { readonly id: string; readonly createdAt?: string | undefined }[],
+  intent: OpenIntent,
+): Promise<Effect<Sent> | undefined> {
+  const taken = await intent.claimed(found.map(({ id }) => id));
+  const [first] = found
+    .filter(({ id }) => !taken.has(id))
+    .sort((a, b) => Date.parse(a.createdAt ?? "") - Date.parse(b.createdAt ?? ""));
+  return first && { result: first, ref: first.id };
+}
+
+/** An unreadable date is not older: better to look at it than to say something twice. */
+function isOlder(createdAt: string | undefined, intent: OpenIntent, client: Client): boolean {
+  const since = intent.startedAt + client.clockOffsetMs - CLOCK_SLACK_MS;
+  return Date.parse(createdAt ?? "") < since;
+}
+
+function sameText(text: string, intent: OpenIntent): boolean {
+  const request: { text?: string } = JSON.parse(intent.request);
+  return text.trim() === (request.text ?? "").trim();
+}
+
+async function* readPages<T>(
+  read: (cursor: string | undefined) => Promise<Page<T>>,
+): AsyncGenerator<T> {
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const { items, nextCursor } = await read(cursor);
+    yield* items;
+    if (nextCursor === null) return;
+    cursor = nextCursor;
+  }
+  throw new ServiceBotError(
+    "STEP_UNCERTAIN",
+    `Whether this reply was sent could not be told from the newest ${MAX_PAGES * 50} entries.`,
+  );
+}

@@ -1,0 +1,85 @@
+import type { Client } from "../client/client.ts";
+import type { Job } from "../core/job.ts";
+import { ServiceBotError } from "../errors.ts";
+import { eventTypes, isEventType } from "../events/parse.ts";
+import type { AnyEvent, EventType } from "../events/types.ts";
+import { compose, type Middleware } from "./compose.ts";
+import { type Context, createContext } from "./context.ts";
+
+/** Handles one event. When it throws, the event is tried again later. */
+export type Handler<T extends string = string> = (context: Context<T>) => unknown;
+
+/** Sees what a handler threw. The retry policy decides what happens next. */
+export type ErrorObserver = (error: unknown, context: Context) => unknown;
+
+/** Matches events to handlers and gives them their context. Knows neither storage nor HTTP. */
+export class Router {
+  readonly #handlers = new Map<string, Handler[]>();
+  readonly #unknown: Handler[] = [];
+  readonly #middleware: Middleware[] = [];
+  readonly #observers: ErrorObserver[] = [];
+  readonly #contexts = new WeakMap<Job<AnyEvent>, Context>();
+
+  /** @throws {ServiceBotError} UNKNOWN_EVENT_TYPE, with the permitted types */
+  on<T extends EventType>(types: T | readonly T[], handler: Handler<T>): void {
+    for (const type of typeof types === "string" ? [types] : types) {
+      if (!isEventType(type)) throw unknownType(type);
+      const handlers = this.#handlers.get(type) ?? [];
+      // The map goes from a type to handlers of that type; run() looks up by the event's own type.
+      handlers.push(handler as Handler);
+      this.#handlers.set(type, handlers);
+    }
+  }
+
+  use(middleware: Middleware): void {
+    this.#middleware.push(middleware);
+  }
+
+  onUnknown(handler: Handler): void {
+    this.#unknown.push(handler);
+  }
+
+  onError(observer: ErrorObserver): void {
+    this.#observers.push(observer);
+  }
+
+  /** The types that have a handler. */
+  get handledTypes(): readonly string[] {
+    return [...this.#handlers.keys()];
+  }
+
+  /** Runs the middleware and then the handlers of the event's type, one after the other. */
+  async run(job: Job<AnyEvent>, client: Client): Promise<void> {
+    const context = createContext(job, client);
+    this.#contexts.set(job, context);
+    await compose(this.#middleware, () => this.#handle(context))(context);
+  }
+
+  /** Tells the observers what a run of this job ended with. What they throw is logged and ends here. */
+  async observe(error: unknown, job: Job<AnyEvent>): Promise<void> {
+    const context = this.#contexts.get(job);
+    if (context === undefined) return;
+    for (const observer of this.#observers) {
+      try {
+        await observer(error, context);
+      } catch (err) {
+        job.log.error({ err }, "an onError observer failed");
+      }
+    }
+  }
+
+  async #handle(context: Context): Promise<void> {
+    const { type } = context.event;
+    const handlers = isEventType(type) ? (this.#handlers.get(type) ?? []) : this.#unknown;
+    if (handlers.length === 0) context.log.debug("no handler for this type");
+    for (const handler of handlers) await handler(context);
+  }
+}
+
+function unknownType(type: string): ServiceBotError {
+  return new ServiceBotError(
+    "UNKNOWN_EVENT_TYPE",
+    `"${type}" is not an event type of this version. Known: ${eventTypes.join(", ")}. ` +
+      "For types that are newer than this version use onUnknown.",
+  );
+}
