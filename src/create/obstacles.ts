@@ -1,0 +1,80 @@
+import { lstat, realpath, stat } from "node:fs/promises";
+import { dirname, isAbsolute, join, relative, sep } from "node:path";
+import { hasCode } from "./system-error.ts";
+
+/** Something in the target that a file of the bot would overwrite, or that keeps it from its place. */
+export interface Obstacle {
+  /** Relative to the target, with slashes; "." is the target itself. */
+  readonly path: string;
+  readonly reason: "exists" | "is not a directory" | "leads out of the directory";
+}
+
+/**
+ * Looks for everything that stands in the way of these files. Other files in the target are none of
+ * our business. The result is empty for a target that does not exist yet.
+ *
+ * @param paths relative to the target, with slashes
+ */
+export async function findObstacles(target: string, paths: readonly string[]): Promise<Obstacle[]> {
+  if (!(await isRoomFor(target))) return [{ path: ".", reason: "is not a directory" }];
+  const found = new Map<string, Obstacle>();
+  for (const path of paths) {
+    const obstacle = await obstacleTo(target, path);
+    if (obstacle !== undefined) found.set(obstacle.path, obstacle);
+  }
+  return [...found.values()];
+}
+
+/** True when `directory`, or the nearest of its parents that exists, is a directory. */
+async function isRoomFor(directory: string): Promise<boolean> {
+  try {
+    return (await stat(directory)).isDirectory();
+  } catch (error) {
+    if (hasCode(error, "ENOTDIR")) return false;
+    if (!hasCode(error, "ENOENT")) throw error;
+    // A link that leads nowhere is there without being a directory.
+    if (await exists(directory)) return false;
+    return isRoomFor(dirname(directory));
+  }
+}
+
+async function obstacleTo(target: string, path: string): Promise<Obstacle | undefined> {
+  const parts = path.split("/");
+  for (let depth = 1; depth < parts.length; depth++) {
+    const parent = parts.slice(0, depth).join("/");
+    if (!(await exists(join(target, parent)))) return undefined;
+    const reason = await whyNotInside(target, join(target, parent));
+    if (reason !== undefined) return { path: parent, reason };
+  }
+  return (await exists(join(target, path))) ? { path, reason: "exists" } : undefined;
+}
+
+async function whyNotInside(
+  target: string,
+  directory: string,
+): Promise<Exclude<Obstacle["reason"], "exists"> | undefined> {
+  try {
+    if (!(await stat(directory)).isDirectory()) return "is not a directory";
+  } catch (error) {
+    if (hasCode(error, "ENOENT") || hasCode(error, "ELOOP")) return "is not a directory";
+    throw error;
+  }
+  return (await isInside(target, directory)) ? undefined : "leads out of the directory";
+}
+
+/** True when `path`, all links followed, is `directory` or lies in it. Both must exist. */
+export async function isInside(directory: string, path: string): Promise<boolean> {
+  const way = relative(await realpath(directory), await realpath(path));
+  // On Windows the way to another drive is an absolute path.
+  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (error) {
+    if (hasCode(error, "ENOENT") || hasCode(error, "ENOTDIR")) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,118 @@
+import { parseArgs } from "node:util";
+import {
+  type PackageManager,
+  packageManagers,
+  type Store,
+  stores,
+  type Template,
+  templates,
+} from "./choices.ts";
+import { UsageError } from "./errors.ts";
+
+/** What the command line asks for. Undefined: not said, so the default is taken. */
+export interface Options {
+  readonly dir: string;
+  readonly template: Template | undefined;
+  readonly store: Store | undefined;
+  readonly packageManager: PackageManager | undefined;
+  readonly install: boolean;
+  readonly git: boolean;
+  readonly yes: boolean;
+  readonly dryRun: boolean;
+  readonly json: boolean;
+  /** What the bot shall depend on in place of the scaffolder's own version. */
+  readonly serviceBot: string | undefined;
+}
+
+export type Request = "help" | "version" | Options;
+
+const flags = {
+  template: { type: "string" },
+  store: { type: "string" },
+  pm: { type: "string" },
+  "no-install": { type: "boolean", default: false },
+  "no-git": { type: "boolean", default: false },
+  yes: { type: "boolean", short: "y", default: false },
+  "dry-run": { type: "boolean", default: false },
+  json: { type: "boolean", default: false },
+  "service-bot": { type: "string" },
+  help: { type: "boolean", short: "h", default: false },
+  version: { type: "boolean", short: "v", default: false },
+} as const;
+
+/**
+ * Reads the command line.
+ *
+ * @throws {UsageError}
+ */
+export function readOptions(argv: readonly string[]): Request {
+  const { values, positionals } = parse(withoutSeparators(argv));
+  if (values.help) return "help";
+  if (values.version) return "version";
+  return {
+    dir: onlyDirectory(positionals),
+    template: oneOf("--template", values.template, templates),
+    store: oneOf("--store", values.store, stores),
+    packageManager: oneOf("--pm", values.pm, packageManagers),
+    install: !values["no-install"],
+    git: !values["no-git"],
+    yes: values.yes,
+    dryRun: values["dry-run"],
+    json: values.json,
+    serviceBot: spec(values["service-bot"]),
+  };
+}
+
+/** True when the answer shall be JSON; known even where the rest of the command line is wrong. */
+export function wantsJson(argv: readonly string[]): boolean {
+  return argv.includes("--json");
+}
+
+/** npm takes one `--` away; other package managers, and people, leave some in. */
+function withoutSeparators(argv: readonly string[]): string[] {
+  return argv.filter((argument) => argument !== "--");
+}
+
+function parse(args: string[]) {
+  try {
+    return parseArgs({ args, options: flags, allowPositionals: true, strict: true });
+  } catch (error) {
+    // Node's words, without its hint about `--`, which does not help here.
+    const [reason] = (error instanceof Error ? error.message : String(error)).split(/\. |\n/);
+    throw new UsageError(`${reason?.replace(/\.$/, "")}. Run with --help to see every flag.`);
+  }
+}
+
+function onlyDirectory(positionals: readonly string[]): string {
+  const [dir, ...rest] = positionals;
+  if (dir === undefined || dir === "") {
+    throw new UsageError("Say where the bot shall go, for example: create-service-bot my-bot");
+  }
+  if (rest.length > 0) {
+    const all = positionals.join(" ");
+    throw new UsageError(
+      `One directory is enough, and here are ${positionals.length}: ${positionals.join(", ")}. ` +
+        `A name with blanks goes in quotes: "${all}"`,
+    );
+  }
+  return dir;
+}
+
+function oneOf<T extends string>(
+  flag: string,
+  value: string | undefined,
+  known: readonly T[],
+): T | undefined {
+  if (value === undefined) return undefined;
+  const found = known.find((name) => name === value);
+  if (found !== undefined) return found;
+  const list = known.join(", ");
+  throw new UsageError(`${flag} ${JSON.stringify(value)} is not available. There is: ${list}.`);
+}
+
+function spec(value: string | undefined): string | undefined {
+  if (value === undefined || /^[^\s\p{Cc}]+(?: [^\s\p{Cc}]+)*$/u.test(value)) return value;
+  throw new UsageError(
+    "--service-bot takes what package.json may hold as a version, such as ^1.0.0 or file:../x.tgz.",
+  );
+}

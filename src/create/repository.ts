@@ -1,0 +1,64 @@
+import { access, realpath } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Io } from "./io.ts";
+
+/** What became of the repository. */
+export type Repository =
+  /** Started, with a first commit. */
+  | "committed"
+  /** Started; the files are staged, for git knows no user to commit as, or a hook said no. */
+  | "staged"
+  /** The directory belongs to a repository already. */
+  | "inside"
+  /** There is no git here, or it failed. */
+  | "unavailable";
+
+/** git must not wait for a passphrase or a hook for ever: the bot is complete without it. */
+const TIMEOUT_MS = 20_000;
+
+/**
+ * Starts a repository with the files of the bot as its first commit, unless there is one around.
+ * Whatever else lies in the directory is left for its owner to commit. It never throws because of git.
+ *
+ * @param paths what to commit, relative to the target
+ */
+export async function startRepository(
+  target: string,
+  paths: readonly string[],
+  io: Io,
+): Promise<Repository> {
+  if (await isInRepository(target)) return "inside";
+  const git = async (...args: string[]) => {
+    const env = { ...withoutGitPlaces(io.env), GIT_TERMINAL_PROMPT: "0" };
+    const { code } = await io.run("git", args, { cwd: target, env, timeoutMs: TIMEOUT_MS });
+    return code === 0;
+  };
+  if (!(await git("init", "--quiet"))) return "unavailable";
+  // By force: a user's own ignore file may leave out archives, and without vendor/ nothing installs.
+  if (!(await git("--literal-pathspecs", "add", "--force", "--", ...paths))) return "staged";
+  // Without a configured user git would make one up from the names of account and machine.
+  const identity = ["-c", "user.useConfigOnly=true"];
+  const message = ["--message", "Start from the service-bot starter"];
+  return (await git(...identity, "commit", "--quiet", ...message)) ? "committed" : "staged";
+}
+
+/** By the file system rather than by git, which says no for a repository of another owner. */
+async function isInRepository(directory: string): Promise<boolean> {
+  for (let here = await realpath(directory); ; here = dirname(here)) {
+    if (await exists(join(here, ".git"))) return true;
+    if (here === dirname(here)) return false;
+  }
+}
+
+/** A hook that runs the scaffolder would point git at the hook's own repository. */
+function withoutGitPlaces(env: Io["env"]): Record<string, string | undefined> {
+  const places = /^GIT_(?:DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|OBJECT_DIRECTORY|PREFIX|NAMESPACE)$/;
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !places.test(name)));
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
