@@ -23,6 +23,7 @@ export type ErrorCode =
   | "NOT_FOUND"
   | "METHOD_NOT_ALLOWED"
   | "NOT_READY"
+  | "INTERNAL"
   | "STORE_UNAVAILABLE"
   // the inbox
   | "INBOX_FULL"

@@ -1,0 +1,81 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { SIGNATURE_HEADER } from "../signature/signature.ts";
+import { type Answer, failure } from "./answer.ts";
+import { type BodyRequest, readBody, readWebBody } from "./read-body.ts";
+import {
+  answerAny,
+  answerWebhook,
+  type Incoming,
+  type RouteOptions,
+  type WebhookOptions,
+} from "./routes.ts";
+
+/** Handles what is meant for the webhook and calls `next` for everything else, as Express expects. */
+export type WebhookMiddleware = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next: (error?: unknown) => void,
+) => void;
+
+/** The webhook inside an existing Express 5 application. */
+export function expressFace(options: WebhookOptions): WebhookMiddleware {
+  return (request, response, next) => {
+    answerWebhook(fromNode(request), options).then(
+      (answer) => (answer === undefined ? next() : write(response, answer, request.method)),
+      // The application's own error page must not show what went wrong in here.
+      () => write(response, internal, request.method),
+    );
+  };
+}
+
+/** The webhook and the health checks as the listener of a plain node:http server. */
+export function nodeFace(
+  options: RouteOptions,
+): (request: IncomingMessage, response: ServerResponse) => void {
+  return (request, response) => {
+    void answerAny(fromNode(request), options).then((answer) =>
+      write(response, answer, request.method),
+    );
+  };
+}
+
+/** The same for web-standard requests: no port, no server. */
+export function webFace(options: RouteOptions): (request: Request) => Promise<Response> {
+  return async (request) => {
+    const { status, headers, body } = await answerAny(fromWeb(request), options);
+    return new Response(request.method === "HEAD" ? null : body, { status, headers });
+  };
+}
+
+const internal = failure(500, "INTERNAL", "The request could not be handled.");
+
+function fromNode(request: BodyRequest & { readonly originalUrl?: string }): Incoming {
+  return {
+    method: request.method ?? "GET",
+    // As the client sent it, also where Express has mounted the middleware under a prefix.
+    path: withoutQuery(request.originalUrl ?? request.url ?? "/"),
+    signature: request.headers[SIGNATURE_HEADER],
+    read: (limit) => readBody(request, limit),
+  };
+}
+
+function fromWeb(request: Request): Incoming {
+  return {
+    method: request.method,
+    path: withoutQuery(new URL(request.url).pathname),
+    signature: request.headers.get(SIGNATURE_HEADER) ?? undefined,
+    read: (limit) => readWebBody(request, limit),
+  };
+}
+
+/** A slash at the end is forgiven: it is a common slip in the portal's address field. */
+function withoutQuery(url: string): string {
+  const path = url.split("?", 1)[0] ?? "/";
+  return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+}
+
+function write(response: ServerResponse, answer: Answer, method: string | undefined): void {
+  if (response.headersSent || response.destroyed) return;
+  response.writeHead(answer.status, { ...answer.headers });
+  response.end(method === "HEAD" ? undefined : answer.body);
+}

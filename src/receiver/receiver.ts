@@ -1,0 +1,106 @@
+import type { Clock } from "../core/clock.ts";
+import type { Logger } from "../core/logger.ts";
+import { ServiceBotError } from "../errors.ts";
+import type { LaneOf } from "../events/lane.ts";
+import type { Inbox, PutResult } from "../inbox/inbox.ts";
+import { readBatch } from "../inbox/intake.ts";
+import { verify } from "../signature/signature.ts";
+import { type Answer, failure, json } from "./answer.ts";
+
+export interface ReceiverOptions {
+  readonly inbox: Pick<Inbox, "put">;
+  /** Every secret that is valid now. */
+  readonly secrets: readonly string[];
+  readonly laneOf: LaneOf;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Called for each batch that was stored: the sign of life of the webhook. */
+  readonly onDelivery?: (result: PutResult) => void;
+}
+
+/** A request to the webhook, with the body as the bytes that were sent. */
+export interface DeliveryRequest {
+  readonly body: Uint8Array;
+  /** The value of `X-Service-Signature`. */
+  readonly signature: string | readonly string[] | undefined;
+}
+
+/** When the store is away, the sender is asked to wait this long, in seconds. */
+const RETRY_AFTER_SECONDS = 5;
+
+/**
+ * Bytes and headers in, an answer out ("Webhook receiver" in section 4, rules in section 6 of the
+ * platform document). Knows no HTTP server; express, node:http and fetch are faces in front of it.
+ */
+export class Receiver {
+  readonly #options: ReceiverOptions;
+
+  constructor(options: ReceiverOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Verifies, reads and stores one delivery. A 2xx is answered only once the batch is on disk; what
+   * the handlers make of it never reaches the sender, for enough failures disable the webhook.
+   */
+  async receive(request: DeliveryRequest): Promise<Answer> {
+    const { secrets, clock, laneOf } = this.#options;
+    const started = clock.now();
+    const verdict = verify(request.body, request.signature, { secrets, now: started });
+    if (!verdict.ok) return this.refuse(failure(verdict.status, verdict.code, verdict.message));
+    const events = readEvents(request.body);
+    if (events === undefined) {
+      return this.refuse(
+        failure(400, "BODY_INVALID", 'The body must be JSON of the form {"events":[…]}.'),
+      );
+    }
+    try {
+      const result = await this.#options.inbox.put(readBatch(events, laneOf), "webhook");
+      return this.#accept(events.length, result, started);
+    } catch (error) {
+      return this.#unavailable(error);
+    }
+  }
+
+  /** Logs an answer that is not 2xx: what senders do wrong as a warning, what we do as an error. */
+  refuse(answer: Answer): Answer {
+    const { status, error } = answer;
+    this.#options.log[status < 500 ? "warn" : "error"]({ status, ...error }, "delivery refused");
+    return answer;
+  }
+
+  #accept(events: number, result: PutResult, started: number): Answer {
+    const { log, clock, onDelivery } = this.#options;
+    const { duplicates, unusable } = result;
+    const stored = result.stored.length;
+    const line = { status: 200, events, stored, duplicates, unusable, ms: clock.now() - started };
+    if (unusable > 0)
+      log.error(line, "delivery with events that cannot be handled: see the dead letters");
+    else log.info(line, "delivery");
+    onDelivery?.(result);
+    return json(200, { stored, duplicates });
+  }
+
+  #unavailable(error: unknown): Answer {
+    this.#options.log.error({ err: error, status: 503 }, "delivery cannot be stored");
+    const full = error instanceof ServiceBotError && error.code === "INBOX_FULL";
+    const message = full
+      ? "Too many events are waiting to be handled."
+      : "The delivery cannot be stored now.";
+    const headers = { "retry-after": String(RETRY_AFTER_SECONDS) };
+    return failure(503, full ? "INBOX_FULL" : "STORE_UNAVAILABLE", message, headers);
+  }
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** The elements of `events`, or undefined when the body is anything but `{events: []}`. */
+function readEvents(body: Uint8Array): readonly unknown[] | undefined {
+  try {
+    const parsed: unknown = JSON.parse(utf8.decode(body));
+    if (typeof parsed !== "object" || parsed === null || !("events" in parsed)) return undefined;
+    return Array.isArray(parsed.events) ? parsed.events : undefined;
+  } catch {
+    return undefined;
+  }
+}

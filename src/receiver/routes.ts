@@ -1,0 +1,69 @@
+import { type Answer, failure, json } from "./answer.ts";
+import type { BodyResult } from "./read-body.ts";
+import type { Receiver } from "./receiver.ts";
+
+/** A request, whichever server it came through. */
+export interface Incoming {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  /** The value of `X-Service-Signature`. */
+  readonly signature: string | readonly string[] | undefined;
+  /** Reads the raw body, at most `limit` bytes of it. */
+  read(limit: number): Promise<BodyResult>;
+}
+
+export interface WebhookOptions {
+  /** Undefined when there is no webhook (DELIVERY=polling). */
+  readonly receiver: Receiver | undefined;
+  /** The path of the webhook, such as `/webhook`. */
+  readonly path: string;
+  /** The largest body, in bytes. */
+  readonly maxBodyBytes: number;
+}
+
+export interface RouteOptions extends WebhookOptions {
+  /** True when the store answers and the bot is not draining. */
+  readonly isReady: () => Promise<boolean>;
+}
+
+/** Answers what is meant for the webhook; undefined for anything else. */
+export async function answerWebhook(
+  incoming: Incoming,
+  options: WebhookOptions,
+): Promise<Answer | undefined> {
+  const { receiver } = options;
+  if (receiver === undefined || incoming.path !== options.path) return undefined;
+  if (incoming.method !== "POST") return methodNotAllowed("POST");
+  const read = await incoming.read(options.maxBodyBytes);
+  if (!read.ok) return receiver.refuse(read.answer);
+  return await receiver.receive({ body: read.body, signature: incoming.signature });
+}
+
+/** Answers every request to the bot: the webhook and the health checks. It never rejects. */
+export async function answerAny(incoming: Incoming, options: RouteOptions): Promise<Answer> {
+  try {
+    return (await answerWebhook(incoming, options)) ?? (await answerRest(incoming, options));
+  } catch {
+    return failure(500, "INTERNAL", "The request could not be handled.");
+  }
+}
+
+async function answerRest({ method, path }: Incoming, options: RouteOptions): Promise<Answer> {
+  if (path !== "/healthz" && path !== "/readyz") {
+    const webhook = options.receiver === undefined ? "" : ` The webhook is at ${options.path}.`;
+    return failure(404, "NOT_FOUND", `Nothing is here.${webhook}`);
+  }
+  if (method !== "GET" && method !== "HEAD") return methodNotAllowed("GET, HEAD");
+  if (path === "/healthz") return json(200, { status: "ok" });
+  if (await options.isReady()) return json(200, { status: "ready" });
+  return failure(
+    503,
+    "NOT_READY",
+    "The bot is starting or stopping, or its store does not answer.",
+  );
+}
+
+function methodNotAllowed(allow: string): Answer {
+  return failure(405, "METHOD_NOT_ALLOWED", `Use ${allow}.`, { allow });
+}
