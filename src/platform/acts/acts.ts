@@ -1,0 +1,94 @@
+import type { Clock } from "../../core/clock.ts";
+import type { EventType } from "../../events/types.ts";
+import { invalid } from "../error.ts";
+import type { LoggedEvent } from "../store/event-log.ts";
+import type { User } from "../store/people.ts";
+import type { Store } from "../store/store.ts";
+import type { Created } from "../timeline/entries.ts";
+import type { Timeline } from "../timeline/timeline.ts";
+import {
+  commentOnPost,
+  followBot,
+  likeContent,
+  mentionBot,
+  quotePost,
+  replyToComment,
+  repostPost,
+} from "./activity.ts";
+import { type ActInput, type ActResult, checkAct, usernameIn } from "./input.ts";
+import { sendMessage } from "./messages.ts";
+import type { Act, Outcome } from "./outcome.ts";
+
+const performers: { readonly [T in EventType]: (act: Act) => Outcome } = {
+  "dm.message": sendMessage,
+  mention: mentionBot,
+  comment: commentOnPost,
+  reply: replyToComment,
+  follow: followBot,
+  like: likeContent,
+  repost: repostPost,
+  quote: quotePost,
+};
+
+export interface ActsOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly timeline: Timeline;
+  /** Called when there is something to deliver. */
+  readonly onEvents: () => void;
+}
+
+interface Happening {
+  readonly logged: LoggedEvent;
+  readonly outcome: Outcome;
+}
+
+/** What people do. The only source of events: what the bot itself does makes none. */
+export class Acts {
+  readonly #options: ActsOptions;
+
+  constructor(options: ActsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Lets a person do something, once or `count` times, in one transaction.
+   *
+   * @throws {PlatformError} 400 VALIDATION, EMPTY, TOO_LONG; 404 NOT_FOUND
+   */
+  perform(input: ActInput): ActResult {
+    checkAct(input);
+    const from = usernameIn(input.from);
+    const { store, clock, timeline, onEvents } = this.#options;
+    const happenings = store.transaction(() => {
+      const person = this.#personNamed(from);
+      const act = { store, person, bot: store.people.bot(), input };
+      return Array.from({ length: input.count ?? 1 }, () =>
+        this.#once({ ...act, at: clock.now() }),
+      );
+    });
+    for (const { logged, outcome } of happenings) {
+      const { id, type } = logged.event;
+      const text = outcome.text === undefined ? {} : { text: outcome.text };
+      timeline.add({ kind: "event", id, type, from, ...text });
+    }
+    onEvents();
+    const concerns: Created = happenings.at(-1)?.outcome.concerns ?? {};
+    return { events: happenings.map(({ logged }) => logged.event), ...concerns };
+  }
+
+  #once(act: Act): Happening {
+    const outcome = performers[act.input.type](act);
+    const logged = act.store.events.append(outcome.event, act.at);
+    act.store.webhook.enqueue(logged);
+    return { logged, outcome };
+  }
+
+  #personNamed(username: string): User {
+    const { people } = this.#options.store;
+    const found = people.find(username);
+    if (found?.isBot) throw invalid("from must be a person: the bot's own acts make no events");
+    if (found !== undefined) return found;
+    return people.add(username, username.charAt(0).toUpperCase() + username.slice(1), "person");
+  }
+}

@@ -1,0 +1,100 @@
+import type { Request, Response } from "express";
+import type { Clock } from "../../core/clock.ts";
+import type { Logger } from "../../core/logger.ts";
+import { PlatformError } from "../error.ts";
+import type { ApiFaults, Gate } from "../faults/api-faults.ts";
+import { type Answer, errorAnswer, goneSignal, send } from "../http/answer.ts";
+import { readJson } from "../http/body.ts";
+import { parameter } from "../http/query.ts";
+import type { Store } from "../store/store.ts";
+import type { Created } from "../timeline/entries.ts";
+import type { Timeline } from "../timeline/timeline.ts";
+import { authenticate, requireScope } from "./auth.ts";
+import type { Route } from "./route.ts";
+
+/** What the API needs to answer. */
+export interface ApiContext {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly timeline: Timeline;
+  readonly faults: ApiFaults;
+  readonly logger: Logger;
+}
+
+/** What is known of a request so far, for its line in the timeline. */
+interface Trace {
+  text?: string;
+  fault?: NonNullable<Gate["fault"]>;
+  created?: Created;
+}
+
+/** One request from its body to its answer: faults, token, scope, the endpoint, the timeline. */
+export async function exchange(
+  context: ApiContext,
+  route: Route,
+  request: Request,
+  response: Response,
+): Promise<void> {
+  const { clock, timeline, faults, logger } = context;
+  const started = clock.now();
+  const gone = goneSignal(response);
+  const { method, path } = request;
+  const trace: Trace = {};
+  const record = (status: number | null) => {
+    timeline.add({ kind: "api", method, path, status, ms: clock.now() - started, ...trace });
+  };
+  let gate: Gate = { pass: "execute" };
+  let answer: Answer;
+  try {
+    const body = await readJson(request);
+    const text = textOf(body);
+    if (text !== undefined) trace.text = text;
+    gate = await faults.gate({ method, path, gone });
+    if (gate.fault !== undefined) trace.fault = gate.fault;
+    if (gate.pass === "abandon") {
+      record(null);
+      return;
+    }
+    answer = gate.pass === "refuse" ? refusal(gate) : call(context, route, request, body, trace);
+  } catch (error) {
+    answer = errorAnswer(error, logger);
+  }
+  // Recorded before the answer leaves: whoever has it finds its line in the timeline.
+  if (gate.pass === "lose-answer") {
+    record(null);
+    request.socket.destroy();
+    return;
+  }
+  record(gone.aborted ? null : answer.status);
+  send(response, answer);
+}
+
+function call(
+  { store, clock }: ApiContext,
+  route: Route,
+  request: Request,
+  body: unknown,
+  trace: Trace,
+): Answer {
+  const scopes = authenticate(store.tokens, request.headers.authorization);
+  requireScope(scopes, route.scopes);
+  const id = parameter(request, "id");
+  const { query } = request;
+  const answer = route.handle({ store, now: clock.now(), id, query, body, scopes });
+  if (answer.created !== undefined) trace.created = answer.created;
+  return answer;
+}
+
+function refusal({ status, retryAfterSeconds }: Extract<Gate, { pass: "refuse" }>): never {
+  throw new PlatformError(
+    status,
+    status === 429 ? "RATE_LIMITED" : "INJECTED_FAULT",
+    "A fault of the local platform answers this request; it was not executed.",
+    retryAfterSeconds === undefined ? {} : { "Retry-After": String(retryAfterSeconds) },
+  );
+}
+
+function textOf(body: unknown): string | undefined {
+  const text = typeof body === "object" && body !== null && "text" in body ? body.text : undefined;
+  return typeof text === "string" ? text : undefined;
+}

@@ -1,0 +1,95 @@
+import { type Request, type RequestHandler, type Response, Router } from "express";
+import { notFound, PlatformError } from "../error.ts";
+import { goneSignal, send } from "../http/answer.ts";
+import { readJson, validate } from "../http/body.ts";
+import { sameOriginOnly } from "../http/guard.ts";
+import { integer, parameter, text } from "../http/query.ts";
+import type { Timeline } from "../timeline/timeline.ts";
+import type { Control } from "./control.ts";
+import { actBody, deliveriesBody, faultsBody, tokenBody, webhookBody } from "./schemas.ts";
+
+/** The longest wait of a long poll, in milliseconds. */
+const MAX_WAIT_MS = 30_000;
+
+type Handler = (request: Request, response: Response) => unknown;
+type Endpoint = Readonly<Partial<Record<"get" | "put" | "post", Handler>>>;
+
+/** The control API: everything below /control. */
+export function controlRouter(control: Control, timeline: Timeline): Router {
+  const router = Router();
+  router.use(sameOriginOnly);
+  for (const [path, endpoint] of Object.entries(endpoints(control, timeline))) {
+    const { get, put, post } = endpoint;
+    if (get !== undefined) router.get(path, answering(200, get));
+    if (put !== undefined) router.put(path, answering(200, put));
+    if (post !== undefined) router.post(path, answering(path === "/deliveries" ? 200 : 201, post));
+    router.all(path, wrongMethod(Object.keys(endpoint)));
+  }
+  router.use(() => {
+    throw notFound("endpoint");
+  });
+  return router;
+}
+
+function endpoints(control: Control, timeline: Timeline): Readonly<Record<string, Endpoint>> {
+  return {
+    "/state": { get: () => control.state() },
+    "/act": {
+      post: async (request) => control.act(validate(actBody, await readJson(request))),
+    },
+    "/conversations/:id/messages": {
+      get: (request) => ({ items: control.messages(parameter(request, "id")) }),
+    },
+    "/posts/:id/comments": {
+      get: (request) => ({ items: control.comments(parameter(request, "id")) }),
+    },
+    "/events": {
+      get: (request) => ({ events: control.events(text(request.query, "since")) }),
+    },
+    "/tokens": {
+      post: async (request) =>
+        control.createToken(validate(tokenBody, await readJson(request)).scopes),
+    },
+    "/webhook": {
+      get: () => control.webhook,
+      put: async (request) => control.saveWebhook(validate(webhookBody, await readJson(request))),
+    },
+    "/webhook/secret": { post: () => ({ secret: control.regenerateWebhookSecret() }) },
+    "/faults": {
+      get: () => control.faults,
+      put: async (request) => control.setFaults(validate(faultsBody, await readJson(request))),
+    },
+    "/deliveries": {
+      post: async (request) => ({
+        deliveries: await control.deliver(validate(deliveriesBody, await readJson(request))),
+      }),
+    },
+    "/timeline": { get: (request, response) => readTimeline(timeline, request, response) },
+  };
+}
+
+async function readTimeline(
+  timeline: Timeline,
+  request: Request,
+  response: Response,
+): Promise<unknown> {
+  const max = Number.MAX_SAFE_INTEGER;
+  const after = integer(request.query, "after", { min: 0, max, fallback: 0 });
+  const waitMs = integer(request.query, "waitMs", { min: 0, max: MAX_WAIT_MS, fallback: 0 });
+  const entries = await timeline.waitAfter(after, waitMs, goneSignal(response));
+  return { entries, last: timeline.last };
+}
+
+function answering(status: number, handler: Handler): RequestHandler {
+  return async (request, response) => {
+    send(response, { status, body: await handler(request, response) });
+  };
+}
+
+function wrongMethod(methods: readonly string[]): RequestHandler {
+  const allow = methods.join(", ").toUpperCase();
+  return (request) => {
+    const message = `${request.path} takes ${allow} only.`;
+    throw new PlatformError(405, "METHOD_NOT_ALLOWED", message, { Allow: allow });
+  };
+}

@@ -1,0 +1,69 @@
+import { z } from "zod";
+import { eventTypes } from "../../events/parse.ts";
+import type { EventType } from "../../events/types.ts";
+import type { ActInput } from "../acts/input.ts";
+import type { ApiFaultInput } from "../faults/api-faults.ts";
+import type { WebhookFaultInput } from "../faults/webhook-faults.ts";
+import { WEBHOOK_SECRET } from "../options.ts";
+import { allScopes, type Scope } from "../store/tokens.ts";
+import type { WebhookChange } from "../webhooks/webhook.ts";
+import type { FaultsChange } from "./control.ts";
+import type { DeliverInput } from "./deliveries.ts";
+
+/** The bodies of the control API. Strict: a field that is passed over would look obeyed. */
+
+const eventType: z.ZodType<EventType> = z.enum(eventTypes, {
+  error: `must be one of ${eventTypes.join(", ")}`,
+});
+
+const optionalText = z.string().optional();
+
+export const actBody: z.ZodType<ActInput> = z.strictObject({
+  type: eventType,
+  from: z.string(),
+  text: optionalText,
+  conversationId: optionalText,
+  postId: optionalText,
+  commentId: optionalText,
+  count: z.number().optional(),
+});
+
+export const tokenBody: z.ZodType<{ scopes: Scope[] }> = z.strictObject({
+  scopes: z.array(z.enum(allScopes)),
+});
+
+export const webhookBody: z.ZodType<WebhookChange> = z.strictObject({
+  url: optionalText,
+  types: z.array(eventType).optional(),
+  enabled: z.boolean().optional(),
+  secret: z
+    .string()
+    .regex(WEBHOOK_SECRET, "must begin with whsec_, without spaces and commas")
+    .optional(),
+});
+
+export const deliveriesBody: z.ZodType<DeliverInput> = z.strictObject({
+  eventIds: z.array(z.string()),
+  times: z.number().optional(),
+});
+
+const failureStatus = z.int().min(300).max(599);
+
+const webhookFault: z.ZodType<WebhookFaultInput> = z.strictObject({
+  failNext: z.int().min(0).max(1_000_000),
+  mode: z.enum(["status", "drop"]).optional(),
+  status: failureStatus.optional(),
+});
+
+const apiFault: z.ZodType<ApiFaultInput> = z.strictObject({
+  mode: z.enum(["none", "hold", "status", "lose-answer"]),
+  match: z.enum(["write", "all"]).optional(),
+  status: failureStatus.optional(),
+  retryAfterSeconds: z.int().min(0).max(86_400).optional(),
+  times: z.int().min(1).max(1_000_000).optional(),
+});
+
+export const faultsBody: z.ZodType<FaultsChange> = z.strictObject({
+  webhook: webhookFault.optional(),
+  api: apiFault.optional(),
+});

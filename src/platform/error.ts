@@ -1,0 +1,53 @@
+/**
+ * The codes that the local platform puts into the body of an answer. Those of section 7 of the
+ * platform document come first; the others are ours, where it shows none (docs/platform.md).
+ */
+export type PlatformErrorCode =
+  | "VALIDATION"
+  | "INVALID_IMAGE_KEY"
+  | "TOO_MANY_IMAGES"
+  | "EMPTY"
+  | "TOO_LONG"
+  | "AGENT_SCOPE_MISSING"
+  | "NOT_FOUND"
+  // ours
+  | "UNAUTHORIZED"
+  | "FORBIDDEN"
+  | "METHOD_NOT_ALLOWED"
+  | "WEBHOOK_OFF"
+  | "TOO_LARGE"
+  | "UNSUPPORTED_MEDIA_TYPE"
+  | "RATE_LIMITED"
+  | "INJECTED_FAULT"
+  | "INTERNAL";
+
+/** A request that is refused: becomes the answer `{"error":{"code","message"}}` with this status. */
+export class PlatformError extends Error {
+  override readonly name = "PlatformError";
+  readonly status: number;
+  readonly code: PlatformErrorCode;
+  /** Headers of the answer. */
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    status: number,
+    code: PlatformErrorCode,
+    message: string,
+    headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.headers = headers;
+  }
+}
+
+/** 400 VALIDATION: the request has the wrong shape. */
+export function invalid(message: string): PlatformError {
+  return new PlatformError(400, "VALIDATION", message);
+}
+
+/** 404 NOT_FOUND. The same words for what does not exist and for what the bot may not see (section 4). */
+export function notFound(what: string): PlatformError {
+  return new PlatformError(404, "NOT_FOUND", `There is no such ${what}.`);
+}

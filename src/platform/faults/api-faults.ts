@@ -1,0 +1,126 @@
+import type { Timeline } from "../timeline/timeline.ts";
+
+/** What goes wrong with requests to the API. */
+export interface ApiFault {
+  /**
+   * `hold`: requests wait before they are executed; `status`: they are answered with `status` and not
+   * executed; `lose-answer`: they are executed, and the connection is cut before the answer.
+   */
+  readonly mode: "none" | "hold" | "status" | "lose-answer";
+  /** `write`: everything but GET and HEAD. */
+  readonly match: "write" | "all";
+  readonly status: number;
+  /** Sent as `Retry-After`, in whole seconds. */
+  readonly retryAfterSeconds?: number | undefined;
+  /** How many more requests are touched; absent: all, until the fault is changed. */
+  readonly times?: number | undefined;
+}
+
+/** A fault to set: `match` is `all` unless said otherwise, `status` (300 to 599) is 503. */
+export type ApiFaultInput = Pick<ApiFault, "mode" | "retryAfterSeconds" | "times"> & {
+  readonly [K in "match" | "status"]?: ApiFault[K] | undefined;
+};
+
+export interface ApiFaultState extends ApiFault {
+  /** How many requests are waiting. */
+  readonly held: number;
+}
+
+/** What to do with a request. */
+export type Gate =
+  | { readonly pass: "execute"; readonly fault?: "hold" }
+  | { readonly pass: "lose-answer"; readonly fault: "lose-answer" }
+  | {
+      readonly pass: "refuse";
+      readonly fault: "status";
+      readonly status: number;
+      readonly retryAfterSeconds: number | undefined;
+    }
+  /** The client went away while the request was held. */
+  | { readonly pass: "abandon"; readonly fault: "hold" };
+
+const NONE: ApiFault = { mode: "none", match: "all", status: 503 };
+
+/** Lets requests to the API go wrong. */
+export class ApiFaults {
+  readonly #timeline: Timeline;
+  readonly #held = new Set<() => void>();
+  #fault: ApiFault = NONE;
+
+  constructor(timeline: Timeline) {
+    this.#timeline = timeline;
+  }
+
+  get state(): ApiFaultState {
+    return { ...this.#fault, held: this.#held.size };
+  }
+
+  /** Replaces the fault. What the one before held is executed now. */
+  set({ match = NONE.match, status = NONE.status, ...fault }: ApiFaultInput): void {
+    this.#fault = { ...fault, match, status };
+    this.#note("set", describe(this.#fault));
+    const held = [...this.#held];
+    this.#held.clear();
+    for (const release of held) release();
+  }
+
+  /** Decides on a request, at once or, when it is held, when that ends. */
+  async gate(request: { method: string; path: string; gone: AbortSignal }): Promise<Gate> {
+    const fault = this.#take(request.method);
+    switch (fault.mode) {
+      case "none":
+        return { pass: "execute" };
+      case "lose-answer":
+        return { pass: "lose-answer", fault: "lose-answer" };
+      case "status": {
+        const { status, retryAfterSeconds } = fault;
+        return { pass: "refuse", fault: "status", status, retryAfterSeconds };
+      }
+      case "hold": {
+        const name = `${request.method} ${request.path}`;
+        this.#note("held", name);
+        await this.#hold(request.gone);
+        if (request.gone.aborted) return { pass: "abandon", fault: "hold" };
+        this.#note("released", name);
+        return { pass: "execute", fault: "hold" };
+      }
+    }
+  }
+
+  #take(method: string): ApiFault {
+    const fault = this.#fault;
+    const write = method !== "GET" && method !== "HEAD";
+    if (fault.mode === "none" || (fault.match === "write" && !write)) return NONE;
+    if (fault.times === undefined) return fault;
+    const times = fault.times - 1;
+    this.#fault = times === 0 ? NONE : { ...fault, times };
+    if (times === 0) this.#note("ended", `${fault.mode}: no further requests are touched`);
+    return fault;
+  }
+
+  #hold(gone: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const release = () => {
+        this.#held.delete(release);
+        gone.removeEventListener("abort", release);
+        resolve();
+      };
+      this.#held.add(release);
+      gone.addEventListener("abort", release, { once: true });
+      if (gone.aborted) release();
+    });
+  }
+
+  #note(change: "set" | "ended" | "held" | "released", detail: string): void {
+    this.#timeline.add({ kind: "fault", target: "api", change, detail });
+  }
+}
+
+function describe({ mode, match, status, times }: ApiFault): string {
+  if (mode === "none") return "none";
+  const what = mode === "status" ? `status ${status}` : mode;
+  const which = match === "write" ? "write requests" : "requests";
+  return times === undefined
+    ? `${what} for all ${which}`
+    : `${what} for the next ${times} ${which}`;
+}

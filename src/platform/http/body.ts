@@ -1,0 +1,75 @@
+import type { IncomingMessage } from "node:http";
+import getRawBody from "raw-body";
+import type { z } from "zod";
+import { hasCode } from "../../errors.ts";
+import { invalid, PlatformError } from "../error.ts";
+
+/** The largest body of a request, in bytes. */
+const MAX_BODY_BYTES = 1024 * 1024;
+
+/** Reads a JSON body; undefined when there is none. */
+export async function readJson(request: IncomingMessage): Promise<unknown> {
+  if (!hasBody(request)) return undefined;
+  checkHeaders(request);
+  const bytes = await readBytes(request);
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    throw invalid("The body is not JSON in UTF-8.");
+  }
+}
+
+/**
+ * Gives a body its type.
+ *
+ * @throws {PlatformError} 400 VALIDATION, naming each field
+ */
+export function validate<T>(schema: z.ZodType<T>, body: unknown): T {
+  const result = schema.safeParse(body);
+  if (result.success) return result.data;
+  const issues = result.error.issues.map(({ path, message }) =>
+    path.length === 0 ? message : `${path.join(".")}: ${message}`,
+  );
+  throw invalid(body === undefined ? "A JSON body is needed." : issues.join("; "));
+}
+
+/** True when the request says that its body is JSON. */
+export function isJson(request: IncomingMessage): boolean {
+  return /^application\/json\s*(;|$)/i.test(request.headers["content-type"] ?? "");
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  if (headers["transfer-encoding"] !== undefined) return true;
+  return Number(headers["content-length"] ?? 0) > 0;
+}
+
+function checkHeaders(request: IncomingMessage): void {
+  const encoding = request.headers["content-encoding"] ?? "identity";
+  if (isJson(request) && encoding === "identity") return;
+  throw new PlatformError(
+    415,
+    "UNSUPPORTED_MEDIA_TYPE",
+    "Send Content-Type: application/json, without a Content-Encoding.",
+  );
+}
+
+async function readBytes(request: IncomingMessage): Promise<Uint8Array> {
+  try {
+    return await getRawBody(request, {
+      limit: MAX_BODY_BYTES,
+      length: request.headers["content-length"] ?? null,
+    });
+  } catch (error) {
+    // Lets the rest pass by, so that the client gets to read the answer.
+    request.resume();
+    if (hasStatus(error, 413)) {
+      throw new PlatformError(413, "TOO_LARGE", `A body holds at most ${MAX_BODY_BYTES} bytes.`);
+    }
+    if (hasCode(error, "ECONNABORTED")) throw invalid("The body ended too early.");
+    throw error;
+  }
+}
+
+function hasStatus(error: unknown, status: number): boolean {
+  return error instanceof Error && "status" in error && error.status === status;
+}

@@ -1,0 +1,38 @@
+import type { RequestHandler } from "express";
+import { PlatformError } from "../error.ts";
+import { isJson } from "./body.ts";
+
+/** The names by which this machine calls itself, with any port. */
+const LOOPBACK_HOST = /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/i;
+
+/**
+ * Refuses requests for other hosts. A web page can point a name of its own at this machine, and then
+ * the browser would let it read the answers (DNS rebinding); the Host header gives it away.
+ */
+export const loopbackHostOnly: RequestHandler = (request, _response, next) => {
+  if (LOOPBACK_HOST.test(request.headers.host ?? "")) {
+    next();
+    return;
+  }
+  throw new PlatformError(
+    403,
+    "FORBIDDEN",
+    "The local platform answers only to 127.0.0.1, localhost and [::1].",
+  );
+};
+
+/**
+ * Refuses what other web pages can make a browser send. The control API has no token; what keeps
+ * pages out is their Origin, and that they cannot send JSON elsewhere without asking first.
+ */
+export const sameOriginOnly: RequestHandler = (request, _response, next) => {
+  const { origin, host } = request.headers;
+  if (origin !== undefined && origin.toLowerCase() !== `http://${host}`.toLowerCase()) {
+    throw new PlatformError(403, "FORBIDDEN", "The control API is not for other web pages.");
+  }
+  const reads = request.method === "GET" || request.method === "HEAD";
+  if (!reads && !isJson(request)) {
+    throw new PlatformError(415, "UNSUPPORTED_MEDIA_TYPE", "Send Content-Type: application/json.");
+  }
+  next();
+};

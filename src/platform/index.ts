@@ -1,0 +1,30 @@
+export type { ActInput, ActResult } from "./acts/input.ts";
+export type {
+  Control,
+  ControlComment,
+  ControlMessage,
+  FaultsChange,
+  FaultsState,
+  PlatformState,
+} from "./control/control.ts";
+export type { DeliverInput } from "./control/deliveries.ts";
+export { PlatformError, type PlatformErrorCode } from "./error.ts";
+export type { ApiFault, ApiFaultInput, ApiFaultState } from "./faults/api-faults.ts";
+export type { WebhookFault, WebhookFaultInput } from "./faults/webhook-faults.ts";
+export type { PlatformOptions } from "./options.ts";
+export { type Platform, startPlatform } from "./platform.ts";
+export type { Scope } from "./store/tokens.ts";
+export type { EntryOf, WaitOptions } from "./timeline/await.ts";
+export type {
+  ApiEntry,
+  Created,
+  DeliveryEntry,
+  EventEntry,
+  FaultEntry,
+  TimelineEntry,
+  TimelineRecord,
+  WebhookEntry,
+} from "./timeline/entries.ts";
+export type { TimelineListener } from "./timeline/timeline.ts";
+export type { DeliveryResult } from "./webhooks/sender.ts";
+export type { WebhookChange, WebhookView } from "./webhooks/webhook.ts";

@@ -1,0 +1,84 @@
+import { type Clock, systemClock } from "../core/clock.ts";
+import { createLogger, type Logger } from "../core/logger.ts";
+import { ConfigError } from "../errors.ts";
+import { MEMORY } from "./store/database.ts";
+
+export interface PlatformOptions {
+  /** Listening address. Default 127.0.0.1. Whatever it is, only requests to a loopback name are answered. */
+  readonly host?: string | undefined;
+  /** 0 to 65535; 0 takes a free port. Default 0. */
+  readonly port?: number | undefined;
+  /** SQLite file that keeps everything. Default ":memory:", which forgets it at the end. */
+  readonly stateFile?: string | undefined;
+  /** The standard token, with every scope. Default: the one in the state file, else a new `sbk_…`. */
+  readonly apiKey?: string | undefined;
+  /** `whsec_…`. Default: the one in the state file, else a new one. */
+  readonly webhookSecret?: string | undefined;
+  /** From a failed delivery to the next round, in ms, from 1 up. Default 30,000 (section 8: about 30 s). */
+  readonly retryIntervalMs?: number | undefined;
+  /** Consecutive failures after which the webhook goes off, from 1 up. Default 10; not documented. */
+  readonly disableAfter?: number | undefined;
+  /** How long a delivery may take, in ms, from 1 up. Default 10,000; not documented. */
+  readonly deliveryTimeoutMs?: number | undefined;
+  readonly clock?: Clock | undefined;
+  /** Default: silent. */
+  readonly logger?: Logger | undefined;
+}
+
+/** {@link PlatformOptions} with every default filled in. The secrets have theirs in the state file. */
+export interface Settings {
+  readonly host: string;
+  readonly port: number;
+  readonly stateFile: string;
+  readonly apiKey: string | undefined;
+  readonly webhookSecret: string | undefined;
+  readonly retryIntervalMs: number;
+  readonly disableAfter: number;
+  readonly deliveryTimeoutMs: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Bots separate several secrets by commas. */
+export const WEBHOOK_SECRET: RegExp = /^whsec_[\x21-\x2b\x2d-\x7e]+$/;
+
+/** @throws {ConfigError} naming every option that cannot be used */
+export function settings(options: PlatformOptions): Settings {
+  const chosen: Settings = {
+    host: options.host ?? "127.0.0.1",
+    port: options.port ?? 0,
+    stateFile: options.stateFile ?? MEMORY,
+    apiKey: options.apiKey,
+    webhookSecret: options.webhookSecret,
+    retryIntervalMs: options.retryIntervalMs ?? 30_000,
+    disableAfter: options.disableAfter ?? 10,
+    deliveryTimeoutMs: options.deliveryTimeoutMs ?? 10_000,
+    clock: options.clock ?? systemClock,
+    logger: options.logger ?? silentLogger(),
+  };
+  const problems = findProblems(chosen);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return chosen;
+}
+
+function findProblems(chosen: Settings): string[] {
+  const problems: string[] = [];
+  if (!Number.isInteger(chosen.port) || chosen.port < 0 || chosen.port > 65_535) {
+    problems.push("port: must be a whole number from 0 to 65535");
+  }
+  for (const name of ["retryIntervalMs", "disableAfter", "deliveryTimeoutMs"] as const) {
+    if (Number.isInteger(chosen[name]) && chosen[name] >= 1) continue;
+    problems.push(`${name}: must be a whole number from 1 up`);
+  }
+  if (chosen.apiKey !== undefined && !/^[\x21-\x7e]+$/.test(chosen.apiKey)) {
+    problems.push("apiKey: must be printable ASCII without spaces");
+  }
+  if (chosen.webhookSecret !== undefined && !WEBHOOK_SECRET.test(chosen.webhookSecret)) {
+    problems.push("webhookSecret: must begin with whsec_, without spaces and commas");
+  }
+  return problems;
+}
+
+function silentLogger(): Logger {
+  return createLogger({ level: "silent", secrets: [], destination: { write: () => {} } });
+}

@@ -1,0 +1,142 @@
+import type { Express } from "express";
+import { Acts } from "./acts/acts.ts";
+import { apiRouter } from "./api/router.ts";
+import { Control } from "./control/control.ts";
+import { ForcedDeliveries } from "./control/deliveries.ts";
+import { controlRouter } from "./control/router.ts";
+import { ApiFaults } from "./faults/api-faults.ts";
+import { WebhookFaults } from "./faults/webhook-faults.ts";
+import { createApp, type Listening, listen } from "./http/server.ts";
+import { type PlatformOptions, type Settings, settings } from "./options.ts";
+import { seed } from "./store/seed.ts";
+import { Store } from "./store/store.ts";
+import { awaitEntry, type EntryOf, type WaitOptions } from "./timeline/await.ts";
+import type { TimelineRecord } from "./timeline/entries.ts";
+import { Timeline, type TimelineListener } from "./timeline/timeline.ts";
+import { Deliverer } from "./webhooks/deliverer.ts";
+import { Sender } from "./webhooks/sender.ts";
+import { Webhook } from "./webhooks/webhook.ts";
+
+interface Parts {
+  readonly store: Store;
+  readonly timeline: Timeline;
+  readonly sender: Sender;
+  readonly deliverer: Deliverer;
+  readonly control: Control;
+  readonly app: Express;
+}
+
+/**
+ * Starts a local platform: the API v1 under `/api/v1`, webhook deliveries, and the control API under
+ * `/control`. Several can run in one process, each with its own port and state.
+ *
+ * @throws {ConfigError} an option or the state file cannot be used
+ * @throws {ServiceBotError} ADDRESS_IN_USE
+ */
+export async function startPlatform(options: PlatformOptions = {}): Promise<Platform> {
+  const chosen = settings(options);
+  const store = new Store(chosen.stateFile);
+  try {
+    const { apiKey, webhookSecret, clock } = chosen;
+    seed(store, { apiKey, webhookSecret, now: clock.now() });
+    const parts = assemble(store, chosen);
+    const listening = await listen(parts.app, chosen.host, chosen.port);
+    chosen.logger.info({ url: listening.url }, "local platform listening");
+    // What an earlier run still owed.
+    parts.deliverer.wake();
+    return new Platform(parts, listening);
+  } catch (error) {
+    store.close();
+    throw error;
+  }
+}
+
+/** The only place where the concrete parts meet. */
+function assemble(store: Store, chosen: Settings): Parts {
+  const { clock, logger, disableAfter, retryIntervalMs, deliveryTimeoutMs } = chosen;
+  const timeline = new Timeline(clock);
+  const webhookFaults = new WebhookFaults(timeline);
+  const apiFaults = new ApiFaults(timeline);
+  const sender = new Sender(clock, deliveryTimeoutMs);
+  const webhook = new Webhook({ store, timeline, logger, disableAfter });
+  const deliverer = new Deliverer({
+    ...{ store, webhook, sender, timeline, clock, logger, retryIntervalMs },
+    faults: webhookFaults,
+  });
+  const acts = new Acts({ store, clock, timeline, onEvents: () => deliverer.wake() });
+  const forced = new ForcedDeliveries({ store, webhook, sender, timeline });
+  const control = new Control({
+    ...{ store, acts, webhook, deliverer, forced, webhookFaults, apiFaults, timeline },
+  });
+  const routers = {
+    "/api/v1": apiRouter({ store, clock, timeline, faults: apiFaults, logger }),
+    "/control": controlRouter(control, timeline),
+  };
+  return {
+    store,
+    timeline,
+    sender,
+    deliverer,
+    control,
+    app: createApp({ routers, clock, logger }),
+  };
+}
+
+/** A local platform that is running; {@link startPlatform} makes one. */
+export class Platform {
+  /** Origin, without `/api/v1`: a bot's SERVICE_BASE_URL. */
+  readonly url: string;
+  /** The standard bearer token, with every scope. */
+  readonly apiKey: string;
+  /** What `/control` offers, in process: acts of people, the webhook's configuration, faults. */
+  readonly control: Control;
+  readonly #parts: Parts;
+  readonly #listening: Listening;
+  #stopped: Promise<void> | undefined;
+
+  constructor(parts: Parts, listening: Listening) {
+    this.#parts = parts;
+    this.#listening = listening;
+    this.url = listening.url;
+    this.apiKey = parts.store.tokens.standard() ?? "";
+    this.control = parts.control;
+  }
+
+  /** The secret that signs deliveries now. Readable while the platform runs. */
+  get webhookSecret(): string {
+    return this.#parts.store.webhook.get().secret;
+  }
+
+  /** Calls `listener` with everything that happens from now on, in order. Returns what ends that. */
+  onTimeline(listener: TimelineListener): () => void {
+    return this.#parts.timeline.listen(listener);
+  }
+
+  /**
+   * Resolves to the first timeline entry of this kind that fits, be it there already or still to
+   * come. Rejects when none comes in time, or when the platform stops.
+   */
+  waitFor<K extends TimelineRecord["kind"]>(
+    kind: K,
+    fits: (entry: EntryOf<K>) => boolean = () => true,
+    options: WaitOptions = {},
+  ): Promise<EntryOf<K>> {
+    return awaitEntry(this.#parts.timeline, kind, fits, options);
+  }
+
+  /** Ends everything: deliveries, waiting requests, connections, the database. Can be called twice. */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<void> {
+    const { timeline, sender, deliverer, store } = this.#parts;
+    timeline.end();
+    const closed = this.#listening.close();
+    sender.close();
+    await deliverer.stop();
+    await closed;
+    store.close();
+  }
+}

@@ -1,0 +1,105 @@
+import type { Database, Statement } from "better-sqlite3";
+
+export interface Message {
+  readonly seq: number;
+  readonly conversation: number;
+  readonly author: number;
+  readonly authorUsername: string;
+  readonly text: string;
+  /** Milliseconds since 1970. */
+  readonly createdAt: number;
+}
+
+/** A conversation as one of its two members sees it. */
+export interface ConversationSummary {
+  readonly seq: number;
+  readonly peerUsername: string;
+  readonly peerName: string;
+  readonly peerIsBot: number;
+  readonly lastSeq: number;
+  readonly lastAuthor: number;
+  readonly lastText: string;
+  readonly lastAt: number;
+}
+
+/** Where a page begins: rows older than `before`, newest first. */
+export interface Window {
+  readonly before: number;
+  readonly limit: number;
+}
+
+const MESSAGE = `
+  SELECT m.seq, m.conversation, m.author, u.username AS authorUsername, m.text,
+         m.created_at AS createdAt
+  FROM message m JOIN user u ON u.seq = m.author`;
+
+const SUMMARY = `
+  SELECT c.seq, u.username AS peerUsername, u.name AS peerName, u.is_bot AS peerIsBot,
+         m.seq AS lastSeq, m.author AS lastAuthor, m.text AS lastText, m.created_at AS lastAt
+  FROM conversation c
+  JOIN message m ON m.seq = c.last_message
+  JOIN user u ON u.seq = iif(c.a = @user, c.b, c.a)
+  WHERE @user IN (c.a, c.b) AND c.last_message < @before
+  ORDER BY c.last_message DESC LIMIT @limit`;
+
+/** 1:1 conversations and their messages. */
+export class Conversations {
+  readonly #find: Statement<[number, number], { seq: number }>;
+  readonly #insert: Statement<[number, number]>;
+  readonly #member: Statement<[number, number], { seq: number }>;
+  readonly #addMessage: Statement<[number, number, string, number]>;
+  readonly #touch: Statement<[number, number]>;
+  readonly #message: Statement<[number], Message>;
+  readonly #page: Statement<[number, number, number], Message>;
+  readonly #all: Statement<[number], Message>;
+  readonly #summaries: Statement<[Window & { user: number }], ConversationSummary>;
+
+  constructor(db: Database) {
+    this.#find = db.prepare("SELECT seq FROM conversation WHERE a = ? AND b = ?");
+    this.#insert = db.prepare("INSERT INTO conversation (a, b) VALUES (?, ?)");
+    this.#member = db.prepare("SELECT seq FROM conversation WHERE seq = ? AND ? IN (a, b)");
+    this.#addMessage = db.prepare(
+      "INSERT INTO message (conversation, author, text, created_at) VALUES (?, ?, ?, ?)",
+    );
+    this.#touch = db.prepare("UPDATE conversation SET last_message = ? WHERE seq = ?");
+    this.#message = db.prepare(`${MESSAGE} WHERE m.seq = ?`);
+    this.#page = db.prepare(
+      `${MESSAGE} WHERE m.conversation = ? AND m.seq < ? ORDER BY m.seq DESC LIMIT ?`,
+    );
+    this.#all = db.prepare(`${MESSAGE} WHERE m.conversation = ? ORDER BY m.seq`);
+    this.#summaries = db.prepare(SUMMARY);
+  }
+
+  /** The conversation of these two, made on first use. */
+  between(one: number, other: number): number {
+    const [a, b] = one < other ? [one, other] : [other, one];
+    return this.#find.get(a, b)?.seq ?? Number(this.#insert.run(a, b).lastInsertRowid);
+  }
+
+  hasMember(conversation: number, user: number): boolean {
+    return this.#member.get(conversation, user) !== undefined;
+  }
+
+  addMessage(conversation: number, author: number, text: string, at: number): Message {
+    const seq = Number(this.#addMessage.run(conversation, author, text, at).lastInsertRowid);
+    this.#touch.run(seq, conversation);
+    const message = this.#message.get(seq);
+    if (message === undefined) throw new Error(`Message ${seq} is gone right after its INSERT`);
+    return message;
+  }
+
+  /** The conversations of a user that hold messages; the latest message first. */
+  summaries(user: number, window: Window): ConversationSummary[] {
+    return this.#summaries.all({ user, ...window });
+  }
+
+  /** Newest first. */
+  page(conversation: number, { before, limit }: Window): Message[] {
+    return this.#page.all(conversation, before, limit);
+  }
+
+  /** Oldest first. */
+  all(conversation: number): Message[] {
+    return this.#all.all(conversation);
+  }
+}

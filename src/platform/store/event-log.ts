@@ -1,0 +1,101 @@
+import type { Database, Statement } from "better-sqlite3";
+import type { EventType, KnownEvent, PayloadByType } from "../../events/types.ts";
+import { eventId } from "./ids.ts";
+
+/** An event that is about to be written. */
+export type NewEvent = {
+  [T in EventType]: { readonly type: T; readonly payload: PayloadByType[T] };
+}[EventType];
+
+/** An event of the log with its number. */
+export interface LoggedEvent {
+  readonly seq: number;
+  readonly event: KnownEvent;
+}
+
+/** Which events a reader may see (section 4, rule 6 of GET /events). */
+export interface Visible {
+  readonly dms: boolean;
+  readonly others: boolean;
+}
+
+interface EventRow {
+  readonly seq: number;
+  readonly type: string;
+  readonly payload: string;
+  readonly created_at: number;
+}
+
+const COLUMNS = "event.seq, event.type, event.payload, event.created_at";
+
+/** The event log (section 6): every event that concerns the bot, for ever, in the order of the ids. */
+export class EventLog {
+  readonly #insert: Statement<[string, string, number]>;
+  readonly #get: Statement<[number], EventRow>;
+  readonly #last: Statement<[], { seq: number }>;
+  readonly #page: Statement<
+    [{ after: number; limit: number; dms: number; others: number }],
+    EventRow
+  >;
+  readonly #pending: Statement<[number], EventRow>;
+
+  constructor(db: Database) {
+    this.#insert = db.prepare("INSERT INTO event (type, payload, created_at) VALUES (?, ?, ?)");
+    this.#get = db.prepare(`SELECT ${COLUMNS} FROM event WHERE seq = ?`);
+    this.#last = db.prepare("SELECT coalesce(max(seq), 0) AS seq FROM event");
+    // The filter stands before the limit, so that a page is short only at the end of the log: a page
+    // emptied afterwards would leave its reader where it is for ever.
+    this.#page = db.prepare(
+      `SELECT ${COLUMNS} FROM event
+       WHERE seq > @after AND iif(type = 'dm.message', @dms, @others)
+       ORDER BY seq LIMIT @limit`,
+    );
+    this.#pending = db.prepare(
+      `SELECT ${COLUMNS} FROM pending_delivery p JOIN event ON event.seq = p.event
+       ORDER BY event.seq LIMIT ?`,
+    );
+  }
+
+  append({ type, payload }: NewEvent, at: number): LoggedEvent {
+    const json = JSON.stringify(payload);
+    const seq = Number(this.#insert.run(type, json, at).lastInsertRowid);
+    return toEvent({ seq, type, payload: json, created_at: at });
+  }
+
+  find(seq: number): LoggedEvent | undefined {
+    const row = this.#get.get(seq);
+    return row && toEvent(row);
+  }
+
+  /** The number of the newest event; 0 when there is none. */
+  lastSeq(): number {
+    return this.#last.get()?.seq ?? 0;
+  }
+
+  /** Events later than `after`, oldest first; all of them when `limit` is absent. */
+  page(after: number, visible: Visible, limit?: number): LoggedEvent[] {
+    const rows = this.#page.all({
+      after,
+      limit: limit ?? -1,
+      dms: visible.dms ? 1 : 0,
+      others: visible.others ? 1 : 0,
+    });
+    return rows.map(toEvent);
+  }
+
+  /** The events that the webhook owes, oldest first. */
+  pending(limit: number): LoggedEvent[] {
+    return this.#pending.all(limit).map(toEvent);
+  }
+}
+
+function toEvent(row: EventRow): LoggedEvent {
+  const event = {
+    id: eventId(row.seq),
+    type: row.type,
+    payload: JSON.parse(row.payload),
+    createdAt: new Date(row.created_at).toISOString(),
+  };
+  // Only `append` writes rows, and it takes types with their payloads.
+  return { seq: row.seq, event: event as KnownEvent };
+}

@@ -1,0 +1,109 @@
+import type { Database, Statement } from "better-sqlite3";
+import type { Window } from "./conversations.ts";
+
+interface Written {
+  readonly seq: number;
+  readonly author: number;
+  readonly authorUsername: string;
+  readonly authorName: string;
+  readonly authorIsBot: number;
+  readonly text: string;
+  /** Milliseconds since 1970. */
+  readonly createdAt: number;
+}
+
+export type Post = Written;
+
+export interface Comment extends Written {
+  readonly post: number;
+  /** The comment that this one answers. */
+  readonly replyTo: number | null;
+}
+
+/** What a new post or comment is made of. */
+export interface Draft {
+  readonly author: number;
+  readonly text: string;
+  readonly at: number;
+}
+
+const AUTHOR =
+  "x.author, u.username AS authorUsername, u.name AS authorName, u.is_bot AS authorIsBot";
+const POST = `
+  SELECT x.seq, ${AUTHOR}, x.text, x.created_at AS createdAt
+  FROM post x JOIN user u ON u.seq = x.author`;
+const COMMENT = `
+  SELECT x.seq, ${AUTHOR}, x.text, x.created_at AS createdAt, x.post, x.reply_to AS replyTo
+  FROM comment x JOIN user u ON u.seq = x.author`;
+const NEWEST = "WHERE x.author = ? ORDER BY x.seq DESC LIMIT 1";
+
+/** Posts and the comments on them. */
+export class Posts {
+  readonly #addPost: Statement<[Draft]>;
+  readonly #addComment: Statement<[Draft & { post: number; replyTo: number | null }]>;
+  readonly #post: Statement<[number], Post>;
+  readonly #newestPost: Statement<[number], Post>;
+  readonly #comment: Statement<[number], Comment>;
+  readonly #newestComment: Statement<[number], Comment>;
+  readonly #comments: Statement<[number, number, number], Comment>;
+  readonly #allComments: Statement<[number], Comment>;
+
+  constructor(db: Database) {
+    this.#addPost = db.prepare(
+      "INSERT INTO post (author, text, created_at) VALUES (@author, @text, @at)",
+    );
+    this.#addComment = db.prepare(
+      `INSERT INTO comment (post, author, reply_to, text, created_at)
+       VALUES (@post, @author, @replyTo, @text, @at)`,
+    );
+    this.#post = db.prepare(`${POST} WHERE x.seq = ?`);
+    this.#newestPost = db.prepare(`${POST} ${NEWEST}`);
+    this.#comment = db.prepare(`${COMMENT} WHERE x.seq = ?`);
+    this.#newestComment = db.prepare(`${COMMENT} ${NEWEST}`);
+    this.#comments = db.prepare(
+      `${COMMENT} WHERE x.post = ? AND x.seq < ? ORDER BY x.seq DESC LIMIT ?`,
+    );
+    this.#allComments = db.prepare(`${COMMENT} WHERE x.post = ? ORDER BY x.seq`);
+  }
+
+  addPost(draft: Draft): Post {
+    const { lastInsertRowid } = this.#addPost.run(draft);
+    return present(this.#post.get(Number(lastInsertRowid)));
+  }
+
+  addComment(post: number, draft: Draft, replyTo: number | null = null): Comment {
+    const { lastInsertRowid } = this.#addComment.run({ ...draft, post, replyTo });
+    return present(this.#comment.get(Number(lastInsertRowid)));
+  }
+
+  post(seq: number): Post | undefined {
+    return this.#post.get(seq);
+  }
+
+  newestPost(author: number): Post | undefined {
+    return this.#newestPost.get(author);
+  }
+
+  comment(seq: number): Comment | undefined {
+    return this.#comment.get(seq);
+  }
+
+  newestComment(author: number): Comment | undefined {
+    return this.#newestComment.get(author);
+  }
+
+  /** Newest first. */
+  comments(post: number, { before, limit }: Window): Comment[] {
+    return this.#comments.all(post, before, limit);
+  }
+
+  /** Oldest first. */
+  allComments(post: number): Comment[] {
+    return this.#allComments.all(post);
+  }
+}
+
+function present<Row>(row: Row | undefined): Row {
+  if (row === undefined) throw new Error("A row is gone right after its INSERT");
+  return row;
+}

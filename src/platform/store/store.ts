@@ -1,0 +1,39 @@
+import type { Database } from "better-sqlite3";
+import { Conversations } from "./conversations.ts";
+import { openDatabase } from "./database.ts";
+import { EventLog } from "./event-log.ts";
+import { People } from "./people.ts";
+import { Posts } from "./posts.ts";
+import { Tokens } from "./tokens.ts";
+import { WebhookStore } from "./webhook.ts";
+
+/** Everything that the platform remembers. Synchronous, so that a request is one step. */
+export class Store {
+  readonly people: People;
+  readonly conversations: Conversations;
+  readonly posts: Posts;
+  readonly events: EventLog;
+  readonly tokens: Tokens;
+  readonly webhook: WebhookStore;
+  readonly #db: Database;
+
+  /** @throws {ConfigError} the file cannot be used */
+  constructor(file: string) {
+    this.#db = openDatabase(file);
+    this.people = new People(this.#db);
+    this.conversations = new Conversations(this.#db);
+    this.posts = new Posts(this.#db);
+    this.events = new EventLog(this.#db);
+    this.tokens = new Tokens(this.#db);
+    this.webhook = new WebhookStore(this.#db);
+  }
+
+  /** Runs `work` as one: when it throws, nothing of it is kept. */
+  transaction<T>(work: () => T): T {
+    return this.#db.transaction(work).immediate();
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+}

@@ -1,0 +1,73 @@
+import type { EventType } from "../../events/types.ts";
+
+/** An event was written to the log. */
+export interface EventEntry {
+  readonly kind: "event";
+  readonly id: string;
+  readonly type: EventType;
+  /** The username of the person who did it. */
+  readonly from: string;
+  /** What the person wrote, in full; absent where nothing is written. */
+  readonly text?: string;
+}
+
+/** A webhook delivery was tried. */
+export interface DeliveryEntry {
+  readonly kind: "delivery";
+  readonly eventIds: readonly string[];
+  /** The HTTP status of the answer; null when there was none. */
+  readonly status: number | null;
+  /** Milliseconds until the answer or the error. */
+  readonly ms: number;
+  /** Which try this was, from 1 up. */
+  readonly attempt: number;
+  /** True for `POST /control/deliveries`: such a delivery changes nothing in the schedule. */
+  readonly forced: boolean;
+  /** Why it failed; absent when it was answered with 200 to 299. */
+  readonly error?: string;
+}
+
+/** The ids of what a request made. */
+export interface Created {
+  readonly conversationId?: string;
+  readonly messageId?: string;
+  readonly postId?: string;
+  readonly commentId?: string;
+}
+
+/** A request to the API came to its end. */
+export interface ApiEntry {
+  readonly kind: "api";
+  readonly method: string;
+  /** Below /api/v1, without the query. */
+  readonly path: string;
+  /** Null when no answer was sent: the client went away, or a fault lost the answer. */
+  readonly status: number | null;
+  readonly ms: number;
+  /** The `text` of the body, where there is one. */
+  readonly text?: string;
+  /** Present when something was made, even if the answer that says so was lost. */
+  readonly created?: Created;
+  /** The fault that touched the request. */
+  readonly fault?: "hold" | "status" | "lose-answer";
+}
+
+/** The webhook's configuration or health changed. */
+export interface WebhookEntry {
+  readonly kind: "webhook";
+  readonly change: "enabled" | "disabled" | "saved" | "secret";
+  readonly reason: string;
+}
+
+/** A fault was set, came to its end, or holds or lets go of a request. */
+export interface FaultEntry {
+  readonly kind: "fault";
+  readonly target: "webhook" | "api";
+  readonly change: "set" | "ended" | "held" | "released";
+  readonly detail: string;
+}
+
+export type TimelineRecord = EventEntry | DeliveryEntry | ApiEntry | WebhookEntry | FaultEntry;
+
+/** One line of the timeline. `seq` counts from 1 up while the platform runs; `at` is ISO 8601, UTC. */
+export type TimelineEntry = TimelineRecord & { readonly seq: number; readonly at: string };

@@ -1,0 +1,84 @@
+import type { Clock } from "../../core/clock.ts";
+import { systemClock } from "../../core/clock.ts";
+import type { TimelineEntry, TimelineRecord } from "./entries.ts";
+
+/** Older entries are forgotten. */
+const MAX_ENTRIES = 10_000;
+
+export type TimelineListener = (entry: TimelineEntry) => void;
+
+/** Everything that happened, in order. It lives in memory and starts anew with the process. */
+export class Timeline {
+  readonly #clock: Clock;
+  readonly #listeners = new Set<TimelineListener>();
+  readonly #ended = new AbortController();
+  #entries: TimelineEntry[] = [];
+  #last = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** The number of the newest entry; 0 when there is none. */
+  get last(): number {
+    return this.#last;
+  }
+
+  /** Aborts when the platform stops. */
+  get ended(): AbortSignal {
+    return this.#ended.signal;
+  }
+
+  add(record: TimelineRecord): void {
+    this.#last += 1;
+    const at = new Date(this.#clock.now()).toISOString();
+    const entry: TimelineEntry = { seq: this.#last, at, ...record };
+    this.#entries.push(entry);
+    // Cut now and then rather than shifting ten thousand places for every entry.
+    if (this.#entries.length > 2 * MAX_ENTRIES) this.#entries = this.#entries.slice(-MAX_ENTRIES);
+    for (const listener of [...this.#listeners]) listener(entry);
+  }
+
+  /** The entries later than `seq`, of the newest 10,000. */
+  after(seq: number): TimelineEntry[] {
+    const oldest = this.#last - this.#entries.length;
+    return this.#entries.slice(Math.max(seq - oldest, this.#entries.length - MAX_ENTRIES, 0));
+  }
+
+  /** Calls `listener` with every new entry. Returns what ends that. */
+  listen(listener: TimelineListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /**
+   * Like `after`, but when there are none yet, waits up to `waitMs` for one. Whoever asks for what
+   * comes after an entry that is still to come knows an earlier run, and is answered at once.
+   */
+  async waitAfter(seq: number, waitMs: number, gone: AbortSignal): Promise<TimelineEntry[]> {
+    if (seq === this.#last && waitMs > 0) await this.#next(waitMs, gone);
+    return this.after(seq);
+  }
+
+  end(): void {
+    this.#ended.abort();
+    this.#listeners.clear();
+  }
+
+  #next(waitMs: number, gone: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const signal = AbortSignal.any([gone, this.ended]);
+      const done = () => {
+        cancel();
+        ignore();
+        signal.removeEventListener("abort", done);
+        resolve();
+      };
+      const ignore = this.listen(done);
+      // The client waits in real time, whatever clock the platform runs on.
+      const cancel = systemClock.timer(waitMs, done);
+      signal.addEventListener("abort", done, { once: true });
+      if (signal.aborted) done();
+    });
+  }
+}

@@ -1,0 +1,124 @@
+import type { Clock } from "../../core/clock.ts";
+import type { Logger } from "../../core/logger.ts";
+import type { WebhookFaults } from "../faults/webhook-faults.ts";
+import type { LoggedEvent } from "../store/event-log.ts";
+import type { Store } from "../store/store.ts";
+import type { Timeline } from "../timeline/timeline.ts";
+import type { DeliveryResult, Sender } from "./sender.ts";
+import type { Webhook } from "./webhook.ts";
+
+/** Events in one delivery, at most. */
+export const MAX_BATCH = 50;
+
+export interface DelivererOptions {
+  readonly store: Store;
+  readonly webhook: Webhook;
+  readonly sender: Sender;
+  readonly faults: WebhookFaults;
+  readonly timeline: Timeline;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** From a failure to the next round, in milliseconds. */
+  readonly retryIntervalMs: number;
+}
+
+/**
+ * The schedule of the webhook (sections 3 and 6). What is pending goes out at once, in id order and
+ * one delivery after the other. After a failure everything waits for the next round.
+ */
+export class Deliverer {
+  readonly #options: DelivererOptions;
+  /** Counts the saves of the webhook: a failure of an earlier configuration says nothing about this one. */
+  #generation = 0;
+  #running = false;
+  #stopped = false;
+  #cancelRound: (() => void) | undefined;
+  #run: Promise<void> = Promise.resolve();
+
+  constructor(options: DelivererOptions) {
+    this.#options = options;
+  }
+
+  /** There may be something to deliver. While a round is being waited for, it waits too. */
+  wake(): void {
+    if (this.#stopped || this.#running || this.#cancelRound !== undefined) return;
+    this.#running = true;
+    this.#run = this.#deliverPending();
+  }
+
+  /** The webhook was saved: what is pending is tried at once, with the new configuration. */
+  restart(): void {
+    this.#generation += 1;
+    this.#endWait();
+    this.wake();
+  }
+
+  /** Sends nothing more. Resolves when nothing runs; close the sender first. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#endWait();
+    await this.#run;
+  }
+
+  async #deliverPending(): Promise<void> {
+    try {
+      while (!this.#stopped) {
+        const batch = this.#options.store.events.pending(MAX_BATCH);
+        if (batch.length === 0) return;
+        if (!(await this.#deliver(batch))) return;
+      }
+    } catch (error) {
+      this.#options.logger.error({ err: error }, "webhook deliveries failed inside the platform");
+      this.#waitForRound();
+    } finally {
+      this.#running = false;
+    }
+  }
+
+  /** Returns false when the schedule has to stop here. */
+  async #deliver(batch: readonly LoggedEvent[]): Promise<boolean> {
+    const { webhook, timeline, logger } = this.#options;
+    const generation = this.#generation;
+    const attempt = webhook.state.consecutiveFailures + 1;
+    const result = await this.#attempt(batch);
+    if (this.#stopped) return false;
+    const eventIds = batch.map(({ event }) => event.id);
+    timeline.add({ kind: "delivery", eventIds, attempt, forced: false, ...result });
+    if (result.error === undefined) {
+      webhook.succeeded(batch);
+      return true;
+    }
+    const { status, error } = result;
+    logger.warn({ status, attempt, events: batch.length, error }, "webhook delivery failed");
+    if (generation !== this.#generation) return true;
+    webhook.failed(error);
+    if (webhook.state.enabled) this.#waitForRound();
+    return false;
+  }
+
+  async #attempt(batch: readonly LoggedEvent[]): Promise<DeliveryResult> {
+    const { webhook, sender, faults } = this.#options;
+    const fault = faults.take();
+    if (fault !== undefined) {
+      const status = fault.mode === "drop" ? null : fault.status;
+      return { status, ms: 0, error: "injected fault: nothing was sent" };
+    }
+    const { url, secret } = webhook.state;
+    if (url === null) throw new Error("The webhook is on without a url");
+    return await sender.send({ url, secret, events: batch.map(({ event }) => event) });
+  }
+
+  #waitForRound(): void {
+    if (this.#stopped) return;
+    const { clock, retryIntervalMs } = this.#options;
+    this.#cancelRound = clock.timer(retryIntervalMs, () => {
+      this.#cancelRound = undefined;
+      this.wake();
+    });
+  }
+
+  #endWait(): void {
+    this.#cancelRound?.();
+    this.#cancelRound = undefined;
+  }
+}
