@@ -6,6 +6,7 @@ import type { Io } from "./io.ts";
 import { findObstacles } from "./obstacles.ts";
 import type { Options } from "./options.ts";
 import { lockFile } from "./package-manager.ts";
+import { exists } from "./paths.ts";
 import { planFiles } from "./plan.ts";
 import { type Project, settle } from "./project.ts";
 import {
@@ -106,7 +107,7 @@ async function installBot({ options, project, io, say }: Run): Promise<string | 
 
 async function commitBot({ project, io, say }: Run, paths: string[]): Promise<Repository> {
   const lock = lockFile[project.packageManager];
-  const hasLock = (await findObstacles(project.target, [lock])).length > 0;
+  const hasLock = await exists(join(project.target, lock));
   const committed = [...paths.filter((path) => path !== ".env"), ...(hasLock ? [lock] : [])];
   const repository = await startRepository(project.target, committed, io);
   say(repositoryLines[repository]);

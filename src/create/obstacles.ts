@@ -1,6 +1,6 @@
-import { lstat, realpath, stat } from "node:fs/promises";
-import { dirname, isAbsolute, join, relative, sep } from "node:path";
-import { hasCode } from "./system-error.ts";
+import { stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { exists, hasCode, isInside } from "./paths.ts";
 
 /** Something in the target that a file of the bot would overwrite, or that keeps it from its place. */
 export interface Obstacle {
@@ -60,21 +60,4 @@ async function whyNotInside(
     throw error;
   }
   return (await isInside(target, directory)) ? undefined : "leads out of the directory";
-}
-
-/** True when `path`, all links followed, is `directory` or lies in it. Both must exist. */
-export async function isInside(directory: string, path: string): Promise<boolean> {
-  const way = relative(await realpath(directory), await realpath(path));
-  // On Windows the way to another drive is an absolute path.
-  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await lstat(path);
-    return true;
-  } catch (error) {
-    if (hasCode(error, "ENOENT") || hasCode(error, "ENOTDIR")) return false;
-    throw error;
-  }
 }

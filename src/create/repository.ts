@@ -1,6 +1,7 @@
-import { access, realpath } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Io } from "./io.ts";
+import { exists } from "./paths.ts";
 
 /** What became of the repository. */
 export type Repository =
@@ -54,11 +55,4 @@ async function isInRepository(directory: string): Promise<boolean> {
 function withoutGitPlaces(env: Io["env"]): Record<string, string | undefined> {
   const places = /^GIT_(?:DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|OBJECT_DIRECTORY|PREFIX|NAMESPACE)$/;
   return Object.fromEntries(Object.entries(env).filter(([name]) => !places.test(name)));
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

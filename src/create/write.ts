@@ -1,8 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { CreateError } from "./errors.ts";
-import { isInside } from "./obstacles.ts";
-import { hasCode } from "./system-error.ts";
+import { hasCode, isInside } from "./paths.ts";
 import type { BotFile } from "./template.ts";
 
 /**

@@ -1,0 +1,25 @@
+import { lstat, realpath } from "node:fs/promises";
+import { isAbsolute, relative, sep } from "node:path";
+
+/** True for an error of the operating system with this code, such as ENOENT. */
+export function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}
+
+/** True when there is anything at this path, be it a link that leads nowhere. */
+export async function exists(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (error) {
+    if (hasCode(error, "ENOENT") || hasCode(error, "ENOTDIR")) return false;
+    throw error;
+  }
+}
+
+/** True when `path`, all links followed, is `directory` or lies in it. Both must exist. */
+export async function isInside(directory: string, path: string): Promise<boolean> {
+  const way = relative(await realpath(directory), await realpath(path));
+  // On Windows the way to another drive is an absolute path.
+  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}

@@ -1,4 +1,0 @@
-/** True for an error of the operating system with this code, such as ENOENT. */
-export function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
-}

@@ -1,0 +1,77 @@
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+import type { Io } from "../../src/create/io.ts";
+import { main, type Source } from "../../src/create/main.ts";
+import type { RunOptions, RunResult } from "../../src/create/run.ts";
+
+/** The checkout that is under test. */
+export const root: string = fileURLToPath(new URL("../..", import.meta.url));
+
+/** A program that the scaffolder wanted to run. */
+export interface Call extends RunOptions {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+export interface Setup {
+  readonly cwd: string;
+  readonly origin?: Omit<Source, "version">;
+  readonly env?: Record<string, string>;
+  readonly nodeVersion?: string;
+  readonly platform?: NodeJS.Platform;
+  /** Stands in for every program; by default each one succeeds without doing anything. */
+  readonly run?: (call: Call) => Partial<RunResult> | Promise<Partial<RunResult>>;
+}
+
+export interface Outcome {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+  readonly calls: readonly Call[];
+}
+
+/** Runs the scaffolder in this process; as if published, unless the setup says otherwise. */
+export async function scaffold(argv: readonly string[], setup: Setup): Promise<Outcome> {
+  let out = "";
+  let err = "";
+  const calls: Call[] = [];
+  const io: Io = {
+    cwd: setup.cwd,
+    env: setup.env ?? {},
+    platform: setup.platform ?? "linux",
+    nodeVersion: setup.nodeVersion ?? "24.0.0",
+    now: () => 0,
+    out: (text) => {
+      out += text;
+    },
+    err: (text) => {
+      err += text;
+    },
+    run: async (command, args, options) => {
+      const call = { command, args, ...options };
+      calls.push(call);
+      return { code: 0, missing: false, output: "", ...(await setup.run?.(call)) };
+    },
+  };
+  const code = await main(argv, setup.origin ?? { root, origin: "registry" }, io);
+  return { code, out, err, calls };
+}
+
+/** A new directory that is gone after the test. */
+export async function temporaryDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "create bot "));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** Everything below a directory, directories and links too, sorted; outside of `.git`. */
+export async function everythingIn(directory: string): Promise<string[]> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  return entries
+    .map((entry) => relative(directory, join(entry.parentPath, entry.name)).split(sep).join("/"))
+    .filter((path) => !/(?:^|\/)\.git\//.test(path))
+    .sort();
+}

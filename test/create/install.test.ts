@@ -1,0 +1,102 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { everythingIn, type Setup, scaffold, temporaryDirectory } from "./harness.ts";
+
+async function make(argv: readonly string[], setup: Omit<Setup, "cwd"> = {}) {
+  const cwd = await temporaryDirectory();
+  return { cwd, ...(await scaffold(["bot", "--no-git", ...argv], { cwd, ...setup })) };
+}
+
+describe("the package manager", () => {
+  test.each([
+    ["npm/11.6.0 node/v24.0.0 linux x64 workspaces/false", "npm"],
+    ["pnpm/10.1.0 npm/? node/v24.0.0 linux x64", "pnpm"],
+    ["yarn/1.22.22 npm/? node/v24.0.0 linux x64", "yarn"],
+    ["bun/1.2.0 npm/? node/v24.3.0 linux x64", "bun"],
+    ["deno/2.0.0", "npm"],
+    ["", "npm"],
+  ])("%s installs with %s", async (agent, expected) => {
+    const { calls, cwd } = await make([], { env: { npm_config_user_agent: agent } });
+    expect(calls.map(({ command, args }) => [command, args[0]])).toEqual([[expected, "install"]]);
+    expect(calls[0]?.cwd).toBe(join(cwd, "bot"));
+  });
+
+  test("--pm goes before the environment", async () => {
+    const env = { npm_config_user_agent: "pnpm/10.1.0" };
+    const { calls, out } = await make(["--pm", "bun"], { env });
+    expect(calls[0]?.command).toBe("bun");
+    expect(out).toContain("bun run dev");
+    expect(out).toContain("bun run test");
+  });
+
+  test("each is told in its own way which install scripts may run", async () => {
+    const nodeVersion = "20.20.2";
+    const pnpm = await make(["--pm", "pnpm"], { nodeVersion });
+    const rules = await readFile(join(pnpm.cwd, "bot/pnpm-workspace.yaml"), "utf8");
+    expect(rules).toContain("allowBuilds:\n  better-sqlite3: false\n  node: true\n");
+    const bun = await make(["--pm", "bun"], { nodeVersion });
+    const manifest = JSON.parse(await readFile(join(bun.cwd, "bot/package.json"), "utf8"));
+    expect(manifest.trustedDependencies).toEqual(["node"]);
+  });
+
+  test("the texts of the bot speak of it", async () => {
+    const { cwd } = await make(["--pm", "pnpm"]);
+    const readme = await readFile(join(cwd, "bot/README.md"), "utf8");
+    expect(readme).toContain("pnpm run dev");
+    expect(readme).toContain("pnpm install");
+    const workflow = await readFile(join(cwd, "bot/.github/workflows/ci.yml"), "utf8");
+    expect(workflow).toContain("pnpm install --frozen-lockfile");
+  });
+});
+
+test("--no-install runs nothing, and the next steps begin with the install", async () => {
+  const { calls, out, code } = await make(["--no-install"]);
+  expect(code).toBe(0);
+  expect(calls).toEqual([]);
+  expect(out).toMatch(/cd bot\n {2}npm install\n {2}npm run dev .*\n {2}npm test/);
+});
+
+test("after an install the next steps go without one", async () => {
+  const { out } = await make([]);
+  expect(out).toMatch(/cd bot\n {2}npm run dev/);
+});
+
+describe("an install that fails", () => {
+  const output = `${"earlier line\n".repeat(100)}npm error code ENOTFOUND\n`;
+
+  test("exit code 1; the files stay, and it says what to run", async () => {
+    const { code, err, cwd } = await make([], { run: () => ({ code: 1, output }) });
+    expect(code).toBe(1);
+    expect(err).toContain("npm install failed");
+    expect(err).toMatch(/cd bot\n {2}npm install\n {2}npm run dev/);
+    expect(await everythingIn(join(cwd, "bot"))).toContain("src/main.ts");
+  });
+
+  test("its last lines are shown, not all of them", async () => {
+    const { err } = await make([], { run: () => ({ code: 1, output }) });
+    expect(err).toContain("npm error code ENOTFOUND");
+    expect(err.match(/earlier line/g)?.length).toBeLessThan(30);
+  });
+
+  test("what a successful install prints is not shown", async () => {
+    const { out, err } = await make([], { run: () => ({ output: "added 100 packages" }) });
+    expect(out + err).not.toContain("added 100 packages");
+  });
+
+  test("a package manager that is not there is named", async () => {
+    const run = () => ({ code: undefined, missing: true, output: "spawn pnpm ENOENT" });
+    const { code, err } = await make(["--pm", "pnpm"], { run });
+    expect(code).toBe(1);
+    expect(err).toContain("pnpm is not installed here");
+  });
+
+  test("--json says so too", async () => {
+    const { code, out } = await make(["--json"], { run: () => ({ code: 1, output }) });
+    expect(code).toBe(1);
+    const result = JSON.parse(out);
+    expect(result.installed).toBe(false);
+    expect(result.error.message).toContain("ENOTFOUND");
+    expect(result.next).toContain("npm install");
+  });
+});

@@ -1,0 +1,66 @@
+import { describe, expect, test } from "vitest";
+import { UsageError } from "../../src/create/errors.ts";
+import { packageName } from "../../src/create/name.ts";
+
+describe("a directory's name becomes a package name", () => {
+  test.each([
+    ["my-bot", "my-bot"],
+    ["My Bot!", "my-bot"],
+    ["a.b_c-1", "a.b_c-1"],
+    ["_private", "private"],
+    [".hidden", "hidden"],
+    ["Größe Ångström", "gro-e-angstrom"],
+    ["bot 🤖 two", "bot-two"],
+    ["@scope", "scope"],
+    ["trailing.", "trailing"],
+    ["--dashes--", "dashes"],
+    ["2048", "2048"],
+  ])("%s becomes %s", (base, name) => {
+    expect(packageName(base)).toBe(name);
+  });
+
+  test("a plain name stays as it is, double dashes too", () => {
+    expect(packageName("a--b")).toBe("a--b");
+  });
+});
+
+describe("names that cannot be", () => {
+  test.each([
+    ["", "No package name"],
+    ["机器人", "No package name"],
+    ["!!!", "No package name"],
+    ["con", "Windows"],
+    ["NUL", "Windows"],
+    ["com1.bot", "Windows"],
+    ["Lpt9", "Windows"],
+    ["node_modules", "taken"],
+    ["favicon.ico", "taken"],
+    ["service-bot", "taken"],
+    ["Service Bot", "taken"],
+    ["events", "Node has a module"],
+    ["a".repeat(215), "214"],
+  ])("%s is refused", (base, reason) => {
+    expect(() => packageName(base)).toThrow(UsageError);
+    expect(() => packageName(base)).toThrow(reason);
+  });
+
+  test("a name that only begins like a device is fine", () => {
+    expect(packageName("console-bot")).toBe("console-bot");
+    expect(packageName("com10")).toBe("com10");
+  });
+
+  test("the remedy proposes a name that passes", () => {
+    for (const base of ["con", "com1.bot", "events", "service-bot"]) {
+      const proposal = /such as (\S+)\.$/.exec(messageFor(base))?.[1] ?? "";
+      expect(packageName(proposal)).toBe(proposal);
+    }
+  });
+});
+
+function messageFor(base: string): string {
+  try {
+    return packageName(base);
+  } catch (error) {
+    return error instanceof Error ? error.message : "";
+  }
+}

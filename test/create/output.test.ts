@@ -1,0 +1,158 @@
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { quote } from "../../src/create/shell.ts";
+import { everythingIn, root, scaffold, temporaryDirectory } from "./harness.ts";
+
+describe("what is printed", () => {
+  test("every choice, and which of them are defaults", async () => {
+    const cwd = await temporaryDirectory();
+    const { out } = await scaffold(["bot", "--store", "sqlite", "--no-git"], { cwd });
+    expect(out).toMatch(/^┌ create-service-bot \d+\.\d+\.\d+\n/);
+    expect(out).toMatch(/◇ Template +starter \(default\)\n/);
+    expect(out).toMatch(/◇ Store +sqlite\n/);
+    expect(out).toMatch(/◇ Install +npm install \(default\)\n/);
+    expect(out).toMatch(/◇ Git +no \(--no-git\)\n/);
+  });
+
+  test("the package name, where it is not the directory's", async () => {
+    const cwd = await temporaryDirectory();
+    const renamed = await scaffold(["My Bot!"], { cwd });
+    expect(renamed.out).toContain('my-bot (from "My Bot!")');
+    expect((await scaffold(["bot"], { cwd })).out).not.toContain("Name");
+  });
+
+  test("steps with the seconds that they took", async () => {
+    const cwd = await temporaryDirectory();
+    const { out } = await scaffold(["bot"], { cwd });
+    expect(out).toMatch(/✔ \d+ files → bot +0\.0 s\n/);
+    expect(out).toMatch(/✔ npm install +0\.0 s\n/);
+  });
+
+  test("--yes changes nothing where nothing is asked anyway", async () => {
+    const cwd = await temporaryDirectory();
+    const { code, out } = await scaffold(["bot", "--yes"], { cwd });
+    expect({ code, defaults: out.includes("(default)") }).toEqual({ code: 0, defaults: true });
+  });
+
+  test("a stray -- is ignored, wherever it stands", async () => {
+    const cwd = await temporaryDirectory();
+    const { code, calls } = await scaffold(["--", "bot", "--", "--no-install", "--no-git", "--"], {
+      cwd,
+    });
+    expect({ code, calls }).toEqual({ code: 0, calls: [] });
+  });
+});
+
+describe("paths can be pasted", () => {
+  test.each([
+    ["plain/path-1.2", "plain/path-1.2"],
+    ["my bot", "'my bot'"],
+    ["it's", "'it'\\''s'"],
+    ["a$b`c", "'a$b`c'"],
+    ["~", "'~'"],
+  ])("%s", (path, quoted) => {
+    expect(quote(path, "linux")).toBe(quoted);
+  });
+
+  test("on Windows with double quotes", () => {
+    expect(quote("my bot", "win32")).toBe('"my bot"');
+    expect(quote("C:\\bots\\one", "win32")).toBe("C:\\bots\\one");
+  });
+
+  test("the printed cd is quoted", async () => {
+    const cwd = await temporaryDirectory();
+    expect((await scaffold(["My Bot"], { cwd })).out).toContain("  cd 'My Bot'\n");
+  });
+});
+
+describe("--dry-run", () => {
+  test("lists every file and writes, packs, installs none", async () => {
+    const cwd = await temporaryDirectory();
+    const origin = { root, origin: "checkout" as const };
+    const { code, out, calls } = await scaffold(["bot", "--dry-run"], { cwd, origin });
+    expect({ code, calls }).toEqual({ code: 0, calls: [] });
+    for (const path of [".env", "package.json", "src/handlers/like.ts"]) {
+      expect(out).toContain(`    ${path}\n`);
+    }
+    expect(out).toMatch(/ {4}vendor\/service-bot-.+\.tgz\n/);
+    expect(await everythingIn(cwd)).toEqual([]);
+  });
+
+  test("what it lists is what is written without it", async () => {
+    const cwd = await temporaryDirectory();
+    const dry = await scaffold(["bot", "--dry-run", "--json"], { cwd });
+    const wet = await scaffold(["bot", "--json", "--no-install", "--no-git"], { cwd });
+    expect(JSON.parse(dry.out)).toMatchObject({ dryRun: true, installed: false, git: false });
+    expect(JSON.parse(dry.out).files).toEqual(JSON.parse(wet.out).files);
+    const written = await everythingIn(join(cwd, "bot"));
+    expect(written).toEqual(expect.arrayContaining(JSON.parse(dry.out).files));
+  });
+
+  test("it finds what a real run would find", async () => {
+    const cwd = await temporaryDirectory();
+    await scaffold(["bot"], { cwd });
+    const { code, err } = await scaffold(["bot", "--dry-run"], { cwd });
+    expect(code).toBe(2);
+    expect(err).toContain("package.json");
+  });
+});
+
+describe("--json", () => {
+  test("one object on standard output, and the words for people on standard error", async () => {
+    const cwd = await temporaryDirectory();
+    const { out, err } = await scaffold(["My Bot", "--json", "--no-git"], { cwd });
+    expect(out.trimEnd()).not.toContain("\n");
+    expect(JSON.parse(out)).toEqual({
+      dir: join(cwd, "My Bot"),
+      name: "my-bot",
+      template: "starter",
+      store: "sqlite",
+      packageManager: "npm",
+      serviceBot: expect.stringMatching(/^\^\d/),
+      files: expect.arrayContaining([".env", "package.json", "src/main.ts"]),
+      dryRun: false,
+      installed: true,
+      git: false,
+      committed: false,
+      next: ["cd 'My Bot'", "npm run dev", "npm test"],
+    });
+    expect(err).toContain("create-service-bot");
+  });
+
+  test("an error is an object too, with what stands in the way", async () => {
+    const cwd = await temporaryDirectory();
+    await scaffold(["bot"], { cwd });
+    const conflict = await scaffold(["bot", "--json"], { cwd });
+    expect(conflict.code).toBe(2);
+    expect(JSON.parse(conflict.out).error.conflicts).toContain("package.json");
+    const usage = await scaffold(["--json", "--nonsense"], { cwd });
+    expect(usage.code).toBe(2);
+    expect(JSON.parse(usage.out).error.message).toContain("--nonsense");
+  });
+});
+
+describe("questions about the command itself", () => {
+  test("--help names every flag of the command line and ends with 0", async () => {
+    const { code, out } = await scaffold(["--help"], { cwd: "/" });
+    expect(code).toBe(0);
+    for (const flag of [
+      "--template",
+      "--store",
+      "--pm",
+      "--no-install",
+      "--no-git",
+      "--yes",
+      "--dry-run",
+      "--json",
+      "--service-bot",
+    ]) {
+      expect(out).toContain(flag);
+    }
+  });
+
+  test("--version prints the version alone", async () => {
+    const { code, out } = await scaffold(["--version"], { cwd: "/" });
+    expect(code).toBe(0);
+    expect(out).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+});

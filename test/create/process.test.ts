@@ -1,0 +1,143 @@
+import { execFile, execFileSync } from "node:child_process";
+import { chmod, cp, mkdir, writeFile } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { runsBots } from "../../src/create/choices.ts";
+import { everythingIn, root, temporaryDirectory } from "./harness.ts";
+
+interface Outcome {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs a create-bot.js as people do. */
+function create(
+  argv: readonly string[],
+  options: { cwd: string; node?: string; script?: string; env?: Record<string, string> },
+): Promise<Outcome> {
+  const { cwd, node = process.execPath, script = join(root, "create-bot.js"), env } = options;
+  return new Promise((resolve) => {
+    const settings = { cwd, env: { ...process.env, ...env } };
+    execFile(node, [script, ...argv], settings, (error, out, err) => {
+      resolve({ code: error === null ? 0 : Number(error.code ?? 1), out, err });
+    });
+  });
+}
+
+/** A Node on the PATH that is too old to run TypeScript, where there is one. */
+const olderNode = (process.env["PATH"] ?? "")
+  .split(delimiter)
+  .map((directory) => join(directory, "node"))
+  .find((node) => {
+    try {
+      return !runsBots(execFileSync(node, ["--version"], { encoding: "utf8" }));
+    } catch {
+      return false;
+    }
+  });
+
+const offline = ["--no-install", "--no-git", "--service-bot", "file:x"];
+
+describe("node create-bot.js", () => {
+  test("makes a bot", async () => {
+    const cwd = await temporaryDirectory();
+    const { code, out, err } = await create(["My Bot!", ...offline], { cwd });
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(out).toContain("cd 'My Bot!'");
+    expect(await everythingIn(join(cwd, "My Bot!"))).toContain("src/main.ts");
+  });
+
+  test("ends with 2 for wrong usage", async () => {
+    const cwd = await temporaryDirectory();
+    const { code, err, out } = await create(["bot", "--frobnicate"], { cwd });
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toContain("--frobnicate");
+    expect(await everythingIn(cwd)).toEqual([]);
+  });
+
+  test("prints JSON that another program can read", async () => {
+    const cwd = await temporaryDirectory();
+    const { out } = await create(["bot", "--json", ...offline], { cwd });
+    expect(JSON.parse(out)).toMatchObject({ name: "bot", serviceBot: "file:x" });
+  });
+});
+
+describe.skipIf(olderNode === undefined)("on a Node that is too old for bots", () => {
+  test("it works all the same, and the bot brings a newer Node", async () => {
+    const cwd = await temporaryDirectory();
+    const { code, out, err } = await create(["bot", ...offline], { cwd, node: olderNode ?? "" });
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(out).toContain("is older than 22.18");
+    expect(out).toContain("devDependency");
+  });
+
+  test("the exit code comes through", async () => {
+    const cwd = await temporaryDirectory();
+    const { code } = await create(["--frobnicate"], { cwd, node: olderNode ?? "" });
+    expect(code).toBe(2);
+  });
+
+  test("a fresh clone whose npm ci fails says what to do", async () => {
+    const cwd = await temporaryDirectory();
+    const script = await freshClone(join(cwd, "clone"));
+    const env = await failingNpm(join(cwd, "bin"));
+    const outcome = await create(["bot", ...offline], { cwd, script, env, node: olderNode ?? "" });
+    expect(outcome.code).toBe(1);
+    expect(outcome.err).toContain("npm ci in the checkout");
+    expect(outcome.err).toContain("Run it there by hand");
+    expect(await everythingIn(cwd)).not.toContain("bot");
+  });
+});
+
+describe("a fresh clone, without node_modules", () => {
+  test("needs none when --service-bot says what to depend on", async () => {
+    const cwd = await temporaryDirectory();
+    const script = await freshClone(join(cwd, "clone"));
+    const env = await failingNpm(join(cwd, "bin"));
+    const { code, err } = await create(["bot", ...offline], { cwd, script, env });
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+  });
+
+  test("runs npm ci before it packs itself, and names the remedy when that fails", async () => {
+    const cwd = await temporaryDirectory();
+    const script = await freshClone(join(cwd, "clone"));
+    const env = await failingNpm(join(cwd, "bin"));
+    const { code, err } = await create(["bot", "--no-install"], { cwd, script, env });
+    expect(code).toBe(1);
+    expect(err).toContain("npm ci in the checkout");
+    expect(err).toContain("Run it there by hand");
+    expect(await everythingIn(cwd)).not.toContain("bot");
+  });
+});
+
+test("a bundle beside create-bot.js is what runs, as in the published package", async () => {
+  const cwd = await temporaryDirectory();
+  await mkdir(join(cwd, "dist"));
+  await cp(join(root, "create-bot.js"), join(cwd, "create-bot.js"));
+  await writeFile(join(cwd, "package.json"), '{ "type": "module" }');
+  const bundle = "export const main = (argv, { origin }) => (console.log(argv[0], origin), 7);";
+  await writeFile(join(cwd, "dist/create.js"), bundle);
+  const script = join(cwd, "create-bot.js");
+  expect(await create(["bot"], { cwd, script })).toEqual({
+    code: 7,
+    out: "bot registry\n",
+    err: "",
+  });
+});
+
+/** @returns the path of its create-bot.js */
+async function freshClone(clone: string): Promise<string> {
+  for (const path of ["create-bot.js", "package.json", "src/create", "templates", "scripts"]) {
+    await cp(join(root, path), join(clone, path), { recursive: true });
+  }
+  return join(clone, "create-bot.js");
+}
+
+/** An environment whose npm fails, as it does without a network. */
+async function failingNpm(bin: string): Promise<Record<string, string>> {
+  await mkdir(bin, { recursive: true });
+  await writeFile(join(bin, "npm"), "#!/bin/sh\necho no network >&2\nexit 1\n");
+  await chmod(join(bin, "npm"), 0o755);
+  return { PATH: `${bin}${delimiter}${process.env["PATH"] ?? ""}` };
+}
