@@ -1,0 +1,98 @@
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { run } from "../../src/create/run.ts";
+import { root } from "./harness.ts";
+import { readTar, type TarEntry } from "./read-tar.ts";
+
+const script = join(root, "scripts/pack.ts");
+
+describe("scripts/pack.ts", { timeout: 120_000 }, () => {
+  let entries: ReadonlyMap<string, TarEntry>;
+  let sources: string[];
+
+  beforeAll(async () => {
+    sources = (await readdir(join(root, "src"), { recursive: true })).filter(
+      (path) => !path.startsWith("create"),
+    );
+    // Two at once, as when two people scaffold from one checkout.
+    const [first, second] = await Promise.all([pack(), pack()]);
+    expect([...first.keys()].sort()).toEqual([...second.keys()].sort());
+    entries = first;
+  }, 120_000);
+
+  test("every source file is there as JavaScript and as declarations", () => {
+    const modules = sources.filter((path) => path.endsWith(".ts"));
+    expect(modules.length).toBeGreaterThan(10);
+    for (const path of modules) {
+      expect(entries.has(`package/dist/${path.replace(/\.ts$/, ".js")}`), path).toBe(true);
+      expect(entries.has(`package/dist/${path.replace(/\.ts$/, ".d.ts")}`), path).toBe(true);
+    }
+  });
+
+  test("what the code reads at run time is there too", () => {
+    const sql = sources.filter((path) => path.endsWith(".sql"));
+    expect(sql.length).toBeGreaterThan(0);
+    for (const path of sql) expect(entries.has(`package/dist/${path}`), path).toBe(true);
+  });
+
+  test("the scaffolder, templates, tests and TypeScript are not", () => {
+    const strays = [...entries.keys()].filter((path) =>
+      /dist\/create|templates|\/test\/|(?<!\.d)\.ts$/.test(path),
+    );
+    expect(strays).toEqual([]);
+  });
+
+  test("no module asks for a .ts file", () => {
+    for (const [path, { text }] of entries) {
+      if (/\.(?:js|d\.ts)$/.test(path)) expect(text, path).not.toMatch(/from "\.{1,2}\/[^"]+\.ts"/);
+    }
+  });
+
+  test("package.json says nothing that is of use in development alone", async () => {
+    const published = JSON.parse(entries.get("package/package.json")?.text ?? "");
+    const own = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+    for (const field of ["name", "version", "type", "engines", "bin", "exports", "dependencies"]) {
+      expect(published[field], field).toEqual(own[field]);
+    }
+    for (const field of ["devDependencies", "scripts", "allowScripts"]) {
+      expect(published, field).not.toHaveProperty(field);
+    }
+  });
+
+  test("every command is executable and says what runs it", () => {
+    const { bin } = JSON.parse(entries.get("package/package.json")?.text ?? "");
+    for (const path of Object.values<string>(bin)) {
+      const command = entries.get(`package/${path}`);
+      expect(command?.text).toMatch(/^#!\/usr\/bin\/env node\n/);
+      expect((command?.mode ?? 0) & 0o111).toBe(0o111);
+    }
+  });
+
+  test("every entry point exists", () => {
+    const { exports } = JSON.parse(entries.get("package/package.json")?.text ?? "");
+    const paths = JSON.stringify(exports).match(/\.\/[\w./-]+\.(?:js|d\.ts)/g) ?? [];
+    expect(paths.length).toBeGreaterThan(0);
+    for (const path of paths) expect(entries.has(path.replace("./", "package/")), path).toBe(true);
+  });
+});
+
+/** Packs into a directory that does not exist yet, and reads what came of it. */
+async function pack(): Promise<Map<string, TarEntry>> {
+  const parent = await mkdtemp(join(tmpdir(), "pack "));
+  try {
+    const out = join(parent, "new");
+    const { code, output } = await run(process.execPath, [script, "--out", out], {
+      cwd: root,
+      env: process.env,
+    });
+    expect(code, output).toBe(0);
+    const [tarball = "", ...others] = await readdir(out);
+    expect(others).toEqual([]);
+    expect(output.trimEnd().endsWith(join(out, tarball))).toBe(true);
+    return readTar(await readFile(join(out, tarball)));
+  } finally {
+    await rm(parent, { recursive: true, force: true });
+  }
+}
