@@ -15,10 +15,10 @@ export interface HttpOptions {
   readonly fetch?: Fetch;
   readonly clock?: Clock;
   /** Called after each request, for logs and metrics. `status` is absent when no answer came. */
-  readonly onRequest?: (request: RequestInfoEntry) => void;
+  readonly onRequest?: (request: RequestReport) => void;
 }
 
-export interface RequestInfoEntry {
+export interface RequestReport {
   readonly method: string;
   readonly path: string;
   readonly status: number | undefined;

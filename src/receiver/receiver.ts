@@ -2,7 +2,7 @@ import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { LaneOf } from "../events/lane.ts";
-import type { Inbox, PutResult } from "../inbox/inbox.ts";
+import type { Inbox, NewEvent, PutResult } from "../inbox/inbox.ts";
 import { readBatch } from "../inbox/intake.ts";
 import { verify } from "../signature/signature.ts";
 import { type Answer, failure, json } from "./answer.ts";
@@ -14,8 +14,8 @@ export interface ReceiverOptions {
   readonly laneOf: LaneOf;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Called for each batch that was stored: the sign of life of the webhook. */
-  readonly onDelivery?: (result: PutResult) => void;
+  /** Called with each batch once it is stored, duplicates included: the webhook's sign of life. */
+  readonly onDelivery?: (events: readonly NewEvent[]) => void;
 }
 
 /** A request to the webhook, with the body as the bytes that were sent. */
@@ -55,7 +55,9 @@ export class Receiver {
       );
     }
     try {
-      const result = await this.#options.inbox.put(readBatch(events, laneOf), "webhook");
+      const batch = readBatch(events, laneOf);
+      const result = await this.#options.inbox.put(batch, "webhook");
+      this.#options.onDelivery?.(batch);
       return this.#accept(events.length, result, started);
     } catch (error) {
       return this.#unavailable(error);
@@ -70,14 +72,13 @@ export class Receiver {
   }
 
   #accept(events: number, result: PutResult, started: number): Answer {
-    const { log, clock, onDelivery } = this.#options;
+    const { log, clock } = this.#options;
     const { duplicates, unusable } = result;
     const stored = result.stored.length;
     const line = { status: 200, events, stored, duplicates, unusable, ms: clock.now() - started };
     if (unusable > 0)
       log.error(line, "delivery with events that cannot be handled: see the dead letters");
     else log.info(line, "delivery");
-    onDelivery?.(result);
     return json(200, { stored, duplicates });
   }
 

@@ -14,8 +14,8 @@ export interface Incoming {
 }
 
 export interface WebhookOptions {
-  /** Undefined when there is no webhook (DELIVERY=polling). */
-  readonly receiver: Receiver | undefined;
+  /** Undefined when there is no webhook (DELIVERY=polling); `starting` until it can take deliveries. */
+  readonly receiver: Receiver | "starting" | undefined;
   /** The path of the webhook, such as `/webhook`. */
   readonly path: string;
   /** The largest body, in bytes. */
@@ -35,6 +35,7 @@ export async function answerWebhook(
   const { receiver } = options;
   if (receiver === undefined || incoming.path !== options.path) return undefined;
   if (incoming.method !== "POST") return methodNotAllowed("POST");
+  if (receiver === "starting") return notReady;
   const read = await incoming.read(options.maxBodyBytes);
   if (!read.ok) return receiver.refuse(read.answer);
   return await receiver.receive({ body: read.body, signature: incoming.signature });
@@ -57,12 +58,15 @@ async function answerRest({ method, path }: Incoming, options: RouteOptions): Pr
   if (method !== "GET" && method !== "HEAD") return methodNotAllowed("GET, HEAD");
   if (path === "/healthz") return json(200, { status: "ok" });
   if (await options.isReady()) return json(200, { status: "ready" });
-  return failure(
-    503,
-    "NOT_READY",
-    "The bot is starting or stopping, or its store does not answer.",
-  );
+  return notReady;
 }
+
+const notReady = failure(
+  503,
+  "NOT_READY",
+  "The bot is starting or stopping, or its store does not answer.",
+  { "retry-after": "5" },
+);
 
 function methodNotAllowed(allow: string): Answer {
   return failure(405, "METHOD_NOT_ALLOWED", `Use ${allow}.`, { allow });

@@ -1,0 +1,297 @@
+import { Client } from "./client/client.ts";
+import { type Config, loadConfig } from "./config.ts";
+import { type Clock, systemClock } from "./core/clock.ts";
+import { createLogger, type Logger } from "./core/logger.ts";
+import { requireNode } from "./core/node-version.ts";
+import { exitOnSignals } from "./core/process.ts";
+import { scrubber } from "./core/redact.ts";
+import { Dispatcher } from "./dispatcher/dispatcher.ts";
+import { ConfigError, ServiceBotError } from "./errors.ts";
+import { defaultLane, type LaneOf } from "./events/lane.ts";
+import type { EventType } from "./events/types.ts";
+import type { Inbox } from "./inbox/inbox.ts";
+import type { BotOptions, StartOptions } from "./options.ts";
+import type { Mode } from "./poller/mode.ts";
+import { Poller } from "./poller/poller.ts";
+import { expressFace, nodeFace, type WebhookMiddleware, webFace } from "./receiver/faces.ts";
+import { Receiver } from "./receiver/receiver.ts";
+import type { RouteOptions } from "./receiver/routes.ts";
+import { type Listening, listen } from "./receiver/server.ts";
+import type { Middleware } from "./router/compose.ts";
+import { type ErrorObserver, type Handler, Router } from "./router/router.ts";
+
+/** A webhook receiver with a durable inbox, typed handlers and polling as the fallback. */
+export class Bot {
+  readonly #options: BotOptions;
+  readonly #router = new Router();
+  #config: Config | undefined;
+  #parts: Parts | undefined;
+  #server: Listening | undefined;
+  #starting = false;
+  #ready = false;
+  #stopped: Promise<void> | undefined;
+
+  constructor(options: BotOptions = {}) {
+    this.#options = options;
+  }
+
+  /**
+   * Handles events of a type, or of several. Handlers of one type run one after the other.
+   *
+   * @throws {ServiceBotError} UNKNOWN_EVENT_TYPE, with the permitted types
+   */
+  on<T extends EventType>(types: T | readonly T[], handler: Handler<T>): this {
+    this.#router.on(types, handler);
+    return this;
+  }
+
+  /** Runs around every handler, in the order of the calls. */
+  use(middleware: Middleware): this {
+    this.#router.use(middleware);
+    return this;
+  }
+
+  /** Handles events of types newer than this version. */
+  onUnknown(handler: Handler): this {
+    this.#router.onUnknown(handler);
+    return this;
+  }
+
+  /** Sees what handlers throw; the retry policy decides what happens next. */
+  onError(observer: ErrorObserver): this {
+    this.#router.onError(observer);
+    return this;
+  }
+
+  /**
+   * Opens the inbox, listens, polls and dispatches. Resolves once the port is bound.
+   *
+   * @throws {ServiceBotError} CONFIG_INVALID, NODE_TOO_OLD, INBOX_IN_USE, INBOX_TOO_NEW,
+   *   INBOX_UNUSABLE, ADDRESS_IN_USE, ALREADY_STARTED, unless the bot owns the process
+   */
+  async start(options: StartOptions = {}): Promise<void> {
+    const { listen: listens = true, standalone = listens } = options;
+    if (!standalone) return await this.#start(listens);
+    try {
+      await this.#start(listens);
+      exitOnSignals(() => this.stop(), process);
+    } catch (error) {
+      if (!(error instanceof ServiceBotError)) throw error;
+      process.stderr.write(`${error.message}\n`);
+      process.exit(error instanceof ConfigError || error.code === "NODE_TOO_OLD" ? 2 : 1);
+    }
+  }
+
+  /** Takes no new work, gives running handlers their time, and closes everything. */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  /** The address that the bot listens on; undefined when it does not. */
+  get url(): string | undefined {
+    return this.#server?.url;
+  }
+
+  /** Whether the webhook or polling brings the events now; undefined when the log is never read. */
+  get mode(): Mode | undefined {
+    return this.#parts?.poller?.mode;
+  }
+
+  /**
+   * The webhook as middleware for Express 5: mount it before any body parser. Until the bot has
+   * started it answers deliveries with 503.
+   *
+   * @throws {ConfigError} CONFIG_INVALID
+   */
+  middleware(): WebhookMiddleware {
+    const { webhookPath } = this.#loadConfig();
+    const early = expressFace({ receiver: "starting", path: webhookPath, maxBodyBytes: 0 });
+    return (request, response, next) => {
+      const face = this.#parts === undefined ? early : expressFace(this.#parts.routes);
+      face(request, response, next);
+    };
+  }
+
+  /** Answers a web-standard request as the bot's server would, without a port. */
+  handle(request: Request): Promise<Response> {
+    return webFace(this.#started().routes)(request);
+  }
+
+  /** Resolves when nothing is being handled or ready to be; what waits for a retry does not count. */
+  async idle(): Promise<void> {
+    await this.#started().dispatcher.idle();
+  }
+
+  async #start(listens: boolean): Promise<void> {
+    if (this.#starting) {
+      throw new ServiceBotError("ALREADY_STARTED", "This bot was started before; make a new one.");
+    }
+    this.#starting = true;
+    requireNode();
+    const config = this.#loadConfig();
+    const parts = await assemble(config, this.#options, this.#router, () => this.#ready);
+    this.#parts = parts;
+    try {
+      if (listens) this.#server = await listen(nodeFace(parts.routes), config.host, config.port);
+    } catch (error) {
+      await parts.inbox.close();
+      throw error;
+    }
+    parts.dispatcher.start();
+    parts.poller?.start();
+    this.#ready = true;
+    parts.log.info(readyLine(config, this.#server?.url), "ready");
+  }
+
+  #loadConfig(): Config {
+    this.#config ??= loadConfig(this.#options.env ?? process.env, this.#options);
+    return this.#config;
+  }
+
+  async #stop(): Promise<void> {
+    this.#ready = false;
+    if (this.#parts === undefined) return;
+    const { log, poller, dispatcher, inbox } = this.#parts;
+    log.info("stopping");
+    await poller?.stop();
+    await dispatcher.drain(this.#options.shutdownGraceMs ?? 10_000);
+    await this.#server?.close();
+    await inbox.close();
+    log.info("stopped");
+  }
+
+  #started(): Parts {
+    if (this.#parts !== undefined) return this.#parts;
+    throw new ServiceBotError("NOT_STARTED", "Call and await bot.start() first.");
+  }
+}
+
+/** The parts of a bot that runs. */
+interface Parts {
+  readonly log: Logger;
+  readonly inbox: Inbox;
+  readonly dispatcher: Dispatcher;
+  /** Absent with DELIVERY=webhook. */
+  readonly poller: Poller | undefined;
+  readonly routes: RouteOptions;
+}
+
+/** Wires the parts together. Nothing runs yet. */
+async function assemble(
+  config: Config,
+  options: BotOptions,
+  router: Router,
+  isReady: () => boolean,
+): Promise<Parts> {
+  const { clock = systemClock } = options;
+  const secrets = [config.apiKey, ...config.webhookSecrets];
+  const log = options.logger ?? createLogger({ level: config.logLevel, secrets });
+  const laneOf = safeLane(options.lane ?? defaultLane, log);
+  const client = makeClient(config, options, log);
+  const inbox = await openInbox(config, options);
+  const dispatcher = new Dispatcher({
+    inbox,
+    clock,
+    log,
+    handler: {
+      run: (job) => router.run(job, client),
+      failed: (error, job) => router.observe(error, job),
+    },
+    concurrency: config.concurrency,
+    maxAttempts: config.maxAttempts,
+    handlerTimeoutMs: options.handlerTimeoutMs ?? 60_000,
+    backoff: { baseMs: 1_000, maxMs: 300_000, factor: 2, ...options.retry },
+    random: options.random ?? Math.random,
+    scrub: scrubber(secrets),
+  });
+  const poller = await makePoller(config, options, { inbox, client, laneOf, clock, log });
+  const receiver = new Receiver({
+    inbox,
+    secrets: config.webhookSecrets,
+    laneOf,
+    clock,
+    log,
+    onDelivery: (events) => poller?.delivered(events),
+  });
+  const routes: RouteOptions = {
+    receiver: config.delivery === "polling" ? undefined : receiver,
+    path: config.webhookPath,
+    maxBodyBytes: options.maxBodyBytes ?? 1_048_576,
+    isReady: async () => isReady() && (await answers(inbox)),
+  };
+  return { log, inbox, dispatcher, poller, routes };
+}
+
+function makeClient(config: Config, options: BotOptions, log: Logger): Client {
+  return new Client({
+    baseUrl: config.baseUrl,
+    apiKey: config.apiKey,
+    timeoutMs: options.requestTimeoutMs ?? 10_000,
+    clock: options.clock ?? systemClock,
+    ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+    onRequest: (request) => log.debug(request, "api"),
+  });
+}
+
+async function openInbox(config: Config, options: BotOptions): Promise<Inbox> {
+  // Loaded late: the native binding must not be touched before the version of Node was checked.
+  const { SqliteInbox } = await import("./inbox/sqlite/sqlite-inbox.ts");
+  return new SqliteInbox({
+    file: config.databaseFile,
+    clock: options.clock ?? systemClock,
+    ...(options.maxBacklog === undefined ? {} : { maxBacklog: options.maxBacklog }),
+  });
+}
+
+interface PollerParts {
+  readonly inbox: Inbox;
+  readonly client: Client;
+  readonly laneOf: LaneOf;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+async function makePoller(
+  config: Config,
+  options: BotOptions,
+  parts: PollerParts,
+): Promise<Poller | undefined> {
+  const { delivery } = config;
+  if (delivery === "webhook") return undefined;
+  const { inbox, client, clock } = parts;
+  return new Poller({
+    ...config,
+    ...parts,
+    delivery,
+    webhookTypes: await inbox.webhookTypes(),
+    platformNow: () => clock.now() + client.clockOffsetMs,
+    onSwitch: options.onSwitch ?? (() => undefined),
+    random: options.random ?? Math.random,
+  });
+}
+
+/** A bot's own lane function must not be able to refuse a delivery. */
+function safeLane(laneOf: LaneOf, log: Logger): LaneOf {
+  return (event) => {
+    try {
+      return String(laneOf(event));
+    } catch (err) {
+      log.error({ err, event: event.id }, "the lane option failed; the event keeps its usual lane");
+      return defaultLane(event);
+    }
+  };
+}
+
+async function answers(inbox: Inbox): Promise<boolean> {
+  return await inbox.ping().then(
+    () => true,
+    () => false,
+  );
+}
+
+function readyLine(config: Config, url: string | undefined): Record<string, unknown> {
+  const { delivery, webhookPath, databaseFile, baseUrl } = config;
+  const webhook = url === undefined || delivery === "polling" ? undefined : `${url}${webhookPath}`;
+  return { url, webhook, delivery, platform: baseUrl, database: databaseFile };
+}

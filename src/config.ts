@@ -1,0 +1,215 @@
+import { z } from "zod";
+import { type LogLevel, logLevels } from "./core/logger.ts";
+import { ConfigError } from "./errors.ts";
+
+/** How events reach the bot: `auto` is the webhook with polling as its fallback. */
+export type DeliveryMode = "auto" | "webhook" | "polling";
+
+/** Everything that the environment of a bot can set. Durations are milliseconds. */
+export interface Config {
+  /** SERVICE_BASE_URL: origin of the platform, without `/api/v1`. */
+  readonly baseUrl: string;
+  /** SERVICE_API_KEY: the bearer token. */
+  readonly apiKey: string;
+  /** SERVICE_WEBHOOK_SECRET: every secret that is valid now; empty only with delivery `polling`. */
+  readonly webhookSecrets: readonly string[];
+  /** DELIVERY, default `auto`. */
+  readonly delivery: DeliveryMode;
+  /** HOST, default 127.0.0.1. */
+  readonly host: string;
+  /** PORT, default 3000; 0 takes a free one. */
+  readonly port: number;
+  /** WEBHOOK_PATH, default `/webhook`. */
+  readonly webhookPath: string;
+  /** DATABASE_URL as a path (or `:memory:`), default `data/bot.db`. */
+  readonly databaseFile: string;
+  /** POLL_INTERVAL_MS, default 4000: between two reads of the log while polling. */
+  readonly pollIntervalMs: number;
+  /** AUDIT_INTERVAL_MS, default 60,000: between two reads while the webhook is healthy. */
+  readonly auditIntervalMs: number;
+  /** SILENCE_MS, default 45,000: how long the webhook may take to bring an event. */
+  readonly silenceMs: number;
+  /** START_FROM, default `now`: where the first start begins in the log. */
+  readonly startFrom: "now" | "oldest";
+  /** CONCURRENCY, default 16: conversations and posts handled at once. */
+  readonly concurrency: number;
+  /** MAX_ATTEMPTS, default 8: then an event goes to the dead letters. */
+  readonly maxAttempts: number;
+  /** LOG_LEVEL, default `info`. */
+  readonly logLevel: LogLevel;
+}
+
+/** Options of a bot that stand in for the environment, each with the form its variable has. */
+export interface ConfigOverrides {
+  readonly baseUrl?: string;
+  readonly apiKey?: string;
+  /** One secret, or several during a rotation. */
+  readonly webhookSecret?: string | readonly string[];
+  readonly delivery?: DeliveryMode;
+  readonly host?: string;
+  readonly port?: number;
+  readonly webhookPath?: string;
+  /** `file:relative`, `file:/absolute` or `file::memory:`. */
+  readonly databaseUrl?: string;
+  readonly pollIntervalMs?: number;
+  readonly auditIntervalMs?: number;
+  readonly silenceMs?: number;
+  readonly startFrom?: "now" | "oldest";
+  readonly concurrency?: number;
+  readonly maxAttempts?: number;
+  readonly logLevel?: LogLevel;
+}
+
+/** The environment's variables by the option that stands in for each. */
+const variables: { readonly [K in keyof ConfigOverrides]-?: string } = {
+  baseUrl: "SERVICE_BASE_URL",
+  apiKey: "SERVICE_API_KEY",
+  webhookSecret: "SERVICE_WEBHOOK_SECRET",
+  delivery: "DELIVERY",
+  host: "HOST",
+  port: "PORT",
+  webhookPath: "WEBHOOK_PATH",
+  databaseUrl: "DATABASE_URL",
+  pollIntervalMs: "POLL_INTERVAL_MS",
+  auditIntervalMs: "AUDIT_INTERVAL_MS",
+  silenceMs: "SILENCE_MS",
+  startFrom: "START_FROM",
+  concurrency: "CONCURRENCY",
+  maxAttempts: "MAX_ATTEMPTS",
+  logLevel: "LOG_LEVEL",
+};
+
+/**
+ * Reads the configuration: options first, then the environment, then the defaults.
+ * A variable that is set to nothing counts as not set.
+ *
+ * @throws {ConfigError} CONFIG_INVALID with every problem at once; values of secrets are never in it
+ */
+export function loadConfig(
+  env: Readonly<Record<string, string | undefined>>,
+  overrides: ConfigOverrides = {},
+): Config {
+  const read = new Reader((option) => {
+    const value = overrides[option] ?? env[variables[option]]?.trim();
+    return value === undefined || value === "" ? undefined : String(value);
+  });
+  const delivery = read.value("delivery", oneOf(["auto", "webhook", "polling"]), "auto");
+  const config: Config = {
+    baseUrl: read.value("baseUrl", origin),
+    apiKey: read.value("apiKey", token),
+    webhookSecrets: read.value("webhookSecret", secrets, delivery === "polling" ? [] : undefined),
+    delivery,
+    host: read.value("host", z.string(), "127.0.0.1"),
+    port: read.value("port", integer(0, 65_535), 3000),
+    webhookPath: read.value("webhookPath", path, "/webhook"),
+    databaseFile: read.value("databaseUrl", database, "data/bot.db"),
+    pollIntervalMs: read.value("pollIntervalMs", interval, 4_000),
+    auditIntervalMs: read.value("auditIntervalMs", interval, 60_000),
+    silenceMs: read.value("silenceMs", interval, 45_000),
+    startFrom: read.value("startFrom", oneOf(["now", "oldest"]), "now"),
+    concurrency: read.value("concurrency", integer(1, 10_000), 16),
+    maxAttempts: read.value("maxAttempts", integer(1, 1_000), 8),
+    logLevel: read.value("logLevel", oneOf(logLevels), "info"),
+  };
+  if (read.problems.length > 0) throw new ConfigError(read.problems);
+  return config;
+}
+
+/** Reads one option after the other and keeps every problem, so that all are told at once. */
+class Reader {
+  readonly problems: string[] = [];
+  readonly #text: (option: keyof ConfigOverrides) => string | undefined;
+
+  constructor(text: (option: keyof ConfigOverrides) => string | undefined) {
+    this.#text = text;
+  }
+
+  /** The value, or the fallback. After a problem the result is of no use and is never handed out. */
+  value<T>(option: keyof ConfigOverrides, schema: z.ZodType<T, string>, fallback?: T): T {
+    const text = this.#text(option);
+    if (text === undefined) {
+      if (fallback === undefined) this.problems.push(`${variables[option]} is missing`);
+      return fallback as T;
+    }
+    const result = schema.safeParse(text);
+    if (result.success) return result.data;
+    for (const { message } of result.error.issues) {
+      this.problems.push(`${variables[option]} ${message}`);
+    }
+    return fallback as T;
+  }
+}
+
+function oneOf<const T extends string>(values: readonly T[]): z.ZodType<T, string> {
+  return z.string().transform((text, context) => {
+    const value = values.find((known) => known === text);
+    if (value !== undefined) return value;
+    context.addIssue(`must be one of ${values.join(", ")} (got "${text}")`);
+    return z.NEVER;
+  });
+}
+
+function integer(min: number, max: number): z.ZodType<number, string> {
+  return z.string().transform((text, context) => {
+    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= min && value <= max) return value;
+    context.addIssue(`must be a whole number from ${min} to ${max} (got "${text}")`);
+    return z.NEVER;
+  });
+}
+
+/** Milliseconds; 24 days is the longest that a timer takes. */
+const interval = integer(50, 2 ** 31 - 1);
+
+const token = z.string().refine((text) => /^[\x21-\x7e]+$/.test(text), {
+  error: "must be one word of visible characters, as an HTTP header needs it",
+});
+
+/** Fewer characters after `whsec_` are a slip of the clipboard, and could be guessed. */
+const SHORTEST_SECRET = 8;
+
+const secrets: z.ZodType<readonly string[], string> = z.string().transform((text, context) => {
+  const values = text
+    .split(",")
+    .map((secret) => secret.trim())
+    .filter((secret) => secret !== "");
+  if (values.length === 0) context.addIssue("holds no secret");
+  for (const value of values) {
+    const rest = value.startsWith("whsec_") ? value.slice("whsec_".length) : undefined;
+    if (rest === undefined) {
+      context.addIssue(`must begin with whsec_ (got ${value.length} other characters)`);
+    } else if (rest.length < SHORTEST_SECRET) {
+      context.addIssue(`is cut off: only ${rest.length} characters follow whsec_`);
+    }
+  }
+  return values;
+});
+
+const path = z.string().refine((text) => /^\/[\x21-\x7e]*$/.test(text) && !/[?#]/.test(text), {
+  error: "must be a path such as /webhook, without query",
+});
+
+const origin: z.ZodType<string, string> = z.string().transform((text, context) => {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    context.addIssue("must be an http(s) address such as https://platform.example");
+  } else if (url.username !== "" || url.password !== "") {
+    context.addIssue("must not hold a user or a password");
+  } else if (url.pathname.replace(/\/+$/, "") !== "" || url.search !== "" || url.hash !== "") {
+    context.addIssue("must be the origin alone, without /api/v1 or any other path");
+  }
+  return url?.origin ?? "";
+});
+
+const database: z.ZodType<string, string> = z.string().transform((text, context) => {
+  if (/^postgres(ql)?:/.test(text)) {
+    context.addIssue(
+      "names PostgreSQL, which this version does not have yet: use file:data/bot.db",
+    );
+  } else if (!/^file:./.test(text)) {
+    context.addIssue("must be file:relative/path.db or file:/absolute/path.db");
+  } else if (/^file:\/\//.test(text)) {
+    context.addIssue("must be a path after file:, without the two slashes of a web address");
+  }
+  return text.replace(/^file:/, "");
+});

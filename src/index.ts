@@ -1,0 +1,44 @@
+/** The public names of `service-bot`. */
+
+export { Bot } from "./bot.ts";
+export { Client, type ClientOptions, type Dms, type Posts } from "./client/client.ts";
+export type { Fetch, RequestReport } from "./client/http.ts";
+export type {
+  Comment,
+  EventPage,
+  Image,
+  Message,
+  OutgoingMessage,
+  Page,
+  PageOptions,
+  Profile,
+  Sent,
+  SentComment,
+  SentMessage,
+} from "./client/types.ts";
+export type { ConfigOverrides, DeliveryMode } from "./config.ts";
+export type { BackoffOptions, Random } from "./core/backoff.ts";
+export type { Clock } from "./core/clock.ts";
+export type { Logger, LogLevel } from "./core/logger.ts";
+export { ApiError, ConfigError, type ErrorCode, NetworkError, ServiceBotError } from "./errors.ts";
+export type { LaneOf } from "./events/lane.ts";
+export { eventTypes } from "./events/parse.ts";
+export type {
+  ActivityPayload,
+  Actor,
+  AnyEvent,
+  DmMessagePayload,
+  EventOf,
+  EventType,
+  FollowPayload,
+  KnownEvent,
+  PayloadByType,
+  UnknownEvent,
+} from "./events/types.ts";
+export type { BotOptions, StartOptions } from "./options.ts";
+export type { Mode } from "./poller/mode.ts";
+export type { WebhookMiddleware } from "./receiver/faces.ts";
+export type { Middleware } from "./router/compose.ts";
+export type { Context, EventFor, StepOptions } from "./router/context.ts";
+export type { ErrorObserver, Handler } from "./router/router.ts";
+export { sign, type Verdict, type VerifyOptions, verify } from "./signature/signature.ts";

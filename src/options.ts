@@ -1,0 +1,45 @@
+import type { Fetch } from "./client/http.ts";
+import type { ConfigOverrides } from "./config.ts";
+import type { BackoffOptions, Random } from "./core/backoff.ts";
+import type { Clock } from "./core/clock.ts";
+import type { Logger } from "./core/logger.ts";
+import type { LaneOf } from "./events/lane.ts";
+import type { Mode } from "./poller/mode.ts";
+
+/** What can be set on a bot in code. Options override the environment. Durations are milliseconds. */
+export interface BotOptions extends ConfigOverrides {
+  /** The variables to read; `process.env` by default. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** A pino logger of your own; by default one JSON object a line on standard output. */
+  readonly logger?: Logger;
+  /** How long a handler may run. Default 60,000. */
+  readonly handlerTimeoutMs?: number;
+  /** The waits between runs of a handler that fails. Default 1,000 doubling up to 300,000, with full jitter. */
+  readonly retry?: Partial<BackoffOptions>;
+  /** Chooses the lane of an event. Events of one lane are handled in order, one at a time. */
+  readonly lane?: LaneOf;
+  /** Deadline of one request to the platform. Default 10,000. */
+  readonly requestTimeoutMs?: number;
+  /** How long running handlers get when the bot stops. Default 10,000. */
+  readonly shutdownGraceMs?: number;
+  /** The largest webhook body, in bytes. Default 1,048,576. */
+  readonly maxBodyBytes?: number;
+  /** How many events may wait before deliveries are answered with 503. Default 100,000. */
+  readonly maxBacklog?: number;
+  /** Called when polling takes over from the webhook, and when it hands back. */
+  readonly onSwitch?: (mode: Mode, reason: string) => void;
+  readonly fetch?: Fetch;
+  readonly clock?: Clock;
+  readonly random?: Random;
+}
+
+export interface StartOptions {
+  /** Listen on HOST and PORT. Default true; false inside an existing server. */
+  readonly listen?: boolean;
+  /**
+   * Own the process: stop and exit on SIGTERM and SIGINT, exit with 2 and one message when the
+   * configuration is wrong, with 1 when the bot cannot start. By default what `listen` is. Otherwise
+   * `start` rejects, and signals are the application's.
+   */
+  readonly standalone?: boolean;
+}

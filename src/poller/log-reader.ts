@@ -1,0 +1,118 @@
+import type { Client } from "../client/client.ts";
+import type { EventPage } from "../client/types.ts";
+import type { LaneOf } from "../events/lane.ts";
+import type { CursorMove, Inbox } from "../inbox/inbox.ts";
+import { readBatch } from "../inbox/intake.ts";
+import type { FoundEvent } from "./mode.ts";
+
+export interface LogReaderOptions {
+  readonly inbox: Pick<Inbox, "put" | "cursor">;
+  readonly client: Pick<Client, "events">;
+  readonly laneOf: LaneOf;
+  /** Where a first start without a cursor begins: at the present or at the oldest event. */
+  readonly startFrom: "now" | "oldest";
+  /** The platform's clock, in milliseconds since 1970. */
+  readonly platformNow: () => number;
+}
+
+/** The name of the stored cursor. */
+export const CURSOR = "events";
+
+const PAGE_LIMIT = 50;
+
+/** A cursor that moves without bringing events is followed this far: pages may be filtered by scope. */
+const MAX_EMPTY_PAGES = 100;
+
+/**
+ * The platform may commit events out of the order of their ids, so the stored cursor stays behind
+ * everything younger than this, in milliseconds, and audits read that part again.
+ */
+const SETTLED_AFTER_MS = 60_000;
+
+/**
+ * Reads the event log (`GET /events`, section 4 of the platform document) into the inbox.
+ *
+ * Two positions: the *cursor* is stored with the events that lead up to it, never passes an event that
+ * is not in the inbox, and trails the present by a minute; the *head* is how far this process has read.
+ * Both are what the platform returned, never computed.
+ */
+export class LogReader {
+  readonly #options: LogReaderOptions;
+  #cursor: string | undefined;
+  #head: string | undefined;
+  #resumed = false;
+
+  constructor(options: LogReaderOptions) {
+    this.#options = options;
+  }
+
+  /** Finds the place to begin at. True when it continues from a stored cursor. */
+  async open(signal: AbortSignal): Promise<boolean> {
+    const { inbox, client, startFrom } = this.#options;
+    this.#cursor = await inbox.cursor(CURSOR);
+    this.#resumed = this.#cursor !== undefined;
+    if (!this.#resumed && startFrom === "now") {
+      const { cursor } = await client.events({ since: "" }, { signal });
+      await inbox.put([], "poll", move(cursor));
+      this.#cursor = cursor;
+    }
+    this.#head = this.#cursor;
+    return this.#resumed;
+  }
+
+  /**
+   * Reads to the end of the log: from the cursor, or from the head where a look at the settled part is
+   * not due. Resolves to the events that were not in the inbox.
+   */
+  async read(from: "cursor" | "head", signal: AbortSignal): Promise<readonly FoundEvent[]> {
+    const found: FoundEvent[] = [];
+    let since = from === "cursor" ? this.#cursor : this.#head;
+    let fetching = this.#fetch(since, signal);
+    let empty = 0;
+    for (;;) {
+      const page = await fetching;
+      // An empty cursor would mean "the present" when it is sent back, so it is never followed.
+      const next = page.cursor === "" ? since : page.cursor;
+      empty = page.events.length === 0 ? empty + 1 : 0;
+      const atEnd = next === since || empty > MAX_EMPTY_PAGES;
+      // The next page is on its way while this one is stored.
+      if (!atEnd) fetching = this.#fetch(next, signal);
+      // Should storing fail, nobody waits for that page any more.
+      fetching.catch(() => undefined);
+      found.push(...(await this.#store(page, next)));
+      since = next;
+      if (atEnd) break;
+    }
+    this.#head = since;
+    return found;
+  }
+
+  #fetch(since: string | undefined, signal: AbortSignal): Promise<EventPage> {
+    return this.#options.client.events({ since, limit: PAGE_LIMIT }, { signal });
+  }
+
+  async #store(page: EventPage, cursor: string | undefined): Promise<readonly FoundEvent[]> {
+    if (page.events.length === 0) return [];
+    const { inbox, laneOf, platformNow } = this.#options;
+    const now = page.date ?? platformNow();
+    const dates = new Map(page.events.map((raw) => dated(raw, now)));
+    const youngest = Math.max(...dates.values());
+    const settled = cursor !== undefined && now - youngest >= SETTLED_AFTER_MS;
+    const batch = readBatch(page.events, laneOf);
+    const { stored } = await inbox.put(batch, "poll", settled ? move(cursor) : []);
+    if (settled) this.#cursor = cursor;
+    const types = new Map(batch.map(({ id, type }) => [id, type]));
+    return stored.map((id) => ({ id, type: types.get(id) ?? "", at: dates.get(id) ?? now }));
+  }
+}
+
+function move(position: string): CursorMove[] {
+  return position === "" ? [] : [{ name: CURSOR, position }];
+}
+
+/** The id and the date of an event as it came; what cannot be read counts as made now. */
+function dated(raw: unknown, now: number): [id: string, at: number] {
+  const { id, createdAt }: { id?: unknown; createdAt?: unknown } = Object(raw);
+  const at = Date.parse(String(createdAt));
+  return [String(id), Number.isNaN(at) ? now : at];
+}

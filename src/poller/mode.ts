@@ -1,0 +1,164 @@
+/**
+ * Decides how often the log is read. Pure: observations go in, the next state and perhaps a switch
+ * come out; time is the platform's (milliseconds since 1970), for that is what events are dated by.
+ *
+ * - *auditing*: the webhook does the work, and the log is read now and then to find what it lost.
+ * - *polling*: the webhook is silent, and the log is read every few seconds.
+ *
+ * "Silent" is not "no traffic". Only an event that the log had first, and that the webhook has not
+ * brought `silenceMs` after it was made, says that the webhook is down.
+ */
+export type Mode = "auditing" | "polling";
+
+/** An event that was read from the log before the webhook brought it. */
+export interface FoundEvent {
+  readonly id: string;
+  readonly type: string;
+  /** When it was made, or when it was found where its date cannot be read. */
+  readonly at: number;
+}
+
+export interface ModeState {
+  readonly mode: Mode;
+  /** What the webhook still has to bring. */
+  readonly unconfirmed: readonly FoundEvent[];
+  /** The types that ever came by webhook: it may be subscribed to a part of them. */
+  readonly webhookTypes: ReadonlySet<string>;
+  /** When the first delivery came after the switch to polling. */
+  readonly deliveredAt: number | undefined;
+  /** How many rounds in a row found nothing that the webhook should have brought. */
+  readonly cleanRounds: number;
+}
+
+export type Observation =
+  /** The webhook brought these events, new ones or repeats. */
+  | {
+      readonly kind: "delivery";
+      readonly now: number;
+      readonly events: readonly { readonly id: string; readonly type: string }[];
+    }
+  /** The log was read to its end, and these events were not in the inbox. */
+  | {
+      readonly kind: "round";
+      readonly now: number;
+      readonly found: readonly FoundEvent[];
+      /** True for the first round after a start that continues from a stored cursor. */
+      readonly resumed: boolean;
+    }
+  /** Time has passed. */
+  | { readonly kind: "tick"; readonly now: number };
+
+export interface ModeStep {
+  readonly state: ModeState;
+  /** Set when the mode has changed; `reason` is for people. */
+  readonly switched?: { readonly to: Mode; readonly reason: string };
+}
+
+/** So many events are remembered as unconfirmed; more would tell nothing new. */
+const MAX_UNCONFIRMED = 1_000;
+
+/** Rounds without a finding that end polling. */
+const CLEAN_ROUNDS = 2;
+
+export function initialMode(webhookTypes: ReadonlySet<string>): ModeState {
+  return {
+    mode: "auditing",
+    unconfirmed: [],
+    webhookTypes,
+    deliveredAt: undefined,
+    cleanRounds: 0,
+  };
+}
+
+/** @param silenceMs how long the webhook may take to bring an event, in milliseconds */
+export function observe(state: ModeState, observation: Observation, silenceMs: number): ModeStep {
+  switch (observation.kind) {
+    case "delivery":
+      return { state: delivered(state, observation) };
+    case "round":
+      return state.mode === "auditing"
+        ? audited(state, observation, silenceMs)
+        : polled(state, observation, silenceMs);
+    case "tick":
+      return state.mode === "auditing"
+        ? checkSilence(state, observation.now, silenceMs)
+        : { state };
+  }
+}
+
+/** When the state should next be looked at even if nothing happens; undefined when that is never. */
+export function nextDeadline(state: ModeState, silenceMs: number): number | undefined {
+  if (state.mode === "polling" || state.unconfirmed.length === 0) return undefined;
+  return Math.min(...state.unconfirmed.map(({ at }) => at)) + silenceMs;
+}
+
+function delivered(
+  state: ModeState,
+  { events, now }: Extract<Observation, { kind: "delivery" }>,
+): ModeState {
+  const ids = new Set(events.map(({ id }) => id));
+  const webhookTypes = new Set([...state.webhookTypes, ...events.map(({ type }) => type)]);
+  let unconfirmed = state.unconfirmed.filter(({ id }) => !ids.has(id));
+  const back = state.mode === "polling" && state.deliveredAt === undefined;
+  // What was made while the webhook was off may never come by it, and says nothing about it now.
+  if (back) unconfirmed = unconfirmed.filter(({ at }) => at >= now);
+  return { ...state, webhookTypes, unconfirmed, deliveredAt: back ? now : state.deliveredAt };
+}
+
+function audited(
+  state: ModeState,
+  { found, now, resumed }: Extract<Observation, { kind: "round" }>,
+  silenceMs: number,
+): ModeStep {
+  const expected = found.filter((event) => isExpected(state, event));
+  if (resumed && expected.length > 0) {
+    return toPolling(state, `${count(expected)} came while the bot was away`);
+  }
+  const unconfirmed = [...state.unconfirmed, ...expected].slice(-MAX_UNCONFIRMED);
+  return checkSilence({ ...state, unconfirmed }, now, silenceMs);
+}
+
+function polled(
+  state: ModeState,
+  { found, now }: Extract<Observation, { kind: "round" }>,
+  silenceMs: number,
+): ModeStep {
+  // Before the webhook has shown itself there is nothing to compare with.
+  if (state.deliveredAt === undefined) return { state };
+  const expected = found.filter((event) => isExpected(state, event));
+  const unconfirmed = [...state.unconfirmed, ...expected].slice(-MAX_UNCONFIRMED);
+  const clean = overdue(unconfirmed, now, silenceMs).length === 0;
+  const next = { ...state, unconfirmed, cleanRounds: clean ? state.cleanRounds + 1 : 0 };
+  if (next.cleanRounds < CLEAN_ROUNDS) return { state: next };
+  return {
+    state: { ...next, mode: "auditing", deliveredAt: undefined, cleanRounds: 0 },
+    switched: { to: "auditing", reason: "the webhook delivers again" },
+  };
+}
+
+function checkSilence(state: ModeState, now: number, silenceMs: number): ModeStep {
+  const late = overdue(state.unconfirmed, now, silenceMs);
+  if (late.length === 0) return { state };
+  const seconds = Math.round(silenceMs / 1000);
+  return toPolling(state, `${count(late)} did not come by webhook within ${seconds} s`);
+}
+
+function toPolling(state: ModeState, reason: string): ModeStep {
+  return {
+    state: { ...state, mode: "polling", unconfirmed: [], deliveredAt: undefined, cleanRounds: 0 },
+    switched: { to: "polling", reason },
+  };
+}
+
+/** A type that never came by webhook is outside its subscription, unless nothing ever came at all. */
+function isExpected(state: ModeState, event: FoundEvent): boolean {
+  return state.webhookTypes.size === 0 || state.webhookTypes.has(event.type);
+}
+
+function overdue(events: readonly FoundEvent[], now: number, silenceMs: number): FoundEvent[] {
+  return events.filter(({ at }) => now - at > silenceMs);
+}
+
+function count(events: readonly FoundEvent[]): string {
+  return events.length === 1 ? "1 event" : `${events.length} events`;
+}

@@ -1,0 +1,159 @@
+import { backoff, type Random } from "../core/backoff.ts";
+import { type Clock, sleep } from "../core/clock.ts";
+import type { Logger } from "../core/logger.ts";
+import { ApiError } from "../errors.ts";
+import { LogReader, type LogReaderOptions } from "./log-reader.ts";
+import {
+  initialMode,
+  type Mode,
+  type ModeState,
+  nextDeadline,
+  type Observation,
+  observe,
+} from "./mode.ts";
+
+export interface PollerOptions extends LogReaderOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** `auto` switches between auditing and polling; `polling` never audits. */
+  readonly delivery: "auto" | "polling";
+  /** Between two rounds while polling, in milliseconds. */
+  readonly pollIntervalMs: number;
+  /** Between two rounds while auditing, in milliseconds. */
+  readonly auditIntervalMs: number;
+  /** How long the webhook may take to bring an event, in milliseconds. */
+  readonly silenceMs: number;
+  /** The types that ever came by webhook. */
+  readonly webhookTypes: ReadonlySet<string>;
+  readonly onSwitch?: (mode: Mode, reason: string) => void;
+  readonly random?: Random;
+}
+
+/** A token that is refused is tried again this often, in milliseconds. */
+const REFUSED_RETRY_MS = 300_000;
+
+/** The longest pause after failures in a row, in milliseconds. */
+const MAX_PAUSE_MS = 60_000;
+
+/** Reads the event log again and again, and decides how often. The webhook is a hint; the log is the truth. */
+export class Poller {
+  readonly #options: PollerOptions;
+  readonly #reader: LogReader;
+  readonly #stopping = new AbortController();
+  #state: ModeState;
+  #loop: Promise<void> = Promise.resolve();
+  #failures = 0;
+  #refused = false;
+  /** When the part that may still be unsettled was last read, on our clock. */
+  #auditedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: PollerOptions) {
+    this.#options = options;
+    this.#reader = new LogReader(options);
+    const state = initialMode(options.webhookTypes);
+    this.#state = options.delivery === "polling" ? { ...state, mode: "polling" } : state;
+  }
+
+  get mode(): Mode {
+    return this.#state.mode;
+  }
+
+  start(): void {
+    this.#loop = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#loop;
+  }
+
+  /** To be told of each webhook delivery. */
+  delivered(events: readonly { readonly id: string; readonly type: string }[]): void {
+    if (this.#options.delivery === "polling") return;
+    this.#observe({ kind: "delivery", now: this.#options.platformNow(), events });
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping;
+    let opened = false;
+    let resumed = false;
+    while (!signal.aborted) {
+      try {
+        if (!opened) resumed = await this.#reader.open(signal);
+        opened = true;
+        await this.#round(resumed);
+        resumed = false;
+        this.#succeeded();
+        await this.#rest();
+      } catch (error) {
+        if (!signal.aborted) await sleep(this.#options.clock, this.#failed(error), signal);
+      }
+    }
+  }
+
+  async #round(resumed: boolean): Promise<void> {
+    const { clock, auditIntervalMs, platformNow, log } = this.#options;
+    const due = clock.now() - this.#auditedAt >= auditIntervalMs;
+    const audit = due || this.#state.mode === "auditing";
+    const started = clock.now();
+    const found = await this.#reader.read(audit ? "cursor" : "head", this.#stopping.signal);
+    if (audit) this.#auditedAt = started;
+    if (found.length > 0) log.info({ found: found.length, mode: this.mode }, "polled");
+    this.#observe({ kind: "round", now: platformNow(), found, resumed });
+  }
+
+  /** Waits for the next round, and looks up when an event becomes overdue before that. */
+  async #rest(): Promise<void> {
+    const { clock, pollIntervalMs, auditIntervalMs, silenceMs, platformNow } = this.#options;
+    const { signal } = this.#stopping;
+    const until = clock.now() + (this.mode === "polling" ? pollIntervalMs : auditIntervalMs);
+    while (!signal.aborted && clock.now() < until) {
+      const deadline = nextDeadline(this.#state, silenceMs);
+      const ms = deadline === undefined ? Infinity : deadline - platformNow() + 1;
+      await sleep(clock, Math.max(0, Math.min(ms, until - clock.now())), signal);
+      const before = this.mode;
+      this.#observe({ kind: "tick", now: platformNow() });
+      if (this.mode !== before) return;
+    }
+  }
+
+  #observe(observation: Observation): void {
+    const { delivery, silenceMs, log, onSwitch } = this.#options;
+    if (delivery === "polling") return;
+    const { state, switched } = observe(this.#state, observation, silenceMs);
+    this.#state = state;
+    if (switched === undefined) return;
+    const { to, reason } = switched;
+    if (to === "polling") log.warn({ mode: to, reason }, "polling takes over from the webhook");
+    else log.info({ mode: to, reason }, "the webhook is used again; polling goes back to audits");
+    onSwitch?.(to, reason);
+  }
+
+  #succeeded(): void {
+    if (this.#failures > 0) this.#options.log.info("the event log can be read again");
+    this.#failures = 0;
+    this.#refused = false;
+  }
+
+  /** Logs a failed round; returns how long to wait before the next one, in milliseconds. */
+  #failed(err: unknown): number {
+    const { log, pollIntervalMs, random } = this.#options;
+    this.#failures += 1;
+    if (err instanceof ApiError && (err.status === 401 || err.status === 403)) {
+      if (!this.#refused) {
+        log.error(
+          { err },
+          "the token may not read the event log; webhook deliveries go on without it",
+        );
+      }
+      this.#refused = true;
+      return REFUSED_RETRY_MS;
+    }
+    const policy = { baseMs: pollIntervalMs, maxMs: MAX_PAUSE_MS, factor: 2 };
+    const asked = err instanceof ApiError ? (err.retryAfterMs ?? 0) : 0;
+    const retryInMs = Math.max(asked, pollIntervalMs, backoff(policy, this.#failures, random));
+    const level = this.#failures === 1 ? "warn" : "debug";
+    log[level]({ err, retryInMs }, "the event log cannot be read");
+    return retryInMs;
+  }
+}

@@ -1,0 +1,57 @@
+import type { Clock } from "../core/clock.ts";
+
+interface Timer {
+  readonly at: number;
+  readonly fn: () => void;
+}
+
+/** A clock that stands still until it is told to advance. */
+export class ManualClock implements Clock {
+  #now: number;
+  #timers: Timer[] = [];
+
+  /** @param start milliseconds since 1970; by default the present */
+  constructor(start: number = Date.now()) {
+    this.#now = start;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  timer(ms: number, fn: () => void): () => void {
+    const timer: Timer = { at: this.#now + Math.max(0, ms), fn };
+    this.#timers.push(timer);
+    return () => {
+      this.#timers = this.#timers.filter((other) => other !== timer);
+    };
+  }
+
+  /** How many timers wait. */
+  get waiting(): number {
+    return this.#timers.length;
+  }
+
+  /**
+   * Moves the time on by `ms` milliseconds and fires what falls due, in order. What a timer sets in
+   * motion gets a turn of the event loop before the next one fires.
+   */
+  async advance(ms: number): Promise<void> {
+    const until = this.#now + ms;
+    for (;;) {
+      const due = this.#timers.filter(({ at }) => at <= until).sort((a, b) => a.at - b.at)[0];
+      if (due === undefined) break;
+      this.#timers = this.#timers.filter((timer) => timer !== due);
+      this.#now = Math.max(this.#now, due.at);
+      due.fn();
+      await turn();
+    }
+    this.#now = until;
+    await turn();
+  }
+}
+
+/** Promises settle and group commits are written in the turns after the one that asked for them. */
+async function turn(): Promise<void> {
+  for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,126 @@
+import type { Fetch } from "../client/http.ts";
+import type { EventType, PayloadByType } from "../events/types.ts";
+import { SIGNATURE_HEADER, sign } from "../signature/signature.ts";
+import { FakePlatform, type SentByBot } from "./fake-platform.ts";
+import { ManualClock } from "./manual-clock.ts";
+
+/** The options that a bot under test must be made with. */
+export interface TestBotOptions {
+  readonly env: Readonly<Record<string, never>>;
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly webhookSecret: string;
+  readonly databaseUrl: string;
+  readonly delivery: "webhook";
+  readonly logLevel: "silent";
+  readonly fetch: Fetch;
+  readonly clock: ManualClock;
+}
+
+/** The part of a `Bot` that is used here. */
+export interface BotUnderTest {
+  start(options: { readonly listen: false }): Promise<void>;
+  stop(): Promise<void>;
+  handle(request: Request): Promise<Response>;
+  idle(): Promise<void>;
+}
+
+/** An event to deliver. Without an id it gets a new one, without a date the present. */
+export interface TestEvent<T extends string = string> {
+  readonly id?: string;
+  readonly type: T;
+  readonly payload: T extends EventType ? PayloadByType[T] : object;
+  readonly createdAt?: string;
+}
+
+export interface DeliverOptions {
+  /** Sign with this secret instead of the bot's own. */
+  readonly secret?: string;
+  /** Sign with this time instead of the present, in seconds since 1970. */
+  readonly timestamp?: number;
+}
+
+/** How the bot answered a delivery. */
+export interface DeliveryAnswer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+const SECRET = "whsec_for_tests_only";
+const ORIGIN = "http://platform.test";
+
+/** A bot under test: no port, no network, no file, no account. */
+export class TestBot<B extends BotUnderTest = BotUnderTest> {
+  readonly bot: B;
+  /** Stands still until it is advanced: retries wait for it. */
+  readonly clock: ManualClock;
+  readonly #platform: FakePlatform;
+  #events = 0;
+
+  constructor(bot: B, clock: ManualClock, platform: FakePlatform) {
+    this.bot = bot;
+    this.clock = clock;
+    this.#platform = platform;
+  }
+
+  /** Everything the bot has said, in order. */
+  get sent(): readonly SentByBot[] {
+    return this.#platform.sent;
+  }
+
+  /**
+   * Delivers events to the webhook as the platform would, signed. Resolves once the bot has answered
+   * and handled them; what waits for a retry is not waited for.
+   */
+  async deliver(
+    events: TestEvent | readonly TestEvent[],
+    options: DeliverOptions = {},
+  ): Promise<DeliveryAnswer> {
+    const list = Array.isArray(events) ? events : [events];
+    const body = JSON.stringify({ events: list.map((event) => this.#complete(event)) });
+    const timestamp = options.timestamp ?? this.clock.now() / 1000;
+    const response = await this.bot.handle(
+      new Request(`${ORIGIN}/webhook`, {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          [SIGNATURE_HEADER]: sign(body, options.secret ?? SECRET, timestamp),
+        },
+        body,
+      }),
+    );
+    await this.bot.idle();
+    return { status: response.status, body: await response.json() };
+  }
+
+  async close(): Promise<void> {
+    await this.bot.stop();
+  }
+
+  #complete(event: TestEvent): TestEvent {
+    this.#events += 1;
+    const id = `evt_test_${String(this.#events).padStart(6, "0")}`;
+    return { id, createdAt: new Date(this.clock.now()).toISOString(), ...event };
+  }
+}
+
+/** Starts a bot for a test. `createBot` makes it with the options it is given. */
+export async function testBot<B extends BotUnderTest>(
+  createBot: (options: TestBotOptions) => B,
+): Promise<TestBot<B>> {
+  const clock = new ManualClock();
+  const platform = new FakePlatform(() => clock.now());
+  const bot = createBot({
+    env: {},
+    baseUrl: ORIGIN,
+    apiKey: "for-tests-only",
+    webhookSecret: SECRET,
+    databaseUrl: "file::memory:",
+    delivery: "webhook",
+    logLevel: "silent",
+    fetch: platform.fetch,
+    clock,
+  });
+  await bot.start({ listen: false });
+  return new TestBot(bot, clock, platform);
+}
