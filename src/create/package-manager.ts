@@ -10,8 +10,9 @@ export function detectPackageManager(
 
 /** What installs a bot's dependencies. */
 export const installArgs: Readonly<Record<PackageManager, readonly string[]>> = {
-  // Both would ask the registry for things that nobody asked for.
-  npm: ["install", "--no-audit", "--no-fund"],
+  // With NODE_ENV=production npm would leave out the compiler, and the Node that the bot brings.
+  // Audit and funding would ask the registry for what nobody wants to know now.
+  npm: ["install", "--include=dev", "--no-audit", "--no-fund"],
   pnpm: ["install"],
   yarn: ["install"],
   bun: ["install"],
