@@ -46,12 +46,12 @@ export class Settlement {
       log.info(line, "handled");
       return;
     }
-    const err = this.#describe(claim, verdict.error);
-    if (verdict.kind === "dead") log.error({ ...line, err }, "dead letter");
+    const error = this.#describe(claim, verdict.error);
+    if (verdict.kind === "dead") log.error({ ...line, error }, "dead letter");
     else if (verdict.kind === "retry") {
-      log.warn({ ...line, retryInMs: verdict.delayMs, err }, "attempt failed");
+      log.warn({ ...line, retryInMs: verdict.delayMs, error }, "attempt failed");
     } else {
-      log.warn({ ...line, retryInMs: verdict.delayMs, err }, "put off; the attempt does not count");
+      log.warn({ ...line, retryInMs: verdict.delayMs, error }, "put off; the attempt does not count");
     }
   }
 

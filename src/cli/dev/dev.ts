@@ -1,0 +1,106 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { type Platform, startPlatform } from "../../platform/index.ts";
+import { isLoopback, localWebhookUrl, readDotEnv, variable } from "../dot-env.ts";
+import { PLATFORM_PORT, platformFlags, platformSettings } from "../platform.ts";
+import { untilSignal } from "../until-signal.ts";
+import {
+  type Arguments,
+  type Command,
+  CommandError,
+  readArguments,
+  textFlag,
+  wholeNumber,
+} from "../usage.ts";
+import { version } from "../version.ts";
+import { BotProcess } from "./bot-process.ts";
+import { KEYS, listenToKeys } from "./keys.ts";
+import { logFormatter } from "./log-lines.ts";
+import { clockTime, timelineLine } from "./timeline-lines.ts";
+
+const STATE_FILE = ".service-bot/dev.db";
+
+/** A developer does not wait half a minute to see a retry, in milliseconds. */
+const RETRY_INTERVAL_MS = 5_000;
+
+export const dev: Command = {
+  summary: "the local platform and the bot, with a restart on every change",
+  usage:
+    "dev [--entry src/main.ts] [--port 4400] [--state .service-bot/dev.db] [--retry-interval 5000] [--disable-after N]",
+  run: async (args) => {
+    const given = readArguments(args, { ...platformFlags, entry: { type: "string" } }, { max: 0 });
+    readDotEnv();
+    const entry = textFlag(given, "entry") ?? "src/main.ts";
+    if (!existsSync(entry)) {
+      throw new CommandError(
+        `${entry} is not here. Run this in the bot's folder, or name it: --entry FILE`,
+      );
+    }
+    const stateFile = textFlag(given, "state") ?? STATE_FILE;
+    mkdirSync(dirname(stateFile), { recursive: true });
+    const platform = await startPlatform(settingsFor(given, stateFile));
+    try {
+      await serve(platform, entry, stateFile);
+    } finally {
+      await platform.stop();
+    }
+    return 0;
+  },
+};
+
+function settingsFor(given: Arguments, stateFile: string): Parameters<typeof startPlatform>[0] {
+  const settings = platformSettings(given);
+  const base = variable("SERVICE_BASE_URL");
+  const local = base === undefined || (URL.canParse(base) && isLoopback(base));
+  const port = local && base !== undefined ? Number(new URL(base).port) : PLATFORM_PORT;
+  return {
+    ...settings,
+    // The secrets of a real account have no business on a local platform.
+    apiKey: local ? settings.apiKey : undefined,
+    webhookSecret: local ? settings.webhookSecret : undefined,
+    port: wholeNumber(given, "port", { min: 0, max: 65_535 }) ?? (port || PLATFORM_PORT),
+    stateFile,
+    retryIntervalMs: settings.retryIntervalMs ?? RETRY_INTERVAL_MS,
+  };
+}
+
+async function serve(platform: Platform, entry: string, stateFile: string): Promise<void> {
+  const say = (line: string) => process.stdout.write(`${line}\n`);
+  const format = await logFormatter(process.stdout.isTTY);
+  const webhook = localWebhookUrl();
+  say(`service-bot dev ${version()} · node ${process.versions.node} · state ${stateFile}`);
+  say(`  platform  ${platform.url}`);
+  say(`  webhook   ${webhook}`);
+  say(process.stdin.isTTY ? `  ${KEYS}` : "  service-bot trigger dm.message --text hello");
+  say("");
+  platform.onTimeline((entryOfTimeline) => {
+    const line = timelineLine(entryOfTimeline);
+    if (line !== undefined) say(line);
+  });
+  platform.control.saveWebhook({ url: webhook, enabled: true });
+  const bot = new BotProcess({
+    entry,
+    env: botEnvironment(platform),
+    onLine: (line) => {
+      const text = format(line);
+      if (text !== undefined) say(text);
+    },
+  });
+  const quit = Promise.withResolvers<void>();
+  const stopKeys = listenToKeys({ platform, say, quit: quit.resolve });
+  await Promise.race([quit.promise, untilSignal(), bot.exited]);
+  stopKeys();
+  say(`${clockTime(Date.now())} stopping`);
+  await bot.stop();
+}
+
+/** The bot talks to this platform, and looks at the log often enough to watch it take over. */
+function botEnvironment(platform: Platform): Record<string, string> {
+  return {
+    SERVICE_BASE_URL: platform.url,
+    SERVICE_API_KEY: platform.apiKey,
+    SERVICE_WEBHOOK_SECRET: platform.webhookSecret,
+    AUDIT_INTERVAL_MS: variable("AUDIT_INTERVAL_MS") ?? String(RETRY_INTERVAL_MS),
+    SILENCE_MS: variable("SILENCE_MS") ?? String(RETRY_INTERVAL_MS * 1.5),
+  };
+}

@@ -1,0 +1,25 @@
+import { existsSync } from "node:fs";
+import { loadEnvFile } from "node:process";
+
+/** Reads `.env` of the current folder where there is one. What the environment has already set wins. */
+export function readDotEnv(): void {
+  if (existsSync(".env")) loadEnvFile(".env");
+}
+
+/** A variable of the environment; set to nothing counts as not set. */
+export function variable(name: string): string | undefined {
+  return process.env[name]?.trim() || undefined;
+}
+
+/** Where a bot with this environment takes deliveries on this machine. */
+export function localWebhookUrl(): string {
+  const host = variable("HOST");
+  const own = host === undefined || host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
+  const name = own.includes(":") ? `[${own}]` : own;
+  return `http://${name}:${variable("PORT") ?? "3000"}${variable("WEBHOOK_PATH") ?? "/webhook"}`;
+}
+
+/** True for an origin on this machine. */
+export function isLoopback(origin: string): boolean {
+  return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(origin).hostname);
+}

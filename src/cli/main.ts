@@ -1,0 +1,13 @@
+#!/usr/bin/env node
+import { requireNode } from "../core/node-version.ts";
+import { messageOf } from "../errors.ts";
+
+try {
+  requireNode();
+} catch (error) {
+  process.stderr.write(`${messageOf(error)}\n`);
+  process.exit(2);
+}
+// Loaded late: nothing native may be touched before the version of Node was checked.
+const { run } = await import("./run.ts");
+process.exitCode = await run(process.argv.slice(2));

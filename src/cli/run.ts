@@ -1,0 +1,54 @@
+import { messageOf, ServiceBotError } from "../errors.ts";
+import { dev } from "./dev/dev.ts";
+import { doctor } from "./doctor.ts";
+import { platform } from "./platform.ts";
+import { trigger } from "./trigger.ts";
+import { type Command, CommandError, UsageError } from "./usage.ts";
+import { version } from "./version.ts";
+
+const commands: Readonly<Record<string, Command>> = { dev, platform, trigger, doctor };
+
+/** Runs `service-bot` with these arguments. Resolves to the exit code: 0 done, 2 wrong usage, 1 anything else. */
+export async function run(args: readonly string[]): Promise<number> {
+  const [name, ...rest] = args;
+  if (name === "--version" || name === "-v") return print(version());
+  if (name === undefined || name === "help" || name === "--help" || name === "-h")
+    return print(help());
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (command === undefined) {
+    return complain(2, `"${name}" is not a command of service-bot.\n\n${help()}`);
+  }
+  if (rest.includes("--help") || rest.includes("-h")) {
+    return print(`${command.summary}\n\nUsage: service-bot ${command.usage}`);
+  }
+  try {
+    return await command.run(rest);
+  } catch (error) {
+    if (error instanceof UsageError) {
+      return complain(2, `${error.message}\nUsage: service-bot ${command.usage}`);
+    }
+    if (error instanceof CommandError) return complain(1, error.message);
+    if (error instanceof ServiceBotError) {
+      return complain(error.code === "CONFIG_INVALID" ? 2 : 1, error.message);
+    }
+    return complain(1, error instanceof Error ? (error.stack ?? error.message) : messageOf(error));
+  }
+}
+
+function help(): string {
+  const width = Math.max(...Object.keys(commands).map((name) => name.length));
+  const lines = Object.entries(commands).map(
+    ([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`,
+  );
+  return `service-bot ${version()}\n\n${lines.join("\n")}\n\nservice-bot COMMAND --help tells the flags.`;
+}
+
+function print(text: string): number {
+  process.stdout.write(`${text}\n`);
+  return 0;
+}
+
+function complain(code: number, text: string): number {
+  process.stderr.write(`${text}\n`);
+  return code;
+}

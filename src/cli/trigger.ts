@@ -1,0 +1,101 @@
+import { eventTypes, isEventType } from "../events/parse.ts";
+import type { ActResult, ApiEntry, TimelineEntry } from "../platform/index.ts";
+import { ControlClient } from "./control-client.ts";
+import { readDotEnv, variable } from "./dot-env.ts";
+import { PLATFORM_PORT } from "./platform.ts";
+import {
+  type Arguments,
+  type Command,
+  CommandError,
+  readArguments,
+  textFlag,
+  UsageError,
+  wholeNumber,
+} from "./usage.ts";
+
+/** How long `--wait` waits for the bot, in milliseconds. */
+const WAIT_MS = 30_000;
+
+export const trigger: Command = {
+  summary: "make an event happen on the local platform, as a person",
+  usage:
+    "trigger TYPE [--from ada] [--text TEXT] [--conversation ID] [--post ID] [--comment ID]\n" +
+    "                           [--count N] [--wait] [--json] [--platform URL]\n" +
+    `TYPE is one of ${eventTypes.join(", ")}.`,
+  run: async (args) => {
+    const given = readArguments(args, flags, { max: 1 });
+    const [type = ""] = given.words;
+    if (!isEventType(type)) {
+      throw new UsageError(`TYPE must be one of ${eventTypes.join(", ")} (got "${type}").`);
+    }
+    const control = new ControlClient(platformUrl(given));
+    const before = given.flags.wait ? await control.timelineEnd() : 0;
+    const result = await control.act({
+      type,
+      from: textFlag(given, "from") ?? "ada",
+      text: textFlag(given, "text"),
+      conversationId: textFlag(given, "conversation"),
+      postId: textFlag(given, "post"),
+      commentId: textFlag(given, "comment"),
+      count: wholeNumber(given, "count", { min: 1, max: 1_000 }),
+    });
+    const answer = given.flags.wait ? await awaitAnswer(control, before, result) : undefined;
+    process.stdout.write(given.flags.json ? asJson(result, answer) : asText(result, answer));
+    return 0;
+  },
+};
+
+const flags = {
+  from: { type: "string" },
+  text: { type: "string" },
+  conversation: { type: "string" },
+  post: { type: "string" },
+  comment: { type: "string" },
+  count: { type: "string" },
+  wait: { type: "boolean" },
+  json: { type: "boolean" },
+  platform: { type: "string" },
+} as const;
+
+function platformUrl(given: Arguments): string {
+  readDotEnv();
+  const fallback = `http://127.0.0.1:${PLATFORM_PORT}`;
+  const url = textFlag(given, "platform") ?? variable("SERVICE_BASE_URL") ?? fallback;
+  if (!URL.canParse(url)) throw new UsageError(`--platform takes an address such as ${fallback}.`);
+  return url;
+}
+
+/** Waits until the bot has written something where the event happened. */
+async function awaitAnswer(
+  control: ControlClient,
+  after: number,
+  result: ActResult,
+): Promise<ApiEntry> {
+  const until = Date.now() + WAIT_MS;
+  let seen = after;
+  while (Date.now() < until) {
+    const { entries, last } = await control.timeline(seen, Math.max(0, until - Date.now()));
+    const answer = entries.find((entry) => isAnswer(entry, result));
+    if (answer?.kind === "api") return answer;
+    seen = last;
+  }
+  throw new CommandError(
+    `The bot has not answered within ${WAIT_MS / 1000} s. Is it running, and does it handle this type?`,
+  );
+}
+
+function isAnswer(entry: TimelineEntry, { conversationId, postId }: ActResult): boolean {
+  if (entry.kind !== "api" || entry.created === undefined) return false;
+  const { created } = entry;
+  if (conversationId !== undefined) return created.conversationId === conversationId;
+  return postId !== undefined && created.postId === postId;
+}
+
+function asJson(result: ActResult, answer: ApiEntry | undefined): string {
+  return `${JSON.stringify({ ...result, ...(answer === undefined ? {} : { answer }) })}\n`;
+}
+
+function asText({ events }: ActResult, answer: ApiEntry | undefined): string {
+  const made = events.map(({ id, type }) => `${type} ${id}\n`).join("");
+  return answer === undefined ? made : `${made}bot: ${answer.text ?? ""}\n`;
+}
