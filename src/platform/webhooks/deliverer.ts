@@ -23,6 +23,12 @@ export interface DelivererOptions {
 }
 
 /**
+ * `idle`: nothing is pending; `sending`: one delivery after the other; `waiting`: for the next round.
+ * The state changes in the same turn as its reason, so that no call of `wake` falls in between.
+ */
+type State = "idle" | "sending" | "waiting" | "stopped";
+
+/**
  * The schedule of the webhook (sections 3 and 6). What is pending goes out at once, in id order and
  * one delivery after the other. After a failure everything waits for the next round.
  */
@@ -30,9 +36,8 @@ export class Deliverer {
   readonly #options: DelivererOptions;
   /** Counts the saves of the webhook: a failure of an earlier configuration says nothing about this one. */
   #generation = 0;
-  #running = false;
-  #stopped = false;
-  #cancelRound: (() => void) | undefined;
+  #state: State = "idle";
+  #cancelRound: () => void = () => {};
   #run: Promise<void> = Promise.resolve();
 
   constructor(options: DelivererOptions) {
@@ -41,8 +46,8 @@ export class Deliverer {
 
   /** There may be something to deliver. While a round is being waited for, it waits too. */
   wake(): void {
-    if (this.#stopped || this.#running || this.#cancelRound !== undefined) return;
-    this.#running = true;
+    if (this.#state !== "idle") return;
+    this.#state = "sending";
     this.#run = this.#deliverPending();
   }
 
@@ -55,33 +60,33 @@ export class Deliverer {
 
   /** Sends nothing more. Resolves when nothing runs; close the sender first. */
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#endWait();
+    this.#cancelRound();
+    this.#state = "stopped";
     await this.#run;
   }
 
   async #deliverPending(): Promise<void> {
     try {
-      while (!this.#stopped) {
+      for (;;) {
         const batch = this.#options.store.events.pending(MAX_BATCH);
-        if (batch.length === 0) return;
+        if (batch.length === 0) break;
+        // Not the state: by now somebody may have started the next run.
         if (!(await this.#deliver(batch))) return;
       }
+      this.#state = "idle";
     } catch (error) {
       this.#options.logger.error({ err: error }, "webhook deliveries failed inside the platform");
       this.#waitForRound();
-    } finally {
-      this.#running = false;
     }
   }
 
-  /** Returns false when the schedule has to stop here. */
+  /** Returns whether this run goes on. */
   async #deliver(batch: readonly LoggedEvent[]): Promise<boolean> {
     const { webhook, timeline, logger } = this.#options;
     const generation = this.#generation;
     const attempt = webhook.state.consecutiveFailures + 1;
     const result = await this.#attempt(batch);
-    if (this.#stopped) return false;
+    if (this.#state === "stopped") return false;
     const eventIds = batch.map(({ event }) => event.id);
     timeline.add({ kind: "delivery", eventIds, attempt, forced: false, ...result });
     if (result.error === undefined) {
@@ -92,7 +97,7 @@ export class Deliverer {
     logger.warn({ status, attempt, events: batch.length, error }, "webhook delivery failed");
     if (generation !== this.#generation) return true;
     webhook.failed(error);
-    if (webhook.state.enabled) this.#waitForRound();
+    this.#waitForRound();
     return false;
   }
 
@@ -108,17 +113,20 @@ export class Deliverer {
     return await sender.send({ url, secret, events: batch.map(({ event }) => event) });
   }
 
+  /** After the webhook has gone off the round finds nothing pending. */
   #waitForRound(): void {
-    if (this.#stopped) return;
+    if (this.#state !== "sending") return;
     const { clock, retryIntervalMs } = this.#options;
+    this.#state = "waiting";
     this.#cancelRound = clock.timer(retryIntervalMs, () => {
-      this.#cancelRound = undefined;
+      this.#endWait();
       this.wake();
     });
   }
 
   #endWait(): void {
-    this.#cancelRound?.();
-    this.#cancelRound = undefined;
+    if (this.#state !== "waiting") return;
+    this.#cancelRound();
+    this.#state = "idle";
   }
 }

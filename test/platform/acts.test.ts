@@ -1,0 +1,179 @@
+import { expect, test } from "vitest";
+import { eventTypes, parseEvent } from "../../src/events/parse.ts";
+import type { EventType } from "../../src/events/types.ts";
+import { act, request, runPlatform } from "./support/platform.ts";
+
+const ada = { username: "ada", name: "Ada" };
+
+test.each(eventTypes)("%s makes one event that the bot's own parser knows", async (type) => {
+  const platform = await runPlatform();
+  const { events } = act(platform, type);
+  expect(events).toHaveLength(1);
+  expect(parseEvent(events[0])).toMatchObject({ ok: true, known: true, event: { type } });
+  expect(platform.control.events()).toEqual(events);
+});
+
+test("a dm.message names its conversation, its sender and the beginning of its text", async () => {
+  const platform = await runPlatform();
+  const { events, conversationId, messageId } = act(platform, "dm.message", { text: "hi bot" });
+  expect(events[0]?.payload).toEqual({
+    conversationId,
+    from: { userId: "u_2", ...ada },
+    excerpt: "hi bot",
+  });
+  expect(platform.control.messages(conversationId ?? "")).toMatchObject([
+    { id: messageId, text: "hi bot", authorUsername: "ada" },
+  ]);
+});
+
+test("a person has one conversation with the bot", async () => {
+  const platform = await runPlatform();
+  const first = act(platform, "dm.message").conversationId ?? "";
+  expect(act(platform, "dm.message").conversationId).toBe(first);
+  expect(act(platform, "dm.message", { conversationId: first }).conversationId).toBe(first);
+  expect(act(platform, "dm.message", { from: "ben" }).conversationId).not.toBe(first);
+  expect(() => act(platform, "dm.message", { from: "ben", conversationId: first })).toThrow(
+    expect.objectContaining({ status: 404, code: "NOT_FOUND" }),
+  );
+});
+
+test("an excerpt is cut at 200 characters, and not within one", async () => {
+  const platform = await runPlatform();
+  const { events } = act(platform, "dm.message", { text: "🙂".repeat(300) });
+  expect(events[0]?.payload).toMatchObject({ excerpt: "🙂".repeat(200) });
+});
+
+test("a mention without a post is a new post of the person", async () => {
+  const platform = await runPlatform();
+  const { events, postId } = act(platform, "mention", { text: "what is this?" });
+  expect(events[0]?.payload).toEqual({
+    actor: ada,
+    entityType: "post",
+    entityId: postId,
+    postId,
+    excerpt: "@bot what is this?",
+  });
+  const { body } = await request(platform, "GET", `/api/v1/posts/${postId}`);
+  expect(body).toMatchObject({ text: "@bot what is this?", author: { ...ada, isBot: false } });
+});
+
+test("a mention on a post is a comment there, and is not mentioned twice", async () => {
+  const platform = await runPlatform();
+  const text = "hey @Bot, look";
+  const { events, commentId } = act(platform, "mention", { postId: "p_1", text });
+  expect(events[0]?.payload).toEqual({
+    actor: ada,
+    entityType: "comment",
+    entityId: commentId,
+    postId: "p_1",
+    commentId,
+    excerpt: text,
+  });
+});
+
+test("a comment goes to the bot's newest post unless another is named", async () => {
+  const platform = await runPlatform();
+  await request(platform, "POST", "/api/v1/posts", { body: { text: "second" } });
+  expect(act(platform, "comment")).toMatchObject({ postId: "p_2" });
+  expect(act(platform, "comment", { postId: "p_1", text: "old" })).toMatchObject({ postId: "p_1" });
+  expect(platform.control.comments("p_1")).toMatchObject([{ text: "old", replyToId: null }]);
+});
+
+test("a reply answers the bot's newest comment, and seeds one where there is none", async () => {
+  const platform = await runPlatform();
+  const first = act(platform, "reply", { text: "why?" });
+  expect(platform.control.comments("p_1")).toMatchObject([
+    { id: "cm_1", author: { isBot: true } },
+    { id: first.commentId, text: "why?", replyToId: "cm_1" },
+  ]);
+  await request(platform, "POST", "/api/v1/posts/p_1/comments", { body: { text: "because" } });
+  act(platform, "reply", { text: "oh" });
+  expect(platform.control.comments("p_1").at(-1)).toMatchObject({ text: "oh", replyToId: "cm_3" });
+  expect(first.events[0]?.payload).toMatchObject({ postId: "p_1", commentId: first.commentId });
+});
+
+test("likes name the post or the comment of the bot", async () => {
+  const platform = await runPlatform();
+  const post = { entityType: "post", entityId: "p_1", postId: "p_1" };
+  expect(act(platform, "like").events[0]?.payload).toEqual({ actor: ada, ...post });
+  await request(platform, "POST", "/api/v1/posts/p_1/comments", { body: { text: "mine" } });
+  const comment = { entityType: "comment", entityId: "cm_1", postId: "p_1", commentId: "cm_1" };
+  const liked = act(platform, "like", { commentId: "cm_1" });
+  expect(liked.events[0]?.payload).toEqual({ actor: ada, ...comment });
+});
+
+test("reposts and quotes name the bot's post, and a quote is a post of its own", async () => {
+  const platform = await runPlatform();
+  const post = { entityType: "post", entityId: "p_1", postId: "p_1" };
+  expect(act(platform, "repost").events[0]?.payload).toEqual({ actor: ada, ...post });
+  const quote = { entityType: "post", entityId: "p_2", postId: "p_1", excerpt: "see" };
+  expect(act(platform, "quote", { text: "see" }).events[0]?.payload).toEqual({
+    actor: ada,
+    ...quote,
+  });
+  const { body } = await request(platform, "GET", "/api/v1/posts/p_2");
+  expect(body).toMatchObject({ text: "see", author: { username: "ada" } });
+});
+
+test("a follow names the bot", async () => {
+  const platform = await runPlatform();
+  const { events } = act(platform, "follow");
+  expect(events[0]?.payload).toEqual({ actor: ada, entityType: "user", entityId: "u_1" });
+});
+
+test("a person is made on first use, under one name however it is written", async () => {
+  const platform = await runPlatform();
+  act(platform, "follow", { from: "@Carol" });
+  act(platform, "follow", { from: "carol" });
+  expect(platform.control.state().people).toEqual([
+    ada,
+    { username: "ben", name: "Ben" },
+    { username: "carol", name: "Carol" },
+  ]);
+});
+
+test("an act can be repeated up to 1000 times", async () => {
+  const platform = await runPlatform();
+  expect(act(platform, "dm.message", { count: 1000 }).events).toHaveLength(1000);
+  expect(platform.control.events()).toHaveLength(1000);
+});
+
+test.each<[EventType, object, string]>([
+  ["follow", { count: 0 }, "VALIDATION"],
+  ["follow", { count: 1001 }, "VALIDATION"],
+  ["follow", { count: 1.5 }, "VALIDATION"],
+  ["follow", { text: "hi" }, "VALIDATION"],
+  ["dm.message", { postId: "p_1" }, "VALIDATION"],
+  ["comment", { conversationId: "c_1" }, "VALIDATION"],
+  ["like", { postId: "p_1", commentId: "cm_1" }, "VALIDATION"],
+  ["follow", { from: "bot" }, "VALIDATION"],
+  ["follow", { from: "" }, "VALIDATION"],
+  ["follow", { from: "a b" }, "VALIDATION"],
+  ["dm.message", { text: " " }, "EMPTY"],
+  ["dm.message", { text: "x".repeat(4001) }, "TOO_LONG"],
+  ["comment", { postId: "p_9" }, "NOT_FOUND"],
+  ["mention", { postId: "p_9" }, "NOT_FOUND"],
+  ["reply", { commentId: "cm_9" }, "NOT_FOUND"],
+  ["dm.message", { conversationId: "c_9" }, "NOT_FOUND"],
+])("%s with %j is refused and leaves nothing behind", async (type, more, code) => {
+  const platform = await runPlatform();
+  expect(() => act(platform, type, { from: "newcomer", ...more })).toThrow(
+    expect.objectContaining({ code }),
+  );
+  expect(platform.control.events()).toEqual([]);
+  expect(platform.control.state().people.map(({ username }) => username)).toEqual(["ada", "ben"]);
+});
+
+test("comments, replies and likes must concern what the bot wrote", async () => {
+  const platform = await runPlatform();
+  const { postId = "" } = act(platform, "mention");
+  const { commentId = "" } = act(platform, "comment");
+  for (const attempt of [
+    () => act(platform, "comment", { postId }),
+    () => act(platform, "repost", { postId }),
+    () => act(platform, "reply", { commentId }),
+    () => act(platform, "like", { commentId }),
+  ]) {
+    expect(attempt).toThrow(expect.objectContaining({ status: 400, code: "VALIDATION" }));
+  }
+});

@@ -1,0 +1,96 @@
+import { expect, test } from "vitest";
+import { act, request, runPlatform } from "../support/platform.ts";
+
+const bot = { username: "bot", name: "Bot", isBot: true };
+
+test("GET /me shows the bot", async () => {
+  const platform = await runPlatform();
+  const { status, body } = await request(platform, "GET", "/api/v1/me");
+  expect(status).toBe(200);
+  expect(body).toEqual({ id: "u_1", ...bot, avatarUrl: null });
+});
+
+test("a new post is answered with 201 and can be read", async () => {
+  const platform = await runPlatform();
+  const made = await request<{ id: string }>(platform, "POST", "/api/v1/posts", {
+    body: { text: "news" },
+  });
+  expect(made.status).toBe(201);
+  expect(made.body).toEqual({
+    id: "p_2",
+    type: "post",
+    text: "news",
+    images: [],
+    author: bot,
+    createdAt: expect.stringMatching(/Z$/),
+  });
+  const read = await request(platform, "GET", `/api/v1/posts/${made.body.id}`);
+  expect(read.status).toBe(200);
+  expect(read.body).toEqual(made.body);
+});
+
+test("a new comment is answered with 201 and names its post", async () => {
+  const platform = await runPlatform();
+  const { status, body } = await request(platform, "POST", "/api/v1/posts/p_1/comments", {
+    body: { text: "thanks" },
+  });
+  expect(status).toBe(201);
+  expect(body).toEqual({
+    id: "cm_1",
+    type: "comment",
+    text: "thanks",
+    images: [],
+    author: bot,
+    createdAt: expect.stringMatching(/Z$/),
+    postId: "p_1",
+  });
+});
+
+test("comments are newest first and page by cursor", async () => {
+  const platform = await runPlatform();
+  act(platform, "comment", { count: 3 });
+  interface Page {
+    items: { id: string; author: unknown }[];
+    nextCursor: string | null;
+  }
+  const path = "/api/v1/posts/p_1/comments?limit=2";
+  const first = await request<Page>(platform, "GET", path);
+  expect(first.body.items.map(({ id }) => id)).toEqual(["cm_3", "cm_2"]);
+  expect(first.body.items[0]?.author).toEqual({ username: "ada", name: "Ada", isBot: false });
+  const rest = await request<Page>(platform, "GET", `${path}&cursor=${first.body.nextCursor}`);
+  expect(rest.body.items.map(({ id }) => id)).toEqual(["cm_1"]);
+  expect(rest.body.nextCursor).toBeNull();
+});
+
+test("the comments of a post are its own", async () => {
+  const platform = await runPlatform();
+  const { postId } = act(platform, "mention");
+  act(platform, "mention", { postId: postId ?? "" });
+  const { body } = await request(platform, "GET", "/api/v1/posts/p_1/comments");
+  expect(body).toEqual({ items: [], nextCursor: null });
+});
+
+test.each([
+  ["GET", "/posts/p_9"],
+  ["GET", "/posts/1"],
+  ["GET", "/posts/p_01"],
+  ["GET", "/posts/p_9/comments"],
+  ["POST", "/posts/p_9/comments"],
+])("%s %s: there is no such post", async (method, path) => {
+  const platform = await runPlatform();
+  const body = method === "POST" ? { text: "hi" } : undefined;
+  const answer = await request(platform, method, `/api/v1${path}`, { body });
+  expect(answer.status).toBe(404);
+  expect(answer.body.error.code).toBe("NOT_FOUND");
+});
+
+test.each(["/posts", "/posts/p_1/comments"])("POST %s needs text or images", async (path) => {
+  const platform = await runPlatform();
+  const code = async (body: unknown) =>
+    (await request(platform, "POST", `/api/v1${path}`, { body })).body.error.code;
+  expect(await code({})).toBe("EMPTY");
+  expect(await code({ text: "x".repeat(4001) })).toBe("TOO_LONG");
+  expect(await code({ imageKeys: ["k"] })).toBe("INVALID_IMAGE_KEY");
+  expect(await code({ imageKeys: ["1", "2", "3", "4", "5"] })).toBe("TOO_MANY_IMAGES");
+  expect(platform.control.comments("p_1")).toEqual([]);
+});

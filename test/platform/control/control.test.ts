@@ -1,0 +1,120 @@
+import { expect, test } from "vitest";
+import type { ActResult } from "../../../src/platform/index.ts";
+import { act, ids, request, runPlatform } from "../support/platform.ts";
+
+test("the state shows the bot, the people, the webhook, the log and the timeline", async () => {
+  const platform = await runPlatform();
+  const webhook = {
+    url: null,
+    types: [],
+    enabled: false,
+    consecutiveFailures: 0,
+    disabledReason: null,
+  };
+  const start = {
+    bot: { username: "bot", name: "Bot" },
+    people: [
+      { username: "ada", name: "Ada" },
+      { username: "ben", name: "Ben" },
+    ],
+    webhook,
+    lastEventId: null,
+    timelineSeq: 0,
+  };
+  const { status, body } = await request(platform, "GET", "/control/state");
+  expect(status).toBe(200);
+  expect(body).toEqual(start);
+  const [id] = ids(act(platform, "follow"));
+  const later = await request(platform, "GET", "/control/state");
+  expect(later.body).toEqual({ ...start, lastEventId: id, timelineSeq: 1 });
+});
+
+test("an act is answered with 201, its events and what they concern", async () => {
+  const platform = await runPlatform();
+  const body = { type: "dm.message", from: "ada", text: "hi", count: 2 };
+  const answer = await request<ActResult>(platform, "POST", "/control/act", { body });
+  expect(answer.status).toBe(201);
+  expect(answer.body).toEqual({
+    events: platform.control.events(),
+    conversationId: "c_2",
+    messageId: "m_3",
+  });
+  expect(answer.body.events).toHaveLength(2);
+});
+
+test("an unknown type is answered with 400 and the types there are", async () => {
+  const platform = await runPlatform();
+  const body = { type: "poke", from: "ada" };
+  const answer = await request(platform, "POST", "/control/act", { body });
+  expect(answer.status).toBe(400);
+  expect(answer.body.error).toEqual({
+    code: "VALIDATION",
+    message:
+      "type: must be one of dm.message, mention, comment, reply, follow, like, repost, quote",
+  });
+});
+
+test.each([
+  [undefined, "A JSON body is needed."],
+  [{ type: "follow" }, "from: "],
+  [{ type: "follow", from: "ada", conversation: "c_2" }, "conversation"],
+  [{ type: "follow", from: "ada", count: "2" }, "count: "],
+])("the act %j is answered with 400 and says what is wrong", async (body, message) => {
+  const platform = await runPlatform();
+  const answer = await request(platform, "POST", "/control/act", { body });
+  expect(answer.status).toBe(400);
+  expect(answer.body.error.code).toBe("VALIDATION");
+  expect(answer.body.error.message).toContain(message);
+});
+
+test("messages and comments are shown whole, oldest first, without a token", async () => {
+  const platform = await runPlatform();
+  const { conversationId } = act(platform, "dm.message", { count: 60 });
+  act(platform, "comment", { count: 60 });
+  const get = async (path: string) => {
+    const response = await fetch(`${platform.url}/control${path}`);
+    expect(response.status).toBe(200);
+    return ((await response.json()) as { items: { id: string }[] }).items.map(({ id }) => id);
+  };
+  const messages = await get(`/conversations/${conversationId}/messages`);
+  expect(messages).toEqual(Array.from({ length: 60 }, (_, n) => `m_${n + 2}`));
+  const comments = await get("/posts/p_1/comments");
+  expect(comments).toEqual(Array.from({ length: 60 }, (_, n) => `cm_${n + 1}`));
+});
+
+test.each(["/conversations/c_9/messages", "/posts/p_9/comments"])("%s: 404", async (path) => {
+  const platform = await runPlatform();
+  const { status, body } = await request(platform, "GET", `/control${path}`);
+  expect(status).toBe(404);
+  expect(body.error.code).toBe("NOT_FOUND");
+});
+
+test("the log is shown whole, or from an event on", async () => {
+  const platform = await runPlatform();
+  const all = ids(act(platform, "dm.message", { count: 120 }));
+  const get = async (query: string) => {
+    const { body } = await request<ActResult>(platform, "GET", `/control/events${query}`);
+    return body.events.map(({ id }) => id);
+  };
+  expect(await get("")).toEqual(all);
+  expect(await get(`?since=${all[99]}`)).toEqual(all.slice(100));
+  const { status } = await request(platform, "GET", "/control/events?since=1");
+  expect(status).toBe(400);
+});
+
+test("a token is made with the scopes that are asked for", async () => {
+  const platform = await runPlatform();
+  const made = await request<{ apiKey: string }>(platform, "POST", "/control/tokens", {
+    body: { scopes: ["read", "read"] },
+  });
+  expect(made.status).toBe(201);
+  expect(made.body).toEqual({
+    apiKey: expect.stringMatching(/^sbk_[0-9a-f]{48}$/),
+    scopes: ["read"],
+  });
+  const token = made.body.apiKey;
+  expect((await request(platform, "GET", "/api/v1/me", { token })).status).toBe(200);
+  expect((await request(platform, "GET", "/api/v1/dm/conversations", { token })).status).toBe(403);
+  const bad = await request(platform, "POST", "/control/tokens", { body: { scopes: ["write"] } });
+  expect(bad.status).toBe(400);
+});

@@ -1,0 +1,199 @@
+import { expect, test } from "vitest";
+import type { Platform } from "../../../src/platform/index.ts";
+import { ManualClock } from "../support/clock.ts";
+import { act, deliveryOf, ids, request, runPlatform, timeline } from "../support/platform.ts";
+import { runReceiver } from "../support/receiver.ts";
+
+const ROUND_MS = 30_000;
+
+function comment(platform: Platform, text: string, signal?: AbortSignal) {
+  const options = signal === undefined ? {} : { signal };
+  return request(platform, "POST", "/api/v1/posts/p_1/comments", { body: { text }, ...options });
+}
+
+function texts(platform: Platform): string[] {
+  return platform.control.comments("p_1").map(({ text }) => text);
+}
+
+/** Resolves when so many requests are held. */
+async function held(platform: Platform, count: number): Promise<void> {
+  let seen = 0;
+  await platform.waitFor("fault", ({ change }) => {
+    if (change === "held") seen += 1;
+    return seen === count;
+  });
+}
+
+test("there are no faults at first", async () => {
+  const platform = await runPlatform();
+  const { status, body } = await request(platform, "GET", "/control/faults");
+  expect(status).toBe(200);
+  expect(body).toEqual({
+    webhook: { failNext: 0, mode: "status", status: 500 },
+    api: { mode: "none", match: "all", status: 503, held: 0 },
+  });
+});
+
+test.each([
+  { webhook: { failNext: -1 } },
+  { webhook: { failNext: 1, status: 200 } },
+  { webhook: { failNext: 1, mode: "slow" } },
+  { webhook: { mode: "drop" } },
+  { api: { mode: "off" } },
+  { api: { mode: "hold", match: "read" } },
+  { api: { mode: "status", status: 204 } },
+  { api: { mode: "hold", times: 0 } },
+  { disk: {} },
+])("the faults %j are answered with 400", async (body) => {
+  const platform = await runPlatform();
+  const answer = await request(platform, "PUT", "/control/faults", { body });
+  expect(answer.status).toBe(400);
+  expect(answer.body.error.code).toBe("VALIDATION");
+});
+
+test.each([
+  [{ failNext: 2 }, 500],
+  [{ failNext: 2, status: 418 }, 418],
+  [{ failNext: 2, mode: "drop" as const }, null],
+])(
+  "deliveries under the webhook fault %j fail without reaching the bot",
+  async (webhook, status) => {
+    const clock = new ManualClock();
+    const platform = await runPlatform({ clock });
+    const receiver = await runReceiver();
+    platform.control.saveWebhook({ url: receiver.url });
+    await request(platform, "PUT", "/control/faults", { body: { webhook } });
+    const [id = ""] = ids(act(platform, "follow"));
+    const first = await deliveryOf(platform, id);
+    expect(first).toMatchObject({ status, error: expect.stringContaining("injected fault") });
+    expect(platform.control.faults.webhook.failNext).toBe(1);
+    clock.advance(ROUND_MS);
+    await deliveryOf(platform, id, { attempt: 2 });
+    expect(platform.control.webhook.consecutiveFailures).toBe(2);
+    expect(receiver.received).toEqual([]);
+    await platform.waitFor("fault", ({ change }) => change === "ended");
+    clock.advance(ROUND_MS);
+    expect(await deliveryOf(platform, id, { attempt: 3 })).toMatchObject({ status: 200 });
+    expect(receiver.batches()).toEqual([[id]]);
+  },
+);
+
+test("faulty deliveries switch the webhook off like real ones", async () => {
+  const platform = await runPlatform({ disableAfter: 1 });
+  const receiver = await runReceiver();
+  platform.control.saveWebhook({ url: receiver.url });
+  platform.control.setFaults({ webhook: { failNext: 1 } });
+  act(platform, "follow");
+  await platform.waitFor("webhook", ({ change }) => change === "disabled");
+  expect(platform.control.webhook.enabled).toBe(false);
+});
+
+test("held requests wait, and are executed once the fault is changed", async () => {
+  const platform = await runPlatform();
+  await request(platform, "PUT", "/control/faults", { body: { api: { mode: "hold" } } });
+  const answers = [comment(platform, "one"), request(platform, "GET", "/api/v1/me")];
+  await held(platform, 2);
+  expect(platform.control.faults.api).toMatchObject({ mode: "hold", held: 2 });
+  expect(texts(platform)).toEqual([]);
+  await request(platform, "PUT", "/control/faults", { body: { webhook: { failNext: 0 } } });
+  expect(platform.control.faults.api.held).toBe(2);
+  await request(platform, "PUT", "/control/faults", { body: { api: { mode: "none" } } });
+  expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([201, 200]);
+  expect(texts(platform)).toEqual(["one"]);
+  const entry = await platform.waitFor("api", ({ status }) => status === 201);
+  expect(entry.fault).toBe("hold");
+});
+
+test("a held request whose client goes away is never executed", async () => {
+  const platform = await runPlatform();
+  platform.control.setFaults({ api: { mode: "hold", match: "write" } });
+  const client = new AbortController();
+  const [gone, stays] = [comment(platform, "gone", client.signal), comment(platform, "stays")];
+  await held(platform, 2);
+  client.abort();
+  await expect(gone).rejects.toThrow(/abort/i);
+  const entry = await platform.waitFor("api", ({ status }) => status === null);
+  expect(entry).toMatchObject({ method: "POST", text: "gone", fault: "hold" });
+  expect(entry).not.toHaveProperty("created");
+  expect(platform.control.faults.api.held).toBe(1);
+  platform.control.setFaults({ api: { mode: "none" } });
+  expect((await stays).status).toBe(201);
+  expect(texts(platform)).toEqual(["stays"]);
+});
+
+test("a hold for one request lets the next one through and keeps the first", async () => {
+  const platform = await runPlatform();
+  platform.control.setFaults({ api: { mode: "hold", times: 1 } });
+  const first = comment(platform, "first");
+  await held(platform, 1);
+  expect((await comment(platform, "second")).status).toBe(201);
+  expect(platform.control.faults.api).toMatchObject({ mode: "none", held: 1 });
+  platform.control.setFaults({ api: { mode: "none" } });
+  await first;
+  expect(texts(platform)).toEqual(["second", "first"]);
+});
+
+test("requests under a status fault are answered with it and not executed", async () => {
+  const platform = await runPlatform();
+  const api = { mode: "status", status: 429, retryAfterSeconds: 7, times: 2 };
+  await request(platform, "PUT", "/control/faults", { body: { api } });
+  const refused = await comment(platform, "one");
+  expect(refused.status).toBe(429);
+  expect(refused.headers.get("retry-after")).toBe("7");
+  expect(refused.body.error.code).toBe("RATE_LIMITED");
+  expect(platform.control.faults.api).toMatchObject({ mode: "status", times: 1 });
+  expect((await request(platform, "GET", "/api/v1/me")).status).toBe(429);
+  await platform.waitFor("fault", ({ change }) => change === "ended");
+  expect((await comment(platform, "two")).status).toBe(201);
+  expect(texts(platform)).toEqual(["two"]);
+});
+
+test("a status fault is 503 unless it names another", async () => {
+  const platform = await runPlatform();
+  platform.control.setFaults({ api: { mode: "status" } });
+  const { status, headers, body } = await request(platform, "GET", "/api/v1/me");
+  expect(status).toBe(503);
+  expect(headers.get("retry-after")).toBeNull();
+  expect(body.error.code).toBe("INJECTED_FAULT");
+});
+
+test("a fault of write requests leaves reading alone", async () => {
+  const platform = await runPlatform();
+  platform.control.setFaults({ api: { mode: "status", match: "write" } });
+  expect((await request(platform, "GET", "/api/v1/me")).status).toBe(200);
+  expect((await comment(platform, "one")).status).toBe(503);
+});
+
+test("a request whose answer is lost has been executed", async () => {
+  const platform = await runPlatform();
+  platform.control.setFaults({ api: { mode: "lose-answer", match: "write", times: 1 } });
+  await expect(comment(platform, "one")).rejects.toThrow();
+  expect(texts(platform)).toEqual(["one"]);
+  const entry = await platform.waitFor("api");
+  expect(entry).toMatchObject({
+    method: "POST",
+    status: null,
+    text: "one",
+    fault: "lose-answer",
+    created: { postId: "p_1", commentId: "cm_1" },
+  });
+  expect((await comment(platform, "two")).status).toBe(201);
+});
+
+test("faults do not touch the control API", async () => {
+  const platform = await runPlatform();
+  platform.control.setFaults({ api: { mode: "status" } });
+  expect((await request(platform, "GET", "/control/state")).status).toBe(200);
+});
+
+test("setting a fault and its end are in the timeline", async () => {
+  const platform = await runPlatform();
+  platform.control.setFaults({ api: { mode: "status", times: 1 }, webhook: { failNext: 3 } });
+  await request(platform, "GET", "/api/v1/me");
+  expect(await timeline(platform)).toMatchObject([
+    { kind: "fault", target: "webhook", change: "set", detail: "the next 3 fail: status 500" },
+    { kind: "fault", target: "api", change: "set", detail: "status 503 for the next 1 requests" },
+    { kind: "fault", target: "api", change: "ended" },
+    { kind: "api", method: "GET", path: "/me", status: 503, fault: "status" },
+  ]);
+});

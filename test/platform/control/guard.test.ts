@@ -1,0 +1,108 @@
+import supertest from "supertest";
+import { expect, test } from "vitest";
+import type { Platform } from "../../../src/platform/index.ts";
+import { runPlatform } from "../support/platform.ts";
+
+function portOf(platform: Platform): string {
+  return new URL(platform.url).port;
+}
+
+test.each(["127.0.0.1", "localhost", "LOCALHOST", "[::1]"])(
+  "the host %s is answered",
+  async (host) => {
+    const platform = await runPlatform();
+    for (const value of [host, `${host}:${portOf(platform)}`, `${host}:1`]) {
+      const { status } = await supertest(platform.url).get("/control/state").set("Host", value);
+      expect(status).toBe(200);
+    }
+  },
+);
+
+test.each([
+  "example.org",
+  "example.org:4400",
+  "127.0.0.1.example.org",
+  "localhost.example.org",
+  "192.168.0.1",
+  "localhost:4400@example.org",
+  "",
+])("the host %j is refused everywhere", async (host) => {
+  const platform = await runPlatform();
+  for (const path of ["/control/state", "/api/v1/me", "/"]) {
+    const { status, body } = await supertest(platform.url)
+      .get(path)
+      .set("Host", host)
+      .set("Authorization", `Bearer ${platform.apiKey}`);
+    expect(status).toBe(403);
+    expect(body.error.code).toBe("FORBIDDEN");
+  }
+});
+
+test("the control API answers its own pages", async () => {
+  const platform = await runPlatform();
+  const { status } = await supertest(platform.url)
+    .post("/control/act")
+    .set("Origin", platform.url)
+    .send({ type: "follow", from: "ada" });
+  expect(status).toBe(201);
+});
+
+test.each(["https://example.org", "null", "http://127.0.0.1:1", "http://localhost"])(
+  "the control API refuses pages of %s",
+  async (origin) => {
+    const platform = await runPlatform();
+    const read = await supertest(platform.url).get("/control/state").set("Origin", origin);
+    expect(read.status).toBe(403);
+    expect(read.body.error.code).toBe("FORBIDDEN");
+    const write = await supertest(platform.url)
+      .post("/control/act")
+      .set("Origin", origin)
+      .send({ type: "follow", from: "ada" });
+    expect(write.status).toBe(403);
+    expect(platform.control.events()).toEqual([]);
+  },
+);
+
+test("the origin must be written like the host that was asked", async () => {
+  const platform = await runPlatform();
+  const { status } = await supertest(platform.url)
+    .get("/control/state")
+    .set("Origin", `http://localhost:${portOf(platform)}`);
+  expect(status).toBe(403);
+});
+
+test.each([
+  "text/plain",
+  "application/x-www-form-urlencoded",
+  "multipart/form-data; boundary=x",
+  "application/jsonp",
+])("the control API refuses to be written to with %s", async (type) => {
+  const platform = await runPlatform();
+  for (const path of ["/control/act", "/control/webhook/secret", "/control/tokens"]) {
+    const { status, body } = await supertest(platform.url)
+      .post(path)
+      .set("Content-Type", type)
+      .send('{"type":"follow","from":"ada"}');
+    expect(status).toBe(415);
+    expect(body.error.code).toBe("UNSUPPORTED_MEDIA_TYPE");
+  }
+  expect(platform.control.events()).toEqual([]);
+});
+
+test("a request without a body must say JSON too", async () => {
+  const platform = await runPlatform();
+  const secret = platform.webhookSecret;
+  const { status } = await supertest(platform.url).post("/control/webhook/secret");
+  expect(status).toBe(415);
+  expect(platform.webhookSecret).toBe(secret);
+  const withType = await supertest(platform.url)
+    .post("/control/webhook/secret")
+    .set("Content-Type", "application/json");
+  expect(withType.status).toBe(201);
+});
+
+test("other pages are not allowed to read anything", async () => {
+  const platform = await runPlatform();
+  const { headers } = await supertest(platform.url).get("/control/state");
+  expect(headers).not.toHaveProperty("access-control-allow-origin");
+});

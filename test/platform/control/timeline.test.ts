@@ -1,0 +1,192 @@
+import { expect, onTestFinished, test } from "vitest";
+import { systemClock } from "../../../src/core/clock.ts";
+import type { Platform, TimelineEntry } from "../../../src/platform/index.ts";
+import { Timeline } from "../../../src/platform/timeline/timeline.ts";
+import { ManualClock } from "../support/clock.ts";
+import { act, ids, request, runPlatform } from "../support/platform.ts";
+
+interface Answer {
+  readonly entries: readonly TimelineEntry[];
+  readonly last: number;
+}
+
+async function read(platform: Platform, query = ""): Promise<Answer> {
+  const { status, body } = await request<Answer>(platform, "GET", `/control/timeline${query}`);
+  expect(status).toBe(200);
+  return body;
+}
+
+test("an event shows who did it and what was written", async () => {
+  const platform = await runPlatform({ clock: new ManualClock(0) });
+  const long = "x".repeat(300);
+  const [message] = ids(act(platform, "dm.message", { text: long }));
+  const [follow] = ids(act(platform, "follow", { from: "ben" }));
+  const at = "1970-01-01T00:00:00.000Z";
+  expect(await read(platform)).toEqual({
+    entries: [
+      { seq: 1, at, kind: "event", id: message, type: "dm.message", from: "ada", text: long },
+      { seq: 2, at, kind: "event", id: follow, type: "follow", from: "ben" },
+    ],
+    last: 2,
+  });
+});
+
+test("a request to the API shows its text and what it made", async () => {
+  const platform = await runPlatform({ clock: new ManualClock(0) });
+  const { conversationId } = act(platform, "dm.message");
+  const path = `/dm/conversations/${conversationId}/messages`;
+  await request(platform, "POST", `/api/v1${path}`, { body: { text: "hi" } });
+  await request(platform, "POST", "/api/v1/posts", { body: { text: "news" } });
+  await request(platform, "POST", "/api/v1/posts/p_1/comments", { body: { text: "yes" } });
+  const { entries } = await read(platform, "?after=1");
+  const common = {
+    at: "1970-01-01T00:00:00.000Z",
+    kind: "api",
+    method: "POST",
+    ms: 0,
+    status: 201,
+  };
+  expect(entries).toEqual([
+    { seq: 2, ...common, path, text: "hi", created: { conversationId, messageId: "m_3" } },
+    { seq: 3, ...common, path: "/posts", text: "news", created: { postId: "p_2" } },
+    {
+      ...{ seq: 4, ...common, path: "/posts/p_1/comments", text: "yes" },
+      created: { postId: "p_1", commentId: "cm_1" },
+    },
+  ]);
+});
+
+test("refused requests are in the timeline, and tokens are not", async () => {
+  const platform = await runPlatform();
+  await request(platform, "GET", "/api/v1/events?since=1");
+  await request(platform, "GET", "/api/v1/me", { token: "sbk_canary" });
+  await request(platform, "POST", "/api/v1/nothing", { body: {} });
+  await request(platform, "DELETE", "/api/v1/me");
+  const { entries } = await read(platform);
+  expect(entries).toMatchObject([
+    { method: "GET", path: "/events", status: 400 },
+    { method: "GET", path: "/me", status: 401 },
+    { method: "POST", path: "/nothing", status: 404 },
+    { method: "DELETE", path: "/me", status: 405 },
+  ]);
+  expect(JSON.stringify(entries)).not.toMatch(/sbk_|whsec_/);
+});
+
+test("whoever has an answer finds its line in the timeline", async () => {
+  const platform = await runPlatform();
+  for (let n = 1; n <= 20; n += 1) {
+    await request(platform, "GET", "/api/v1/me");
+    expect((await read(platform)).last).toBe(n);
+  }
+});
+
+function newTimeline(): Timeline {
+  const timeline = new Timeline(systemClock);
+  onTestFinished(() => timeline.end());
+  return timeline;
+}
+
+const entry = { kind: "webhook", change: "saved", reason: "test" } as const;
+
+test("a wait ends with the first new entry", async () => {
+  const timeline = newTimeline();
+  timeline.add(entry);
+  const waiting = timeline.waitAfter(1, 30_000, new AbortController().signal);
+  timeline.add(entry);
+  expect((await waiting).map(({ seq }) => seq)).toEqual([2]);
+});
+
+test("a wait ends when the client goes away, or has gone", async () => {
+  const client = new AbortController();
+  const waiting = newTimeline().waitAfter(0, 30_000, client.signal);
+  client.abort();
+  expect(await waiting).toEqual([]);
+  expect(await newTimeline().waitAfter(0, 30_000, client.signal)).toEqual([]);
+});
+
+test("a wait ends with the timeline", async () => {
+  const timeline = newTimeline();
+  const waiting = timeline.waitAfter(0, 30_000, new AbortController().signal);
+  timeline.end();
+  expect(await waiting).toEqual([]);
+});
+
+test("a long poll is answered by the first new entry", async () => {
+  const platform = await runPlatform();
+  act(platform, "follow");
+  const waiting = read(platform, "?after=1&waitMs=30000");
+  const [id] = ids(act(platform, "like"));
+  const { entries, last } = await waiting;
+  expect(entries).toMatchObject([{ seq: 2, id }]);
+  expect(last).toBe(2);
+});
+
+test("a long poll with nothing new ends empty", async () => {
+  const platform = await runPlatform();
+  expect(await read(platform, "?waitMs=30")).toEqual({ entries: [], last: 0 });
+});
+
+test("a long poll does not wait for what is there already", async () => {
+  const platform = await runPlatform();
+  act(platform, "follow");
+  expect((await read(platform, "?after=0&waitMs=30000")).entries).toHaveLength(1);
+});
+
+test("a reader that knows an earlier run is told at once where this one is", async () => {
+  const platform = await runPlatform();
+  act(platform, "follow");
+  expect(await read(platform, "?after=500&waitMs=30000")).toEqual({ entries: [], last: 1 });
+});
+
+test.each(["after=-1", "after=x", "waitMs=30001", "waitMs=", "after=1&after=2"])(
+  "%s is answered with 400",
+  async (query) => {
+    const platform = await runPlatform();
+    const { status, body } = await request(platform, "GET", `/control/timeline?${query}`);
+    expect(status).toBe(400);
+    expect(body.error.code).toBe("VALIDATION");
+  },
+);
+
+test("the newest 10,000 entries are kept", async () => {
+  const platform = await runPlatform();
+  for (let n = 0; n < 21; n += 1) act(platform, "follow", { count: 1000 });
+  const { entries, last } = await read(platform);
+  expect(last).toBe(21_000);
+  expect(entries).toHaveLength(10_000);
+  expect(entries[0]?.seq).toBe(11_001);
+  expect((await read(platform, "?after=20999")).entries.map(({ seq }) => seq)).toEqual([21_000]);
+});
+
+test("a listener is called with every entry, until it is ended", async () => {
+  const platform = await runPlatform();
+  const seen: TimelineEntry[] = [];
+  const end = platform.onTimeline((entry) => seen.push(entry));
+  act(platform, "follow", { count: 2 });
+  end();
+  act(platform, "follow");
+  expect(seen.map(({ seq }) => seq)).toEqual([1, 2]);
+});
+
+test("waitFor finds what is there, what comes, and says what it missed", async () => {
+  const platform = await runPlatform();
+  const [first] = ids(act(platform, "follow"));
+  expect(await platform.waitFor("event")).toMatchObject({ id: first });
+  const coming = platform.waitFor("event", ({ type }) => type === "like", { after: 1 });
+  act(platform, "follow");
+  const [like] = ids(act(platform, "like", {}));
+  expect(await coming).toMatchObject({ id: like });
+  const never = platform.waitFor("delivery", undefined, { timeoutMs: 10 });
+  await expect(never).rejects.toThrow(
+    /10 ms passed before a fitting delivery entry came.*\n.*like/s,
+  );
+});
+
+test("waiting ends when the platform stops", async () => {
+  const platform = await runPlatform();
+  const waiting = platform.waitFor("delivery");
+  const ended = expect(waiting).rejects.toThrow(/stopped/);
+  await platform.stop();
+  await ended;
+  await expect(platform.waitFor("delivery")).rejects.toThrow(/stopped/);
+});

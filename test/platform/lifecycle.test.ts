@@ -1,0 +1,104 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { startPlatform } from "../../src/platform/index.ts";
+import { ManualClock } from "./support/clock.ts";
+import { act, deliveryOf, ids, request, runPlatform } from "./support/platform.ts";
+import { runReceiver } from "./support/receiver.ts";
+
+test("a platform takes a free port and says where it listens", async () => {
+  const [one, other] = [await runPlatform(), await runPlatform()];
+  expect(one.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  expect(one.url).not.toBe(other.url);
+  expect((await request(one, "GET", "/control/state")).status).toBe(200);
+});
+
+test("platforms side by side share nothing", async () => {
+  const [one, other] = [await runPlatform(), await runPlatform()];
+  act(one, "follow");
+  expect(other.control.events()).toEqual([]);
+});
+
+test("a port that is taken is told by name", async () => {
+  const platform = await runPlatform();
+  const port = Number(new URL(platform.url).port);
+  await expect(startPlatform({ port })).rejects.toMatchObject({
+    code: "ADDRESS_IN_USE",
+    message: expect.stringContaining(String(port)),
+  });
+});
+
+test("answers carry the time of the platform's clock", async () => {
+  const clock = new ManualClock(Date.UTC(2001, 1, 3, 4, 5, 6));
+  const platform = await runPlatform({ clock });
+  const { headers } = await request(platform, "GET", "/api/v1/me");
+  expect(headers.get("date")).toBe("Sat, 03 Feb 2001 04:05:06 GMT");
+});
+
+test("stopping can be asked for twice, and nothing answers afterwards", async () => {
+  const platform = await runPlatform();
+  await Promise.all([platform.stop(), platform.stop()]);
+  await platform.stop();
+  await expect(fetch(platform.url)).rejects.toThrow();
+});
+
+test("stopping does not wait for held requests, long polls or deliveries", async () => {
+  const platform = await runPlatform();
+  const receiver = await runReceiver(() => {});
+  platform.control.saveWebhook({ url: receiver.url });
+  platform.control.setFaults({ api: { mode: "hold", match: "write" } });
+  const post = request(platform, "POST", "/api/v1/posts", { body: { text: "held" } });
+  const refused = expect(post).rejects.toThrow();
+  await platform.waitFor("fault", ({ change }) => change === "held");
+  const { timelineSeq } = platform.control.state();
+  const poll = request(platform, "GET", `/control/timeline?after=${timelineSeq}&waitMs=30000`);
+  const settled = Promise.allSettled([poll]);
+  const [id = ""] = ids(act(platform, "follow"));
+  const repeat = platform.control.deliver({ eventIds: [id], times: 3 });
+  await platform.stop();
+  await refused;
+  await settled;
+  expect(await repeat).toMatchObject([{ status: null, error: "the platform stopped" }]);
+});
+
+test("a delivery that is cut by stopping does not count as a failure", async () => {
+  const platform = await runPlatform({ disableAfter: 1 });
+  let arrived = () => {};
+  const arrival = new Promise<void>((resolve) => {
+    arrived = resolve;
+  });
+  const receiver = await runReceiver(() => arrived());
+  platform.control.saveWebhook({ url: receiver.url });
+  const [id = ""] = ids(act(platform, "follow"));
+  const disabled = expect(
+    platform.waitFor("webhook", ({ change }) => change === "disabled"),
+  ).rejects.toThrow(/stopped/);
+  const delivered = expect(deliveryOf(platform, id)).rejects.toThrow(/stopped/);
+  await arrival;
+  await platform.stop();
+  await disabled;
+  await delivered;
+});
+
+test("a process that has stopped its platform ends by itself", async () => {
+  const module = new URL("../../src/platform/index.ts", import.meta.url).href;
+  const script = `
+    import { startPlatform } from ${JSON.stringify(module)};
+    const platform = await startPlatform({ retryIntervalMs: 600_000 });
+    platform.control.saveWebhook({ url: "http://127.0.0.1:9/" });
+    platform.control.act({ type: "follow", from: "ada" });
+    await platform.waitFor("delivery");
+    platform.control.setFaults({ api: { mode: "hold" } });
+    fetch(platform.url + "/api/v1/me").catch(() => {});
+    await platform.waitFor("fault", ({ change }) => change === "held");
+    platform.waitFor("delivery", ({ attempt }) => attempt === 2).catch(() => {});
+    await platform.stop();
+    console.log("stopped");
+  `;
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ["--input-type=module", "--eval", script],
+    { timeout: 15_000 },
+  );
+  expect(stdout).toBe("stopped\n");
+});

@@ -1,0 +1,117 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { expect, onTestFinished, test } from "vitest";
+import { ConfigError } from "../../src/errors.ts";
+import { startPlatform } from "../../src/platform/index.ts";
+import { ManualClock } from "./support/clock.ts";
+import { act, deliveryOf, ids, request, runPlatform, tokenWith } from "./support/platform.ts";
+import { runReceiver, statuses } from "./support/receiver.ts";
+
+/** A path in a folder of its own that does not exist yet. */
+function newStateFile(): string {
+  const folder = mkdtempSync(join(tmpdir(), "platform-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return join(folder, "state", "dev.db");
+}
+
+test("secrets are generated, and survive a restart", async () => {
+  const stateFile = newStateFile();
+  const first = await runPlatform({ stateFile });
+  const { apiKey, webhookSecret } = first;
+  expect(apiKey).toMatch(/^sbk_[0-9a-f]{48}$/);
+  expect(webhookSecret).toMatch(/^whsec_[0-9a-f]{48}$/);
+  const limited = tokenWith(first, "read");
+  await first.stop();
+  const second = await runPlatform({ stateFile });
+  expect(second).toMatchObject({ apiKey, webhookSecret });
+  expect((await request(second, "GET", "/api/v1/me")).status).toBe(200);
+  expect((await request(second, "GET", "/api/v1/me", { token: limited })).status).toBe(200);
+});
+
+test("two platforms have different secrets", async () => {
+  const [one, other] = [await runPlatform(), await runPlatform()];
+  expect(one.apiKey).not.toBe(other.apiKey);
+  expect(one.webhookSecret).not.toBe(other.webhookSecret);
+});
+
+test("options override the secrets of the state file", async () => {
+  const stateFile = newStateFile();
+  const first = await runPlatform({ stateFile });
+  const before = first.apiKey;
+  await first.stop();
+  const chosen = { apiKey: "sbk_mine", webhookSecret: "whsec_mine" };
+  const second = await runPlatform({ stateFile, ...chosen });
+  expect(second).toMatchObject(chosen);
+  expect((await request(second, "GET", "/api/v1/me")).status).toBe(200);
+  expect((await request(second, "GET", "/api/v1/me", { token: before })).status).toBe(401);
+});
+
+test("events, conversations and the webhook survive a restart; ids go on", async () => {
+  const stateFile = newStateFile();
+  const first = await runPlatform({ stateFile });
+  const before = act(first, "dm.message", { text: "hi" });
+  first.control.saveWebhook({ url: "https://example.org/", types: ["follow"] });
+  const webhook = first.control.webhook;
+  await first.stop();
+  const second = await runPlatform({ stateFile });
+  expect(second.control.events()).toEqual(before.events);
+  expect(second.control.webhook).toEqual(webhook);
+  const after = act(second, "dm.message");
+  expect(after.conversationId).toBe(before.conversationId);
+  expect(ids(after)).toEqual(["evt_000000000002"]);
+});
+
+test("what was owed when the platform stopped is delivered when it starts", async () => {
+  const stateFile = newStateFile();
+  const receiver = await runReceiver(statuses(500));
+  const first = await runPlatform({ stateFile, clock: new ManualClock() });
+  first.control.saveWebhook({ url: receiver.url });
+  const [one = ""] = ids(act(first, "follow"));
+  await deliveryOf(first, one);
+  const [two = ""] = ids(act(first, "like"));
+  await first.stop();
+  const second = await runPlatform({ stateFile });
+  expect(await deliveryOf(second, two, { attempt: 2 })).toMatchObject({ status: 200 });
+  expect(receiver.batches()).toEqual([[one], [one, two]]);
+  await second.stop();
+  const third = await runPlatform({ stateFile });
+  const [next = ""] = ids(act(third, "follow"));
+  await deliveryOf(third, next);
+  expect(receiver.batches()).toEqual([[one], [one, two], [next]]);
+});
+
+test("a state file serves one platform at a time", async () => {
+  const stateFile = newStateFile();
+  const first = await runPlatform({ stateFile });
+  await expect(startPlatform({ stateFile })).rejects.toThrow(/another platform uses/);
+  await first.stop();
+  await runPlatform({ stateFile });
+});
+
+test("a state file of a newer version is not touched", async () => {
+  const stateFile = newStateFile();
+  await (await runPlatform({ stateFile })).stop();
+  const db = new Sqlite(stateFile);
+  db.pragma("user_version = 999");
+  db.close();
+  await expect(startPlatform({ stateFile })).rejects.toThrow(/newer version/);
+});
+
+test.each([
+  [{ port: -1 }, "port"],
+  [{ port: 1.5 }, "port"],
+  [{ retryIntervalMs: 0 }, "retryIntervalMs"],
+  [{ disableAfter: 0 }, "disableAfter"],
+  [{ deliveryTimeoutMs: Number.NaN }, "deliveryTimeoutMs"],
+  [{ webhookSecret: "canary" }, "webhookSecret"],
+  [{ apiKey: "canary canary" }, "apiKey"],
+  [{ stateFile: "/dev/null/state.db" }, "stateFile"],
+  [{ host: "192.0.2.1" }, "host"],
+])("the options %j are refused, by name and without secrets", async (options, name) => {
+  const started = startPlatform(options);
+  await expect(started).rejects.toThrow(ConfigError);
+  await expect(started).rejects.toThrow(new RegExp(`- ${name}`));
+  await expect(started).rejects.not.toThrow(/canary/);
+});

@@ -1,0 +1,94 @@
+import { onTestFinished } from "vitest";
+import type { EventType } from "../../../src/events/types.ts";
+import {
+  type ActInput,
+  type ActResult,
+  type EntryOf,
+  type Platform,
+  type PlatformOptions,
+  type Scope,
+  startPlatform,
+  type WaitOptions,
+} from "../../../src/platform/index.ts";
+
+export interface Answer<T> {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: T;
+}
+
+export interface ErrorBody {
+  readonly error: { readonly code: string; readonly message: string };
+}
+
+export interface CallOptions {
+  readonly body?: unknown;
+  readonly token?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** A platform on a free port, in memory, that stops with the test. */
+export async function runPlatform(options: PlatformOptions = {}): Promise<Platform> {
+  const platform = await startPlatform(options);
+  onTestFinished(() => platform.stop());
+  return platform;
+}
+
+/** A request with JSON both ways. `path` begins with /api/v1 or /control. */
+export async function request<T = ErrorBody>(
+  platform: Platform,
+  method: string,
+  path: string,
+  { body, token = platform.apiKey, signal }: CallOptions = {},
+): Promise<Answer<T>> {
+  const response = await fetch(`${platform.url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: body === undefined ? null : JSON.stringify(body),
+    signal: signal ?? null,
+  });
+  // What a test expects of the body is said by its assertions.
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: (await response.json()) as T,
+  };
+}
+
+export function tokenWith(platform: Platform, ...scopes: Scope[]): string {
+  return platform.control.createToken(scopes).apiKey;
+}
+
+/** Lets ada do something, unless `more` names somebody else. */
+export function act(platform: Platform, type: EventType, more: Partial<ActInput> = {}): ActResult {
+  return platform.control.act({ type, from: "ada", ...more });
+}
+
+/** The ids of the events of an act. */
+export function ids(result: ActResult): string[] {
+  return result.events.map((event) => event.id);
+}
+
+/** The delivery attempt of the schedule that held this event last of all. */
+export function deliveryOf(
+  platform: Platform,
+  eventId: string,
+  options: WaitOptions & { attempt?: number } = {},
+): Promise<EntryOf<"delivery">> {
+  const { attempt = 1, ...wait } = options;
+  return platform.waitFor(
+    "delivery",
+    (entry) => !entry.forced && entry.eventIds.at(-1) === eventId && entry.attempt === attempt,
+    wait,
+  );
+}
+
+/** What is in the timeline so far. */
+export async function timeline(platform: Platform): Promise<EntryOf<"event">[]> {
+  const { body } = await request<{ entries: EntryOf<"event">[] }>(
+    platform,
+    "GET",
+    "/control/timeline",
+  );
+  return body.entries;
+}

@@ -1,0 +1,298 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, test } from "vitest";
+import { createLogger } from "../../../src/core/logger.ts";
+import { verify } from "../../../src/signature/signature.ts";
+import { ManualClock } from "../support/clock.ts";
+import { act, deliveryOf, ids, request, runPlatform } from "../support/platform.ts";
+import { runReceiver, statuses } from "../support/receiver.ts";
+
+const ROUND_MS = 30_000;
+
+test("after a failure everything waits for the next round and then goes out in id order", async () => {
+  const clock = new ManualClock();
+  const platform = await runPlatform({ clock });
+  const receiver = await runReceiver(statuses(500));
+  platform.control.saveWebhook({ url: receiver.url });
+  const [first = ""] = ids(act(platform, "follow"));
+  const failed = await deliveryOf(platform, first);
+  expect(failed).toMatchObject({ status: 500, attempt: 1, error: "answered 500" });
+  const rest = ids(act(platform, "like", { count: 2 }));
+  clock.advance(ROUND_MS);
+  const second = await deliveryOf(platform, rest.at(-1) ?? "", { attempt: 2 });
+  expect(receiver.batches()).toEqual([[first], [first, ...rest]]);
+  expect(Date.parse(second.at) - Date.parse(failed.at)).toBe(ROUND_MS);
+});
+
+test("a round does not begin early, and comes every time", async () => {
+  const clock = new ManualClock();
+  const platform = await runPlatform({ clock, retryIntervalMs: 5_000 });
+  const receiver = await runReceiver(statuses(500, 502, 404));
+  platform.control.saveWebhook({ url: receiver.url });
+  const [id = ""] = ids(act(platform, "follow"));
+  const times: number[] = [];
+  for (let attempt = 1; attempt <= 4; attempt += 1) {
+    times.push(Date.parse((await deliveryOf(platform, id, { attempt })).at));
+    // Two steps: one that sends nothing yet, and one that is due.
+    clock.advance(4_999);
+    clock.advance(1);
+  }
+  const [start = 0] = times;
+  expect(times.map((time) => time - start)).toEqual([0, 5_000, 10_000, 15_000]);
+  expect(platform.control.webhook.consecutiveFailures).toBe(0);
+});
+
+test("every try is signed anew with the time of its round", async () => {
+  const clock = new ManualClock();
+  const platform = await runPlatform({ clock, retryIntervalMs: 600_000 });
+  const receiver = await runReceiver(statuses(503));
+  platform.control.saveWebhook({ url: receiver.url });
+  const [id = ""] = ids(act(platform, "follow"));
+  await deliveryOf(platform, id);
+  clock.advance(600_000);
+  await deliveryOf(platform, id, { attempt: 2 });
+  const verdicts = receiver.received.map(({ body, headers }) =>
+    verify(body, String(headers["x-service-signature"]), {
+      secrets: [platform.webhookSecret],
+      now: clock.now(),
+    }),
+  );
+  expect(verdicts).toMatchObject([{ ok: false, code: "SIGNATURE_STALE" }, { ok: true }]);
+});
+
+test("a failed batch does not let a later one pass", async () => {
+  const clock = new ManualClock();
+  const platform = await runPlatform({ clock });
+  const receiver = await runReceiver(statuses(200, 500));
+  platform.control.saveWebhook({ url: receiver.url });
+  const all = ids(act(platform, "like", { count: 120 }));
+  await deliveryOf(platform, all[99] ?? "");
+  clock.advance(ROUND_MS);
+  await deliveryOf(platform, all[119] ?? "");
+  expect(receiver.batches()).toEqual([
+    all.slice(0, 50),
+    all.slice(50, 100),
+    all.slice(50, 100),
+    all.slice(100),
+  ]);
+});
+
+test.each([
+  [200, true],
+  [204, true],
+  [299, true],
+  [300, false],
+  [400, false],
+  [500, false],
+])("an answer of %i counts as delivered: %s", async (status, delivered) => {
+  const platform = await runPlatform();
+  const receiver = await runReceiver(statuses(status));
+  platform.control.saveWebhook({ url: receiver.url });
+  const [id = ""] = ids(act(platform, "follow"));
+  const { error } = await deliveryOf(platform, id);
+  expect(error === undefined).toBe(delivered);
+  expect(platform.control.webhook.consecutiveFailures).toBe(delivered ? 0 : 1);
+});
+
+test("a redirect is a failure and is not followed", async () => {
+  const platform = await runPlatform();
+  const target = await runReceiver();
+  const receiver = await runReceiver((response) =>
+    response.writeHead(307, { location: target.url }).end(),
+  );
+  platform.control.saveWebhook({ url: receiver.url });
+  const [id = ""] = ids(act(platform, "follow"));
+  expect(await deliveryOf(platform, id)).toMatchObject({
+    status: 307,
+    error: expect.stringContaining("redirects are not followed"),
+  });
+  expect(platform.control.webhook.consecutiveFailures).toBe(1);
+  expect(target.received).toEqual([]);
+});
+
+test("no answer within the timeout is a failure", async () => {
+  const clock = new ManualClock();
+  const platform = await runPlatform({ clock, deliveryTimeoutMs: 2_000 });
+  const receiver = await runReceiver((response, nth) => {
+    if (nth === 1) clock.advance(2_000);
+    else response.writeHead(200).end();
+  });
+  platform.control.saveWebhook({ url: receiver.url });
+  const [id = ""] = ids(act(platform, "follow"));
+  expect(await deliveryOf(platform, id)).toMatchObject({
+    status: null,
+    ms: 2_000,
+    error: "no answer within 2000 ms",
+  });
+  clock.advance(ROUND_MS);
+  expect(await deliveryOf(platform, id, { attempt: 2 })).toMatchObject({ status: 200 });
+});
+
+test("a connection that is cut is a failure", async () => {
+  const platform = await runPlatform();
+  const receiver = await runReceiver((response) => response.socket?.destroy());
+  platform.control.saveWebhook({ url: receiver.url });
+  const [id = ""] = ids(act(platform, "follow"));
+  const { status, error } = await deliveryOf(platform, id);
+  expect(status).toBeNull();
+  expect(error).toBeDefined();
+  expect(platform.control.webhook.consecutiveFailures).toBe(1);
+});
+
+test("where nothing listens, the error says so", async () => {
+  const platform = await runPlatform();
+  const port = await freePort();
+  platform.control.saveWebhook({ url: `http://localhost:${port}/` });
+  const [id = ""] = ids(act(platform, "follow"));
+  const { error } = await deliveryOf(platform, id);
+  expect(error).toContain(`nothing listens on localhost:${port}`);
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => {
+    server.listen(0, resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => {
+    server.close(resolve);
+  });
+  return port;
+}
+
+test("a body that never ends does not hold up the deliveries after it", async () => {
+  const platform = await runPlatform();
+  const receiver = await runReceiver((response) => response.writeHead(200).write("…"));
+  platform.control.saveWebhook({ url: receiver.url });
+  const [first = ""] = ids(act(platform, "follow"));
+  expect(await deliveryOf(platform, first)).toMatchObject({ status: 200 });
+  const [second = ""] = ids(act(platform, "follow"));
+  expect(await deliveryOf(platform, second)).toMatchObject({ status: 200 });
+});
+
+test("the webhook goes off after ten failures in a row, and its owner is told", async () => {
+  const lines: string[] = [];
+  const destination = { write: (line: string) => lines.push(line) };
+  const clock = new ManualClock();
+  const platform = await runPlatform({
+    clock,
+    logger: createLogger({ level: "warn", secrets: [], destination }),
+  });
+  const receiver = await runReceiver((response) => response.writeHead(500).end());
+  platform.control.saveWebhook({ url: receiver.url });
+  const [id = ""] = ids(act(platform, "dm.message", { text: "a secret text" }));
+  for (let attempt = 1; attempt <= 10; attempt += 1) {
+    expect(platform.control.webhook).toMatchObject({
+      enabled: true,
+      consecutiveFailures: attempt - 1,
+    });
+    await deliveryOf(platform, id, { attempt });
+    clock.advance(ROUND_MS);
+  }
+  const { reason } = await platform.waitFor("webhook", ({ change }) => change === "disabled");
+  expect(reason).toContain("10 deliveries in a row failed");
+  expect(platform.control.webhook).toEqual({
+    url: receiver.url,
+    types: [],
+    enabled: false,
+    consecutiveFailures: 10,
+    disabledReason: reason,
+  });
+  expect(receiver.received).toHaveLength(10);
+  expect(lines.some((line) => line.includes("webhook disabled"))).toBe(true);
+  expect(lines.join("")).not.toContain("a secret text");
+});
+
+test("a success in between starts the count anew", async () => {
+  const clock = new ManualClock();
+  const platform = await runPlatform({ clock, disableAfter: 2 });
+  const receiver = await runReceiver(statuses(500, 200, 500, 200));
+  platform.control.saveWebhook({ url: receiver.url });
+  for (let round = 0; round < 2; round += 1) {
+    const [id = ""] = ids(act(platform, "follow"));
+    await deliveryOf(platform, id);
+    clock.advance(ROUND_MS);
+    await deliveryOf(platform, id, { attempt: 2 });
+  }
+  expect(platform.control.webhook).toMatchObject({ enabled: true, consecutiveFailures: 0 });
+  const control = await runReceiver(statuses(500, 500));
+  platform.control.saveWebhook({ url: control.url });
+  const [id = ""] = ids(act(platform, "follow"));
+  await deliveryOf(platform, id);
+  clock.advance(ROUND_MS);
+  await deliveryOf(platform, id, { attempt: 2 });
+  expect(platform.control.webhook.enabled).toBe(false);
+});
+
+test("while it is off nothing is sent; once it is on again, what happens from then on", async () => {
+  const clock = new ManualClock();
+  const platform = await runPlatform({ clock, disableAfter: 1 });
+  const receiver = await runReceiver(statuses(500));
+  platform.control.saveWebhook({ url: receiver.url });
+  const lost = ids(act(platform, "follow"));
+  await platform.waitFor("webhook", ({ change }) => change === "disabled");
+  const missed = ids(act(platform, "like", { count: 3 }));
+  clock.advance(10 * ROUND_MS);
+  expect(platform.control.saveWebhook({ enabled: true })).toEqual({
+    url: receiver.url,
+    types: [],
+    enabled: true,
+    consecutiveFailures: 0,
+    disabledReason: null,
+  });
+  const [later = ""] = ids(act(platform, "mention"));
+  await deliveryOf(platform, later);
+  expect(receiver.batches()).toEqual([lost, [later]]);
+  const { body } = await request<{ events: { id: string }[] }>(platform, "GET", "/api/v1/events");
+  expect(body.events.map(({ id }) => id)).toEqual([...lost, ...missed, later]);
+});
+
+test("a failure that ends after the webhook was saved again does not count", async () => {
+  const platform = await runPlatform({ disableAfter: 1 });
+  const fine = await runReceiver();
+  const failing = await runReceiver((response) => {
+    platform.control.saveWebhook({ url: fine.url });
+    response.writeHead(500).end();
+  });
+  platform.control.saveWebhook({ url: failing.url });
+  const all = ids(act(platform, "follow"));
+  await platform.waitFor("delivery", ({ status }) => status === 200);
+  expect(fine.batches()).toEqual([all]);
+  expect(platform.control.webhook.enabled).toBe(true);
+});
+
+test("switching the webhook off during a delivery leaves it off", async () => {
+  const platform = await runPlatform({ disableAfter: 1 });
+  const receiver = await runReceiver((response) => {
+    platform.control.saveWebhook({ enabled: false });
+    response.writeHead(500).end();
+  });
+  platform.control.saveWebhook({ url: receiver.url });
+  const [id = ""] = ids(act(platform, "follow"));
+  await deliveryOf(platform, id);
+  expect(platform.control.webhook).toMatchObject({
+    enabled: false,
+    disabledReason: "switched off by its owner",
+  });
+});
+
+test("saving the webhook tries at once what is pending", async () => {
+  const clock = new ManualClock();
+  const platform = await runPlatform({ clock });
+  const [broken, fine] = [await runReceiver(statuses(500)), await runReceiver()];
+  platform.control.saveWebhook({ url: broken.url });
+  const all = ids(act(platform, "follow"));
+  await deliveryOf(platform, all[0] ?? "");
+  platform.control.saveWebhook({ url: fine.url });
+  await platform.waitFor("delivery", ({ status }) => status === 200);
+  expect(fine.batches()).toEqual([all]);
+});
+
+test("a real clock runs the rounds too", async () => {
+  const platform = await runPlatform({ retryIntervalMs: 20 });
+  const receiver = await runReceiver(statuses(500, 500));
+  platform.control.saveWebhook({ url: receiver.url });
+  const [id = ""] = ids(act(platform, "follow"));
+  expect(await deliveryOf(platform, id, { attempt: 3 })).toMatchObject({ status: 200 });
+  expect(receiver.batches()).toEqual([[id], [id], [id]]);
+});
