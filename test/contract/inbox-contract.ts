@@ -1,0 +1,462 @@
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Claim, Inbox } from "../../src/inbox/inbox.ts";
+import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { first } from "../support/first.ts";
+import { message, messages } from "../support/inbox-events.ts";
+
+/** Makes an empty inbox on this clock. */
+export type OpenInbox = (options: {
+  readonly clock: ManualClock;
+  readonly maxBacklog?: number;
+}) => Promise<Inbox>;
+
+const LEASE = 30_000;
+
+/** What every implementation of the inbox promises. */
+export function inboxContract(name: string, open: OpenInbox): void {
+  describe(`inbox contract: ${name}`, () => {
+    let clock: ManualClock;
+    let inbox: Inbox;
+
+    beforeEach(async () => {
+      clock = new ManualClock(1_800_000_000_000);
+      inbox = await open({ clock });
+    });
+
+    afterEach(async () => {
+      await inbox.close();
+    });
+
+    const claimAll = () => inbox.claim(100, LEASE);
+    const claimOne = async (): Promise<Claim> => first(await inbox.claim(1, LEASE));
+    const ids = (claims: readonly Claim[]) => claims.map((claim) => claim.id);
+
+    describe("put", () => {
+      test("a new event is stored and can be claimed with everything it came with", async () => {
+        const event = message("7", "c9");
+        expect(await inbox.put([event], "webhook")).toEqual({
+          stored: ["7"],
+          duplicates: 0,
+          unusable: 0,
+        });
+        expect(await claimOne()).toMatchObject({
+          lane: "dm:c9",
+          id: "7",
+          type: "dm.message",
+          body: event.body,
+          source: "webhook",
+          attempt: 1,
+          late: false,
+          receivedAt: clock.now(),
+        });
+      });
+
+      test("an id that is known is passed over, whichever door it comes through", async () => {
+        await inbox.put(messages("1"), "webhook");
+        expect(await inbox.put(messages("1", "2"), "poll")).toMatchObject({
+          stored: ["2"],
+          duplicates: 1,
+        });
+        expect((await inbox.stats()).pending).toBe(2);
+      });
+
+      test("an id that is done or dead stays known", async () => {
+        await inbox.put(messages("1", "2"), "webhook");
+        await inbox.complete(await claimOne());
+        await inbox.bury(await claimOne(), "broken");
+        expect(await inbox.put(messages("1", "2"), "poll")).toMatchObject({
+          stored: [],
+          duplicates: 2,
+        });
+        expect(await claimAll()).toEqual([]);
+      });
+
+      test("an id that is twice in one batch is stored once", async () => {
+        const result = await inbox.put(messages("1", "1"), "webhook");
+        expect(result).toMatchObject({ stored: ["1"], duplicates: 1 });
+      });
+
+      test("an unusable event becomes a dead letter, and the rest of its batch is stored", async () => {
+        const broken = { ...message("1"), lane: "invalid", unusable: "payload.from: missing" };
+        expect(await inbox.put([broken, message("2")], "webhook")).toEqual({
+          stored: ["1", "2"],
+          duplicates: 0,
+          unusable: 1,
+        });
+        expect(ids(await claimAll())).toEqual(["2"]);
+        expect(await inbox.deadLetters(10)).toMatchObject([
+          { id: "1", attempts: 0, error: "payload.from: missing", diedAt: clock.now() },
+        ]);
+      });
+
+      test("texts with NUL, lone surrogates and quotes come back as they went in", async () => {
+        const body = JSON.stringify({ text: "\u0000 \ud800 ' \" \\ 漢 🐟" });
+        await inbox.put([{ ...message("1"), body }], "webhook");
+        expect((await claimOne()).body).toBe(body);
+      });
+
+      test("a full backlog refuses more and takes events again once some are done", async () => {
+        const small = await open({ clock, maxBacklog: 2 });
+        await small.put(messages("1", "2"), "webhook");
+        await expect(small.put(messages("3"), "webhook")).rejects.toMatchObject({
+          code: "INBOX_FULL",
+        });
+        await small.complete(first(await small.claim(1, LEASE)));
+        expect(await small.put(messages("3"), "webhook")).toMatchObject({ stored: ["3"] });
+        await small.close();
+      });
+
+      test("listeners are told when a lane may be ready, and not for duplicates", async () => {
+        let calls = 0;
+        const stop = inbox.onReady(() => {
+          calls += 1;
+        });
+        await inbox.put(messages("1"), "webhook");
+        expect(calls).toBe(1);
+        await inbox.put(messages("1"), "poll");
+        expect(calls).toBe(1);
+        stop();
+        await inbox.put(messages("2"), "webhook");
+        expect(calls).toBe(1);
+      });
+    });
+
+    describe("cursors", () => {
+      test("a cursor is stored with the batch that leads up to it", async () => {
+        expect(await inbox.cursor("events")).toBeUndefined();
+        await inbox.put(messages("1"), "poll", [{ name: "events", position: "1" }]);
+        expect(await inbox.cursor("events")).toBe("1");
+        await inbox.put([], "poll", [{ name: "events", position: "2" }]);
+        expect(await inbox.cursor("events")).toBe("2");
+      });
+
+      test("a batch that is refused leaves the cursor where it was", async () => {
+        const small = await open({ clock, maxBacklog: 1 });
+        await small.put(messages("1"), "poll", [{ name: "events", position: "1" }]);
+        const refused = small.put(messages("2"), "poll", [{ name: "events", position: "2" }]);
+        await expect(refused).rejects.toThrow();
+        expect(await small.cursor("events")).toBe("1");
+        await small.close();
+      });
+    });
+
+    describe("types that came by webhook", () => {
+      test("are remembered, also when the event itself was known from polling", async () => {
+        await inbox.put(messages("1"), "poll");
+        expect(await inbox.webhookTypes()).toEqual(new Set());
+        await inbox.put(messages("1"), "webhook");
+        expect(await inbox.webhookTypes()).toEqual(new Set(["dm.message"]));
+      });
+    });
+
+    describe("lanes", () => {
+      test("events of one lane are claimed one at a time, in the order of their ids", async () => {
+        await inbox.put(messages("10", "9", "100"), "webhook");
+        for (const id of ["9", "10", "100"]) {
+          const claims = await claimAll();
+          expect(ids(claims)).toEqual([id]);
+          expect(await claimAll()).toEqual([]);
+          await inbox.complete(first(claims));
+        }
+      });
+
+      test("different lanes are claimed side by side, up to the limit", async () => {
+        await inbox.put([message("1", "a"), message("2", "b"), message("3", "c")], "webhook");
+        expect(await inbox.claim(2, LEASE)).toHaveLength(2);
+        expect(await inbox.claim(2, LEASE)).toHaveLength(1);
+      });
+
+      test("the lane that has waited longest comes first", async () => {
+        await inbox.put([message("2", "b")], "webhook");
+        await clock.advance(1);
+        await inbox.put([message("1", "a")], "webhook");
+        expect(ids(await inbox.claim(1, LEASE))).toEqual(["2"]);
+      });
+
+      test("a lane with more events goes behind the others after each of them", async () => {
+        await inbox.put([message("1", "busy"), message("2", "busy")], "webhook");
+        await clock.advance(1);
+        await inbox.put([message("3", "quiet")], "webhook");
+        const busy = await claimOne();
+        await clock.advance(1);
+        await inbox.complete(busy);
+        expect(ids(await inbox.claim(1, LEASE))).toEqual(["3"]);
+      });
+
+      test("an event whose successor is done already is claimed as late", async () => {
+        await inbox.put(messages("5"), "webhook");
+        const onTime = await claimOne();
+        expect(onTime.late).toBe(false);
+        await inbox.complete(onTime);
+        await inbox.put(messages("4", "6"), "poll");
+        const late = await claimOne();
+        expect(late).toMatchObject({ id: "4", late: true });
+        await inbox.complete(late);
+        expect(await claimOne()).toMatchObject({ id: "6", late: false });
+      });
+
+      test("whatever the order and the repeats of delivery, each event is handled once and in order", async () => {
+        await fc.assert(
+          fc.asyncProperty(
+            fc.array(fc.record({ n: fc.nat(30), lane: fc.constantFrom("a", "b") }), {
+              minLength: 1,
+              maxLength: 40,
+            }),
+            fc.array(fc.constantFrom("webhook" as const, "poll" as const), {
+              minLength: 1,
+              maxLength: 8,
+            }),
+            async (deliveries, doors) => {
+              const fresh = await open({ clock });
+              // One id belongs to one lane, however often it is delivered.
+              const byId = new Map(deliveries.map(({ n, lane }) => [String(n), lane]));
+              for (const [index, { n }] of deliveries.entries()) {
+                const id = String(n);
+                const door = doors[index % doors.length] ?? "webhook";
+                await fresh.put([message(id, byId.get(id))], door);
+              }
+              const handled = await drain(fresh);
+              for (const lane of ["a", "b"]) {
+                const expected = [...byId]
+                  .filter(([, of]) => of === lane)
+                  .map(([id]) => Number(id));
+                expect(handled.get(`dm:${lane}`) ?? []).toEqual(expected.sort((x, y) => x - y));
+              }
+              await fresh.close();
+            },
+          ),
+          { numRuns: 40 },
+        );
+      });
+    });
+
+    describe("leases and fences", () => {
+      test("a lease that runs out makes the lane claimable again, with one more attempt", async () => {
+        await inbox.put(messages("1"), "webhook");
+        const claim = await claimOne();
+        await clock.advance(LEASE - 1);
+        expect(await claimAll()).toEqual([]);
+        await clock.advance(1);
+        const again = await claimOne();
+        expect(again).toMatchObject({ id: "1", attempt: 2 });
+        expect(again.fence).toBeGreaterThan(claim.fence);
+      });
+
+      test("whoever lost the lease can write nothing any more", async () => {
+        await inbox.put(messages("1"), "webhook");
+        const lost = await claimOne();
+        await clock.advance(LEASE);
+        const held = await claimOne();
+        expect(await inbox.complete(lost)).toBe(false);
+        expect(await inbox.bury(lost, "x")).toBe(false);
+        expect(await inbox.retry(lost, 0, "x")).toBe(false);
+        expect(await inbox.release(lost, 0)).toBe(false);
+        expect(await inbox.extend([lost], LEASE)).toEqual([]);
+        expect(await inbox.beginStep(lost, "s", "")).toBeUndefined();
+        expect(await inbox.restartStep(lost, "s", "")).toBe(false);
+        expect(await inbox.finishStep(lost, "s", "1")).toBe(false);
+        expect(await inbox.dropStep(lost, "s")).toBe(false);
+        expect(await inbox.stats()).toMatchObject({ pending: 1, done: 0, dead: 0 });
+        expect(await inbox.complete(held)).toBe(true);
+      });
+
+      test("a result is taken once", async () => {
+        await inbox.put(messages("1", "2"), "webhook");
+        const claim = await claimOne();
+        expect(await inbox.complete(claim)).toBe(true);
+        expect(await inbox.complete(claim)).toBe(false);
+        expect(await inbox.stats()).toMatchObject({ pending: 1, done: 1 });
+      });
+
+      test("an extended lease holds as long as it is extended", async () => {
+        await inbox.put(messages("1"), "webhook");
+        const claim = await claimOne();
+        for (let i = 0; i < 3; i++) {
+          await clock.advance(LEASE - 1);
+          expect(await inbox.extend([claim], LEASE)).toEqual([claim]);
+        }
+        expect(await claimAll()).toEqual([]);
+        expect(await inbox.complete(claim)).toBe(true);
+      });
+    });
+
+    describe("retry, release and bury", () => {
+      test("a retry closes its lane until it is due, and other lanes go on", async () => {
+        await inbox.put([message("1", "a"), message("2", "a"), message("3", "b")], "webhook");
+        const [a] = (await inbox.claim(1, LEASE)).filter(({ lane }) => lane === "dm:a");
+        if (a === undefined) throw new Error("lane a comes first");
+        await inbox.retry(a, 5_000, "boom");
+        expect(ids(await claimAll())).toEqual(["3"]);
+        expect(await inbox.nextReadyIn()).toBe(5_000);
+        await clock.advance(5_000);
+        expect(await claimOne()).toMatchObject({ id: "1", attempt: 2 });
+      });
+
+      test("an event that arrives meanwhile does not cut the wait short", async () => {
+        await inbox.put(messages("1"), "webhook");
+        await inbox.retry(await claimOne(), 5_000, "boom");
+        await inbox.put(messages("2"), "webhook");
+        expect(await claimAll()).toEqual([]);
+      });
+
+      test("a release gives the attempt back", async () => {
+        await inbox.put(messages("1"), "webhook");
+        await inbox.release(await claimOne(), 0);
+        expect(await claimOne()).toMatchObject({ id: "1", attempt: 1 });
+      });
+
+      test("a buried event is a dead letter with its error, and its lane goes on", async () => {
+        await inbox.put(messages("1", "2"), "webhook");
+        await inbox.bury(await claimOne(), "Error: boom");
+        expect(await inbox.deadLetters(10)).toMatchObject([
+          { id: "1", type: "dm.message", lane: "dm:c1", attempts: 1, error: "Error: boom" },
+        ]);
+        expect(await claimOne()).toMatchObject({ id: "2" });
+      });
+
+      test("dead letters come newest first, up to the limit", async () => {
+        await inbox.put(messages("1", "2", "3"), "webhook");
+        for (let i = 0; i < 3; i++) {
+          await inbox.bury(await claimOne(), "x");
+          await clock.advance(1);
+        }
+        expect((await inbox.deadLetters(2)).map(({ id }) => id)).toEqual(["3", "2"]);
+      });
+    });
+
+    describe("waiting", () => {
+      test("nothing waits in an empty inbox, and an event waits no time", async () => {
+        expect(await inbox.nextReadyIn()).toBeUndefined();
+        await inbox.put(messages("1"), "webhook");
+        expect(await inbox.nextReadyIn()).toBe(0);
+        await inbox.complete(await claimOne());
+        expect(await inbox.nextReadyIn()).toBeUndefined();
+      });
+
+      test("an event that arrives while its lane is being completed is not stranded", async () => {
+        await inbox.put(messages("1"), "webhook");
+        const claim = await claimOne();
+        await Promise.all([inbox.put(messages("2"), "webhook"), inbox.complete(claim)]);
+        expect(await claimOne()).toMatchObject({ id: "2" });
+      });
+
+      test("healing finds nothing to mend in a healthy inbox", async () => {
+        await inbox.put(messages("1", "2"), "webhook");
+        await inbox.complete(await claimOne());
+        expect(await inbox.heal()).toBe(0);
+      });
+
+      test("the statistics count by state and tell the age of the oldest pending event", async () => {
+        const received = clock.now();
+        await inbox.put(messages("1", "2", "3"), "webhook");
+        await clock.advance(10);
+        await inbox.put([message("4", "c2")], "webhook");
+        await inbox.complete(await claimOne());
+        await inbox.bury(first((await claimAll()).filter(({ id }) => id === "2")), "x");
+        expect(await inbox.stats()).toEqual({
+          pending: 2,
+          done: 1,
+          dead: 1,
+          oldestPendingAt: received,
+        });
+      });
+    });
+
+    describe("steps", () => {
+      test("an intent is recorded once, and found open by the next run", async () => {
+        await inbox.put(messages("1"), "webhook");
+        const claim = await claimOne();
+        const startedAt = clock.now();
+        expect(await inbox.beginStep(claim, "reply/1", "hello")).toEqual({ state: "new" });
+        await clock.advance(LEASE);
+        const again = await claimOne();
+        expect(await inbox.beginStep(again, "reply/1", "other")).toEqual({
+          state: "open",
+          request: "hello",
+          startedAt,
+        });
+      });
+
+      test("a result is given back to every later run", async () => {
+        await inbox.put(messages("1"), "webhook");
+        const claim = await claimOne();
+        await inbox.beginStep(claim, "s", "");
+        expect(await inbox.finishStep(claim, "s", '{"value":1}')).toBe(true);
+        await inbox.retry(claim, 0, "boom");
+        expect(await inbox.beginStep(await claimOne(), "s", "")).toEqual({
+          state: "done",
+          result: '{"value":1}',
+        });
+      });
+
+      test("a restarted intent carries the new request and time", async () => {
+        await inbox.put(messages("1"), "webhook");
+        const claim = await claimOne();
+        await inbox.beginStep(claim, "s", "old");
+        await clock.advance(5);
+        expect(await inbox.restartStep(claim, "s", "new")).toBe(true);
+        expect(await inbox.beginStep(claim, "s", "")).toEqual({
+          state: "open",
+          request: "new",
+          startedAt: clock.now(),
+        });
+      });
+
+      test("a dropped intent is as if it had never been", async () => {
+        await inbox.put(messages("1"), "webhook");
+        const claim = await claimOne();
+        await inbox.beginStep(claim, "s", "");
+        expect(await inbox.dropStep(claim, "s")).toBe(true);
+        expect(await inbox.beginStep(claim, "s", "")).toEqual({ state: "new" });
+      });
+
+      test("a result cannot be dropped", async () => {
+        await inbox.put(messages("1"), "webhook");
+        const claim = await claimOne();
+        await inbox.beginStep(claim, "s", "");
+        await inbox.finishStep(claim, "s", "1");
+        await inbox.dropStep(claim, "s");
+        expect(await inbox.beginStep(claim, "s", "")).toMatchObject({ state: "done" });
+      });
+
+      test("steps of one name belong to their event alone", async () => {
+        await inbox.put([message("1", "a"), message("2", "b")], "webhook");
+        const [one, two] = await claimAll();
+        if (one === undefined || two === undefined) throw new Error("two claims");
+        await inbox.beginStep(one, "s", "");
+        expect(await inbox.beginStep(two, "s", "")).toEqual({ state: "new" });
+      });
+
+      test("platform ids that are results of steps are known as claimed", async () => {
+        await inbox.put(messages("1"), "webhook");
+        const claim = await claimOne();
+        await inbox.beginStep(claim, "s", "");
+        await inbox.finishStep(claim, "s", "1", "m_1");
+        expect(await inbox.claimedRefs(["m_1", "m_2"])).toEqual(new Set(["m_1"]));
+        expect(await inbox.claimedRefs([])).toEqual(new Set());
+      });
+    });
+
+    test("a closed inbox refuses writes and says so", async () => {
+      await inbox.close();
+      await expect(inbox.put(messages("1"), "webhook")).rejects.toMatchObject({
+        code: "STORE_UNAVAILABLE",
+      });
+      await expect(inbox.ping()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    });
+  });
+}
+
+/** Handles everything, and returns the numbers handled in each lane, in order. */
+async function drain(inbox: Inbox): Promise<Map<string, number[]>> {
+  const handled = new Map<string, number[]>();
+  for (;;) {
+    const claims = await inbox.claim(10, LEASE);
+    if (claims.length === 0) return handled;
+    for (const claim of claims) {
+      handled.set(claim.lane, [...(handled.get(claim.lane) ?? []), Number(claim.id)]);
+      await inbox.complete(claim);
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import Sqlite from "better-sqlite3";
+import { beforeEach, expect, test } from "vitest";
+import { GroupCommit } from "../../src/inbox/sqlite/group-commit.ts";
+
+let statements: string[];
+let db: Sqlite.Database;
+let group: GroupCommit;
+
+beforeEach(() => {
+  statements = [];
+  db = new Sqlite(":memory:", { verbose: (sql) => statements.push(String(sql)) });
+  db.exec("CREATE TABLE t (n INTEGER PRIMARY KEY)");
+  statements.length = 0;
+  group = new GroupCommit(db);
+});
+
+const insert = (n: number) => () => db.prepare(`INSERT INTO t VALUES (${n})`).run().changes;
+const rows = () => db.prepare("SELECT n FROM t ORDER BY n").pluck().all();
+const count = (sql: string) => statements.filter((statement) => statement === sql).length;
+
+test("what is asked for in one turn of the event loop shares one transaction", async () => {
+  await Promise.all([1, 2, 3].map((n) => group.write(insert(n))));
+  expect(count("COMMIT")).toBe(1);
+  expect(rows()).toEqual([1, 2, 3]);
+});
+
+test("what is asked for in the next turn gets a transaction of its own", async () => {
+  await group.write(insert(1));
+  await group.write(insert(2));
+  expect(count("COMMIT")).toBe(2);
+});
+
+test("nothing is answered before it is committed", async () => {
+  const writing = group.write(insert(1));
+  let committedWhenAnswered = 0;
+  const answered = writing.then(() => {
+    committedWhenAnswered = count("COMMIT");
+  });
+  expect(count("COMMIT")).toBe(0);
+  await answered;
+  expect(committedWhenAnswered).toBe(1);
+});
+
+test("a write that fails is refused alone, and leaves nothing behind", async () => {
+  const results = await Promise.allSettled([
+    group.write(insert(1)),
+    group.write(() => {
+      insert(2)();
+      throw new Error("no");
+    }),
+    group.write(insert(3)),
+  ]);
+  expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  expect(results[1]).toMatchObject({ reason: { code: "STORE_UNAVAILABLE" } });
+  expect(rows()).toEqual([1, 3]);
+  expect(db.inTransaction).toBe(false);
+});
+
+test("a full disk refuses the write, and the next one goes through once there is room", async () => {
+  const pages = Number(db.pragma("page_count", { simple: true }));
+  db.exec("CREATE TABLE big (x BLOB)");
+  db.pragma(`max_page_count = ${pages + 2}`);
+  const fill = () => db.prepare("INSERT INTO big VALUES (zeroblob(100000))").run().changes;
+  await expect(group.write(fill)).rejects.toMatchObject({
+    code: "STORE_UNAVAILABLE",
+    cause: { code: "SQLITE_FULL" },
+  });
+  db.pragma("max_page_count = 1000000");
+  expect(await group.write(fill)).toBe(1);
+});
+
+test("closing commits what is waiting and refuses what comes after", async () => {
+  const waiting = group.write(insert(1));
+  group.close();
+  expect(await waiting).toBe(1);
+  await expect(group.write(insert(2))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  expect(rows()).toEqual([1]);
+});

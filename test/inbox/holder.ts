@@ -1,0 +1,8 @@
+/** Holds an inbox open until it is killed. Run by tests as a process of its own. */
+import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
+import { message } from "../support/inbox-events.ts";
+
+const inbox = new SqliteInbox({ file: process.argv[2] ?? "" });
+await inbox.put([message("1")], "webhook");
+process.stdout.write("stored\n");
+setInterval(() => undefined, 60_000);

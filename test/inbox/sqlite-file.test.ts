@@ -1,0 +1,122 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import Sqlite from "better-sqlite3";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { openFile } from "../../src/inbox/sqlite/open.ts";
+import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
+import { first } from "../support/first.ts";
+import { messages } from "../support/inbox-events.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+function open(file: string): SqliteInbox {
+  const inbox = new SqliteInbox({ file });
+  onTestFinished(() => inbox.close());
+  return inbox;
+}
+
+/** Looks into the file from outside, as an operator would with a shell. */
+function look<T>(file: string, work: (db: Sqlite.Database) => T): T {
+  const db = new Sqlite(file);
+  try {
+    return work(db);
+  } finally {
+    db.close();
+  }
+}
+
+describe("the file", () => {
+  test("is made together with its folder", () => {
+    const file = join(temporaryFolder(), "a", "b", "bot.db");
+    open(file);
+    expect(existsSync(file)).toBe(true);
+  });
+
+  test("is in WAL mode and synced at every commit", () => {
+    const opened = openFile(join(temporaryFolder(), "bot.db"));
+    onTestFinished(() => opened.close());
+    expect(opened.db.pragma("journal_mode", { simple: true })).toBe("wal");
+    // 2 is FULL. In WAL mode NORMAL (1) would lose the last commits when the power fails.
+    expect(opened.db.pragma("synchronous", { simple: true })).toBe(2);
+  });
+
+  test("keeps events, attempts, results and cursors over a restart", async () => {
+    const file = join(temporaryFolder(), "bot.db");
+    const before = open(file);
+    await before.put(messages("1", "2"), "poll", [{ name: "events", position: "2" }]);
+    const claim = first(await before.claim(1, 1));
+    await before.beginStep(claim, "reply/1", "hello");
+    await before.retry(claim, 0, "boom");
+    await before.close();
+
+    const after = open(file);
+    expect(await after.cursor("events")).toBe("2");
+    expect(await after.put(messages("1"), "webhook")).toMatchObject({ stored: [], duplicates: 1 });
+    const again = first(await after.claim(1, 1_000));
+    expect(again).toMatchObject({ id: "1", attempt: 2 });
+    expect(await after.beginStep(again, "reply/1", "")).toMatchObject({ state: "open" });
+  });
+
+  test("of a newer version is refused, with the way out", () => {
+    const file = join(temporaryFolder(), "bot.db");
+    look(file, (db) => db.pragma("user_version = 999"));
+    expect(() => open(file)).toThrow(/newer version.*Update service-bot/s);
+    expect(() => open(file)).toThrow(expect.objectContaining({ code: "INBOX_TOO_NEW" }));
+  });
+
+  test("that is no database is refused and left as it is", () => {
+    const file = join(temporaryFolder(), "bot.db");
+    writeFileSync(file, "these are notes, not a database, and long enough to be looked at");
+    expect(() => open(file)).toThrow(expect.objectContaining({ code: "INBOX_UNUSABLE" }));
+  });
+
+  test("in a place that cannot be written is refused", () => {
+    const file = join(temporaryFolder(), "notes");
+    writeFileSync(file, "");
+    expect(() => open(join(file, "bot.db"))).toThrow(
+      expect.objectContaining({ code: "INBOX_UNUSABLE" }),
+    );
+  });
+});
+
+describe("one process per file", () => {
+  test("a second inbox on the same file is refused with the way out", { timeout: 20_000 }, () => {
+    const file = join(temporaryFolder(), "bot.db");
+    open(file);
+    expect(() => open(file)).toThrow(/postgres/);
+  });
+
+  test("a process that is killed frees the file and leaves what it had stored", async () => {
+    const file = join(temporaryFolder(), "bot.db");
+    const holder = spawn(process.execPath, [
+      fileURLToPath(new URL("./holder.ts", import.meta.url)),
+      file,
+    ]);
+    onTestFinished(() => {
+      holder.kill("SIGKILL");
+    });
+    expect(String((await once(holder.stdout, "data"))[0])).toBe("stored\n");
+    holder.kill("SIGKILL");
+    await once(holder, "exit");
+
+    const inbox = open(file);
+    expect(await inbox.stats()).toMatchObject({ pending: 1 });
+    expect(look(file, (db) => db.pragma("integrity_check", { simple: true }))).toBe("ok");
+  });
+});
+
+describe("healing", () => {
+  test("makes an idle lane with pending events ready again", async () => {
+    const file = join(temporaryFolder(), "bot.db");
+    const inbox = open(file);
+    await inbox.put(messages("1", "2"), "webhook");
+    look(file, (db) => db.exec("UPDATE lane SET ready_at = NULL, pending = 0"));
+    expect(await inbox.claim(1, 1_000)).toEqual([]);
+    expect(await inbox.heal()).toBe(1);
+    const claim = first(await inbox.claim(1, 1_000));
+    await inbox.complete(claim);
+    expect(await inbox.claim(1, 1_000)).toMatchObject([{ id: "2" }]);
+  });
+});

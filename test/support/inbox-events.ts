@@ -1,0 +1,25 @@
+import { orderKey } from "../../src/events/id.ts";
+import type { NewEvent } from "../../src/inbox/inbox.ts";
+
+/** A message event for the inbox, in the lane of its conversation. */
+export function message(id: string, conversation = "c1"): NewEvent {
+  const from = { userId: "u_ada", username: "ada", name: "Ada" };
+  const event = {
+    id,
+    type: "dm.message",
+    payload: { conversationId: conversation, from, excerpt: `text of ${id}` },
+    createdAt: "2026-01-01T00:00:00.000Z",
+  };
+  return {
+    id,
+    type: event.type,
+    lane: `dm:${conversation}`,
+    ord: orderKey(id),
+    body: JSON.stringify(event),
+  };
+}
+
+/** Messages with these ids, all in one conversation. */
+export function messages(...ids: readonly string[]): NewEvent[] {
+  return ids.map((id) => message(id));
+}
