@@ -6,9 +6,10 @@
  *   (`9` before `10`), anything else as text, and numbers come before text.
  */
 export function orderKey(id: string): string {
-  const digits = /^0*([0-9]+)$/.exec(id)?.[1];
-  if (digits === undefined) return `~${id}`;
-  // A number is larger when it is longer, so the length goes first. Six digits hold any length that
-  // a request body can carry.
-  return `${String(digits.length).padStart(6, "0")}${digits}`;
+  // Two steps: one expression for both tries each number of zeros anew when the id is no number.
+  if (!/^[0-9]+$/.test(id)) return `~${id}`;
+  const digits = id.replace(/^0+(?=.)/, "");
+  // A number is larger when it is longer, so the length goes first. Nine digits hold the length of
+  // the longest text there can be.
+  return `${String(digits.length).padStart(9, "0")}${digits}`;
 }
