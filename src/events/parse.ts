@@ -59,7 +59,7 @@ const payloads: { readonly [T in EventType]: z.ZodType<PayloadByType[T]> } = {
   quote: activity,
 };
 
-const envelope = z.object({
+const envelope = z.looseObject({
   id: idText,
   type: idText,
   payload: z.looseObject({}),

@@ -1,0 +1,309 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  eventTypes,
+  isEventType,
+  type ParsedEvent,
+  parseEvent,
+  parseEventText,
+  textsOf,
+} from "../../src/events/parse.ts";
+import type { AnyEvent } from "../../src/events/types.ts";
+import { payloads, wireEvent } from "./samples.ts";
+
+function eventOf(parsed: ParsedEvent): AnyEvent {
+  if (!parsed.ok) throw new Error(parsed.reason);
+  return parsed.event;
+}
+
+function reasonOf(raw: unknown): string {
+  const parsed = parseEvent(raw);
+  if (parsed.ok) throw new Error("this event is usable");
+  return parsed.reason;
+}
+
+const without = (object: Readonly<Record<string, unknown>>, key: string) =>
+  Object.fromEntries(Object.entries(object).filter(([name]) => name !== key));
+
+describe("the types of section 6", () => {
+  test("are these eight, in the order of the document", () => {
+    expect(eventTypes).toEqual([
+      "dm.message",
+      "mention",
+      "comment",
+      "reply",
+      "follow",
+      "like",
+      "repost",
+      "quote",
+    ]);
+  });
+
+  test.each(eventTypes)("%s comes out as it came in", (type) => {
+    const raw = wireEvent(type, payloads[type]);
+    expect(parseEvent(raw)).toEqual({ ok: true, known: true, event: raw });
+  });
+
+  test.each(eventTypes)("%s keeps fields that the platform adds", (type) => {
+    const raw = wireEvent(type, { ...payloads[type], mood: "sunny", deep: { list: [1, null] } });
+    expect(parseEvent(raw)).toEqual({ ok: true, known: true, event: raw });
+  });
+
+  test("fields that are added beside the payload are kept too", () => {
+    const raw = wireEvent("follow", payloads.follow, { region: "eu", trace: { id: 7 } });
+    expect(eventOf(parseEvent(raw))).toEqual(raw);
+  });
+
+  test("fields that are added to whoever acted are kept too", () => {
+    const actor = { username: "ada", name: "Ada", isBot: true };
+    const from = { userId: "u_1", username: "ada", name: "Ada", avatarUrl: null };
+    const follow = wireEvent("follow", { ...payloads.follow, actor });
+    const dm = wireEvent("dm.message", { ...payloads["dm.message"], from });
+    expect(eventOf(parseEvent(follow))).toEqual(follow);
+    expect(eventOf(parseEvent(dm))).toEqual(dm);
+  });
+
+  test("isEventType knows these, and no name that every object has", () => {
+    expect(eventTypes.every(isEventType)).toBe(true);
+    for (const name of ["DM.MESSAGE", "", "constructor", "toString", "__proto__"]) {
+      expect(isEventType(name)).toBe(false);
+    }
+  });
+});
+
+describe("a type that this version does not know", () => {
+  test.each(["poll.closed", "constructor", "__proto__", "toString", "hasOwnProperty", "Mention"])(
+    "%s comes out as an unknown event with all it has",
+    (type) => {
+      const raw = wireEvent(type, { anything: [1, 2], actor: "whoever" }, { region: "eu" });
+      expect(parseEvent(raw)).toEqual({ ok: true, known: false, event: raw });
+    },
+  );
+
+  test("needs no field of the types that are known", () => {
+    expect(parseEvent(wireEvent("poll.closed", {})).ok).toBe(true);
+    expect(parseEvent(wireEvent("mention", {})).ok).toBe(false);
+  });
+});
+
+describe("what may be missing", () => {
+  const optional = ["excerpt", "postId", "commentId"];
+
+  test.each(optional)("a mention without %s is usable", (field) => {
+    const payload = without(payloads.mention, field);
+    expect(eventOf(parseEvent(wireEvent("mention", payload))).payload).toEqual(payload);
+  });
+
+  test.each(optional)("a mention whose %s is null is one without it", (field) => {
+    const parsed = eventOf(
+      parseEvent(wireEvent("mention", { ...payloads.mention, [field]: null })),
+    );
+    expect(parsed.payload).toEqual({ ...payloads.mention, [field]: undefined });
+  });
+
+  test.each([
+    ["null", null],
+    ["absent", undefined],
+    ["empty", ""],
+  ])("a message whose excerpt is %s has an empty one", (_name, excerpt) => {
+    const payload = { ...payloads["dm.message"], excerpt };
+    const raw: unknown = JSON.parse(JSON.stringify(wireEvent("dm.message", payload)));
+    expect(eventOf(parseEvent(raw)).payload).toMatchObject({ excerpt: "" });
+  });
+
+  test.each([
+    ["absent", undefined],
+    ["null", null],
+    ["a number", 5],
+  ])("createdAt that is %s becomes empty, for nothing hangs on it", (_name, createdAt) => {
+    const event = eventOf(parseEvent(wireEvent("follow", payloads.follow, { createdAt })));
+    expect(event.createdAt).toBe("");
+  });
+});
+
+describe("what cannot be handled says why, by path", () => {
+  test.each<[string, unknown, RegExp]>([
+    ["null", null, /event must be an object/],
+    ["a number", 5, /event must be an object/],
+    ["a text", "event", /event must be an object/],
+    ["a list", [], /id|event must be an object/],
+    ["no id", wireEvent("follow", payloads.follow, { id: undefined }), /^id: /],
+    ["an empty id", wireEvent("follow", payloads.follow, { id: "" }), /^id: /],
+    ["an id that is a number", wireEvent("follow", payloads.follow, { id: 1001 }), /^id: /],
+    ["no type", wireEvent("follow", payloads.follow, { type: undefined }), /^type: /],
+    ["an empty type", wireEvent("", {}), /^type: /],
+    ["no payload", wireEvent("follow", undefined), /^payload: /],
+    ["a payload that is null", wireEvent("poll.closed", null), /^payload: /],
+    ["a payload that is a text", wireEvent("poll.closed", "text"), /^payload: /],
+    ["a payload that is a list", wireEvent("poll.closed", []), /^payload: /],
+    ["no actor", wireEvent("follow", without(payloads.follow, "actor")), /^payload\.actor: /],
+    [
+      "an actor without a name",
+      wireEvent("like", { ...payloads.like, actor: { username: "ada" } }),
+      /^payload\.actor\.name: /,
+    ],
+    [
+      "a message without a conversation",
+      wireEvent("dm.message", without(payloads["dm.message"], "conversationId")),
+      /^payload\.conversationId: /,
+    ],
+    [
+      "a conversation without an id",
+      wireEvent("dm.message", { ...payloads["dm.message"], conversationId: "" }),
+      /^payload\.conversationId: /,
+    ],
+    [
+      "a message from nobody",
+      wireEvent("dm.message", { ...payloads["dm.message"], from: null }),
+      /^payload\.from: /,
+    ],
+    [
+      "an excerpt of another kind",
+      wireEvent("mention", { ...payloads.mention, excerpt: 5 }),
+      /^payload\.excerpt: /,
+    ],
+  ])("%s", (_name, raw, reason) => {
+    expect(reasonOf(raw)).toMatch(reason);
+  });
+
+  test("every problem is told", () => {
+    expect(reasonOf({ payload: {} })).toMatch(/id: .*type: /);
+    expect(reasonOf(wireEvent("follow", {}))).toMatch(
+      /payload\.actor: .*payload\.entityType: .*payload\.entityId: /,
+    );
+  });
+
+  test("the id and the type are told where they can be read", () => {
+    expect(parseEvent(wireEvent("follow", {}))).toMatchObject({ id: "1001", type: "follow" });
+    expect(parseEvent({ id: 5, type: "" })).toMatchObject({ id: undefined, type: undefined });
+    expect(parseEvent(null)).toMatchObject({ id: undefined, type: undefined });
+  });
+
+  test("an id that was only inherited is not one", () => {
+    const raw: unknown = Object.create({ id: "1", type: "follow" });
+    expect(parseEvent(raw)).toMatchObject({ ok: false, id: undefined, type: undefined });
+  });
+
+  test("no value of the event is in the reason", () => {
+    const secret = "PRIVATE-WORDS";
+    const broken = [
+      secret,
+      [secret],
+      { id: [secret], type: { secret }, payload: secret },
+      wireEvent("mention", { actor: secret, entityType: [secret], entityId: 5, excerpt: [secret] }),
+      wireEvent("dm.message", { conversationId: { secret }, from: secret, excerpt: { secret } }),
+      wireEvent("follow", { actor: { username: 5, name: [secret] }, [secret]: secret }),
+    ];
+    for (const raw of broken) expect(reasonOf(raw)).not.toContain(secret);
+  });
+});
+
+describe("names that every object has", () => {
+  const hostile = `{
+    "id": "1", "type": "mention", "createdAt": "", "__proto__": {"polluted": "event"},
+    "payload": {
+      "__proto__": {"polluted": "payload", "postId": "p_evil"},
+      "constructor": {"prototype": {"polluted": "constructor"}},
+      "actor": {"username": "ada", "name": "Ada", "__proto__": {"polluted": "actor"}},
+      "entityType": "post", "entityId": "p_1", "more": {"__proto__": {"polluted": "more"}}
+    }
+  }`;
+
+  test("pollute neither the event nor anything else", () => {
+    const event = eventOf(parseEventText(hostile));
+    const payload: Readonly<Record<string, unknown>> = { ...event.payload };
+    for (const object of [event, event.payload, payload["actor"], payload["more"], {}, []]) {
+      expect((object as { polluted?: unknown }).polluted).toBeUndefined();
+    }
+  });
+
+  test("cannot slip a field past the check", () => {
+    const event = eventOf(parseEventText(hostile));
+    expect("postId" in event.payload ? event.payload.postId : undefined).toBeUndefined();
+  });
+
+  test("cannot stand in for a field that is required", () => {
+    const raw =
+      '{"id":"1","type":"follow","payload":{"__proto__":{"actor":{"username":"a","name":"b"},"entityType":"user","entityId":"1"}}}';
+    expect(parseEventText(raw)).toMatchObject({
+      ok: false,
+      reason: expect.stringMatching(/actor/),
+    });
+  });
+});
+
+describe("JSON text", () => {
+  test("is read as the event that it holds", () => {
+    const raw = wireEvent("quote", payloads.quote);
+    expect(parseEventText(JSON.stringify(raw))).toEqual(parseEvent(raw));
+  });
+
+  test.each(["", "{", "undefined", "\0"])("%j is not JSON, and nothing is thrown", (text) => {
+    expect(parseEventText(text)).toMatchObject({ ok: false, id: undefined, reason: /JSON/ });
+  });
+
+  test("that is a hundred thousand levels deep does not break the reader", () => {
+    const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+    const text = `{"id":"1","type":"poll.closed","payload":{"deep":${deep}},"createdAt":""}`;
+    expect(parseEventText(text).ok).toBe(true);
+    expect(parseEventText(deep).ok).toBe(false);
+  });
+});
+
+describe("whatever the value", () => {
+  const anyType = fc.oneof(fc.constantFrom(...eventTypes), fc.string());
+  const anyEvent = fc.record(
+    { id: fc.oneof(fc.string(), fc.jsonValue()), type: anyType, payload: fc.jsonValue() },
+    { requiredKeys: [] },
+  );
+
+  test("nothing is thrown, and what is usable has an id, a type and a payload", () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.anything(), fc.jsonValue(), anyEvent), (raw) => {
+        const parsed = parseEvent(raw);
+        if (!parsed.ok) {
+          expect(parsed.reason).not.toBe("");
+          return;
+        }
+        expect(parsed.event.id).not.toBe("");
+        expect(parsed.event.type).not.toBe("");
+        expect(typeof parsed.event.payload).toBe("object");
+        expect(parsed.known).toBe(isEventType(parsed.event.type));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("reading twice gives what reading once gave", () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...eventTypes),
+        fc.dictionary(fc.string(), fc.jsonValue()),
+        (type, more) => {
+          const parsed = parseEvent(wireEvent(type, { ...more, ...payloads[type] }));
+          expect(parsed.ok).toBe(true);
+          if (parsed.ok) expect(parseEvent(parsed.event)).toEqual(parsed);
+        },
+      ),
+    );
+  });
+});
+
+describe("the texts of people", () => {
+  test("are the excerpt, where there is one", () => {
+    expect(textsOf(eventOf(parseEvent(wireEvent("dm.message", payloads["dm.message"]))))).toEqual([
+      "hello",
+    ]);
+    expect(textsOf(eventOf(parseEvent(wireEvent("mention", payloads.mention))))).toEqual([
+      "hey @bot",
+    ]);
+    expect(textsOf(eventOf(parseEvent(wireEvent("follow", payloads.follow))))).toEqual([]);
+  });
+
+  test("are found in types that are newer than this version", () => {
+    expect(textsOf(eventOf(parseEvent(wireEvent("whisper", { excerpt: "psst" }))))).toEqual([
+      "psst",
+    ]);
+    expect(textsOf(eventOf(parseEvent(wireEvent("whisper", { excerpt: 5 }))))).toEqual([]);
+  });
+});

@@ -1,0 +1,29 @@
+import type { EventType } from "../../src/events/types.ts";
+
+const actor = { username: "ada", name: "Ada" };
+const activity = { actor, entityType: "post", entityId: "p_1" };
+
+/** A payload of each type with all that section 6 of the platform document lists for it. */
+export const payloads: Readonly<Record<EventType, Readonly<Record<string, unknown>>>> = {
+  "dm.message": {
+    conversationId: "c_1",
+    from: { userId: "u_1", username: "ada", name: "Ada" },
+    excerpt: "hello",
+  },
+  mention: { ...activity, excerpt: "hey @bot", postId: "p_1", commentId: "k_1" },
+  comment: { ...activity, excerpt: "nice", postId: "p_1", commentId: "k_1" },
+  reply: activity,
+  follow: { actor, entityType: "user", entityId: "u_1" },
+  like: activity,
+  repost: activity,
+  quote: activity,
+};
+
+/** An event as it comes over the wire. */
+export function wireEvent(
+  type: string,
+  payload: unknown,
+  more: Readonly<Record<string, unknown>> = {},
+): Record<string, unknown> {
+  return { id: "1001", type, payload, createdAt: "2026-01-02T03:04:05.678Z", ...more };
+}
