@@ -1,0 +1,72 @@
+import { expect, expectTypeOf, test } from "vitest";
+import { eventTypes, parseEvent } from "../../src/events/parse.ts";
+import type {
+  ActivityPayload,
+  AnyEvent,
+  DmMessagePayload,
+  EventOf,
+  EventType,
+  FollowPayload,
+  KnownEvent,
+  UnknownEvent,
+} from "../../src/events/types.ts";
+import { payloads, wireEvent } from "./samples.ts";
+
+// What is said about types is held by the compiler (`npm run check`); the rest runs.
+
+test("the type of an event narrows its payload", () => {
+  const payloadOf = (event: KnownEvent): unknown => {
+    switch (event.type) {
+      case "dm.message":
+        expectTypeOf(event.payload).toEqualTypeOf<DmMessagePayload>();
+        return event.payload.conversationId;
+      case "follow":
+        expectTypeOf(event.payload).toEqualTypeOf<FollowPayload>();
+        return event.payload.entityId;
+      case "mention":
+      case "comment":
+      case "reply":
+      case "like":
+      case "repost":
+      case "quote":
+        expectTypeOf(event.payload).toEqualTypeOf<ActivityPayload>();
+        return event.payload.actor.username;
+      default:
+        // Every type is handled above: the switch is known to be complete.
+        expectTypeOf(event).toBeNever();
+        return undefined;
+    }
+  };
+  for (const type of eventTypes) {
+    const parsed = parseEvent(wireEvent(type, payloads[type]));
+    expect(parsed.ok && parsed.known && payloadOf(parsed.event)).toBeTruthy();
+  }
+});
+
+test("`known` tells an event of this version from a newer one, so newer types never break narrowing", () => {
+  const parsed = parseEvent(wireEvent("dm.message", payloads["dm.message"]));
+  if (parsed.ok && parsed.known && parsed.event.type === "dm.message") {
+    expectTypeOf(parsed.event.payload).toEqualTypeOf<DmMessagePayload>();
+    expectTypeOf(parsed.event.payload.excerpt).toEqualTypeOf<string>();
+  }
+  if (parsed.ok && !parsed.known) expectTypeOf(parsed.event).toEqualTypeOf<UnknownEvent>();
+  expect(parsed).toMatchObject({ ok: true, known: true });
+});
+
+test("a newer event has nothing but unknown fields in its payload", () => {
+  expectTypeOf<UnknownEvent["payload"]>().toEqualTypeOf<Readonly<Record<string, unknown>>>();
+  expectTypeOf<UnknownEvent>().not.toExtend<KnownEvent>();
+  expectTypeOf<AnyEvent>().toEqualTypeOf<KnownEvent | UnknownEvent>();
+});
+
+test("EventOf picks one event, or a union that `type` narrows", () => {
+  expectTypeOf<EventOf<"follow">["payload"]>().toEqualTypeOf<FollowPayload>();
+  expectTypeOf<EventOf<"mention" | "follow">["type"]>().toEqualTypeOf<"mention" | "follow">();
+  expectTypeOf<EventOf<EventType>>().toEqualTypeOf<KnownEvent>();
+});
+
+test("optional fields must be looked at before use", () => {
+  expectTypeOf<ActivityPayload["postId"]>().toEqualTypeOf<string | undefined>();
+  expectTypeOf<ActivityPayload["excerpt"]>().toEqualTypeOf<string | undefined>();
+  expectTypeOf<DmMessagePayload["excerpt"]>().toEqualTypeOf<string>();
+});
