@@ -71,8 +71,11 @@ describe("scripts/pack.ts", { timeout: 120_000 }, () => {
   });
 
   test("every entry point exists", () => {
-    const { exports } = JSON.parse(entries.get("package/package.json")?.text ?? "");
-    const paths = JSON.stringify(exports).match(/\.\/[^"]+/g) ?? [];
+    const manifest = JSON.parse(entries.get("package/package.json")?.text ?? "");
+    const exports: (string | Record<string, string>)[] = Object.values(manifest.exports);
+    const paths = exports.flatMap((entry) =>
+      typeof entry === "string" ? [entry] : Object.values(entry),
+    );
     expect(paths.length).toBeGreaterThan(0);
     for (const path of paths) expect(entries.has(path.replace("./", "package/")), path).toBe(true);
   });
