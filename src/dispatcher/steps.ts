@@ -93,7 +93,8 @@ export class DurableSteps implements StepRunner {
       throw uncertain(step.name);
     }
     const { clock, signal, inbox } = this.#scope;
-    await sleep(clock, open.startedAt + step.inFlightMs - clock.now(), signal);
+    const stillInFlightMs = open.startedAt + step.inFlightMs - clock.now();
+    if (stillInFlightMs > 0) await sleep(clock, stillInFlightMs, signal);
     signal.throwIfAborted();
     const intent: OpenIntent = {
       ...open,

@@ -37,6 +37,8 @@ export class ManualClock implements Clock {
    * motion gets a turn of the event loop before the next one fires.
    */
   async advance(ms: number): Promise<void> {
+    // What was begun before may be about to set its timer.
+    await turn();
     const until = this.#now + ms;
     for (;;) {
       const due = this.#timers.filter(({ at }) => at <= until).sort((a, b) => a.at - b.at)[0];

@@ -1,0 +1,345 @@
+import { describe, expect, test } from "vitest";
+import { systemClock } from "../../src/core/clock.ts";
+import { ApiError, NetworkError, ServiceBotError } from "../../src/errors.ts";
+import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
+import { message, messages } from "../support/inbox-events.ts";
+import { gate, harness } from "./harness.ts";
+
+describe("handling", () => {
+  test("an event is handled once and is done", async () => {
+    const seen: string[] = [];
+    const { inbox, dispatcher } = harness((job) => seen.push(job.event.id));
+    await inbox.put(messages("1"), "webhook");
+    await inbox.put(messages("1"), "poll");
+    await dispatcher.idle();
+    expect(seen).toEqual(["1"]);
+    expect(await inbox.stats()).toMatchObject({ pending: 0, done: 1 });
+  });
+
+  test("the handler gets the event with its attempt, door and lateness", async () => {
+    const seen: unknown[] = [];
+    const { inbox, dispatcher } = harness(({ event, attempt, source, late }) =>
+      seen.push({ id: event.id, type: event.type, attempt, source, late }),
+    );
+    await inbox.put(messages("5"), "webhook");
+    await dispatcher.idle();
+    await inbox.put(messages("4"), "poll");
+    await dispatcher.idle();
+    expect(seen).toEqual([
+      { id: "5", type: "dm.message", attempt: 1, source: "webhook", late: false },
+      { id: "4", type: "dm.message", attempt: 1, source: "poll", late: true },
+    ]);
+  });
+
+  test("one lane is handled in order while another one goes on beside it", async () => {
+    const slow = gate();
+    const seen: string[] = [];
+    const { inbox, dispatcher } = harness(async (job) => {
+      if (job.event.id === "1") await slow.pass();
+      seen.push(job.event.id);
+    });
+    await inbox.put([message("1", "a"), message("2", "a")], "webhook");
+    await slow.entered;
+    await inbox.put([message("3", "b")], "webhook");
+    await untilTrue(() => seen.includes("3"));
+    expect(seen).toEqual(["3"]);
+    slow.open();
+    await dispatcher.idle();
+    expect(seen).toEqual(["3", "1", "2"]);
+  });
+
+  test("no more lanes run at once than the concurrency allows", async () => {
+    let running = 0;
+    let most = 0;
+    const gates = [gate(), gate(), gate()];
+    const { inbox, dispatcher } = harness(
+      async (job) => {
+        running += 1;
+        most = Math.max(most, running);
+        await gates[Number(job.event.id)]?.pass();
+        running -= 1;
+      },
+      { concurrency: 2 },
+    );
+    await inbox.put([message("0", "a"), message("1", "b"), message("2", "c")], "webhook");
+    await Promise.all([gates[0]?.entered, gates[1]?.entered]);
+    expect(running).toBe(2);
+    for (const { open } of gates) open();
+    await dispatcher.idle();
+    expect(most).toBe(2);
+    expect(await inbox.stats()).toMatchObject({ done: 3 });
+  });
+
+  test("each event is one line in the log", async () => {
+    const { inbox, dispatcher, log } = harness(() => undefined);
+    await inbox.put(messages("1"), "webhook");
+    await dispatcher.idle();
+    expect(log.records).toMatchObject([
+      { level: "info", msg: "handled", event: "1", type: "dm.message", lane: "dm:c1", attempt: 1 },
+    ]);
+  });
+});
+
+describe("failures", () => {
+  test("a failed event is tried again after a growing wait, and then it is done", async () => {
+    const attempts: number[] = [];
+    const { inbox, dispatcher, clock, failures } = harness((job) => {
+      attempts.push(job.attempt);
+      if (job.attempt < 3) throw new Error("boom");
+    });
+    await inbox.put(messages("1"), "webhook");
+    await dispatcher.idle();
+    for (const wait of [500, 1_000]) {
+      const before = attempts.length;
+      await clock.advance(wait - 1);
+      expect(attempts).toHaveLength(before);
+      await clock.advance(1);
+      await dispatcher.idle();
+      expect(attempts).toHaveLength(before + 1);
+    }
+    expect(attempts).toEqual([1, 2, 3]);
+    expect(await inbox.stats()).toMatchObject({ pending: 0, done: 1, dead: 0 });
+    expect(failures).toHaveLength(2);
+  });
+
+  test("after the last attempt it is a dead letter with its error, and its lane goes on", async () => {
+    const seen: string[] = [];
+    const { inbox, dispatcher, clock } = harness((job) => {
+      seen.push(job.event.id);
+      if (job.event.id === "1") throw new TypeError("boom");
+    });
+    await inbox.put(messages("1", "2"), "webhook");
+    await dispatcher.idle();
+    await clock.advance(1_000);
+    await dispatcher.idle();
+    await clock.advance(2_000);
+    await dispatcher.idle();
+    expect(seen).toEqual(["1", "1", "1", "2"]);
+    expect(await inbox.deadLetters(10)).toMatchObject([
+      { id: "1", attempts: 3, error: "TypeError: boom" },
+    ]);
+  });
+
+  test("what people wrote is in neither the log nor the dead letter", async () => {
+    const { inbox, dispatcher, log } = harness(
+      () => {
+        throw new Error("cannot answer: text of 1, with whsec_very_secret");
+      },
+      { maxAttempts: 1, scrub: (text) => text.replaceAll("whsec_very_secret", "[redacted]") },
+    );
+    await inbox.put(messages("1"), "webhook");
+    await dispatcher.idle();
+    const [letter] = await inbox.deadLetters(1);
+    expect(letter?.error).toBe("Error: cannot answer: [redacted], with [redacted]");
+    expect(log.text()).toContain("cannot answer");
+    expect(log.text()).not.toContain("text of 1");
+    expect(log.text()).not.toContain("whsec_very_secret");
+  });
+
+  test("a handler that killed the process every time is not run again", async () => {
+    const inbox = new SqliteInbox({ file: ":memory:" });
+    await inbox.put(messages("1"), "webhook");
+    // Three processes that claimed the event and were gone before they could say what became of it.
+    for (let i = 0; i < 3; i++) await inbox.claim(1, 0);
+    const seen: string[] = [];
+    const { dispatcher } = harness((job) => seen.push(job.event.id), { inbox, clock: systemClock });
+    await dispatcher.idle();
+    expect(seen).toEqual([]);
+    expect((await inbox.deadLetters(1))[0]?.error).toContain("3 runs");
+  });
+
+  test("something thrown that is no error is recorded too", async () => {
+    const { inbox, dispatcher } = harness(
+      () => {
+        throw "a word";
+      },
+      { maxAttempts: 1 },
+    );
+    await inbox.put(messages("1"), "webhook");
+    await dispatcher.idle();
+    expect((await inbox.deadLetters(1))[0]?.error).toBe("string: a word");
+  });
+});
+
+describe("outages of the platform", () => {
+  const outages = {
+    "no connection": new NetworkError("API_UNREACHABLE", "down", { sent: false }),
+    "no answer in time": new NetworkError("API_TIMEOUT", "slow", { sent: true }),
+    "429": new ApiError("slow down", { status: 429 }),
+    "503": new ApiError("away", { status: 503 }),
+    "a wrapped 503": new Error("in my code", { cause: new ApiError("away", { status: 503 }) }),
+  };
+
+  for (const [name, error] of Object.entries(outages)) {
+    test(`${name} burns no attempts`, async () => {
+      const attempts: number[] = [];
+      let down = true;
+      const { inbox, dispatcher, clock } = harness((job) => {
+        attempts.push(job.attempt);
+        if (down) throw error;
+      });
+      await inbox.put(messages("1"), "webhook");
+      for (let i = 0; i < 6; i++) {
+        await dispatcher.idle();
+        await clock.advance(10_000);
+      }
+      down = false;
+      await clock.advance(10_000);
+      await dispatcher.idle();
+      expect(attempts.length).toBeGreaterThan(3);
+      expect(new Set(attempts)).toEqual(new Set([1]));
+      expect(await inbox.stats()).toMatchObject({ done: 1, dead: 0 });
+    });
+  }
+
+  test("a 400 does burn attempts", async () => {
+    const { inbox, dispatcher } = harness(
+      () => {
+        throw new ApiError("bad request", { status: 400 });
+      },
+      { maxAttempts: 1 },
+    );
+    await inbox.put(messages("1"), "webhook");
+    await dispatcher.idle();
+    expect(await inbox.stats()).toMatchObject({ dead: 1 });
+  });
+
+  test("Retry-After is honoured", async () => {
+    let calls = 0;
+    const { inbox, dispatcher, clock } = harness(() => {
+      calls += 1;
+      if (calls === 1) throw new ApiError("slow down", { status: 429, retryAfterMs: 30_000 });
+    });
+    await inbox.put(messages("1"), "webhook");
+    await dispatcher.idle();
+    await clock.advance(29_999);
+    expect(calls).toBe(1);
+    await clock.advance(1);
+    await dispatcher.idle();
+    expect(calls).toBe(2);
+  });
+});
+
+describe("time", () => {
+  test("a handler that runs too long is aborted, counts as failed, and its late result is dropped", async () => {
+    const hanging = gate();
+    const signals: AbortSignal[] = [];
+    const { inbox, dispatcher, clock, failures } = harness(async (job) => {
+      signals.push(job.signal);
+      if (job.attempt === 1) await hanging.pass();
+    });
+    await inbox.put(messages("1"), "webhook");
+    await hanging.entered;
+    await clock.advance(60_000);
+    expect(signals[0]?.aborted).toBe(true);
+    expect(failures).toMatchObject([{ code: "HANDLER_TIMEOUT" }]);
+    await clock.advance(1_000);
+    await dispatcher.idle();
+    expect(signals).toHaveLength(2);
+    hanging.open();
+    await dispatcher.idle();
+    expect(await inbox.stats()).toMatchObject({ pending: 0, done: 1, dead: 0 });
+  });
+
+  test("the lease of a running handler is extended, so that nobody else gets its lane", async () => {
+    const long = gate();
+    const { inbox, dispatcher, clock } = harness(() => long.pass(), { handlerTimeoutMs: 600_000 });
+    await inbox.put(messages("1"), "webhook");
+    await long.entered;
+    for (let i = 0; i < 10; i++) {
+      await clock.advance(10_000);
+      expect(await inbox.claim(1, 1)).toEqual([]);
+    }
+    long.open();
+    await dispatcher.idle();
+    expect(await inbox.stats()).toMatchObject({ done: 1 });
+  });
+
+  test("a handler whose lease was taken over is aborted, and its result is dropped", async () => {
+    const long = gate();
+    const reasons: unknown[] = [];
+    const { inbox, dispatcher, clock, log } = harness(async (job) => {
+      job.signal.addEventListener("abort", () => reasons.push(job.signal.reason));
+      await long.pass();
+    });
+    await inbox.put(messages("1"), "webhook");
+    await long.entered;
+    const put = inbox.extend.bind(inbox);
+    // Somebody else takes the lane, as after a pause longer than the lease.
+    inbox.extend = async (claims, ms) => (await put(claims, ms)).slice(0, 0);
+    await clock.advance(10_000);
+    expect(reasons).toMatchObject([{ code: "LEASE_LOST" }]);
+    long.open();
+    await dispatcher.idle();
+    expect(log.records.at(-1)).toMatchObject({ level: "warn" });
+    expect(await inbox.stats()).toMatchObject({ pending: 1, done: 0 });
+  });
+});
+
+describe("stopping", () => {
+  test("a running handler gets its time, and nothing new is begun", async () => {
+    const running = gate();
+    const seen: string[] = [];
+    const { inbox, dispatcher } = harness(async (job) => {
+      seen.push(job.event.id);
+      await running.pass();
+    });
+    await inbox.put(messages("1", "2"), "webhook");
+    await running.entered;
+    const drained = dispatcher.drain(5_000);
+    running.open();
+    await drained;
+    expect(seen).toEqual(["1"]);
+    expect(await inbox.stats()).toMatchObject({ pending: 1, done: 1 });
+  });
+
+  test("a handler that takes longer than the grace period is aborted and handed back uncounted", async () => {
+    const running = gate();
+    const { inbox, dispatcher, clock } = harness(() => running.pass());
+    await inbox.put(messages("1"), "webhook");
+    await running.entered;
+    const drained = dispatcher.drain(5_000);
+    await clock.advance(5_000);
+    await drained;
+    expect(await inbox.claim(1, 1_000)).toMatchObject([{ id: "1", attempt: 1 }]);
+  });
+});
+
+describe("a store that fails", () => {
+  test("claiming goes on once the store is back", async () => {
+    const seen: string[] = [];
+    const { inbox, dispatcher, clock, log } = harness((job) => seen.push(job.event.id));
+    await dispatcher.idle();
+    const claim = inbox.claim.bind(inbox);
+    inbox.claim = () => Promise.reject(new ServiceBotError("STORE_UNAVAILABLE", "disk full"));
+    await inbox.put(messages("1"), "webhook");
+    await clock.advance(1);
+    expect(log.records).toMatchObject([{ level: "error", msg: "events cannot be claimed" }]);
+    inbox.claim = claim;
+    await clock.advance(1_000);
+    await dispatcher.idle();
+    expect(seen).toEqual(["1"]);
+  });
+
+  test("an outcome that cannot be written is written once the store is back", async () => {
+    const { inbox, dispatcher, clock } = harness(() => undefined);
+    const complete = inbox.complete.bind(inbox);
+    let calls = 0;
+    inbox.complete = (claim) => {
+      calls += 1;
+      return calls === 1
+        ? Promise.reject(new ServiceBotError("STORE_UNAVAILABLE", "disk full"))
+        : complete(claim);
+    };
+    await inbox.put(messages("1"), "webhook");
+    await untilTrue(() => calls === 1);
+    await clock.advance(5_000);
+    await dispatcher.idle();
+    expect(await inbox.stats()).toMatchObject({ pending: 0, done: 1 });
+  });
+});
+
+/** Gives the event loop turns until the condition holds. */
+async function untilTrue(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,78 @@
+import { onTestFinished } from "vitest";
+import { Dispatcher, type DispatcherOptions } from "../../src/dispatcher/dispatcher.ts";
+import type { EventJob } from "../../src/dispatcher/run.ts";
+import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
+import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { logSink } from "../support/log.ts";
+
+export type Handle = (job: EventJob) => Promise<unknown> | unknown;
+
+/** A dispatcher on an inbox in memory, with a clock that stands still. */
+export interface Harness {
+  readonly inbox: SqliteInbox;
+  readonly clock: ManualClock;
+  readonly dispatcher: Dispatcher;
+  readonly log: ReturnType<typeof logSink>;
+  /** What `failed` was told, in order. */
+  readonly failures: unknown[];
+}
+
+/** No jitter: every wait is half its upper bound. */
+const half = () => 0.5;
+
+export function harness(handle: Handle, options: Partial<DispatcherOptions> = {}): Harness {
+  const clock = new ManualClock(1_800_000_000_000);
+  const inbox = new SqliteInbox({ file: ":memory:", clock });
+  const log = logSink();
+  const failures: unknown[] = [];
+  const dispatcher = new Dispatcher({
+    inbox,
+    clock,
+    log: log.log,
+    handler: {
+      run: async (job) => {
+        await handle(job);
+      },
+      failed: async (error) => {
+        failures.push(error);
+      },
+    },
+    concurrency: 4,
+    maxAttempts: 3,
+    handlerTimeoutMs: 60_000,
+    backoff: { baseMs: 1_000, maxMs: 10_000, factor: 2 },
+    random: half,
+    ...options,
+  });
+  dispatcher.start();
+  onTestFinished(async () => {
+    await stop(dispatcher, clock);
+    await inbox.close();
+  });
+  return { inbox, clock, dispatcher, log, failures };
+}
+
+/** Drains with a clock that stands still: the grace period has to be passed for handlers that hang. */
+export async function stop(dispatcher: Dispatcher, clock: ManualClock): Promise<void> {
+  const drained = dispatcher.drain(10);
+  await clock.advance(10);
+  await drained;
+}
+
+/** A promise that is settled from outside, and one that tells when somebody waits for it. */
+export function gate(): {
+  readonly open: () => void;
+  readonly entered: Promise<void>;
+  readonly pass: () => Promise<void>;
+} {
+  const opened = Promise.withResolvers<void>();
+  const entered = Promise.withResolvers<void>();
+  return {
+    open: opened.resolve,
+    entered: entered.promise,
+    pass: () => {
+      entered.resolve();
+      return opened.promise;
+    },
+  };
+}
