@@ -1,0 +1,158 @@
+import fc from "fast-check";
+import { describe, expect, test, vi } from "vitest";
+import { orderKey } from "../../src/events/id.ts";
+import { defaultLane, type LaneOf } from "../../src/events/lane.ts";
+import type { NewEvent } from "../../src/inbox/inbox.ts";
+import { readBatch } from "../../src/inbox/intake.ts";
+
+const actor = { username: "ada", name: "Ada" };
+
+function follow(id: string, more: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
+  return { id, type: "follow", payload: { actor, entityType: "user", entityId: "u_1" }, ...more };
+}
+
+/** The only element of a batch of one. */
+function read(raw: unknown, laneOf: LaneOf = defaultLane): NewEvent {
+  const [event] = readBatch([raw], laneOf);
+  if (event === undefined) throw new Error("the batch lost its only event");
+  return event;
+}
+
+/** As `JSON.parse` makes it of a hostile body. */
+function nested(levels: number): unknown {
+  return JSON.parse(`${"[".repeat(levels)}${"]".repeat(levels)}`);
+}
+
+const TOO_DEEP = 200_000;
+
+describe("an event on its way in", () => {
+  test("carries its id, its type, its lane, its order, and itself as text", () => {
+    const raw = follow("1001", { createdAt: "2026-01-02T03:04:05.678Z" });
+    expect(read(raw)).toEqual({
+      id: "1001",
+      type: "follow",
+      lane: "user:ada",
+      ord: orderKey("1001"),
+      body: JSON.stringify(raw),
+    });
+  });
+
+  test("keeps every field, also of types that are newer than this version", () => {
+    const raw = { id: "7", type: "poll.closed", payload: { votes: [1, 2] }, region: "eu" };
+    expect(JSON.parse(read(raw).body)).toEqual(raw);
+    expect(read(raw)).toMatchObject({ type: "poll.closed", lane: "type:poll.closed" });
+  });
+
+  test("goes to the lane that the bot chooses", () => {
+    expect(read(follow("1"), (event) => `mine:${event.id}`).lane).toBe("mine:1");
+  });
+
+  test("with NUL and lone surrogates is kept as it is", () => {
+    const raw = follow("1", { note: "a\0b\ud800c" });
+    expect(JSON.parse(read(raw).body)).toEqual(raw);
+  });
+});
+
+describe("a batch", () => {
+  test("is sorted by id: digits as numbers, then the rest", () => {
+    const ids = ["evt_b", "10", "9007199254740993", "9", "evt_a", "9007199254740992"];
+    const sorted = readBatch(
+      ids.map((id) => follow(id)),
+      defaultLane,
+    ).map(({ id }) => id);
+    expect(sorted).toEqual(["9", "10", "9007199254740992", "9007199254740993", "evt_a", "evt_b"]);
+  });
+
+  test("loses nothing and adds nothing, whatever it holds", () => {
+    fc.assert(
+      fc.property(fc.array(fc.jsonValue()), (raw) => {
+        const batch = readBatch(raw, defaultLane);
+        const texts = (list: readonly unknown[]) => list.map((one) => JSON.stringify(one)).sort();
+        expect(batch.map(({ body }) => body).sort()).toEqual(texts(raw));
+        const orders = batch.map(({ ord }) => ord);
+        expect(orders).toEqual([...orders].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0)));
+      }),
+    );
+  });
+
+  test("without events is empty", () => {
+    expect(readBatch([], defaultLane)).toEqual([]);
+  });
+});
+
+describe("an event that cannot be handled", () => {
+  test("is passed on with the reason, and the rest of the batch without one", () => {
+    const batch = readBatch([follow("1"), { id: "2", type: "follow", payload: {} }], defaultLane);
+    expect(batch.map(({ id, unusable }) => [id, unusable === undefined])).toEqual([
+      ["1", true],
+      ["2", false],
+    ]);
+    expect(batch[1]?.unusable).toMatch(/payload\.actor/);
+  });
+
+  test("keeps its id, its type and its text, so that it can be looked at", () => {
+    const raw = { id: "2", type: "follow", payload: {} };
+    expect(read(raw)).toMatchObject({ id: "2", type: "follow", body: JSON.stringify(raw) });
+  });
+
+  test("is never given to the bot's lane function", () => {
+    const laneOf = vi.fn<LaneOf>(() => "mine");
+    expect(read({ id: "2" }, laneOf).lane).toBe("invalid");
+    expect(laneOf).not.toHaveBeenCalled();
+    expect(read(follow("2"), laneOf).lane).toBe("mine");
+  });
+
+  test("without an id gets one from its content: repeats are one, others are others", () => {
+    const one = { type: "follow", payload: { actor } };
+    expect(read(one).id).toMatch(/^invalid:[0-9a-f]{32}$/);
+    expect(read({ ...one }).id).toBe(read(one).id);
+    expect(read({ ...one, more: 1 }).id).not.toBe(read(one).id);
+    expect(read({ ...one, id: 5 }).id).not.toBe(read(one).id);
+  });
+
+  test.each([
+    ["null", null],
+    ["a number", 5],
+    ["a text", "x"],
+    ["a list", [[]]],
+    ["nothing", {}],
+  ])("may be %s", (_name, raw) => {
+    expect(read(raw)).toMatchObject({
+      type: "invalid",
+      lane: "invalid",
+      body: JSON.stringify(raw),
+    });
+    expect(read(raw).unusable).toBeTruthy();
+  });
+});
+
+describe("an event that is nested too deeply to be written as text", () => {
+  test("is one: the engine gives up on it", () => {
+    expect(() => JSON.stringify(nested(TOO_DEEP))).toThrow(RangeError);
+  });
+
+  test("is passed on as one that cannot be handled, with its id and type", () => {
+    const event = read({ ...follow("1"), deep: nested(TOO_DEEP) });
+    expect(event).toMatchObject({
+      id: "1",
+      type: "follow",
+      body: "",
+      unusable: expect.stringMatching(/deep/),
+    });
+  });
+
+  test("leaves the rest of its batch alone", () => {
+    const [first, second] = readBatch(
+      [{ ...follow("1"), deep: nested(TOO_DEEP) }, follow("2")],
+      defaultLane,
+    );
+    expect(first?.unusable).toBeDefined();
+    expect(second).toMatchObject({ id: "2", lane: "user:ada" });
+    expect(second?.unusable).toBeUndefined();
+  });
+
+  test("and has no id does not throw either", () => {
+    expect(read(nested(TOO_DEEP)).unusable).toBeDefined();
+    expect(read({ type: "follow", deep: nested(TOO_DEEP) }).unusable).toBeDefined();
+  });
+});
