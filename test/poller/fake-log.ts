@@ -1,0 +1,45 @@
+import type { EventPage } from "../../src/client/types.ts";
+import type { ManualClock } from "../../src/testing/manual-clock.ts";
+
+interface Entry {
+  readonly id: string;
+  readonly type: string;
+  readonly createdAt: string;
+  readonly payload: object;
+}
+
+/** The platform's event log with the rules of `GET /events` (section 4 of the platform document). */
+export class FakeLog {
+  readonly #clock: ManualClock;
+  readonly requests: (string | undefined)[] = [];
+  entries: Entry[] = [];
+  /** Thrown by the next requests, one each. */
+  failures: unknown[] = [];
+
+  constructor(clock: ManualClock) {
+    this.#clock = clock;
+  }
+
+  /** Adds an event. Out of order when its id is lower than the last one: such commits happen. */
+  add(id: string, type = "dm.message", at: number = this.#clock.now()): void {
+    const from = { userId: "u", username: "ada", name: "Ada" };
+    const actor = { username: "ada", name: "Ada" };
+    const payload =
+      type === "dm.message"
+        ? { conversationId: "c1", from, excerpt: "hi" }
+        : { actor, entityType: "post", entityId: "p1" };
+    this.entries.push({ id, type, createdAt: new Date(at).toISOString(), payload });
+    this.entries.sort((a, b) => Number(a.id) - Number(b.id));
+  }
+
+  readonly events = async (query: { since?: string; limit?: number }): Promise<EventPage> => {
+    this.requests.push(query.since);
+    const failure = this.failures.shift();
+    if (failure !== undefined) throw failure;
+    const date = this.#clock.now();
+    if (query.since === "") return { events: [], cursor: this.entries.at(-1)?.id ?? "0", date };
+    const after = Number(query.since ?? -1);
+    const events = this.entries.filter(({ id }) => Number(id) > after).slice(0, query.limit ?? 50);
+    return { events, cursor: events.at(-1)?.id ?? query.since ?? "", date };
+  };
+}

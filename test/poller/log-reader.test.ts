@@ -1,0 +1,172 @@
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { defaultLane } from "../../src/events/lane.ts";
+import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
+import { CURSOR, LogReader, type LogReaderOptions } from "../../src/poller/log-reader.ts";
+import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { FakeLog } from "./fake-log.ts";
+
+const signal = new AbortController().signal;
+const MINUTE = 60_000;
+
+let clock: ManualClock;
+let inbox: SqliteInbox;
+let log: FakeLog;
+
+beforeEach(() => {
+  clock = new ManualClock(1_800_000_000_000);
+  inbox = new SqliteInbox({ file: ":memory:", clock });
+  log = new FakeLog(clock);
+});
+
+async function open(options: Partial<LogReaderOptions> = {}): Promise<LogReader> {
+  const reader = new LogReader({
+    inbox,
+    client: log,
+    laneOf: defaultLane,
+    startFrom: "oldest",
+    platformNow: () => clock.now(),
+    ...options,
+  });
+  await reader.open(signal);
+  return reader;
+}
+
+const pending = async () => (await inbox.stats()).pending;
+
+describe("the first start", () => {
+  test("from now passes over what is in the log, and gets what comes after", async () => {
+    log.add("1");
+    const reader = await open({ startFrom: "now" });
+    log.add("2");
+    const found = await reader.read("cursor", signal);
+    expect(found.map(({ id }) => id)).toEqual(["2"]);
+  });
+
+  test("from now stores its place at once, so that a restart loses nothing", async () => {
+    log.add("1");
+    await open({ startFrom: "now" });
+    expect(await inbox.cursor(CURSOR)).toBe("1");
+    log.add("2");
+    const restarted = await open({ startFrom: "now" });
+    expect(await restarted.read("cursor", signal)).toMatchObject([{ id: "2" }]);
+  });
+
+  test("from the oldest reads everything", async () => {
+    log.add("1");
+    log.add("2");
+    const reader = await open();
+    expect(await reader.read("cursor", signal)).toHaveLength(2);
+    expect(log.requests[0]).toBeUndefined();
+  });
+
+  test("on an empty log an empty cursor is not followed, for it would mean the present", async () => {
+    const reader = await open();
+    await reader.read("cursor", signal);
+    log.add("1");
+    expect(await reader.read("head", signal)).toMatchObject([{ id: "1" }]);
+    expect(log.requests).not.toContain("");
+  });
+});
+
+describe("a round", () => {
+  test("follows the cursor to the end of the log, in pages of 50", async () => {
+    for (let id = 1; id <= 120; id++) log.add(String(id), "follow");
+    const reader = await open();
+    expect(await reader.read("cursor", signal)).toHaveLength(120);
+    expect(log.requests).toEqual([undefined, "50", "100", "120"]);
+    expect(await pending()).toBe(120);
+  });
+
+  test("tells only what the inbox did not have", async () => {
+    log.add("1");
+    log.add("2");
+    const reader = await open();
+    await reader.read("cursor", signal);
+    log.add("3");
+    expect(await reader.read("cursor", signal)).toMatchObject([{ id: "3", type: "dm.message" }]);
+    expect(await pending()).toBe(3);
+  });
+
+  test("dates what it finds by the platform, and what has no date by the present", async () => {
+    log.add("1", "follow", clock.now() - 5_000);
+    log.entries.push({ id: "2", type: "follow", createdAt: "soon", payload: {} });
+    const reader = await open();
+    expect(await reader.read("cursor", signal)).toMatchObject([
+      { id: "1", at: clock.now() - 5_000 },
+      { id: "2", at: clock.now() },
+    ]);
+  });
+
+  test("stores an event that cannot be handled as a dead letter and goes on", async () => {
+    log.entries.push({ id: "1", type: "dm.message", createdAt: "", payload: {} });
+    log.add("2");
+    const reader = await open();
+    await reader.read("cursor", signal);
+    expect(await inbox.deadLetters(10)).toMatchObject([{ id: "1" }]);
+    expect(await pending()).toBe(1);
+  });
+
+  test("that breaks off begins again where its last page was stored", async () => {
+    for (let id = 1; id <= 120; id++) log.add(String(id), "follow", clock.now() - 2 * MINUTE);
+    const reader = await open();
+    const put = inbox.put.bind(inbox);
+    let calls = 0;
+    inbox.put = (...batch) => {
+      calls += 1;
+      return calls === 2 ? Promise.reject(new Error("disk full")) : put(...batch);
+    };
+    await expect(reader.read("cursor", signal)).rejects.toThrow("disk full");
+    expect(await inbox.cursor(CURSOR)).toBe("50");
+    log.requests.length = 0;
+    await reader.read("cursor", signal);
+    expect(log.requests[0]).toBe("50");
+    expect(await pending()).toBe(120);
+  });
+});
+
+describe("the stored cursor", () => {
+  test("never passes an event that is younger than a minute", async () => {
+    log.add("1", "follow", clock.now() - MINUTE);
+    const reader = await open();
+    await reader.read("cursor", signal);
+    expect(await inbox.cursor(CURSOR)).toBe("1");
+    log.add("2");
+    await reader.read("cursor", signal);
+    expect(await inbox.cursor(CURSOR)).toBe("1");
+    await clock.advance(MINUTE);
+    await reader.read("cursor", signal);
+    expect(await inbox.cursor(CURSOR)).toBe("2");
+  });
+
+  test("so an event that is committed late, below others, is found by the next audit", async () => {
+    const reader = await open();
+    log.add("2");
+    await reader.read("cursor", signal);
+    await clock.advance(MINUTE - 1);
+    log.add("1", "dm.message", clock.now() - MINUTE + 1);
+    expect(await reader.read("head", signal)).toEqual([]);
+    expect(await reader.read("cursor", signal)).toMatchObject([{ id: "1" }]);
+  });
+
+  test("is written in the same transaction as its events", async () => {
+    log.add("1", "follow", clock.now() - MINUTE);
+    const reader = await open();
+    const batches: unknown[] = [];
+    const put = inbox.put.bind(inbox);
+    inbox.put = (events, source, cursors) => {
+      batches.push({ ids: events.map(({ id }) => id), cursors });
+      return put(events, source, cursors);
+    };
+    await reader.read("cursor", signal);
+    expect(batches).toEqual([{ ids: ["1"], cursors: [{ name: CURSOR, position: "1" }] }]);
+  });
+
+  test("a full inbox leaves it where it was", async () => {
+    const full = new SqliteInbox({ file: ":memory:", clock, maxBacklog: 0 });
+    onTestFinished(() => full.close());
+    log.add("1", "follow", clock.now() - MINUTE);
+    const reader = await open({ inbox: full });
+    await expect(reader.read("cursor", signal)).rejects.toMatchObject({ code: "INBOX_FULL" });
+    expect(await full.cursor(CURSOR)).toBeUndefined();
+  });
+});

@@ -1,0 +1,216 @@
+import { describe, expect, test } from "vitest";
+import {
+  type FoundEvent,
+  initialMode,
+  type ModeState,
+  type ModeStep,
+  nextDeadline,
+  type Observation,
+  observe,
+} from "../../src/poller/mode.ts";
+
+const SILENCE = 45_000;
+const T0 = 1_800_000_000_000;
+
+/** The state machine with its clock, driven by hand. */
+class Machine {
+  state: ModeState;
+  now = T0;
+  switches: NonNullable<ModeStep["switched"]>[] = [];
+
+  constructor(types: readonly string[] = ["dm.message"]) {
+    this.state = initialMode(new Set(types));
+  }
+
+  observe(observation: Observation): this {
+    const { state, switched } = observe(this.state, observation, SILENCE);
+    this.state = state;
+    if (switched !== undefined) this.switches.push(switched);
+    return this;
+  }
+
+  after(ms: number): this {
+    this.now += ms;
+    return this;
+  }
+
+  round(found: readonly FoundEvent[] = [], resumed = false): this {
+    return this.observe({ kind: "round", now: this.now, found, resumed });
+  }
+
+  delivery(...ids: readonly string[]): this {
+    const events = ids.map((id) => ({ id, type: "dm.message" }));
+    return this.observe({ kind: "delivery", now: this.now, events });
+  }
+
+  tick(): this {
+    return this.observe({ kind: "tick", now: this.now });
+  }
+
+  event(id: string, type = "dm.message"): FoundEvent {
+    return { id, type, at: this.now };
+  }
+}
+
+describe("auditing", () => {
+  test("is where it begins", () => {
+    expect(new Machine().state.mode).toBe("auditing");
+  });
+
+  test("goes on for days without traffic", () => {
+    const machine = new Machine();
+    for (let minute = 0; minute < 60 * 24 * 60; minute++) machine.after(60_000).round().tick();
+    expect(machine.switches).toEqual([]);
+    expect(machine.state.unconfirmed).toEqual([]);
+  });
+
+  test("goes on when the webhook brings what the log showed first", () => {
+    const machine = new Machine();
+    machine
+      .round([machine.event("1")])
+      .after(30_000)
+      .delivery("1")
+      .after(60_000)
+      .round()
+      .tick();
+    expect(machine.state.mode).toBe("auditing");
+  });
+
+  test("ends when the webhook has not brought an event in time, also between two rounds", () => {
+    const machine = new Machine();
+    machine
+      .round([machine.event("1")])
+      .after(SILENCE)
+      .tick();
+    expect(machine.state.mode).toBe("auditing");
+    machine.after(1).tick();
+    expect(machine.switches).toMatchObject([{ to: "polling" }]);
+    expect(machine.switches[0]?.reason).toContain("1 event");
+  });
+
+  test("ends at once for an event that is already overdue when it is found", () => {
+    const machine = new Machine();
+    const event = machine.event("1");
+    machine.after(SILENCE + 1).round([event]);
+    expect(machine.state.mode).toBe("polling");
+  });
+
+  test("ends when the first round after a restart finds anything", () => {
+    const machine = new Machine();
+    machine.round([machine.event("1")], true);
+    expect(machine.switches).toMatchObject([{ to: "polling" }]);
+  });
+
+  test("goes on when the first round after a restart finds nothing", () => {
+    expect(new Machine().round([], true).state.mode).toBe("auditing");
+  });
+
+  test("does not mind types outside the webhook's subscription", () => {
+    const machine = new Machine(["dm.message"]);
+    machine
+      .round([machine.event("1", "follow")])
+      .after(SILENCE + 1)
+      .tick();
+    expect(machine.round([machine.event("2", "like")], true).state.mode).toBe("auditing");
+  });
+
+  test("does mind every type as long as nothing ever came by webhook", () => {
+    const machine = new Machine([]);
+    machine
+      .round([machine.event("1", "follow")])
+      .after(SILENCE + 1)
+      .tick();
+    expect(machine.state.mode).toBe("polling");
+  });
+
+  test("learns the subscription from deliveries", () => {
+    const machine = new Machine([]);
+    machine
+      .delivery("1")
+      .round([machine.event("2", "follow")])
+      .after(SILENCE + 1)
+      .tick();
+    expect(machine.state.mode).toBe("auditing");
+    machine
+      .round([machine.event("3", "dm.message")])
+      .after(SILENCE + 1)
+      .tick();
+    expect(machine.state.mode).toBe("polling");
+  });
+});
+
+describe("polling", () => {
+  function polling(): Machine {
+    const machine = new Machine();
+    machine.round([machine.event("1")], true);
+    machine.switches = [];
+    return machine;
+  }
+
+  test("goes on while the webhook is silent, however many rounds find nothing", () => {
+    const machine = polling();
+    for (let i = 0; i < 1_000; i++) machine.after(4_000).round();
+    expect(machine.switches).toEqual([]);
+  });
+
+  test("ends after a delivery and two rounds that found nothing amiss", () => {
+    const machine = polling();
+    machine.after(4_000).delivery("2").after(4_000).round();
+    expect(machine.switches).toEqual([]);
+    machine.after(4_000).round();
+    expect(machine.switches).toMatchObject([{ to: "auditing" }]);
+  });
+
+  test("goes on when an event from after the first delivery stays away from the webhook", () => {
+    const machine = polling();
+    machine.delivery("2");
+    machine.after(1_000).round([machine.event("3")]);
+    machine.after(SILENCE + 1).round();
+    expect(machine.state).toMatchObject({ mode: "polling", cleanRounds: 0 });
+  });
+
+  test("does not hold against the webhook what was made while it was off", () => {
+    const machine = polling();
+    machine.round([machine.event("2"), machine.event("3")]);
+    machine
+      .after(SILENCE * 2)
+      .delivery("9")
+      .round()
+      .round();
+    expect(machine.state.mode).toBe("auditing");
+  });
+
+  test("can begin again after it has ended", () => {
+    const machine = polling();
+    machine.delivery("2").round().round();
+    machine
+      .round([machine.event("3")])
+      .after(SILENCE + 1)
+      .tick();
+    expect(machine.switches.map(({ to }) => to)).toEqual(["auditing", "polling"]);
+  });
+});
+
+describe("the next deadline", () => {
+  test("is when the oldest unconfirmed event becomes overdue", () => {
+    const machine = new Machine();
+    machine.round([machine.event("1")]).after(1_000);
+    machine.round([machine.event("2")]);
+    expect(nextDeadline(machine.state, SILENCE)).toBe(T0 + SILENCE);
+    expect(nextDeadline(machine.delivery("1").state, SILENCE)).toBe(T0 + 1_000 + SILENCE);
+  });
+
+  test("is never without unconfirmed events, and never while polling", () => {
+    expect(nextDeadline(new Machine().state, SILENCE)).toBeUndefined();
+    const machine = new Machine();
+    expect(nextDeadline(machine.round([machine.event("1")], true).state, SILENCE)).toBeUndefined();
+  });
+});
+
+test("observing never changes the state it was given", () => {
+  const state = Object.freeze(initialMode(new Set(["dm.message"])));
+  const found = [{ id: "1", type: "dm.message", at: T0 }];
+  observe(state, { kind: "round", now: T0, found, resumed: false }, SILENCE);
+  observe(state, { kind: "delivery", now: T0, events: found }, SILENCE);
+  expect(state).toEqual(initialMode(new Set(["dm.message"])));
+});

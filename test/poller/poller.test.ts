@@ -1,0 +1,183 @@
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { ApiError, NetworkError } from "../../src/errors.ts";
+import { defaultLane } from "../../src/events/lane.ts";
+import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
+import type { Mode } from "../../src/poller/mode.ts";
+import { Poller, type PollerOptions } from "../../src/poller/poller.ts";
+import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { logSink } from "../support/log.ts";
+import { FakeLog } from "./fake-log.ts";
+
+const POLL = 4_000;
+const AUDIT = 60_000;
+const SILENCE = 45_000;
+
+let clock: ManualClock;
+let inbox: SqliteInbox;
+let log: FakeLog;
+let lines: ReturnType<typeof logSink>;
+let switches: Mode[];
+
+beforeEach(() => {
+  clock = new ManualClock(1_800_000_000_000);
+  inbox = new SqliteInbox({ file: ":memory:", clock });
+  log = new FakeLog(clock);
+  lines = logSink();
+  switches = [];
+});
+
+async function start(options: Partial<PollerOptions> = {}): Promise<Poller> {
+  const poller = new Poller({
+    inbox,
+    client: log,
+    laneOf: defaultLane,
+    startFrom: "now",
+    platformNow: () => clock.now(),
+    clock,
+    log: lines.log,
+    delivery: "auto",
+    pollIntervalMs: POLL,
+    auditIntervalMs: AUDIT,
+    silenceMs: SILENCE,
+    webhookTypes: new Set(["dm.message"]),
+    onSwitch: (mode) => switches.push(mode),
+    random: () => 0,
+    ...options,
+  });
+  poller.start();
+  onTestFinished(() => poller.stop());
+  await clock.advance(0);
+  log.requests.length = 0;
+  return poller;
+}
+
+const pending = async () => (await inbox.stats()).pending;
+
+describe("auditing", () => {
+  test("reads the log once an interval", async () => {
+    await start();
+    await clock.advance(AUDIT * 10);
+    expect(log.requests).toHaveLength(10);
+  });
+
+  test("finds what the webhook lost", async () => {
+    await start();
+    log.add("1");
+    await clock.advance(AUDIT);
+    expect(await pending()).toBe(1);
+  });
+
+  test("gives way to polling when the webhook stays silent, with one line that says why", async () => {
+    const poller = await start();
+    await clock.advance(AUDIT - 1_000);
+    log.add("1");
+    await clock.advance(1_000 + SILENCE);
+    expect(poller.mode).toBe("polling");
+    expect(switches).toEqual(["polling"]);
+    const line = lines.records.find(({ msg }) => msg.startsWith("polling takes over"));
+    expect(line).toMatchObject({ level: "warn", reason: expect.stringContaining("1 event") });
+  });
+});
+
+describe("polling", () => {
+  async function startPolling(): Promise<Poller> {
+    await inbox.put([], "poll", [{ name: "events", position: "0" }]);
+    log.add("1");
+    const poller = await start();
+    expect(poller.mode).toBe("polling");
+    return poller;
+  }
+
+  test("reads the log at the polling interval, and hands events over at once", async () => {
+    await startPolling();
+    await clock.advance(POLL * 5);
+    expect(log.requests.length).toBeGreaterThanOrEqual(5);
+    log.add("2");
+    await clock.advance(POLL);
+    expect(await pending()).toBe(2);
+  });
+
+  test("reads the unsettled part again once an audit interval", async () => {
+    await startPolling();
+    log.add("5");
+    await clock.advance(POLL);
+    log.add("4");
+    await clock.advance(AUDIT);
+    expect(await pending()).toBe(3);
+  });
+
+  test("goes back to audits once the webhook delivers, with one line", async () => {
+    const poller = await startPolling();
+    poller.delivered([{ id: "1", type: "dm.message" }]);
+    await clock.advance(POLL * 3);
+    expect(poller.mode).toBe("auditing");
+    expect(switches).toEqual(["polling", "auditing"]);
+    log.requests.length = 0;
+    await clock.advance(AUDIT * 3);
+    expect(log.requests.length).toBeLessThanOrEqual(4);
+  });
+});
+
+describe("DELIVERY=polling", () => {
+  test("polls from the beginning and never switches", async () => {
+    const poller = await start({ delivery: "polling" });
+    poller.delivered([{ id: "1", type: "dm.message" }]);
+    await clock.advance(POLL * 100);
+    expect(log.requests.length).toBeGreaterThanOrEqual(100);
+    expect(switches).toEqual([]);
+  });
+});
+
+describe("failures", () => {
+  test("an unreachable platform is asked again, less and less often, and told once", async () => {
+    await start({ random: () => 0.999 });
+    const down = () => new NetworkError("API_UNREACHABLE", "down", { sent: false });
+    log.failures = Array.from({ length: 6 }, down);
+    await clock.advance(AUDIT * 8);
+    expect(log.failures).toEqual([]);
+    const told = lines.records.filter(({ level }) => level === "warn");
+    expect(told).toMatchObject([{ msg: "the event log cannot be read" }]);
+    expect(lines.records.map(({ msg }) => msg)).toContain("the event log can be read again");
+  });
+
+  test("Retry-After is honoured", async () => {
+    await start();
+    log.failures = [new ApiError("slow down", { status: 429, retryAfterMs: 90_000 })];
+    await clock.advance(AUDIT);
+    log.requests.length = 0;
+    await clock.advance(89_999);
+    expect(log.requests).toEqual([]);
+    await clock.advance(1);
+    expect(log.requests).toHaveLength(1);
+  });
+
+  test("a refused token is told once, loudly, and tried again slowly", async () => {
+    await start();
+    log.failures = Array.from({ length: 3 }, () => new ApiError("no", { status: 403 }));
+    await clock.advance(AUDIT);
+    log.requests.length = 0;
+    await clock.advance(299_999);
+    expect(log.requests).toEqual([]);
+    await clock.advance(300_000 * 2);
+    expect(lines.records.filter(({ level }) => level === "error")).toHaveLength(1);
+    expect(log.failures).toEqual([]);
+  });
+
+  test("a first start that fails is tried again from the same place", async () => {
+    log.failures = [new NetworkError("API_UNREACHABLE", "down", { sent: false })];
+    log.add("1");
+    await start();
+    await clock.advance(POLL);
+    log.add("2");
+    await clock.advance(AUDIT);
+    expect(await pending()).toBe(1);
+  });
+});
+
+test("stopping ends the loop at once, in the middle of a wait", async () => {
+  const poller = await start();
+  await poller.stop();
+  log.requests.length = 0;
+  await clock.advance(AUDIT * 3);
+  expect(log.requests).toEqual([]);
+});
