@@ -185,9 +185,13 @@ const secrets: z.ZodType<readonly string[], string> = z.string().transform((text
   return values;
 });
 
-const path = z.string().refine((text) => /^\/[\x21-\x7e]*$/.test(text) && !/[?#]/.test(text), {
-  error: "must be a path such as /webhook, without query",
-});
+/** A slash at the end is dropped, as it is from requests: `/webhook/` and `/webhook` are one. */
+const path: z.ZodType<string, string> = z
+  .string()
+  .refine((text) => /^\/[\x21-\x7e]*$/.test(text) && !/[?#]/.test(text), {
+    error: "must be a path such as /webhook, without query",
+  })
+  .transform((text) => text.replace(/(?<=.)\/+$/, ""));
 
 const origin: z.ZodType<string, string> = z.string().transform((text, context) => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
