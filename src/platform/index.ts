@@ -5,7 +5,9 @@ export type {
   ControlMessage,
   FaultsChange,
   FaultsState,
+  IssuedToken,
   PlatformState,
+  Profile,
 } from "./control/control.ts";
 export type { DeliverInput } from "./control/deliveries.ts";
 export { PlatformError, type PlatformErrorCode } from "./error.ts";

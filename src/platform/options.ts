@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from "../core/clock.ts";
 import { createLogger, type Logger } from "../core/logger.ts";
 import { ConfigError } from "../errors.ts";
+import { API_KEY, WEBHOOK_SECRET } from "./secrets.ts";
 import { MEMORY } from "./store/database.ts";
 
 export interface PlatformOptions {
@@ -39,9 +40,6 @@ export interface Settings {
   readonly logger: Logger;
 }
 
-/** Bots separate several secrets by commas. */
-export const WEBHOOK_SECRET: RegExp = /^whsec_[\x21-\x2b\x2d-\x7e]+$/;
-
 /** @throws {ConfigError} naming every option that cannot be used */
 export function settings(options: PlatformOptions): Settings {
   const chosen: Settings = {
@@ -70,7 +68,7 @@ function findProblems(chosen: Settings): string[] {
     if (Number.isInteger(chosen[name]) && chosen[name] >= 1) continue;
     problems.push(`${name}: must be a whole number from 1 up`);
   }
-  if (chosen.apiKey !== undefined && !/^[\x21-\x7e]+$/.test(chosen.apiKey)) {
+  if (chosen.apiKey !== undefined && !API_KEY.test(chosen.apiKey)) {
     problems.push("apiKey: must be printable ASCII without spaces");
   }
   if (chosen.webhookSecret !== undefined && !WEBHOOK_SECRET.test(chosen.webhookSecret)) {

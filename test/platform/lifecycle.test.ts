@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { startPlatform } from "../../src/platform/index.ts";
 import { ManualClock } from "./support/clock.ts";
-import { act, deliveryOf, ids, request, runPlatform } from "./support/platform.ts";
+import { act, ids, request, runPlatform } from "./support/platform.ts";
 import { runReceiver } from "./support/receiver.ts";
 
 test("a platform takes a free port and says where it listens", async () => {
@@ -61,29 +61,17 @@ test("stopping does not wait for held requests, long polls or deliveries", async
   expect(await repeat).toMatchObject([{ status: null, error: "the platform stopped" }]);
 });
 
-test("a delivery that is cut by stopping does not count as a failure", async () => {
-  const platform = await runPlatform({ disableAfter: 1 });
-  let arrived = () => {};
-  const arrival = new Promise<void>((resolve) => {
-    arrived = resolve;
-  });
-  const receiver = await runReceiver(() => arrived());
-  platform.control.saveWebhook({ url: receiver.url });
-  const [id = ""] = ids(act(platform, "follow"));
-  const disabled = expect(
-    platform.waitFor("webhook", ({ change }) => change === "disabled"),
-  ).rejects.toThrow(/stopped/);
-  const delivered = expect(deliveryOf(platform, id)).rejects.toThrow(/stopped/);
-  await arrival;
-  await platform.stop();
-  await disabled;
-  await delivered;
-});
+/** Runs a module of its own process, in which `startPlatform` is imported. */
+async function run(script: string): Promise<string> {
+  const module = new URL("../../src/platform/index.ts", import.meta.url).href;
+  const source = `import { startPlatform } from ${JSON.stringify(module)};\n${script}`;
+  const args = ["--input-type=module", "--eval", source];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 15_000 });
+  return stdout;
+}
 
 test("a process that has stopped its platform ends by itself", async () => {
-  const module = new URL("../../src/platform/index.ts", import.meta.url).href;
-  const script = `
-    import { startPlatform } from ${JSON.stringify(module)};
+  const stdout = await run(`
     const platform = await startPlatform({ retryIntervalMs: 600_000 });
     platform.control.saveWebhook({ url: "http://127.0.0.1:9/" });
     platform.control.act({ type: "follow", from: "ada" });
@@ -94,11 +82,19 @@ test("a process that has stopped its platform ends by itself", async () => {
     platform.waitFor("delivery", ({ attempt }) => attempt === 2).catch(() => {});
     await platform.stop();
     console.log("stopped");
-  `;
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    ["--input-type=module", "--eval", script],
-    { timeout: 15_000 },
-  );
+  `);
   expect(stdout).toBe("stopped\n");
+});
+
+test("a listener that throws does so on its own account", async () => {
+  const stdout = await run(`
+    process.on("uncaughtException", (error) => console.log("uncaught:", error.message));
+    const platform = await startPlatform();
+    platform.control.saveWebhook({ url: "http://127.0.0.1:9/" });
+    platform.onTimeline(({ kind }) => { throw new Error(kind); });
+    console.log(platform.control.act({ type: "follow", from: "ada" }).events.length);
+    await platform.waitFor("delivery");
+    await platform.stop();
+  `);
+  expect(stdout).toBe("1\nuncaught: event\nuncaught: delivery\n");
 });

@@ -82,6 +82,23 @@ test("what was owed when the platform stopped is delivered when it starts", asyn
   expect(receiver.batches()).toEqual([[one], [one, two], [next]]);
 });
 
+test("a delivery that is cut by stopping is not counted as failed, and is sent again", async () => {
+  const stateFile = newStateFile();
+  const first = await runPlatform({ stateFile, disableAfter: 1 });
+  const arrival = Promise.withResolvers<void>();
+  const receiver = await runReceiver((response, nth) => {
+    arrival.resolve();
+    if (nth > 1) response.writeHead(200).end();
+  });
+  first.control.saveWebhook({ url: receiver.url });
+  const all = ids(act(first, "follow"));
+  await arrival.promise;
+  await first.stop();
+  const second = await runPlatform({ stateFile, disableAfter: 1 });
+  expect(await deliveryOf(second, all[0] ?? "")).toMatchObject({ attempt: 1, status: 200 });
+  expect(receiver.batches()).toEqual([all, all]);
+});
+
 test("a state file serves one platform at a time", async () => {
   const stateFile = newStateFile();
   const first = await runPlatform({ stateFile });

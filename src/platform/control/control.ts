@@ -5,8 +5,8 @@ import { type CommentView, commentView, type MessageView, messageView } from "..
 import { invalid, notFound } from "../error.ts";
 import type { ApiFaultInput, ApiFaultState, ApiFaults } from "../faults/api-faults.ts";
 import type { WebhookFault, WebhookFaultInput, WebhookFaults } from "../faults/webhook-faults.ts";
+import { newApiKey } from "../secrets.ts";
 import { eventId, eventSeq, idOf, seqOf } from "../store/ids.ts";
-import { newApiKey } from "../store/seed.ts";
 import type { Store } from "../store/store.ts";
 import type { Scope } from "../store/tokens.ts";
 import type { Timeline } from "../timeline/timeline.ts";
@@ -28,6 +28,11 @@ export interface PlatformState {
 export interface Profile {
   readonly username: string;
   readonly name: string;
+}
+
+export interface IssuedToken {
+  readonly apiKey: string;
+  readonly scopes: readonly Scope[];
 }
 
 export interface FaultsState {
@@ -117,10 +122,7 @@ export class Control {
   }
 
   /** Makes a bearer token with these scopes. */
-  createToken(scopes: readonly Scope[]): {
-    readonly apiKey: string;
-    readonly scopes: readonly Scope[];
-  } {
+  createToken(scopes: readonly Scope[]): IssuedToken {
     const apiKey = newApiKey();
     const own = [...new Set(scopes)];
     this.#options.store.tokens.add(apiKey, own);

@@ -4,7 +4,7 @@ import type { EventType } from "../../events/types.ts";
 import type { ActInput } from "../acts/input.ts";
 import type { ApiFaultInput } from "../faults/api-faults.ts";
 import type { WebhookFaultInput } from "../faults/webhook-faults.ts";
-import { WEBHOOK_SECRET } from "../options.ts";
+import { WEBHOOK_SECRET } from "../secrets.ts";
 import { allScopes, type Scope } from "../store/tokens.ts";
 import type { WebhookChange } from "../webhooks/webhook.ts";
 import type { FaultsChange } from "./control.ts";

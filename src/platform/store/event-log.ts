@@ -52,7 +52,7 @@ export class EventLog {
     );
     this.#pending = db.prepare(
       `SELECT ${COLUMNS} FROM pending_delivery p JOIN event ON event.seq = p.event
-       ORDER BY event.seq LIMIT ?`,
+       ORDER BY p.event LIMIT ?`,
     );
   }
 

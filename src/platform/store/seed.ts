@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { newApiKey, newWebhookSecret } from "../secrets.ts";
 import type { Store } from "./store.ts";
 
 /** Secrets that replace what the state file holds. */
@@ -7,16 +7,6 @@ export interface SeedOptions {
   readonly webhookSecret?: string | undefined;
   /** Milliseconds since 1970. */
   readonly now: number;
-}
-
-/** Makes a bearer token. */
-export function newApiKey(): string {
-  return `sbk_${randomBytes(24).toString("hex")}`;
-}
-
-/** Makes a webhook secret; the prefix is documented (section 2). */
-export function newWebhookSecret(): string {
-  return `whsec_${randomBytes(24).toString("hex")}`;
 }
 
 /** Fills a new state file with a small world, and makes sure that there are secrets. */

@@ -1,5 +1,4 @@
-import type { Clock } from "../../core/clock.ts";
-import { systemClock } from "../../core/clock.ts";
+import { type Clock, systemClock } from "../../core/clock.ts";
 import type { TimelineEntry, TimelineRecord } from "./entries.ts";
 
 /** Older entries are forgotten. */
@@ -36,7 +35,7 @@ export class Timeline {
     this.#entries.push(entry);
     // Cut now and then rather than shifting ten thousand places for every entry.
     if (this.#entries.length > 2 * MAX_ENTRIES) this.#entries = this.#entries.slice(-MAX_ENTRIES);
-    for (const listener of [...this.#listeners]) listener(entry);
+    for (const listener of [...this.#listeners]) this.#tell(listener, entry);
   }
 
   /** The entries later than `seq`, of the newest 10,000. */
@@ -63,6 +62,17 @@ export class Timeline {
   end(): void {
     this.#ended.abort();
     this.#listeners.clear();
+  }
+
+  #tell(listener: TimelineListener, entry: TimelineEntry): void {
+    try {
+      listener(entry);
+    } catch (error) {
+      // Thrown apart: whoever only watches must not stop what they watch.
+      queueMicrotask(() => {
+        throw error;
+      });
+    }
   }
 
   #next(waitMs: number, gone: AbortSignal): Promise<void> {

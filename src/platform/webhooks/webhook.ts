@@ -1,8 +1,8 @@
 import type { Logger } from "../../core/logger.ts";
 import type { EventType } from "../../events/types.ts";
 import { invalid } from "../error.ts";
+import { newWebhookSecret } from "../secrets.ts";
 import type { LoggedEvent } from "../store/event-log.ts";
-import { newWebhookSecret } from "../store/seed.ts";
 import type { Store } from "../store/store.ts";
 import type { WebhookState } from "../store/webhook.ts";
 import type { Timeline } from "../timeline/timeline.ts";
@@ -63,7 +63,7 @@ export class Webhook {
     }
     const enabled = url !== null && change.enabled !== false;
     const reason = before.enabled ? "switched off by its owner" : before.disabledReason;
-    this.#put({
+    this.#configure({
       url,
       types: change.types === undefined ? before.types : [...new Set(change.types)],
       secret: change.secret ?? before.secret,
@@ -99,17 +99,18 @@ export class Webhook {
     const before = this.state;
     const consecutiveFailures = before.consecutiveFailures + 1;
     if (consecutiveFailures < this.#disableAfter) {
-      this.#put({ ...before, consecutiveFailures });
+      this.#store.webhook.put({ ...before, consecutiveFailures });
       return;
     }
     const disabledReason = `${consecutiveFailures} deliveries in a row failed; the last: ${error}`;
-    this.#put({ ...before, consecutiveFailures, enabled: false, disabledReason });
+    this.#configure({ ...before, consecutiveFailures, enabled: false, disabledReason });
     // This line and the entry are the "system notification" to the owner.
     this.#logger.warn({ url: before.url, consecutiveFailures, error }, "webhook disabled");
     this.#note("disabled", disabledReason);
   }
 
-  #put(state: WebhookState): void {
+  /** What this configuration does not owe any more is forgotten. */
+  #configure(state: WebhookState): void {
     this.#store.transaction(() => {
       this.#store.webhook.put(state);
       this.#store.webhook.prune();
