@@ -1,23 +1,31 @@
 import { ApiError } from "../errors.ts";
 
-/** Bodies of errors are read up to this many characters: enough for any code and message. */
-const MAX_BODY_CHARACTERS = 2_000;
+/** Of what the platform says about an error, this many characters are passed on. */
+const MAX_CHARACTERS = 2_000;
 
 /**
  * Makes a typed error of an answer that is not 2xx. The shape of error bodies is not documented
  * (section 7), so the code is looked for in the places where APIs keep it.
+ *
+ * @param now the platform's clock when it answered, in milliseconds since 1970
  */
-export async function readFailure(response: Response, request: string): Promise<ApiError> {
-  const body = (await response.text().catch(() => "")).slice(0, MAX_BODY_CHARACTERS);
-  const { code, message } = describe(body);
-  const what = [code, message].filter((part) => part !== undefined).join(": ");
+export async function readFailure(
+  response: Response,
+  request: string,
+  now: number,
+): Promise<ApiError> {
+  const { code, message } = describe(await response.text().catch(() => ""));
+  const what = [code, message]
+    .filter((part) => part !== undefined)
+    .join(": ")
+    .slice(0, MAX_CHARACTERS);
   const details = what === "" ? "" : ` (${what})`;
   return new ApiError(
     `${request}: the platform answered ${response.status}${details}.${remedy(response)}`,
     {
       status: response.status,
       platformCode: code,
-      retryAfterMs: retryAfter(response),
+      retryAfterMs: retryAfter(response, now),
     },
   );
 }
@@ -56,11 +64,12 @@ function remedy(response: Response): string {
   return "";
 }
 
-/** `Retry-After` in milliseconds: it holds either seconds or a date. */
-function retryAfter(response: Response): number | undefined {
+/** `Retry-After` in milliseconds: it holds either whole seconds or a date by the platform's clock. */
+function retryAfter(response: Response, now: number): number | undefined {
   const value = response.headers.get("retry-after");
   if (value === null) return undefined;
   if (/^\d+$/.test(value)) return Number(value) * 1000;
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
+  // Dates begin with the day of the week; without that, "1.5" would be the fifth of January.
+  const date = /^[A-Z][a-z]{2,8}[, ]/.test(value) ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }

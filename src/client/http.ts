@@ -69,20 +69,20 @@ export class Http {
     path: string,
     options: RequestOptions = {},
   ): Promise<Answer> {
+    const url = this.#url(path, options.query);
+    const body = options.body === undefined ? null : JSON.stringify(options.body);
+    const headers = this.#headers(body);
     const started = this.#clock.now();
     let status: number | undefined;
     try {
       return await this.#withDeadline(`${method} ${path}`, options.signal, async (signal) => {
-        const response = await this.#fetch(this.#url(path, options.query), {
-          method,
-          headers: this.#headers(options.body),
-          body: options.body === undefined ? null : JSON.stringify(options.body),
-          redirect: "manual",
-          signal,
-        });
+        const init: RequestInit = { method, headers, body, redirect: "manual", signal };
+        const response = await this.#fetch(url, init);
         status = response.status;
         const date = this.#readDate(response);
-        if (!response.ok) throw await readFailure(response, `${method} ${path}`);
+        if (!response.ok) {
+          throw await readFailure(response, `${method} ${path}`, date ?? this.#clock.now());
+        }
         return { body: await readJson(response, `${method} ${path}`), date };
       });
     } finally {
@@ -120,11 +120,11 @@ export class Http {
     return url.href;
   }
 
-  #headers(body: unknown): Record<string, string> {
+  #headers(body: string | null): Record<string, string> {
     return {
       accept: "application/json",
       authorization: `Bearer ${this.#options.apiKey}`,
-      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...(body === null ? {} : { "content-type": "application/json" }),
     };
   }
 

@@ -1,0 +1,82 @@
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from "node:http";
+import type { AddressInfo } from "node:net";
+import { onTestFinished } from "vitest";
+import { Client, type ClientOptions } from "../../src/client/client.ts";
+
+export const apiKey = "key-of-this-test";
+
+/** A request as it reached the server. */
+export interface Call {
+  readonly method: string | undefined;
+  readonly url: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+export interface Api {
+  readonly url: string;
+  readonly calls: readonly Call[];
+  readonly client: Client;
+}
+
+/** Answers a request. It has been read when this is called. */
+export type Responder = (response: ServerResponse, request: IncomingMessage) => void;
+
+/** A server on a free port with a client for it; both end with the test. */
+export async function serve(
+  respond: Responder,
+  options: Partial<ClientOptions> = {},
+): Promise<Api> {
+  const calls: Call[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const { method, url, headers } = request;
+    calls.push({ method, url, headers, body: Buffer.concat(chunks).toString() });
+    respond(response, request);
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  onTestFinished(
+    () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  );
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
+  return {
+    url,
+    calls,
+    client: new Client({ baseUrl: url, apiKey, timeoutMs: 10_000, ...options }),
+  };
+}
+
+/** Answers every request with this JSON. */
+export function json(
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Responder {
+  return (response) => {
+    response.writeHead(status, { "content-type": "application/json", ...headers });
+    response.end(JSON.stringify(body));
+  };
+}
+
+/** What the promise rejects with. */
+export async function rejection(promise: Promise<unknown>): Promise<unknown> {
+  return await promise.then(
+    (value) => {
+      throw new Error(`resolved with ${JSON.stringify(value)}`);
+    },
+    (error: unknown) => error,
+  );
+}

@@ -1,0 +1,318 @@
+import { type AddressInfo, createServer } from "node:net";
+import { describe, expect, test } from "vitest";
+import { Client } from "../../src/client/client.ts";
+import { ApiError, NetworkError, ServiceBotError } from "../../src/errors.ts";
+import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { apiKey, json, type Responder, rejection, serve } from "./api.ts";
+
+/** A port on which nothing listens. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** The ApiError that a request ends with when the server answers so. */
+async function apiError(respond: Responder): Promise<ApiError> {
+  const { client } = await serve(respond);
+  const error = await rejection(client.me());
+  if (error instanceof ApiError) return error;
+  throw error;
+}
+
+describe("an answer that is not 2xx is an ApiError", () => {
+  test.each<[string, number, unknown, string | undefined]>([
+    ["{error: {code, message}}", 403, { error: { code: "BLOCKED", message: "no" } }, "BLOCKED"],
+    ["{error: CODE, message}", 404, { error: "NOT_FOUND", message: "no" }, "NOT_FOUND"],
+    ["{code, message}", 400, { code: "TOO_LONG", message: "no" }, "TOO_LONG"],
+    ["{code} alone", 400, { code: "EMPTY" }, "EMPTY"],
+    ["{error: {message}}", 500, { error: { message: "no" } }, undefined],
+    ["{error: null}", 500, { error: null }, undefined],
+    ["a code that is a number", 500, { error: { code: 17 } }, undefined],
+    ["an empty code", 500, { code: "" }, undefined],
+    ["an empty object", 500, {}, undefined],
+    ["a list", 500, [1, 2], undefined],
+    ["a text", 500, "out of order", undefined],
+    ["null", 500, null, undefined],
+    ["a number", 500, 5, undefined],
+  ])("with the body %s", async (_name, status, body, platformCode) => {
+    const error = await apiError(json(status, body));
+    expect(error).toMatchObject({ name: "ApiError", code: "API_ERROR", status, platformCode });
+  });
+
+  test.each([
+    ["HTML", "<html><body>Bad Gateway</body></html>"],
+    ["nothing", ""],
+    ["broken JSON", '{"error":'],
+  ])("with %s as its body", async (_name, body) => {
+    const error = await apiError((response) => response.writeHead(502).end(body));
+    expect(error).toMatchObject({ status: 502, platformCode: undefined });
+  });
+
+  test("with a body that breaks off", async () => {
+    const error = await apiError((response) => {
+      response.writeHead(500, { "content-length": "100" }).write('{"code":');
+      response.socket?.destroySoon();
+    });
+    expect(error).toMatchObject({ status: 500, platformCode: undefined });
+  });
+
+  test("keeps its code also when the body is long", async () => {
+    const details = Array.from(
+      { length: 200 },
+      (_, index) => `field ${index} is not as it should be`,
+    );
+    const error = await apiError(
+      json(400, { error: { code: "VALIDATION", message: "no", details } }),
+    );
+    expect(error.platformCode).toBe("VALIDATION");
+  });
+
+  test("has a message of bearable length, whatever the platform writes", async () => {
+    const error = await apiError(json(400, { code: "VALIDATION", message: "x".repeat(1_000_000) }));
+    expect(error.platformCode).toBe("VALIDATION");
+    expect(error.message.length).toBeLessThan(5_000);
+  });
+
+  test("says what was asked and what came, and never the token", async () => {
+    const error = await apiError(
+      json(403, { code: "AGENT_SCOPE_MISSING", message: "dm is missing" }),
+    );
+    expect(error.message).toMatch(/GET \/me.*403.*AGENT_SCOPE_MISSING.*dm is missing/);
+    expect(`${error.message}${error.stack}${JSON.stringify(error)}`).not.toContain(apiKey);
+  });
+
+  test("names the remedy where there is one", async () => {
+    expect((await apiError(json(401, {}))).message).toContain("SERVICE_API_KEY");
+    expect((await apiError(json(403, {}))).message).toMatch(/scope/);
+    expect((await apiError(json(500, {}))).message).not.toMatch(/SERVICE_API_KEY|scope/);
+  });
+});
+
+describe("Retry-After", () => {
+  async function retryAfter(value: string | undefined, date?: string): Promise<number | undefined> {
+    const headers = {
+      ...(value === undefined ? {} : { "retry-after": value }),
+      ...(date === undefined ? {} : { date }),
+    };
+    return (await apiError(json(429, {}, headers))).retryAfterMs;
+  }
+
+  test("in seconds", async () => {
+    expect(await retryAfter("7")).toBe(7_000);
+    expect(await retryAfter("0")).toBe(0);
+  });
+
+  test("as a date is counted from the platform's own clock", async () => {
+    // Both a day off ours: what counts is how far they are apart.
+    const now = "Thu, 01 Jan 2026 00:00:00 GMT";
+    expect(await retryAfter("Thu, 01 Jan 2026 00:02:00 GMT", now)).toBe(120_000);
+  });
+
+  test("as a date that has passed is no wait", async () => {
+    const now = "Thu, 01 Jan 2026 00:02:00 GMT";
+    expect(await retryAfter("Thu, 01 Jan 2026 00:00:00 GMT", now)).toBe(0);
+  });
+
+  test("as a date without a Date header is counted from the client's clock", async () => {
+    const clock = new ManualClock(Date.parse("2026-01-01T00:00:00Z"));
+    const headers = { "retry-after": "Thu, 01 Jan 2026 00:01:00 GMT" };
+    const client = new Client({
+      baseUrl: "http://platform.test",
+      apiKey,
+      clock,
+      fetch: async () => new Response("{}", { status: 503, headers }),
+    });
+    expect(await rejection(client.me())).toMatchObject({ retryAfterMs: 60_000 });
+  });
+
+  test.each([undefined, "soon", "", "-5", "1.5"])("%s says nothing", async (value) => {
+    expect(await retryAfter(value)).toBeUndefined();
+  });
+});
+
+describe("redirects", () => {
+  test.each([301, 302, 303, 307, 308])(
+    "a %i is not followed, and its target gets neither the token nor the request",
+    async (status) => {
+      const target = await serve(json(200, { username: "thief" }));
+      const headers = { location: `${target.url}/api/v1/me` };
+      const error = await apiError(json(status, {}, headers));
+      expect(error).toMatchObject({ code: "API_REDIRECT", status });
+      expect(error.message).toContain("SERVICE_BASE_URL");
+      expect(target.calls).toEqual([]);
+    },
+  );
+
+  test("a POST is not repeated at the target either", async () => {
+    const target = await serve(json(201, {}));
+    const { client } = await serve(json(307, {}, { location: `${target.url}/elsewhere` }));
+    expect(await rejection(client.dms.send("c_1", { text: "hi" }))).toMatchObject({
+      code: "API_REDIRECT",
+    });
+    expect(target.calls).toEqual([]);
+  });
+
+  test("the target would have answered", async () => {
+    const target = await serve(json(200, { username: "thief" }));
+    await target.client.me();
+    expect(target.calls).toHaveLength(1);
+  });
+});
+
+describe("no answer is a NetworkError", () => {
+  test("nothing listens: the request cannot have been sent", async () => {
+    const nobody = new Client({ baseUrl: `http://127.0.0.1:${await freePort()}`, apiKey });
+    const error = await rejection(nobody.me());
+    expect(error).toBeInstanceOf(NetworkError);
+    expect(error).toMatchObject({ code: "API_UNREACHABLE", sent: false });
+    expect((error as Error).message).toMatch(/nothing listens.*SERVICE_BASE_URL/);
+  });
+
+  test("the connection is reset after the request: it may have been sent", async () => {
+    const { client, calls } = await serve((response) => response.socket?.resetAndDestroy());
+    const error = await rejection(client.dms.send("c_1", { text: "hi" }));
+    expect(error).toBeInstanceOf(NetworkError);
+    expect(error).toMatchObject({ code: "API_UNREACHABLE", sent: true });
+    expect(calls).toHaveLength(1);
+  });
+
+  test("the answer breaks off: it was sent", async () => {
+    const { client } = await serve((response) => {
+      response.writeHead(201, { "content-length": "100" }).write('{"id":');
+      response.socket?.destroySoon();
+    });
+    expect(await rejection(client.dms.send("c_1", { text: "hi" }))).toMatchObject({
+      code: "API_UNREACHABLE",
+      sent: true,
+    });
+  });
+
+  test.each<[string, boolean]>([
+    ["ECONNREFUSED", false],
+    ["ENOTFOUND", false],
+    ["EAI_AGAIN", false],
+    ["EHOSTUNREACH", false],
+    ["ENETUNREACH", false],
+    ["UND_ERR_CONNECT_TIMEOUT", false],
+    ["ECONNRESET", true],
+    ["EPIPE", true],
+    ["UND_ERR_SOCKET", true],
+    ["SOMETHING_NEW", true],
+  ])("%s: sent is %s", async (code, sent) => {
+    const cause = Object.assign(new Error("below"), { code });
+    const several = new AggregateError([cause, cause]);
+    for (const error of [cause, new TypeError("fetch failed", { cause }), several]) {
+      const client = new Client({
+        baseUrl: "http://platform.test",
+        apiKey,
+        fetch: () => Promise.reject(error),
+      });
+      expect(await rejection(client.me())).toMatchObject({
+        code: "API_UNREACHABLE",
+        sent,
+        cause: error,
+      });
+    }
+  });
+
+  test("an error without a code is taken as sent: better to look than to say something twice", async () => {
+    const client = new Client({
+      baseUrl: "http://platform.test",
+      apiKey,
+      fetch: () => Promise.reject(new Error("what now")),
+    });
+    expect(await rejection(client.me())).toMatchObject({ code: "API_UNREACHABLE", sent: true });
+  });
+
+  test("what cannot be written as JSON was never sent, and is the caller's error", async () => {
+    const { client, calls } = await serve(json(201, {}));
+    const outgoing = { text: "hi", self: {} };
+    outgoing.self = outgoing;
+    expect(await rejection(client.dms.send("c_1", outgoing))).toBeInstanceOf(TypeError);
+    expect(calls).toEqual([]);
+  });
+});
+
+describe("the deadline", () => {
+  const never: Responder = () => undefined;
+  const neverEnding: Responder = (response) => void response.writeHead(200).write('{"username":');
+
+  test.each([
+    ["no answer begins", never],
+    ["a body never ends", neverEnding],
+  ] satisfies [string, Responder][])("ends a request when %s", async (_name, respond) => {
+    const { client } = await serve(respond, { timeoutMs: 50 });
+    const error = await rejection(client.me());
+    expect(error).toBeInstanceOf(NetworkError);
+    expect(error).toMatchObject({ code: "API_TIMEOUT", sent: true });
+    expect((error as Error).message).toContain("50 ms");
+  });
+
+  test("ends an error whose body never ends, with the status that had come", async () => {
+    const endless: Responder = (response) => void response.writeHead(503).write("{");
+    const { client } = await serve(endless, { timeoutMs: 50 });
+    expect(await rejection(client.me())).toMatchObject({ code: "API_ERROR", status: 503 });
+  });
+
+  test("leaves a request alone that is in time", async () => {
+    const { client } = await serve(json(200, { username: "bot" }), { timeoutMs: 10_000 });
+    expect(await client.me()).toEqual({ username: "bot" });
+  });
+
+  test("follows the clock that the client was given", async () => {
+    const clock = new ManualClock();
+    const asked = Promise.withResolvers<void>();
+    const { client } = await serve(() => asked.resolve(), { timeoutMs: 3_600_000, clock });
+    const request = rejection(client.me());
+    await asked.promise;
+    await clock.advance(3_600_000);
+    expect(await request).toMatchObject({ code: "API_TIMEOUT" });
+  });
+
+  test("is not left behind when the request is over", async () => {
+    const clock = new ManualClock();
+    const { client } = await serve(json(200, {}), { clock });
+    await client.me();
+    expect(clock.waiting).toBe(0);
+  });
+
+  test("is 10 s unless told otherwise", () => {
+    expect(new Client({ baseUrl: "http://platform.test", apiKey }).timeoutMs).toBe(10_000);
+    expect(new Client({ baseUrl: "http://platform.test", apiKey, timeoutMs: 5 }).timeoutMs).toBe(5);
+  });
+});
+
+describe("a signal", () => {
+  test("ends a request that is under way, with its own reason", async () => {
+    const asked = Promise.withResolvers<void>();
+    const { client } = await serve(() => asked.resolve());
+    const stop = new AbortController();
+    const request = rejection(client.me({ signal: stop.signal }));
+    await asked.promise;
+    const reason = new ServiceBotError("LEASE_LOST", "somebody else has it");
+    stop.abort(reason);
+    expect(await request).toBe(reason);
+  });
+
+  test("that has aborted before lets nothing out", async () => {
+    const { client, calls } = await serve(json(200, {}));
+    const reason = new Error("too late");
+    const signal = AbortSignal.abort(reason);
+    expect(await rejection(client.dms.send("c_1", { text: "hi" }, { signal }))).toBe(reason);
+    expect(await rejection(client.dms.messages("c_1", { signal }))).toBe(reason);
+    expect(await rejection(client.posts.comments("p_1", { signal }))).toBe(reason);
+    expect(await rejection(client.posts.comment("p_1", { text: "hi" }, { signal }))).toBe(reason);
+    expect(await rejection(client.events({}, { signal }))).toBe(reason);
+    expect(calls).toEqual([]);
+  });
+
+  test("that never aborts changes nothing", async () => {
+    const { client } = await serve(json(200, { username: "bot" }));
+    expect(await client.me({ signal: new AbortController().signal })).toEqual({ username: "bot" });
+  });
+});
