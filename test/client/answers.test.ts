@@ -1,0 +1,220 @@
+import { describe, expect, test } from "vitest";
+import { ServiceBotError } from "../../src/errors.ts";
+import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { json, rejection, serve } from "./api.ts";
+
+const message = {
+  id: "m_1",
+  conversationId: "c_1",
+  fromBot: false,
+  authorUsername: "ada",
+  text: "hello",
+  createdAt: "2026-01-02T03:04:05.678Z",
+  replyToId: null,
+  images: [{ url: "https://i.example/1.png", width: 3, height: 4 }],
+};
+const comment = {
+  id: "k_1",
+  type: "comment",
+  text: "nice",
+  images: [{ url: "https://i.example/1.png", thumbUrl: null, width: 3, height: 4 }],
+};
+
+/** The message of the API_INVALID_RESPONSE that the promise rejects with. */
+async function invalid(promise: Promise<unknown>): Promise<string> {
+  const error = await rejection(promise);
+  expect(error).toBeInstanceOf(ServiceBotError);
+  expect(error).toMatchObject({ code: "API_INVALID_RESPONSE" });
+  return (error as Error).message;
+}
+
+describe("answers come out as they are", () => {
+  test("messages", async () => {
+    const page = { items: [message], nextCursor: "next" };
+    const { client } = await serve(json(200, page));
+    expect(await client.dms.messages("c_1")).toEqual(page);
+  });
+
+  test("comments, with what the platform may tell of author and time", async () => {
+    const more = {
+      createdAt: "2026-01-02T03:04:05.678Z",
+      author: { username: "ada", name: "Ada" },
+    };
+    const page = { items: [comment, { ...comment, ...more }], nextCursor: null };
+    const { client } = await serve(json(200, page));
+    expect(await client.posts.comments("p_1")).toMatchObject(page);
+  });
+
+  test("events, not looked into", async () => {
+    const events = [{ id: "1" }, null, "broken", 5];
+    const { client } = await serve(json(200, { events, cursor: "9" }));
+    expect(await client.events({})).toMatchObject({ events, cursor: "9" });
+  });
+
+  test("fields that the platform adds pass through everywhere", async () => {
+    const added = { mood: "sunny", deep: { list: [1] } };
+    const item = { ...message, ...added, images: [{ ...message.images[0], ...added }] };
+    const body = {
+      ...added,
+      items: [item],
+      nextCursor: null,
+      events: [],
+      cursor: "1",
+      id: "m_1",
+      conversationId: "c_1",
+      createdAt: "",
+      username: "bot",
+    };
+    const { client } = await serve(json(200, body));
+    expect(await client.me()).toMatchObject(added);
+    expect(await client.events({})).toMatchObject(added);
+    expect(await client.dms.messages("c_1")).toMatchObject({ ...added, items: [item] });
+    expect(await client.dms.send("c_1", { text: "hi" })).toMatchObject(added);
+    expect(await client.posts.comments("p_1")).toMatchObject({ ...added, items: [item] });
+    expect(await client.posts.comment("p_1", { text: "hi" })).toMatchObject(added);
+  });
+});
+
+describe("what is not documented is not required", () => {
+  test("a message without replyToId and images has neither", async () => {
+    const { replyToId: _reply, images: _images, ...rest } = message;
+    const { client } = await serve(json(200, { items: [rest] }));
+    const page = await client.dms.messages("c_1");
+    expect(page).toEqual({ items: [{ ...rest, replyToId: null, images: [] }], nextCursor: null });
+  });
+
+  test("a listing that is a bare array is one page", async () => {
+    const { client } = await serve(json(200, [comment]));
+    expect(await client.posts.comments("p_1")).toMatchObject({
+      items: [comment],
+      nextCursor: null,
+    });
+  });
+
+  test.each([
+    ["null", null],
+    ["a text", "done"],
+    ["a list", []],
+    ["an id that is a number", { id: 5 }],
+  ])("the answer to a comment may be %s", async (_name, body) => {
+    const { client } = await serve(json(201, body));
+    expect((await client.posts.comment("p_1", { text: "hi" })).id).toBeUndefined();
+  });
+
+  test("the answer to a comment may be empty", async () => {
+    const { client } = await serve((response) => response.writeHead(204).end());
+    expect((await client.posts.comment("p_1", { text: "hi" })).id).toBeUndefined();
+  });
+
+  test("a profile without a username, or with null, has none", async () => {
+    for (const body of [{}, { username: null }]) {
+      const { client } = await serve(json(200, body));
+      expect((await client.me()).username).toBeUndefined();
+    }
+  });
+});
+
+describe("what is documented and missing is named by its path", () => {
+  test("a field of an item", async () => {
+    const { conversationId: _gone, ...broken } = message;
+    const { client } = await serve(json(200, { items: [message, broken], nextCursor: null }));
+    expect(await invalid(client.dms.messages("c_1"))).toMatch(/items\.1\.conversationId/);
+  });
+
+  test.each(["id", "conversationId", "fromBot", "authorUsername", "text", "createdAt"] as const)(
+    "the %s of a message",
+    async (field) => {
+      const { client } = await serve(json(200, { items: [{ ...message, [field]: null }] }));
+      expect(await invalid(client.dms.messages("c_1"))).toContain(`items.0.${field}`);
+    },
+  );
+
+  test.each(["id", "conversationId", "createdAt"])("the %s of what was sent", async (field) => {
+    const sent = { id: "m_1", conversationId: "c_1", createdAt: "", [field]: undefined };
+    const { client } = await serve(json(201, sent));
+    expect(await invalid(client.dms.send("c_1", { text: "hi" }))).toContain(field);
+  });
+
+  test("the cursor of the log", async () => {
+    const { client } = await serve(json(200, { events: [] }));
+    expect(await invalid(client.events({}))).toMatch(/GET \/events.*cursor/);
+  });
+
+  test("the list of events", async () => {
+    const { client } = await serve(json(200, { cursor: "1" }));
+    expect(await invalid(client.events({}))).toMatch(/events/);
+  });
+
+  test("the whole body", async () => {
+    for (const body of [null, "text", 5]) {
+      const { client } = await serve(json(200, body));
+      expect(await invalid(client.events({}))).toMatch(/body/);
+    }
+  });
+
+  test("and no value of the answer is in the message", async () => {
+    const items = [{ ...message, id: ["PRIVATE"], text: { PRIVATE: "PRIVATE" } }];
+    const { client } = await serve(json(200, { items, nextCursor: 5 }));
+    expect(await invalid(client.dms.messages("c_1"))).not.toContain("PRIVATE");
+  });
+});
+
+describe("an answer that is not JSON", () => {
+  test.each([
+    ["HTML", "<html></html>"],
+    ["half of it", '{"username":"b'],
+    ["NUL", "\0"],
+  ])("%s is refused, and the remedy is named", async (_name, body) => {
+    const { client } = await serve((response) => response.writeHead(200).end(body));
+    expect(await invalid(client.me())).toMatch(/JSON.*SERVICE_BASE_URL/);
+  });
+
+  test("an empty one is refused where something is expected", async () => {
+    const { client } = await serve((response) => response.writeHead(200).end());
+    expect(await invalid(client.events({}))).toMatch(/body/);
+  });
+});
+
+describe("the platform's clock", () => {
+  const date = "Thu, 01 Jan 2026 00:01:00 GMT";
+
+  test("is read from the Date header of every answer, good or bad", async () => {
+    const clock = new ManualClock(Date.parse("2026-01-01T00:00:00Z"));
+    for (const status of [200, 500]) {
+      const { client } = await serve(json(status, {}, { date }), { clock });
+      expect(client.clockOffsetMs).toBe(0);
+      await client.me().catch(() => undefined);
+      expect(client.clockOffsetMs).toBe(60_000);
+    }
+  });
+
+  test("may be behind ours", async () => {
+    const clock = new ManualClock(Date.parse("2026-01-01T00:02:00Z"));
+    const { client } = await serve(json(200, {}, { date }), { clock });
+    await client.me();
+    expect(client.clockOffsetMs).toBe(-60_000);
+  });
+
+  test("comes with a page of the log", async () => {
+    const { client } = await serve(json(200, { events: [], cursor: "1" }, { date }));
+    expect((await client.events({})).date).toBe(Date.parse(date));
+  });
+
+  test("is as it was when an answer has no date, or none that can be read", async () => {
+    const clock = new ManualClock(Date.parse("2026-01-01T00:00:00Z"));
+    const dates = [date, undefined, "yesterday"];
+    const { client } = await serve(
+      (response) => {
+        const value = dates.shift();
+        response.sendDate = false;
+        if (value !== undefined) response.setHeader("date", value);
+        response.end(JSON.stringify({ events: [], cursor: "1" }));
+      },
+      { clock },
+    );
+    expect((await client.events({})).date).toBe(Date.parse(date));
+    expect((await client.events({})).date).toBeUndefined();
+    expect((await client.events({})).date).toBeUndefined();
+    expect(client.clockOffsetMs).toBe(60_000);
+  });
+});

@@ -1,0 +1,127 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { Client } from "../../src/client/client.ts";
+import type { RequestReport } from "../../src/client/http.ts";
+import { apiKey, json, rejection, serve } from "./api.ts";
+
+const page = { items: [], nextCursor: null };
+const sent = { id: "m_1", conversationId: "c_1", createdAt: "2026-01-02T03:04:05.678Z" };
+
+describe("each method is one request of section 4", () => {
+  test("me", async () => {
+    const { client, calls } = await serve(json(200, { username: "bot" }));
+    await client.me();
+    expect(calls).toMatchObject([{ method: "GET", url: "/api/v1/me", body: "" }]);
+  });
+
+  test("events", async () => {
+    const { client, calls } = await serve(json(200, { events: [], cursor: "5" }));
+    await client.events({ since: "5", limit: 50 });
+    expect(calls).toMatchObject([{ method: "GET", url: "/api/v1/events?since=5&limit=50" }]);
+  });
+
+  test("events: an empty since is sent, for it asks for the present; an absent one is not", async () => {
+    const { client, calls } = await serve(json(200, { events: [], cursor: "5" }));
+    await client.events({ since: "" });
+    await client.events({ since: undefined });
+    expect(calls.map(({ url }) => url)).toEqual(["/api/v1/events?since=", "/api/v1/events"]);
+  });
+
+  test("dms.messages", async () => {
+    const { client, calls } = await serve(json(200, page));
+    await client.dms.messages("c_1", { limit: 7, cursor: "next" });
+    await client.dms.messages("c_1");
+    expect(calls.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      "GET /api/v1/dm/conversations/c_1/messages?limit=7&cursor=next",
+      "GET /api/v1/dm/conversations/c_1/messages",
+    ]);
+  });
+
+  test("dms.send", async () => {
+    const { client, calls } = await serve(json(201, sent));
+    const outgoing = { text: "grüße 👋", imageKeys: ["k_1"] };
+    expect(await client.dms.send("c_1", outgoing)).toEqual(sent);
+    expect(calls).toMatchObject([{ method: "POST", url: "/api/v1/dm/conversations/c_1/messages" }]);
+    expect(JSON.parse(calls[0]?.body ?? "")).toEqual(outgoing);
+  });
+
+  test("posts.comments", async () => {
+    const { client, calls } = await serve(json(200, page));
+    await client.posts.comments("p_1", { limit: 50 });
+    expect(calls).toMatchObject([{ method: "GET", url: "/api/v1/posts/p_1/comments?limit=50" }]);
+  });
+
+  test("posts.comment", async () => {
+    const { client, calls } = await serve(json(201, { id: "k_1" }));
+    expect(await client.posts.comment("p_1", { text: "nice" })).toEqual({ id: "k_1" });
+    expect(calls).toMatchObject([{ method: "POST", url: "/api/v1/posts/p_1/comments" }]);
+    expect(JSON.parse(calls[0]?.body ?? "")).toEqual({ text: "nice" });
+  });
+
+  test("an id stays inside its place in the path, whatever it holds", async () => {
+    const { client, calls } = await serve(json(200, page));
+    const id = fc
+      .string({ minLength: 1, unit: "grapheme" })
+      .filter((text) => !/^\.\.?$/.test(text));
+    await fc.assert(
+      fc.asyncProperty(id, async (conversationId) => {
+        await client.dms.messages(conversationId);
+        const { pathname } = new URL(calls.at(-1)?.url ?? "", "http://platform.test");
+        const [, part] = /^\/api\/v1\/dm\/conversations\/([^/]*)\/messages$/.exec(pathname) ?? [];
+        expect(decodeURIComponent(part ?? "")).toBe(conversationId);
+      }),
+    );
+  });
+
+  test("slashes at the end of the base address do not double", async () => {
+    const { url, calls } = await serve(json(200, {}));
+    await new Client({ baseUrl: `${url}//`, apiKey }).me();
+    expect(calls[0]?.url).toBe("/api/v1/me");
+  });
+});
+
+describe("headers", () => {
+  test("every request bears the token", async () => {
+    const { client, calls } = await serve(json(201, sent));
+    await client.dms.send("c_1", { text: "hi" });
+    await client.me();
+    for (const { headers } of calls) expect(headers.authorization).toBe(`Bearer ${apiKey}`);
+  });
+
+  test("only a request with a body has a content type", async () => {
+    const { client, calls } = await serve(json(201, sent));
+    await client.dms.send("c_1", { text: "hi" });
+    await client.me();
+    expect(calls.map(({ headers }) => headers["content-type"])).toEqual([
+      "application/json",
+      undefined,
+    ]);
+  });
+});
+
+describe("onRequest", () => {
+  async function reports(status: number): Promise<RequestReport[]> {
+    const seen: RequestReport[] = [];
+    const { client } = await serve(json(status, {}), { onRequest: (report) => seen.push(report) });
+    await client.me().catch(() => undefined);
+    return seen;
+  }
+
+  test("is told of each answer, good or bad", async () => {
+    expect(await reports(200)).toMatchObject([{ method: "GET", path: "/me", status: 200 }]);
+    expect(await reports(500)).toMatchObject([{ method: "GET", path: "/me", status: 500 }]);
+  });
+
+  test("is told of a request without an answer, and never of the token", async () => {
+    const seen: RequestReport[] = [];
+    const client = new Client({
+      baseUrl: "http://platform.test",
+      apiKey,
+      fetch: () => Promise.reject(new TypeError("fetch failed")),
+      onRequest: (report) => seen.push(report),
+    });
+    await rejection(client.me());
+    expect(seen).toMatchObject([{ method: "GET", path: "/me", status: undefined }]);
+    expect(JSON.stringify(seen)).not.toContain(apiKey);
+  });
+});
