@@ -55,7 +55,8 @@ export async function exchange(
       record(null);
       return;
     }
-    answer = gate.pass === "refuse" ? refusal(gate) : call(context, route, request, body, trace);
+    if (gate.pass === "refuse") throw refusal(gate);
+    answer = call(context, route, request, body, trace);
   } catch (error) {
     answer = errorAnswer(error, logger);
   }
@@ -85,8 +86,8 @@ function call(
   return answer;
 }
 
-function refusal({ status, retryAfterSeconds }: Extract<Gate, { pass: "refuse" }>): never {
-  throw new PlatformError(
+function refusal({ status, retryAfterSeconds }: Extract<Gate, { pass: "refuse" }>): PlatformError {
+  return new PlatformError(
     status,
     status === 429 ? "RATE_LIMITED" : "INJECTED_FAULT",
     "A fault of the local platform answers this request; it was not executed.",

@@ -77,7 +77,8 @@ async function readTimeline(
   const after = integer(request.query, "after", { min: 0, max, fallback: 0 });
   const waitMs = integer(request.query, "waitMs", { min: 0, max: MAX_WAIT_MS, fallback: 0 });
   const entries = await timeline.waitAfter(after, waitMs, goneSignal(response));
-  return { entries, last: timeline.last };
+  // Not the timeline's own end: what came while this answer was being made is in the next one.
+  return { entries, last: entries.at(-1)?.seq ?? after };
 }
 
 function answering(status: number, handler: Handler): RequestHandler {
