@@ -29,7 +29,7 @@ export const trigger: Command = {
       throw new UsageError(`TYPE must be one of ${eventTypes.join(", ")} (got "${type}").`);
     }
     const control = new ControlClient(platformUrl(given));
-    const before = given.flags.wait ? await control.timelineEnd() : 0;
+    const before = given.flags.wait ? (await control.state()).timelineSeq : 0;
     const result = await control.act({
       type,
       from: textFlag(given, "from") ?? "ada",

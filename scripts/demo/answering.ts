@@ -1,0 +1,86 @@
+import { sign } from "../../src/signature/signature.ts";
+import { chapter, show } from "./report.ts";
+import type { Stage } from "./stage.ts";
+
+/** A message is answered by a message, a mention by a comment. */
+export async function answering(stage: Stage): Promise<void> {
+  chapter("People talk to the bot");
+  const written = await stage.write("ada", "hello");
+  const delivery = await stage.happens(
+    "a delivery of the message",
+    (entry) => entry.kind === "delivery" && entry.eventIds.includes(written.eventId),
+  );
+  const status = delivery.kind === "delivery" ? delivery.status : null;
+  show(`a signed webhook brings @ada's "hello": [${status}]`, status === 200, status);
+  const answer = await stage.answered(written);
+  show(
+    `a DM is answered: "${answer}"`,
+    (await stage.answers(written.conversationId)).length === 1,
+    answer,
+  );
+
+  const { postId = "" } = await stage.control.act({
+    type: "mention",
+    from: "ben",
+    text: "hey @bot",
+  });
+  await stage.happens(
+    "a comment on the post",
+    (entry) => entry.kind === "api" && entry.created?.postId === postId,
+  );
+  const comments = await stage.control.comments(postId);
+  const own = comments.filter(({ author }) => author.isBot).map(({ text }) => text);
+  show(`a mention is answered by one comment: "${own[0]}"`, own.length === 1, own);
+}
+
+/** What does not carry a good and fresh signature is refused, and nothing comes of it. */
+export async function forgery(stage: Stage, webhook: string): Promise<void> {
+  chapter("Somebody tries to forge events");
+  const body = JSON.stringify({ events: [forgedEvent()] });
+  const now = Date.now() / 1000;
+  const forged = await post(webhook, body, sign(body, "whsec_not_the_real_secret", now));
+  show("a forged request is refused: [401]", forged === 401, forged);
+  const stale = await post(webhook, body, sign(body, stage.secret, now - 301));
+  show("a genuine one that is 301 s old is refused: [400]", stale === 400, stale);
+  const good = sign(body, stage.secret, now);
+  const changed = await post(webhook, body.replace("forged", "Forged"), good);
+  show("a genuine one with one byte changed is refused: [401]", changed === 401, changed);
+  const naked = await post(webhook, body, undefined);
+  show("one without a signature is refused: [400]", naked === 400, naked);
+}
+
+/** A repeated delivery is acknowledged, and answered once. */
+export async function repeats(stage: Stage): Promise<void> {
+  chapter("The platform repeats itself");
+  const written = await stage.write("cleo", "only once, please");
+  await stage.answered(written);
+  const results = await stage.control.deliver({ eventIds: [written.eventId], times: 5 });
+  const statuses = results.map(({ status }) => status);
+  show(
+    `the same delivery five times more: [${statuses.join("] [")}]`,
+    statuses.length === 5 && statuses.every((status) => status === 200),
+    statuses,
+  );
+  // A conversation is handled in order: once the next message is answered, the repeats are behind us.
+  await stage.answered(await stage.write("cleo", "and now something else"));
+  const answers = await stage.answers(written.conversationId);
+  show("it was answered once", answers.length === 2, answers);
+}
+
+function forgedEvent(): object {
+  const from = { userId: "u_mallory", username: "mallory", name: "Mallory" };
+  return {
+    id: "evt_forged",
+    type: "dm.message",
+    payload: { conversationId: "c_1", from, excerpt: "forged" },
+    createdAt: new Date().toISOString(),
+  };
+}
+
+async function post(url: string, body: string, signature: string | undefined): Promise<number> {
+  const headers = { "content-type": "application/json" };
+  const signed = signature === undefined ? {} : { "x-service-signature": signature };
+  const response = await fetch(url, { method: "POST", headers: { ...headers, ...signed }, body });
+  await response.arrayBuffer();
+  return response.status;
+}

@@ -1,0 +1,72 @@
+/**
+ * `npm run demo`: a bot is scaffolded, meets a platform, and is put through everything it promises.
+ * Each line of the timeline with a mark is asserted. Exit code 1 at the first broken promise.
+ */
+import { messageOf } from "../../src/errors.ts";
+import { answering, forgery, repeats } from "./answering.ts";
+import { killed } from "./killed.ts";
+import { BrokenPromise, chapter, elapsed, promisesKept, show, tell } from "./report.ts";
+import { Stage } from "./stage.ts";
+import { webhookOff, webhookOn } from "./webhook.ts";
+
+const stage = await Stage.build();
+let ended = false;
+try {
+  await play(stage);
+  ended = true;
+} catch (error) {
+  const what =
+    error instanceof BrokenPromise
+      ? error.message
+      : String((error as Error).stack ?? messageOf(error));
+  process.stdout.write(`\n${elapsed().padStart(6)} s  ✘ ${what}\n`);
+  process.stdout.write(`${stage.tails()}\n`);
+  process.stdout.write(`\nA promise is broken. The bot is left in ${stage.botFolder}\n`);
+  process.exitCode = 1;
+} finally {
+  await stage.clear(!ended);
+}
+
+async function play(on: Stage): Promise<void> {
+  chapter("A bot is scaffolded");
+  for (const line of await on.scaffold()) tell(line);
+  chapter("A platform and the bot start, as two processes");
+  tell(`platform ${await on.startPlatform()}`);
+  const { bot, webhook } = await on.startBot();
+  await on.control.saveWebhook({ url: webhook, enabled: true });
+  tell(`bot ${webhook}`);
+
+  await answering(on);
+  await forgery(on, webhook);
+  await repeats(on);
+  await webhookOff(on, bot);
+  await webhookOn(on, bot);
+  const restarted = await killed(on, bot, webhook);
+  await accounts(on);
+
+  chapter("The bot is told to stop");
+  const { code, signal } = await restarted.end("SIGTERM");
+  show("SIGTERM: running work is finished, exit code 0", code === 0, { code, signal });
+
+  process.stdout.write(`\n${promisesKept()} promises shown and kept in ${elapsed()} s.\n`);
+}
+
+/** At the end every conversation is counted: as many answers as messages, no more and no less. */
+async function accounts(on: Stage): Promise<void> {
+  chapter("The books are balanced");
+  let asked = 0;
+  for (const id of on.conversations) {
+    const messages = await on.control.messages(id);
+    const fromPeople = messages.filter(({ fromBot }) => !fromBot).length;
+    const fromBot = messages.length - fromPeople;
+    asked += fromPeople;
+    if (fromBot === fromPeople) continue;
+    throw new BrokenPromise(`${id}: ${fromPeople} messages to the bot, ${fromBot} answers`);
+  }
+  const places = on.conversations.size;
+  show(
+    `${asked} messages in ${places} conversations: each has exactly one answer`,
+    asked > 0,
+    asked,
+  );
+}

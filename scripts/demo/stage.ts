@@ -1,0 +1,157 @@
+import { spawn } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseEnv } from "node:util";
+import { ControlClient } from "../../src/cli/control-client.ts";
+import type { TimelineEntry } from "../../src/platform/index.ts";
+import { type Line, Process, within } from "./process.ts";
+import { BrokenPromise } from "./report.ts";
+
+const checkout = fileURLToPath(new URL("../../", import.meta.url));
+
+/** What the demo runs with: shorter waits than a bot has by default, so that it fits into two minutes. */
+const hurried = {
+  POLL_INTERVAL_MS: "300",
+  AUDIT_INTERVAL_MS: "1000",
+  SILENCE_MS: "2000",
+};
+const PLATFORM_RETRY_MS = "1000";
+
+/** A folder of its own, a scaffolded bot in it, and the processes on stage. */
+export class Stage {
+  readonly folder: string;
+  /** Where somebody has written to the bot. */
+  readonly conversations: Set<string> = new Set();
+  readonly #processes = new Set<Process>();
+  #env: Record<string, string> = {};
+  #platformUrl = "";
+  #seen = 0;
+
+  private constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  static async build(): Promise<Stage> {
+    return new Stage(await mkdtemp(join(tmpdir(), "service-bot-demo-")));
+  }
+
+  get botFolder(): string {
+    return join(this.folder, "my-bot");
+  }
+
+  /** The secret with which the platform signs. */
+  get secret(): string {
+    return this.#env.SERVICE_WEBHOOK_SECRET ?? "";
+  }
+
+  get control(): ControlClient {
+    return new ControlClient(this.#platformUrl);
+  }
+
+  /** Runs create-bot.js as a newcomer would; resolves to what it printed. */
+  async scaffold(): Promise<string[]> {
+    const script = join(checkout, "create-bot.js");
+    const child = spawn(process.execPath, [script, this.botFolder, "--yes", "--no-git"], {
+      cwd: this.folder,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const chunks: Buffer[] = [];
+    for await (const chunk of child.stdout) chunks.push(chunk);
+    const code = child.exitCode ?? (await new Promise((resolve) => child.once("exit", resolve)));
+    const lines = Buffer.concat(chunks).toString().trimEnd().split("\n");
+    if (code !== 0)
+      throw new BrokenPromise(`create-bot.js ended with ${code}\n${lines.join("\n")}`);
+    this.#env = parseEnv(await readFile(join(this.botFolder, ".env"), "utf8")) as Record<
+      string,
+      string
+    >;
+    return lines;
+  }
+
+  /** Starts the local platform that is installed in the bot, as a process of its own. */
+  async startPlatform(): Promise<string> {
+    const cli = "node_modules/service-bot/dist/cli/main.js";
+    const flags = ["--port", "0", "--json", "--retry-interval", PLATFORM_RETRY_MS];
+    const platform = this.#start("platform", [cli, "platform", ...flags], {});
+    const { url } = await platform.line("its address", (line) => "url" in line);
+    this.#platformUrl = String(url);
+    return this.#platformUrl;
+  }
+
+  /** Starts the bot, on the port it had before where there was one. */
+  async startBot(port = "0"): Promise<{ readonly bot: Process; readonly webhook: string }> {
+    const env = { ...hurried, SERVICE_BASE_URL: this.#platformUrl, PORT: port };
+    const bot = this.#start("bot", ["--import", "service-bot/env", "src/main.ts"], env);
+    const { webhook } = await bot.line("ready", ({ msg }) => msg === "ready");
+    return { bot, webhook: String(webhook) };
+  }
+
+  /** A person writes to the bot. */
+  async write(from: string, text: string): Promise<Written> {
+    const { events, conversationId } = await this.control.act({ type: "dm.message", from, text });
+    const [event] = events;
+    if (event === undefined || conversationId === undefined)
+      throw new Error("the act made no event");
+    this.conversations.add(conversationId);
+    return { eventId: event.id, conversationId };
+  }
+
+  /** What the bot has said in a conversation, oldest first. */
+  async answers(conversationId: string): Promise<string[]> {
+    const messages = await this.control.messages(conversationId);
+    return messages.filter(({ fromBot }) => fromBot).map(({ text }) => text);
+  }
+
+  /** Waits until the bot has written in this conversation; resolves to what. */
+  async answered({ conversationId }: Written): Promise<string> {
+    const entry = await this.happens(
+      "an answer in the conversation",
+      (candidate) =>
+        candidate.kind === "api" && candidate.created?.conversationId === conversationId,
+    );
+    return entry.kind === "api" ? (entry.text ?? "") : "";
+  }
+
+  /** The next entries of the platform's timeline, until one fits. */
+  async happens(what: string, fits: (entry: TimelineEntry) => boolean): Promise<TimelineEntry> {
+    const search = async (): Promise<TimelineEntry> => {
+      for (;;) {
+        const { entries, last } = await this.control.timeline(this.#seen, 5_000);
+        const found = entries.find(fits);
+        this.#seen = found?.seq ?? last;
+        if (found !== undefined) return found;
+      }
+    };
+    return await within(search(), () => `this never happened on the platform: ${what}`);
+  }
+
+  /** The last lines of every process, for the post-mortem. */
+  tails(): string {
+    return [...this.#processes].map((process) => process.tail()).join("");
+  }
+
+  /** Ends what still runs, and takes the folder away unless it is needed for a post-mortem. */
+  async clear(keepFolder: boolean): Promise<void> {
+    await Promise.allSettled([...this.#processes].map((process) => process.end("SIGKILL")));
+    if (!keepFolder) await rm(this.folder, { recursive: true, force: true });
+  }
+
+  #start(name: string, args: readonly string[], env: Record<string, string>): Process {
+    const started = new Process(name, args, this.botFolder, { ...this.#env, ...env });
+    this.#processes.add(started);
+    return started;
+  }
+}
+
+/** A message to the bot. */
+export interface Written {
+  readonly eventId: string;
+  readonly conversationId: string;
+}
+
+/** The bot's line about an event that it has handled. */
+export function handled(eventId: string): (line: Line) => boolean {
+  return ({ msg, event }) => msg === "handled" && event === eventId;
+}
