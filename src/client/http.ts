@@ -147,12 +147,11 @@ export class Http {
     const code = causeCode(error);
     const sent = !neverConnected.has(code ?? "");
     const why = code === "ECONNREFUSED" ? "nothing listens there" : (code ?? messageOf(error));
-    return new NetworkError(
-      "API_UNREACHABLE",
-      `${request}: ${this.#options.baseUrl} cannot be reached (${why}). ` +
-        "Is the platform running, and is SERVICE_BASE_URL right?",
-      { cause: error, sent },
-    );
+    const what = sent
+      ? `the connection to ${this.#options.baseUrl} broke before the answer came (${why}).`
+      : `${this.#options.baseUrl} cannot be reached (${why}). ` +
+        "Is the platform running, and is SERVICE_BASE_URL right?";
+    return new NetworkError("API_UNREACHABLE", `${request}: ${what}`, { cause: error, sent });
   }
 }
 

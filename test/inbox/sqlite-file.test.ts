@@ -59,6 +59,19 @@ describe("the file", () => {
     expect(await after.beginStep(again, "reply/1", "")).toMatchObject({ state: "open" });
   });
 
+  test("frees the lanes that a process before it had leased, and fences that one off", async () => {
+    const file = join(temporaryFolder(), "bot.db");
+    const before = open(file);
+    await before.put(messages("1"), "webhook");
+    const lost = first(await before.claim(1, 600_000));
+    await before.close();
+
+    const after = open(file);
+    const claim = first(await after.claim(1, 1_000));
+    expect(claim).toMatchObject({ id: "1", attempt: 2 });
+    expect(claim.fence).toBeGreaterThan(lost.fence);
+  });
+
   test("of a newer version is refused, with the way out", () => {
     const file = join(temporaryFolder(), "bot.db");
     look(file, (db) => db.pragma("user_version = 999"));

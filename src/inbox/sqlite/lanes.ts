@@ -27,6 +27,7 @@ const HELD = "key = @lane AND owner = @owner AND fence = @fence";
 /** The way out: lanes are leased, and their first event is ended or put off. Runs inside a transaction. */
 export class Lanes {
   readonly #owner: string;
+  readonly #recover: Write;
   readonly #lease: Query<LaneRow>;
   readonly #head: Query<HeadRow>;
   readonly #countAttempt: Write;
@@ -42,6 +43,9 @@ export class Lanes {
 
   constructor(db: Database, owner: string) {
     this.#owner = owner;
+    this.#recover = db.prepare(
+      "UPDATE lane SET owner = NULL, fence = fence + 1, ready_at = @now WHERE owner IS NOT NULL",
+    );
     this.#lease = db.prepare(
       `UPDATE lane SET owner = @owner, fence = fence + 1, ready_at = @until
        WHERE key IN (SELECT key FROM lane WHERE ready_at <= @now ORDER BY ready_at LIMIT @limit)
@@ -76,6 +80,14 @@ export class Lanes {
        FROM (SELECT lane, count(*) AS n FROM event WHERE state = 'pending' GROUP BY lane) AS counted
        WHERE lane.key = counted.lane AND lane.ready_at IS NULL`,
     );
+  }
+
+  /**
+   * Ends the leases that are left from a process before this one: the file has one process at a time,
+   * so whoever held them is gone.
+   */
+  recover(now: number): void {
+    this.#recover.run({ now });
   }
 
   claim(limit: number, leaseMs: number, now: number): Claim[] {

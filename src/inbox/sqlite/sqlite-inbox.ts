@@ -52,6 +52,7 @@ export class SqliteInbox implements Inbox {
     this.#lanes = new Lanes(db, randomUUID());
     this.#steps = new Steps(db);
     this.#reports = new Reports(db);
+    this.#lanes.recover(this.#clock.now());
     this.#pending = this.#reports.stats().pending;
   }
 

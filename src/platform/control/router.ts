@@ -78,7 +78,7 @@ async function readTimeline(
   const waitMs = integer(request.query, "waitMs", { min: 0, max: MAX_WAIT_MS, fallback: 0 });
   const entries = await timeline.waitAfter(after, waitMs, goneSignal(response));
   // Not the timeline's own end: what came while this answer was being made is in the next one.
-  return { entries, last: entries.at(-1)?.seq ?? after };
+  return { entries, last: entries.at(-1)?.seq ?? Math.min(after, timeline.last) };
 }
 
 function answering(status: number, handler: Handler): RequestHandler {
