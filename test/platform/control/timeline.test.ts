@@ -1,7 +1,10 @@
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../../src/core/clock.ts";
+import { createLogger } from "../../../src/core/logger.ts";
+import { controlRouter } from "../../../src/platform/control/router.ts";
+import { createApp, listen } from "../../../src/platform/http/server.ts";
 import type { Platform, TimelineEntry } from "../../../src/platform/index.ts";
-import { Timeline } from "../../../src/platform/timeline/timeline.ts";
+import { Timeline, type TimelineListener } from "../../../src/platform/timeline/timeline.ts";
 import { ManualClock } from "../support/clock.ts";
 import { act, ids, request, runPlatform } from "../support/platform.ts";
 
@@ -109,6 +112,47 @@ test("a wait ends with the timeline", async () => {
   const waiting = timeline.waitAfter(0, 30_000, new AbortController().signal);
   timeline.end();
   expect(await waiting).toEqual([]);
+});
+
+test("what comes while an answer is being made is in the next one", async () => {
+  const waits: (() => void)[] = [];
+  class WatchedTimeline extends Timeline {
+    override listen(listener: TimelineListener): () => void {
+      const end = super.listen(listener);
+      waits.shift()?.();
+      return end;
+    }
+  }
+  const timeline = new WatchedTimeline(systemClock);
+  const { control } = await runPlatform();
+  const logger = createLogger({ level: "silent", secrets: [] });
+  const routers = { "/control": controlRouter(control, timeline) };
+  const server = await listen(createApp({ routers, clock: systemClock, logger }), "127.0.0.1", 0);
+  onTestFinished(async () => {
+    timeline.end();
+    await server.close();
+  });
+  let last = 0;
+  const seen: number[] = [];
+  const poll = async () => {
+    const response = await fetch(`${server.url}/control/timeline?after=${last}&waitMs=30000`);
+    const answer = (await response.json()) as Answer;
+    seen.push(...answer.entries.map(({ seq }) => seq));
+    last = answer.last;
+  };
+  // The second entry comes so many microtasks after the first, which ends the wait.
+  for (let distance = 0; distance < 12; distance += 1) {
+    const waiting = Promise.withResolvers<void>();
+    waits.push(waiting.resolve);
+    const polled = poll();
+    await waiting.promise;
+    timeline.add(entry);
+    for (let step = 0; step < distance; step += 1) await undefined;
+    timeline.add(entry);
+    await polled;
+    if (last < timeline.last) await poll();
+  }
+  expect(seen).toEqual(Array.from({ length: 24 }, (_, n) => n + 1));
 });
 
 test("a long poll is answered by the first new entry", async () => {
