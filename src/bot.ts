@@ -27,7 +27,7 @@ export class Bot {
   #config: Config | undefined;
   #parts: Parts | undefined;
   #server: Listening | undefined;
-  #starting = false;
+  #starting: Promise<void> | undefined;
   #ready = false;
   #stopped: Promise<void> | undefined;
 
@@ -71,10 +71,15 @@ export class Bot {
    */
   async start(options: StartOptions = {}): Promise<void> {
     const { listen: listens = true, standalone = listens } = options;
-    if (!standalone) return await this.#start(listens);
+    if (this.#starting !== undefined) {
+      throw new ServiceBotError("ALREADY_STARTED", "This bot was started before; make a new one.");
+    }
+    this.#starting = this.#start(listens);
+    if (!standalone) return await this.#starting;
+    // From here on, for a signal may come as soon as the bot says that it is ready.
+    exitOnSignals(() => this.stop(), process);
     try {
-      await this.#start(listens);
-      exitOnSignals(() => this.stop(), process);
+      await this.#starting;
     } catch (error) {
       if (!(error instanceof ServiceBotError)) throw error;
       process.stderr.write(`${error.message}\n`);
@@ -124,10 +129,6 @@ export class Bot {
   }
 
   async #start(listens: boolean): Promise<void> {
-    if (this.#starting) {
-      throw new ServiceBotError("ALREADY_STARTED", "This bot was started before; make a new one.");
-    }
-    this.#starting = true;
     requireNode();
     const config = this.#loadConfig();
     const parts = await assemble(config, this.#options, this.#router, () => this.#ready);
@@ -150,6 +151,8 @@ export class Bot {
   }
 
   async #stop(): Promise<void> {
+    // Half a bot cannot be stopped; whether it could start is told to whoever called start().
+    await this.#starting?.catch(() => undefined);
     this.#ready = false;
     if (this.#parts === undefined) return;
     const { log, poller, dispatcher, inbox } = this.#parts;

@@ -1,0 +1,282 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import express from "express";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { Bot } from "../src/index.ts";
+import { sign } from "../src/signature/signature.ts";
+import { botOptions, runBot, runPlatform } from "./support/running-bot.ts";
+
+const answersMessages = (bot: Bot) =>
+  void bot.on("dm.message", (ctx) => ctx.reply(`Hi ${ctx.payload.from.name}`));
+
+describe("on a platform", () => {
+  test("a message is delivered, handled and answered once", async () => {
+    const platform = await runPlatform();
+    const { bot } = await runBot(platform, answersMessages);
+    const { conversationId = "" } = platform.control.act({ type: "dm.message", from: "ada" });
+    await platform.waitFor("api", ({ created }) => created?.conversationId === conversationId);
+    await bot.idle();
+    const answers = platform.control.messages(conversationId).filter(({ fromBot }) => fromBot);
+    expect(answers.map(({ text }) => text)).toEqual(["Hi Ada"]);
+  });
+
+  test("a mention is answered with a comment on its post", async () => {
+    const platform = await runPlatform();
+    await runBot(platform, (bot) => void bot.on("mention", (ctx) => ctx.reply("here")));
+    const { postId = "" } = platform.control.act({ type: "mention", from: "ada" });
+    await platform.waitFor("api", ({ created }) => created?.postId === postId);
+    expect(platform.control.comments(postId).filter(({ author }) => author.isBot)).toHaveLength(1);
+  });
+
+  test("a repeated delivery is acknowledged and not handled again", async () => {
+    const platform = await runPlatform();
+    const { bot } = await runBot(platform, answersMessages);
+    const { events, conversationId = "" } = platform.control.act({
+      type: "dm.message",
+      from: "ada",
+    });
+    await platform.waitFor("api", ({ created }) => created?.conversationId === conversationId);
+    const eventIds = events.map(({ id }) => id);
+    const repeats = await platform.control.deliver({ eventIds, times: 20 });
+    await bot.idle();
+    expect(new Set(repeats.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(platform.control.messages(conversationId).filter(({ fromBot }) => fromBot)).toHaveLength(
+      1,
+    );
+  });
+
+  test("what was made while the webhook was off is found in the log, and polling takes over", async () => {
+    const platform = await runPlatform();
+    const switched = Promise.withResolvers<string>();
+    await runBot(platform, answersMessages, {
+      auditIntervalMs: 50,
+      pollIntervalMs: 50,
+      silenceMs: 100,
+      onSwitch: (mode) => switched.resolve(mode),
+    });
+    // A type counts as missing once it has come by webhook.
+    platform.control.act({ type: "dm.message", from: "ada" });
+    await platform.waitFor("api", ({ created }) => created !== undefined);
+    platform.control.saveWebhook({ enabled: false });
+    const { conversationId = "" } = platform.control.act({ type: "dm.message", from: "ben" });
+    await platform.waitFor("api", ({ created }) => created?.conversationId === conversationId);
+    expect(await switched.promise).toBe("polling");
+  });
+
+  test("with DELIVERY=polling everything comes from the log, and there is no webhook", async () => {
+    const platform = await runPlatform();
+    const { webhookSecret: _none, ...options } = botOptions(platform);
+    const bot = new Bot({
+      ...options,
+      delivery: "polling",
+      pollIntervalMs: 50,
+      logLevel: "silent",
+    });
+    answersMessages(bot);
+    await bot.start({ standalone: false });
+    onTestFinished(() => bot.stop());
+    await platform.waitFor("api", ({ path }) => path === "/events");
+    const { conversationId } = platform.control.act({ type: "dm.message", from: "ada" });
+    await platform.waitFor("api", ({ created }) => created?.conversationId === conversationId);
+    expect((await fetch(`${bot.url}/webhook`, { method: "POST" })).status).toBe(404);
+    expect((await fetch(`${bot.url}/readyz`)).status).toBe(200);
+  });
+
+  test("with DELIVERY=webhook the log is never read", async () => {
+    const platform = await runPlatform();
+    const paths: string[] = [];
+    platform.onTimeline((entry) => entry.kind === "api" && paths.push(entry.path));
+    const { bot } = await runBot(platform, answersMessages, {
+      delivery: "webhook",
+      auditIntervalMs: 50,
+    });
+    expect(bot.mode).toBeUndefined();
+    platform.control.act({ type: "dm.message", from: "ada" });
+    await platform.waitFor("api", ({ created }) => created !== undefined);
+    await bot.stop();
+    expect(paths).not.toContain("/events");
+    expect(paths.length).toBeGreaterThan(0);
+  });
+
+  test("an answer that was lost on its way is found, and not said twice", async () => {
+    const platform = await runPlatform();
+    const { bot } = await runBot(platform, answersMessages, {
+      requestTimeoutMs: 300,
+      retry: { baseMs: 1, maxMs: 1 },
+    });
+    platform.control.setFaults({ api: { mode: "lose-answer", match: "write", times: 1 } });
+    const { conversationId = "" } = platform.control.act({ type: "dm.message", from: "ada" });
+    // The bot reads the conversation before it would say anything again.
+    await platform.waitFor("api", ({ method, path }) => method === "GET" && path.includes("/dm/"));
+    await bot.idle();
+    expect(platform.control.messages(conversationId).filter(({ fromBot }) => fromBot)).toHaveLength(
+      1,
+    );
+  });
+});
+
+describe("starting", () => {
+  test("logs one line with the addresses once the port is bound", async () => {
+    const platform = await runPlatform();
+    const { bot, log } = await runBot(platform, answersMessages);
+    expect(log.records[0]).toMatchObject({
+      level: "info",
+      msg: "ready",
+      url: bot.url,
+      webhook: `${bot.url}/webhook`,
+      delivery: "auto",
+    });
+  });
+
+  test("a second time is refused", async () => {
+    const platform = await runPlatform();
+    const { bot } = await runBot(platform, answersMessages);
+    await expect(bot.start({ standalone: false })).rejects.toMatchObject({
+      code: "ALREADY_STARTED",
+    });
+  });
+
+  test("on a port that is taken is refused, and the inbox is free again", async () => {
+    const platform = await runPlatform();
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const bot = new Bot({ ...botOptions(platform), port, logLevel: "silent" });
+    await expect(bot.start({ standalone: false })).rejects.toMatchObject({
+      code: "ADDRESS_IN_USE",
+      message: expect.stringContaining("PORT"),
+    });
+  });
+
+  test("with a wrong configuration rejects with every problem", async () => {
+    const bot = new Bot({ env: { PORT: "none", DELIVERY: "pigeon" } });
+    await expect(bot.start({ standalone: false })).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      problems: expect.arrayContaining([
+        expect.stringContaining("SERVICE_BASE_URL"),
+        expect.stringContaining("PORT"),
+        expect.stringContaining("DELIVERY"),
+      ]),
+    });
+  });
+
+  test("nothing that needs a running bot works before", async () => {
+    const bot = new Bot({ env: {} });
+    await expect(bot.idle()).rejects.toMatchObject({ code: "NOT_STARTED" });
+    await expect(async () => bot.handle(new Request("http://x/"))).rejects.toMatchObject({
+      code: "NOT_STARTED",
+    });
+  });
+});
+
+describe("stopping", () => {
+  test("can be asked for twice, and the port is free afterwards", async () => {
+    const platform = await runPlatform();
+    const { bot } = await runBot(platform, answersMessages);
+    const { url = "" } = bot;
+    await Promise.all([bot.stop(), bot.stop()]);
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+  });
+
+  test("readiness ends first, while a running handler gets its time", async () => {
+    const platform = await runPlatform();
+    const entered = Promise.withResolvers<void>();
+    const leave = Promise.withResolvers<void>();
+    const { bot } = await runBot(platform, (b) => {
+      b.on("follow", async () => {
+        entered.resolve();
+        await leave.promise;
+      });
+    });
+    platform.control.act({ type: "follow", from: "ada" });
+    await entered.promise;
+    expect((await fetch(`${bot.url}/readyz`)).status).toBe(200);
+    const stopped = bot.stop();
+    const notReady = await fetch(`${bot.url}/readyz`);
+    expect(notReady.status).toBe(503);
+    expect((await fetch(`${bot.url}/healthz`)).status).toBe(200);
+    leave.resolve();
+    await stopped;
+  });
+});
+
+describe("inside an Express application", () => {
+  async function application(bot: Bot): Promise<string> {
+    const app = express();
+    app.use(bot.middleware());
+    app.use(express.json());
+    app.get("/", (_request, response) => void response.send("the application"));
+    const server = app.listen(0, "127.0.0.1");
+    await new Promise((resolve) => server.once("listening", resolve));
+    onTestFinished(() => void server.close());
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+
+  test("the webhook works beside the application's own routes, and 503 before the start", async () => {
+    const platform = await runPlatform();
+    const bot = new Bot({ ...botOptions(platform), logLevel: "silent" });
+    const seen = Promise.withResolvers<string>();
+    bot.on("follow", (ctx) => seen.resolve(ctx.event.id));
+    const url = await application(bot);
+    const body = JSON.stringify({ events: [] });
+    const deliver = () =>
+      fetch(`${url}/webhook`, {
+        method: "POST",
+        headers: {
+          "x-service-signature": sign(body, platform.webhookSecret, Date.now() / 1000),
+        },
+        body,
+      });
+    expect((await deliver()).status).toBe(503);
+    await bot.start({ listen: false });
+    onTestFinished(() => bot.stop());
+    expect((await deliver()).status).toBe(200);
+    expect(await (await fetch(url)).text()).toBe("the application");
+    platform.control.saveWebhook({ url: `${url}/webhook` });
+    platform.control.act({ type: "follow", from: "ada" });
+    expect(await seen.promise).toMatch(/^evt_/);
+  });
+});
+
+test("a lane option that fails keeps the event in its usual lane", async () => {
+  const platform = await runPlatform();
+  const seen = Promise.withResolvers<void>();
+  const { log } = await runBot(platform, (bot) => void bot.on("follow", () => seen.resolve()), {
+    lane: () => {
+      throw new Error("no lane");
+    },
+  });
+  platform.control.act({ type: "follow", from: "ada" });
+  await seen.promise;
+  expect(log.records.map(({ msg }) => msg)).toContain(
+    "the lane option failed; the event keeps its usual lane",
+  );
+});
+
+test("neither secrets nor what people and the bot wrote are in the log", async () => {
+  const platform = await runPlatform();
+  const canary = "the-canary-sings-at-midnight";
+  const { bot, log } = await runBot(
+    platform,
+    (b) => {
+      b.on("dm.message", async (ctx) => {
+        ctx.log.info({ event: ctx.event, payload: ctx.payload }, "a handler that logs too much");
+        await ctx.reply(`you said ${ctx.payload.excerpt}`);
+        if (ctx.attempt === 1) throw new Error(`failed on ${ctx.payload.excerpt}`);
+      });
+    },
+    { retry: { baseMs: 1, maxMs: 1 } },
+  );
+  platform.control.act({ type: "dm.message", from: "ada", text: canary });
+  await platform.waitFor("api", ({ created }) => created !== undefined);
+  await bot.stop();
+  const text = log.text();
+  expect(text).toContain("a handler that logs too much");
+  expect(text).toContain("failed on");
+  for (const secret of [canary, platform.apiKey, platform.webhookSecret]) {
+    for (const encoding of ["utf8", "base64", "hex"] as const) {
+      expect(text).not.toContain(Buffer.from(secret).toString(encoding));
+    }
+  }
+});

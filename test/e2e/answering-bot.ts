@@ -1,0 +1,9 @@
+/** A bot that answers, run by tests as a process of its own. */
+import { Bot } from "../../src/index.ts";
+
+const bot = new Bot({ requestTimeoutMs: 500, retry: { baseMs: 10, maxMs: 100 } });
+bot.on("dm.message", async (ctx) => {
+  await ctx.reply(`first answer to ${ctx.payload.excerpt}`);
+  await ctx.reply(`second answer to ${ctx.payload.excerpt}`);
+});
+await bot.start();

@@ -1,0 +1,84 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { onTestFinished } from "vitest";
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** A child process, what it writes, and how it ends. Killed when the test has finished. */
+export class TestProcess {
+  readonly stdout: string[] = [];
+  readonly stderr: string[] = [];
+  readonly exited: Promise<Exit>;
+  readonly #child: ChildProcess;
+  readonly #watchers = new Set<() => void>();
+
+  /** @param args for this process's Node */
+  constructor(
+    args: readonly string[],
+    options: { cwd?: string; env?: Record<string, string>; bareEnv?: boolean } = {},
+  ) {
+    const { cwd, env = {}, bareEnv = false } = options;
+    this.#child = spawn(process.execPath, args, {
+      ...(cwd === undefined ? {} : { cwd }),
+      env: { ...(bareEnv ? { PATH: process.env.PATH } : process.env), ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.#collect(this.#child.stdout, this.stdout);
+    this.#collect(this.#child.stderr, this.stderr);
+    // "close" comes after the last line has been read.
+    this.exited = new Promise((resolve) => {
+      this.#child.once("close", (code, signal) => {
+        resolve({ code, signal });
+        for (const look of this.#watchers) look();
+      });
+    });
+    onTestFinished(() => void this.#child.kill("SIGKILL"));
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  /** The first line of standard output that fits, be it there or still to come. */
+  async line(fits: (line: string) => boolean): Promise<string> {
+    for (;;) {
+      const found = this.stdout.find(fits);
+      if (found !== undefined) return found;
+      if (this.#child.exitCode !== null || this.#child.signalCode !== null) {
+        throw new Error(`the process ended without that line:\n${this.output()}`);
+      }
+      await this.#change();
+    }
+  }
+
+  /** The first JSON line whose `msg` is this. */
+  async message(msg: string): Promise<Record<string, unknown>> {
+    const isIt = (line: string) => line.startsWith("{") && JSON.parse(line).msg === msg;
+    return JSON.parse(await this.line(isIt));
+  }
+
+  output(): string {
+    return [...this.stdout, ...this.stderr].join("\n");
+  }
+
+  #collect(stream: NodeJS.ReadableStream | null, into: string[]): void {
+    if (stream === null) return;
+    createInterface({ input: stream }).on("line", (line) => {
+      into.push(line);
+      for (const look of this.#watchers) look();
+    });
+  }
+
+  #change(): Promise<void> {
+    return new Promise((resolve) => {
+      const look = () => {
+        this.#watchers.delete(look);
+        resolve();
+      };
+      this.#watchers.add(look);
+    });
+  }
+}

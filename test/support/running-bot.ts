@@ -1,0 +1,39 @@
+import { onTestFinished } from "vitest";
+import { Bot, type BotOptions } from "../../src/index.ts";
+import { type Platform, type PlatformOptions, startPlatform } from "../../src/platform/index.ts";
+import { logSink } from "./log.ts";
+
+/** A local platform that ends with the test. */
+export async function runPlatform(options: PlatformOptions = {}): Promise<Platform> {
+  const platform = await startPlatform(options);
+  onTestFinished(() => platform.stop());
+  return platform;
+}
+
+/** The options of a bot that talks to this platform and keeps its inbox in memory. */
+export function botOptions(platform: Platform): BotOptions {
+  return {
+    env: {},
+    baseUrl: platform.url,
+    apiKey: platform.apiKey,
+    webhookSecret: platform.webhookSecret,
+    databaseUrl: "file::memory:",
+    port: 0,
+    requestTimeoutMs: 2_000,
+  };
+}
+
+/** A bot that listens and gets the platform's deliveries, with its log. */
+export async function runBot(
+  platform: Platform,
+  register: (bot: Bot) => void,
+  options: BotOptions = {},
+): Promise<{ readonly bot: Bot; readonly log: ReturnType<typeof logSink> }> {
+  const log = logSink([platform.apiKey, platform.webhookSecret]);
+  const bot = new Bot({ ...botOptions(platform), logger: log.log, ...options });
+  register(bot);
+  await bot.start({ standalone: false });
+  onTestFinished(() => bot.stop());
+  platform.control.saveWebhook({ url: `${bot.url}/webhook` });
+  return { bot, log };
+}
