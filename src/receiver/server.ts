@@ -6,12 +6,18 @@ import { hasCode, ServiceBotError } from "../errors.ts";
 export interface Listening {
   /** Such as `http://127.0.0.1:3000`. */
   readonly url: string;
-  /** Takes no new connections, lets running requests finish, and drops idle connections. */
-  close(): Promise<void>;
+  /**
+   * Takes no new connections, drops those without a request, and lets running requests finish, for
+   * `graceMs` milliseconds at most (default 2,000).
+   */
+  close(graceMs?: number): Promise<void>;
 }
 
 /** A sender that takes longer for its request, in milliseconds, is cut off. */
 const REQUEST_TIMEOUT_MS = 30_000;
+
+/** What a request still gets when the server closes, in milliseconds: storing a batch takes a few. */
+const CLOSE_GRACE_MS = 2_000;
 
 /** Longer than the pauses between deliveries of a busy platform, in milliseconds. */
 const KEEP_ALIVE_MS = 75_000;
@@ -22,23 +28,40 @@ const KEEP_ALIVE_MS = 75_000;
  * @throws {ServiceBotError} ADDRESS_IN_USE
  */
 export function listen(listener: RequestListener, host: string, port: number): Promise<Listening> {
+  let running = 0;
   const server = createServer(
     { requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
-    listener,
+    (request, response) => {
+      running += 1;
+      response.once("close", () => {
+        running -= 1;
+        if (running === 0 && !server.listening) server.closeAllConnections();
+      });
+      listener(request, response);
+    },
   );
   return new Promise((resolve, reject) => {
     server.once("error", (error) => reject(explain(error, host, port)));
     server.listen(port, host, () => {
       server.removeAllListeners("error");
-      resolve({ url: urlOf(server, host), close: () => close(server) });
+      const close: Listening["close"] = (graceMs = CLOSE_GRACE_MS) =>
+        closeServer(server, running === 0 ? 0 : graceMs);
+      resolve({ url: urlOf(server, host), close });
     });
   });
 }
 
-function close(server: Server): Promise<void> {
+/**
+ * `server.close()` alone waits for every connection, be it one that is kept for a request that may
+ * never come, or one on which nothing was ever asked.
+ */
+function closeServer(server: Server, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeIdleConnections();
+    const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+    server.close(() => {
+      clearTimeout(cut);
+      resolve();
+    });
   });
 }
 

@@ -1,0 +1,112 @@
+import { once } from "node:events";
+import { Agent, get, type RequestListener } from "node:http";
+import { connect, type Socket } from "node:net";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { ServiceBotError } from "../../src/errors.ts";
+import { type Listening, listen } from "../../src/receiver/server.ts";
+
+async function open(listener: RequestListener, host = "127.0.0.1", port = 0): Promise<Listening> {
+  const server = await listen(listener, host, port);
+  onTestFinished(() => server.close());
+  return server;
+}
+
+async function dial({ url }: Listening): Promise<Socket> {
+  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+  onTestFinished(() => void socket.destroy());
+  socket.on("error", () => undefined);
+  await once(socket, "connect");
+  return socket;
+}
+
+const hello: RequestListener = (_request, response) => void response.end("hello");
+
+describe("listening", () => {
+  test("port 0 takes a free port, and the address says which", async () => {
+    const { url } = await open(hello);
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d+$/);
+    expect(await (await fetch(url)).text()).toBe("hello");
+  });
+
+  test("an IPv6 host is in brackets", async ({ skip }) => {
+    const server = await open(hello, "::1").catch(() => skip("no IPv6 here"));
+    expect(server.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
+  });
+
+  test("a port that is taken is refused with the remedy", async () => {
+    const { url } = await open(hello);
+    const port = Number(new URL(url).port);
+    const error: unknown = await listen(hello, "127.0.0.1", port).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toBeInstanceOf(ServiceBotError);
+    expect(error).toMatchObject({ code: "ADDRESS_IN_USE" });
+    expect((error as Error).message).toMatch(new RegExp(`${port}.*PORT`));
+  });
+
+  test("another failure comes out as it is", async () => {
+    await expect(listen(hello, "192.0.2.1", 0)).rejects.toMatchObject({ code: "EADDRNOTAVAIL" });
+  });
+});
+
+describe("closing", () => {
+  test("lets a running request finish, and does not wait for the next one on its connection", async () => {
+    const asked = Promise.withResolvers<() => void>();
+    const server = await open((_request, response) => asked.resolve(() => response.end("done")));
+    const agent = new Agent({ keepAlive: true });
+    onTestFinished(() => agent.destroy());
+    const answer = new Promise<string>((resolve, reject) => {
+      get(server.url, { agent }, (response) => {
+        response.setEncoding("utf8").once("data", resolve);
+      }).on("error", reject);
+    });
+    const finish = await asked.promise;
+    const closed = server.close();
+    finish();
+    expect(await answer).toBe("done");
+    await closed;
+  });
+
+  test("ends connections that are idle between two requests", async () => {
+    const server = await open(hello);
+    const agent = new Agent({ keepAlive: true });
+    onTestFinished(() => agent.destroy());
+    await new Promise((resolve) =>
+      get(server.url, { agent }, (response) => response.resume().on("end", resolve)),
+    );
+    await server.close();
+  });
+
+  test("ends connections on which nothing was ever asked", async () => {
+    const server = await open(hello);
+    const socket = await dial(server);
+    // The server knows of the connection when it has answered a later one.
+    await fetch(server.url, { headers: { connection: "close" } });
+    const gone = once(socket.resume(), "close");
+    await server.close();
+    await gone;
+  });
+
+  test("does not wait for the rest of a request that never comes", async () => {
+    const begun = Promise.withResolvers<void>();
+    const server = await open(() => begun.resolve());
+    const socket = await dial(server);
+    socket.write("POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\nhalf");
+    await begun.promise;
+    const gone = once(socket.resume(), "close");
+    await server.close(50);
+    await gone;
+  });
+
+  test("takes no new connections", async () => {
+    const server = await open(hello);
+    expect((await fetch(server.url)).status).toBe(200);
+    await server.close();
+    await expect(fetch(server.url)).rejects.toThrow();
+  });
+
+  test("twice is closing once", async () => {
+    const server = await open(hello);
+    await Promise.all([server.close(), server.close()]);
+  });
+});
