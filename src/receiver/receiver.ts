@@ -57,10 +57,19 @@ export class Receiver {
     try {
       const batch = readBatch(events, laneOf);
       const result = await this.#options.inbox.put(batch, "webhook");
-      this.#options.onDelivery?.(batch);
+      this.#tell(batch);
       return this.#accept(events.length, result, started);
     } catch (error) {
       return this.#unavailable(error);
+    }
+  }
+
+  /** What an observer throws must not make a failure of a batch that is stored. */
+  #tell(batch: readonly NewEvent[]): void {
+    try {
+      this.#options.onDelivery?.(batch);
+    } catch (err) {
+      this.#options.log.error({ err }, "an observer of deliveries failed");
     }
   }
 

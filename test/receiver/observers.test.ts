@@ -1,0 +1,47 @@
+import { describe, expect, test } from "vitest";
+import type { NewEvent } from "../../src/inbox/inbox.ts";
+import { batchOf, delivery, faces, makeRig } from "./support.ts";
+
+describe.each(faces)("onDelivery, over $name", (face) => {
+  test("is told of each batch once it is stored, duplicates included", async () => {
+    const seen: string[][] = [];
+    const rig = makeRig({
+      onDelivery: (events: readonly NewEvent[]) => {
+        expect(events.every(({ id }) => rig.inbox.stored.has(id))).toBe(true);
+        seen.push(events.map(({ id }) => id));
+      },
+    });
+    const send = await face.open(rig.routes);
+    await send(delivery(batchOf("1", "2")));
+    await send(delivery(batchOf("2")));
+    expect(seen).toEqual([["1", "2"], ["2"]]);
+  });
+
+  test("is not told of what was refused or not stored", async () => {
+    const seen: unknown[] = [];
+    const onDelivery = (events: readonly NewEvent[]) => void seen.push(events);
+    const rig = makeRig({ onDelivery });
+    const send = await face.open(rig.routes);
+    await send(delivery("{"));
+    const broken = makeRig({ onDelivery, inbox: { put: () => Promise.reject(new Error("away")) } });
+    await (await face.open(broken.routes))(delivery(batchOf("1")));
+    expect(seen).toEqual([]);
+  });
+
+  test("that throws does not turn a stored batch into a failure: failures disable the webhook", async () => {
+    const onDelivery = () => {
+      throw new Error("the observer broke");
+    };
+    const { routes, inbox, lines } = makeRig({ onDelivery });
+    const send = await face.open(routes);
+    expect((await send(delivery(batchOf("1")))).status).toBe(200);
+    expect(inbox.stored.size).toBe(1);
+    // It is told to those who can mend it.
+    expect(lines()).toContainEqual(
+      expect.objectContaining({
+        level: "error",
+        err: expect.objectContaining({ message: "the observer broke" }),
+      }),
+    );
+  });
+});

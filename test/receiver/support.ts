@@ -1,0 +1,258 @@
+import { createServer, request as httpRequest, type IncomingHttpHeaders } from "node:http";
+import type { AddressInfo } from "node:net";
+import express from "express";
+import { onTestFinished } from "vitest";
+import { createLogger } from "../../src/core/logger.ts";
+import { defaultLane } from "../../src/events/lane.ts";
+import type { Inbox, NewEvent, PutResult } from "../../src/inbox/inbox.ts";
+import { expressFace, nodeFace, webFace } from "../../src/receiver/faces.ts";
+import { Receiver, type ReceiverOptions } from "../../src/receiver/receiver.ts";
+import type { RouteOptions } from "../../src/receiver/routes.ts";
+import { sign } from "../../src/signature/signature.ts";
+import { ManualClock } from "../../src/testing/manual-clock.ts";
+
+export const secret = "whsec_of_this_test";
+export const limit = 2_000;
+/** Seconds since 1970. */
+export const now = 1_700_000_000;
+
+/** What was put in, by id; as strict about repeats as a real inbox. */
+export class FakeInbox implements Pick<Inbox, "put"> {
+  readonly stored: Map<string, NewEvent> = new Map();
+  puts: number = 0;
+
+  async put(events: readonly NewEvent[]): Promise<PutResult> {
+    this.puts += 1;
+    const fresh = events.filter(({ id }) => !this.stored.has(id));
+    for (const event of fresh) this.stored.set(event.id, event);
+    return {
+      stored: fresh.map(({ id }) => id),
+      duplicates: events.length - fresh.length,
+      unusable: fresh.filter(({ unusable }) => unusable !== undefined).length,
+    };
+  }
+}
+
+export interface LogLine {
+  readonly level: string;
+  readonly msg: string;
+  readonly code?: string;
+  readonly status?: number;
+  readonly err?: { readonly message: string };
+}
+
+/** A receiver over a fake inbox, and all that a test wants to look at. */
+export interface Rig {
+  readonly inbox: FakeInbox;
+  readonly receiver: Receiver;
+  readonly routes: RouteOptions;
+  /** The lines that were logged, as text. */
+  readonly log: string[];
+  readonly lines: () => LogLine[];
+}
+
+export function makeRig(
+  options: Partial<ReceiverOptions> = {},
+  routes: Partial<RouteOptions> = {},
+): Rig {
+  const inbox = new FakeInbox();
+  const log: string[] = [];
+  const destination = { write: (line: string) => void log.push(line) };
+  const receiver = new Receiver({
+    inbox,
+    secrets: [secret],
+    laneOf: defaultLane,
+    clock: new ManualClock(now * 1000),
+    log: createLogger({ level: "trace", secrets: [], destination }),
+    ...options,
+  });
+  return {
+    inbox,
+    receiver,
+    routes: {
+      receiver,
+      path: "/webhook",
+      maxBodyBytes: limit,
+      isReady: async () => true,
+      ...routes,
+    },
+    log,
+    lines: () => log.map((line) => JSON.parse(line) as LogLine),
+  };
+}
+
+const actor = { username: "ada", name: "Ada" };
+
+export function follow(id: string): Record<string, unknown> {
+  const payload = { actor, entityType: "user", entityId: "u_1" };
+  return { id, type: "follow", payload, createdAt: "2026-01-02T03:04:05.678Z" };
+}
+
+export function batchOf(...ids: string[]): string {
+  return JSON.stringify({ events: ids.map(follow) });
+}
+
+/** A body of exactly this many bytes that is a good batch. */
+export function bodyOf(bytes: number, id = "1"): string {
+  const bare = JSON.stringify({ events: [{ ...follow(id), pad: "" }] });
+  return JSON.stringify({ events: [{ ...follow(id), pad: "x".repeat(bytes - bare.length) }] });
+}
+
+export interface TestRequest {
+  readonly method?: string;
+  readonly path?: string;
+  readonly body?: string | Uint8Array;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
+  /** Send no Content-Length. */
+  readonly chunked?: boolean;
+}
+
+export interface TestAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+/** What the bot says about a failure. */
+export function errorIn(answer: TestAnswer): { code: string; message: string } {
+  const { error }: { error: { code: string; message: string } } = JSON.parse(answer.text);
+  return error;
+}
+
+/** A good delivery, unless `more` spoils it. */
+export function delivery(body: string | Uint8Array, more: TestRequest = {}): TestRequest {
+  const headers = {
+    "content-type": "application/json",
+    "x-service-signature": sign(body, secret, now),
+  };
+  return {
+    method: "POST",
+    path: "/webhook",
+    body,
+    ...more,
+    headers: { ...headers, ...more.headers },
+  };
+}
+
+export type Send = (request: TestRequest) => Promise<TestAnswer>;
+
+/** A request over a socket, with a length or in chunks. */
+export function sendTo(
+  url: string,
+  { method = "GET", path = "/", ...more }: TestRequest,
+): Promise<TestAnswer> {
+  const { body = "", headers = {}, chunked = false } = more;
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(`${url}${path}`, { method, headers, agent: false });
+    request.on("response", (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("error", reject);
+      response.on("end", () => {
+        const text = Buffer.concat(chunks).toString();
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
+      });
+    });
+    request.on("error", reject);
+    if (chunked) request.setHeader("transfer-encoding", "chunked");
+    else if (method !== "GET" && method !== "HEAD") {
+      request.setHeader("content-length", Buffer.byteLength(body));
+    }
+    request.end(body === "" ? undefined : body);
+  });
+}
+
+/** Listens on a free port until the test ends. */
+export async function listening(
+  listener: Parameters<typeof createServer>[1] & object,
+): Promise<string> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  onTestFinished(
+    () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  );
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** One way in. Standalone ones answer every request; the other leaves what is not the webhook's. */
+export interface Face {
+  readonly name: string;
+  readonly standalone: boolean;
+  open(routes: RouteOptions): Promise<Send>;
+}
+
+/** A way in that has an address. */
+export interface SocketFace extends Face {
+  listen(routes: RouteOptions): Promise<string>;
+}
+
+function socketFace(name: string, standalone: boolean, listen: SocketFace["listen"]): SocketFace {
+  return {
+    name,
+    standalone,
+    listen,
+    async open(routes) {
+      const url = await listen(routes);
+      return (request) => sendTo(url, request);
+    },
+  };
+}
+
+export const socketFaces: readonly SocketFace[] = [
+  socketFace("node:http", true, (routes) => listening(nodeFace(routes))),
+  socketFace("Express", false, (routes) => {
+    const app = express();
+    app.use(expressFace(routes));
+    app.use((_request, response) => void response.status(418).send("the application"));
+    return listening(app);
+  }),
+];
+
+const web: Face = {
+  name: "web",
+  standalone: true,
+  async open(routes) {
+    const face = webFace(routes);
+    return async (request) => {
+      const response = await face(toWeb(request));
+      const { status } = response;
+      return {
+        status,
+        headers: Object.fromEntries(response.headers),
+        text: await response.text(),
+      };
+    };
+  },
+};
+
+export const faces: readonly Face[] = [...socketFaces, web];
+
+function toWeb({
+  method = "GET",
+  path = "/",
+  body = "",
+  headers = {},
+  chunked,
+}: TestRequest): Request {
+  const list = Object.entries(headers).flatMap(([name, value]) =>
+    [value].flat().map((one): [string, string] => [name, one]),
+  );
+  const bytes = typeof body === "string" ? Buffer.from(body) : body;
+  const stream = new ReadableStream({
+    start(controller) {
+      for (let at = 0; at < bytes.length; at += 512)
+        controller.enqueue(bytes.subarray(at, at + 512));
+      controller.close();
+    },
+  });
+  const init = { method, headers: list };
+  if (method === "GET" || method === "HEAD") return new Request(`http://bot.test${path}`, init);
+  if (!chunked) return new Request(`http://bot.test${path}`, { ...init, body: Buffer.from(bytes) });
+  return new Request(`http://bot.test${path}`, { ...init, body: stream, duplex: "half" });
+}
