@@ -14,6 +14,8 @@ const ALREADY_PARSED =
   "Something has read this body before the webhook middleware, so its signature cannot be checked: " +
   "mount bot.middleware() before express.json() and other body parsers.";
 
+const BROKEN_OFF = "The connection was closed before the body was complete.";
+
 /**
  * Reads the raw bytes of a body, at most `limit` of them. Bytes that somebody kept are as good as the
  * stream: `express.raw()` leaves a Buffer in `body`, some hosts leave one in `rawBody`.
@@ -38,10 +40,14 @@ export async function readWebBody(request: Request, limit: number): Promise<Body
   if (request.bodyUsed) return alreadyParsed();
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of request.body ?? []) {
-    length += chunk.length;
-    if (length > limit) return tooLarge(limit);
-    chunks.push(chunk);
+  try {
+    for await (const chunk of request.body ?? []) {
+      length += chunk.length;
+      if (length > limit) return tooLarge(limit);
+      chunks.push(chunk);
+    }
+  } catch {
+    return incomplete(BROKEN_OFF);
   }
   return { ok: true, body: Buffer.concat(chunks) };
 }
@@ -52,9 +58,10 @@ function explain(error: unknown, limit: number): BodyResult {
   if (type === "entity.too.large") return tooLarge(limit);
   if (type === "stream.not.readable" || type === "stream.encoding.set") return alreadyParsed();
   const aborted = type === "request.aborted" || hasCode(error, "ECONNRESET");
-  const message = aborted
-    ? "The connection was closed before the body was complete."
-    : "The body is not as long as Content-Length says.";
+  return incomplete(aborted ? BROKEN_OFF : "The body is not as long as Content-Length says.");
+}
+
+function incomplete(message: string): BodyResult {
   return { ok: false, answer: failure(400, "BODY_INCOMPLETE", message) };
 }
 

@@ -1,0 +1,157 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { webFace } from "../../src/receiver/faces.ts";
+import { sign } from "../../src/signature/signature.ts";
+import {
+  batchOf,
+  delivery,
+  errorIn,
+  makeRig,
+  now,
+  type Send,
+  type SocketFace,
+  secret,
+  sendTo,
+  socketFaces,
+} from "./support.ts";
+
+/** The head of a good delivery whose body comes later, if it comes. */
+function head(body: string, length: number = Buffer.byteLength(body)): string {
+  return [
+    "POST /webhook HTTP/1.1",
+    "host: bot.test",
+    "content-type: application/json",
+    `content-length: ${length}`,
+    `x-service-signature: ${sign(body, secret, now)}`,
+    "\r\n",
+  ].join("\r\n");
+}
+
+async function open(face: SocketFace, rig = makeRig()) {
+  const url = await face.listen(rig.routes);
+  const send: Send = (request) => sendTo(url, request);
+  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+  onTestFinished(() => void socket.destroy());
+  socket.on("error", () => undefined);
+  await once(socket, "connect");
+  return { ...rig, send, socket };
+}
+
+async function firstLine(socket: Socket): Promise<string> {
+  const [chunk]: Buffer[] = await once(socket, "data");
+  return String(chunk).split("\r\n", 1)[0] ?? "";
+}
+
+describe.each(socketFaces)("over $name", (face) => {
+  test("a body that comes byte by byte is a body", async () => {
+    const { socket, inbox } = await open(face);
+    const body = batchOf("1");
+    const answer = firstLine(socket);
+    socket.setNoDelay(true);
+    socket.write(head(body));
+    for (const byte of body) {
+      socket.write(byte);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(await answer).toContain(" 200 ");
+    expect(inbox.stored.size).toBe(1);
+  });
+
+  test("others are answered while a slow body is awaited", async () => {
+    const { socket, send, inbox } = await open(face);
+    const body = batchOf("slow");
+    const answer = firstLine(socket);
+    socket.write(head(body) + body.slice(0, 10));
+    expect((await send(delivery(batchOf("quick")))).status).toBe(200);
+    expect([...inbox.stored.keys()]).toEqual(["quick"]);
+    socket.write(body.slice(10));
+    expect(await answer).toContain(" 200 ");
+    expect([...inbox.stored.keys()]).toEqual(["quick", "slow"]);
+  });
+
+  test("a connection that breaks off inside a body stores nothing and harms nobody", async () => {
+    const refused = Promise.withResolvers<string>();
+    const rig = makeRig();
+    const { refuse } = rig.receiver;
+    rig.receiver.refuse = (answer) => {
+      refused.resolve(answer.error?.code ?? "");
+      return refuse.call(rig.receiver, answer);
+    };
+    const { socket, send, inbox } = await open(face, rig);
+    socket.write(head(batchOf("1")) + batchOf("1").slice(0, 10));
+    // The server has begun to read when it has answered somebody who came later.
+    await send(delivery(batchOf("2")));
+    socket.resetAndDestroy();
+    expect(await refused.promise).toBe("BODY_INCOMPLETE");
+    expect((await send(delivery(batchOf("3")))).status).toBe(200);
+    expect([...inbox.stored.keys()]).toEqual(["2", "3"]);
+  });
+
+  test("a body that is shorter than its length is not taken for whole", async () => {
+    const { socket, send, inbox } = await open(face);
+    const body = batchOf("1");
+    const gone = once(socket.resume(), "close");
+    socket.end(head(body, body.length + 5) + body);
+    await gone;
+    expect((await send(delivery(batchOf("2")))).status).toBe(200);
+    expect([...inbox.stored.keys()]).toEqual(["2"]);
+  });
+
+  test("noise instead of HTTP harms nobody", async () => {
+    const { socket, send } = await open(face);
+    const gone = once(socket.resume(), "close");
+    socket.write("\0\xff\xfe nothing of the kind\r\n\r\n");
+    await gone;
+    expect((await send(delivery(batchOf("1")))).status).toBe(200);
+  });
+});
+
+describe("over web", () => {
+  test("a body that breaks off is refused with 400, and nothing is stored", async () => {
+    const { routes, inbox, lines } = makeRig();
+    const body = batchOf("1");
+    const stream = new ReadableStream({
+      pull(controller) {
+        controller.enqueue(Buffer.from(body.slice(0, 10)));
+        controller.error(new Error("the sender went away"));
+      },
+    });
+    const headers = { "x-service-signature": sign(body, secret, now) };
+    const init = { method: "POST", body: stream, duplex: "half" as const, headers };
+    const answer = await webFace(routes)(new Request("http://bot.test/webhook", init));
+    const text = await answer.text();
+    expect(answer.status).toBe(400);
+    expect(errorIn({ status: 400, headers: {}, text }).code).toBe("BODY_INCOMPLETE");
+    expect(inbox.puts).toBe(0);
+    expect(lines()).toMatchObject([{ level: "warn", code: "BODY_INCOMPLETE" }]);
+  });
+
+  test("a body that somebody has read is refused with 500, told how to fix it", async () => {
+    const { routes, inbox } = makeRig();
+    const body = batchOf("1");
+    const headers = { "x-service-signature": sign(body, secret, now) };
+    const request = new Request("http://bot.test/webhook", { method: "POST", body, headers });
+    await request.json();
+    const answer = await webFace(routes)(request);
+    expect(answer.status).toBe(500);
+    const error = errorIn({ status: 500, headers: {}, text: await answer.text() });
+    expect(error.code).toBe("BODY_ALREADY_PARSED");
+    expect(inbox.puts).toBe(0);
+  });
+
+  test("of a body over the limit no more is read than it takes to know", async () => {
+    let pulled = 0;
+    const endless = new ReadableStream({
+      pull(controller) {
+        pulled += 1;
+        controller.enqueue(Buffer.alloc(1_000));
+      },
+    });
+    const { routes } = makeRig();
+    const init = { method: "POST", body: endless, duplex: "half" as const };
+    const answer = await webFace(routes)(new Request("http://bot.test/webhook", init));
+    expect(answer.status).toBe(413);
+    expect(pulled).toBeLessThan(10);
+  });
+});
