@@ -1,0 +1,433 @@
+import { gzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { ServiceBotError } from "../../src/errors.ts";
+import { sign } from "../../src/signature/signature.ts";
+import {
+  batchOf,
+  bodyOf,
+  delivery,
+  errorIn,
+  faces,
+  follow,
+  limit,
+  makeRig,
+  now,
+  secret,
+  type TestRequest,
+} from "./support.ts";
+
+interface Row {
+  readonly name: string;
+  readonly request: TestRequest;
+  readonly status: number;
+  /** The code in the body; undefined for 2xx. */
+  readonly code?: string;
+  readonly stores?: readonly string[];
+}
+
+const header = (value: string): TestRequest => ({ headers: { "x-service-signature": value } });
+const good = sign(batchOf("1"), secret, now);
+
+const accepted: readonly Row[] = [
+  {
+    name: "a good delivery",
+    request: delivery(batchOf("1", "2")),
+    status: 200,
+    stores: ["1", "2"],
+  },
+  {
+    name: "a delivery without events",
+    request: delivery('{"events":[]}'),
+    status: 200,
+    stores: [],
+  },
+  {
+    name: "a delivery in chunks",
+    request: delivery(batchOf("1"), { chunked: true }),
+    status: 200,
+    stores: ["1"],
+  },
+  { name: "new fields beside events", request: delivery('{"events":[],"page":2}'), status: 200 },
+  {
+    name: "a timestamp 300 s old",
+    request: delivery('{"events":[]}', header(sign('{"events":[]}', secret, now - 300))),
+    status: 200,
+  },
+  {
+    name: "a body of exactly the limit",
+    request: delivery(bodyOf(limit)),
+    status: 200,
+    stores: ["1"],
+  },
+  {
+    name: "a body of exactly the limit, in chunks",
+    request: delivery(bodyOf(limit), { chunked: true }),
+    status: 200,
+    stores: ["1"],
+  },
+  {
+    name: "a slash at the end of the path",
+    request: delivery(batchOf("1"), { path: "/webhook/" }),
+    status: 200,
+    stores: ["1"],
+  },
+  {
+    name: "a query behind the path",
+    request: delivery(batchOf("1"), { path: "/webhook?source=portal" }),
+    status: 200,
+    stores: ["1"],
+  },
+  {
+    name: "another content type",
+    request: delivery(batchOf("1"), { headers: { "content-type": "text/plain" } }),
+    status: 200,
+    stores: ["1"],
+  },
+  {
+    name: "a byte order mark",
+    request: delivery(`\ufeff${batchOf("1")}`),
+    status: 200,
+    stores: ["1"],
+  },
+];
+
+const refused: readonly Row[] = [
+  {
+    name: "no signature",
+    request: { ...delivery(batchOf("1")), headers: {} },
+    status: 400,
+    code: "SIGNATURE_MISSING",
+  },
+  {
+    name: "an empty signature",
+    request: delivery(batchOf("1"), header("")),
+    status: 400,
+    code: "SIGNATURE_MALFORMED",
+  },
+  {
+    name: "a malformed signature",
+    request: delivery(batchOf("1"), header("v1=abc")),
+    status: 400,
+    code: "SIGNATURE_MALFORMED",
+  },
+  {
+    name: "the good signature twice",
+    request: delivery(batchOf("1"), { headers: { "x-service-signature": [good, good] } }),
+    status: 400,
+    code: "SIGNATURE_MALFORMED",
+  },
+  {
+    name: "a timestamp 301 s old",
+    request: delivery(batchOf("1"), header(sign(batchOf("1"), secret, now - 301))),
+    status: 400,
+    code: "SIGNATURE_STALE",
+  },
+  {
+    name: "a timestamp 301 s in the future",
+    request: delivery(batchOf("1"), header(sign(batchOf("1"), secret, now + 301))),
+    status: 400,
+    code: "SIGNATURE_STALE",
+  },
+  {
+    name: "another secret",
+    request: delivery(batchOf("1"), header(sign(batchOf("1"), "whsec_another_one", now))),
+    status: 401,
+    code: "SIGNATURE_MISMATCH",
+  },
+  {
+    name: "another body",
+    request: delivery(batchOf("1"), header(sign(batchOf("2"), secret, now))),
+    status: 401,
+    code: "SIGNATURE_MISMATCH",
+  },
+  {
+    name: "a body that is no JSON and not signed",
+    request: delivery("{", header(sign("x", secret, now))),
+    status: 401,
+    code: "SIGNATURE_MISMATCH",
+  },
+  { name: "an empty body", request: delivery(""), status: 400, code: "BODY_INVALID" },
+  { name: "a body that is no JSON", request: delivery("{"), status: 400, code: "BODY_INVALID" },
+  ...[
+    "null",
+    "[]",
+    "5",
+    '"events"',
+    "{}",
+    '{"events":null}',
+    '{"events":{}}',
+    '{"events":"x"}',
+    '{"Events":[]}',
+    '{"__proto__":{"events":[]}}',
+  ].map(
+    (body): Row => ({
+      name: `the body ${body}`,
+      request: delivery(body),
+      status: 400,
+      code: "BODY_INVALID",
+    }),
+  ),
+  {
+    name: "a body that is not UTF-8",
+    request: delivery(Buffer.from('{"events":["\xff"]}', "latin1")),
+    status: 400,
+    code: "BODY_INVALID",
+  },
+  {
+    name: "a NUL in front",
+    request: delivery(`\0${batchOf("1")}`),
+    status: 400,
+    code: "BODY_INVALID",
+  },
+  {
+    name: "a body in gzip, which nobody unpacks",
+    request: delivery(gzipSync(batchOf("1")), { headers: { "content-encoding": "gzip" } }),
+    status: 400,
+    code: "BODY_INVALID",
+  },
+  {
+    name: "a body one byte over the limit",
+    request: delivery(bodyOf(limit + 1)),
+    status: 413,
+    code: "BODY_TOO_LARGE",
+  },
+  {
+    name: "a body one byte over the limit, in chunks",
+    request: delivery(bodyOf(limit + 1), { chunked: true }),
+    status: 413,
+    code: "BODY_TOO_LARGE",
+  },
+  {
+    name: "a body far over the limit",
+    request: delivery("x".repeat(5_000_000)),
+    status: 413,
+    code: "BODY_TOO_LARGE",
+  },
+  {
+    name: "a body far over the limit, in chunks",
+    request: delivery("x".repeat(5_000_000), { chunked: true }),
+    status: 413,
+    code: "BODY_TOO_LARGE",
+  },
+  {
+    name: "a body over the limit without a signature",
+    request: { ...delivery(bodyOf(limit + 1)), headers: {} },
+    status: 413,
+    code: "BODY_TOO_LARGE",
+  },
+  ...["GET", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS"].map(
+    (method): Row => ({
+      name: method,
+      request: { method, path: "/webhook" },
+      status: 405,
+      code: "METHOD_NOT_ALLOWED",
+    }),
+  ),
+];
+
+describe.each(faces)("over $name", (face) => {
+  test.each(accepted)("$name is accepted", async ({ request, status, stores }) => {
+    const { routes, inbox } = makeRig();
+    const send = await face.open(routes);
+    const answer = await send(request);
+    expect(answer.status).toBe(status);
+    expect(answer.headers["content-type"]).toMatch(/^application\/json/);
+    if (stores !== undefined) expect([...inbox.stored.keys()]).toEqual(stores);
+  });
+
+  test.each(refused)("$name is refused with $status", async ({ request, status, code }) => {
+    const { routes, inbox, lines, log } = makeRig();
+    const send = await face.open(routes);
+    const answer = await send(request);
+    expect(answer.status).toBe(status);
+    expect(inbox.puts).toBe(0);
+    expect(log.join("")).not.toContain(secret);
+    if (request.method === "HEAD") return;
+    expect(errorIn(answer)).toEqual({ code, message: expect.stringMatching(/\w/) });
+    expect(JSON.parse(answer.text)).toEqual({ error: errorIn(answer) });
+    expect(answer.text).not.toContain(secret);
+    if (status === 405) expect(answer.headers.allow).toBe("POST");
+    else expect(lines()).toMatchObject([{ level: "warn", code, status }]);
+  });
+
+  test("a repeated delivery is accepted too, and stored once", async () => {
+    const { routes, inbox } = makeRig();
+    const send = await face.open(routes);
+    for (const stored of [2, 0]) {
+      const answer = await send(delivery(batchOf("1", "2")));
+      expect(answer.status).toBe(200);
+      expect(JSON.parse(answer.text)).toEqual({ stored, duplicates: 2 - stored });
+    }
+    expect(inbox.stored.size).toBe(2);
+  });
+
+  test("every secret of a rotation is good", async () => {
+    const { routes } = makeRig({ secrets: ["whsec_the_new_one", secret] });
+    const send = await face.open(routes);
+    const body = batchOf("1");
+    expect((await send(delivery(body))).status).toBe(200);
+    const signed = delivery(body, header(sign(body, "whsec_the_new_one", now)));
+    expect((await send(signed)).status).toBe(200);
+  });
+
+  test("one bad event in a good batch is passed on as unusable; the answer is 200", async () => {
+    const { routes, inbox, lines } = makeRig();
+    const send = await face.open(routes);
+    const events = [follow("1"), { id: "2", type: "follow", payload: {} }, "nonsense", follow("3")];
+    const answer = await send(delivery(JSON.stringify({ events })));
+    expect(answer.status).toBe(200);
+    const usable = [...inbox.stored.values()].filter(({ unusable }) => unusable === undefined);
+    expect(usable.map(({ id }) => id)).toEqual(["1", "3"]);
+    expect(inbox.stored.get("2")?.unusable).toMatch(/payload\.actor/);
+    expect(inbox.stored.size).toBe(4);
+    expect(lines()).toMatchObject([{ level: "error", status: 200, unusable: 2 }]);
+  });
+
+  test("an event that is nested too deeply is one bad event", async () => {
+    const { routes, inbox } = makeRig({}, { maxBodyBytes: 6_000_000 });
+    const send = await face.open(routes);
+    const levels = 2_500_000;
+    const nested = `{"id":"1","type":"whisper","payload":{"a":${"[".repeat(levels)}${"]".repeat(levels)}}}`;
+    const answer = await send(delivery(`{"events":[${nested},${JSON.stringify(follow("2"))}]}`));
+    expect(answer.status).toBe(200);
+    expect(inbox.stored.get("1")?.unusable).toBeDefined();
+    expect(inbox.stored.get("2")).toMatchObject({ lane: "user:ada" });
+  });
+
+  test("a store that fails is answered with 503 and Retry-After, and logged as an error", async () => {
+    const put = () => Promise.reject(new Error("database at /var/lib/bot.db is full"));
+    const { routes, lines } = makeRig({ inbox: { put } });
+    const send = await face.open(routes);
+    const answer = await send(delivery(batchOf("1")));
+    expect(answer.status).toBe(503);
+    expect(Number(answer.headers["retry-after"])).toBeGreaterThan(0);
+    expect(errorIn(answer).code).toBe("STORE_UNAVAILABLE");
+    // The sender need not know where the database is; the operator must.
+    expect(answer.text).not.toContain("bot.db");
+    const err = { message: expect.stringContaining("bot.db") };
+    expect(lines()).toMatchObject([{ level: "error", status: 503, err }]);
+  });
+
+  test("a full inbox is answered with 503, Retry-After and INBOX_FULL", async () => {
+    const full = new ServiceBotError("INBOX_FULL", "100000 events wait");
+    const { routes } = makeRig({ inbox: { put: () => Promise.reject(full) } });
+    const send = await face.open(routes);
+    const answer = await send(delivery(batchOf("1")));
+    expect(answer.status).toBe(503);
+    expect(Number(answer.headers["retry-after"])).toBeGreaterThan(0);
+    expect(errorIn(answer).code).toBe("INBOX_FULL");
+  });
+
+  test("nothing is answered before the batch is stored", async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const reached = Promise.withResolvers<void>();
+    const order: string[] = [];
+    const put = async () => {
+      reached.resolve();
+      await promise;
+      order.push("stored");
+      return { stored: ["1"], duplicates: 0, unusable: 0 };
+    };
+    const { routes } = makeRig({ inbox: { put } });
+    const send = await face.open(routes);
+    const answer = send(delivery(batchOf("1"))).finally(() => order.push("answered"));
+    await reached.promise;
+    // Whoever answers early has answered when another request has gone there and back.
+    await send(delivery("{"));
+    expect(order).toEqual([]);
+    resolve();
+    expect((await answer).status).toBe(200);
+    expect(order).toEqual(["stored", "answered"]);
+  });
+
+  test("a delivery before the bot has started is asked to come again", async () => {
+    const { routes } = makeRig({}, { receiver: "starting", maxBodyBytes: 0 });
+    const send = await face.open(routes);
+    const answer = await send(delivery(batchOf("1")));
+    expect(answer.status).toBe(503);
+    expect(answer.headers["retry-after"]).toBeDefined();
+    expect(errorIn(answer).code).toBe("NOT_READY");
+  });
+
+  test("deliveries that come at once are answered each for itself", async () => {
+    const { routes, inbox } = makeRig();
+    const send = await face.open(routes);
+    const ids = Array.from({ length: 50 }, (_, index) => String(index));
+    const answers = await Promise.all(
+      ids.map((id) => send(Number(id) % 5 === 0 ? delivery("{") : delivery(batchOf(id)))),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(
+      ids.map((id) => (Number(id) % 5 === 0 ? 400 : 200)),
+    );
+    expect(inbox.stored.size).toBe(40);
+  });
+
+  test("there is no webhook when events are polled for", async () => {
+    const { routes, inbox } = makeRig({}, { receiver: undefined });
+    const send = await face.open(routes);
+    const answer = await send(delivery(batchOf("1")));
+    expect(answer.status).toBe(face.standalone ? 404 : 418);
+    expect(inbox.puts).toBe(0);
+    if (face.standalone) expect(errorIn(answer).code).toBe("NOT_FOUND");
+  });
+
+  test.each(["/", "/webhooks", "/webhook/x", "/Webhook", "/x/webhook"])(
+    "%s is not the webhook",
+    async (path) => {
+      const { routes, inbox } = makeRig();
+      const send = await face.open(routes);
+      const answer = await send(delivery(batchOf("1"), { path }));
+      expect(answer.status).toBe(face.standalone ? 404 : 418);
+      expect(inbox.puts).toBe(0);
+    },
+  );
+});
+
+describe.each(faces.filter(({ standalone }) => standalone))("health over $name", (face) => {
+  test("/healthz is 200 while the process lives, whatever the store does", async () => {
+    const { routes } = makeRig({}, { isReady: async () => false });
+    const send = await face.open(routes);
+    expect((await send({ path: "/healthz" })).status).toBe(200);
+  });
+
+  test("/readyz is 200 when the bot is ready, and 503 when it is not", async () => {
+    for (const ready of [true, false]) {
+      const { routes } = makeRig({}, { isReady: async () => ready });
+      const send = await face.open(routes);
+      const answer = await send({ path: "/readyz" });
+      expect(answer.status).toBe(ready ? 200 : 503);
+      if (!ready) expect(errorIn(answer).code).toBe("NOT_READY");
+    }
+  });
+
+  test("both are there also when events are polled for", async () => {
+    const { routes } = makeRig({}, { receiver: undefined });
+    const send = await face.open(routes);
+    expect((await send({ path: "/healthz" })).status).toBe(200);
+    expect((await send({ path: "/readyz" })).status).toBe(200);
+  });
+
+  test("HEAD is answered without a body", async () => {
+    const send = await face.open(makeRig().routes);
+    expect(await send({ method: "HEAD", path: "/healthz" })).toMatchObject({
+      status: 200,
+      text: "",
+    });
+  });
+
+  test.each(["/healthz", "/readyz"])("%s takes no POST", async (path) => {
+    const send = await face.open(makeRig().routes);
+    const answer = await send({ method: "POST", path });
+    expect(answer.status).toBe(405);
+    expect(answer.headers.allow).toBe("GET, HEAD");
+  });
+
+  test("what breaks in here is a 500 that tells nothing", async () => {
+    const isReady = () => Promise.reject(new Error(`cannot read ${secret}`));
+    const send = await face.open(makeRig({}, { isReady }).routes);
+    const answer = await send({ path: "/readyz" });
+    expect(answer.status).toBe(500);
+    expect(errorIn(answer).code).toBe("INTERNAL");
+    expect(answer.text).not.toContain(secret);
+  });
+});
