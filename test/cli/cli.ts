@@ -1,0 +1,22 @@
+import { fileURLToPath } from "node:url";
+import { TestProcess } from "../support/process.ts";
+
+const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+
+/** Runs `service-bot` as a process. The environment holds nothing but what is given. */
+export function serviceBot(
+  args: readonly string[],
+  options: { cwd?: string; env?: Record<string, string> } = {},
+): TestProcess {
+  return new TestProcess([MAIN, ...args], { ...options, bareEnv: true });
+}
+
+/** Runs it to its end. */
+export async function serviceBotEnds(
+  args: readonly string[],
+  options: { cwd?: string; env?: Record<string, string> } = {},
+): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }> {
+  const child = serviceBot(args, options);
+  const { code } = await child.exited;
+  return { code, out: child.stdout.join("\n"), err: child.stderr.join("\n") };
+}

@@ -1,0 +1,117 @@
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { press } from "../../src/cli/dev/keys.ts";
+import { timelineLine } from "../../src/cli/dev/timeline-lines.ts";
+import { runBot, runPlatform } from "../support/running-bot.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { serviceBot } from "./cli.ts";
+
+const checkout = fileURLToPath(new URL("../../", import.meta.url));
+
+/** A bot's folder with `service-bot` in its node_modules: the sources of this checkout. */
+function botFolder(greeting: string): { folder: string; write: (greeting: string) => void } {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, "node_modules", "service-bot"), { recursive: true });
+  // Packed, the package has these entries in dist; here they are the sources themselves.
+  const exports = { ".": "./src/index.ts", "./env": "./src/env.ts" };
+  const manifest = { name: "service-bot", type: "module", exports };
+  const installed = join(folder, "node_modules", "service-bot");
+  writeFileSync(join(installed, "package.json"), JSON.stringify(manifest));
+  symlinkSync(join(checkout, "src"), join(installed, "src"));
+  writeFileSync(join(folder, "package.json"), '{"type":"module"}');
+  const write = (text: string) =>
+    writeFileSync(
+      join(folder, "main.ts"),
+      `import { Bot } from "service-bot";
+       const bot = new Bot();
+       bot.on("dm.message", (ctx) => ctx.reply(${JSON.stringify(text)}));
+       await bot.start();`,
+    );
+  write(greeting);
+  writeFileSync(join(folder, ".env"), "PORT=0\nSERVICE_BASE_URL=http://127.0.0.1:0\n");
+  return { folder, write };
+}
+
+describe("service-bot dev", () => {
+  test("starts both, tells their addresses, and ends with them", async () => {
+    const { folder } = botFolder("hi");
+    const dev = serviceBot(["dev", "--entry", "main.ts", "--port", "0"], { cwd: folder });
+    await dev.line((line) => /platform +http/.test(line));
+    await dev.line((line) => line.includes("ready"));
+    dev.kill("SIGTERM");
+    expect(await dev.exited).toEqual({ code: 0, signal: null });
+    expect(dev.output()).toContain("stopping");
+  });
+
+  test("starts the bot again when its file changes", { timeout: 30_000 }, async () => {
+    const { folder, write } = botFolder("hi");
+    const dev = serviceBot(["dev", "--entry", "main.ts", "--port", "0"], { cwd: folder });
+    await dev.line((line) => line.includes("ready"));
+    const before = dev.stdout.length;
+    write("hello");
+    await dev.line((line) => dev.stdout.indexOf(line) >= before && line.includes("ready"));
+  });
+});
+
+describe("the keys", () => {
+  test("write, mention, like, replay, break the next delivery and switch the webhook", async () => {
+    const platform = await runPlatform({ retryIntervalMs: 50 });
+    const { bot } = await runBot(platform, () => undefined);
+    const said: string[] = [];
+    let quits = 0;
+    const options = { platform, say: (line: string) => said.push(line), quit: () => quits++ };
+    await press("r", options);
+    expect(said[0]).toContain("press d first");
+    for (const key of ["d", "m", "l"]) await press(key, options);
+    expect(platform.control.events().map(({ type }) => type)).toEqual([
+      "dm.message",
+      "mention",
+      "like",
+    ]);
+    await press("r", options);
+    await platform.waitFor("delivery", ({ forced, status }) => forced && status === 200);
+    await press("f", options);
+    expect(platform.control.faults.webhook.failNext).toBe(1);
+    await press("w", options);
+    expect(platform.control.webhook.enabled).toBe(false);
+    await press("w", options);
+    expect(platform.control.webhook.enabled).toBe(true);
+    await press("q", options);
+    await press("x", options);
+    expect(quits).toBe(1);
+    await bot.idle();
+  });
+});
+
+test("the timeline shows what people do, deliveries and what the bot says, and leaves polling out", () => {
+  const at = "2026-01-01T10:20:30.000Z";
+  const lines = [
+    { kind: "event", id: "evt_1", type: "dm.message", from: "ada", text: 'say "hi"' },
+    { kind: "delivery", eventIds: ["evt_1"], status: 200, ms: 9, attempt: 1, forced: false },
+    {
+      kind: "delivery",
+      eventIds: ["a", "b"],
+      status: null,
+      ms: 1,
+      attempt: 2,
+      forced: false,
+      error: "refused",
+    },
+    { kind: "api", method: "POST", path: "/dm/c/messages", status: 201, ms: 6, text: "hi" },
+    { kind: "api", method: "GET", path: "/events", status: 200, ms: 1 },
+    { kind: "api", method: "GET", path: "/events", status: 401, ms: 1 },
+    { kind: "webhook", change: "disabled", reason: "10 failures" },
+  ] as const;
+  const shown = lines.map((entry) => timelineLine({ ...entry, at, seq: 1 })?.slice(9));
+  expect(shown).toEqual([
+    '--> dm.message evt_1 @ada "say \\"hi\\""',
+    "<-- [200] 9 ms  attempt 1",
+    "<-- [no answer] 1 ms  attempt 2  2 events  refused",
+    'api POST /dm/c/messages [201] 6 ms "hi"',
+    undefined,
+    "api GET /events [401] 1 ms",
+    "*** webhook disabled: 10 failures",
+  ]);
+});

@@ -1,0 +1,58 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { serviceBotEnds } from "./cli.ts";
+
+const { version } = JSON.parse(
+  readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
+) as { version: string };
+
+test("--version prints the version of the package", async () => {
+  expect(await serviceBotEnds(["--version"])).toMatchObject({ code: 0, out: version });
+});
+
+test("without a command, and with --help, it lists the commands", async () => {
+  for (const args of [[], ["--help"], ["help"]]) {
+    const { code, out } = await serviceBotEnds(args);
+    expect(code).toBe(0);
+    for (const name of ["dev", "platform", "trigger", "doctor"]) expect(out).toContain(name);
+  }
+});
+
+test("a command's --help tells its flags", async () => {
+  const { code, out } = await serviceBotEnds(["trigger", "--help"]);
+  expect(code).toBe(0);
+  expect(out).toContain("--wait");
+});
+
+test("an unknown command ends with 2 and the list", async () => {
+  const { code, err } = await serviceBotEnds(["fly"]);
+  expect(code).toBe(2);
+  expect(err).toContain('"fly"');
+  expect(err).toContain("trigger");
+});
+
+test("wrong usage ends with 2, says what is wrong, and how it is called", async () => {
+  const wrong: [string[], string][] = [
+    [["platform", "--prot", "1"], "--prot"],
+    [["platform", "--port", "99999"], "--port"],
+    [["platform", "extra"], "extra"],
+    [["trigger", "dance"], "dm.message"],
+    [["trigger"], "dm.message"],
+    [["trigger", "follow", "--count", "many"], "--count"],
+    [["dev", "--port"], "--port"],
+  ];
+  for (const [args, names] of wrong) {
+    const { code, out, err } = await serviceBotEnds(args, { cwd: temporaryFolder() });
+    expect({ args, code, out }).toEqual({ args, code: 2, out: "" });
+    expect(err).toContain(names);
+    expect(err).toContain(`Usage: service-bot ${args[0]}`);
+  }
+});
+
+test("dev in a folder without a bot says where to run it", async () => {
+  const { code, err } = await serviceBotEnds(["dev"], { cwd: temporaryFolder() });
+  expect(code).toBe(1);
+  expect(err).toContain("src/main.ts");
+  expect(err).toContain("--entry");
+});
