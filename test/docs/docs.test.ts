@@ -1,0 +1,68 @@
+import { execFile } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { codeBlocks, links, pages, root } from "./markdown.ts";
+
+const run = promisify(execFile);
+
+test.each(pages)("$path links to files that are there", (page) => {
+  expect(links(page).filter((target) => !existsSync(target))).toEqual([]);
+});
+
+test("every TypeScript example compiles, strictly", { timeout: 60_000 }, async () => {
+  const blocks = pages.flatMap(codeBlocks).filter(({ language }) => language === "ts");
+  expect(blocks.length).toBeGreaterThan(4);
+  // Inside the checkout, so that its dependencies and its own sources are found.
+  mkdirSync(join(root, "node_modules", ".cache"), { recursive: true });
+  const folder = mkdtempSync(join(root, "node_modules", ".cache", "docs-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  for (const [index, { page, code }] of blocks.entries()) {
+    const name = `${page.replaceAll(/\W/g, "_")}_${index}.ts`;
+    writeFileSync(join(folder, name), `${code}\nexport {};\n`);
+  }
+  const paths = {
+    "service-bot": [join(root, "src/index.ts")],
+    "service-bot/testing": [join(root, "src/testing/index.ts")],
+  };
+  const compilerOptions = { paths, isolatedDeclarations: false, declaration: false };
+  const config = { extends: join(root, "tsconfig.json"), compilerOptions, include: ["*.ts"] };
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
+  const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
+  const { stdout } = await run(process.execPath, [tsc, "-p", folder]).catch((error) => error);
+  expect(stdout).toBe("");
+});
+
+describe("docs/configuration.md", () => {
+  const text = readFileSync(join(root, "docs/configuration.md"), "utf8");
+  const source = readFileSync(join(root, "src/config.ts"), "utf8");
+  const known = [...source.matchAll(/^ {2}(\w+): "([A-Z_]+)",$/gm)].map(([, option, name]) => ({
+    option: option ?? "",
+    name: name ?? "",
+  }));
+
+  test("has every variable with its option, and no other", () => {
+    const rows = [...text.matchAll(/^\| `([A-Z_]+)` \| `(\w+)` \|/gm)];
+    const documented = rows.map(([, name, option]) => ({ option, name }));
+    expect(known.length).toBeGreaterThan(10);
+    expect(documented).toEqual(known);
+  });
+
+  test("agrees with the starter's .env.example on the variables", () => {
+    const example = readFileSync(join(root, "templates/starter/_env.example"), "utf8");
+    const names = [...example.matchAll(/^#?([A-Z_]+)=/gm)].map(([, name]) => name);
+    expect(names).toEqual(known.map(({ name }) => name));
+  });
+});
+
+test("docs/command-line.md has every command with the flags that it takes", async () => {
+  const text = readFileSync(join(root, "docs/command-line.md"), "utf8");
+  const main = join(root, "src/cli/main.ts");
+  for (const name of ["dev", "platform", "trigger", "doctor"]) {
+    const { stdout } = await run(process.execPath, [main, name, "--help"]);
+    const flags = [...stdout.matchAll(/--[a-z-]+/g)].map(([flag]) => flag);
+    const row = text.split("\n").find((line) => line.startsWith(`| \`service-bot ${name}`));
+    for (const flag of flags) expect(row, `${name} ${flag}`).toContain(flag);
+  }
+});

@@ -1,0 +1,40 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const root: string = fileURLToPath(new URL("../../", import.meta.url));
+
+/** A page of the documentation, with its path from the root. */
+export interface Page {
+  readonly path: string;
+  readonly text: string;
+}
+
+export interface CodeBlock {
+  readonly page: string;
+  readonly language: string;
+  readonly code: string;
+}
+
+/** Every page that users read. */
+export const pages: readonly Page[] = [
+  ...readdirSync(root).filter((name) => name.endsWith(".md")),
+  ...readdirSync(join(root, "docs")).map((name) => join("docs", name)),
+].map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
+
+/** The fenced blocks of a page. */
+export function codeBlocks({ path, text }: Page): CodeBlock[] {
+  return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language, code]) => ({
+    page: path,
+    language: language ?? "",
+    code: code ?? "",
+  }));
+}
+
+/** The files that a page links to, from the root. */
+export function links({ path, text }: Page): string[] {
+  return [...text.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)]
+    .map(([, target]) => target ?? "")
+    .filter((target) => !/^[a-z]+:/.test(target))
+    .map((target) => resolve(root, dirname(path), target));
+}
