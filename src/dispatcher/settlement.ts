@@ -51,7 +51,10 @@ export class Settlement {
     else if (verdict.kind === "retry") {
       log.warn({ ...line, retryInMs: verdict.delayMs, error }, "attempt failed");
     } else {
-      log.warn({ ...line, retryInMs: verdict.delayMs, error }, "put off; the attempt does not count");
+      log.warn(
+        { ...line, retryInMs: verdict.delayMs, error },
+        "put off; the attempt does not count",
+      );
     }
   }
 

@@ -1,6 +1,5 @@
 import { createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { hasCode, ServiceBotError } from "../errors.ts";
+import { bind } from "../core/bind.ts";
 
 /** A listening server. */
 export interface Listening {
@@ -27,7 +26,11 @@ const KEEP_ALIVE_MS = 75_000;
  *
  * @throws {ServiceBotError} ADDRESS_IN_USE
  */
-export function listen(listener: RequestListener, host: string, port: number): Promise<Listening> {
+export async function listen(
+  listener: RequestListener,
+  host: string,
+  port: number,
+): Promise<Listening> {
   let running = 0;
   const server = createServer(
     { requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
@@ -40,15 +43,11 @@ export function listen(listener: RequestListener, host: string, port: number): P
       listener(request, response);
     },
   );
-  return new Promise((resolve, reject) => {
-    server.once("error", (error) => reject(explain(error, host, port)));
-    server.listen(port, host, () => {
-      server.removeAllListeners("error");
-      const close: Listening["close"] = (graceMs = CLOSE_GRACE_MS) =>
-        closeServer(server, running === 0 ? 0 : graceMs);
-      resolve({ url: urlOf(server, host), close });
-    });
-  });
+  const address = await bind(server, host, port, "Stop it, or set PORT to another port.");
+  return {
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${address.port}`,
+    close: (graceMs = CLOSE_GRACE_MS) => closeServer(server, running === 0 ? 0 : graceMs),
+  };
 }
 
 /**
@@ -63,19 +62,4 @@ function closeServer(server: Server, graceMs: number): Promise<void> {
       resolve();
     });
   });
-}
-
-function urlOf(server: Server, host: string): string {
-  // A TCP server that listens has an address of this shape.
-  const { port } = server.address() as AddressInfo;
-  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
-}
-
-function explain(error: Error, host: string, port: number): Error {
-  if (!hasCode(error, "EADDRINUSE")) return error;
-  return new ServiceBotError(
-    "ADDRESS_IN_USE",
-    `Something else listens on ${host}:${port}. Stop it, or set PORT to another port.`,
-    { cause: error },
-  );
 }

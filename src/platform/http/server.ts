@@ -1,12 +1,14 @@
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import express, { type ErrorRequestHandler, type Express, type Router } from "express";
+import { bind } from "../../core/bind.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Logger } from "../../core/logger.ts";
-import { ConfigError, hasCode, messageOf, ServiceBotError } from "../../errors.ts";
+import { ConfigError, messageOf, ServiceBotError } from "../../errors.ts";
 import { notFound } from "../error.ts";
 import { errorAnswer, send } from "./answer.ts";
 import { loopbackHostOnly } from "./guard.ts";
+import { welcome } from "./welcome.ts";
 
 export interface AppOptions {
   /** By the path under which they are mounted. */
@@ -27,6 +29,7 @@ export function createApp({ routers, clock, logger }: AppOptions): Express {
     response.set("X-Content-Type-Options", "nosniff");
     next();
   });
+  app.get("/", welcome);
   for (const [path, router] of Object.entries(routers)) app.use(path, router);
   app.use(() => {
     throw notFound("page");
@@ -51,36 +54,21 @@ export interface Listening {
  */
 export async function listen(app: RequestListener, host: string, port: number): Promise<Listening> {
   const server = createServer(app);
+  let address: AddressInfo;
   try {
-    await bind(server, host, port);
+    address = await bind(server, host, port, "Is another platform running? Choose another port.");
   } catch (error) {
-    if (!hasCode(error, "EADDRINUSE")) {
-      throw new ConfigError([`host, port: cannot listen on ${host}:${port}: ${messageOf(error)}`]);
-    }
-    throw new ServiceBotError(
-      "ADDRESS_IN_USE",
-      `Port ${port} on ${host} is taken. Is another platform running? Choose another port.`,
-      { cause: error },
-    );
+    if (error instanceof ServiceBotError) throw error;
+    throw new ConfigError([`host, port: cannot listen on ${host}:${port}: ${messageOf(error)}`]);
   }
   return {
-    url: origin(host, server.address() as AddressInfo),
+    url: origin(host, address),
     close: () =>
       new Promise((resolve, reject) => {
         server.close((error) => (error ? reject(error) : resolve()));
         server.closeAllConnections();
       }),
   };
-}
-
-function bind(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, () => {
-      server.off("error", reject);
-      resolve();
-    });
-  });
 }
 
 /** Written with a loopback name, since other names are refused. */

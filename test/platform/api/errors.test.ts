@@ -7,12 +7,20 @@ test.each([
   ["POST", "/api/v1/uploads"],
   ["GET", "/api/v1"],
   ["GET", "/control/nothing"],
-  ["GET", "/"],
+  ["GET", "/nothing"],
 ])("%s %s is answered with 404 NOT_FOUND", async (method, path) => {
   const platform = await runPlatform();
   const { status, body } = await request(platform, method, path);
   expect(status).toBe(404);
   expect(body).toEqual({ error: { code: "NOT_FOUND", message: expect.any(String) } });
+});
+
+test("GET / tells a visitor how to talk to the bot", async () => {
+  const platform = await runPlatform();
+  const response = await fetch(platform.url);
+  expect(response.status).toBe(200);
+  expect(response.headers.get("content-type")).toContain("text/plain");
+  expect(await response.text()).toContain(`--platform ${platform.url}`);
 });
 
 test.each([
