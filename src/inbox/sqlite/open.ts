@@ -1,6 +1,7 @@
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
+import { migrate } from "../../core/migrate.ts";
 import { hasCode, messageOf, ServiceBotError } from "../../errors.ts";
 
 /** The name SQLite gives to a database that lives in memory alone. */
@@ -28,7 +29,7 @@ export function openFile(file: string): OpenFile {
   try {
     const db = new Sqlite(file);
     configure(db, file);
-    migrate(db, file);
+    migrate(db, new URL("./sql/", import.meta.url), (versions) => tooNew(file, versions));
     return {
       db,
       close() {
@@ -93,26 +94,10 @@ function expectPragma(db: Database, name: string, expected: unknown): void {
   throw new Error(`SQLite answered ${name} = ${String(actual)}, not ${String(expected)}`);
 }
 
-/** The numbered SQL files; the number of the last one applied is the file's user_version. */
-function migrate(db: Database, file: string): void {
-  const folder = new URL("./sql/", import.meta.url);
-  const migrations = readdirSync(folder)
-    .filter((name) => name.endsWith(".sql"))
-    .sort();
-  const current = Number(db.pragma("user_version", { simple: true }));
-  if (current > migrations.length) {
-    throw new ServiceBotError(
-      "INBOX_TOO_NEW",
-      `${file} was written by a newer version of service-bot (schema ${current}, this version knows ` +
-        `${migrations.length}). Update service-bot, or set DATABASE_URL to another file.`,
-    );
-  }
-  for (const [index, name] of migrations.entries()) {
-    if (index < current) continue;
-    const sql = readFileSync(new URL(name, folder), "utf8");
-    db.transaction(() => {
-      db.exec(sql);
-      db.pragma(`user_version = ${index + 1}`);
-    }).immediate();
-  }
+function tooNew(file: string, versions: { readonly file: number; readonly known: number }): Error {
+  return new ServiceBotError(
+    "INBOX_TOO_NEW",
+    `${file} was written by a newer version of service-bot (schema ${versions.file}, this version knows ` +
+      `${versions.known}). Update service-bot, or set DATABASE_URL to another file.`,
+  );
 }

@@ -1,6 +1,7 @@
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
+import { migrate } from "../../core/migrate.ts";
 import { ConfigError, hasCode, messageOf } from "../../errors.ts";
 
 /** The name SQLite gives to a database that lives in memory alone. */
@@ -21,7 +22,7 @@ export function openDatabase(file: string): Database {
     if (file !== MEMORY) mkdirSync(dirname(resolve(file)), { recursive: true });
     db = new Sqlite(file, { timeout: BUSY_TIMEOUT_MS });
     configure(db);
-    migrate(db);
+    migrate(db, new URL("./sql/", import.meta.url), tooNew);
     return db;
   } catch (error) {
     db?.close();
@@ -44,22 +45,6 @@ function configure(db: Database): void {
   db.pragma("journal_mode = WAL");
 }
 
-/** The numbered SQL files; the number of the last one applied is the file's user_version. */
-function migrate(db: Database): void {
-  const folder = new URL("./sql/", import.meta.url);
-  const migrations = readdirSync(folder)
-    .filter((name) => name.endsWith(".sql"))
-    .sort();
-  const current = Number(db.pragma("user_version", { simple: true }));
-  if (current > migrations.length) {
-    throw new Error("it was written by a newer version of service-bot; update, or remove the file");
-  }
-  for (const [index, name] of migrations.entries()) {
-    if (index < current) continue;
-    const sql = readFileSync(new URL(name, folder), "utf8");
-    db.transaction(() => {
-      db.exec(sql);
-      db.pragma(`user_version = ${index + 1}`);
-    }).immediate();
-  }
+function tooNew(): Error {
+  return new Error("it was written by a newer version of service-bot; update, or remove the file");
 }
