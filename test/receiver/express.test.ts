@@ -86,6 +86,22 @@ describe("mounted after a body parser", () => {
     expect(inbox.puts).toBe(0);
   });
 
+  test("that has read only the beginning: what is left is not taken for the whole", async () => {
+    const { app, inbox } = appWith((app, webhook) => {
+      app.use((req, _res, next) => {
+        req.once("data", () => {
+          req.pause();
+          next();
+        });
+      });
+      app.use(webhook);
+    });
+    const { status, body } = await deliver(app);
+    expect(status).toBe(500);
+    expect(body.error.code).toBe("BODY_ALREADY_PARSED");
+    expect(inbox.puts).toBe(0);
+  });
+
   test("express.raw() keeps the bytes, which is as good", async () => {
     const { app, inbox } = appWith((app, webhook) => {
       app.use(express.raw({ type: "*/*" }));
@@ -158,6 +174,29 @@ test("under a prefix, the path is the one that the sender uses", async () => {
     .send(batchOf("1"));
   expect((await answer).status).toBe(200);
   expect(rig.inbox.stored.size).toBe(1);
+});
+
+test("an application that has answered by itself is not answered over", async () => {
+  const answered = Promise.withResolvers<void>();
+  const stored = Promise.withResolvers<void>();
+  const put = async () => {
+    await answered.promise;
+    stored.resolve();
+    return { stored: ["1"], duplicates: 0, unusable: 0 };
+  };
+  const rig = makeRig({ inbox: { put } });
+  const app = express();
+  app.use((_req, res, next) => {
+    next();
+    res.status(504).send("too slow");
+  });
+  app.use(expressFace(rig.routes));
+  expect(await deliver(app)).toMatchObject({ status: 504, text: "too slow" });
+  answered.resolve();
+  // The late answer is dropped; written all the same, it would end this run as an unhandled error.
+  await stored.promise;
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(rig.lines()).toMatchObject([{ level: "info", status: 200 }]);
 });
 
 test("what breaks in here never reaches the application's error page", async () => {

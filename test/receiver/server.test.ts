@@ -49,6 +49,9 @@ describe("listening", () => {
   });
 });
 
+/** A grace that no test lives to see the end of, in milliseconds. */
+const LONG = 3_600_000;
+
 describe("closing", () => {
   test("lets a running request finish, and does not wait for the next one on its connection", async () => {
     const asked = Promise.withResolvers<() => void>();
@@ -61,7 +64,7 @@ describe("closing", () => {
       }).on("error", reject);
     });
     const finish = await asked.promise;
-    const closed = server.close();
+    const closed = server.close(LONG);
     finish();
     expect(await answer).toBe("done");
     await closed;
@@ -74,7 +77,7 @@ describe("closing", () => {
     await new Promise((resolve) =>
       get(server.url, { agent }, (response) => response.resume().on("end", resolve)),
     );
-    await server.close();
+    await server.close(LONG);
   });
 
   test("ends connections on which nothing was ever asked", async () => {
@@ -83,7 +86,7 @@ describe("closing", () => {
     // The server knows of the connection when it has answered a later one.
     await fetch(server.url, { headers: { connection: "close" } });
     const gone = once(socket.resume(), "close");
-    await server.close();
+    await server.close(LONG);
     await gone;
   });
 
