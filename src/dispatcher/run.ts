@@ -1,4 +1,4 @@
-import type { Clock } from "../core/clock.ts";
+import { type Clock, sleep } from "../core/clock.ts";
 import type { Job } from "../core/job.ts";
 import type { Logger } from "../core/logger.ts";
 import { ServiceBotError } from "../errors.ts";
@@ -6,6 +6,10 @@ import { parseEventText } from "../events/parse.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { Claim, Inbox } from "../inbox/inbox.ts";
 import { DurableSteps } from "./steps.ts";
+import { stopping } from "./verdict.ts";
+
+/** What a handler still gets after it was aborted, in milliseconds. */
+const ABORTED_GRACE_MS = 1_000;
 
 export type EventJob = Job<AnyEvent>;
 
@@ -53,16 +57,34 @@ export async function runJob(
 ): Promise<void> {
   const { handlerTimeoutMs, clock } = options;
   const cancel = clock.timer(handlerTimeoutMs, () => abort.abort(timeout(handlerTimeoutMs)));
+  const running = options.handler.run(job);
   try {
-    await Promise.race([options.handler.run(job), rejectOnAbort(abort.signal)]);
+    await Promise.race([running, rejectOnAbort(abort.signal)]);
   } catch (error) {
     // A handler that gives up because of the signal throws an error of its own; ours says why.
     const reason: unknown = abort.signal.aborted ? abort.signal.reason : error;
+    const finished = abort.signal.aborted && (await finishes(running, clock));
+    // What is done when the bot stops is done; after a timeout it counts as failed all the same.
+    if (finished && reason === stopping) return;
     await options.handler.failed(reason, job);
     throw reason;
   } finally {
     cancel();
   }
+}
+
+/**
+ * Gives an aborted handler a moment to end while the lease still holds, so that its steps are
+ * recorded as what they are. True when it ended well.
+ */
+async function finishes(running: Promise<void>, clock: Clock): Promise<boolean> {
+  const over = new AbortController();
+  const ended = running.then(
+    () => true,
+    () => false,
+  );
+  const late = sleep(clock, ABORTED_GRACE_MS, over.signal).then(() => false);
+  return await Promise.race([ended, late]).finally(() => over.abort());
 }
 
 function rejectOnAbort(signal: AbortSignal): Promise<never> {

@@ -58,8 +58,10 @@ export class DurableSteps implements StepRunner {
     try {
       return await step.run();
     } catch (error) {
-      // Nothing happened, so the next run need not look for it.
-      if (!mayHaveHappened(error)) await this.#scope.inbox.dropStep(this.#scope.claim, step.name);
+      const { inbox, claim, signal } = this.#scope;
+      // Where nothing can have happened, the next run need not look for it. An abort leaves that open:
+      // it may have come while the request was under way.
+      if (!signal.aborted && !mayHaveHappened(error)) await inbox.dropStep(claim, step.name);
       throw error;
     }
   }

@@ -5,6 +5,7 @@ import type { Logger } from "../core/logger.ts";
 import type { Step } from "../core/step.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { AnyEvent, EventOf, EventType } from "../events/types.ts";
+import { Begun } from "./begun.ts";
 import { replyStep } from "./reply.ts";
 
 /** The event that a handler of type `T` gets; any event where the type is not known beforehand. */
@@ -55,8 +56,12 @@ export interface Context<T extends string = string> {
   step<R>(name: string, fn: () => Promise<R> | R, options?: StepOptions): Promise<R>;
 }
 
-/** Makes the context of one run of the handlers. */
-export function createContext(job: Job<AnyEvent>, client: Client): Context {
+/** Makes the context of one run of the handlers. What they begin through it is added to `begun`. */
+export function createContext(
+  job: Job<AnyEvent>,
+  client: Client,
+  begun: Begun = new Begun(),
+): Context {
   const { event, attempt, source, late, log, signal, steps } = job;
   let replies = 0;
   return {
@@ -68,19 +73,18 @@ export function createContext(job: Job<AnyEvent>, client: Client): Context {
     log,
     signal,
     client,
-    reply: async (message) => {
+    reply: (message) => {
       // Numbered in the order of the calls, so that two replies with one text are two replies.
       replies += 1;
-      return await steps.run(replyStep(`reply/${replies}`, event, message, client, signal));
+      const name = `reply/${replies}`;
+      return begun.add(async () => steps.run(replyStep(name, event, message, client, signal)));
     },
     messages: async (options = {}) => {
-      const page = await client.dms.messages(conversationOf(event), {
-        limit: options.limit ?? 50,
-        signal,
-      });
+      const limit = options.limit ?? 50;
+      const page = await client.dms.messages(conversationOf(event), { limit, signal });
       return page.items;
     },
-    step: async (name, fn, options = {}) => await steps.run(userStep(name, fn, options)),
+    step: (name, fn, options = {}) => begun.add(() => steps.run(userStep(name, fn, options))),
   };
 }
 

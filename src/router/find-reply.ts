@@ -28,7 +28,7 @@ export async function findMessage(
     if (isOlder(message.createdAt, intent, client)) break;
     if (message.fromBot && sameText(message.text, intent)) found.push(message);
   }
-  return adopt(found, intent);
+  return adopt("dm", found, intent);
 }
 
 /** Looks among the comments of a post for one that an earlier run may have made. */
@@ -56,6 +56,7 @@ export async function findComment(
     );
   }
   return adopt(
+    "comment",
     same.filter((comment) => comment.author?.username === username),
     intent,
   );
@@ -63,14 +64,20 @@ export async function findComment(
 
 /** The oldest one that no other step has: sends go out in order. */
 async function adopt(
+  kind: "dm" | "comment",
   found: readonly { readonly id: string; readonly createdAt?: string | undefined }[],
   intent: OpenIntent,
 ): Promise<Effect<Sent> | undefined> {
-  const taken = await intent.claimed(found.map(({ id }) => id));
+  const taken = await intent.claimed(found.map(({ id }) => refOf(kind, id)));
   const [first] = found
-    .filter(({ id }) => !taken.has(id))
+    .filter(({ id }) => !taken.has(refOf(kind, id)))
     .sort((a, b) => Date.parse(a.createdAt ?? "") - Date.parse(b.createdAt ?? ""));
-  return first && { result: first, ref: first.id };
+  return first && { result: first, ref: refOf(kind, first.id) };
+}
+
+/** Ids of messages and of comments may be alike; what names the result of a step must not be. */
+export function refOf(kind: "dm" | "comment", id: string): string {
+  return `${kind}:${id}`;
 }
 
 /** An unreadable date is not older: better to look at it than to say something twice. */

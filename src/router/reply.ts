@@ -3,7 +3,7 @@ import type { OutgoingMessage, Sent } from "../client/types.ts";
 import type { Step } from "../core/step.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { AnyEvent } from "../events/types.ts";
-import { findComment, findMessage } from "./find-reply.ts";
+import { findComment, findMessage, refOf } from "./find-reply.ts";
 
 /** Where a reply goes. */
 type Target =
@@ -28,7 +28,7 @@ export function replyStep(
     request: JSON.stringify(outgoing),
     run: async () => {
       const sent: Sent = await send(client, target, outgoing, signal);
-      return { result: sent, ref: sent.id };
+      return { result: sent, ref: sent.id && refOf(target.kind, sent.id) };
     },
     find: (intent) =>
       target.kind === "dm"

@@ -3,6 +3,7 @@ import type { Job } from "../core/job.ts";
 import { ServiceBotError } from "../errors.ts";
 import { eventTypes, isEventType } from "../events/parse.ts";
 import type { AnyEvent, EventType } from "../events/types.ts";
+import { Begun } from "./begun.ts";
 import { compose, type Middleware } from "./compose.ts";
 import { type Context, createContext } from "./context.ts";
 
@@ -48,11 +49,21 @@ export class Router {
     return [...this.#handlers.keys()];
   }
 
-  /** Runs the middleware and then the handlers of the event's type, one after the other. */
+  /**
+   * Runs the middleware and then the handlers of the event's type, one after the other. Replies and
+   * steps that were not awaited belong to the run: it ends when they do, and fails when one does.
+   */
   async run(job: Job<AnyEvent>, client: Client): Promise<void> {
-    const context = createContext(job, client);
+    const begun = new Begun();
+    const context = createContext(job, client, begun);
     this.#contexts.set(job, context);
-    await compose(this.#middleware, () => this.#handle(context))(context);
+    try {
+      await compose(this.#middleware, () => this.#handle(context))(context);
+    } catch (error) {
+      await begun.settled().catch(() => undefined);
+      throw error;
+    }
+    await begun.settled();
   }
 
   /** Tells the observers what a run of this job ended with. What they throw is logged and ends here. */

@@ -232,6 +232,7 @@ describe("time", () => {
     await hanging.entered;
     await clock.advance(60_000);
     expect(signals[0]?.aborted).toBe(true);
+    await clock.advance(1_000);
     expect(failures).toMatchObject([{ code: "HANDLER_TIMEOUT" }]);
     await clock.advance(1_000);
     await dispatcher.idle();
@@ -270,6 +271,7 @@ describe("time", () => {
     await clock.advance(10_000);
     expect(reasons).toMatchObject([{ code: "LEASE_LOST" }]);
     long.open();
+    await clock.advance(1_000);
     await dispatcher.idle();
     expect(log.records.at(-1)).toMatchObject({ level: "warn" });
     expect(await inbox.stats()).toMatchObject({ pending: 1, done: 0 });
@@ -300,8 +302,23 @@ describe("stopping", () => {
     await running.entered;
     const drained = dispatcher.drain(5_000);
     await clock.advance(5_000);
+    await clock.advance(1_000);
     await drained;
     expect(await inbox.claim(1, 1_000)).toMatchObject([{ id: "1", attempt: 1 }]);
+  });
+
+  test("a handler that ends well when it is told to stop is done", async () => {
+    const entered = Promise.withResolvers<void>();
+    const { inbox, dispatcher, clock } = harness(async ({ signal }) => {
+      entered.resolve();
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    });
+    await inbox.put(messages("1"), "webhook");
+    await entered.promise;
+    const drained = dispatcher.drain(5_000);
+    await clock.advance(5_000);
+    await drained;
+    expect(await inbox.stats()).toMatchObject({ pending: 0, done: 1 });
   });
 });
 

@@ -56,6 +56,8 @@ export function harness(handle: Handle, options: Partial<DispatcherOptions> = {}
 export async function stop(dispatcher: Dispatcher, clock: ManualClock): Promise<void> {
   const drained = dispatcher.drain(10);
   await clock.advance(10);
+  // What an aborted handler still gets.
+  await clock.advance(1_000);
   await drained;
 }
 

@@ -272,6 +272,21 @@ describe("after an effect that failed", () => {
   }
 });
 
+test("an effect that was aborted under way is looked for by the next run", async () => {
+  const abort = new AbortController();
+  const reason = new ServiceBotError("HANDLER_TIMEOUT", "too long");
+  const steps = await begin(abort.signal);
+  // As the client does: it sends, and then gives up because of the signal.
+  const run = async () => {
+    send("hi");
+    abort.abort(reason);
+    throw reason;
+  };
+  await expect(steps.run(reply("reply/1", "hi", { run }))).rejects.toBe(reason);
+  expect(await (await begin()).run(reply("reply/1", "hi"))).toBe("m_1");
+  expect(platform.size).toBe(1);
+});
+
 /** Hands the event back as a stopping process does, and begins the next run at once. */
 async function handOver(signal: AbortSignal = new AbortController().signal): Promise<DurableSteps> {
   await inbox.release(claim, 0);
