@@ -5,7 +5,10 @@ const SHORTEST = 4;
 
 /** Makes a function that takes every one of these values out of a text. */
 export function scrubber(values: readonly string[]): (text: string) => string {
-  const hidden = values.filter((value) => value.length >= SHORTEST);
+  // The longest first: one that begins like another would leave the rest of it standing.
+  const hidden = values
+    .filter((value) => value.length >= SHORTEST)
+    .sort((a, b) => b.length - a.length);
   return (text) => hidden.reduce((rest, value) => rest.replaceAll(value, MARK), text);
 }
 

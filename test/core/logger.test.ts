@@ -1,0 +1,173 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { createLogger, type Logger, type LogLevel, logLevels } from "../../src/core/logger.ts";
+import { scrubber } from "../../src/core/redact.ts";
+import { ApiError } from "../../src/errors.ts";
+
+const secret = "whsec_canary_3f9a";
+const apiKey = "key-canary-77b1";
+const words = "meet me at the old pier";
+
+/** A logger, and what it has written. */
+function logger(level: LogLevel = "trace", secrets: readonly string[] = [secret, apiKey]) {
+  const lines: string[] = [];
+  const destination = { write: (line: string) => void lines.push(line) };
+  return { log: createLogger({ level, secrets, destination }), lines };
+}
+
+describe("a line", () => {
+  test("is one JSON object with time, level and message", () => {
+    const { log, lines } = logger();
+    log.info({ stored: 2 }, "delivery\nof two");
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatch(/^\{.*\}\n$/);
+    const line: Record<string, unknown> = JSON.parse(lines[0] ?? "");
+    expect(line).toEqual({
+      level: "info",
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+      stored: 2,
+      msg: "delivery\nof two",
+    });
+  });
+
+  test("is written from its level up", () => {
+    for (const level of logLevels) {
+      const { log, lines } = logger(level);
+      for (const loud of ["trace", "debug", "info", "warn", "error", "fatal"] as const)
+        log[loud]("x");
+      const written = lines.map((line) => (JSON.parse(line) as { level: LogLevel }).level);
+      expect(written).toEqual(
+        logLevels.slice(logLevels.indexOf(level)).filter((one) => one !== "silent"),
+      );
+    }
+  });
+});
+
+describe("secrets", () => {
+  const ways: [string, (log: Logger, value: string) => void][] = [
+    ["as the message", (log, value) => log.info(value)],
+    ["inside the message", (log, value) => log.warn(`the secret is ${value}, twice ${value}`)],
+    ["as an argument", (log, value) => log.info("the secret is %s", value)],
+    ["in a field", (log, value) => log.info({ note: value }, "x")],
+    ["as the name of a field", (log, value) => log.info({ [value]: 1 }, "x")],
+    ["deep in a field", (log, value) => log.info({ a: { b: [{ c: `x${value}x` }] } }, "x")],
+    ["in an error", (log, value) => log.error({ err: new Error(`bad ${value}`) }, "x")],
+    [
+      "in the cause of an error",
+      (log, value) => log.error({ err: new Error("x", { cause: new Error(value) }) }, "x"),
+    ],
+    [
+      "in an error of the API",
+      (log, value) => log.error(new ApiError(`got ${value}`, { status: 401 })),
+    ],
+    ["in a child's fields", (log, value) => log.child({ note: value }).info("x")],
+    [
+      "in a header",
+      (log, value) => log.info({ headers: { authorization: `Bearer ${value}` } }, "x"),
+    ],
+    ["in an address", (log, value) => log.info({ url: `http://platform.test/?key=${value}` }, "x")],
+  ];
+
+  test.each(ways)("%s are taken out, and the line is still JSON", (_name, write) => {
+    for (const value of [secret, apiKey, 'whsec_with"quote', "whsec_with\\backslash"]) {
+      const { log, lines } = logger("trace", [value]);
+      write(log, value);
+      expect(lines).toHaveLength(1);
+      expect(() => JSON.parse(lines[0] ?? "")).not.toThrow();
+      expect(lines[0]).toContain("[redacted]");
+      expect(lines[0]).not.toContain(value);
+      expect(lines[0]).not.toContain(JSON.stringify(value).slice(1, -1));
+    }
+  });
+
+  test.each(ways)("%s would be there, were they not known", (_name, write) => {
+    const { log, lines } = logger("trace", []);
+    write(log, "a-word-like-any-other");
+    // The header that bears a token is taken out by its name.
+    if (lines[0]?.includes("authorization")) expect(lines[0]).toContain("[redacted]");
+    else expect(lines[0]).toContain("a-word-like-any-other");
+  });
+});
+
+describe("texts of people", () => {
+  const event = { id: "1", type: "dm.message", payload: { excerpt: words, conversationId: "c_1" } };
+
+  test.each<[string, object]>([
+    ["an event", { event }],
+    ["a payload", { payload: event.payload }],
+    ["an excerpt", { excerpt: words }],
+    ["a message", { message: { id: "m_1", text: words } }],
+    ["a text", { text: words }],
+    ["a body", { body: words }],
+    ["a request with its body", { request: { body: words } }],
+  ])("%s is logged without them", (_name, fields) => {
+    const { log, lines } = logger();
+    log.info(fields, "x");
+    log.child(fields).info("y");
+    expect(lines).toHaveLength(2);
+    for (const line of lines) {
+      expect(line).not.toContain("pier");
+      expect(line).toContain("[redacted]");
+    }
+  });
+
+  test("what else there is stays", () => {
+    const { log, lines } = logger();
+    log.info({ event }, "x");
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({ event: { id: "1", type: "dm.message" } });
+  });
+
+  test.each([
+    "apiKey",
+    "secret",
+    "secrets",
+    "webhookSecret",
+    "webhookSecrets",
+    "authorization",
+    "signature",
+  ])("the field %s is taken out too, also where its value is not known", (name) => {
+    const { log, lines } = logger("info", []);
+    log.info({ [name]: "unheard-of" }, "x");
+    log.info({ config: { [name]: "unheard-of" } }, "x");
+    for (const line of lines) expect(line).not.toContain("unheard-of");
+  });
+
+  test("so is the signature among headers", () => {
+    const { log, lines } = logger("info", []);
+    log.info({ headers: { "x-service-signature": "t=1,v1=abc", host: "bot.test" } }, "x");
+    expect(lines[0]).not.toContain("v1=abc");
+    expect(lines[0]).toContain("bot.test");
+  });
+
+  test("the caller's own objects stay as they are", () => {
+    const { log } = logger();
+    log.info({ event }, "x");
+    expect(event.payload.excerpt).toBe(words);
+  });
+});
+
+describe("scrubber", () => {
+  test("takes every value out, everywhere it stands", () => {
+    const digits = fc.stringMatching(/^[0-9]{4,8}$/);
+    fc.assert(
+      fc.property(fc.array(digits, { minLength: 1 }), fc.array(fc.string()), (values, rest) => {
+        const text = values.map((value, index) => `${rest[index] ?? ""}${value}`).join("|");
+        const scrubbed = scrubber(values)(`${text}${text}`);
+        for (const value of values) expect(scrubbed).not.toContain(value);
+      }),
+    );
+  });
+
+  test("takes the longer of two values out whole", () => {
+    expect(scrubber(["1234", "12345678"])("a 12345678 b")).not.toMatch(/\d/);
+  });
+
+  test("leaves texts alone that are too short to hide anything", () => {
+    expect(scrubber(["ok", "hi", ""])("ok, hi there")).toBe("ok, hi there");
+    expect(scrubber(["okay"])("okay, hi there")).not.toContain("okay");
+  });
+
+  test("takes what looks like a pattern for what it is", () => {
+    expect(scrubber(["$&.*"])("cost: $&.* and more")).toBe("cost: [redacted] and more");
+  });
+});
