@@ -23,6 +23,8 @@ export function backoff(
   attempt: number,
   random: Random = Math.random,
 ): number {
-  const bound = options.baseMs * options.factor ** Math.max(attempt - 1, 0);
+  // After a thousand tries the power is infinite, and a base of 0 times that is not a number.
+  const growth = Math.min(options.factor ** Math.max(attempt - 1, 0), Number.MAX_VALUE);
+  const bound = options.baseMs * growth;
   return Math.floor(Math.min(bound, options.maxMs) * random());
 }
