@@ -1,0 +1,90 @@
+import { getEventListeners } from "node:events";
+import { describe, expect, test, vi } from "vitest";
+import { sleep, systemClock } from "../../src/core/clock.ts";
+import { ManualClock } from "../../src/testing/manual-clock.ts";
+
+describe("the system's clock", () => {
+  test("tells the time of this machine", () => {
+    const before = Date.now();
+    const now = systemClock.now();
+    expect(now).toBeGreaterThanOrEqual(before);
+    expect(now).toBeLessThanOrEqual(Date.now());
+  });
+
+  test("fires once, not before the time", async () => {
+    const started = performance.now();
+    const fn = vi.fn();
+    await new Promise<void>((resolve) => {
+      systemClock.timer(20, () => {
+        fn();
+        resolve();
+      });
+    });
+    expect(performance.now() - started).toBeGreaterThanOrEqual(19);
+    expect(fn).toHaveBeenCalledTimes(1);
+  });
+
+  test("does not fire after it was cancelled", async () => {
+    const cancelled = vi.fn();
+    systemClock.timer(1, cancelled)();
+    await new Promise<void>((resolve) => void systemClock.timer(20, resolve));
+    expect(cancelled).not.toHaveBeenCalled();
+  });
+
+  test("a time in the past is now, and one beyond what a timer takes is not", async () => {
+    const early = vi.fn();
+    const cancel = systemClock.timer(2 ** 40, early);
+    const forever = systemClock.timer(Infinity, early);
+    await new Promise<void>((resolve) => void systemClock.timer(-5, resolve));
+    await new Promise<void>((resolve) => void systemClock.timer(5, resolve));
+    expect(early).not.toHaveBeenCalled();
+    cancel();
+    forever();
+  });
+});
+
+describe("sleep", () => {
+  /** Whether the promise has settled by the next turn. */
+  async function settled(promise: Promise<void>): Promise<boolean> {
+    const done = promise.then(() => true);
+    return await Promise.race([
+      done,
+      new Promise<false>((resolve) => setImmediate(() => resolve(false))),
+    ]);
+  }
+
+  test("lasts as long as it should", async () => {
+    const clock = new ManualClock();
+    const nap = sleep(clock, 1_000);
+    await clock.advance(999);
+    expect(await settled(nap)).toBe(false);
+    await clock.advance(1);
+    expect(await settled(nap)).toBe(true);
+  });
+
+  test("ends when the signal aborts, without an error and without a timer left behind", async () => {
+    const clock = new ManualClock();
+    const stop = new AbortController();
+    const nap = sleep(clock, 1_000, stop.signal);
+    expect(await settled(nap)).toBe(false);
+    stop.abort(new Error("stop"));
+    await expect(nap).resolves.toBeUndefined();
+    expect(clock.waiting).toBe(0);
+  });
+
+  test("does not begin when the signal has aborted before", async () => {
+    const clock = new ManualClock();
+    await expect(sleep(clock, 1_000, AbortSignal.abort())).resolves.toBeUndefined();
+    expect(clock.waiting).toBe(0);
+  });
+
+  test("leaves no listener on a signal that outlives it", async () => {
+    const clock = new ManualClock();
+    const { signal } = new AbortController();
+    const naps = [sleep(clock, 1, signal), sleep(clock, 2, signal)];
+    expect(getEventListeners(signal, "abort")).toHaveLength(2);
+    await clock.advance(2);
+    await Promise.all(naps);
+    expect(getEventListeners(signal, "abort")).toHaveLength(0);
+  });
+});
