@@ -3,22 +3,25 @@ import { ApiError } from "../errors.ts";
 /** Of what the platform says about an error, this many characters are passed on. */
 const MAX_CHARACTERS = 2_000;
 
+interface FailureOptions {
+  /** The platform's clock when it answered, in milliseconds since 1970. */
+  readonly now: number;
+  /** Takes out of the platform's words what no error may show. */
+  readonly scrub: (text: string) => string;
+}
+
 /**
  * Makes a typed error of an answer that is not 2xx. The shape of error bodies is not documented
  * (section 7), so the code is looked for in the places where APIs keep it.
- *
- * @param now the platform's clock when it answered, in milliseconds since 1970
  */
 export async function readFailure(
   response: Response,
   request: string,
-  now: number,
+  { now, scrub }: FailureOptions,
 ): Promise<ApiError> {
   const { code, message } = describe(await response.text().catch(() => ""));
-  const what = [code, message]
-    .filter((part) => part !== undefined)
-    .join(": ")
-    .slice(0, MAX_CHARACTERS);
+  const said = [code, message].filter((part) => part !== undefined).join(": ");
+  const what = scrub(said).slice(0, MAX_CHARACTERS);
   const details = what === "" ? "" : ` (${what})`;
   return new ApiError(
     `${request}: the platform answered ${response.status}${details}.${remedy(response)}`,

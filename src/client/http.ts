@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from "../core/clock.ts";
+import { scrubber } from "../core/redact.ts";
 import { messageOf, NetworkError, ServiceBotError } from "../errors.ts";
 import { readFailure } from "./failure.ts";
 
@@ -81,7 +82,10 @@ export class Http {
         status = response.status;
         const date = this.#readDate(response);
         if (!response.ok) {
-          throw await readFailure(response, `${method} ${path}`, date ?? this.#clock.now());
+          throw await readFailure(response, `${method} ${path}`, {
+            now: date ?? this.#clock.now(),
+            scrub: scrubber([this.#options.apiKey, ...textsOf(options.body)]),
+          });
         }
         return { body: await readJson(response, `${method} ${path}`), date };
       });
@@ -153,6 +157,12 @@ export class Http {
         "Is the platform running, and is SERVICE_BASE_URL right?";
     return new NetworkError("API_UNREACHABLE", `${request}: ${what}`, { cause: error, sent });
   }
+}
+
+/** What somebody is about to be told; platforms quote it in their errors, ours do not. */
+function textsOf(body: unknown): string[] {
+  const fields: unknown[] = typeof body === "object" && body !== null ? Object.values(body) : [];
+  return fields.filter((value) => typeof value === "string");
 }
 
 /** System errors after which the request cannot have reached the platform. */

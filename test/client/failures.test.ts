@@ -86,6 +86,18 @@ describe("an answer that is not 2xx is an ApiError", () => {
     expect(`${error.message}${error.stack}${JSON.stringify(error)}`).not.toContain(apiKey);
   });
 
+  test("does not repeat the token or what was said, though the platform does", async () => {
+    const { client, calls } = await serve((response, request) => {
+      const message = `you said ${calls.at(-1)?.body} as ${request.headers.authorization}`;
+      response.writeHead(400).end(JSON.stringify({ code: "VALIDATION", message }));
+    });
+    const error = await rejection(client.dms.send("c_1", { text: "see you at the pier" }));
+    expect(error).toMatchObject({ platformCode: "VALIDATION" });
+    expect((error as Error).message).toContain("you said");
+    expect((error as Error).message).not.toContain("pier");
+    expect((error as Error).message).not.toContain(apiKey);
+  });
+
   test("names the remedy where there is one", async () => {
     expect((await apiError(json(401, {}))).message).toContain("SERVICE_API_KEY");
     expect((await apiError(json(403, {}))).message).toMatch(/scope/);
