@@ -3,13 +3,18 @@ const MARK = "[redacted]";
 /** Shorter texts ("hi", "ok") occur by chance in any line and hide nothing when they are cut out. */
 const SHORTEST = 4;
 
-/** Makes a function that takes every one of these values out of a text. */
+/** Makes a function that takes every one of these values out of a text, also out of JSON. */
 export function scrubber(values: readonly string[]): (text: string) => string {
+  const written = values.filter((value) => value.length >= SHORTEST).flatMap(spellings);
   // The longest first: one that begins like another would leave the rest of it standing.
-  const hidden = values
-    .filter((value) => value.length >= SHORTEST)
-    .sort((a, b) => b.length - a.length);
+  const hidden = [...new Set(written)].sort((a, b) => b.length - a.length);
   return (text) => hidden.reduce((rest, value) => rest.replaceAll(value, MARK), text);
+}
+
+/** As it is, as it stands in JSON, and as JSON that is quoted stands in a line of the log. */
+function spellings(value: string): string[] {
+  const escaped = JSON.stringify(value).slice(1, -1);
+  return [value, escaped, JSON.stringify(escaped).slice(1, -1)];
 }
 
 /** The fields that hold texts of people or secrets, at the top of a log record and one level down. */
@@ -32,3 +37,19 @@ export const redaction: { readonly paths: string[]; readonly censor: string } = 
   paths: [...fields, ...fields.map((field) => `*.${field}`), 'headers["x-service-signature"]'],
   censor: MARK,
 };
+
+/** An error as a log record or a dead letter may show it. */
+export interface ShownError {
+  readonly type: string;
+  readonly message: string;
+  readonly code?: string;
+  readonly stack?: string;
+}
+
+/** Describes what was thrown, with every text gone through `scrub`. */
+export function showError(error: unknown, scrub: (text: string) => string): ShownError {
+  if (!(error instanceof Error)) return { type: typeof error, message: scrub(String(error)) };
+  const code = "code" in error && typeof error.code === "string" ? { code: error.code } : {};
+  const stack = error.stack === undefined ? {} : { stack: scrub(error.stack) };
+  return { type: error.name, message: scrub(error.message), ...code, ...stack };
+}

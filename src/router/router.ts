@@ -1,7 +1,8 @@
 import type { Client } from "../client/client.ts";
 import type { Job } from "../core/job.ts";
+import { scrubber, showError } from "../core/redact.ts";
 import { ServiceBotError } from "../errors.ts";
-import { eventTypes, isEventType } from "../events/parse.ts";
+import { eventTypes, isEventType, textsOf } from "../events/parse.ts";
 import type { AnyEvent, EventType } from "../events/types.ts";
 import { Begun } from "./begun.ts";
 import { compose, type Middleware } from "./compose.ts";
@@ -57,13 +58,8 @@ export class Router {
     const begun = new Begun();
     const context = createContext(job, client, begun);
     this.#contexts.set(job, context);
-    try {
-      await compose(this.#middleware, () => this.#handle(context))(context);
-    } catch (error) {
-      await begun.settled().catch(() => undefined);
-      throw error;
-    }
-    await begun.settled();
+    const enter = compose(this.#middleware, () => this.#handle(context));
+    await begun.around(() => enter(context));
   }
 
   /** Tells the observers what a run of this job ended with. What they throw is logged and ends here. */
@@ -73,8 +69,10 @@ export class Router {
     for (const observer of this.#observers) {
       try {
         await observer(error, context);
-      } catch (err) {
-        job.log.error({ err }, "an onError observer failed");
+      } catch (thrown) {
+        // It may quote the message as the handler's own error may, which is not shown either.
+        const shown = showError(thrown, scrubber(textsOf(job.event)));
+        job.log.error({ error: shown }, "an onError observer failed");
       }
     }
   }

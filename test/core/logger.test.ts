@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createLogger, type Logger, type LogLevel, logLevels } from "../../src/core/logger.ts";
-import { scrubber } from "../../src/core/redact.ts";
+import { scrubber, showError } from "../../src/core/redact.ts";
 import { ApiError } from "../../src/errors.ts";
 
 const secret = "whsec_canary_3f9a";
@@ -162,6 +162,19 @@ describe("scrubber", () => {
     expect(scrubber(["1234", "12345678"])("a 12345678 b")).not.toMatch(/\d/);
   });
 
+  test("takes a value out as JSON writes it, too, once and twice over", () => {
+    const value = 'she said "hi"\nand left';
+    const scrub = scrubber([value]);
+    for (const text of [
+      value,
+      JSON.stringify({ value }),
+      JSON.stringify(JSON.stringify({ value })),
+    ]) {
+      expect(text).toContain("left");
+      expect(scrub(text)).not.toContain("left");
+    }
+  });
+
   test("leaves texts alone that are too short to hide anything", () => {
     expect(scrubber(["ok", "hi", ""])("ok, hi there")).toBe("ok, hi there");
     expect(scrubber(["okay"])("okay, hi there")).not.toContain("okay");
@@ -169,5 +182,32 @@ describe("scrubber", () => {
 
   test("takes what looks like a pattern for what it is", () => {
     expect(scrubber(["$&.*"])("cost: $&.* and more")).toBe("cost: [redacted] and more");
+  });
+});
+
+describe("an error, as it may be shown", () => {
+  const scrub = scrubber([words]);
+
+  test("has its type, message, code and stack, all scrubbed", () => {
+    const error = Object.assign(new TypeError(`cannot read "${words}"`), { code: "E_READ" });
+    const shown = showError(error, scrub);
+    expect(shown).toMatchObject({
+      type: "TypeError",
+      code: "E_READ",
+      message: expect.stringContaining("cannot read"),
+    });
+    expect(shown.stack).toContain("cannot read");
+    expect(JSON.stringify(shown)).not.toContain("pier");
+  });
+
+  test("may be anything that can be thrown", () => {
+    expect(showError(`no ${words}`, scrub)).toEqual({ type: "string", message: "no [redacted]" });
+    expect(showError(undefined, scrub)).toEqual({ type: "undefined", message: "undefined" });
+    expect(showError({ words }, scrub)).toEqual({ type: "object", message: "[object Object]" });
+  });
+
+  test("shows no other fields: they may hold anything", () => {
+    const error = Object.assign(new Error("x"), { request: { token: "t" }, code: 5 });
+    expect(Object.keys(showError(error, scrub)).sort()).toEqual(["message", "stack", "type"]);
   });
 });
