@@ -34,6 +34,17 @@ export class Begun {
     return promise;
   }
 
+  /** Runs `work`, and lets what it has begun settle before this does, however `work` ends. */
+  async around(work: () => unknown): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      await this.settled().catch(() => undefined);
+      throw error;
+    }
+    await this.settled();
+  }
+
   /** Settles when everything has; rejects with a failure that nobody has waited for. */
   async settled(): Promise<void> {
     // More may be begun while this waits.

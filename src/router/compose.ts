@@ -1,10 +1,14 @@
 import { ServiceBotError } from "../errors.ts";
+import { Begun } from "./begun.ts";
 import type { Context } from "./context.ts";
 
 /** Runs around every handler; `next` runs what comes after it. Without `next` the event ends here. */
 export type Middleware = (context: Context, next: () => Promise<void>) => unknown;
 
-/** Nests middleware around `innermost`, the first one outermost. */
+/**
+ * Nests middleware around `innermost`, the first one outermost. A `next()` that nobody awaits is
+ * waited for all the same, and its failure is the middleware's.
+ */
 export function compose(
   middleware: readonly Middleware[],
   innermost: () => Promise<void>,
@@ -13,12 +17,15 @@ export function compose(
     const enter = async (index: number): Promise<void> => {
       const current = middleware[index];
       if (current === undefined) return await innermost();
+      const begun = new Begun();
       let entered = false;
-      await current(context, () => {
-        if (entered) return Promise.reject(calledTwice());
-        entered = true;
-        return enter(index + 1);
-      });
+      const next = () =>
+        begun.add(async () => {
+          if (entered) throw calledTwice();
+          entered = true;
+          await enter(index + 1);
+        });
+      await begun.around(() => current(context, next));
     };
     await enter(0);
   };

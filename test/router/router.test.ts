@@ -1,0 +1,393 @@
+import { describe, expect, test, vi } from "vitest";
+import { ServiceBotError } from "../../src/errors.ts";
+import { eventTypes } from "../../src/events/parse.ts";
+import type { EventType } from "../../src/events/types.ts";
+import type { Context } from "../../src/router/context.ts";
+import { Router } from "../../src/router/router.ts";
+import { fakeClient, jobFor } from "./support.ts";
+
+const { client } = fakeClient();
+
+async function thrownBy(run: () => unknown): Promise<unknown> {
+  try {
+    await run();
+  } catch (error) {
+    return error;
+  }
+  throw new Error("nothing was thrown");
+}
+
+describe("on", () => {
+  test.each(eventTypes)("a handler of %s gets events of that type and no others", async (type) => {
+    const router = new Router();
+    const seen: string[] = [];
+    router.on(type, (ctx) => seen.push(ctx.event.type));
+    for (const other of eventTypes) await router.run(jobFor(other), client);
+    expect(seen).toEqual([type]);
+  });
+
+  test("a handler of several types gets each of them", async () => {
+    const router = new Router();
+    const seen: string[] = [];
+    router.on(["mention", "reply"], (ctx) => seen.push(ctx.event.type));
+    for (const type of eventTypes) await router.run(jobFor(type), client);
+    expect(seen).toEqual(["mention", "reply"]);
+    expect(router.handledTypes).toEqual(["mention", "reply"]);
+  });
+
+  test("handlers of one type run one after the other, in the order of the calls", async () => {
+    const router = new Router();
+    const order: string[] = [];
+    router.on("follow", async () => {
+      order.push("first begins");
+      await new Promise((resolve) => setImmediate(resolve));
+      order.push("first ends");
+    });
+    router.on(["like", "follow"], () => order.push("second"));
+    await router.run(jobFor("follow"), client);
+    expect(order).toEqual(["first begins", "first ends", "second"]);
+  });
+
+  test("what a handler throws ends the run, and later handlers do not run", async () => {
+    const router = new Router();
+    const error = new Error("cannot");
+    const later = vi.fn();
+    router.on("follow", () => Promise.reject(error));
+    router.on("follow", later);
+    expect(await thrownBy(() => router.run(jobFor("follow"), client))).toBe(error);
+    expect(later).not.toHaveBeenCalled();
+  });
+
+  test("an event without a handler is no failure, and leaves a line for those who look for it", async () => {
+    const job = jobFor("follow");
+    await new Router().run(job, client);
+    expect(job.lines).toHaveLength(1);
+    expect(JSON.parse(job.lines[0] ?? "")).toMatchObject({ level: "debug" });
+  });
+
+  test.each(["dm.mesage", "constructor", "__proto__", "", "*"])(
+    "the type %j is refused at once, and the permitted ones are listed",
+    async (type) => {
+      const router = new Router();
+      // Without types, or with a typo in plain JavaScript.
+      const error = await thrownBy(() => router.on(type as EventType, () => undefined));
+      expect(error).toBeInstanceOf(ServiceBotError);
+      expect(error).toMatchObject({ code: "UNKNOWN_EVENT_TYPE" });
+      for (const known of eventTypes) expect((error as Error).message).toContain(known);
+      expect((error as Error).message).toContain("onUnknown");
+    },
+  );
+
+  test("a wrong type among several is refused too", async () => {
+    const router = new Router();
+    const types = ["follow", "unfollow"] as EventType[];
+    expect(await thrownBy(() => router.on(types, () => undefined))).toMatchObject({
+      code: "UNKNOWN_EVENT_TYPE",
+    });
+  });
+});
+
+describe("onUnknown", () => {
+  test("gets the types that are newer than this version, and only those", async () => {
+    const router = new Router();
+    const seen: unknown[] = [];
+    router.onUnknown((ctx) => seen.push([ctx.event.type, ctx.payload]));
+    router.on("follow", () => undefined);
+    for (const type of ["whisper", "constructor", "follow", "mention"]) {
+      await router.run(jobFor(type, { mood: "sunny" }), client);
+    }
+    expect(seen).toEqual([
+      ["whisper", { mood: "sunny" }],
+      ["constructor", { mood: "sunny" }],
+    ]);
+  });
+
+  test("several run one after the other", async () => {
+    const router = new Router();
+    const order: number[] = [];
+    router.onUnknown(async () => order.push(1));
+    router.onUnknown(() => order.push(2));
+    await router.run(jobFor("whisper"), client);
+    expect(order).toEqual([1, 2]);
+  });
+});
+
+describe("use", () => {
+  test("the first is outermost, and each sees both ways", async () => {
+    const router = new Router();
+    const order: string[] = [];
+    for (const name of ["a", "b"]) {
+      router.use(async (_ctx, next) => {
+        order.push(`${name} in`);
+        await next();
+        order.push(`${name} out`);
+      });
+    }
+    router.on("follow", () => order.push("handler"));
+    await router.run(jobFor("follow"), client);
+    expect(order).toEqual(["a in", "b in", "handler", "b out", "a out"]);
+  });
+
+  test("runs around unknown types and around types without a handler too", async () => {
+    const router = new Router();
+    const seen: string[] = [];
+    router.use(async (ctx, next) => {
+      seen.push(ctx.event.type);
+      await next();
+    });
+    await router.run(jobFor("whisper"), client);
+    await router.run(jobFor("follow"), client);
+    expect(seen).toEqual(["whisper", "follow"]);
+  });
+
+  test("without next the event ends there, and that is no failure", async () => {
+    const router = new Router();
+    const handler = vi.fn();
+    router.use(() => undefined);
+    router.on("follow", handler);
+    await router.run(jobFor("follow"), client);
+    expect(handler).not.toHaveBeenCalled();
+  });
+
+  test("gets the same context as the handler", async () => {
+    const router = new Router();
+    const seen: unknown[] = [];
+    router.use(async (ctx, next) => {
+      seen.push(ctx);
+      await next();
+    });
+    router.on("follow", (ctx) => seen.push(ctx));
+    await router.run(jobFor("follow"), client);
+    expect(seen).toHaveLength(2);
+    expect(seen[0]).toBe(seen[1]);
+  });
+
+  test("may catch what the handler throws", async () => {
+    const router = new Router();
+    const error = new Error("cannot");
+    const caught: unknown[] = [];
+    router.use((_ctx, next) => next().catch((thrown: unknown) => caught.push(thrown)));
+    router.on("follow", () => {
+      throw error;
+    });
+    await router.run(jobFor("follow"), client);
+    expect(caught).toEqual([error]);
+  });
+
+  test("what it throws itself ends the run", async () => {
+    const router = new Router();
+    const error = new Error("not today");
+    router.use(() => {
+      throw error;
+    });
+    expect(await thrownBy(() => router.run(jobFor("follow"), client))).toBe(error);
+  });
+
+  test("next twice is refused, and the handler has run once", async () => {
+    const router = new Router();
+    const handler = vi.fn();
+    router.use(async (_ctx, next) => {
+      await next();
+      await next();
+    });
+    router.on("follow", handler);
+    const error = await thrownBy(() => router.run(jobFor("follow"), client));
+    expect(error).toMatchObject({ code: "NEXT_CALLED_TWICE" });
+    expect((error as Error).message).toContain("once");
+    expect(handler).toHaveBeenCalledTimes(1);
+  });
+
+  test("next twice is refused also while the first has not come back", async () => {
+    const router = new Router();
+    const handler = vi.fn();
+    router.use(async (_ctx, next) => {
+      await Promise.all([next(), next()]);
+    });
+    router.on("follow", handler);
+    expect(await thrownBy(() => router.run(jobFor("follow"), client))).toMatchObject({
+      code: "NEXT_CALLED_TWICE",
+    });
+    expect(handler).toHaveBeenCalledTimes(1);
+  });
+
+  test("a next that nobody awaits is waited for, and its failure ends the run", async () => {
+    const router = new Router();
+    const gate = Promise.withResolvers<void>();
+    const error = new Error("cannot");
+    const order: string[] = [];
+    router.use((_ctx, next) => {
+      void next();
+    });
+    router.on("follow", async () => {
+      await gate.promise;
+      order.push("handler");
+      throw error;
+    });
+    const run = thrownBy(() => router.run(jobFor("follow"), client)).finally(() =>
+      order.push("run"),
+    );
+    gate.resolve();
+    expect(await run).toBe(error);
+    expect(order).toEqual(["handler", "run"]);
+  });
+
+  test("a second next that nobody awaits is refused all the same", async () => {
+    const router = new Router();
+    router.use(async (_ctx, next) => {
+      await next();
+      void next();
+    });
+    expect(await thrownBy(() => router.run(jobFor("follow"), client))).toMatchObject({
+      code: "NEXT_CALLED_TWICE",
+    });
+  });
+
+  test("a middleware that fails lets the handler end that it has begun", async () => {
+    const router = new Router();
+    const gate = Promise.withResolvers<void>();
+    const error = new Error("not today");
+    const order: string[] = [];
+    router.use((_ctx, next) => {
+      void next();
+      throw error;
+    });
+    router.on("follow", async () => {
+      await gate.promise;
+      order.push("handler");
+    });
+    const run = thrownBy(() => router.run(jobFor("follow"), client)).finally(() =>
+      order.push("run"),
+    );
+    gate.resolve();
+    expect(await run).toBe(error);
+    expect(order).toEqual(["handler", "run"]);
+  });
+
+  test("next once for each event is not twice", async () => {
+    const router = new Router();
+    const handler = vi.fn();
+    router.use((_ctx, next) => next());
+    router.on("follow", handler);
+    await router.run(jobFor("follow"), client);
+    await router.run(jobFor("follow"), client);
+    await Promise.all([router.run(jobFor("follow"), client), router.run(jobFor("follow"), client)]);
+    expect(handler).toHaveBeenCalledTimes(4);
+  });
+
+  test("middleware that is added later counts from the next event on", async () => {
+    const router = new Router();
+    const order: string[] = [];
+    router.on("follow", () => order.push("handler"));
+    await router.run(jobFor("follow"), client);
+    router.use(async (_ctx, next) => {
+      order.push("middleware");
+      await next();
+    });
+    await router.run(jobFor("follow"), client);
+    expect(order).toEqual(["handler", "middleware", "handler"]);
+  });
+});
+
+describe("what a handler begins and does not wait for", () => {
+  test("a reply without await is sent before the run ends", async () => {
+    const { client, platform } = fakeClient();
+    const router = new Router();
+    router.on("dm.message", (ctx) => void ctx.reply("hello"));
+    await router.run(jobFor("dm.message"), client);
+    expect(platform.sent).toHaveLength(1);
+  });
+
+  test("a failure of it ends the run as one that was awaited does", async () => {
+    const router = new Router();
+    router.on("follow", (ctx) => void ctx.reply("hello"));
+    expect(await thrownBy(() => router.run(jobFor("follow"), client))).toMatchObject({
+      code: "REPLY_IMPOSSIBLE",
+    });
+  });
+
+  test("a failure that the handler has dealt with does not", async () => {
+    const { client, platform } = fakeClient();
+    const router = new Router();
+    const codes: unknown[] = [];
+    router.on("follow", async (ctx) => {
+      try {
+        await ctx.reply("hello");
+      } catch (error) {
+        codes.push(error);
+      }
+      await ctx.step("broken", () => Promise.reject(new Error("x"))).catch(() => undefined);
+    });
+    await router.run(jobFor("follow"), client);
+    expect(codes).toMatchObject([{ code: "REPLY_IMPOSSIBLE" }]);
+    expect(platform.sent).toEqual([]);
+  });
+});
+
+describe("onError", () => {
+  /** A job that has run, and failed. */
+  async function failed(router: Router) {
+    const error = new Error("cannot");
+    const job = jobFor("dm.message");
+    const contexts: Context[] = [];
+    router.on("dm.message", (ctx) => {
+      contexts.push(ctx as Context);
+      throw error;
+    });
+    await thrownBy(() => router.run(job, client));
+    return { error, job, context: contexts[0] };
+  }
+
+  test("observers get the error and the context of the run, in the order of the calls", async () => {
+    const router = new Router();
+    const seen: unknown[] = [];
+    router.onError(async (error, ctx) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      seen.push(["first", error, ctx]);
+    });
+    router.onError((error, ctx) => seen.push(["second", error, ctx]));
+    const { error, job, context } = await failed(router);
+    await router.observe(error, job);
+    expect(context).toBeDefined();
+    expect(seen).toEqual([
+      ["first", error, context],
+      ["second", error, context],
+    ]);
+    expect((seen[0] as unknown[])[2]).toBe(context);
+  });
+
+  test("an observer that throws changes nothing, and the next one still sees the error", async () => {
+    const router = new Router();
+    const next = vi.fn();
+    router.onError(() => {
+      throw new Error("the observer broke");
+    });
+    router.onError(() => Promise.reject(new Error("this one too")));
+    router.onError(next);
+    const { error, job } = await failed(router);
+    await router.observe(error, job);
+    expect(next).toHaveBeenCalledWith(error, expect.anything());
+    const lines = job.lines.map((line) => JSON.parse(line) as { level: string });
+    expect(lines).toHaveLength(2);
+    for (const line of lines) expect(line.level).toBe("error");
+    expect(job.lines.join("")).toMatch(/the observer broke.*this one too/s);
+  });
+
+  test("what an observer throws may quote the message; the log does not", async () => {
+    const router = new Router();
+    router.onError((_error, ctx) => {
+      throw new Error(`cannot report ${JSON.stringify(ctx.payload)}`);
+    });
+    const { error, job } = await failed(router);
+    await router.observe(error, job);
+    expect(job.lines.join("")).toContain("cannot report");
+    expect(job.lines.join("")).not.toContain("hello");
+  });
+
+  test("nobody is told of a job that never ran, for it has no context", async () => {
+    const router = new Router();
+    const observer = vi.fn();
+    router.onError(observer);
+    await router.observe(new Error("the lease was lost"), jobFor("follow"));
+    expect(observer).not.toHaveBeenCalled();
+  });
+});

@@ -1,0 +1,58 @@
+import { Client } from "../../src/client/client.ts";
+import type { Job } from "../../src/core/job.ts";
+import { createLogger } from "../../src/core/logger.ts";
+import type { Step, StepRunner } from "../../src/core/step.ts";
+import { parseEvent } from "../../src/events/parse.ts";
+import type { AnyEvent } from "../../src/events/types.ts";
+import { FakePlatform } from "../../src/testing/fake-platform.ts";
+import { payloads, wireEvent } from "../events/samples.ts";
+
+/** Runs every step, and remembers which. */
+export class FakeSteps implements StepRunner {
+  readonly ran: Step<unknown>[] = [];
+
+  async run<T>(step: Step<T>): Promise<T> {
+    this.ran.push(step as Step<unknown>);
+    return (await step.run()).result;
+  }
+}
+
+export interface TestJob extends Job<AnyEvent> {
+  readonly steps: FakeSteps;
+  /** The lines that were logged. */
+  readonly lines: string[];
+}
+
+/** A job for an event of this type with the payload of the samples, changed by `more`. */
+export function jobFor(
+  type: string,
+  more: Readonly<Record<string, unknown>> = {},
+  rest: Partial<Job<AnyEvent>> = {},
+): TestJob {
+  const base = (payloads as Readonly<Record<string, object>>)[type] ?? {};
+  const parsed = parseEvent(wireEvent(type, { ...base, ...more }));
+  if (!parsed.ok) throw new Error(parsed.reason);
+  const lines: string[] = [];
+  const destination = { write: (line: string) => void lines.push(line) };
+  return {
+    event: parsed.event,
+    attempt: 1,
+    source: "webhook",
+    late: false,
+    log: createLogger({ level: "trace", secrets: [], destination }),
+    signal: new AbortController().signal,
+    ...rest,
+    steps: new FakeSteps(),
+    lines,
+  };
+}
+
+/** A client whose requests end in memory. */
+export function fakeClient(): { client: Client; platform: FakePlatform } {
+  const platform = new FakePlatform(() => Date.parse("2026-01-01T00:00:00Z"));
+  const { fetch } = platform;
+  return {
+    client: new Client({ baseUrl: "http://platform.test", apiKey: "key", fetch }),
+    platform,
+  };
+}
