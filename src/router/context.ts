@@ -99,10 +99,8 @@ function userStep<R>(name: string, fn: () => Promise<R> | R, options: StepOption
 }
 
 function conversationOf(event: AnyEvent): string {
-  const { payload } = event;
-  if ("conversationId" in payload && typeof payload.conversationId === "string") {
-    return payload.conversationId;
-  }
+  const { conversationId }: Readonly<Record<string, unknown>> = { ...event.payload };
+  if (typeof conversationId === "string" && conversationId !== "") return conversationId;
   throw new ServiceBotError(
     "REPLY_IMPOSSIBLE",
     `A ${event.type} event belongs to no conversation.`,

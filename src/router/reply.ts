@@ -55,10 +55,10 @@ function targetOf(event: AnyEvent): Target {
   const { conversationId, postId, entityType, entityId }: Readonly<Record<string, unknown>> = {
     ...event.payload,
   };
-  if (typeof conversationId === "string") return { kind: "dm", conversationId };
-  if (typeof postId === "string") return { kind: "comment", postId };
+  if (isText(conversationId)) return { kind: "dm", conversationId };
+  if (isText(postId)) return { kind: "comment", postId };
   // The values of entityType are not documented; "post" is the type that posts carry (section 2).
-  if (entityType === "post" && typeof entityId === "string") {
+  if (entityType === "post" && isText(entityId)) {
     return { kind: "comment", postId: entityId };
   }
   throw new ServiceBotError(
@@ -66,4 +66,9 @@ function targetOf(event: AnyEvent): Target {
     `A ${event.type} event that names neither a conversation nor a post cannot be replied to. ` +
       "Use ctx.client with the address you want to answer at.",
   );
+}
+
+/** An empty id is none: the lanes and the schemas see it so, too. */
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
 }

@@ -1,0 +1,311 @@
+import { describe, expect, expectTypeOf, test } from "vitest";
+import { Client } from "../../src/client/client.ts";
+import type { Fetch } from "../../src/client/http.ts";
+import type { Message, Sent } from "../../src/client/types.ts";
+import { eventTypes } from "../../src/events/parse.ts";
+import type {
+  ActivityPayload,
+  AnyEvent,
+  DmMessagePayload,
+  EventOf,
+  FollowPayload,
+} from "../../src/events/types.ts";
+import { type Context, createContext } from "../../src/router/context.ts";
+import { type Handler, Router } from "../../src/router/router.ts";
+import { FakePlatform } from "../../src/testing/fake-platform.ts";
+import { fakeClient, jobFor } from "./support.ts";
+
+describe("the context is typed by what it was asked for", () => {
+  test("one type narrows event and payload", async () => {
+    const router = new Router();
+    const seen: string[] = [];
+    router.on("dm.message", (ctx) => {
+      expectTypeOf(ctx.event).toEqualTypeOf<EventOf<"dm.message">>();
+      expectTypeOf(ctx.payload).toEqualTypeOf<DmMessagePayload>();
+      seen.push(ctx.payload.from.username);
+    });
+    router.on("follow", (ctx) => {
+      expectTypeOf(ctx.payload).toEqualTypeOf<FollowPayload>();
+      seen.push(ctx.payload.actor.username);
+    });
+    const { client } = fakeClient();
+    await router.run(jobFor("dm.message"), client);
+    await router.run(jobFor("follow"), client);
+    expect(seen).toEqual(["ada", "ada"]);
+  });
+
+  test("several types are a union that `type` narrows", async () => {
+    const router = new Router();
+    const seen: string[] = [];
+    router.on(["mention", "dm.message"], (ctx) => {
+      expectTypeOf(ctx.event.type).toEqualTypeOf<"mention" | "dm.message">();
+      expectTypeOf(ctx.payload).toEqualTypeOf<DmMessagePayload | ActivityPayload>();
+      if (ctx.event.type === "dm.message") seen.push(ctx.event.payload.conversationId);
+      else seen.push(ctx.event.payload.entityId);
+    });
+    const { client } = fakeClient();
+    await router.run(jobFor("mention"), client);
+    await router.run(jobFor("dm.message"), client);
+    expect(seen).toEqual(["p_1", "c_1"]);
+  });
+
+  test("where the type is not known beforehand, it is any event", () => {
+    expectTypeOf<Context["event"]>().toEqualTypeOf<AnyEvent>();
+    expectTypeOf<Context<"whisper">["event"]>().toEqualTypeOf<AnyEvent>();
+    expectTypeOf<Parameters<Handler>[0]>().toEqualTypeOf<Context>();
+    expectTypeOf<Context["client"]>().toEqualTypeOf<Client>();
+    expectTypeOf<ReturnType<Context["reply"]>>().toEqualTypeOf<Promise<Sent>>();
+    expectTypeOf<ReturnType<Context["messages"]>>().toEqualTypeOf<Promise<readonly Message[]>>();
+  });
+
+  test("a type that does not exist does not compile", () => {
+    const router = new Router();
+    // @ts-expect-error a typo
+    expect(() => router.on("dm.mesage", () => undefined)).toThrow();
+    // @ts-expect-error a payload of another type
+    router.on("follow", (ctx) => ctx.payload.conversationId);
+  });
+
+  test("a step gives what its function gives", async () => {
+    const { client } = fakeClient();
+    const ctx = createContext(jobFor("follow"), client);
+    const size = ctx.step("size", () => 5);
+    expectTypeOf(size).toEqualTypeOf<Promise<number>>();
+    const name = ctx.step("name", async () => "ada");
+    expectTypeOf(name).toEqualTypeOf<Promise<string>>();
+    expect([await size, await name]).toEqual([5, "ada"]);
+  });
+});
+
+test("the context carries what the dispatcher knows of the run", () => {
+  const { client } = fakeClient();
+  const { signal } = new AbortController();
+  const job = jobFor("follow", {}, { attempt: 3, source: "poll", late: true, signal });
+  const ctx = createContext(job, client);
+  expect(ctx).toMatchObject({ attempt: 3, source: "poll", late: true });
+  expect(ctx.event).toBe(job.event);
+  expect(ctx.payload).toBe(job.event.payload);
+  expect(ctx.log).toBe(job.log);
+  expect(ctx.signal).toBe(signal);
+  expect(ctx.client).toBe(client);
+});
+
+describe("reply goes where the event came from", () => {
+  async function replyTo(type: string, more: Readonly<Record<string, unknown>> = {}) {
+    const { client, platform } = fakeClient();
+    await createContext(jobFor(type, more), client).reply("hello back");
+    return platform.sent;
+  }
+  const text = "hello back";
+
+  test("a message: as a direct message into its conversation", async () => {
+    expect(await replyTo("dm.message")).toEqual([{ kind: "dm", conversationId: "c_1", text }]);
+  });
+
+  test.each(eventTypes.filter((type) => type !== "dm.message" && type !== "follow"))(
+    "a %s: as a comment on the post it is about",
+    async (type) => {
+      const about = { postId: "p_7", entityType: "comment", entityId: "k_7" };
+      expect(await replyTo(type, about)).toEqual([{ kind: "comment", postId: "p_7", text }]);
+    },
+  );
+
+  test.each(["like", "repost", "quote", "reply", "mention", "comment"])(
+    "a %s that names its post as the entity alone: on that post",
+    async (type) => {
+      for (const postId of [undefined, null, ""]) {
+        const about = { postId, entityType: "post", entityId: "p_8" };
+        expect(await replyTo(type, about)).toEqual([{ kind: "comment", postId: "p_8", text }]);
+      }
+    },
+  );
+
+  test.each([
+    ["a conversation", { conversationId: "c_2" }, { kind: "dm", conversationId: "c_2", text }],
+    ["a post", { postId: "p_2" }, { kind: "comment", postId: "p_2", text }],
+    [
+      "an empty conversation and a post",
+      { conversationId: "", postId: "p_2" },
+      { kind: "comment", postId: "p_2", text },
+    ],
+  ])("a type that is newer than this version, with %s: there", async (_name, payload, sent) => {
+    expect(await replyTo("whisper", payload)).toEqual([sent]);
+  });
+
+  test.each<[string, string, object]>([
+    ["a follow", "follow", {}],
+    ["a like of something that is not a post", "like", { entityType: "comment" }],
+    ["a newer type without an address", "whisper", { mood: "sunny" }],
+    ["a newer type with addresses of another kind", "whisper", { conversationId: 5, postId: {} }],
+    ["a newer type with empty addresses", "whisper", { conversationId: "", postId: "" }],
+  ])("%s: nowhere, and nothing is said", async (_name, type, more) => {
+    const { client, platform } = fakeClient();
+    const job = jobFor(type, { ...more });
+    const reply = createContext(job, client).reply("hello");
+    await expect(reply).rejects.toMatchObject({
+      code: "REPLY_IMPOSSIBLE",
+      message: expect.stringContaining("ctx.client"),
+    });
+    expect(platform.sent).toEqual([]);
+    expect(job.steps.ran).toEqual([]);
+  });
+});
+
+describe("a reply is a step", () => {
+  test("two replies are two steps, in the order of the calls, also with one text", async () => {
+    const { client, platform } = fakeClient();
+    const job = jobFor("dm.message");
+    const ctx = createContext(job, client);
+    await Promise.all([ctx.reply("same"), ctx.reply("same")]);
+    await ctx.reply({ text: "other" });
+    const names = job.steps.ran.map(({ name }) => name);
+    expect(new Set(names).size).toBe(3);
+    expect(platform.sent).toHaveLength(3);
+    // The next run of the handler must give them the same names.
+    const again = jobFor("dm.message");
+    const retried = createContext(again, client);
+    await retried.reply("same");
+    await retried.reply("same");
+    await retried.reply({ text: "other" });
+    expect(again.steps.ran.map(({ name }) => name)).toEqual(names);
+  });
+
+  test("its request is what is about to be sent", async () => {
+    const { client } = fakeClient();
+    const job = jobFor("dm.message");
+    const ctx = createContext(job, client);
+    await ctx.reply("plain");
+    await ctx.reply({ text: "with a picture", imageKeys: ["k_1"] });
+    expect(job.steps.ran.map(({ request }) => JSON.parse(request) as unknown)).toEqual([
+      { text: "plain" },
+      { text: "with a picture", imageKeys: ["k_1"] },
+    ]);
+  });
+
+  test("it hands out what the platform answered, and its id as the reference", async () => {
+    const { client } = fakeClient();
+    const job = jobFor("dm.message");
+    const sent = await createContext(job, client).reply("hello");
+    expect(sent).toMatchObject({ id: "sent_1", conversationId: "c_1" });
+    const [step] = job.steps.ran;
+    expect(await step?.run()).toMatchObject({ ref: expect.stringContaining("sent_2") });
+  });
+
+  test("it is not to be repeated blindly, can be looked for, and settles after the client's deadline", async () => {
+    const { client } = fakeClient();
+    const job = jobFor("dm.message");
+    await createContext(job, client).reply("hello");
+    const [step] = job.steps.ran;
+    expect(step?.repeatable).toBe(false);
+    expect(step?.find).toBeTypeOf("function");
+    expect(step?.inFlightMs).toBeGreaterThan(client.timeoutMs);
+  });
+
+  test("the references of a message and of a comment with one id differ", async () => {
+    const refs = await Promise.all(
+      ["dm.message", "mention"].map(async (type) => {
+        const { client } = fakeClient();
+        const job = jobFor(type);
+        await createContext(job, client).reply("hello");
+        return (await job.steps.ran[0]?.run())?.ref;
+      }),
+    );
+    expect(refs).toEqual([expect.stringContaining("sent_2"), expect.stringContaining("sent_2")]);
+    expect(refs[0]).not.toBe(refs[1]);
+  });
+
+  test("it carries the signal of the run", async () => {
+    const reason = new Error("the lease was lost");
+    const platform = new FakePlatform(Date.now);
+    const signals: unknown[] = [];
+    const fetch: Fetch = (url, init) => {
+      signals.push(init.signal?.aborted);
+      return platform.fetch(url, init);
+    };
+    const client = new Client({ baseUrl: "http://platform.test", apiKey: "key", fetch });
+    const job = jobFor("dm.message", {}, { signal: AbortSignal.abort(reason) });
+    await createContext(job, client).reply("hello");
+    await createContext(jobFor("dm.message"), client).reply("hello");
+    expect(signals).toEqual([true, false]);
+  });
+});
+
+describe("step", () => {
+  test("runs through the step runner, under a name of its own kind", async () => {
+    const { client } = fakeClient();
+    const job = jobFor("dm.message");
+    const ctx = createContext(job, client);
+    expect(await ctx.step("reply/1", () => ({ a: 1 }))).toEqual({ a: 1 });
+    await ctx.reply("hello");
+    const [own, reply] = job.steps.ran;
+    expect(own?.name).not.toBe(reply?.name);
+  });
+
+  test("is not repeatable and cannot be looked for, unless it says so", async () => {
+    const { client } = fakeClient();
+    const job = jobFor("follow");
+    const ctx = createContext(job, client);
+    await ctx.step("once", () => undefined);
+    await ctx.step("again", () => undefined, { repeatable: true });
+    expect(job.steps.ran.map(({ repeatable }) => repeatable)).toEqual([false, true]);
+    expect(job.steps.ran.map(({ find }) => find)).toEqual([undefined, undefined]);
+  });
+
+  test("what its function throws comes out", async () => {
+    const { client } = fakeClient();
+    const ctx = createContext(jobFor("follow"), client);
+    const error = new Error("cannot");
+    await expect(
+      ctx.step("sync", () => {
+        throw error;
+      }),
+    ).rejects.toBe(error);
+    await expect(ctx.step("async", () => Promise.reject(error))).rejects.toBe(error);
+  });
+});
+
+describe("messages", () => {
+  test("reads the conversation of the event, newest first", async () => {
+    const { client } = fakeClient();
+    const ctx = createContext(jobFor("dm.message"), client);
+    await ctx.reply("one");
+    await ctx.reply("two");
+    expect((await ctx.messages()).map(({ text }) => text)).toEqual(["two", "one"]);
+  });
+
+  test("asks for 50 unless told otherwise", async () => {
+    const asked: string[] = [];
+    const { client } = fakeClient();
+    const { messages } = client.dms;
+    client.dms.messages = (id, options) => {
+      asked.push(`${id} ${options?.limit}`);
+      return messages.call(client.dms, id, options);
+    };
+    const ctx = createContext(jobFor("dm.message"), client);
+    await ctx.messages();
+    await ctx.messages({ limit: 3 });
+    expect(asked).toEqual(["c_1 50", "c_1 3"]);
+  });
+
+  test("an empty conversation is none", async () => {
+    const { client } = fakeClient();
+    const messages = createContext(jobFor("whisper", { conversationId: "" }), client).messages();
+    await expect(messages).rejects.toMatchObject({ code: "REPLY_IMPOSSIBLE" });
+  });
+
+  test("is no step: reading does no harm twice", async () => {
+    const { client } = fakeClient();
+    const job = jobFor("dm.message");
+    await createContext(job, client).messages();
+    expect(job.steps.ran).toEqual([]);
+  });
+
+  test.each(eventTypes.filter((type) => type !== "dm.message"))(
+    "a %s belongs to no conversation",
+    async (type) => {
+      const { client } = fakeClient();
+      const messages = createContext(jobFor(type), client).messages();
+      await expect(messages).rejects.toMatchObject({ code: "REPLY_IMPOSSIBLE" });
+    },
+  );
+});
