@@ -226,6 +226,8 @@ describe("use", () => {
     const run = thrownBy(() => router.run(jobFor("follow"), client)).finally(() =>
       order.push("run"),
     );
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(order).toEqual([]);
     gate.resolve();
     expect(await run).toBe(error);
     expect(order).toEqual(["handler", "run"]);
@@ -258,6 +260,8 @@ describe("use", () => {
     const run = thrownBy(() => router.run(jobFor("follow"), client)).finally(() =>
       order.push("run"),
     );
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(order).toEqual([]);
     gate.resolve();
     expect(await run).toBe(error);
     expect(order).toEqual(["handler", "run"]);

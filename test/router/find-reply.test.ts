@@ -1,0 +1,220 @@
+import { describe, expect, test } from "vitest";
+import { Client } from "../../src/client/client.ts";
+import type { OpenIntent } from "../../src/core/step.ts";
+import { findComment, findMessage, refOf } from "../../src/router/find-reply.ts";
+import { ManualClock } from "../../src/testing/manual-clock.ts";
+
+const startedAt = Date.parse("2026-01-01T12:00:00Z");
+const { signal } = new AbortController();
+
+interface Said {
+  readonly id: string;
+  readonly text?: string;
+  /** Milliseconds after the intent. */
+  readonly after?: number;
+  readonly fromBot?: boolean;
+  readonly author?: string | null;
+  readonly createdAt?: string | null;
+}
+
+/** A platform that has this to list, in pages of these sizes; its clock is `ahead` of ours. */
+function clientFor(
+  pages: readonly (readonly Said[])[],
+  options: { ahead?: number; me?: unknown } = {},
+) {
+  const { ahead = 0, me = { username: "bot" } } = options;
+  const asked: string[] = [];
+  const clock = new ManualClock(startedAt);
+  const date = new Date(startedAt + ahead).toUTCString();
+  const client = new Client({
+    baseUrl: "http://platform.test",
+    apiKey: "key",
+    clock,
+    fetch: async (address) => {
+      const { pathname, searchParams } = new URL(address);
+      asked.push(pathname);
+      if (pathname.endsWith("/me")) return Response.json(me, { headers: { date } });
+      const index = Number(searchParams.get("cursor") ?? 0);
+      const nextCursor = index + 1 < pages.length ? String(index + 1) : null;
+      const items = (pages[index] ?? []).map((said) => wire(said, ahead));
+      return Response.json({ items, nextCursor }, { headers: { date } });
+    },
+  });
+  return { client, asked };
+}
+
+function wire({ id, text = "hello", after = 1_000, ...rest }: Said, ahead: number) {
+  const { fromBot = true, author = "bot", createdAt } = rest;
+  return {
+    id,
+    conversationId: "c_1",
+    fromBot,
+    authorUsername: author,
+    author: author === null ? undefined : { username: author },
+    text,
+    createdAt:
+      createdAt === undefined ? new Date(startedAt + ahead + after).toISOString() : createdAt,
+  };
+}
+
+function intent(more: { text?: string | undefined; claimed?: readonly string[] } = {}): OpenIntent {
+  const { text = "hello", claimed = [] } = more;
+  return {
+    request: JSON.stringify({ text }),
+    startedAt,
+    claimed: async (refs) => new Set(refs.filter((ref) => claimed.includes(ref))),
+  };
+}
+
+const ways = [
+  {
+    kind: "dm",
+    find: (client: Client, open: OpenIntent) => findMessage(client, "c_1", open, signal),
+  },
+  {
+    kind: "comment",
+    find: (client: Client, open: OpenIntent) => findComment(client, "p_1", open, signal),
+  },
+] as const;
+
+describe.each(ways)("what an earlier run may have said, as $kind", ({ kind, find }) => {
+  test("is found again: the bot's own, with the same text, newer than the intent", async () => {
+    const { client } = clientFor([[{ id: "x_1" }]]);
+    expect(await find(client, intent())).toMatchObject({
+      result: { id: "x_1" },
+      ref: refOf(kind, "x_1"),
+    });
+  });
+
+  test.each<[string, Said]>([
+    ["another text", { id: "x_1", text: "hello there" }],
+    ["somebody else's", { id: "x_1", fromBot: false, author: "ada" }],
+    ["an older one", { id: "x_1", after: -3_001 }],
+  ])("is not %s", async (_name, said) => {
+    const { client } = clientFor([[said]]);
+    expect(await find(client, intent())).toBeUndefined();
+  });
+
+  test("is not there when nothing is", async () => {
+    expect(await find(clientFor([[]]).client, intent())).toBeUndefined();
+  });
+
+  test("may be up to 3 s older, for the platform's clock is known to the second", async () => {
+    const { client } = clientFor([[{ id: "x_1", after: -2_900 }]]);
+    expect(await find(client, intent())).toMatchObject({ result: { id: "x_1" } });
+  });
+
+  test.each([3_600_000, -3_600_000])(
+    "is dated by the platform's clock, %i ms ahead of ours",
+    async (ahead) => {
+      const known = clientFor([[{ id: "x_1" }]], { ahead });
+      await known.client.me();
+      expect(await find(known.client, intent())).toMatchObject({ result: { id: "x_1" } });
+      const old = clientFor([[{ id: "x_1", after: -10_000 }]], { ahead });
+      await old.client.me();
+      expect(await find(old.client, intent())).toBeUndefined();
+    },
+  );
+
+  test("with a date that nobody can read is looked at rather than passed over", async () => {
+    const { client } = clientFor([[{ id: "x_1", createdAt: "yesterday" }]]);
+    expect(await find(client, intent())).toMatchObject({ result: { id: "x_1" } });
+  });
+
+  test("is not what another step has", async () => {
+    const { client } = clientFor([[{ id: "x_2" }, { id: "x_1" }]]);
+    const open = intent({ claimed: [refOf(kind, "x_1")] });
+    expect(await find(client, open)).toMatchObject({ result: { id: "x_2" } });
+    const all = intent({ claimed: [refOf(kind, "x_1"), refOf(kind, "x_2")] });
+    expect(await find(client, all)).toBeUndefined();
+  });
+
+  test("of several is the oldest, for sends go out in order", async () => {
+    const { client } = clientFor([
+      [
+        { id: "new", after: 3_000 },
+        { id: "old", after: 1_000 },
+        { id: "mid", after: 2_000 },
+      ],
+    ]);
+    expect(await find(client, intent())).toMatchObject({ result: { id: "old" } });
+  });
+
+  test("is compared without the blanks around it, which platforms cut off", async () => {
+    const { client } = clientFor([[{ id: "x_1", text: "hello" }]]);
+    expect(await find(client, intent({ text: " hello\n" }))).toMatchObject({
+      result: { id: "x_1" },
+    });
+  });
+
+  test("without a text is one without a text", async () => {
+    const { client } = clientFor([[{ id: "words" }, { id: "picture", text: "" }]]);
+    const open: OpenIntent = { ...intent(), request: JSON.stringify({ imageKeys: ["k_1"] }) };
+    expect(await find(client, open)).toMatchObject({ result: { id: "picture" } });
+  });
+
+  test("is found on a later page", async () => {
+    const { client } = clientFor([
+      [{ id: "a", text: "x" }],
+      [{ id: "b", text: "y" }],
+      [{ id: "x_1" }],
+    ]);
+    expect(await find(client, intent())).toMatchObject({ result: { id: "x_1" } });
+  });
+
+  test("cannot be told when there is too much to read: a person must look", async () => {
+    const endless = Array.from({ length: 30 }, (_, index) => [{ id: String(index), text: "x" }]);
+    const { client, asked } = clientFor(endless);
+    await expect(find(client, intent())).rejects.toMatchObject({ code: "STEP_UNCERTAIN" });
+    expect(asked.length).toBeLessThan(30);
+  });
+
+  test("cannot be told when the platform does not answer", async () => {
+    const client = new Client({
+      baseUrl: "http://platform.test",
+      apiKey: "key",
+      fetch: async () => Response.json({}, { status: 503 }),
+    });
+    await expect(find(client, intent())).rejects.toMatchObject({ code: "API_ERROR", status: 503 });
+  });
+});
+
+describe("of messages", () => {
+  test("no more are read than are newer than the intent: they come newest first", async () => {
+    const { client, asked } = clientFor([[{ id: "old", after: -10_000 }], [{ id: "x_1" }]]);
+    expect(await findMessage(client, "c_1", intent(), signal)).toBeUndefined();
+    expect(asked).toHaveLength(1);
+  });
+});
+
+describe("of comments", () => {
+  test("all are read, for their order is not documented", async () => {
+    const { client } = clientFor([[{ id: "old", after: -10_000 }], [{ id: "x_1" }]]);
+    expect(await findComment(client, "p_1", intent(), signal)).toMatchObject({
+      result: { id: "x_1" },
+    });
+  });
+
+  test("who the bot is, is asked only when there is something to compare", async () => {
+    const { client, asked } = clientFor([[{ id: "x_1", text: "other" }]]);
+    await findComment(client, "p_1", intent(), signal);
+    expect(asked.filter((path) => path.endsWith("/me"))).toEqual([]);
+  });
+
+  test.each<[string, Said, unknown]>([
+    ["the platform does not say whose it is", { id: "x_1", author: null }, { username: "bot" }],
+    ["the platform does not say who the bot is", { id: "x_1" }, {}],
+  ])("when %s, a person must look", async (_name, said, me) => {
+    const { client } = clientFor([[said]], { me });
+    await expect(findComment(client, "p_1", intent(), signal)).rejects.toMatchObject({
+      code: "STEP_UNCERTAIN",
+    });
+  });
+
+  test("one without an author and with another text is in nobody's way", async () => {
+    const { client } = clientFor([[{ id: "x_2", author: null, text: "other" }, { id: "x_1" }]]);
+    expect(await findComment(client, "p_1", intent(), signal)).toMatchObject({
+      result: { id: "x_1" },
+    });
+  });
+});
