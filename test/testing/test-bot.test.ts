@@ -1,0 +1,289 @@
+import { describe, expect, expectTypeOf, onTestFinished, test, vi } from "vitest";
+import { Bot } from "../../src/bot.ts";
+import type { Client } from "../../src/client/client.ts";
+import type { DmMessagePayload } from "../../src/events/types.ts";
+import {
+  ManualClock,
+  type TestBot,
+  type TestBotOptions,
+  type TestEvent,
+  testBot,
+} from "../../src/testing/index.ts";
+import { payloads } from "../events/samples.ts";
+
+/** A bot under test, changed by `prepare`, that stops with the test. */
+async function startBot(
+  prepare: (bot: Bot) => void,
+  more: ConstructorParameters<typeof Bot>[0] = {},
+): Promise<TestBot<Bot>> {
+  const under = await testBot((options) => {
+    const bot = new Bot({ ...options, ...more });
+    prepare(bot);
+    return bot;
+  });
+  onTestFinished(() => under.close());
+  return under;
+}
+
+const message: TestEvent<"dm.message"> = {
+  type: "dm.message",
+  payload: {
+    conversationId: "c_1",
+    from: { userId: "u_1", username: "ada", name: "Ada" },
+    excerpt: "hello",
+  },
+};
+const mention: TestEvent = { type: "mention", payload: payloads.mention };
+
+describe("deliver", () => {
+  test("answers as the bot does, once its handlers are done", async () => {
+    const seen: string[] = [];
+    const bot = await startBot((made) =>
+      made.on("dm.message", async (ctx) => {
+        await new Promise((resolve) => setImmediate(resolve));
+        seen.push(ctx.payload.excerpt);
+      }),
+    );
+    expect(await bot.deliver(message)).toEqual({
+      status: 200,
+      body: { stored: 1, duplicates: 0 },
+    });
+    expect(seen).toEqual(["hello"]);
+  });
+
+  test("takes several events, as one batch", async () => {
+    const seen: string[] = [];
+    const bot = await startBot((made) =>
+      made.on(["dm.message", "mention"], (ctx) => seen.push(ctx.event.type)),
+    );
+    const answer = await bot.deliver([message, mention]);
+    expect(answer.body).toEqual({ stored: 2, duplicates: 0 });
+    expect(seen.sort()).toEqual(["dm.message", "mention"]);
+  });
+
+  test("gives events ids of their own, so that two are two", async () => {
+    const ids: string[] = [];
+    const bot = await startBot((made) => made.on("dm.message", (ctx) => ids.push(ctx.event.id)));
+    await bot.deliver([message, message]);
+    await bot.deliver(message);
+    expect(new Set(ids).size).toBe(3);
+    expect([...ids].sort()).toEqual(ids);
+  });
+
+  test("dates events by the clock, unless they have a date", async () => {
+    const dates: string[] = [];
+    const bot = await startBot((made) =>
+      made.on("dm.message", (ctx) => dates.push(ctx.event.createdAt)),
+    );
+    await bot.deliver(message);
+    await bot.deliver({ ...message, createdAt: "2026-01-01T00:00:00.000Z" });
+    expect(dates).toEqual([new Date(bot.clock.now()).toISOString(), "2026-01-01T00:00:00.000Z"]);
+  });
+
+  test("the same id again is answered with 200 and not handled again", async () => {
+    const handler = vi.fn();
+    const bot = await startBot((made) => made.on("dm.message", handler));
+    await bot.deliver({ ...message, id: "1" });
+    expect(await bot.deliver({ ...message, id: "1" })).toEqual({
+      status: 200,
+      body: { stored: 0, duplicates: 1 },
+    });
+    expect(handler).toHaveBeenCalledTimes(1);
+    await bot.deliver({ ...message, id: "2" });
+    expect(handler).toHaveBeenCalledTimes(2);
+  });
+
+  test.each<[string, number, string, Parameters<TestBot["deliver"]>[1]]>([
+    ["another secret", 401, "SIGNATURE_MISMATCH", { secret: "whsec_another_one" }],
+    ["a stale time", 400, "SIGNATURE_STALE", { timestamp: 1_000 }],
+  ])(
+    "signed with %s, it is refused with %i and not handled",
+    async (_name, status, code, options) => {
+      const handler = vi.fn();
+      const bot = await startBot((made) => made.on("dm.message", handler));
+      expect(await bot.deliver(message, options)).toMatchObject({
+        status,
+        body: { error: { code } },
+      });
+      expect(handler).not.toHaveBeenCalled();
+    },
+  );
+
+  test("the window of the signature follows the clock", async () => {
+    const bot = await startBot(() => undefined);
+    const timestamp = Math.floor(bot.clock.now() / 1000);
+    await bot.clock.advance(299_000);
+    expect((await bot.deliver(message, { timestamp })).status).toBe(200);
+    await bot.clock.advance(3_000);
+    expect((await bot.deliver(message, { timestamp })).status).toBe(400);
+  });
+
+  test("an event that cannot be handled does not fail the delivery", async () => {
+    const bot = await startBot(() => undefined);
+    // As a platform with a bug would send it.
+    const broken = { type: "dm.message", payload: {} } as TestEvent;
+    expect(await bot.deliver([broken, message])).toEqual({
+      status: 200,
+      body: { stored: 2, duplicates: 0 },
+    });
+  });
+});
+
+describe("a handler that fails", () => {
+  test("never reaches the sender: failures would disable the webhook", async () => {
+    const bot = await startBot((made) =>
+      made.on("dm.message", () => {
+        throw new Error("cannot");
+      }),
+    );
+    expect((await bot.deliver(message)).status).toBe(200);
+  });
+
+  test("runs again when the clock has advanced, with the next attempt, and not before", async () => {
+    const attempts: number[] = [];
+    const bot = await startBot(
+      (made) =>
+        made.on("dm.message", (ctx) => {
+          attempts.push(ctx.attempt);
+          if (ctx.attempt < 3) throw new Error("not yet");
+        }),
+      { random: () => 0.5 },
+    );
+    await bot.deliver(message);
+    expect(attempts).toEqual([1]);
+    await bot.clock.advance(499);
+    await bot.bot.idle();
+    expect(attempts).toEqual([1]);
+    await bot.clock.advance(1);
+    await bot.bot.idle();
+    expect(attempts).toEqual([1, 2]);
+    await bot.clock.advance(1_000);
+    await bot.bot.idle();
+    expect(attempts).toEqual([1, 2, 3]);
+    await bot.clock.advance(600_000);
+    await bot.bot.idle();
+    expect(attempts).toEqual([1, 2, 3]);
+  });
+
+  test("runs no more than it may", async () => {
+    const handler = vi.fn(() => Promise.reject(new Error("never")));
+    const bot = await startBot((made) => made.on("dm.message", handler), { maxAttempts: 2 });
+    await bot.deliver(message);
+    for (let round = 0; round < 5; round++) {
+      await bot.clock.advance(300_000);
+      await bot.bot.idle();
+    }
+    expect(handler).toHaveBeenCalledTimes(2);
+  });
+
+  test("has not said anything twice", async () => {
+    const bot = await startBot((made) =>
+      made.on("dm.message", async (ctx) => {
+        await ctx.reply("hello");
+        if (ctx.attempt === 1) throw new Error("after the reply");
+      }),
+    );
+    await bot.deliver(message);
+    await bot.clock.advance(1_000);
+    await bot.bot.idle();
+    expect(bot.sent).toHaveLength(1);
+  });
+});
+
+describe("sent", () => {
+  test("is everything that the bot has said, in order, and nothing else", async () => {
+    const bot = await startBot((made) => {
+      made.on("dm.message", (ctx) => ctx.reply(`you said ${ctx.payload.excerpt}`));
+      made.on("mention", (ctx) => ctx.reply("thanks"));
+    });
+    await bot.deliver(message);
+    await bot.deliver(mention);
+    expect(bot.sent).toEqual([
+      { kind: "dm", conversationId: "c_1", text: "you said hello" },
+      { kind: "comment", postId: "p_1", text: "thanks" },
+    ]);
+  });
+
+  test("is empty when the bot has said nothing", async () => {
+    const bot = await startBot(() => undefined);
+    await bot.deliver(message);
+    expect(bot.sent).toEqual([]);
+  });
+});
+
+describe("the platform that stands in", () => {
+  test("lists what the bot has said, so that it can be read again", async () => {
+    const texts: unknown[] = [];
+    const bot = await startBot((made) =>
+      made.on(["dm.message", "mention"], async (ctx) => {
+        await ctx.reply("one");
+        await ctx.reply("two");
+        if (ctx.event.type === "dm.message")
+          texts.push((await ctx.messages()).map(({ text }) => text));
+        else texts.push((await ctx.client.posts.comments("p_1")).items.map(({ text }) => text));
+      }),
+    );
+    await bot.deliver(message);
+    await bot.deliver(mention);
+    expect(texts).toEqual([
+      ["two", "one"],
+      ["two", "one"],
+    ]);
+  });
+
+  test("keeps conversations apart", async () => {
+    const bot = await startBot((made) => made.on("dm.message", (ctx) => ctx.reply("hello")));
+    const other = { ...message, payload: { ...message.payload, conversationId: "c/2 ü" } };
+    await bot.deliver([message, other]);
+    const { client } = await contextOf(bot);
+    expect((await client.dms.messages("c_1")).items).toHaveLength(1);
+    expect((await client.dms.messages("c/2 ü")).items).toMatchObject([{ conversationId: "c/2 ü" }]);
+    expect((await client.dms.messages("c_3")).items).toEqual([]);
+  });
+
+  test("knows who the bot is, and has no events of its own", async () => {
+    const { client } = await contextOf(await startBot(() => undefined));
+    expect((await client.me()).username).toBeTypeOf("string");
+    expect((await client.events({ since: "" })).events).toEqual([]);
+  });
+});
+
+/** The context that a handler of the bot gets. */
+async function contextOf(bot: TestBot<Bot>) {
+  const { promise, resolve } = Promise.withResolvers<{ client: Client }>();
+  bot.bot.on("follow", (ctx) => resolve(ctx));
+  await bot.deliver({ type: "follow", payload: payloads.follow });
+  return await promise;
+}
+
+test("two bots under test know nothing of each other", async () => {
+  const answer = (made: Bot) => void made.on("dm.message", (ctx) => ctx.reply("hello"));
+  const [one, other] = await Promise.all([startBot(answer), startBot(answer)]);
+  await one.deliver({ ...message, id: "1" });
+  expect([one.sent.length, other.sent.length]).toEqual([1, 0]);
+  expect((await other.deliver({ ...message, id: "1" })).body).toEqual({ stored: 1, duplicates: 0 });
+});
+
+test("nothing of the environment is read", async () => {
+  let seen: TestBotOptions | undefined;
+  const bot = await testBot((options) => {
+    seen = options;
+    return new Bot(options);
+  });
+  await bot.close();
+  expect(seen?.env).toEqual({});
+  expect(bot.clock).toBeInstanceOf(ManualClock);
+});
+
+test("a bot that cannot start says so", async () => {
+  const start = testBot((options) => new Bot({ ...options, databaseUrl: "nowhere" }));
+  await expect(start).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+});
+
+test("payloads of known types are checked by the compiler, others are not", () => {
+  expectTypeOf<TestEvent<"dm.message">["payload"]>().toEqualTypeOf<DmMessagePayload>();
+  expectTypeOf<TestEvent<"whisper">["payload"]>().toEqualTypeOf<object>();
+  // @ts-expect-error a message without a conversation
+  const broken: TestEvent<"dm.message"> = { type: "dm.message", payload: { excerpt: "x" } };
+  expect(broken.type).toBe("dm.message");
+});
