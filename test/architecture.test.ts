@@ -1,0 +1,363 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { builtinModules } from "node:module";
+import { join, posix } from "node:path";
+import { describe, expect, test } from "vitest";
+
+/** One import: from a file to another file or to a package. */
+interface Import {
+  readonly from: string;
+  /** A path below src, or the name of a package. */
+  readonly to: string;
+  readonly kind: "file" | "package";
+  /** True for `import()`, which loads when it is reached, if at all. */
+  readonly late: boolean;
+}
+
+/** Everything of the runtime that stands on its own feet. */
+const ground = ["errors", "core"];
+const words = [...ground, "events", "signature"];
+const doors = [...words, "client", "inbox"];
+const runtime = [...doors, "receiver", "poller", "dispatcher", "router", "config", "options"];
+
+/**
+ * What each room may import besides itself: always from a floor below. A room is a folder of src, or a
+ * file at its top.
+ */
+const floors: Readonly<Record<string, readonly string[]>> = {
+  errors: [],
+  core: ["errors"],
+  events: ground,
+  signature: ground,
+  client: words,
+  inbox: words,
+  // Siblings: they meet at the inbox contract alone.
+  "inbox/sqlite": [...ground, "inbox"],
+  receiver: [...words, "inbox"],
+  poller: doors,
+  dispatcher: doors,
+  router: [...words, "client"],
+  config: ground,
+  env: ground,
+  options: [...words, "client", "config", "poller"],
+  bot: [...runtime, "inbox/sqlite"],
+  index: [...runtime, "bot"],
+  testing: [...words, "client"],
+  platform: [...words, "client"],
+  create: [],
+  cli: [...runtime, "inbox/sqlite", "bot", "index", "env", "testing", "platform"],
+};
+
+/** Heavy or native packages, and the only rooms that may load them. */
+const heavy: Readonly<Record<string, RegExp>> = {
+  "better-sqlite3": /^(inbox\/sqlite|platform\/store)\//,
+  express: /^platform\//,
+};
+
+const specifier = `["']([^"']+)["']`;
+const statements = new RegExp(
+  String.raw`^[ \t]*(?:import|export)\b(?:[^"'\`;()=]*\bfrom)?\s*${specifier}`,
+  "gm",
+);
+const calls = new RegExp(String.raw`\bimport\(\s*${specifier}`, "g");
+
+/** Reads `import` and `export … from`, of values and of types, and `import()`. */
+function readImports(from: string, text: string): Import[] {
+  const code = text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/^\s*\/\/.*$/gm, "");
+  const resolve = (name: string, late: boolean): Import =>
+    name.startsWith(".")
+      ? { from, to: posix.join(posix.dirname(from), name), kind: "file", late }
+      : { from, to: packageOf(name), kind: "package", late };
+  return [
+    ...[...code.matchAll(statements)].map(([, name = ""]) => resolve(name, false)),
+    ...[...code.matchAll(calls)].map(([, name = ""]) => resolve(name, true)),
+  ];
+}
+
+function packageOf(name: string): string {
+  return name.split("/", name.startsWith("@") ? 2 : 1).join("/");
+}
+
+function graphOf(files: Readonly<Record<string, string>>): Import[] {
+  return Object.entries(files).flatMap(([path, text]) => readImports(path, text));
+}
+
+function roomOf(path: string): string {
+  const parts = path.replace(/\.ts$/, "").split("/");
+  if (parts[0] === "inbox" && parts.length > 2) return `inbox/${parts[1]}`;
+  return parts[0] ?? "";
+}
+
+const tell = ({ from, to }: Import) => `${from} → ${to}`;
+
+/** Imports that do not run downward. */
+function upward(graph: readonly Import[]): string[] {
+  return graph
+    .filter(({ kind }) => kind === "file")
+    .filter(({ from, to }) => {
+      const [room, target] = [roomOf(from), roomOf(to)];
+      return room !== target && !floors[room]?.includes(target);
+    })
+    .map(tell);
+}
+
+/** Heavy packages outside their rooms. */
+function misplaced(graph: readonly Import[]): string[] {
+  return graph
+    .filter(({ kind, from, to }) => kind === "package" && heavy[to]?.test(from) === false)
+    .map(tell);
+}
+
+/** The files of each cycle, from one of them back to it. */
+function cycles(graph: readonly Import[]): string[][] {
+  const found: string[][] = [];
+  const done = new Set<string>();
+  const visit = (file: string, trail: readonly string[]): void => {
+    const start = trail.indexOf(file);
+    if (start >= 0) found.push([...trail.slice(start), file]);
+    if (start >= 0 || done.has(file)) return;
+    for (const { from, to, kind } of graph) {
+      if (from === file && kind === "file") visit(to, [...trail, file]);
+    }
+    done.add(file);
+  };
+  for (const { from } of graph) visit(from, []);
+  return found;
+}
+
+/** The files that are loaded as soon as this one is. */
+function loadedWith(file: string, graph: readonly Import[]): Set<string> {
+  const loaded = new Set([file]);
+  for (const current of loaded) {
+    for (const { from, to, kind, late } of graph) {
+      if (from === current && kind === "file" && !late) loaded.add(to);
+    }
+  }
+  return loaded;
+}
+
+function packagesOf(files: ReadonlySet<string>, graph: readonly Import[]): Set<string> {
+  const imports = graph.filter(
+    ({ from, kind, late }) => files.has(from) && kind === "package" && !late,
+  );
+  return new Set(imports.map(({ to }) => to));
+}
+
+const root = join(import.meta.dirname, "..", "src");
+const files = Object.fromEntries(
+  readdirSync(root, { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".ts"))
+    .map((path) => [path.replaceAll("\\", "/"), readFileSync(join(root, path), "utf8")]),
+);
+const graph = graphOf(files);
+
+describe("the house", () => {
+  test("has a floor for every room", () => {
+    const rooms = [...new Set(Object.keys(files).map(roomOf))].sort();
+    expect(rooms).toEqual(Object.keys(floors).sort());
+  });
+
+  test("imports run downward only", () => {
+    expect(upward(graph)).toEqual([]);
+  });
+
+  test("no file imports itself, by whatever way round", () => {
+    expect(cycles(graph)).toEqual([]);
+  });
+
+  test("every import of a file names one that is there", () => {
+    const missing = graph.filter(({ kind, to }) => kind === "file" && files[to] === undefined);
+    expect(missing.map(tell)).toEqual([]);
+  });
+
+  test("heavy packages are imported in their rooms alone", () => {
+    expect(misplaced(graph)).toEqual([]);
+  });
+
+  test("the database is loaded after the version of Node was checked: by import() alone", () => {
+    const toSqlite = graph.filter(
+      ({ from, to }) => from === "bot.ts" && roomOf(to) === "inbox/sqlite",
+    );
+    expect(toSqlite.map(({ late }) => late)).toEqual([true]);
+    for (const entry of ["index.ts", "env.ts", "testing/index.ts"]) {
+      expect([...packagesOf(loadedWith(entry, graph), graph)], entry).not.toContain(
+        "better-sqlite3",
+      );
+    }
+  });
+
+  test("a test of a bot loads no server, and the preload loads nothing but Node", () => {
+    expect([...packagesOf(loadedWith("env.ts", graph), graph)].filter(isForeign)).toEqual([]);
+    expect([...packagesOf(loadedWith("testing/index.ts", graph), graph)]).not.toContain("express");
+  });
+
+  test("the scaffolder, which is published without dependencies, imports nothing but Node", () => {
+    const imports = graph.filter(
+      ({ from, kind }) => roomOf(from) === "create" && kind === "package",
+    );
+    expect(imports.length).toBeGreaterThan(0);
+    expect(imports.filter(({ to }) => isForeign(to)).map(tell)).toEqual([]);
+  });
+
+  test("packages are dependencies, not things that happen to be installed", () => {
+    const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(
+      readFileSync(join(root, "..", "package.json"), "utf8"),
+    );
+    const foreign = graph.filter(
+      ({ kind, to, late }) => kind === "package" && isForeign(to) && !late,
+    );
+    expect(foreign.filter(({ to }) => dependencies[to] === undefined).map(tell)).toEqual([]);
+  });
+});
+
+function isForeign(name: string): boolean {
+  return !name.startsWith("node:") && !builtinModules.includes(name);
+}
+
+describe("the reader", () => {
+  test("sees every form of import", () => {
+    const text = `
+      import "./a.ts";
+      import one from "./b.ts";
+      import { two, type Three } from "./c.ts";
+      import type { Four } from "./d.ts";
+      import * as five from './e.ts';
+      import {
+        six,
+        seven,
+      } from "./f.ts";
+      export { eight } from "./g.ts";
+      export * from "./h.ts";
+      export type { Nine } from "./i.ts";
+      const ten = await import("./j.ts");
+      const eleven: import("./k.ts").Eleven = 11;
+      import pkg from "some-package/deep";
+      import scoped from "@scope/name/deep";
+    `;
+    const imports = readImports("room/file.ts", text);
+    const paths = imports.filter(({ kind }) => kind === "file").map(({ to }) => to);
+    expect(paths).toEqual([..."abcdefghijk"].map((letter) => `room/${letter}.ts`));
+    expect(imports.filter(({ late }) => late).map(({ to }) => to)).toEqual([
+      "room/j.ts",
+      "room/k.ts",
+    ]);
+    const packages = imports.filter(({ kind }) => kind === "package").map(({ to }) => to);
+    expect(packages).toEqual(["some-package", "@scope/name"]);
+  });
+
+  test("takes nothing else for one", () => {
+    const text = `
+      // import "./comment.ts";
+      /* import "./block.ts"; */
+      /** As in \`import x from "./doc.ts"\`:
+       * import { y } from "./doc.ts";
+       */
+      export const name = "./string.ts";
+      export function load(): string { return "from './other.ts'"; }
+      const url = new URL("./sql/", import.meta.url);
+    `;
+    expect(readImports("room/file.ts", text)).toEqual([]);
+  });
+
+  test("sees as many imports as the real files have lines of them", () => {
+    const lines = Object.values(files).flatMap((text) =>
+      text
+        .split("\n")
+        .filter((line) => /^(import|export)\b.*\bfrom "|^\} from "|^import "/.test(line)),
+    );
+    expect(lines.length).toBeGreaterThan(300);
+    expect(graph.filter(({ late }) => !late)).toHaveLength(lines.length);
+  });
+});
+
+describe("the checks", () => {
+  const flags = (path: string, text: string) => upward(graphOf({ [path]: text }));
+
+  test.each([
+    ["core/clock.ts", "../bot.ts"],
+    ["core/clock.ts", "../events/types.ts"],
+    ["events/parse.ts", "../client/client.ts"],
+    ["client/http.ts", "../inbox/inbox.ts"],
+    ["inbox/intake.ts", "./sqlite/open.ts"],
+    ["inbox/sqlite/open.ts", "../../client/client.ts"],
+    ["receiver/receiver.ts", "../dispatcher/dispatcher.ts"],
+    ["dispatcher/run.ts", "../router/router.ts"],
+    ["poller/poller.ts", "../receiver/receiver.ts"],
+    ["router/router.ts", "../inbox/inbox.ts"],
+    ["router/router.ts", "../receiver/receiver.ts"],
+    ["config.ts", "./bot.ts"],
+    ["bot.ts", "./testing/index.ts"],
+    ["bot.ts", "./platform/index.ts"],
+    ["bot.ts", "./cli/main.ts"],
+    ["bot.ts", "./create/main.ts"],
+    ["testing/test-bot.ts", "../bot.ts"],
+    ["platform/platform.ts", "../inbox/inbox.ts"],
+    ["create/main.ts", "../errors.ts"],
+    ["cli/main.ts", "../create/main.ts"],
+    ["somewhere/new.ts", "../errors.ts"],
+  ])("flag an import from %s of %s, in each of its forms", (path, target) => {
+    for (const text of [
+      `import "${target}";`,
+      `import { x } from "${target}";`,
+      `import type { X } from "${target}";`,
+      `export { x } from "${target}";`,
+      `const x = await import("${target}");`,
+    ]) {
+      expect(flags(path, text), text).toHaveLength(1);
+    }
+  });
+
+  test.each([
+    ["bot.ts", "./receiver/receiver.ts"],
+    ["receiver/receiver.ts", "../inbox/inbox.ts"],
+    ["inbox/sqlite/open.ts", "../inbox.ts"],
+    ["cli/main.ts", "../platform/index.ts"],
+    ["core/clock.ts", "./logger.ts"],
+  ])("leave an import from %s of %s alone", (path, target) => {
+    expect(flags(path, `import { x } from "${target}";`)).toEqual([]);
+  });
+
+  test("flag a cycle, of two files or of more, also of types alone", () => {
+    const two = graphOf({ "a.ts": 'import "./b.ts";', "b.ts": 'import type { A } from "./a.ts";' });
+    expect(cycles(two)).toEqual([["a.ts", "b.ts", "a.ts"]]);
+    const three = graphOf({
+      "start.ts": 'import "./a.ts";',
+      "a.ts": 'import "./b.ts";',
+      "b.ts": 'export * from "./c.ts";',
+      "c.ts": 'await import("./a.ts");',
+    });
+    expect(cycles(three)).toEqual([["a.ts", "b.ts", "c.ts", "a.ts"]]);
+    expect(cycles(graphOf({ "a.ts": 'import "./a.ts";' }))).toEqual([["a.ts", "a.ts"]]);
+  });
+
+  test("do not take two ways to one file for a cycle", () => {
+    const diamond = graphOf({
+      "a.ts": 'import "./b.ts"; \nimport "./c.ts";',
+      "b.ts": 'import "./d.ts";',
+      "c.ts": 'import "./d.ts";',
+      "d.ts": "",
+    });
+    expect(diamond).toHaveLength(4);
+    expect(cycles(diamond)).toEqual([]);
+  });
+
+  test("flag a heavy package outside its rooms", () => {
+    const text = 'import Sqlite from "better-sqlite3";';
+    for (const path of ["bot.ts", "inbox/intake.ts", "platform/api/dm.ts", "cli/main.ts"]) {
+      expect(misplaced(graphOf({ [path]: text })), path).toHaveLength(1);
+    }
+    for (const path of ["inbox/sqlite/open.ts", "platform/store/database.ts"]) {
+      expect(misplaced(graphOf({ [path]: text })), path).toEqual([]);
+    }
+  });
+
+  test("follow what a file loads, and not what it may load later", () => {
+    const made = graphOf({
+      "index.ts": 'export * from "./bot.ts";',
+      "bot.ts": 'const x = await import("./late.ts");\nimport "./early.ts";',
+      "early.ts": 'import "zod";',
+      "late.ts": 'import "better-sqlite3";',
+    });
+    expect([...loadedWith("index.ts", made)]).toEqual(["index.ts", "bot.ts", "early.ts"]);
+    expect([...packagesOf(loadedWith("index.ts", made), made)]).toEqual(["zod"]);
+  });
+});
