@@ -4,10 +4,11 @@ import { type Clock, systemClock } from "./core/clock.ts";
 import { createLogger, type Logger } from "./core/logger.ts";
 import { requireNode } from "./core/node-version.ts";
 import { exitOnSignals } from "./core/process.ts";
-import { scrubber } from "./core/redact.ts";
+import { scrubber, showError } from "./core/redact.ts";
 import { Dispatcher } from "./dispatcher/dispatcher.ts";
 import { ConfigError, ServiceBotError } from "./errors.ts";
 import { defaultLane, type LaneOf } from "./events/lane.ts";
+import { textsOf } from "./events/parse.ts";
 import type { EventType } from "./events/types.ts";
 import type { Inbox } from "./inbox/inbox.ts";
 import type { BotOptions, StartOptions } from "./options.ts";
@@ -279,8 +280,12 @@ function safeLane(laneOf: LaneOf, log: Logger): LaneOf {
   return (event) => {
     try {
       return String(laneOf(event));
-    } catch (err) {
-      log.error({ err, event: event.id }, "the lane option failed; the event keeps its usual lane");
+    } catch (thrown) {
+      const error = showError(thrown, scrubber(textsOf(event)));
+      log.error(
+        { error, event: event.id },
+        "the lane option failed; the event keeps its usual lane",
+      );
       return defaultLane(event);
     }
   };

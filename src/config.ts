@@ -81,7 +81,7 @@ const variables: { readonly [K in keyof ConfigOverrides]-?: string } = {
 
 /**
  * Reads the configuration: options first, then the environment, then the defaults.
- * A variable that is set to nothing counts as not set.
+ * What is set to nothing counts as not set.
  *
  * @throws {ConfigError} CONFIG_INVALID with every problem at once; values of secrets are never in it
  */
@@ -90,8 +90,10 @@ export function loadConfig(
   overrides: ConfigOverrides = {},
 ): Config {
   const read = new Reader((option) => {
-    const value = overrides[option] ?? env[variables[option]]?.trim();
-    return value === undefined || value === "" ? undefined : String(value);
+    const values = [overrides[option], env[variables[option]]].map((value) =>
+      String(value ?? "").trim(),
+    );
+    return values.find((value) => value !== "");
   });
   const delivery = read.value("delivery", oneOf(["auto", "webhook", "polling"]), "auto");
   const config: Config = {

@@ -40,6 +40,7 @@ export type ErrorCode =
   | "REPLY_IMPOSSIBLE"
   | "NEXT_CALLED_TWICE"
   // the platform's API
+  | "INVALID_ID"
   | "API_ERROR"
   | "API_UNREACHABLE"
   | "API_TIMEOUT"

@@ -1,4 +1,5 @@
 import { Http, type HttpOptions, type RequestOptions } from "./http.ts";
+import { commentsPath, messagesPath } from "./paths.ts";
 import {
   check,
   comment,
@@ -82,7 +83,7 @@ export class Dms {
 
   /** A page of a conversation, newest first. */
   async messages(conversationId: string, options: PageOptions = {}): Promise<Page<Message>> {
-    const path = `/dm/conversations/${encodeURIComponent(conversationId)}/messages`;
+    const path = messagesPath(conversationId);
     const { body } = await this.#http.request("GET", path, paged(options));
     return check(pageOf(message), body, `GET ${path}`);
   }
@@ -93,7 +94,7 @@ export class Dms {
     outgoing: OutgoingMessage,
     options: { signal?: AbortSignal } = {},
   ): Promise<SentMessage> {
-    const path = `/dm/conversations/${encodeURIComponent(conversationId)}/messages`;
+    const path = messagesPath(conversationId);
     const { body } = await this.#http.request("POST", path, { ...options, body: outgoing });
     return check(sentMessage, body, `POST ${path}`);
   }
@@ -109,7 +110,7 @@ export class Posts {
 
   /** A page of a post's comments. Scope: `read`. Order and paging are not documented. */
   async comments(postId: string, options: PageOptions = {}): Promise<Page<Comment>> {
-    const path = `/posts/${encodeURIComponent(postId)}/comments`;
+    const path = commentsPath(postId);
     const { body } = await this.#http.request("GET", path, paged(options));
     return check(pageOf(comment), body, `GET ${path}`);
   }
@@ -120,7 +121,7 @@ export class Posts {
     outgoing: OutgoingMessage,
     options: { signal?: AbortSignal } = {},
   ): Promise<SentComment> {
-    const path = `/posts/${encodeURIComponent(postId)}/comments`;
+    const path = commentsPath(postId);
     const { body } = await this.#http.request("POST", path, { ...options, body: outgoing });
     return check(sentComment, body, `POST ${path}`);
   }

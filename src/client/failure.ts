@@ -1,5 +1,8 @@
 import { ApiError } from "../errors.ts";
 
+/** Nobody means to be waited for longer than this, in milliseconds: a slip must not stop a lane for years. */
+const LONGEST_RETRY_AFTER_MS = 3_600_000;
+
 /** Of what the platform says about an error, this many characters are passed on. */
 const MAX_CHARACTERS = 2_000;
 
@@ -67,9 +70,16 @@ function remedy(response: Response): string {
   return "";
 }
 
-/** `Retry-After` in milliseconds: it holds either whole seconds or a date by the platform's clock. */
+/**
+ * `Retry-After` in milliseconds, one hour at most: it holds either whole seconds or a date by the
+ * platform's clock.
+ */
 function retryAfter(response: Response, now: number): number | undefined {
-  const value = response.headers.get("retry-after");
+  const asked = readRetryAfter(response.headers.get("retry-after"), now);
+  return asked === undefined ? undefined : Math.min(asked, LONGEST_RETRY_AFTER_MS);
+}
+
+function readRetryAfter(value: string | null, now: number): number | undefined {
   if (value === null) return undefined;
   if (/^\d+$/.test(value)) return Number(value) * 1000;
   // Dates begin with the day of the week; without that, "1.5" would be the fifth of January.

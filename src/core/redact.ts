@@ -19,7 +19,10 @@ function spellings(value: string): string[] {
 
 /** The fields that hold texts of people or secrets, at the top of a log record and one level down. */
 const fields = [
+  "ctx",
   "payload",
+  "messages",
+  "items",
   "text",
   "excerpt",
   "body",

@@ -1,7 +1,7 @@
 import { backoff } from "../core/backoff.ts";
 import { type Clock, sleep } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
-import { scrubber } from "../core/redact.ts";
+import { scrubber, showError } from "../core/redact.ts";
 import { parseEventText, textsOf } from "../events/parse.ts";
 import type { Claim, Inbox } from "../inbox/inbox.ts";
 import type { Verdict } from "./verdict.ts";
@@ -46,7 +46,7 @@ export class Settlement {
       log.info(line, "handled");
       return;
     }
-    const error = this.#describe(claim, verdict.error);
+    const error = showError(verdict.error, this.#scrubFor(claim));
     if (verdict.kind === "dead") log.error({ ...line, error }, "dead letter");
     else if (verdict.kind === "retry") {
       log.warn({ ...line, retryInMs: verdict.delayMs, error }, "attempt failed");
@@ -90,22 +90,11 @@ export class Settlement {
   }
 
   #errorText(claim: Claim, error: unknown): string {
-    const { type, message } = this.#describe(claim, error);
+    const { type, message } = showError(error, this.#scrubFor(claim));
     return `${type}: ${message}`.slice(0, MAX_ERROR_CHARACTERS);
   }
 
   /** Errors of handlers quote what people wrote; that must not end up in a log or a dead letter. */
-  #describe(
-    claim: Claim,
-    error: unknown,
-  ): { type: string; message: string; code?: string; stack?: string } {
-    const scrub = this.#scrubFor(claim);
-    if (!(error instanceof Error)) return { type: typeof error, message: scrub(String(error)) };
-    const code = "code" in error && typeof error.code === "string" ? { code: error.code } : {};
-    const stack = error.stack === undefined ? {} : { stack: scrub(error.stack) };
-    return { type: error.name, message: scrub(error.message), ...code, ...stack };
-  }
-
   #scrubFor(claim: Claim): (text: string) => string {
     const parsed = parseEventText(claim.body);
     const hide = scrubber(parsed.ok ? textsOf(parsed.event) : []);

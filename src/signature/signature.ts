@@ -90,7 +90,7 @@ function parseHeader(header: string): ParsedHeader | undefined {
   let t: string | undefined;
   const signatures: Buffer[] = [];
   for (const element of header.split(",")) {
-    const [, name, value] = /^([a-z][a-z0-9]*)=([\x21-\x7e]*)$/.exec(element) ?? [];
+    const [, name, value] = /^([a-z][a-z0-9_-]*)=([\x21-\x7e]*)$/.exec(element) ?? [];
     if (name === undefined || value === undefined) return undefined;
     if (name === "t") {
       if (t !== undefined || !/^(0|[1-9][0-9]{0,14})$/.test(value)) return undefined;

@@ -119,6 +119,13 @@ describe("Retry-After", () => {
     expect(await retryAfter("0")).toBe(0);
   });
 
+  test("is believed up to an hour", async () => {
+    expect(await retryAfter("3600")).toBe(3_600_000);
+    expect(await retryAfter("99999999999")).toBe(3_600_000);
+    const now = "Thu, 01 Jan 2026 00:00:00 GMT";
+    expect(await retryAfter("Fri, 01 Jan 2027 00:00:00 GMT", now)).toBe(3_600_000);
+  });
+
   test("as a date is counted from the platform's own clock", async () => {
     // Both a day off ours: what counts is how far they are apart.
     const now = "Thu, 01 Jan 2026 00:00:00 GMT";

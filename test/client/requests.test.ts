@@ -125,3 +125,20 @@ describe("onRequest", () => {
     expect(JSON.stringify(seen)).not.toContain(apiKey);
   });
 });
+
+test.each(["", ".", ".."])("an id %j is refused before anything is sent", async (id) => {
+  const sent: string[] = [];
+  const fetch = async (url: string) => {
+    sent.push(url);
+    return Response.json({ items: [] });
+  };
+  const client = new Client({ baseUrl: "http://platform.test", apiKey: "sbk_x", fetch });
+  const refused = { code: "INVALID_ID" };
+  await expect(client.dms.messages(id)).rejects.toMatchObject(refused);
+  await expect(client.dms.send(id, { text: "hi" })).rejects.toMatchObject(refused);
+  await expect(client.posts.comments(id)).rejects.toMatchObject(refused);
+  await expect(client.posts.comment(id, { text: "hi" })).rejects.toMatchObject(refused);
+  expect(sent).toEqual([]);
+  await client.dms.messages("...");
+  expect(sent).toHaveLength(1);
+});

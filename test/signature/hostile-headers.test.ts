@@ -86,6 +86,7 @@ describe("what the platform may add later is passed over", () => {
     ["another scheme in front", `v0=abc,${good}`],
     ["another scheme between", `t=${t},v2=abc,v1=${hex}`],
     ["a key id", `kid=2026-01,${good}`],
+    ["a key id with a longer name", `key_id=2026-01,${good}`],
     ["an empty value", `${good},note=`],
     ["a value with equals signs", `${good},v3=YWJj==`],
     ["v1 before t", `v1=${hex},t=${t}`],
