@@ -11,8 +11,8 @@ export function manifest(template: string, project: Project): string {
     ...base,
     name: project.name,
     // npm 12 runs no install script that is not named here; npm 11 asks for the list. Node's own
-    // package needs its script. The SQLite binding ships its binaries and needs none.
-    allowScripts: { ...(ownNode && { node: true }), "better-sqlite3": false },
+    // package needs its script, also when it is added later. The SQLite binding ships its binaries.
+    allowScripts: { node: true, "better-sqlite3": false },
     ...(ownNode && packageManager === "bun" && { trustedDependencies: ["node"] }),
     dependencies: { ...record(base["dependencies"]), "service-bot": project.serviceBot.spec },
     devDependencies: sorted({ ...record(base["devDependencies"]), ...(ownNode && { node: NODE }) }),

@@ -137,7 +137,7 @@ describe("package.json", () => {
   test("on a Node that runs bots, the bot brings none", async () => {
     const manifest = await manifestOf([], { nodeVersion: "22.18.0" });
     expect(manifest.devDependencies).not.toHaveProperty("node");
-    expect(manifest.allowScripts).toEqual({ "better-sqlite3": false });
+    expect(manifest.allowScripts).toEqual({ node: true, "better-sqlite3": false });
   });
 
   test("on an older Node, the bot brings its own, and that is said", async () => {
