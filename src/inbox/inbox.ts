@@ -1,6 +1,6 @@
 /**
  * The contract of the durable inbox: both doors (webhook and polling) put events in, the dispatcher
- * takes them out. The design behind it is in docs/delivery.md.
+ * takes them out. The design behind it is in docs/guarantees.md.
  *
  * Words: a *lane* is what is claimed; a *claim* is one lane's first pending event, leased for a while;
  * the *fence* counts the claims of a lane, and a claim whose fence is no longer the lane's has lost

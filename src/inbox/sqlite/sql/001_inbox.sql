@@ -17,7 +17,7 @@ CREATE TABLE event (
   lane        TEXT NOT NULL,
   ord         TEXT NOT NULL,
   type        TEXT NOT NULL,
-  body        TEXT NOT NULL,
+  body        TEXT,                     -- NULL once it was dropped, some time after the event ended
   source      TEXT NOT NULL CHECK (source IN ('webhook', 'poll')),
   state       TEXT NOT NULL CHECK (state IN ('pending', 'done', 'dead')),
   attempts    INTEGER NOT NULL DEFAULT 0,
@@ -28,6 +28,17 @@ CREATE TABLE event (
 
 CREATE INDEX event_pending ON event (lane, ord, seq) WHERE state = 'pending';
 CREATE INDEX event_ended ON event (done_at) WHERE state <> 'pending';
+
+-- Runs that did not end well; an event that is handled at once has none.
+CREATE TABLE attempt (
+  event_id TEXT NOT NULL REFERENCES event (id) ON DELETE CASCADE,
+  fence    INTEGER NOT NULL,
+  number   INTEGER NOT NULL,            -- as the handler saw it, from 1 up
+  outcome  TEXT NOT NULL CHECK (outcome IN ('failed', 'released', 'dead', 'crashed')),
+  error    TEXT,
+  ended_at INTEGER NOT NULL,            -- ms since 1970
+  PRIMARY KEY (event_id, fence)
+) STRICT, WITHOUT ROWID;
 
 -- A row without a result is an intent: the effect may or may not have happened.
 CREATE TABLE step (
