@@ -1,5 +1,5 @@
 import { type Clock, sleep } from "../core/clock.ts";
-import type { Job } from "../core/job.ts";
+import type { HandlerOptions, Job } from "../core/job.ts";
 import type { Logger } from "../core/logger.ts";
 import { ServiceBotError } from "../errors.ts";
 import { parseEventText } from "../events/parse.ts";
@@ -16,6 +16,8 @@ export type EventJob = Job<AnyEvent>;
 /** What runs the handlers. */
 export interface JobHandler {
   run(job: EventJob): Promise<void>;
+  /** What the handlers of a type have set otherwise than the bot. */
+  optionsFor?(type: string): HandlerOptions;
   /** Told what a run ended with, whether the handler threw it or ran out of time. */
   failed(error: unknown, job: EventJob): Promise<void>;
 }

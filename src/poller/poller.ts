@@ -1,7 +1,7 @@
 import { backoff, type Random } from "../core/backoff.ts";
 import { type Clock, sleep } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
-import { ApiError } from "../errors.ts";
+import { ApiError, outageOf } from "../errors.ts";
 import { LogReader, type LogReaderOptions } from "./log-reader.ts";
 import {
   initialMode,
@@ -150,7 +150,7 @@ export class Poller {
       return REFUSED_RETRY_MS;
     }
     const policy = { baseMs: pollIntervalMs, maxMs: MAX_PAUSE_MS, factor: 2 };
-    const asked = err instanceof ApiError ? (err.retryAfterMs ?? 0) : 0;
+    const asked = outageOf(err)?.retryAfterMs ?? 0;
     const retryInMs = Math.max(asked, pollIntervalMs, backoff(policy, this.#failures, random));
     const level = this.#failures === 1 ? "warn" : "debug";
     log[level]({ err, retryInMs }, "the event log cannot be read");
