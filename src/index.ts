@@ -8,14 +8,18 @@ export type {
   Comment,
   EventPage,
   Image,
+  ImageSource,
   Message,
   OutgoingMessage,
   Page,
   PageOptions,
+  Post,
   Profile,
   Sent,
   SentComment,
   SentMessage,
+  SentPost,
+  Upload,
 } from "./client/types.ts";
 export type { ConfigOverrides, DeliveryMode } from "./config.ts";
 export type { BackoffOptions, Random } from "./core/backoff.ts";

@@ -180,10 +180,15 @@ export class Http {
   }
 }
 
+/** Longer values are images, which nobody quotes. */
+function isQuotable(value: string): boolean {
+  return value.length < 100_000;
+}
+
 /** What somebody is about to be told; platforms quote it in their errors, ours do not. */
 function textsOf(body: unknown): string[] {
   const fields: unknown[] = typeof body === "object" && body !== null ? Object.values(body) : [];
-  return fields.filter((value) => typeof value === "string");
+  return fields.filter((value) => typeof value === "string").filter(isQuotable);
 }
 
 /** System errors after which the request cannot have reached the platform. */
