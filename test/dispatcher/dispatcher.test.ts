@@ -221,6 +221,21 @@ describe("outages of the platform", () => {
   });
 });
 
+test("an observer that never ends keeps neither the event nor the stop waiting", async () => {
+  const { inbox, dispatcher, clock, log } = harness(
+    () => {
+      throw new Error("boom");
+    },
+    { maxAttempts: 1, failed: () => new Promise(() => undefined) },
+  );
+  await inbox.put(messages("1"), "webhook");
+  await untilTrue(() => clock.waiting > 3);
+  await clock.advance(1_000);
+  await dispatcher.idle();
+  expect(await inbox.stats()).toMatchObject({ dead: 1 });
+  expect(log.records[0]).toMatchObject({ level: "warn", msg: expect.stringContaining("observer") });
+});
+
 describe("handlers that know better", () => {
   test("RetryLater sets the wait, and the attempt counts", async () => {
     const attempts: number[] = [];

@@ -22,7 +22,11 @@ const half = () => 0.5;
 
 export function harness(
   handle: Handle,
-  { optionsFor, ...options }: Partial<DispatcherOptions> & Pick<JobHandler, "optionsFor"> = {},
+  {
+    optionsFor,
+    failed,
+    ...options
+  }: Partial<DispatcherOptions> & Partial<Pick<JobHandler, "optionsFor" | "failed">> = {},
 ): Harness {
   const clock = new ManualClock(1_800_000_000_000);
   const inbox = new SqliteInbox({ file: ":memory:", clock });
@@ -36,9 +40,11 @@ export function harness(
       run: async (job) => {
         await handle(job);
       },
-      failed: async (error) => {
-        failures.push(error);
-      },
+      failed:
+        failed ??
+        (async (error) => {
+          failures.push(error);
+        }),
       ...(optionsFor === undefined ? {} : { optionsFor }),
     },
     concurrency: 4,
