@@ -49,7 +49,7 @@ export class Steps {
       this.#open.run({ id: claim.id, name, request, fence: claim.fence, now });
       return { state: "new" };
     }
-    if (row.state === "done") return { state: "done", result: row.result ?? "null" };
+    if (row.state === "done") return { state: "done", result: row.result ?? undefined };
     return { state: "open", request: row.request, startedAt: row.started_at };
   }
 
