@@ -20,6 +20,7 @@ import { Lanes } from "./lanes.ts";
 import { type OpenFile, openFile } from "./open.ts";
 import { Reports } from "./reports.ts";
 import { Steps } from "./steps.ts";
+import { watch } from "./watch.ts";
 
 export interface SqliteInboxOptions {
   /** Path of the file, or `:memory:`. Its folder is made when it is missing. */
@@ -40,6 +41,7 @@ export class SqliteInbox implements Inbox {
   readonly #lanes: Lanes;
   readonly #steps: Steps;
   readonly #reports: Reports;
+  readonly #unwatch: () => void;
   readonly #listeners = new Set<() => void>();
   /** Counted along, for counting the rows at every batch would cost more than storing it. */
   #pending: number;
@@ -56,7 +58,11 @@ export class SqliteInbox implements Inbox {
     this.#steps = new Steps(db);
     this.#reports = new Reports(db);
     db.transaction(() => this.#lanes.recover(this.#clock.now())).immediate();
-    this.#pending = this.#reports.stats().pending;
+    this.#pending = this.#reports.pending();
+    this.#unwatch = watch(db, this.#clock, () => {
+      this.#pending = this.#reports.pending();
+      this.#announce();
+    });
     this.admin = new SqliteAdmin({
       db,
       now: () => this.#clock.now(),
@@ -164,6 +170,7 @@ export class SqliteInbox implements Inbox {
 
   async close(): Promise<void> {
     if (!this.#file.db.open) return;
+    this.#unwatch();
     this.#group.close();
     this.#file.close();
   }
