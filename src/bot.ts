@@ -11,6 +11,7 @@ import { ConfigError, ServiceBotError } from "./errors.ts";
 import { defaultLane, type LaneOf } from "./events/lane.ts";
 import { textsOf } from "./events/parse.ts";
 import type { EventType } from "./events/types.ts";
+import type { InboxAdmin } from "./inbox/admin.ts";
 import type { Inbox } from "./inbox/inbox.ts";
 import type { BotOptions, StartOptions } from "./options.ts";
 import type { Mode } from "./poller/mode.ts";
@@ -108,6 +109,16 @@ export class Bot {
   /** Whether the webhook or polling brings the events now; undefined when the log is never read. */
   get mode(): Mode | undefined {
     return this.#parts?.poller?.mode;
+  }
+
+  /**
+   * What is in the inbox, and what becomes of the events that could not be handled. `service-bot inbox` is the
+   * same on the command line.
+   *
+   * @throws {ServiceBotError} NOT_STARTED
+   */
+  get inbox(): InboxAdmin {
+    return this.#started().inbox.admin;
   }
 
   /**

@@ -79,6 +79,8 @@ const variables: { readonly [K in keyof ConfigOverrides]-?: string } = {
   logLevel: "LOG_LEVEL",
 };
 
+const DATABASE_FILE = "data/bot.db";
+
 /**
  * Reads the configuration: options first, then the environment, then the defaults.
  * What is set to nothing counts as not set.
@@ -89,12 +91,7 @@ export function loadConfig(
   env: Readonly<Record<string, string | undefined>>,
   overrides: ConfigOverrides = {},
 ): Config {
-  const read = new Reader((option) => {
-    const values = [overrides[option], env[variables[option]]].map((value) =>
-      String(value ?? "").trim(),
-    );
-    return values.find((value) => value !== "");
-  });
+  const read = readerOf(env, overrides);
   const delivery = read.value("delivery", oneOf(["auto", "webhook", "polling"]), "auto");
   const config: Config = {
     baseUrl: read.value("baseUrl", origin),
@@ -104,7 +101,7 @@ export function loadConfig(
     host: read.value("host", z.string(), "127.0.0.1"),
     port: read.value("port", integer(0, 65_535), 3000),
     webhookPath: read.value("webhookPath", path, "/webhook"),
-    databaseFile: read.value("databaseUrl", database, "data/bot.db"),
+    databaseFile: read.value("databaseUrl", database, DATABASE_FILE),
     pollIntervalMs: read.value("pollIntervalMs", interval, 4_000),
     auditIntervalMs: read.value("auditIntervalMs", interval, 60_000),
     silenceMs: read.value("silenceMs", interval, 45_000),
@@ -115,6 +112,30 @@ export function loadConfig(
   };
   if (read.problems.length > 0) throw new ConfigError(read.problems);
   return config;
+}
+
+/**
+ * DATABASE_URL as a path, for tools that need nothing else.
+ *
+ * @throws {ConfigError} CONFIG_INVALID
+ */
+export function loadDatabaseFile(env: Readonly<Record<string, string | undefined>>): string {
+  const read = readerOf(env, {});
+  const file = read.value("databaseUrl", database, DATABASE_FILE);
+  if (read.problems.length > 0) throw new ConfigError(read.problems);
+  return file;
+}
+
+function readerOf(
+  env: Readonly<Record<string, string | undefined>>,
+  overrides: ConfigOverrides,
+): Reader {
+  return new Reader((option) => {
+    const values = [overrides[option], env[variables[option]]].map((value) =>
+      String(value ?? "").trim(),
+    );
+    return values.find((value) => value !== "");
+  });
 }
 
 /** Reads one option after the other and keeps every problem, so that all are told at once. */

@@ -29,6 +29,8 @@ export type ErrorCode =
   | "INBOX_FULL"
   | "INBOX_IN_USE"
   | "INBOX_TOO_NEW"
+  | "INBOX_TOO_OLD"
+  | "INBOX_MISSING"
   | "INBOX_UNUSABLE"
   // its administration
   | "EVENT_NOT_FOUND"

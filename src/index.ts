@@ -23,7 +23,7 @@ export type {
 } from "./client/types.ts";
 export type { ConfigOverrides, DeliveryMode } from "./config.ts";
 export type { BackoffOptions, Random } from "./core/backoff.ts";
-export type { Clock } from "./core/clock.ts";
+export type { Clock, TimerOptions } from "./core/clock.ts";
 export type { HandlerOptions } from "./core/job.ts";
 export type { Logger, LogLevel } from "./core/logger.ts";
 export {
@@ -49,7 +49,25 @@ export type {
   PayloadByType,
   UnknownEvent,
 } from "./events/types.ts";
+export type {
+  InboxAdmin,
+  InboxChange,
+  InboxDiscardFilter,
+  InboxFilter,
+  InboxListOptions,
+  InboxPage,
+  InboxRetryOptions,
+} from "./inbox/admin.ts";
 export type { Retention } from "./inbox/inbox.ts";
+export type {
+  AttemptRecord,
+  EventDetails,
+  EventState,
+  EventSummary,
+  InboxReport,
+  InboxStats,
+  StepRecord,
+} from "./inbox/records.ts";
 export type { BotOptions, StartOptions } from "./options.ts";
 export type { Mode } from "./poller/mode.ts";
 export type { WebhookMiddleware } from "./receiver/faces.ts";

@@ -203,6 +203,52 @@ describe("stopping", () => {
   });
 });
 
+describe("the inbox of a bot", () => {
+  test("shows its dead letters and takes decisions, which are carried out at once", async () => {
+    const platform = await runPlatform();
+    const died = Promise.withResolvers<void>();
+    const attempts: number[] = [];
+    const handled = Promise.withResolvers<void>();
+    const { bot } = await runBot(
+      platform,
+      (b) => {
+        b.on("follow", (ctx) => {
+          attempts.push(ctx.attempt);
+          if (attempts.length === 1) throw new Error("boom");
+          handled.resolve();
+        });
+        b.onError(() => died.resolve());
+      },
+      { maxAttempts: 1 },
+    );
+    platform.control.act({ type: "follow", from: "ada" });
+    await died.promise;
+    await bot.idle();
+    const { events } = await bot.inbox.list({ state: "dead" });
+    expect(events).toMatchObject([{ type: "follow", attempts: 1, error: "Error: boom" }]);
+    const id = events[0]?.id ?? "";
+    expect((await bot.inbox.show(id)).history).toMatchObject([{ outcome: "dead" }]);
+    expect(await bot.inbox.retry({ type: "follow" })).toEqual({ changed: 1, skipped: 0 });
+    await handled.promise;
+    await bot.idle();
+    expect(attempts).toEqual([1, 1]);
+    expect(await bot.inbox.stats()).toMatchObject({ dead: 0, done: 1, deadByType: {} });
+    await expect(bot.inbox.discard(id, "late")).rejects.toMatchObject({ code: "EVENT_ENDED" });
+  });
+
+  test("is not there before the start, and refuses after the end", async () => {
+    const platform = await runPlatform();
+    expect(() => new Bot(botOptions(platform)).inbox).toThrow(
+      expect.objectContaining({ code: "NOT_STARTED" }),
+    );
+    const { bot } = await runBot(platform, answersMessages);
+    await bot.stop();
+    for (const call of [bot.inbox.list(), bot.inbox.retry({}), bot.inbox.discard("1", "x")]) {
+      await expect(call).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    }
+  });
+});
+
 describe("inside an Express application", () => {
   async function application(bot: Bot): Promise<string> {
     const app = express();

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, expectTypeOf, test } from "vitest";
-import { type Config, type ConfigOverrides, loadConfig } from "../src/config.ts";
+import { type Config, type ConfigOverrides, loadConfig, loadDatabaseFile } from "../src/config.ts";
 import { ConfigError } from "../src/errors.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -357,4 +357,21 @@ describe("options", () => {
 
 test("variables that are nobody's are nobody's business", () => {
   expect(load({ PATH: "/bin", SERVICE_OTHER: "x" })).toEqual(load());
+});
+
+describe("the database alone", () => {
+  test("needs no other variable", () => {
+    expect(loadDatabaseFile({})).toBe("data/bot.db");
+    expect(loadDatabaseFile({ DATABASE_URL: " " })).toBe("data/bot.db");
+    expect(loadDatabaseFile({ DATABASE_URL: "file:/srv/bot.db" })).toBe("/srv/bot.db");
+  });
+
+  test("is checked like the whole", () => {
+    expect(() => loadDatabaseFile({ DATABASE_URL: "bot.db" })).toThrow(
+      expect.objectContaining({
+        code: "CONFIG_INVALID",
+        message: expect.stringContaining("file:"),
+      }),
+    );
+  });
 });

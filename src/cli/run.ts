@@ -1,12 +1,13 @@
 import { messageOf, ServiceBotError } from "../errors.ts";
 import { dev } from "./dev/dev.ts";
 import { doctor } from "./doctor.ts";
+import { inbox } from "./inbox/inbox.ts";
 import { platform } from "./platform.ts";
 import { trigger } from "./trigger.ts";
 import { type Command, CommandError, UsageError } from "./usage.ts";
 import { version } from "./version.ts";
 
-const commands: Readonly<Record<string, Command>> = { dev, platform, trigger, doctor };
+const commands: Readonly<Record<string, Command>> = { dev, platform, trigger, inbox, doctor };
 
 /** Runs `service-bot` with these arguments. Resolves to the exit code: 0 done, 2 wrong usage, 1 anything else. */
 export async function run(args: readonly string[]): Promise<number> {

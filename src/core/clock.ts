@@ -3,7 +3,12 @@ export interface Clock {
   /** Milliseconds since 1970, UTC. */
   now(): number;
   /** Calls `fn` once after `ms` milliseconds, unless the returned function is called before. */
-  timer(ms: number, fn: () => void): () => void;
+  timer(ms: number, fn: () => void, options?: TimerOptions): () => void;
+}
+
+export interface TimerOptions {
+  /** True for upkeep: it does not keep the process alive, and need not fire for every time it missed. */
+  readonly background?: boolean;
 }
 
 /** The longest delay that Node's timers take; longer ones would fire at once. */
@@ -12,8 +17,9 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** The clock of this machine. */
 export const systemClock: Clock = {
   now: () => Date.now(),
-  timer(ms, fn) {
+  timer(ms, fn, { background = false } = {}) {
     const handle = setTimeout(fn, Math.min(Math.max(ms, 0), LONGEST_TIMER_MS));
+    if (background) handle.unref();
     return () => clearTimeout(handle);
   },
 };

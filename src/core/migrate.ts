@@ -18,9 +18,7 @@ export function migrate(
   folder: URL,
   tooNew: (versions: { readonly file: number; readonly known: number }) => Error,
 ): void {
-  const names = readdirSync(folder)
-    .filter((name) => name.endsWith(".sql"))
-    .sort();
+  const names = migrationsIn(folder);
   const current = Number(db.pragma("user_version", { simple: true }));
   if (current > names.length) throw tooNew({ file: current, known: names.length });
   for (const [index, name] of names.entries()) {
@@ -32,4 +30,11 @@ export function migrate(
     });
     apply.immediate();
   }
+}
+
+/** The files of a folder that make up a schema, in their order: their number is its newest version. */
+export function migrationsIn(folder: URL): string[] {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(".sql"))
+    .sort();
 }

@@ -38,6 +38,19 @@ export interface Step<T> {
   readonly validForMs?: number;
 }
 
+/**
+ * What a person does about an event that was parked because of a step: the end of a STEP_UNCERTAIN message.
+ *
+ * @param event its id, where it is known
+ */
+export function howToSettle(event = "ID"): string {
+  const retry = `service-bot inbox retry ${event} --assume`;
+  return (
+    `Look for it, then settle it: "${retry} done" when it took effect, "${retry} absent" when it did not, ` +
+    `or discard the event. "service-bot inbox show ${event}" has the details.`
+  );
+}
+
 /** Runs steps for one run of a handler. */
 export interface StepRunner {
   run<T>(step: Step<T>): Promise<T>;

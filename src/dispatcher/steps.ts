@@ -1,5 +1,11 @@
 import { type Clock, sleep } from "../core/clock.ts";
-import type { Effect, OpenIntent, Step, StepRunner } from "../core/step.ts";
+import {
+  type Effect,
+  howToSettle,
+  type OpenIntent,
+  type Step,
+  type StepRunner,
+} from "../core/step.ts";
 import { ApiError, NetworkError, ServiceBotError } from "../errors.ts";
 import type { Claim, Inbox } from "../inbox/inbox.ts";
 
@@ -96,7 +102,7 @@ export class DurableSteps implements StepRunner {
   ): Promise<Effect<T> | undefined> {
     if (step.find === undefined) {
       if (step.repeatable) return undefined;
-      throw uncertain(step.name);
+      throw uncertain(step.name, this.#scope.claim.id);
     }
     const { clock, signal, inbox } = this.#scope;
     const stillInFlightMs = open.startedAt + step.inFlightMs - clock.now();
@@ -142,10 +148,10 @@ function leaseLost(step: string): ServiceBotError {
   );
 }
 
-function uncertain(step: string): ServiceBotError {
+function uncertain(step: string, event: string): ServiceBotError {
   return new ServiceBotError(
     "STEP_UNCERTAIN",
     `The process ended inside the step "${step.replace(/^step\//, "")}", and nobody can tell whether it took effect. ` +
-      "Check, then retry or discard the event; mark the step as repeatable if doing it twice does no harm.",
+      `${howToSettle(event)} Mark the step as repeatable if doing it twice does no harm.`,
   );
 }

@@ -1,12 +1,12 @@
 import type { EventDetails, EventState, EventSummary, InboxReport } from "./records.ts";
 
 /** Which events are meant: those that fit every field that is set. */
-export interface EventFilter {
+export interface InboxFilter {
   readonly type?: string | undefined;
   readonly lane?: string | undefined;
 }
 
-export interface ListOptions extends EventFilter {
+export interface InboxListOptions extends InboxFilter {
   /** All states by default. */
   readonly state?: EventState | undefined;
   /** How many at most, 1 to 1,000. Default 50. */
@@ -15,13 +15,13 @@ export interface ListOptions extends EventFilter {
   readonly after?: string | undefined;
 }
 
-export interface EventPage {
+export interface InboxPage {
   readonly events: readonly EventSummary[];
   /** Set when there are more. */
   readonly next: string | undefined;
 }
 
-export interface RetryOptions {
+export interface InboxRetryOptions {
   /**
    * What is known of steps that began and have no result. `done`: they took effect, and the handler goes on
    * after them, with `undefined` for their result. `absent`: they did not, and run again. By default the
@@ -30,13 +30,13 @@ export interface RetryOptions {
   readonly assume?: "done" | "absent" | undefined;
 }
 
-export interface DiscardFilter extends EventFilter {
+export interface InboxDiscardFilter extends InboxFilter {
   /** Default `dead`. */
   readonly state?: "dead" | "pending" | undefined;
 }
 
 /** What a decision about several events has changed. */
-export interface Changed {
+export interface InboxChange {
   readonly changed: number;
   /** Passed over: being handled at that moment, ended otherwise meanwhile, or without a body. */
   readonly skipped: number;
@@ -55,7 +55,7 @@ export interface InboxAdmin {
    *
    * @throws {ServiceBotError} CURSOR_INVALID
    */
-  list(options?: ListOptions): Promise<EventPage>;
+  list(options?: InboxListOptions): Promise<InboxPage>;
 
   /** @throws {ServiceBotError} EVENT_NOT_FOUND */
   show(id: string): Promise<EventDetails>;
@@ -67,7 +67,7 @@ export interface InboxAdmin {
    * @param target an id, or a filter; `{}` is every dead letter
    * @throws {ServiceBotError} EVENT_NOT_FOUND, EVENT_NOT_DEAD, EVENT_BODY_DROPPED, for an id
    */
-  retry(target: string | EventFilter, options?: RetryOptions): Promise<Changed>;
+  retry(target: string | InboxFilter, options?: InboxRetryOptions): Promise<InboxChange>;
 
   /**
    * Ends events for good. Their ids stay known, so that they never run, however often they are delivered.
@@ -76,7 +76,7 @@ export interface InboxAdmin {
    * @param reason kept with the event; at most 500 characters of it
    * @throws {ServiceBotError} REASON_MISSING; EVENT_NOT_FOUND, EVENT_ENDED, EVENT_LEASED, for an id
    */
-  discard(target: string | DiscardFilter, reason: string): Promise<Changed>;
+  discard(target: string | InboxDiscardFilter, reason: string): Promise<InboxChange>;
 
   stats(): Promise<InboxReport>;
 }

@@ -1,6 +1,6 @@
 import type { Client } from "../client/client.ts";
 import type { Post, SentPost } from "../client/types.ts";
-import type { Effect, OpenIntent } from "../core/step.ts";
+import { type Effect, howToSettle, type OpenIntent } from "../core/step.ts";
 import { ApiError, ServiceBotError } from "../errors.ts";
 import { adopt, isOlder, readPages, sameContent } from "./find-reply.ts";
 
@@ -35,6 +35,6 @@ export async function findPost(
   throw new ServiceBotError(
     "STEP_UNCERTAIN",
     "Whether this post was made cannot be told: it is not in the feed, which need not have it. " +
-      "Look at the bot's posts, then retry or discard the event.",
+      `Look at the bot's posts. ${howToSettle()}`,
   );
 }

@@ -8,7 +8,7 @@ import type {
   SentComment,
   SentMessage,
 } from "../client/types.ts";
-import type { Effect, OpenIntent } from "../core/step.ts";
+import { type Effect, howToSettle, type OpenIntent } from "../core/step.ts";
 import { ServiceBotError } from "../errors.ts";
 
 /**
@@ -63,7 +63,7 @@ export async function findComment(
     throw new ServiceBotError(
       "STEP_UNCERTAIN",
       `Post ${postId} has a comment with the text of this reply, and the platform does not say whose it is. ` +
-        "Look at the post, then retry or discard the event.",
+        howToSettle(),
     );
   }
   return adopt(
@@ -125,6 +125,6 @@ export async function* readPages<T>(
   }
   throw new ServiceBotError(
     "STEP_UNCERTAIN",
-    `Whether this reply was sent could not be told from the newest ${MAX_PAGES * 50} entries.`,
+    `Whether this reply was sent could not be told from the newest ${MAX_PAGES * 50} entries. ${howToSettle()}`,
   );
 }

@@ -1,8 +1,9 @@
-import type { Clock } from "../core/clock.ts";
+import type { Clock, TimerOptions } from "../core/clock.ts";
 
 interface Timer {
   readonly at: number;
   readonly fn: () => void;
+  readonly background: boolean;
 }
 
 /** A clock that stands still until it is told to advance. */
@@ -19,8 +20,8 @@ export class ManualClock implements Clock {
     return this.#now;
   }
 
-  timer(ms: number, fn: () => void): () => void {
-    const timer: Timer = { at: this.#now + Math.max(0, ms), fn };
+  timer(ms: number, fn: () => void, { background = false }: TimerOptions = {}): () => void {
+    const timer: Timer = { at: this.#now + Math.max(0, ms), fn, background };
     this.#timers.push(timer);
     return () => {
       this.#timers = this.#timers.filter((other) => other !== timer);
@@ -34,21 +35,33 @@ export class ManualClock implements Clock {
 
   /**
    * Moves the time on by `ms` milliseconds and fires what falls due, in order. What a timer sets in
-   * motion gets a turn of the event loop before the next one fires.
+   * motion gets a turn of the event loop before the next one fires. Timers in the background fire once,
+   * at the end, as after a sleep of the machine: else a month would be millions of looks at a file.
    */
   async advance(ms: number): Promise<void> {
     // What was begun before may be about to set its timer.
     await turn();
     const until = this.#now + ms;
     for (;;) {
-      const due = this.#timers.filter(({ at }) => at <= until).sort((a, b) => a.at - b.at)[0];
+      const due = this.#due(until).find(({ background }) => !background);
       if (due === undefined) break;
-      this.#timers = this.#timers.filter((timer) => timer !== due);
-      this.#now = Math.max(this.#now, due.at);
-      due.fn();
-      await turn();
+      await this.#fire(due);
     }
     this.#now = until;
+    for (const due of this.#due(until)) await this.#fire(due);
+    await turn();
+  }
+
+  #due(until: number): Timer[] {
+    return this.#timers.filter(({ at }) => at <= until).sort((a, b) => a.at - b.at);
+  }
+
+  async #fire(timer: Timer): Promise<void> {
+    // It may have been cancelled by one before it.
+    if (!this.#timers.includes(timer)) return;
+    this.#timers = this.#timers.filter((other) => other !== timer);
+    this.#now = Math.max(this.#now, timer.at);
+    timer.fn();
     await turn();
   }
 }

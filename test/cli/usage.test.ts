@@ -15,7 +15,8 @@ test("without a command, and with --help, it lists the commands", async () => {
   for (const args of [[], ["--help"], ["help"]]) {
     const { code, out } = await serviceBotEnds(args);
     expect(code).toBe(0);
-    for (const name of ["dev", "platform", "trigger", "doctor"]) expect(out).toContain(name);
+    for (const name of ["dev", "platform", "trigger", "inbox", "doctor"])
+      expect(out).toContain(name);
   }
 });
 

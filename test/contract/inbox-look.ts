@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ListOptions } from "../../src/inbox/admin.ts";
+import type { InboxListOptions } from "../../src/inbox/admin.ts";
 import { first } from "../support/first.ts";
 import { message, messages } from "../support/inbox-events.ts";
 import { bench, LEASE, type OpenInbox } from "./open-inbox.ts";
@@ -8,7 +8,7 @@ import { bench, LEASE, type OpenInbox } from "./open-inbox.ts";
 export function lookContract(open: OpenInbox): void {
   describe("list", () => {
     const b = bench(open);
-    const list = async (options?: ListOptions) =>
+    const list = async (options?: InboxListOptions) =>
       (await b.inbox.admin.list(options)).events.map(({ id }) => id);
 
     test("tells of each event what there is, without its content", async () => {

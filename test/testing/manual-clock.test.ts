@@ -63,6 +63,21 @@ describe("timers", () => {
     );
   });
 
+  test("in the background fire once for all that they missed, after the others", async () => {
+    const clock = new ManualClock(0);
+    const fired: string[] = [];
+    const again = () => {
+      fired.push(`upkeep at ${clock.now()}`);
+      clock.timer(10, again, { background: true });
+    };
+    clock.timer(10, again, { background: true });
+    clock.timer(900, () => fired.push(`work at ${clock.now()}`));
+    await clock.advance(1_000);
+    expect(fired).toEqual(["work at 900", "upkeep at 1000"]);
+    await clock.advance(10);
+    expect(fired.at(-1)).toBe("upkeep at 1010");
+  });
+
   test("that were cancelled do not fire, and others do", async () => {
     const clock = new ManualClock();
     const fired: string[] = [];

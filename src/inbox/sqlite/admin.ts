@@ -1,13 +1,13 @@
 import type { Database } from "better-sqlite3";
 import { ServiceBotError } from "../../errors.ts";
 import type {
-  Changed,
-  DiscardFilter,
-  EventFilter,
-  EventPage,
   InboxAdmin,
-  ListOptions,
-  RetryOptions,
+  InboxChange,
+  InboxDiscardFilter,
+  InboxFilter,
+  InboxListOptions,
+  InboxPage,
+  InboxRetryOptions,
 } from "../admin.ts";
 import type { EventDetails, InboxReport } from "../records.ts";
 import { Catalogue } from "./catalogue.ts";
@@ -46,7 +46,7 @@ export class SqliteAdmin implements InboxAdmin {
     this.#reports = new Reports(db);
   }
 
-  async list(options: ListOptions = {}): Promise<EventPage> {
+  async list(options: InboxListOptions = {}): Promise<InboxPage> {
     return this.#read(() => this.#catalogue.list(options, this.#options.now()));
   }
 
@@ -56,11 +56,14 @@ export class SqliteAdmin implements InboxAdmin {
     return found;
   }
 
-  async retry(target: string | EventFilter, { assume }: RetryOptions = {}): Promise<Changed> {
+  async retry(
+    target: string | InboxFilter,
+    { assume }: InboxRetryOptions = {},
+  ): Promise<InboxChange> {
     return await this.#decide(target, "dead", (id, now) => this.#decisions.retry(id, assume, now));
   }
 
-  async discard(target: string | DiscardFilter, reason: string): Promise<Changed> {
+  async discard(target: string | InboxDiscardFilter, reason: string): Promise<InboxChange> {
     const kept = reason.trim().slice(0, MAX_REASON_CHARACTERS);
     if (kept === "") {
       throw new ServiceBotError(
@@ -77,10 +80,10 @@ export class SqliteAdmin implements InboxAdmin {
   }
 
   async #decide(
-    target: string | EventFilter,
+    target: string | InboxFilter,
     state: "dead" | "pending",
     decision: (id: string, now: number) => Outcome,
-  ): Promise<Changed> {
+  ): Promise<InboxChange> {
     if (typeof target === "string") {
       const [outcome] = await this.#carryOut([target], decision);
       if (outcome !== undefined && "refused" in outcome) throw refusal(target, outcome.refused);

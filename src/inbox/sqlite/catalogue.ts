@@ -1,6 +1,6 @@
 import type { Database, Statement } from "better-sqlite3";
 import { ServiceBotError } from "../../errors.ts";
-import type { EventPage, ListOptions } from "../admin.ts";
+import type { InboxListOptions, InboxPage } from "../admin.ts";
 import {
   type EventDetails,
   type EventState,
@@ -77,7 +77,7 @@ export class Catalogue {
   }
 
   /** @throws {ServiceBotError} CURSOR_INVALID */
-  list({ state, type, lane, limit = 50, after }: ListOptions, now: number): EventPage {
+  list({ state, type, lane, limit = 50, after }: InboxListOptions, now: number): InboxPage {
     const most = Math.min(Math.max(Math.trunc(limit) || 1, 1), MOST);
     const rows =
       this.#pages.get(state)?.all({

@@ -1,5 +1,5 @@
 import type { Database, Statement } from "better-sqlite3";
-import type { EventFilter, RetryOptions } from "../admin.ts";
+import type { InboxFilter, InboxRetryOptions } from "../admin.ts";
 import type { EventState } from "../records.ts";
 
 type Parameters = [Record<string, unknown>];
@@ -85,11 +85,11 @@ export class Decisions {
   }
 
   /** The ids of the events that a filter means, the oldest first. */
-  targets(state: "dead" | "pending", { type, lane }: EventFilter): string[] {
+  targets(state: "dead" | "pending", { type, lane }: InboxFilter): string[] {
     return this.#targets[state].all({ type: type ?? null, lane: lane ?? null }).map(({ id }) => id);
   }
 
-  retry(id: string, assume: RetryOptions["assume"], now: number): Outcome {
+  retry(id: string, assume: InboxRetryOptions["assume"], now: number): Outcome {
     const event = this.#find.get({ id, now });
     if (event === undefined) return { refused: "not-found" };
     if (event.state !== "dead") return { refused: "not-dead" };

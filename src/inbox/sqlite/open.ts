@@ -1,11 +1,13 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
-import { migrate } from "../../core/migrate.ts";
+import { migrate, migrationsIn } from "../../core/migrate.ts";
 import { hasCode, messageOf, ServiceBotError } from "../../errors.ts";
 
 /** The name SQLite gives to a database that lives in memory alone. */
 export const MEMORY = ":memory:";
+
+const MIGRATIONS = new URL("./sql/", import.meta.url);
 
 /** How long a statement waits for another connection, such as somebody's `sqlite3` shell, in ms. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -29,7 +31,7 @@ export function openFile(file: string): OpenFile {
   try {
     const db = new Sqlite(file);
     configure(db, file);
-    migrate(db, new URL("./sql/", import.meta.url), (versions) => tooNew(file, versions));
+    migrate(db, MIGRATIONS, (versions) => tooNew(file, versions));
     return {
       db,
       close() {
@@ -51,7 +53,7 @@ export function openFile(file: string): OpenFile {
  * however the process ends.
  */
 function takeLock(file: string): Database {
-  const path = `${file}-lock`;
+  const path = lockOf(file);
   let lock: Database | undefined;
   try {
     makeFolder(dirname(file));
@@ -86,10 +88,28 @@ function makeFolder(path: string): void {
   }
 }
 
+/** The file beside an inbox that its bot holds a lock on. */
+export function lockOf(file: string): string {
+  return `${resolve(file)}-lock`;
+}
+
+/** The version of the schema that this version of the code works with. */
+export function schemaVersion(): number {
+  return migrationsIn(MIGRATIONS).length;
+}
+
 function configure(db: Database, file: string): void {
-  db.pragma("trusted_schema = OFF");
   // Before the first table is made, and only then: lets free pages be given back a few at a time.
-  db.pragma("auto_vacuum = INCREMENTAL");
+  if (db.pragma("page_count", { simple: true }) === 0) db.pragma("auto_vacuum = INCREMENTAL");
+  prepareConnection(db);
+  if (file === MEMORY) return;
+  db.pragma("journal_mode = WAL");
+  expectPragma(db, "journal_mode", "wal");
+}
+
+/** What every connection to an inbox needs, for it is not kept in the file. */
+export function prepareConnection(db: Database): void {
+  db.pragma("trusted_schema = OFF");
   db.pragma("foreign_keys = ON");
   db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
   db.pragma(`journal_size_limit = ${WAL_LIMIT_BYTES}`);
@@ -97,9 +117,6 @@ function configure(db: Database, file: string): void {
   // acknowledged event would be gone. FULL syncs before every commit returns.
   db.pragma("synchronous = FULL");
   expectPragma(db, "synchronous", 2);
-  if (file === MEMORY) return;
-  db.pragma("journal_mode = WAL");
-  expectPragma(db, "journal_mode", "wal");
 }
 
 function expectPragma(db: Database, name: string, expected: unknown): void {
@@ -108,7 +125,10 @@ function expectPragma(db: Database, name: string, expected: unknown): void {
   throw new Error(`SQLite answered ${name} = ${String(actual)}, not ${String(expected)}`);
 }
 
-function tooNew(file: string, versions: { readonly file: number; readonly known: number }): Error {
+export function tooNew(
+  file: string,
+  versions: { readonly file: number; readonly known: number },
+): Error {
   return new ServiceBotError(
     "INBOX_TOO_NEW",
     `${file} was written by a newer version of service-bot (schema ${versions.file}, this version knows ` +

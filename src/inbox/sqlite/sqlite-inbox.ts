@@ -24,6 +24,7 @@ import { MEMORY, type OpenFile, openFile } from "./open.ts";
 import { Reports } from "./reports.ts";
 import { Sweeper } from "./retention.ts";
 import { Steps } from "./steps.ts";
+import { watch } from "./watch.ts";
 
 export interface SqliteInboxOptions {
   /** Path of the file, or `:memory:`. Its folder is made when it is missing. */
@@ -53,6 +54,7 @@ export class SqliteInbox implements Inbox {
   readonly #sweeper: Sweeper;
   /** Absent for an inbox in memory. */
   readonly #disk: DiskGuard | undefined;
+  readonly #unwatch: () => void;
   readonly #listeners = new Set<() => void>();
   /** Counted along, for counting the rows at every batch would cost more than storing it. */
   #pending: number;
@@ -71,7 +73,11 @@ export class SqliteInbox implements Inbox {
     this.#sweeper = new Sweeper(db);
     this.#disk = makeGuard(options, this.#clock);
     db.transaction(() => this.#lanes.recover(this.#clock.now())).immediate();
-    this.#pending = this.#reports.stats().pending;
+    this.#pending = this.#reports.pending();
+    this.#unwatch = watch(db, this.#clock, () => {
+      this.#pending = this.#reports.pending();
+      this.#announce();
+    });
     this.admin = new SqliteAdmin({
       db,
       now: () => this.#clock.now(),
@@ -184,6 +190,7 @@ export class SqliteInbox implements Inbox {
 
   async close(): Promise<void> {
     if (!this.#file.db.open) return;
+    this.#unwatch();
     this.#group.close();
     this.#file.close();
   }

@@ -1,0 +1,28 @@
+import type { EventState } from "../../inbox/records.ts";
+import type { AttachedInbox } from "../../inbox/sqlite/attach.ts";
+
+/**
+ * One of the things that can be done with an inbox. It reads its arguments first, so that wrong usage is
+ * told before a file is opened, and resolves to the exit code.
+ */
+export type Action = (args: readonly string[]) => (inbox: AttachedInbox) => Promise<number>;
+
+export const jsonFlag = { json: { type: "boolean" } } as const;
+
+/** These choose events for every action that takes several. */
+export const filterFlags = { type: { type: "string" }, lane: { type: "string" } } as const;
+
+/** "dead letters", "pending event". */
+export function nameOf(state: EventState, n: number): string {
+  const noun = state === "dead" ? "dead letter" : `${state} event`;
+  return n === 1 ? noun : `${noun}s`;
+}
+
+export function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+/** One line of JSON, with the fields of the API. Times are milliseconds since 1970. */
+export function printJson(value: unknown): void {
+  print(JSON.stringify(value));
+}

@@ -1,0 +1,41 @@
+import { loadDatabaseFile } from "../../config.ts";
+import { readDotEnv } from "../dot-env.ts";
+import { type Command, UsageError } from "../usage.ts";
+import type { Action } from "./action.ts";
+import { discard, retry } from "./decide.ts";
+import { list } from "./list.ts";
+import { show } from "./show.ts";
+import { stats } from "./stats.ts";
+
+const actions: Readonly<Record<string, Action>> = { stats, list, show, retry, discard };
+
+export const inbox: Command = {
+  summary:
+    "what is in the bot's inbox: list, show, retry and discard dead letters, also while it runs",
+  usage:
+    "inbox [stats] [--json]\n" +
+    "                         list [--state dead|pending|done|discarded|all] [--type TYPE] [--lane LANE]\n" +
+    "                              [--limit 20] [--after NEXT] [--json]\n" +
+    "                         show ID [--json]\n" +
+    "                         retry ID... | --all | [--type TYPE] [--lane LANE]  [--assume done|absent] [--json]\n" +
+    "                         discard ID... | --all | [--type TYPE] [--lane LANE]  [--state dead|pending]\n" +
+    "                              --reason TEXT [--json]",
+  run: async (args) => {
+    const [name = "stats", ...rest] = args[0]?.startsWith("-") ? ["stats", ...args] : args;
+    const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
+    if (action === undefined) {
+      throw new UsageError(`"${name}" is none of ${Object.keys(actions).join(", ")}.`);
+    }
+    const work = action(rest);
+    readDotEnv();
+    const file = loadDatabaseFile(process.env);
+    // Loaded late: the other commands need no database.
+    const { attachInbox } = await import("../../inbox/sqlite/attach.ts");
+    const attached = attachInbox(file);
+    try {
+      return await work(attached);
+    } finally {
+      attached.close();
+    }
+  },
+};

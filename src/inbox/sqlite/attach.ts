@@ -1,0 +1,101 @@
+import { existsSync } from "node:fs";
+import Sqlite, { type Database } from "better-sqlite3";
+import { type Clock, systemClock } from "../../core/clock.ts";
+import { hasCode, messageOf, ServiceBotError } from "../../errors.ts";
+import type { InboxAdmin } from "../admin.ts";
+import { SqliteAdmin } from "./admin.ts";
+import { GroupCommit } from "./group-commit.ts";
+import { lockOf, MEMORY, prepareConnection, schemaVersion, tooNew } from "./open.ts";
+
+/** The administration of a bot's inbox from outside of the bot. */
+export interface AttachedInbox {
+  readonly admin: InboxAdmin;
+  /** True when a bot has the file open now. */
+  served(): boolean;
+  close(): void;
+}
+
+/** By these an inbox is told from any other database. */
+const TABLES = ["attempt", "event", "lane", "step"];
+
+/**
+ * Opens the file of an inbox beside the bot that may be using it. The file is neither made nor changed in
+ * its schema: that is the bot's.
+ *
+ * @throws {ServiceBotError} INBOX_MISSING, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNUSABLE
+ */
+export function attachInbox(file: string, clock: Clock = systemClock): AttachedInbox {
+  if (file === MEMORY)
+    throw missing("The inbox is in the bot's memory: use bot.inbox inside the bot.");
+  if (!existsSync(file)) {
+    throw missing(
+      `There is no inbox at ${file}. The bot makes it at its first start; is DATABASE_URL right, ` +
+        "and is this the bot's folder?",
+    );
+  }
+  const db = open(file);
+  const group = new GroupCommit(db);
+  return {
+    admin: new SqliteAdmin({ db, now: () => clock.now(), write: (work) => group.write(work) }),
+    served: () => isLocked(lockOf(file)),
+    close() {
+      group.close();
+      db.close();
+    },
+  };
+}
+
+function open(file: string): Database {
+  let db: Database | undefined;
+  try {
+    db = new Sqlite(file, { fileMustExist: true });
+    prepareConnection(db);
+    checkSchema(db, file);
+    return db;
+  } catch (error) {
+    db?.close();
+    if (error instanceof ServiceBotError) throw error;
+    throw new ServiceBotError("INBOX_UNUSABLE", `${file} cannot be used: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+function checkSchema(db: Database, file: string): void {
+  const versions = {
+    file: Number(db.pragma("user_version", { simple: true })),
+    known: schemaVersion(),
+  };
+  const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all();
+  if (versions.file === 0 || !TABLES.every((name) => tables.includes(name))) {
+    throw new ServiceBotError(
+      "INBOX_UNUSABLE",
+      `${file} is not an inbox of service-bot. Set DATABASE_URL to the bot's own file.`,
+    );
+  }
+  if (versions.file > versions.known) throw tooNew(file, versions);
+  if (versions.file === versions.known) return;
+  throw new ServiceBotError(
+    "INBOX_TOO_OLD",
+    `${file} was written by an older version of service-bot (schema ${versions.file}, this version has ` +
+      `${versions.known}). Start the bot once with this version: it brings the file up to date.`,
+  );
+}
+
+/** A bot holds this lock as long as it lives. */
+function isLocked(lockFile: string): boolean {
+  if (!existsSync(lockFile)) return false;
+  const lock = new Sqlite(lockFile, { fileMustExist: true, timeout: 0 });
+  try {
+    lock.exec("BEGIN EXCLUSIVE");
+    return false;
+  } catch (error) {
+    return hasCode(error, "SQLITE_BUSY");
+  } finally {
+    lock.close();
+  }
+}
+
+function missing(message: string): ServiceBotError {
+  return new ServiceBotError("INBOX_MISSING", message);
+}
