@@ -1,0 +1,7 @@
+import type { Scenario } from "./scenario.ts";
+import { failpoints } from "./scenarios/failpoints.ts";
+import { kills } from "./scenarios/kills.ts";
+import { stops } from "./scenarios/stops.ts";
+
+/** Everything that `npm run faults` runs, in this order. */
+export const scenarios: readonly Scenario[] = [kills, failpoints, stops];
