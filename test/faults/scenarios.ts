@@ -1,7 +1,9 @@
 import type { Scenario } from "./scenario.ts";
+import { apiFaults } from "./scenarios/api-faults.ts";
+import { duplicates } from "./scenarios/duplicates.ts";
 import { failpoints } from "./scenarios/failpoints.ts";
 import { kills } from "./scenarios/kills.ts";
 import { stops } from "./scenarios/stops.ts";
 
 /** Everything that `npm run faults` runs, in this order. */
-export const scenarios: readonly Scenario[] = [kills, failpoints, stops];
+export const scenarios: readonly Scenario[] = [kills, failpoints, duplicates, apiFaults, stops];

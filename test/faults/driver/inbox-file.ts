@@ -53,6 +53,14 @@ export class InboxFile {
     });
   }
 
+  /** How many events came first by this door. For when no bot runs. */
+  countBySource(source: "webhook" | "poll"): number {
+    return this.#read((db) => {
+      const count = db.prepare("SELECT count(*) FROM event WHERE source = ?").pluck().get(source);
+      return Number(count);
+    });
+  }
+
   close(): void {
     this.#db?.close();
     this.#db = undefined;

@@ -57,6 +57,13 @@ export class Ledger {
     });
   }
 
+  /** The bot has answered a delivery of this event with 2xx. */
+  acknowledge(id: string): void {
+    if (this.acknowledged.has(id)) return;
+    this.acknowledged.add(id);
+    this.#fresh.push(id);
+  }
+
   /** What was acknowledged since the last call. */
   takeAcknowledged(): string[] {
     const fresh = this.#fresh;
@@ -78,10 +85,6 @@ export class Ledger {
   #note(entry: TimelineEntry): void {
     if (entry.kind === "api" && entry.created?.messageId !== undefined) this.said += 1;
     if (entry.kind !== "delivery" || entry.error !== undefined) return;
-    for (const id of entry.eventIds) {
-      if (this.acknowledged.has(id)) continue;
-      this.acknowledged.add(id);
-      this.#fresh.push(id);
-    }
+    for (const id of entry.eventIds) this.acknowledge(id);
   }
 }

@@ -6,7 +6,7 @@ import { type Platform, type PlatformOptions, startPlatform } from "../../../src
 import type { BotSettings } from "../bot/settings.ts";
 import { usualSettings } from "../bot/settings.ts";
 import { BotProcess, type Exit } from "./bot-process.ts";
-import { check, type Observed } from "./checker.ts";
+import { check, type Observed, type Rules } from "./checker.ts";
 import { COMPILE_CACHE } from "./import-time.ts";
 import { InboxFile } from "./inbox-file.ts";
 import { Ledger } from "./ledger.ts";
@@ -20,6 +20,8 @@ export interface WorldOptions {
   readonly deliveries?: "platform" | "driver";
   /** Where the inbox lies, instead of a folder of its own. */
   readonly folder?: string;
+  /** Where the bot writes down each run of a handler: a name in the folder. */
+  readonly runsFile?: string;
 }
 
 /** When nothing has moved for so long, the rest counts as lost; in milliseconds. */
@@ -59,8 +61,9 @@ export class World {
 
   /** Begins a life of the bot. Once it is ready, the platform is told where it listens. */
   spawn(settings: Partial<BotSettings> = {}): BotProcess {
-    const { env = {}, settings: usual = {} } = this.#options;
-    const bot = new BotProcess({ ...this.#botEnv(), ...env }, { ...usual, ...settings });
+    const { env = {}, settings: usual = {}, runsFile } = this.#options;
+    const runs = runsFile === undefined ? {} : { runsFile: join(this.folder, runsFile) };
+    const bot = new BotProcess({ ...this.#botEnv(), ...env }, { ...usual, ...runs, ...settings });
     this.#bots.add(bot);
     // A port of its own for each life: the one before may be taken by the time it is wanted again.
     void bot.ready.then((url) => {
@@ -126,11 +129,11 @@ export class World {
   }
 
   /** Waits for the rest to be handled, stops the bot, and checks everything. */
-  async finish(bot: BotProcess): Promise<Observed> {
+  async finish(bot: BotProcess, rules: Rules = {}): Promise<Observed> {
     await this.settled(bot);
     await this.stop(bot);
     const observed = this.observe();
-    this.violations.push(...check(observed));
+    this.violations.push(...check(observed, rules));
     return observed;
   }
 
