@@ -1,6 +1,7 @@
 import { Client } from "./client/client.ts";
 import { type Config, loadConfig } from "./config.ts";
 import { type Clock, systemClock } from "./core/clock.ts";
+import type { HandlerOptions } from "./core/job.ts";
 import { createLogger, type Logger } from "./core/logger.ts";
 import { requireNode } from "./core/node-version.ts";
 import { exitOnSignals } from "./core/process.ts";
@@ -37,12 +38,17 @@ export class Bot {
   }
 
   /**
-   * Handles events of a type, or of several. Handlers of one type run one after the other.
+   * Handles events of a type, or of several. Handlers of one type run one after the other, and share
+   * the options: of what was set twice the later one holds.
    *
-   * @throws {ServiceBotError} UNKNOWN_EVENT_TYPE, with the permitted types
+   * @throws {ServiceBotError} UNKNOWN_EVENT_TYPE, with the permitted types; INVALID_OPTION
    */
-  on<T extends EventType>(types: T | readonly T[], handler: Handler<T>): this {
-    this.#router.on(types, handler);
+  on<T extends EventType>(
+    types: T | readonly T[],
+    handler: Handler<T>,
+    options: HandlerOptions = {},
+  ): this {
+    this.#router.on(types, handler, options);
     return this;
   }
 
@@ -200,6 +206,7 @@ async function assemble(
     log,
     handler: {
       run: (job) => router.run(job, client),
+      optionsFor: (type) => router.optionsFor(type),
       failed: (error, job) => router.observe(error, job),
     },
     concurrency: config.concurrency,
@@ -234,7 +241,12 @@ function makeClient(config: Config, options: BotOptions, log: Logger): Client {
     timeoutMs: options.requestTimeoutMs ?? 10_000,
     clock: options.clock ?? systemClock,
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+    random: options.random ?? Math.random,
     onRequest: (request) => log.debug(request, "api"),
+    onBreaker: ({ of, open, retryInMs }) => {
+      if (open) log.warn({ of, retryInMs }, "requests to the platform are held back");
+      else log.info({ of }, "requests to the platform go out again");
+    },
   });
 }
 

@@ -1,5 +1,6 @@
 import type { BackoffOptions, Random } from "../core/backoff.ts";
 import { type Clock, sleep } from "../core/clock.ts";
+import type { HandlerOptions } from "../core/job.ts";
 import type { Logger } from "../core/logger.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { Claim, Inbox } from "../inbox/inbox.ts";
@@ -36,7 +37,6 @@ const STORE_RETRY_MS = 1_000;
 /** Claims lanes, runs handlers, and writes down what became of each event. */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
-  readonly #policy: RetryPolicy;
   readonly #settlement: Settlement;
   readonly #leaseMs: number;
   readonly #wake: Wake;
@@ -49,18 +49,11 @@ export class Dispatcher {
   #loop: Promise<void> = Promise.resolve();
   #background: Promise<unknown> = Promise.resolve();
   #unsubscribe: () => void = () => undefined;
-  /** Runs in a row that failed because the platform could not be reached. */
-  #outages = 0;
 
   constructor(options: DispatcherOptions) {
     const { inbox, clock, log, scrub = (text) => text } = options;
     this.#options = options;
     this.#leaseMs = options.leaseMs ?? 30_000;
-    this.#policy = {
-      maxAttempts: options.maxAttempts,
-      backoff: options.backoff,
-      random: options.random ?? Math.random,
-    };
     this.#settlement = new Settlement({ inbox, clock, log, scrub });
     this.#wake = new Wake(clock);
   }
@@ -155,19 +148,31 @@ export class Dispatcher {
   }
 
   async #run(claim: Claim, abort: AbortController): Promise<Verdict> {
+    const own = this.#options.handler.optionsFor?.(claim.type) ?? {};
+    const policy = this.#policyFor(own);
     // The attempt was counted before the handler ran; more than the limit means that the process
     // ended while it ran, every time.
-    if (claim.attempt > this.#policy.maxAttempts) return { kind: "dead", error: crashed(claim) };
-    const options: RunOptions = this.#options;
+    if (claim.attempt > policy.maxAttempts) return { kind: "dead", error: crashed(claim) };
+    const { handlerTimeoutMs } = this.#options;
+    const options: RunOptions = {
+      ...this.#options,
+      handlerTimeoutMs: own.timeoutMs ?? handlerTimeoutMs,
+    };
     try {
       await runJob(makeJob(claim, abort.signal, options), abort, options);
-      this.#outages = 0;
       return { kind: "done" };
     } catch (error) {
-      const verdict = judge(error, claim.attempt, this.#outages, this.#policy);
-      this.#outages = verdict.kind === "release" && error !== stopping ? this.#outages + 1 : 0;
-      return verdict;
+      return judge(error, claim.attempt, policy);
     }
+  }
+
+  #policyFor({ maxAttempts, retry }: HandlerOptions): RetryPolicy {
+    const options = this.#options;
+    return {
+      maxAttempts: maxAttempts ?? options.maxAttempts,
+      backoff: { ...options.backoff, ...retry },
+      random: options.random ?? Math.random,
+    };
   }
 
   /** Extends the leases of what is running; what has lost its lease is aborted. */

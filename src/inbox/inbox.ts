@@ -63,7 +63,7 @@ export type StepStart =
   /** An earlier run recorded the intent and no result: the effect may or may not have happened. */
   | { readonly state: "open"; readonly request: string; readonly startedAt: number }
   /** The step has a result. */
-  | { readonly state: "done"; readonly result: string };
+  | { readonly state: "done"; readonly result: string; readonly startedAt: number };
 
 /** A dead letter: an event that will not be handled unless somebody retries it. */
 export interface DeadLetter {
@@ -128,7 +128,10 @@ export interface Inbox {
   /** Records the intent of a step unless there is one. Undefined when the lease was lost. */
   beginStep(claim: Claim, name: string, request: string): Promise<StepStart | undefined>;
 
-  /** Renews the intent of an open step before its effect is tried again. False when the lease was lost. */
+  /**
+   * Renews the intent of a step before its effect is tried again; a result that it had is forgotten.
+   * False when the lease was lost.
+   */
   restartStep(claim: Claim, name: string, request: string): Promise<boolean>;
 
   /**
