@@ -161,13 +161,14 @@ describe("failures", () => {
   });
 });
 
-describe("outages of the platform", () => {
+describe("outages", () => {
   const outages = {
     "no connection": new NetworkError("API_UNREACHABLE", "down", { sent: false }),
     "no answer in time": new NetworkError("API_TIMEOUT", "slow", { sent: true }),
     "429": new ApiError("slow down", { status: 429 }),
     "503": new ApiError("away", { status: 503 }),
     "a wrapped 503": new Error("in my code", { cause: new ApiError("away", { status: 503 }) }),
+    "a store that is full": new ServiceBotError("STORE_UNAVAILABLE", "database or disk is full"),
   };
 
   for (const [name, error] of Object.entries(outages)) {
