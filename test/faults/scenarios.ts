@@ -4,6 +4,7 @@ import { diskFull } from "./scenarios/disk-full.ts";
 import { duplicates } from "./scenarios/duplicates.ts";
 import { failpoints } from "./scenarios/failpoints.ts";
 import { kills } from "./scenarios/kills.ts";
+import { poison } from "./scenarios/poison.ts";
 import { stops } from "./scenarios/stops.ts";
 
 /** Everything that `npm run faults` runs, in this order. */
@@ -13,5 +14,6 @@ export const scenarios: readonly Scenario[] = [
   duplicates,
   diskFull,
   apiFaults,
+  poison,
   stops,
 ];

@@ -93,11 +93,21 @@ export class World {
 
   /** Resolves when the inbox has everything that was written, and nothing of it is pending. */
   async settled(bot: BotProcess): Promise<void> {
+    if (await this.#untilSettled(() => bot.running)) return;
+    if (!bot.running) this.violations.push(`the bot ended by itself:\n${bot.tail()}`);
+  }
+
+  /** The same while somebody else restarts the bot. */
+  async settledAcrossRestarts(): Promise<void> {
+    await this.#untilSettled(() => true);
+  }
+
+  async #untilSettled(goesOn: () => boolean): Promise<boolean> {
     let before = "";
     let since = performance.now();
-    while (bot.running) {
+    while (goesOn()) {
       const { stored = 0, pending = 0 } = this.inbox.progress() ?? {};
-      if (stored >= this.ledger.written.length && pending === 0) return;
+      if (stored >= this.ledger.written.length && pending === 0) return true;
       const now = `${stored} ${pending} ${this.ledger.said}`;
       if (now !== before) since = performance.now();
       before = now;
@@ -105,11 +115,11 @@ export class World {
         this.violations.push(
           `stuck: ${pending} of ${stored} stored events are pending, and nothing moves`,
         );
-        return;
+        return false;
       }
       await wait(50);
     }
-    this.violations.push(`the bot ended by itself:\n${bot.tail()}`);
+    return false;
   }
 
   /** Stops the bot with SIGTERM, which must end in exit code 0. */
