@@ -30,6 +30,14 @@ export type ErrorCode =
   | "INBOX_IN_USE"
   | "INBOX_TOO_NEW"
   | "INBOX_UNUSABLE"
+  // its administration
+  | "EVENT_NOT_FOUND"
+  | "EVENT_NOT_DEAD"
+  | "EVENT_BODY_DROPPED"
+  | "EVENT_ENDED"
+  | "EVENT_LEASED"
+  | "REASON_MISSING"
+  | "CURSOR_INVALID"
   // handlers
   | "UNKNOWN_EVENT_TYPE"
   | "HANDLER_TIMEOUT"

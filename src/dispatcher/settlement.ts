@@ -81,7 +81,7 @@ export class Settlement {
       case "retry":
         return await inbox.retry(claim, verdict.delayMs, this.#errorText(claim, verdict.error));
       case "release":
-        return await inbox.release(claim, verdict.delayMs);
+        return await inbox.release(claim, verdict.delayMs, this.#errorText(claim, verdict.error));
       case "dead":
         return await inbox.bury(claim, this.#errorText(claim, verdict.error));
       case "lost":

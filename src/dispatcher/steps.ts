@@ -129,8 +129,9 @@ function pack(result: unknown): string {
   return JSON.stringify({ value: result });
 }
 
-function unpack<T>(text: string): T {
-  const { value }: { value: T } = JSON.parse(text);
+function unpack<T>(text: string | undefined): T {
+  // A person has said that it took effect; what it gave, nobody knows.
+  const { value }: { value: T } = JSON.parse(text ?? "{}");
   return value;
 }
 

@@ -6,12 +6,17 @@
  * the *fence* counts the claims of a lane, and a claim whose fence is no longer the lane's has lost
  * its lease: whatever it still wants to write is refused.
  *
+ * Runs that do not end well (`retry`, `release`, `bury`, and those that never say how they ended) are kept
+ * as the history of their event, the newest 50 of each.
+ *
  * Promises settle after the data is durable. Every method rejects with a `ServiceBotError`
  * STORE_UNAVAILABLE when the store cannot do it now; nothing is written in part.
  */
 
-/** The door through which an event came first. */
-export type Source = "webhook" | "poll";
+import type { InboxAdmin } from "./admin.ts";
+import type { DeadLetter, InboxStats, Source } from "./records.ts";
+
+export type { DeadLetter, InboxStats, Source } from "./records.ts";
 
 /** An event on its way in. */
 export interface NewEvent {
@@ -62,30 +67,13 @@ export type StepStart =
   | { readonly state: "new" }
   /** An earlier run recorded the intent and no result: the effect may or may not have happened. */
   | { readonly state: "open"; readonly request: string; readonly startedAt: number }
-  /** The step has a result. */
-  | { readonly state: "done"; readonly result: string; readonly startedAt: number };
-
-/** A dead letter: an event that will not be handled unless somebody retries it. */
-export interface DeadLetter {
-  readonly id: string;
-  readonly type: string;
-  readonly lane: string;
-  readonly attempts: number;
-  readonly error: string;
-  /** Milliseconds since 1970. */
-  readonly receivedAt: number;
-  readonly diedAt: number;
-}
-
-export interface InboxStats {
-  readonly pending: number;
-  readonly done: number;
-  readonly dead: number;
-  /** When the oldest pending event was received, in milliseconds since 1970. */
-  readonly oldestPendingAt: number | undefined;
-}
+  /** The step has a result; undefined where a person has settled it. */
+  | { readonly state: "done"; readonly result: string | undefined; readonly startedAt: number };
 
 export interface Inbox {
+  /** For people: what is in the inbox, and what becomes of what could not be handled. */
+  readonly admin: InboxAdmin;
+
   /**
    * Stores a batch in one transaction, with the cursors that belong to it. Events whose id is known
    * are passed over. Resolves once it is on disk.
@@ -114,7 +102,7 @@ export interface Inbox {
   retry(claim: Claim, delayMs: number, error: string): Promise<boolean>;
 
   /** Like `retry`, and gives the attempt back. For what is not the event's fault. */
-  release(claim: Claim, delayMs: number): Promise<boolean>;
+  release(claim: Claim, delayMs: number, error?: string): Promise<boolean>;
 
   /** Makes the event a dead letter and lets its lane go on. False when the lease was lost. */
   bury(claim: Claim, error: string): Promise<boolean>;

@@ -98,6 +98,9 @@ export function createContext(
   const next = (kind: keyof typeof made) => `${kind}/${++made[kind]}`;
   /** What throws while the step is described rejects, like everything else about it. */
   const begin = <R>(describe: () => Step<R>) => begun.add(async () => steps.run(describe()));
+  /** A write that a person has settled has no result; its id is not known then. */
+  const write = <R extends { readonly id?: string | undefined }>(describe: () => Step<R>) =>
+    begun.add(async () => (await steps.run<R | undefined>(describe())) ?? { id: undefined });
   return {
     event,
     payload: event.payload,
@@ -109,15 +112,15 @@ export function createContext(
     client,
     reply: (message) => {
       const name = next("reply");
-      return begin(() => replyStep(name, event, outgoingOf(message), scope));
+      return write(() => replyStep(name, event, outgoingOf(message), scope));
     },
     comment: (postId, message) => {
       const name = next("comment");
-      return begin(() => commentStep(name, postId, outgoingOf(message), scope));
+      return write(() => commentStep(name, postId, outgoingOf(message), scope));
     },
     post: (message) => {
       const name = next("post");
-      return begin(() => postStep(name, outgoingOf(message), scope));
+      return write(() => postStep(name, outgoingOf(message), scope));
     },
     upload: (image) => {
       const name = next("upload");

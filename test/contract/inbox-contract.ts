@@ -4,14 +4,10 @@ import type { Claim, Inbox } from "../../src/inbox/inbox.ts";
 import { ManualClock } from "../../src/testing/manual-clock.ts";
 import { first } from "../support/first.ts";
 import { message, messages } from "../support/inbox-events.ts";
-
-/** Makes an empty inbox on this clock. */
-export type OpenInbox = (options: {
-  readonly clock: ManualClock;
-  readonly maxBacklog?: number;
-}) => Promise<Inbox>;
-
-const LEASE = 30_000;
+import { decisionsContract } from "./inbox-decisions.ts";
+import { historyContract } from "./inbox-history.ts";
+import { lookContract } from "./inbox-look.ts";
+import { LEASE, type OpenInbox } from "./open-inbox.ts";
 
 /** What every implementation of the inbox promises. */
 export function inboxContract(name: string, open: OpenInbox): void {
@@ -453,6 +449,10 @@ export function inboxContract(name: string, open: OpenInbox): void {
         expect(await inbox.claimedRefs([])).toEqual(new Set());
       });
     });
+
+    historyContract(open);
+    lookContract(open);
+    decisionsContract(open);
 
     test("a closed inbox refuses writes and says so", async () => {
       await inbox.close();

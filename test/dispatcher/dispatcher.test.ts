@@ -136,6 +136,17 @@ describe("failures", () => {
     expect(log.text()).not.toContain("whsec_very_secret");
   });
 
+  test("what people wrote is not in the history of a run that was put off either", async () => {
+    const { inbox, dispatcher } = harness(() => {
+      throw new ApiError("cannot send: text of 1", { status: 503 });
+    });
+    await inbox.put(messages("1"), "webhook");
+    await dispatcher.idle();
+    expect((await inbox.admin.show("1")).history).toMatchObject([
+      { number: 1, outcome: "released", error: "ApiError: cannot send: [redacted]" },
+    ]);
+  });
+
   test("a handler that killed the process every time is not run again", async () => {
     const inbox = new SqliteInbox({ file: ":memory:" });
     await inbox.put(messages("1"), "webhook");
@@ -146,6 +157,9 @@ describe("failures", () => {
     await dispatcher.idle();
     expect(seen).toEqual([]);
     expect((await inbox.deadLetters(1))[0]?.error).toContain("3 runs");
+    const { history } = await inbox.admin.show("1");
+    const outcomes = history.map(({ number, outcome }) => `${number} ${outcome}`);
+    expect(outcomes).toEqual(["1 crashed", "2 crashed", "3 crashed", "4 dead"]);
   });
 
   test("something thrown that is no error is recorded too", async () => {

@@ -228,6 +228,15 @@ describe("after the process died inside a step", () => {
     await expect((await begin()).run(step)).rejects.toMatchObject({ code: "STEP_UNCERTAIN" });
   });
 
+  test("a step that a person has settled as done gives nothing, and is not made again", async () => {
+    void (await begin()).run(reply("reply/1", "hi", died));
+    await underWay();
+    await inbox.bury(claim, "STEP_UNCERTAIN");
+    await inbox.admin.retry(claim.id, { assume: "done" });
+    expect(await (await begin()).run(reply("reply/1", "hi"))).toBeUndefined();
+    expect(platform.size).toBe(0);
+  });
+
   test("a repeatable step is simply run again", async () => {
     const step: Step<number> = {
       name: "step/think",

@@ -8,7 +8,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { openFile } from "../../src/inbox/sqlite/open.ts";
 import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
 import { first } from "../support/first.ts";
-import { messages } from "../support/inbox-events.ts";
+import { message, messages } from "../support/inbox-events.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 function open(file: string): SqliteInbox {
@@ -79,6 +79,26 @@ describe("the file", () => {
     const claim = first(await after.claim(1, 1_000));
     expect(claim).toMatchObject({ id: "1", attempt: 2 });
     expect(claim.fence).toBeGreaterThan(lost.fence);
+  });
+
+  test("remembers the runs that a process before it took with it, and those alone", async () => {
+    const file = join(temporaryFolder(), "bot.db");
+    const before = open(file);
+    await before.put([message("5", "a"), message("6", "a"), message("7", "b")], "webhook");
+    for (const claim of await before.claim(2, 600_000)) {
+      if (claim.id === "7") await before.retry(claim, 600_000, "Error: boom");
+    }
+    // It comes before the one that is leased, and was never begun.
+    await before.put([message("4", "a")], "poll");
+    await before.close();
+
+    const after = open(file);
+    const history = async (id: string) =>
+      (await after.admin.show(id)).history.map(({ number, outcome }) => ({ number, outcome }));
+    expect(await history("5")).toEqual([{ number: 1, outcome: "crashed" }]);
+    expect(await history("7")).toEqual([{ number: 1, outcome: "failed" }]);
+    expect([await history("4"), await history("6")]).toEqual([[], []]);
+    expect((await after.admin.show("5")).attempts).toBe(1);
   });
 
   test("of a newer version is refused, with the way out", () => {

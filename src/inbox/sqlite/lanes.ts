@@ -1,5 +1,6 @@
 import type { Database, Statement } from "better-sqlite3";
 import type { Claim, Source } from "../inbox.ts";
+import type { History } from "./history.ts";
 
 type Parameters = [Record<string, unknown>];
 type Write = Statement<Parameters>;
@@ -18,6 +19,7 @@ interface HeadRow {
   readonly ord: string;
   readonly source: Source;
   readonly attempts: number;
+  readonly fence: number;
   readonly received_at: number;
 }
 
@@ -27,6 +29,7 @@ const HELD = "key = @lane AND owner = @owner AND fence = @fence";
 /** The way out: lanes are leased, and their first event is ended or put off. Runs inside a transaction. */
 export class Lanes {
   readonly #owner: string;
+  readonly #history: History;
   readonly #recover: Write;
   readonly #lease: Query<LaneRow>;
   readonly #head: Query<HeadRow>;
@@ -41,8 +44,9 @@ export class Lanes {
   readonly #nextReady: Statement<[], { readonly ready_at: number | null }>;
   readonly #heal: Write;
 
-  constructor(db: Database, owner: string) {
+  constructor(db: Database, owner: string, history: History) {
     this.#owner = owner;
+    this.#history = history;
     this.#recover = db.prepare(
       "UPDATE lane SET owner = NULL, fence = fence + 1, ready_at = @now WHERE owner IS NOT NULL",
     );
@@ -52,10 +56,12 @@ export class Lanes {
        RETURNING key, fence, done_ord`,
     );
     this.#head = db.prepare(
-      `SELECT id, type, body, ord, source, attempts, received_at FROM event
+      `SELECT id, type, body, ord, source, attempts, fence, received_at FROM event
        WHERE lane = @lane AND state = 'pending' ORDER BY ord, seq LIMIT 1`,
     );
-    this.#countAttempt = db.prepare("UPDATE event SET attempts = attempts + 1 WHERE id = @id");
+    this.#countAttempt = db.prepare(
+      "UPDATE event SET attempts = attempts + 1, fence = @fence WHERE id = @id",
+    );
     this.#idle = db.prepare(
       "UPDATE lane SET pending = 0, ready_at = NULL, owner = NULL WHERE key = @lane",
     );
@@ -87,6 +93,7 @@ export class Lanes {
    * so whoever held them is gone.
    */
   recover(now: number): void {
+    this.#history.addCrashed(now);
     this.#recover.run({ now });
   }
 
@@ -99,7 +106,9 @@ export class Lanes {
         this.#idle.run({ lane: lane.key });
         continue;
       }
-      this.#countAttempt.run({ id: head.id });
+      // Its last run ended without a word: the lease ran out.
+      if (head.fence > 0 && head.fence === lane.fence - 1) this.#history.addLapsed(head, now);
+      this.#countAttempt.run({ id: head.id, fence: lane.fence });
       claims.push(toClaim(lane, head));
     }
     return claims;
@@ -121,13 +130,23 @@ export class Lanes {
     if (this.#advance.run({ ...this.#key(claim), now, id }).changes === 0) return false;
     const state = error === undefined ? "done" : "dead";
     this.#end.run({ id, now, state, error: error ?? null });
+    if (error !== undefined) this.#history.add(claim, "dead", error, now);
     return true;
   }
 
-  /** Closes the lane until `at`; `back` attempts are given back to the event. */
-  postpone(claim: Claim, at: number, back: 0 | 1, error?: string): boolean {
-    if (this.#postpone.run({ ...this.#key(claim), at }).changes === 0) return false;
-    this.#putOff.run({ id: claim.id, back, error: error ?? null });
+  /** Leaves the event for later and closes its lane until `at`. */
+  retry(claim: Claim, at: number, error: string, now: number): boolean {
+    if (!this.#close(claim, at)) return false;
+    this.#putOff.run({ id: claim.id, back: 0, error });
+    this.#history.add(claim, "failed", error, now);
+    return true;
+  }
+
+  /** Like `retry`, and gives the attempt back to the event. */
+  release(claim: Claim, at: number, error: string | undefined, now: number): boolean {
+    if (!this.#close(claim, at)) return false;
+    this.#putOff.run({ id: claim.id, back: 1, error: null });
+    this.#history.add(claim, "released", error, now);
     return true;
   }
 
@@ -137,6 +156,10 @@ export class Lanes {
 
   heal(now: number): number {
     return this.#heal.run({ now }).changes;
+  }
+
+  #close(claim: Claim, at: number): boolean {
+    return this.#postpone.run({ ...this.#key(claim), at }).changes > 0;
   }
 
   #key(claim: Claim): { lane: string; owner: string; fence: number } {

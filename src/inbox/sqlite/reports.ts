@@ -1,5 +1,5 @@
 import type { Database, Statement } from "better-sqlite3";
-import type { DeadLetter, InboxStats } from "../inbox.ts";
+import type { DeadLetter, InboxReport, InboxStats } from "../records.ts";
 
 type Parameters = [Record<string, unknown>];
 
@@ -9,6 +9,8 @@ export class Reports {
   readonly #webhookTypes: Statement<[], { readonly type: string }>;
   readonly #pending: Statement<[], { readonly n: number; readonly oldest: number | null }>;
   readonly #ended: Statement<[], { readonly done: number; readonly dead: number }>;
+  readonly #discarded: Statement<[], { readonly n: number }>;
+  readonly #deadByType: Statement<[], { readonly type: string; readonly n: number }>;
   readonly #deadLetters: Statement<Parameters, DeadLetter>;
   readonly #ping: Statement<[]>;
 
@@ -22,6 +24,10 @@ export class Reports {
       `SELECT count(*) FILTER (WHERE state = 'done') AS done,
               count(*) FILTER (WHERE state = 'dead') AS dead
        FROM event WHERE state <> 'pending'`,
+    );
+    this.#discarded = db.prepare("SELECT count(*) AS n FROM event WHERE state = 'discarded'");
+    this.#deadByType = db.prepare(
+      "SELECT type, count(*) AS n FROM event WHERE state = 'dead' GROUP BY type ORDER BY n DESC, type",
     );
     this.#deadLetters = db.prepare(
       `SELECT id, type, lane, attempts, coalesce(error, '') AS error,
@@ -48,6 +54,11 @@ export class Reports {
       dead: ended?.dead ?? 0,
       oldestPendingAt: pending?.oldest ?? undefined,
     };
+  }
+
+  report(): InboxReport {
+    const deadByType = Object.fromEntries(this.#deadByType.all().map(({ type, n }) => [type, n]));
+    return { ...this.stats(), discarded: this.#discarded.get()?.n ?? 0, deadByType };
   }
 
   deadLetters(limit: number): readonly DeadLetter[] {

@@ -12,8 +12,10 @@ import type {
   Source,
   StepStart,
 } from "../inbox.ts";
+import { SqliteAdmin } from "./admin.ts";
 import { Batches } from "./batches.ts";
 import { asStoreError, GroupCommit } from "./group-commit.ts";
+import { History } from "./history.ts";
 import { Lanes } from "./lanes.ts";
 import { type OpenFile, openFile } from "./open.ts";
 import { Reports } from "./reports.ts";
@@ -29,6 +31,7 @@ export interface SqliteInboxOptions {
 
 /** The inbox in one SQLite file, for one process. */
 export class SqliteInbox implements Inbox {
+  readonly admin: SqliteAdmin;
   readonly #file: OpenFile;
   readonly #clock: Clock;
   readonly #maxBacklog: number;
@@ -49,11 +52,20 @@ export class SqliteInbox implements Inbox {
     const { db } = this.#file;
     this.#group = new GroupCommit(db);
     this.#batches = new Batches(db);
-    this.#lanes = new Lanes(db, randomUUID());
+    this.#lanes = new Lanes(db, randomUUID(), new History(db));
     this.#steps = new Steps(db);
     this.#reports = new Reports(db);
-    this.#lanes.recover(this.#clock.now());
+    db.transaction(() => this.#lanes.recover(this.#clock.now())).immediate();
     this.#pending = this.#reports.stats().pending;
+    this.admin = new SqliteAdmin({
+      db,
+      now: () => this.#clock.now(),
+      write: (work) => this.#group.write(work),
+      onChange: (pending) => {
+        this.#pending += pending;
+        this.#announce();
+      },
+    });
   }
 
   async put(
@@ -85,11 +97,11 @@ export class SqliteInbox implements Inbox {
   }
 
   retry(claim: Claim, delayMs: number, error: string): Promise<boolean> {
-    return this.#write((now) => this.#lanes.postpone(claim, now + delayMs, 0, error));
+    return this.#write((now) => this.#lanes.retry(claim, now + delayMs, error, now));
   }
 
-  release(claim: Claim, delayMs: number): Promise<boolean> {
-    return this.#write((now) => this.#lanes.postpone(claim, now + delayMs, 1));
+  release(claim: Claim, delayMs: number, error?: string): Promise<boolean> {
+    return this.#write((now) => this.#lanes.release(claim, now + delayMs, error, now));
   }
 
   async nextReadyIn(): Promise<number | undefined> {

@@ -51,7 +51,7 @@ export class Steps {
       return { state: "new" };
     }
     const startedAt = row.started_at;
-    if (row.state === "done") return { state: "done", result: row.result ?? "null", startedAt };
+    if (row.state === "done") return { state: "done", result: row.result ?? undefined, startedAt };
     return { state: "open", request: row.request, startedAt };
   }
 

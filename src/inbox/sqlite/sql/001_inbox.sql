@@ -19,15 +19,19 @@ CREATE TABLE event (
   type        TEXT NOT NULL,
   body        TEXT,                     -- NULL once it was dropped, some time after the event ended
   source      TEXT NOT NULL CHECK (source IN ('webhook', 'poll')),
-  state       TEXT NOT NULL CHECK (state IN ('pending', 'done', 'dead')),
+  state       TEXT NOT NULL CHECK (state IN ('pending', 'done', 'dead', 'discarded')),
   attempts    INTEGER NOT NULL DEFAULT 0,
+  fence       INTEGER NOT NULL DEFAULT 0, -- of its last claim: the lane's own while it is leased
   received_at INTEGER NOT NULL,         -- ms since 1970
   done_at     INTEGER,
-  error       TEXT
+  error       TEXT,
+  reason      TEXT                      -- why it was discarded
 ) STRICT;
 
 CREATE INDEX event_pending ON event (lane, ord, seq) WHERE state = 'pending';
 CREATE INDEX event_ended ON event (done_at) WHERE state <> 'pending';
+-- With OR, for SQLite uses the index then for either of the two.
+CREATE INDEX event_parked ON event (state, done_at) WHERE state = 'dead' OR state = 'discarded';
 
 -- Runs that did not end well; an event that is handled at once has none.
 CREATE TABLE attempt (

@@ -1,0 +1,82 @@
+import type { EventDetails, EventState, EventSummary, InboxReport } from "./records.ts";
+
+/** Which events are meant: those that fit every field that is set. */
+export interface EventFilter {
+  readonly type?: string | undefined;
+  readonly lane?: string | undefined;
+}
+
+export interface ListOptions extends EventFilter {
+  /** All states by default. */
+  readonly state?: EventState | undefined;
+  /** How many at most, 1 to 1,000. Default 50. */
+  readonly limit?: number | undefined;
+  /** Where to go on: `next` of the page before, with the same filter. */
+  readonly after?: string | undefined;
+}
+
+export interface EventPage {
+  readonly events: readonly EventSummary[];
+  /** Set when there are more. */
+  readonly next: string | undefined;
+}
+
+export interface RetryOptions {
+  /**
+   * What is known of steps that began and have no result. `done`: they took effect, and the handler goes on
+   * after them, with `undefined` for their result. `absent`: they did not, and run again. By default the
+   * handler finds out by itself, and the event is parked again where it cannot.
+   */
+  readonly assume?: "done" | "absent" | undefined;
+}
+
+export interface DiscardFilter extends EventFilter {
+  /** Default `dead`. */
+  readonly state?: "dead" | "pending" | undefined;
+}
+
+/** What a decision about several events has changed. */
+export interface Changed {
+  readonly changed: number;
+  /** Passed over: being handled at that moment, ended otherwise meanwhile, or without a body. */
+  readonly skipped: number;
+}
+
+/**
+ * The inbox as people see it: what is in it, and what becomes of the events that cannot be handled.
+ * Decisions by filter are about the events that fit when the call is made, and are carried out in small
+ * batches, so that deliveries go on meanwhile. Every method rejects with STORE_UNAVAILABLE when the store
+ * cannot do it now.
+ */
+export interface InboxAdmin {
+  /**
+   * Dead, discarded and done events come in the order in which they ended, others in the order in which
+   * they were received, the newest first.
+   *
+   * @throws {ServiceBotError} CURSOR_INVALID
+   */
+  list(options?: ListOptions): Promise<EventPage>;
+
+  /** @throws {ServiceBotError} EVENT_NOT_FOUND */
+  show(id: string): Promise<EventDetails>;
+
+  /**
+   * Makes dead letters pending again, with their attempts back at 0. They run as soon as their lane is
+   * free, with `ctx.late` where later events of the lane were handled meanwhile.
+   *
+   * @param target an id, or a filter; `{}` is every dead letter
+   * @throws {ServiceBotError} EVENT_NOT_FOUND, EVENT_NOT_DEAD, EVENT_BODY_DROPPED, for an id
+   */
+  retry(target: string | EventFilter, options?: RetryOptions): Promise<Changed>;
+
+  /**
+   * Ends events for good. Their ids stay known, so that they never run, however often they are delivered.
+   *
+   * @param target an id, or a filter; `{}` is every dead letter
+   * @param reason kept with the event; at most 500 characters of it
+   * @throws {ServiceBotError} REASON_MISSING; EVENT_NOT_FOUND, EVENT_ENDED, EVENT_LEASED, for an id
+   */
+  discard(target: string | DiscardFilter, reason: string): Promise<Changed>;
+
+  stats(): Promise<InboxReport>;
+}

@@ -1,0 +1,95 @@
+/** What the inbox knows of its events, as it tells it. All times are milliseconds since 1970. */
+
+/** The door through which an event came first. */
+export type Source = "webhook" | "poll";
+
+/**
+ * What has become of an event. `dead` and `discarded` ones are not handled any more: the former until
+ * somebody retries them, the latter never.
+ */
+export type EventState = "pending" | "done" | "dead" | "discarded";
+
+export const eventStates: readonly EventState[] = ["pending", "done", "dead", "discarded"];
+
+/** One event, without its content. */
+export interface EventSummary {
+  readonly id: string;
+  readonly type: string;
+  readonly lane: string;
+  readonly state: EventState;
+  readonly source: Source;
+  /** Runs that count towards the limit, from 0 up; a retry by hand begins again at 0. */
+  readonly attempts: number;
+  /** True while a run of its handler holds the lease of its lane. */
+  readonly leased: boolean;
+  readonly receivedAt: number;
+  /** When it was done, died or was discarded. */
+  readonly endedAt: number | undefined;
+  /** The last error; undefined when there was none, and once the event is done. */
+  readonly error: string | undefined;
+  /** Why it was discarded, in the words of whoever did it. */
+  readonly discardReason: string | undefined;
+}
+
+/** A run that did not end well. */
+export interface AttemptRecord {
+  /** As the handler saw it in `ctx.attempt`, from 1 up. */
+  readonly number: number;
+  /**
+   * `failed`: run again later; `released`: put off without counting; `dead`: it was the last one;
+   * `crashed`: it never said how it ended, as when the process is gone; found at `endedAt`.
+   */
+  readonly outcome: "failed" | "released" | "dead" | "crashed";
+  readonly error: string | undefined;
+  readonly endedAt: number;
+}
+
+/** A step of an event's handler. */
+export interface StepRecord {
+  readonly name: string;
+  /** `open`: begun, and nobody knows whether it took effect. */
+  readonly state: "open" | "done";
+  /** What was about to be done. */
+  readonly request: string;
+  /** JSON; undefined while the step is open, and when it was settled by hand. */
+  readonly result: string | undefined;
+  /** The platform's id of what the step made, where it has one. */
+  readonly ref: string | undefined;
+  readonly startedAt: number;
+}
+
+/** Everything about one event. */
+export interface EventDetails extends EventSummary {
+  /** The whole event as JSON text; undefined once it was dropped, some time after the event ended. */
+  readonly body: string | undefined;
+  /** The newest 50 runs that did not end well, in the order in which they ended. */
+  readonly history: readonly AttemptRecord[];
+  /** In the order in which they began. */
+  readonly steps: readonly StepRecord[];
+}
+
+/** A dead letter: an event that will not be handled unless somebody retries it. */
+export interface DeadLetter {
+  readonly id: string;
+  readonly type: string;
+  readonly lane: string;
+  readonly attempts: number;
+  readonly error: string;
+  readonly receivedAt: number;
+  readonly diedAt: number;
+}
+
+export interface InboxStats {
+  readonly pending: number;
+  readonly done: number;
+  readonly dead: number;
+  /** When the oldest pending event was received. */
+  readonly oldestPendingAt: number | undefined;
+}
+
+/** {@link InboxStats} with what a person asks next. */
+export interface InboxReport extends InboxStats {
+  readonly discarded: number;
+  /** How many dead letters there are of each type, for the types that have any. */
+  readonly deadByType: Readonly<Record<string, number>>;
+}

@@ -1,0 +1,115 @@
+import type { Database, Statement } from "better-sqlite3";
+import type { EventFilter, RetryOptions } from "../admin.ts";
+import type { EventState } from "../records.ts";
+
+type Parameters = [Record<string, unknown>];
+type Write = Statement<Parameters>;
+
+/** Why a decision was not carried out. */
+export type Refusal = "not-found" | "not-dead" | "body-dropped" | "leased" | "ended";
+
+/** By how many events the backlog has changed, or why nothing was done. */
+export type Outcome = { readonly pending: -1 | 0 | 1 } | { readonly refused: Refusal };
+
+interface EventRow {
+  readonly lane: string;
+  readonly state: EventState;
+  readonly has_body: number;
+  /** Whether its lane's last claim was of this event and has not been given back. */
+  readonly held: number | null;
+  /** Whether that claim's lease still runs. */
+  readonly leased: number | null;
+  /** Whether nothing pending comes before it in its lane. */
+  readonly first: number;
+}
+
+/** What people decide about events. Runs inside a transaction. */
+export class Decisions {
+  readonly #find: Statement<Parameters, EventRow>;
+  readonly #revive: Write;
+  readonly #enterLane: Write;
+  readonly #leaveLane: Write;
+  readonly #settleSteps: Write;
+  readonly #dropSteps: Write;
+  readonly #discard: Write;
+  readonly #targets: Readonly<
+    Record<"dead" | "pending", Statement<Parameters, { readonly id: string }>>
+  >;
+
+  constructor(db: Database) {
+    this.#find = db.prepare(
+      `SELECT event.lane, event.state, event.body IS NOT NULL AS has_body,
+         lane.owner IS NOT NULL AND lane.fence = event.fence AS held,
+         lane.owner IS NOT NULL AND lane.fence = event.fence AND lane.ready_at > @now AS leased,
+         NOT EXISTS (
+           SELECT 1 FROM event AS other WHERE other.lane = event.lane AND other.state = 'pending'
+             AND (other.ord, other.seq) < (event.ord, event.seq)) AS first
+       FROM event LEFT JOIN lane ON lane.key = event.lane WHERE event.id = @id`,
+    );
+    // The fence of an earlier claim must not be taken for that of a claim to come.
+    this.#revive = db.prepare(
+      "UPDATE event SET state = 'pending', attempts = 0, fence = 0, done_at = NULL WHERE id = @id",
+    );
+    // A lease is left alone. A wait is cut short for an event that comes first, not for one behind it.
+    this.#enterLane = db.prepare(
+      `INSERT INTO lane (key, pending, ready_at) VALUES (@lane, 1, @now)
+       ON CONFLICT (key) DO UPDATE SET pending = pending + 1,
+         ready_at = CASE WHEN owner IS NULL AND @first THEN min(coalesce(ready_at, @now), @now)
+                         ELSE coalesce(ready_at, @now) END`,
+    );
+    // A claim whose lease ran out may still be at work: it is fenced off. What waited for the event that
+    // is gone need not wait any more.
+    this.#leaveLane = db.prepare(
+      `UPDATE lane SET pending = pending - 1, fence = fence + @held,
+         owner = CASE WHEN @held THEN NULL ELSE owner END,
+         ready_at = CASE WHEN owner IS NOT NULL AND NOT @held THEN ready_at
+                         WHEN pending <= 1 THEN NULL
+                         WHEN @first THEN min(coalesce(ready_at, @now), @now)
+                         ELSE ready_at END
+       WHERE key = @lane`,
+    );
+    this.#settleSteps = db.prepare(
+      "UPDATE step SET state = 'done', result = NULL WHERE event_id = @id AND state = 'open'",
+    );
+    this.#dropSteps = db.prepare("DELETE FROM step WHERE event_id = @id AND state = 'open'");
+    this.#discard = db.prepare(
+      "UPDATE event SET state = 'discarded', done_at = @now, reason = @reason WHERE id = @id",
+    );
+    const targets = (state: string) =>
+      db.prepare<Parameters, { readonly id: string }>(
+        `SELECT id FROM event WHERE state = '${state}'
+         AND (@type IS NULL OR type = @type) AND (@lane IS NULL OR lane = @lane)
+         ORDER BY coalesce(done_at, received_at), seq`,
+      );
+    this.#targets = { dead: targets("dead"), pending: targets("pending") };
+  }
+
+  /** The ids of the events that a filter means, the oldest first. */
+  targets(state: "dead" | "pending", { type, lane }: EventFilter): string[] {
+    return this.#targets[state].all({ type: type ?? null, lane: lane ?? null }).map(({ id }) => id);
+  }
+
+  retry(id: string, assume: RetryOptions["assume"], now: number): Outcome {
+    const event = this.#find.get({ id, now });
+    if (event === undefined) return { refused: "not-found" };
+    if (event.state !== "dead") return { refused: "not-dead" };
+    if (!event.has_body) return { refused: "body-dropped" };
+    this.#revive.run({ id });
+    this.#enterLane.run({ lane: event.lane, first: event.first, now });
+    if (assume === "done") this.#settleSteps.run({ id });
+    if (assume === "absent") this.#dropSteps.run({ id });
+    return { pending: 1 };
+  }
+
+  discard(id: string, reason: string, now: number): Outcome {
+    const event = this.#find.get({ id, now });
+    if (event === undefined) return { refused: "not-found" };
+    const { lane, state, held, leased, first } = event;
+    if (state !== "dead" && state !== "pending") return { refused: "ended" };
+    if (state === "pending" && leased) return { refused: "leased" };
+    this.#discard.run({ id, reason, now });
+    if (state === "dead") return { pending: 0 };
+    this.#leaveLane.run({ lane, held: held ?? 0, first, now });
+    return { pending: -1 };
+  }
+}

@@ -1,0 +1,62 @@
+import { describe, expect, test } from "vitest";
+import { message, messages } from "../support/inbox-events.ts";
+import { bench, LEASE, type OpenInbox } from "./open-inbox.ts";
+
+/** What every inbox remembers of the runs of an event. */
+export function historyContract(open: OpenInbox): void {
+  describe("the history of an event", () => {
+    const b = bench(open);
+    const history = async (id = "1") => (await b.inbox.admin.show(id)).history;
+
+    test("has each run that did not end well, with its number, its error and its time", async () => {
+      await b.inbox.put(messages("1"), "webhook");
+      const began = b.clock.now();
+      await b.inbox.retry(await b.claim(), 5, "Error: one");
+      await b.clock.advance(5);
+      await b.inbox.release(await b.claim(), 5, "NetworkError: away");
+      await b.clock.advance(5);
+      await b.inbox.bury(await b.claim(), "Error: two");
+      expect(await history()).toEqual([
+        { number: 1, outcome: "failed", error: "Error: one", endedAt: began },
+        { number: 2, outcome: "released", error: "NetworkError: away", endedAt: began + 5 },
+        { number: 2, outcome: "dead", error: "Error: two", endedAt: began + 10 },
+      ]);
+    });
+
+    test("has nothing of an event that is handled at once", async () => {
+      await b.inbox.put(messages("1"), "webhook");
+      await b.inbox.complete(await b.claim());
+      expect(await history()).toEqual([]);
+    });
+
+    test("has a run whose lease ran out, and nothing of what it says later", async () => {
+      await b.inbox.put(messages("1"), "webhook");
+      const lost = await b.claim();
+      await b.clock.advance(LEASE);
+      const held = await b.claim();
+      await b.inbox.retry(lost, 0, "x");
+      await b.inbox.release(lost, 0, "x");
+      await b.inbox.bury(lost, "x");
+      const crashed = { number: 1, outcome: "crashed", error: undefined, endedAt: b.clock.now() };
+      expect(await history()).toEqual([crashed]);
+      await b.inbox.retry(held, 0, "Error: boom");
+      await b.claim();
+      expect(await history()).toEqual([crashed, expect.objectContaining({ outcome: "failed" })]);
+    });
+
+    test("is its own, also where others share its lane", async () => {
+      await b.inbox.put([message("1"), message("2")], "webhook");
+      await b.inbox.bury(await b.claim(), "Error: one");
+      await b.inbox.bury(await b.claim(), "Error: two");
+      expect(await history("1")).toMatchObject([{ error: "Error: one" }]);
+      expect(await history("2")).toMatchObject([{ error: "Error: two" }]);
+    });
+
+    test("keeps the newest 50 runs, however often an outage puts the event off", async () => {
+      await b.inbox.put(messages("1"), "webhook");
+      for (let n = 1; n <= 60; n++) await b.inbox.release(await b.claim(), 0, `Error: ${n}`);
+      const errors = (await history()).map(({ error }) => error);
+      expect(errors).toEqual(Array.from({ length: 50 }, (_, index) => `Error: ${index + 11}`));
+    });
+  });
+}

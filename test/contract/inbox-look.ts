@@ -1,0 +1,186 @@
+import { describe, expect, test } from "vitest";
+import type { ListOptions } from "../../src/inbox/admin.ts";
+import { first } from "../support/first.ts";
+import { message, messages } from "../support/inbox-events.ts";
+import { bench, LEASE, type OpenInbox } from "./open-inbox.ts";
+
+/** What every inbox tells about its events. */
+export function lookContract(open: OpenInbox): void {
+  describe("list", () => {
+    const b = bench(open);
+    const list = async (options?: ListOptions) =>
+      (await b.inbox.admin.list(options)).events.map(({ id }) => id);
+
+    test("tells of each event what there is, without its content", async () => {
+      await b.bury("1");
+      const died = b.clock.now() - 1;
+      expect((await b.inbox.admin.list()).events).toEqual([
+        {
+          id: "1",
+          type: "dm.message",
+          lane: "dm:c1",
+          state: "dead",
+          source: "webhook",
+          attempts: 1,
+          leased: false,
+          receivedAt: died,
+          endedAt: died,
+          error: "Error: 1 is broken",
+          discardReason: undefined,
+        },
+      ]);
+    });
+
+    test("keeps to the state, the type and the lane that are asked for", async () => {
+      await b.bury("1", "2", "3");
+      await b.inbox.admin.discard("2", "spam");
+      await b.inbox.put([{ ...message("4", "c4"), type: "follow" }], "poll");
+      await b.inbox.complete(await b.claim());
+      await b.inbox.put([message("5", "c5"), { ...message("6", "c6"), type: "follow" }], "poll");
+      expect(await list({ state: "dead" })).toEqual(["3", "1"]);
+      expect(await list({ state: "discarded" })).toEqual(["2"]);
+      expect(await list({ state: "done" })).toEqual(["4"]);
+      expect(await list({ state: "pending" })).toEqual(["6", "5"]);
+      expect(await list({ type: "follow" })).toEqual(["6", "4"]);
+      expect(await list({ lane: "dm:c1" })).toEqual(["3", "2", "1"]);
+      expect(await list({ state: "pending", type: "follow", lane: "dm:c6" })).toEqual(["6"]);
+      expect(await list({ state: "pending", type: "follow", lane: "dm:c5" })).toEqual([]);
+      expect(await list()).toEqual(["6", "5", "4", "3", "2", "1"]);
+    });
+
+    test("has what ended last at the top, whenever it was received", async () => {
+      await b.inbox.put([message("1", "a"), message("2", "b")], "webhook");
+      const [one, two] = await b.inbox.claim(2, LEASE);
+      if (one === undefined || two === undefined) throw new Error("two lanes");
+      await b.inbox.bury(two, "x");
+      await b.clock.advance(1);
+      await b.inbox.bury(one, "x");
+      expect(await list({ state: "dead" })).toEqual(["1", "2"]);
+    });
+
+    test.each(["dead", undefined] as const)(
+      "comes in pages that miss nothing and repeat nothing, in state %s",
+      async (state) => {
+        // Without the clock moving, so that times are equal.
+        await b.inbox.put(messages("1", "2", "3", "4", "5"), "webhook");
+        for (let i = 0; i < 5; i++) await b.inbox.bury(await b.claim(), "x");
+        const seen: string[] = [];
+        let after: string | undefined;
+        do {
+          const page = await b.inbox.admin.list({ state, limit: 2, after });
+          seen.push(...page.events.map(({ id }) => id));
+          after = page.next;
+        } while (after !== undefined);
+        expect(seen).toEqual(["5", "4", "3", "2", "1"]);
+      },
+    );
+
+    test("says that there is no next page when the last one is just full", async () => {
+      await b.bury("1", "2");
+      expect((await b.inbox.admin.list({ limit: 2 })).next).toBeUndefined();
+      expect((await b.inbox.admin.list({ limit: 1 })).next).toBeTypeOf("string");
+    });
+
+    test.each([0, -5, 0.5, Number.NaN])("takes a limit of %s for 1", async (limit) => {
+      await b.bury("1", "2");
+      expect(await list({ limit })).toEqual(["2"]);
+    });
+
+    test("refuses a cursor that it did not give", async () => {
+      for (const after of ["", "1", "a-b", "1-2-3", "' OR 1"]) {
+        const listed = b.inbox.admin.list({ after });
+        await expect(listed, after).rejects.toMatchObject({ code: "CURSOR_INVALID" });
+      }
+    });
+
+    test("marks the event that is being handled, and not its successors", async () => {
+      await b.inbox.put(messages("1", "2"), "webhook");
+      const leased = async () =>
+        (await b.inbox.admin.list()).events.filter((event) => event.leased).map(({ id }) => id);
+      expect(await leased()).toEqual([]);
+      const claim = await b.claim();
+      expect(await leased()).toEqual(["1"]);
+      // It sorts before the one that is leased, and is not the one.
+      await b.inbox.put(messages("0"), "poll");
+      expect(await leased()).toEqual(["1"]);
+      await b.inbox.retry(claim, 0, "x");
+      expect(await leased()).toEqual([]);
+    });
+  });
+
+  describe("show", () => {
+    const b = bench(open);
+
+    test("has the whole event, its history and its steps", async () => {
+      const event = message("1");
+      await b.inbox.put([event], "webhook");
+      const claim = await b.claim();
+      const began = b.clock.now();
+      await b.inbox.beginStep(claim, "reply/1", '{"text":"hello"}');
+      await b.inbox.finishStep(claim, "reply/1", '{"value":{"id":"m_1"}}', "dm:m_1");
+      await b.clock.advance(1);
+      await b.inbox.beginStep(claim, "step/pay", "");
+      await b.inbox.bury(claim, "Error: boom");
+      expect(await b.inbox.admin.show("1")).toMatchObject({
+        id: "1",
+        state: "dead",
+        body: event.body,
+        history: [{ number: 1, outcome: "dead" }],
+        steps: [
+          {
+            name: "reply/1",
+            state: "done",
+            request: '{"text":"hello"}',
+            result: '{"value":{"id":"m_1"}}',
+            ref: "dm:m_1",
+            startedAt: began,
+          },
+          { name: "step/pay", state: "open", request: "", result: undefined, ref: undefined },
+        ],
+      });
+    });
+
+    test("of an unusable event has the reason and no history", async () => {
+      await b.inbox.put([{ ...message("1"), lane: "invalid", unusable: "no payload" }], "webhook");
+      expect(await b.inbox.admin.show("1")).toMatchObject({
+        state: "dead",
+        error: "no payload",
+        attempts: 0,
+        history: [],
+        steps: [],
+      });
+    });
+
+    test("of an id that is not there is an error", async () => {
+      await expect(b.inbox.admin.show("nope")).rejects.toMatchObject({
+        code: "EVENT_NOT_FOUND",
+        message: expect.stringContaining('"nope"'),
+      });
+    });
+  });
+
+  describe("the report", () => {
+    const b = bench(open);
+
+    test("counts by state, and dead letters by type, the most frequent first", async () => {
+      const received = b.clock.now();
+      await b.inbox.put([{ ...message("9", "c9"), type: "follow" }], "webhook");
+      await b.inbox.bury(first(await b.inbox.claim(1, LEASE)), "x");
+      await b.bury("1", "2", "3");
+      await b.inbox.admin.discard("1", "spam");
+      await b.inbox.put(messages("4"), "webhook");
+      await b.inbox.complete(await b.claim());
+      await b.inbox.put(messages("5"), "webhook");
+      const report = await b.inbox.admin.stats();
+      expect(report).toEqual({
+        pending: 1,
+        done: 1,
+        dead: 3,
+        discarded: 1,
+        oldestPendingAt: received + 3,
+        deadByType: { "dm.message": 2, follow: 1 },
+      });
+      expect(Object.keys(report.deadByType)).toEqual(["dm.message", "follow"]);
+    });
+  });
+}

@@ -1,0 +1,55 @@
+import { afterEach, beforeEach } from "vitest";
+import type { Claim, Inbox } from "../../src/inbox/inbox.ts";
+import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { first } from "../support/first.ts";
+import { messages } from "../support/inbox-events.ts";
+
+/** Makes an empty inbox on this clock. */
+export type OpenInbox = (options: {
+  readonly clock: ManualClock;
+  readonly maxBacklog?: number;
+}) => Promise<Inbox>;
+
+/** How long the claims of the suite hold, in milliseconds. */
+export const LEASE = 30_000;
+
+/** An inbox with a clock that stands still, made anew for each test, and what is often done with it. */
+export interface Bench {
+  inbox: Inbox;
+  clock: ManualClock;
+  /** Claims the one lane that is ready. */
+  claim(): Promise<Claim>;
+  /** Stores messages of one conversation and buries them, one after the other, a millisecond apart. */
+  bury(...ids: readonly string[]): Promise<void>;
+}
+
+/** Called inside a `describe`. */
+export function bench(open: OpenInbox): Bench {
+  const clock = new ManualClock(1_800_000_000_000);
+  const made: Partial<Bench> = {};
+  const it = (): Inbox => {
+    if (made.inbox === undefined) throw new Error("the inbox is made before each test");
+    return made.inbox;
+  };
+  const claim = async () => first(await it().claim(1, LEASE));
+  beforeEach(async () => {
+    made.inbox = await open({ clock });
+  });
+  afterEach(async () => {
+    await it().close();
+  });
+  return {
+    get inbox() {
+      return it();
+    },
+    clock,
+    claim,
+    bury: async (...ids) => {
+      for (const id of ids) {
+        await it().put(messages(id), "webhook");
+        await it().bury(await claim(), `Error: ${id} is broken`);
+        await clock.advance(1);
+      }
+    },
+  };
+}
