@@ -3,7 +3,7 @@ import type { BotProcess } from "./bot-process.ts";
 import type { World } from "./world.ts";
 
 /** A bot that does not answer /healthz for so long is stuck, in milliseconds. */
-const SILENCE_MS = 1_000;
+const SILENCE_MS = 500;
 
 /** Between two looks, in milliseconds. */
 const INTERVAL_MS = 100;

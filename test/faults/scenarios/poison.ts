@@ -8,7 +8,7 @@ import { Random } from "../random.ts";
 import type { Outcome, Scenario, ScenarioRun, Size } from "../scenario.ts";
 
 const sizes: Readonly<Record<Size, { events: number; blocking: number }>> = {
-  small: { events: 2_000, blocking: 2 },
+  small: { events: 2_000, blocking: 1 },
   large: { events: 50_000, blocking: 30 },
 };
 
