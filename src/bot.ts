@@ -177,6 +177,8 @@ export class Bot {
   }
 }
 
+const DAY = 86_400_000;
+
 /** The parts of a bot that runs. */
 interface Parts {
   readonly log: Logger;
@@ -214,6 +216,12 @@ async function assemble(
     handlerTimeoutMs: options.handlerTimeoutMs ?? 60_000,
     backoff: { baseMs: 1_000, maxMs: 300_000, factor: 2, ...options.retry },
     random: options.random ?? Math.random,
+    retention: {
+      bodiesMs: 7 * DAY,
+      idsMs: 30 * DAY,
+      deadLettersMs: 90 * DAY,
+      ...options.retention,
+    },
     scrub: scrubber(secrets),
   });
   const poller = await makePoller(config, options, { inbox, client, laneOf, clock, log });
@@ -257,6 +265,7 @@ async function openInbox(config: Config, options: BotOptions): Promise<Inbox> {
     file: config.databaseFile,
     clock: options.clock ?? systemClock,
     ...(options.maxBacklog === undefined ? {} : { maxBacklog: options.maxBacklog }),
+    ...(options.minFreeBytes === undefined ? {} : { minFreeBytes: options.minFreeBytes }),
   });
 }
 

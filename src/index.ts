@@ -49,6 +49,7 @@ export type {
   PayloadByType,
   UnknownEvent,
 } from "./events/types.ts";
+export type { Retention } from "./inbox/inbox.ts";
 export type { BotOptions, StartOptions } from "./options.ts";
 export type { Mode } from "./poller/mode.ts";
 export type { WebhookMiddleware } from "./receiver/faces.ts";

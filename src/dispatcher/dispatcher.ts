@@ -3,9 +3,10 @@ import { type Clock, sleep } from "../core/clock.ts";
 import type { HandlerOptions } from "../core/job.ts";
 import type { Logger } from "../core/logger.ts";
 import { ServiceBotError } from "../errors.ts";
-import type { Claim, Inbox } from "../inbox/inbox.ts";
+import type { Claim, Inbox, Retention } from "../inbox/inbox.ts";
 import { type JobHandler, makeJob, type RunOptions, runJob } from "./run.ts";
 import { Settlement } from "./settlement.ts";
+import { every, keepUp } from "./upkeep.ts";
 import { judge, type RetryPolicy, stopping, type Verdict } from "./verdict.ts";
 import { Wake } from "./wake.ts";
 
@@ -24,12 +25,11 @@ export interface DispatcherOptions {
   readonly random?: Random;
   /** How long a claim holds without a sign of life, in milliseconds. Default 30,000. */
   readonly leaseMs?: number;
+  /** How long what has ended is kept; for ever by default. */
+  readonly retention?: Retention;
   /** Takes secrets and the given texts out of what is stored and logged about a failure. */
   readonly scrub?: (text: string) => string;
 }
-
-/** Lanes whose wake-up call was lost are looked for this often, in milliseconds. */
-const HEAL_INTERVAL_MS = 60_000;
 
 /** After a failure of the store the next claim waits this long, in milliseconds. */
 const STORE_RETRY_MS = 1_000;
@@ -61,9 +61,10 @@ export class Dispatcher {
   start(): void {
     this.#unsubscribe = this.#options.inbox.onReady(() => this.#wake.call());
     this.#loop = this.#claimLoop();
+    const { signal } = this.#ended;
     this.#background = Promise.all([
-      this.#every(this.#leaseMs / 3, () => this.#heartbeat()),
-      this.#every(HEAL_INTERVAL_MS, () => this.#heal()),
+      every(this.#leaseMs / 3, () => this.#heartbeat(), this.#options, signal),
+      keepUp(this.#options, () => this.#wake.call(), signal),
     ]);
   }
 
@@ -182,22 +183,6 @@ export class Dispatcher {
     const held = new Set(await this.#options.inbox.extend(claims, this.#leaseMs));
     for (const claim of claims) {
       if (!held.has(claim)) this.#running.get(claim)?.abort.abort(leaseLost(claim));
-    }
-  }
-
-  async #heal(): Promise<void> {
-    const lanes = await this.#options.inbox.heal();
-    if (lanes === 0) return;
-    this.#options.log.warn({ lanes }, "idle lanes had pending events; they are ready again");
-    this.#wake.call();
-  }
-
-  async #every(ms: number, work: () => Promise<void>): Promise<void> {
-    const { clock, log } = this.#options;
-    for (;;) {
-      await sleep(clock, ms, this.#ended.signal);
-      if (this.#ended.signal.aborted) return;
-      await work().catch((err: unknown) => log.error({ err }, "upkeep of the inbox failed"));
     }
   }
 }

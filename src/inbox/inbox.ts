@@ -70,6 +70,16 @@ export type StepStart =
   /** The step has a result; undefined where a person has settled it. */
   | { readonly state: "done"; readonly result: string | undefined; readonly startedAt: number };
 
+/** How long what has ended is kept, in milliseconds after its end. */
+export interface Retention {
+  /** Bodies, steps and history of what is done or discarded. */
+  readonly bodiesMs: number;
+  /** Ids, by which repeats are recognised, of what is done or discarded. */
+  readonly idsMs: number;
+  /** Dead letters, with everything about them. */
+  readonly deadLettersMs: number;
+}
+
 export interface Inbox {
   /** For people: what is in the inbox, and what becomes of what could not be handled. */
   readonly admin: InboxAdmin;
@@ -78,7 +88,8 @@ export interface Inbox {
    * Stores a batch in one transaction, with the cursors that belong to it. Events whose id is known
    * are passed over. Resolves once it is on disk.
    *
-   * @throws {ServiceBotError} INBOX_FULL when the backlog has reached its limit
+   * @throws {ServiceBotError} INBOX_FULL when the backlog has reached its limit; STORE_UNAVAILABLE also
+   *   when the disk is nearly full
    */
   put(
     events: readonly NewEvent[],
@@ -114,6 +125,12 @@ export interface Inbox {
 
   /** Makes idle lanes that have pending events ready again. Resolves to how many there were. */
   heal(): Promise<number>;
+
+  /**
+   * Drops one small batch of what is older than it need be, and gives free space back. Resolves to true
+   * while there is more to look at.
+   */
+  sweep(keep: Retention): Promise<boolean>;
 
   /** Records the intent of a step unless there is one. Undefined when the lease was lost. */
   beginStep(claim: Claim, name: string, request: string): Promise<StepStart | undefined>;

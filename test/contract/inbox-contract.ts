@@ -7,6 +7,7 @@ import { message, messages } from "../support/inbox-events.ts";
 import { decisionsContract } from "./inbox-decisions.ts";
 import { historyContract } from "./inbox-history.ts";
 import { lookContract } from "./inbox-look.ts";
+import { retentionContract } from "./inbox-retention.ts";
 import { LEASE, type OpenInbox } from "./open-inbox.ts";
 
 /** What every implementation of the inbox promises. */
@@ -453,6 +454,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
     historyContract(open);
     lookContract(open);
     decisionsContract(open);
+    retentionContract(open);
 
     test("a closed inbox refuses writes and says so", async () => {
       await inbox.close();

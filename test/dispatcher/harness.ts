@@ -28,7 +28,8 @@ export function harness(
     ...options
   }: Partial<DispatcherOptions> & Partial<Pick<JobHandler, "optionsFor" | "failed">> = {},
 ): Harness {
-  const clock = new ManualClock(1_800_000_000_000);
+  const given = options.clock;
+  const clock = given instanceof ManualClock ? given : new ManualClock(1_800_000_000_000);
   const inbox = new SqliteInbox({ file: ":memory:", clock });
   const log = logSink();
   const failures: unknown[] = [];
@@ -58,6 +59,7 @@ export function harness(
   onTestFinished(async () => {
     await stop(dispatcher, clock);
     await inbox.close();
+    await options.inbox?.close();
   });
   return { inbox, clock, dispatcher, log, failures };
 }

@@ -76,7 +76,7 @@ export class Lanes {
     this.#advance = db.prepare(
       `UPDATE lane SET pending = pending - 1, owner = NULL,
          ready_at = CASE WHEN pending > 1 THEN @now END,
-         done_ord = max(coalesce(done_ord, ''), (SELECT ord FROM event WHERE id = @id))
+         done_at = @now, done_ord = max(coalesce(done_ord, ''), (SELECT ord FROM event WHERE id = @id))
        WHERE ${HELD}`,
     );
     this.#postpone = db.prepare(`UPDATE lane SET owner = NULL, ready_at = @at WHERE ${HELD}`);

@@ -5,7 +5,7 @@ import { migrate } from "../../core/migrate.ts";
 import { hasCode, messageOf, ServiceBotError } from "../../errors.ts";
 
 /** The name SQLite gives to a database that lives in memory alone. */
-const MEMORY = ":memory:";
+export const MEMORY = ":memory:";
 
 /** How long a statement waits for another connection, such as somebody's `sqlite3` shell, in ms. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -88,6 +88,8 @@ function makeFolder(path: string): void {
 
 function configure(db: Database, file: string): void {
   db.pragma("trusted_schema = OFF");
+  // Before the first table is made, and only then: lets free pages be given back a few at a time.
+  db.pragma("auto_vacuum = INCREMENTAL");
   db.pragma("foreign_keys = ON");
   db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
   db.pragma(`journal_size_limit = ${WAL_LIMIT_BYTES}`);
