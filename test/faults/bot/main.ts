@@ -12,23 +12,19 @@ import { readSettings } from "./settings.ts";
 import { tell } from "./tell.ts";
 
 const settings = readSettings(process.env);
-const { requestTimeoutMs, handlerTimeoutMs, shutdownGraceMs, retry, failpoint, runsFile } =
-  settings;
+const { answers, failpoint, runsFile, ...options } = settings;
 const runs = runsFile === undefined ? undefined : openSync(runsFile, "a");
 limitFile();
 
 const bot = new Bot({
-  requestTimeoutMs,
-  handlerTimeoutMs,
-  shutdownGraceMs,
-  retry,
+  ...options,
   ...(failpoint === undefined ? {} : { fetch: arm(failpoint) }),
 });
 bot.on("dm.message", async (ctx) => {
   const { excerpt, conversationId } = ctx.payload;
   if (runs !== undefined) writeSync(runs, `${ctx.event.id} ${conversationId} ${ctx.late}\n`);
   await misbehave(ctx);
-  for (let n = 1; n <= settings.answers; n++) {
+  for (let n = 1; n <= answers; n++) {
     if (n > 1 && behaviourOf(excerpt) === "slow")
       await wait(700, undefined, { signal: ctx.signal });
     await ctx.reply(answerTo(excerpt, n));

@@ -7,6 +7,8 @@ export interface BotSettings {
   readonly handlerTimeoutMs: number;
   readonly shutdownGraceMs: number;
   readonly retry: { readonly baseMs: number; readonly maxMs: number };
+  /** New events are refused when less is free on the disk, in bytes. */
+  readonly minFreeBytes: number;
   /** How many answers a message gets. */
   readonly answers: number;
   /** Dies here. */
@@ -22,6 +24,8 @@ export const usualSettings: BotSettings = {
   handlerTimeoutMs: 60_000,
   shutdownGraceMs: 5_000,
   retry: { baseMs: 10, maxMs: 100 },
+  // A small disk would count as full from the beginning.
+  minFreeBytes: 0,
   answers: 2,
 };
 
