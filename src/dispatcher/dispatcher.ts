@@ -54,7 +54,13 @@ export class Dispatcher {
     const { inbox, clock, log, scrub = (text) => text } = options;
     this.#options = options;
     this.#leaseMs = options.leaseMs ?? 30_000;
-    this.#settlement = new Settlement({ inbox, clock, log, scrub });
+    this.#settlement = new Settlement({
+      inbox,
+      clock,
+      log,
+      scrub,
+      stopping: this.#draining.signal,
+    });
     this.#wake = new Wake(clock);
   }
 

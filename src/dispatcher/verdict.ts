@@ -40,9 +40,17 @@ export function judge(error: unknown, attempt: number, policy: RetryPolicy): Ver
     const spread = backoff(policy.backoff, 1, policy.random);
     return { kind: "release", delayMs: (outage.retryAfterMs ?? 0) + spread, error };
   }
+  // A full disk fails every step, and is no more the event's fault than the platform's silence.
+  if (findCause(error, isStoreAway) !== undefined) {
+    return { kind: "release", delayMs: backoff(policy.backoff, 1, policy.random), error };
+  }
   if (attempt >= policy.maxAttempts) return { kind: "dead", error };
   const delayMs = later?.delayMs ?? backoff(policy.backoff, attempt, policy.random);
   return { kind: "retry", delayMs, error };
+}
+
+function isStoreAway(error: unknown): error is ServiceBotError {
+  return codeOf(error) === "STORE_UNAVAILABLE";
 }
 
 function codeOf(error: unknown): string | undefined {

@@ -100,6 +100,8 @@ export interface Inbox {
   /**
    * Leases up to `limit` lanes that are ready, and counts an attempt on the first event of each:
    * before the handler runs, so that one which kills the process still reaches the dead letters.
+   * Of the events whose runs ended with the process twice or more, one at a time: the one that is the
+   * reason must not take the others along.
    */
   claim(limit: number, leaseMs: number): Promise<readonly Claim[]>;
 

@@ -175,13 +175,14 @@ describe("failures", () => {
   });
 });
 
-describe("outages of the platform", () => {
+describe("outages", () => {
   const outages = {
     "no connection": new NetworkError("API_UNREACHABLE", "down", { sent: false }),
     "no answer in time": new NetworkError("API_TIMEOUT", "slow", { sent: true }),
     "429": new ApiError("slow down", { status: 429 }),
     "503": new ApiError("away", { status: 503 }),
     "a wrapped 503": new Error("in my code", { cause: new ApiError("away", { status: 503 }) }),
+    "a store that is full": new ServiceBotError("STORE_UNAVAILABLE", "database or disk is full"),
   };
 
   for (const [name, error] of Object.entries(outages)) {
@@ -454,22 +455,28 @@ describe("a store that fails", () => {
     expect(seen).toEqual(["1"]);
   });
 
-  test("an outcome that cannot be written is written once the store is back", async () => {
-    const { inbox, dispatcher, clock } = harness(() => undefined);
-    const complete = inbox.complete.bind(inbox);
-    let calls = 0;
-    inbox.complete = (claim) => {
-      calls += 1;
-      return calls === 1
-        ? Promise.reject(new ServiceBotError("STORE_UNAVAILABLE", "disk full"))
-        : complete(claim);
-    };
-    await inbox.put(messages("1"), "webhook");
-    await untilTrue(() => calls === 1);
-    await clock.advance(5_000);
-    await dispatcher.idle();
-    expect(await inbox.stats()).toMatchObject({ pending: 0, done: 1 });
-  });
+  for (const failures of [1, 8]) {
+    test(`an outcome that cannot be written ${failures} times is written once the store is back`, async () => {
+      const { inbox, dispatcher, clock } = harness(() => undefined);
+      const complete = inbox.complete.bind(inbox);
+      let calls = 0;
+      inbox.complete = (claim) => {
+        calls += 1;
+        return calls <= failures
+          ? Promise.reject(new ServiceBotError("STORE_UNAVAILABLE", "disk full"))
+          : complete(claim);
+      };
+      await inbox.put(messages("1"), "webhook");
+      for (let call = 1; call <= failures; call++) {
+        await untilTrue(() => calls >= call);
+        await clock.advance(5_000);
+      }
+      await dispatcher.idle();
+      expect(calls).toBe(failures + 1);
+      expect(await inbox.stats()).toMatchObject({ pending: 0, done: 1 });
+      expect((await inbox.admin.show("1")).attempts).toBe(1);
+    });
+  }
 });
 
 /** Gives the event loop turns until the condition holds. */
