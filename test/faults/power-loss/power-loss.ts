@@ -82,7 +82,7 @@ function figures(all: readonly Findings[]): Record<string, number> {
     syncs: total(all, "syncs"),
     "calls in the journal": total(all, "records"),
     "answers before their sync": total(all, "early"),
-    "acknowledged events lost": total(all, "lost"),
+    "acknowledged events lost, all cuts added up": total(all, "lost"),
   };
 }
 

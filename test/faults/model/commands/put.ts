@@ -54,23 +54,31 @@ export const put: Arbitrary<Command> = batch.map((batch) =>
   command(`put ${show(batch)}`, (model, world) => putInto(batch, model, world)),
 );
 
-/** A batch whose last statement fails leaves nothing behind, and takes no neighbour with it. */
-export const putBroken: Arbitrary<Command> = fc.tuple(batch, batch).map(([bad, good]) =>
-  command(
-    `put ${show(bad)} with a cursor that cannot be stored, beside ${show(good)}`,
-    async (model, world) => {
-      const broken: CursorMove = Object.assign(
-        { name: "events", position: "" },
-        { position: null },
-      );
-      const refused = assert.rejects(
-        world.store.inbox.put(bad.events, bad.source, [...bad.cursors, broken]),
-        { code: model.full ? "INBOX_FULL" : "STORE_UNAVAILABLE" },
-      );
-      await Promise.all([refused, putInto(good, model, world)]);
-    },
-  ),
-);
+/** A batch of which one statement fails leaves nothing behind, and takes no neighbour with it. */
+export const putBroken: Arbitrary<Command> = fc
+  .tuple(batch, batch, fc.boolean())
+  .map(([bad, good, byCursor]) =>
+    command(
+      `put ${show(bad)} with a broken ${byCursor ? "cursor" : "event"}, beside ${show(good)}`,
+      async (model, world) => {
+        const { events, source, cursors } = byCursor ? withBrokenCursor(bad) : withBrokenEvent(bad);
+        const code = model.full ? "INBOX_FULL" : "STORE_UNAVAILABLE";
+        const refused = assert.rejects(world.store.inbox.put(events, source, cursors), { code });
+        await Promise.all([refused, putInto(good, model, world)]);
+      },
+    ),
+  );
+
+function withBrokenCursor(batch: Batch): Batch {
+  const broken: CursorMove = Object.assign({ name: "events", position: "" }, { position: null });
+  return { ...batch, cursors: [...batch.cursors, broken] };
+}
+
+function withBrokenEvent(batch: Batch): Batch {
+  const usual = { id: "broken", type: "follow", lane: "lane 0", ord: "", body: "" };
+  const broken: NewEvent = Object.assign(usual, { type: null });
+  return { ...batch, events: [...batch.events, broken] };
+}
 
 export function show({ events, source, cursors }: Batch): string {
   const ids = events.map(({ id, unusable }) => (unusable === undefined ? id : `${id}!`));
