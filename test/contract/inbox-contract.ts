@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Claim, Inbox } from "../../src/inbox/inbox.ts";
+import type { Claim, Inbox, NewEvent } from "../../src/inbox/inbox.ts";
 import { ManualClock } from "../../src/testing/manual-clock.ts";
 import { first } from "../support/first.ts";
 import { message, messages } from "../support/inbox-events.ts";
@@ -135,6 +135,19 @@ export function inboxContract(name: string, open: OpenInbox): void {
         await expect(refused).rejects.toThrow();
         expect(await small.cursor("events")).toBe("1");
         await small.close();
+      });
+    });
+
+    describe("a batch that cannot be stored", () => {
+      test("leaves the cursor where it was, and none of its events", async () => {
+        await inbox.put([], "poll", [{ name: "events", position: "0" }]);
+        const broken: NewEvent = Object.assign(message("2"), { type: null });
+        const refused = inbox.put([message("1"), broken], "poll", [
+          { name: "events", position: "2" },
+        ]);
+        await expect(refused).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+        expect(await inbox.cursor("events")).toBe("0");
+        expect(await inbox.stats()).toMatchObject({ pending: 0 });
       });
     });
 

@@ -202,6 +202,25 @@ describe("after the process died inside a step", () => {
     expect(searched).toBe(true);
   });
 
+  test("and died again after trying anew, the search waits for the newer call", async () => {
+    void (await begin()).run(reply("reply/1", "hi", died));
+    await underWay();
+    void (await begin()).run(reply("reply/1", "hi", died));
+    await underWay();
+    const next = await handOver();
+    let searched = false;
+    const find = async () => {
+      searched = true;
+      return undefined;
+    };
+    const running = next.run(reply("reply/1", "hi", { find }));
+    await clock.advance(IN_FLIGHT - 1);
+    expect(searched).toBe(false);
+    await clock.advance(1);
+    await running;
+    expect(platform.size).toBe(1);
+  });
+
   test("the wait ends when the run is aborted", async () => {
     void (await begin()).run(reply("reply/1", "hi", died));
     await underWay();

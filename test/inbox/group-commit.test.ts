@@ -56,6 +56,16 @@ test("a write that fails is refused alone, and leaves nothing behind", async () 
   expect(db.inTransaction).toBe(false);
 });
 
+test("a commit that fails is told to whom it concerns, and to nobody that it was kept", async () => {
+  db.pragma("foreign_keys = ON");
+  db.exec("CREATE TABLE child (n REFERENCES t (n) DEFERRABLE INITIALLY DEFERRED)");
+  const orphan = () => db.prepare("INSERT INTO child VALUES (99)").run().changes;
+  const results = await Promise.allSettled([group.write(insert(1)), group.write(orphan)]);
+  expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
+  expect(rows()).toEqual([1]);
+  expect(db.prepare("SELECT n FROM child").all()).toEqual([]);
+});
+
 test("a full disk refuses the write, and the next one goes through once there is room", async () => {
   const pages = Number(db.pragma("page_count", { simple: true }));
   db.exec("CREATE TABLE big (x BLOB)");

@@ -58,7 +58,7 @@ export class Lanes {
     );
     this.#lease = db.prepare(
       `UPDATE lane SET owner = @owner, fence = fence + 1, ready_at = @until
-       WHERE key IN (SELECT key FROM lane WHERE ready_at <= @now ORDER BY ready_at LIMIT @limit)
+       WHERE key IN (SELECT key FROM lane WHERE ready_at <= @now ORDER BY ready_at, key LIMIT @limit)
        RETURNING key, fence, done_ord`,
     );
     this.#head = db.prepare(
@@ -106,6 +106,8 @@ export class Lanes {
   claim(limit: number, leaseMs: number, now: number): Claim[] {
     const claims: Claim[] = [];
     const lanes = this.#lease.all({ owner: this.#owner, until: now + leaseMs, now, limit });
+    // The order of what an UPDATE returns is undefined, and it decides which suspect runs first.
+    lanes.sort((a, b) => (a.key < b.key ? -1 : 1));
     for (const lane of lanes) {
       const head = this.#head.get({ lane: lane.key });
       if (head === undefined) {

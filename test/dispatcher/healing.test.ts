@@ -1,0 +1,35 @@
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { expect, onTestFinished, test } from "vitest";
+import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
+import { messages } from "../support/inbox-events.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { harness } from "./harness.ts";
+
+test("a lane that was left idle with pending events is found within a minute and handled at once", async () => {
+  const file = join(temporaryFolder(), "bot.db");
+  const inbox = new SqliteInbox({ file });
+  onTestFinished(() => inbox.close());
+  await inbox.put(messages("1"), "webhook");
+  const db = new Sqlite(file);
+  db.exec("UPDATE lane SET ready_at = NULL, pending = 0");
+  db.close();
+
+  const seen: string[] = [];
+  const handled = Promise.withResolvers<void>();
+  const { dispatcher, clock, log } = harness(
+    (job) => {
+      seen.push(job.event.id);
+      handled.resolve();
+    },
+    { inbox },
+  );
+  await dispatcher.idle();
+  await clock.advance(59_999);
+  expect(seen).toEqual([]);
+  await clock.advance(1);
+  await handled.promise;
+  await dispatcher.idle();
+  expect(await inbox.stats()).toMatchObject({ pending: 0, done: 1 });
+  expect(log.records).toContainEqual(expect.objectContaining({ level: "warn", lanes: 1 }));
+});

@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { ServiceBotError } from "../../src/errors.ts";
+import { message, messages } from "../support/inbox-events.ts";
+import { gate, harness } from "./harness.ts";
+
+test("places that are taken are not given again to what arrives later", async () => {
+  const gates = new Map(["1", "2", "3"].map((id) => [id, gate()]));
+  const running = new Set<string>();
+  const { inbox, dispatcher, clock } = harness(
+    async ({ event }) => {
+      running.add(event.id);
+      await gates.get(event.id)?.pass();
+      running.delete(event.id);
+    },
+    { concurrency: 2 },
+  );
+  await inbox.put([message("1", "a")], "webhook");
+  await gates.get("1")?.entered;
+  await inbox.put([message("2", "b"), message("3", "c")], "webhook");
+  await Promise.race([gates.get("2")?.entered, gates.get("3")?.entered]);
+  await clock.advance(0);
+  expect(running.size).toBe(2);
+  for (const { open } of gates.values()) open();
+  await dispatcher.idle();
+  expect(await inbox.stats()).toMatchObject({ done: 3 });
+});
+
+test("when the bot stops, a running handler is left alone for its grace period", async () => {
+  const running = gate();
+  const signals: AbortSignal[] = [];
+  const { inbox, dispatcher, clock } = harness(async ({ signal }) => {
+    signals.push(signal);
+    await running.pass();
+  });
+  await inbox.put(messages("1"), "webhook");
+  await running.entered;
+  const drained = dispatcher.drain(5_000);
+  await clock.advance(4_999);
+  expect(signals[0]?.aborted).toBe(false);
+  running.open();
+  await drained;
+  expect(await inbox.stats()).toMatchObject({ pending: 0, done: 1 });
+});
+
+test("an event with a step of which nobody can tell what became is parked at once", async () => {
+  const { inbox, dispatcher } = harness(() => {
+    throw new ServiceBotError("STEP_UNCERTAIN", "look at the conversation");
+  });
+  await inbox.put(messages("1"), "webhook");
+  await dispatcher.idle();
+  expect(await inbox.deadLetters(10)).toMatchObject([
+    { id: "1", attempts: 1, error: expect.stringContaining("look at the conversation") },
+  ]);
+});

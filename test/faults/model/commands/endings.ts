@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import fc, { type Arbitrary } from "fast-check";
+import type { Claim, Inbox } from "../../../../src/inbox/inbox.ts";
+import type { InboxModel } from "../inbox-model.ts";
+import { type Command, command, onClaim } from "../world.ts";
+import { LEASE } from "./claim.ts";
+import { batch, putInto, show } from "./put.ts";
+
+/** What can become of a claim, done to the model and to the real thing. */
+interface Ending {
+  readonly text: string;
+  model(model: InboxModel, claim: number): boolean;
+  real(inbox: Inbox, claim: Claim): Promise<boolean>;
+}
+
+const delayMs = fc.constantFrom(0, 1, 500, 5_000);
+
+const ending: Arbitrary<Ending> = fc.oneof(
+  { weight: 3, arbitrary: fc.constant(complete()) },
+  { weight: 1, arbitrary: fc.constant(bury()) },
+  { weight: 1, arbitrary: delayMs.map(retry) },
+  { weight: 1, arbitrary: delayMs.map(release) },
+);
+
+/** How many claims back: the newest most of the time. */
+export const back: Arbitrary<number> = fc.oneof(fc.nat(2), fc.nat(2), fc.nat(20));
+
+export const end: Arbitrary<Command> = fc.tuple(back, ending).map(([back, ending]) =>
+  onClaim(back, ending.text, async ({ n, real }, model, { store }) => {
+    const expected = ending.model(model, n);
+    assert.equal(await ending.real(store.inbox, real), expected, "the lease is held");
+  }),
+);
+
+/** An event that arrives in the moment in which its lane is let go must not be stranded. */
+export const endBesidePut: Arbitrary<Command> = fc
+  .tuple(back, ending, batch)
+  .map(([back, ending, batch]) =>
+    onClaim(back, `put ${show(batch)} beside ${ending.text}`, async ({ n, real }, model, world) => {
+      const putting = putInto(batch, model, world);
+      const ended = ending.real(world.store.inbox, real);
+      const [held] = await Promise.all([ended, putting]);
+      assert.equal(held, ending.model(model, n), "the lease is held");
+    }),
+  );
+
+export const extend: Arbitrary<Command> = fc.array(back, { maxLength: 3 }).map((backs) =>
+  command(`extend claims -${[...new Set(backs)].join(" -")}`, async (model, world) => {
+    const numbers = [...new Set(backs)]
+      .map((back) => model.claims.length - 1 - back)
+      .filter((n) => n >= 0);
+    const expected = numbers.filter((n) => model.extend(n, LEASE)).map((n) => world.claims[n]);
+    const claims = numbers.flatMap((n) => world.claims[n] ?? []);
+    assert.deepEqual(await world.store.inbox.extend(claims, LEASE), expected);
+  }),
+);
+
+function complete(): Ending {
+  return {
+    text: "complete",
+    model: (model, claim) => model.end(claim),
+    real: (inbox, claim) => inbox.complete(claim),
+  };
+}
+
+function bury(): Ending {
+  return {
+    text: "bury",
+    model: (model, claim) => model.end(claim, "Error: boom"),
+    real: (inbox, claim) => inbox.bury(claim, "Error: boom"),
+  };
+}
+
+function retry(delayMs: number): Ending {
+  return {
+    text: `retry in ${delayMs} ms`,
+    model: (model, claim) => model.postpone(claim, delayMs, true),
+    real: (inbox, claim) => inbox.retry(claim, delayMs, "Error: not yet"),
+  };
+}
+
+function release(delayMs: number): Ending {
+  return {
+    text: `release for ${delayMs} ms`,
+    model: (model, claim) => model.postpone(claim, delayMs, false),
+    real: (inbox, claim) => inbox.release(claim, delayMs),
+  };
+}

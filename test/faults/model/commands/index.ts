@@ -1,0 +1,18 @@
+import type { Arbitrary } from "fast-check";
+import type { Command } from "../world.ts";
+import { claim } from "./claim.ts";
+import { end, endBesidePut, extend } from "./endings.ts";
+import { put, putBroken } from "./put.ts";
+import { ask } from "./questions.ts";
+import { begin, drop, finish, restart } from "./steps.ts";
+import { heal, healStranded, pass, reopen } from "./time.ts";
+
+/** Every act there is; what is here several times comes that much more often. */
+export const commands: Arbitrary<Command>[] = [
+  ...[put, put, put, putBroken],
+  ...[claim, claim, claim, claim],
+  ...[end, end, end, end, endBesidePut, extend],
+  ...[begin, begin, restart, finish, finish, drop],
+  ...[pass, pass, reopen, heal, healStranded],
+  ...[ask],
+];

@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import fc, { type Arbitrary } from "fast-check";
+import { orderKey } from "../../../../src/events/id.ts";
+import type { CursorMove, NewEvent, Source } from "../../../../src/inbox/inbox.ts";
+import { IDS } from "../ids.ts";
+import type { InboxModel } from "../inbox-model.ts";
+import { type Command, command, type World } from "../world.ts";
+
+/** A batch on its way in: duplicates of each other and of what is there, unusable ones, cursors. */
+export interface Batch {
+  readonly events: readonly NewEvent[];
+  readonly source: Source;
+  readonly cursors: readonly CursorMove[];
+}
+
+const event: Arbitrary<NewEvent> = fc
+  .record({ n: fc.nat(IDS.length - 1), broken: fc.integer({ min: 0, max: 9 }) })
+  .map(({ n, broken }) => {
+    const id = IDS[n] ?? "0";
+    const type = n % 5 === 0 ? "follow" : "dm.message";
+    const lane = `lane ${n % 3}`;
+    const unusable = broken === 0 ? { unusable: `${id} cannot be read` } : {};
+    return { id, type, lane, ord: orderKey(id), body: `{"id":"${id}"}`, ...unusable };
+  });
+
+export const batch: Arbitrary<Batch> = fc.record({
+  events: fc.oneof(
+    event.map((one) => [one]),
+    fc.array(event, { maxLength: 6 }),
+  ),
+  source: fc.constantFrom("webhook", "poll"),
+  cursors: fc.array(
+    fc.record({
+      name: fc.constantFrom("events", "other"),
+      position: fc.nat(9).map(String),
+    }),
+    { maxLength: 2 },
+  ),
+});
+
+/** Puts the batch into both. */
+export async function putInto(batch: Batch, model: InboxModel, world: World): Promise<void> {
+  const { events, source, cursors } = batch;
+  const { inbox } = world.store;
+  if (model.full) {
+    await assert.rejects(inbox.put(events, source, cursors), { code: "INBOX_FULL" });
+    return;
+  }
+  const expected = model.put(events, source, cursors);
+  assert.deepEqual(await inbox.put(events, source, cursors), expected);
+}
+
+export const put: Arbitrary<Command> = batch.map((batch) =>
+  command(`put ${show(batch)}`, (model, world) => putInto(batch, model, world)),
+);
+
+/** A batch of which one statement fails leaves nothing behind, and takes no neighbour with it. */
+export const putBroken: Arbitrary<Command> = fc
+  .tuple(batch, batch, fc.boolean())
+  .map(([bad, good, byCursor]) =>
+    command(
+      `put ${show(bad)} with a broken ${byCursor ? "cursor" : "event"}, beside ${show(good)}`,
+      async (model, world) => {
+        const { events, source, cursors } = byCursor ? withBrokenCursor(bad) : withBrokenEvent(bad);
+        const code = model.full ? "INBOX_FULL" : "STORE_UNAVAILABLE";
+        const refused = assert.rejects(world.store.inbox.put(events, source, cursors), { code });
+        await Promise.all([refused, putInto(good, model, world)]);
+      },
+    ),
+  );
+
+function withBrokenCursor(batch: Batch): Batch {
+  const broken: CursorMove = Object.assign({ name: "events", position: "" }, { position: null });
+  return { ...batch, cursors: [...batch.cursors, broken] };
+}
+
+function withBrokenEvent(batch: Batch): Batch {
+  const usual = { id: "broken", type: "follow", lane: "lane 0", ord: "", body: "" };
+  const broken: NewEvent = Object.assign(usual, { type: null });
+  return { ...batch, events: [...batch.events, broken] };
+}
+
+export function show({ events, source, cursors }: Batch): string {
+  const ids = events.map(({ id, unusable }) => (unusable === undefined ? id : `${id}!`));
+  const moves = cursors.map(({ name, position }) => `${name}=${position}`);
+  return `[${ids.join(" ")}] by ${source}${moves.length > 0 ? ` with ${moves.join(" ")}` : ""}`;
+}

@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import fc, { type Arbitrary } from "fast-check";
+import type { DeadLetter } from "../../../../src/inbox/inbox.ts";
+import { IDS } from "../ids.ts";
+import type { InboxModel } from "../inbox-model.ts";
+import { type Command, command, type World } from "../world.ts";
+import { refOf, STEPS } from "./steps.ts";
+
+export const ask: Arbitrary<Command> = fc.constant(command("ask everything", askEverything));
+
+/** Whatever can be asked without changing anything. */
+export async function askEverything(model: InboxModel, { store }: World): Promise<void> {
+  const { inbox } = store;
+  assert.deepEqual(await inbox.stats(), model.stats(), "stats");
+  assert.equal(await inbox.nextReadyIn(), nextReadyIn(model), "nextReadyIn");
+  assert.deepEqual(await inbox.webhookTypes(), model.webhookTypes, "webhookTypes");
+  for (const name of ["events", "other", "none"]) {
+    assert.equal(await inbox.cursor(name), model.cursors.get(name), `cursor ${name}`);
+  }
+  const refs = IDS.flatMap((id) => STEPS.map((step) => refOf(id, step)));
+  assert.deepEqual(await inbox.claimedRefs(refs), model.refs(), "claimedRefs");
+  const letters = await inbox.deadLetters(IDS.length);
+  assert.deepEqual(sorted(letters), sorted(model.deadLetters()), "deadLetters");
+  const times = letters.map(({ diedAt }) => diedAt);
+  assert.deepEqual(
+    times,
+    [...times].sort((a, b) => b - a),
+    "newest dead letters first",
+  );
+}
+
+function nextReadyIn(model: InboxModel): number | undefined {
+  const times = [...model.waiting().values()];
+  return times.length === 0 ? undefined : Math.max(0, Math.min(...times) - model.now);
+}
+
+function sorted(letters: readonly DeadLetter[]): DeadLetter[] {
+  return [...letters].sort((a, b) => (a.id < b.id ? -1 : 1));
+}

@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import fc, { type Arbitrary } from "fast-check";
+import { type Command, command } from "../world.ts";
+import { LEASE } from "./claim.ts";
+
+/** Leases run out, retries fall due. */
+export const pass: Arbitrary<Command> = fc.constantFrom(1, 499, LEASE - 1, LEASE, 5_000).map((ms) =>
+  command(`${ms} ms pass`, async (model, { clock }) => {
+    model.now += ms;
+    await clock.advance(ms);
+  }),
+);
+
+/** The process dies, and another one opens the store. */
+export const reopen: Arbitrary<Command> = fc.constant(
+  command("reopen", async (model, { store }) => {
+    model.recover();
+    await store.reopen();
+  }),
+);
+
+/** A sound inbox has nothing to heal. */
+export const heal: Arbitrary<Command> = fc.constant(
+  command("heal", async (_model, { store }) => assert.equal(await store.inbox.heal(), 0)),
+);
+
+/** A lane that was stranded is found and is ready at once. */
+export const healStranded: Arbitrary<Command> = fc.nat(2).map((pick) =>
+  command(`strand and heal lane ${pick}`, async (model, { store }) => {
+    const key = `lane ${pick}`;
+    const lane = model.lanes.get(key);
+    if (lane?.readyAt === undefined || lane.holder !== undefined) return;
+    await store.strand(key);
+    lane.readyAt = model.now;
+    assert.equal(await store.inbox.heal(), 1);
+  }),
+);

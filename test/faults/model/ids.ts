@@ -1,0 +1,24 @@
+/** Ids as the platform means them, written down a second time: digits are numbers, the rest is text. */
+export function compareIds(a: string, b: string): number {
+  const numbers = [isNumber(a), isNumber(b)];
+  if (numbers[0] !== numbers[1]) return numbers[0] ? -1 : 1;
+  return numbers[0] ? compare(BigInt(a), BigInt(b)) : compare(a, b);
+}
+
+export function compareText(a: string, b: string): number {
+  return compare(a, b);
+}
+
+/** Among them: different lengths, beyond 2^53, leading zeros (two ids, one place), and text. */
+export const IDS: readonly string[] = [
+  ...Array.from({ length: 24 }, (_, n) => String(n + 1)),
+  ...["07", "100", "99", "9007199254740993", "9007199254740992", "evt_b", "evt_10", "evt_9"],
+];
+
+function isNumber(id: string): boolean {
+  return /^[0-9]+$/.test(id);
+}
+
+function compare<T extends string | bigint>(a: T, b: T): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,280 @@
+import type {
+  Claim,
+  CursorMove,
+  DeadLetter,
+  InboxStats,
+  NewEvent,
+  PutResult,
+  Source,
+  StepStart,
+} from "../../../src/inbox/inbox.ts";
+import { compareIds, compareText } from "./ids.ts";
+
+/** How long a suspect waits for another one, in milliseconds. */
+const SUSPECT_WAIT_MS = 200;
+
+interface ModelStep {
+  state: "open" | "done";
+  request: string;
+  result: string;
+  ref: string | undefined;
+  startedAt: number;
+}
+
+interface ModelEvent extends NewEvent {
+  readonly source: Source;
+  /** Counts the arrivals. */
+  readonly seq: number;
+  readonly receivedAt: number;
+  readonly steps: Map<string, ModelStep>;
+  state: "pending" | "done" | "dead";
+  attempts: number;
+  /** Runs that ended without a word. */
+  crashes: number;
+  endedAt: number;
+  error: string;
+}
+
+interface ModelLane {
+  /** Undefined: nothing to do. */
+  readyAt: number | undefined;
+  /** The number of the claim that holds the lease. */
+  holder: number | undefined;
+  /** The highest id that has ended. */
+  ended: string | undefined;
+}
+
+/** What a claim is expected to say. The fence is the store's own affair; it has to grow. */
+export type ExpectedClaim = Omit<Claim, "fence">;
+
+/**
+ * The inbox as simple as it can be said: maps in memory, every question answered by looking at all
+ * events. No counters, no indexes, no transactions; claims are numbered in the order in which they
+ * were made.
+ */
+export class InboxModel {
+  now: number;
+  readonly maxBacklog: number;
+  readonly events: Map<string, ModelEvent> = new Map();
+  readonly lanes: Map<string, ModelLane> = new Map();
+  readonly cursors: Map<string, string> = new Map();
+  readonly webhookTypes: Set<string> = new Set();
+  /** All claims there ever were, those that lost their lease included. */
+  readonly claims: { readonly lane: string; readonly id: string }[] = [];
+
+  /** The claim of an event that may be what ends the process. */
+  #suspect: number | undefined;
+
+  constructor(now: number, maxBacklog: number) {
+    this.now = now;
+    this.maxBacklog = maxBacklog;
+  }
+
+  get full(): boolean {
+    return this.pending().length >= this.maxBacklog;
+  }
+
+  put(events: readonly NewEvent[], source: Source, cursors: readonly CursorMove[]): PutResult {
+    const fresh = events.filter((event) => this.#store(event, source));
+    if (source === "webhook") for (const { type } of events) this.webhookTypes.add(type);
+    for (const { name, position } of cursors) this.cursors.set(name, position);
+    return {
+      stored: fresh.map(({ id }) => id),
+      duplicates: events.length - fresh.length,
+      unusable: fresh.filter(({ unusable }) => unusable !== undefined).length,
+    };
+  }
+
+  /** When each lane that waits becomes ready, or has. */
+  waiting(): ReadonlyMap<string, number> {
+    const waiting = new Map<string, number>();
+    for (const [key, { readyAt }] of this.lanes) {
+      if (readyAt !== undefined) waiting.set(key, readyAt);
+    }
+    return waiting;
+  }
+
+  /** Those lanes that have waited longest, in the order of their keys. */
+  claim(limit: number, leaseMs: number): ExpectedClaim[] {
+    const ready = [...this.waiting()].filter(([, at]) => at <= this.now);
+    ready.sort(([a, since], [b, until]) => since - until || compareText(a, b));
+    const lanes = ready.slice(0, limit).map(([lane]) => lane);
+    for (const lane of lanes) this.#lapse(lane);
+    return lanes.sort(compareText).flatMap((lane) => this.#claimLane(lane, leaseMs) ?? []);
+  }
+
+  /** A lane that can be claimed although it is held: its lease ran out, and with it the run. */
+  #lapse(key: string): void {
+    const lane = this.#lane(key);
+    const [head] = this.pending(key);
+    const held = lane.holder === undefined ? undefined : this.claims[lane.holder];
+    if (head !== undefined && held?.id === head.id) head.crashes += 1;
+    lane.holder = undefined;
+  }
+
+  #claimLane(lane: string, leaseMs: number): ExpectedClaim | undefined {
+    const state = this.#lane(lane);
+    const [head] = this.pending(lane);
+    if (head === undefined) throw new Error(`${lane} has nothing to claim`);
+    // Of those that have crashed twice, one at a time.
+    if (head.attempts >= 2 && head.crashes >= 2) {
+      if (this.#suspect !== undefined && this.holds(this.#suspect)) {
+        state.readyAt = this.now + SUSPECT_WAIT_MS;
+        return undefined;
+      }
+      this.#suspect = this.claims.length;
+    }
+    head.attempts += 1;
+    state.readyAt = this.now + leaseMs;
+    state.holder = this.claims.push({ lane, id: head.id }) - 1;
+    const { id, type, body, source, attempts: attempt, receivedAt } = head;
+    const late = state.ended !== undefined && compareIds(id, state.ended) < 0;
+    return { lane, id, type, body, source, attempt, late, receivedAt };
+  }
+
+  extend(claim: number, leaseMs: number): boolean {
+    return this.#whileHeld(claim, (lane) => {
+      lane.readyAt = this.now + leaseMs;
+    });
+  }
+
+  end(claim: number, error?: string): boolean {
+    return this.#whileHeld(claim, (lane, event) => {
+      event.state = error === undefined ? "done" : "dead";
+      event.error = error ?? "";
+      event.endedAt = this.now;
+      if (lane.ended === undefined || compareIds(event.id, lane.ended) > 0) lane.ended = event.id;
+      lane.holder = undefined;
+      lane.readyAt = this.pending(event.lane).length > 0 ? this.now : undefined;
+    });
+  }
+
+  postpone(claim: number, delayMs: number, counts: boolean): boolean {
+    return this.#whileHeld(claim, (lane, event) => {
+      lane.holder = undefined;
+      lane.readyAt = this.now + delayMs;
+      if (!counts) event.attempts -= 1;
+    });
+  }
+
+  beginStep(claim: number, name: string, request: string): StepStart | undefined {
+    let start: StepStart | undefined;
+    this.#whileHeld(claim, (_lane, { steps }) => {
+      const step = steps.get(name);
+      if (step === undefined) {
+        const { now: startedAt } = this;
+        steps.set(name, { state: "open", request, result: "", ref: undefined, startedAt });
+        start = { state: "new" };
+        return;
+      }
+      const { state, request: before, result, startedAt } = step;
+      start =
+        state === "done" ? { state, result, startedAt } : { state, request: before, startedAt };
+    });
+    return start;
+  }
+
+  restartStep(claim: number, name: string, request: string): boolean {
+    return this.#whileHeld(claim, (_lane, { steps }) => {
+      const step = steps.get(name);
+      const open = { state: "open", request, result: "", ref: undefined, startedAt: this.now };
+      if (step !== undefined) Object.assign(step, open);
+    });
+  }
+
+  finishStep(claim: number, name: string, result: string, ref: string | undefined): boolean {
+    return this.#whileHeld(claim, (_lane, { steps }) => {
+      const step = steps.get(name);
+      if (step !== undefined) Object.assign(step, { state: "done", result, ref });
+    });
+  }
+
+  dropStep(claim: number, name: string): boolean {
+    return this.#whileHeld(claim, (_lane, { steps }) => {
+      if (steps.get(name)?.state === "open") steps.delete(name);
+    });
+  }
+
+  /** The process died: nobody holds anything, and what was held is ready. */
+  recover(): void {
+    this.#suspect = undefined;
+    for (const lane of this.lanes.values()) {
+      if (lane.holder === undefined) continue;
+      const event = this.events.get(this.claims[lane.holder]?.id ?? "");
+      if (event !== undefined) event.crashes += 1;
+      lane.holder = undefined;
+      lane.readyAt = this.now;
+    }
+  }
+
+  holds(claim: number): boolean {
+    const lane = this.claims[claim]?.lane;
+    return lane !== undefined && this.lanes.get(lane)?.holder === claim;
+  }
+
+  /** In the order in which they are handled within a lane. */
+  pending(lane?: string): ModelEvent[] {
+    return [...this.events.values()]
+      .filter((event) => event.state === "pending" && (lane ?? event.lane) === event.lane)
+      .sort((a, b) => compareIds(a.id, b.id) || a.seq - b.seq);
+  }
+
+  stats(): InboxStats {
+    const of = (state: string) => [...this.events.values()].filter((e) => e.state === state);
+    const received = of("pending").map(({ receivedAt }) => receivedAt);
+    return {
+      pending: received.length,
+      done: of("done").length,
+      dead: of("dead").length,
+      oldestPendingAt: received.length === 0 ? undefined : Math.min(...received),
+    };
+  }
+
+  deadLetters(): DeadLetter[] {
+    return [...this.events.values()]
+      .filter(({ state }) => state === "dead")
+      .map(({ id, type, lane, attempts, error, receivedAt, endedAt: diedAt }) => {
+        return { id, type, lane, attempts, error, receivedAt, diedAt };
+      });
+  }
+
+  refs(): ReadonlySet<string> {
+    const steps = [...this.events.values()].flatMap((event) => [...event.steps.values()]);
+    return new Set(steps.map(({ ref }) => ref).filter((ref) => ref !== undefined));
+  }
+
+  #store(event: NewEvent, source: Source): boolean {
+    if (this.events.has(event.id)) return false;
+    const { unusable } = event;
+    const { now } = this;
+    this.events.set(event.id, {
+      ...event,
+      source,
+      seq: this.events.size,
+      receivedAt: now,
+      steps: new Map(),
+      state: unusable === undefined ? "pending" : "dead",
+      attempts: 0,
+      crashes: 0,
+      endedAt: now,
+      error: unusable ?? "",
+    });
+    if (unusable === undefined) this.#lane(event.lane).readyAt ??= now;
+    return true;
+  }
+
+  #lane(key: string): ModelLane {
+    const lane = this.lanes.get(key) ?? { readyAt: undefined, holder: undefined, ended: undefined };
+    this.lanes.set(key, lane);
+    return lane;
+  }
+
+  #whileHeld(claim: number, work: (lane: ModelLane, event: ModelEvent) => void): boolean {
+    if (!this.holds(claim)) return false;
+    const { lane, id } = this.claims[claim] ?? { lane: "", id: "" };
+    const event = this.events.get(id);
+    if (event === undefined) throw new Error(`claim ${claim} is of an event that is not there`);
+    work(this.#lane(lane), event);
+    return true;
+  }
+}

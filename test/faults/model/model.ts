@@ -1,0 +1,73 @@
+import fc from "fast-check";
+import { ManualClock } from "../../../src/testing/manual-clock.ts";
+import type { Outcome, Scenario } from "../scenario.ts";
+import { commands } from "./commands/index.ts";
+import { InboxModel } from "./inbox-model.ts";
+import { openSqliteStore } from "./sqlite-store.ts";
+import { compareWholeState } from "./whole-state.ts";
+import type { Command, OpenStore, World } from "./world.ts";
+
+const START = 1_800_000_000_000;
+
+/** Low, so that the limit is met. */
+const MAX_BACKLOG = 12;
+
+export interface ModelRuns {
+  readonly runs: number;
+  readonly seed: number;
+  readonly open: OpenStore;
+  readonly progress?: (line: string) => void;
+}
+
+/** Random commands against the model. Resolves to the number of commands; throws the smallest difference found. */
+export async function compareWithModel(options: ModelRuns): Promise<number> {
+  const { runs, seed, open, progress = () => undefined } = options;
+  let done = 0;
+  let executed = 0;
+  const property = fc.asyncProperty(
+    fc.commands(commands, { maxCommands: 60, size: "max" }),
+    async (list) => {
+      executed += await runOnce(list, open);
+      done += 1;
+      if (done % 1_000 === 0) progress(`${done} runs, ${executed} commands`);
+    },
+  );
+  await fc.assert(property, { numRuns: runs, seed });
+  return executed;
+}
+
+async function runOnce(list: Iterable<Command>, open: OpenStore): Promise<number> {
+  const clock = new ManualClock(START);
+  const model = new InboxModel(START, MAX_BACKLOG);
+  const store = await open({ clock, maxBacklog: MAX_BACKLOG });
+  const world: World = { store, clock, claims: [], executed: 0 };
+  try {
+    await fc.asyncModelRun(() => ({ model, real: world }), list);
+    await compareWholeState(model, world);
+    return world.executed;
+  } finally {
+    await store.close();
+  }
+}
+
+export const modelScenario: Scenario = {
+  name: "model-based",
+  async run({ size, seed, progress }): Promise<Outcome> {
+    const runs = size === "small" ? 200 : 10_000;
+    try {
+      const executed = await compareWithModel({ runs, seed, progress, open: openSqliteStore });
+      return { figures: { runs, commands: executed }, violations: [] };
+    } catch (error) {
+      return {
+        figures: { runs },
+        violations: [`The inbox differs from the model: ${explain(error)}`],
+      };
+    }
+  },
+};
+
+/** What fast-check says, with the commands, and the difference behind it. */
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause === undefined ? error.message : `${error.message}\n${explain(error.cause)}`;
+}

@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { claimFrom, LEASE } from "./commands/claim.ts";
+import { askEverything } from "./commands/questions.ts";
+import { STEPS } from "./commands/steps.ts";
+import type { InboxModel } from "./inbox-model.ts";
+import type { World } from "./world.ts";
+
+/**
+ * Compares everything that the contract shows: the answers to all questions, and then, by handling
+ * event after event, their order, their attempts and what is known of their steps.
+ */
+export async function compareWholeState(model: InboxModel, world: World): Promise<void> {
+  await askEverything(model, world);
+  for (;;) {
+    const waiting = [...model.waiting().values()];
+    if (waiting.length === 0) break;
+    const ms = Math.max(0, Math.min(...waiting) - model.now);
+    model.now += ms;
+    await world.clock.advance(ms);
+    const first = model.claims.length;
+    await claimFrom(model, world, 100, LEASE);
+    for (let n = first; n < model.claims.length; n++) await finish(n, model, world);
+  }
+  assert.equal((await world.store.inbox.stats()).pending, 0, "everything was handled");
+  await askEverything(model, world);
+}
+
+async function finish(n: number, model: InboxModel, { store, claims }: World): Promise<void> {
+  const real = claims[n];
+  if (real === undefined) throw new Error(`the store never gave claim ${n}`);
+  for (const name of STEPS) {
+    const expected = model.beginStep(n, name, "");
+    assert.deepEqual(await store.inbox.beginStep(real, name, ""), expected, `step ${name}`);
+  }
+  assert.equal(await store.inbox.complete(real), model.end(n));
+}

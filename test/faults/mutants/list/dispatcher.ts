@@ -1,0 +1,127 @@
+import { type Mutant, mutantsOf } from "../mutant.ts";
+
+const TESTS = ["dispatcher", "limits", "healing"].map((name) => `test/dispatcher/${name}.test.ts`);
+
+/** Leases kept alive, time limits, attempts, outages, and stopping. */
+export const dispatcherMutants: readonly Mutant[] = [
+  ...mutantsOf("src/dispatcher/dispatcher.ts", TESTS, [
+    {
+      name: "the heartbeat",
+      find: "this.#every(this.#leaseMs / 3, () => this.#heartbeat()),",
+      replace: "",
+    },
+    {
+      name: "aborting what has lost its lease",
+      find: "if (!held.has(claim)) this",
+      replace: "if (claims.length === 0) this",
+    },
+    {
+      name: "the dispatcher heals idle lanes",
+      find: "this.#every(HEAL_INTERVAL_MS, () => this.#heal()),",
+      replace: "",
+    },
+    {
+      name: "waking up after healing",
+      find: '"idle lanes had pending events; they are ready again");\n    this.#wake.call();',
+      replace: '"idle lanes had pending events; they are ready again");',
+    },
+    {
+      name: "the limit of lanes at once",
+      find: "this.#options.concurrency - this.#running.size;",
+      replace: "this.#options.concurrency;",
+    },
+    {
+      name: "a handler that killed the process every time is not run again",
+      find: "if (claim.attempt > this.#policy.maxAttempts) return",
+      replace: "if (claim.attempt < 0) return",
+    },
+    {
+      name: "time for running handlers when the bot stops",
+      find: "await Promise.race([finished, sleep(this.#options.clock, graceMs, grace.signal)]);",
+      replace: "",
+    },
+    {
+      name: "nothing new is begun when the bot stops",
+      find: "while (!this.#draining.signal.aborted) {",
+      replace: "while (!this.#ended.signal.aborted) {",
+    },
+  ]),
+  ...mutantsOf("src/dispatcher/run.ts", TESTS, [
+    {
+      name: "the handler timeout",
+      find: "clock.timer(handlerTimeoutMs, () => abort.abort(timeout(handlerTimeoutMs)));",
+      replace: "() => undefined;",
+    },
+    {
+      name: "a timeout counts as failed, also when the handler then ends well",
+      find: "if (finished && reason === stopping) return;",
+      replace: "if (finished) return;",
+    },
+    {
+      name: "what is done when the bot stops is done",
+      find: "if (finished && reason === stopping) return;",
+      replace: "",
+    },
+  ]),
+  ...mutantsOf("src/dispatcher/verdict.ts", TESTS, [
+    {
+      name: "a run that lost its lease writes nothing",
+      find: 'if (codeOf(error) === "LEASE_LOST") return { kind: "lost" };',
+      replace: "",
+    },
+    {
+      name: "outages do not count as attempts",
+      find: "if (outage !== undefined) {",
+      replace: "if (outage !== undefined && attempt < 0) {",
+    },
+    {
+      name: "the dead letter after the last attempt",
+      find: "if (attempt >= policy.maxAttempts) return",
+      replace: "if (attempt < 0) return",
+    },
+    {
+      name: "the wait before the next attempt",
+      find: "delayMs: backoff(policy.backoff, attempt, policy.random), error };",
+      replace: "delayMs: 0, error };",
+    },
+    {
+      name: "Retry-After",
+      find: "(outage.retryAfterMs ?? 0)",
+      replace: "0",
+    },
+    {
+      name: "an uncertain step parks its event",
+      find: 'if (codeOf(error) === "STEP_UNCERTAIN") return { kind: "dead", error };',
+      replace: "",
+    },
+  ]),
+  ...mutantsOf("src/dispatcher/settlement.ts", TESTS, [
+    {
+      name: "writing an outcome again when the store was away",
+      find: "if (attempt === WRITE_ATTEMPTS) throw err;",
+      replace: "throw err;",
+    },
+  ]),
+  ...mutantsOf(
+    "src/bot.ts",
+    ["test/bot.test.ts"],
+    [
+      {
+        name: "/readyz turns 503 first when the bot stops",
+        find: "this.#ready = false;\n    if (this.#parts === undefined) return;",
+        replace: "if (this.#parts === undefined) return;",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    "src/core/process.ts",
+    ["test/core/process.test.ts"],
+    [
+      {
+        name: "a second signal ends the process at once",
+        find: "process.exit(1);\n      return;",
+        replace: "return;",
+      },
+    ],
+  ),
+];

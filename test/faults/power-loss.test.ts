@@ -1,0 +1,24 @@
+import { describe, expect, test } from "vitest";
+import { powerLoss, powerLossControl } from "./power-loss/power-loss.ts";
+import { whyNoShim } from "./power-loss/shim.ts";
+
+const reason = whyNoShim();
+if (reason !== undefined) process.stderr.write(`${reason}\n`);
+
+const seed = Number(process.env["SEED"] ?? Math.floor(Math.random() * 2 ** 31));
+const options = { size: "small", seed, progress: () => undefined } as const;
+
+describe.skipIf(reason !== undefined)("power loss", { timeout: 60_000 }, () => {
+  test("at random moments loses nothing that was acknowledged, and a sync comes before every 2xx", async () => {
+    const { figures, violations } = await powerLoss.run(options);
+    expect(violations, `SEED=${seed}`).toEqual([]);
+    expect(figures["power losses"]).toBeGreaterThan(10);
+    expect(figures["answers with 2xx"]).toBeGreaterThanOrEqual(120);
+  });
+
+  test("would lose acknowledged events with synchronous=NORMAL, the default", async () => {
+    const { figures, violations } = await powerLossControl("NORMAL").run(options);
+    expect(violations, `SEED=${seed}`).toEqual([]);
+    expect(figures["acknowledged events lost, all cuts added up"]).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,122 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Disk } from "./disk.ts";
+import { examine } from "./examine.ts";
+import type { JournalRecord } from "./journal.ts";
+import type { Random } from "./random.ts";
+import type { Life } from "./run.ts";
+import type { Delivery } from "./sender.ts";
+
+export interface CutOptions {
+  /** How many power losses. */
+  readonly cuts: number;
+  readonly random: Random;
+  readonly scratch: string;
+}
+
+export interface Findings {
+  readonly records: number;
+  readonly syncs: number;
+  readonly answers: number;
+  readonly cuts: number;
+  /** Answers that went out while a write of the inbox was not yet synced. */
+  readonly early: number;
+  /** Acknowledged events that were not there after a cut, added up. */
+  readonly lost: number;
+  readonly violations: readonly string[];
+}
+
+/** Replays the journal, and takes the power away at random places of it. */
+export async function cutPower(lives: readonly Life[], options: CutOptions): Promise<Findings> {
+  const { random, scratch } = options;
+  const total = sum(lives.map(({ records }) => records.length));
+  const cuts = new Set<number>();
+  while (cuts.size < Math.min(options.cuts, total)) cuts.add(random.below(total));
+  const sent = lives.flatMap(({ ports }) => [...ports.values()].flat());
+  const disk = new Disk();
+  const acknowledged: Delivery[] = [];
+  const found = { records: 0, syncs: 0, answers: 0, cuts: 0, early: 0, lost: 0 };
+  const violations: string[] = [];
+  for (const [n, life] of lives.entries()) {
+    const answered = new Map<number, number>();
+    for (const [index, record] of life.records.entries()) {
+      if (index === life.records.length - 1 && !happened(disk, record, life.files)) break;
+      disk.apply(record);
+      found.records += 1;
+      if (record.kind === "sync") found.syncs += 1;
+      const delivery = record.kind === "answer" ? nextOf(life, record.port, answered) : undefined;
+      if (delivery !== undefined && is2xx(record)) {
+        acknowledged.push(delivery);
+        found.answers += 1;
+        if (disk.unsynced().some(holdsEvents)) found.early += 1;
+      }
+      if (!cuts.has(found.records - 1)) continue;
+      found.cuts += 1;
+      const image = disk.afterPowerLoss(random);
+      const { lost, wrong } = await examine(image, acknowledged, sent, scratch);
+      found.lost += lost;
+      const where = `power lost in life ${n} after record ${index} (${record.kind})`;
+      violations.push(...wrong.map((what) => `${where}: ${what}`));
+    }
+    if (sum(answered.values()) < life.answers) violations.push(`life ${n}: answers are missing`);
+    violations.push(...unexplained(disk, life.files).map((what) => `life ${n}: ${what}`));
+  }
+  return { ...found, violations };
+}
+
+function is2xx(record: JournalRecord): boolean {
+  return record.kind === "answer" && record.status >= 200 && record.status < 300;
+}
+
+/** The answers on one connection come in the order of its deliveries. */
+function nextOf(life: Life, port: number, answered: Map<number, number>): Delivery {
+  const n = answered.get(port) ?? 0;
+  answered.set(port, n + 1);
+  const delivery = life.ports.get(port)?.[n];
+  if (delivery === undefined) throw new Error(`answer ${n} to port ${port} has no delivery`);
+  return delivery;
+}
+
+/** A process can be killed between a record and what it announces. */
+function happened(disk: Disk, record: JournalRecord, files: string): boolean {
+  switch (record.kind) {
+    case "write":
+    case "truncate":
+    case "unlink":
+    case "rename":
+      return unexplained(disk, files).length > 0;
+    default:
+      return true;
+  }
+}
+
+/**
+ * The journal is complete only if the files that are really there can be rebuilt from it: a call that
+ * went past it would show here.
+ */
+function unexplained(disk: Disk, files: string): string[] {
+  const expected = new Map([...disk.current()].filter(([name]) => !isIndex(name)));
+  const there = readdirSync(files).filter((name) => !isIndex(name));
+  const names = new Set([...expected.keys(), ...there]);
+  return [...names]
+    .filter((name) => {
+      const file = join(files, name);
+      const real = existsSync(file) ? readFileSync(file) : undefined;
+      return real === undefined || expected.get(name)?.equals(real) !== true;
+    })
+    .map((name) => `the journal does not explain what is in ${name}`);
+}
+
+/** The database, its log and its journal; the index of the log and the lock hold nothing. */
+function holdsEvents(name: string): boolean {
+  return !isIndex(name) && !name.includes("-lock");
+}
+
+/** Mapped into memory, and worth nothing after a restart. */
+function isIndex(name: string): boolean {
+  return name.endsWith("-shm");
+}
+
+function sum(numbers: Iterable<number>): number {
+  return [...numbers].reduce((total, number) => total + number, 0);
+}

@@ -1,0 +1,184 @@
+import type { JournalRecord } from "./journal.ts";
+import type { Random } from "./random.ts";
+
+type Change = Extract<JournalRecord, { kind: "write" | "truncate" }>;
+type Entry = { readonly name: string; readonly file: DiskFile | undefined };
+
+/** What a power loss leaves of the writes since the last sync of a file. */
+export type Survival = "nothing" | "everything" | "some writes" | "some sectors";
+
+const SECTOR = 512;
+
+/** The files as a power loss would leave them, by name. */
+export type Image = ReadonlyMap<string, Buffer>;
+
+/**
+ * A disk with a cache that loses power. The model:
+ *
+ * - What a file held when it was last synced (fsync, fdatasync) is there.
+ * - Of the writes and truncations since, any part may be: none, all, some, or some sectors of 512
+ *   bytes of some. Order within the cache means nothing. A hole reads as zeros.
+ * - Names (files made, removed, renamed) become durable with a sync of the folder alone, not with a
+ *   sync of the file, which is stricter than ext4, XFS and btrfs are. Without one, the changes up to
+ *   some point are there, in order, as a journaling file system keeps them.
+ */
+export class Disk {
+  readonly #inodes = new Map<bigint, DiskFile>();
+  readonly #durable = new Map<string, DiskFile>();
+  /** Changes of names since the folder was synced. */
+  #names: Entry[] = [];
+
+  apply(record: JournalRecord): void {
+    switch (record.kind) {
+      case "opened":
+        this.#open(record.inode, record.name);
+        return;
+      case "write":
+      case "truncate":
+        this.#file(record.inode).unsynced.push(record);
+        return;
+      case "sync":
+        this.#file(record.inode).sync();
+        return;
+      case "sync folder":
+        for (const { name, file } of this.#names) setEntry(this.#durable, name, file);
+        this.#names = [];
+        return;
+      case "unlink":
+        this.#names.push({ name: record.name, file: undefined });
+        return;
+      case "rename":
+        this.#names.push({ name: record.to, file: this.#now().get(record.from) });
+        this.#names.push({ name: record.from, file: undefined });
+        return;
+      case "answer":
+        return;
+    }
+  }
+
+  /** The names of files that have changes no sync has made durable. */
+  unsynced(): string[] {
+    return [...this.#now()].filter(([, file]) => file.unsynced.length > 0).map(([name]) => name);
+  }
+
+  /** As the running system sees the files. */
+  current(): Image {
+    return new Map([...this.#now()].map(([name, file]) => [name, file.image(() => true)]));
+  }
+
+  /** As they are found after a power loss at this moment. */
+  afterPowerLoss(random: Random): Image {
+    const names = new Map(this.#durable);
+    const kept = random.below(this.#names.length + 1);
+    for (const { name, file } of this.#names.slice(0, kept)) setEntry(names, name, file);
+    return new Map([...names].map(([name, file]) => [name, file.image(survivor(random))]));
+  }
+
+  #now(): Map<string, DiskFile> {
+    const names = new Map(this.#durable);
+    for (const { name, file } of this.#names) setEntry(names, name, file);
+    return names;
+  }
+
+  #open(inode: bigint, name: string): void {
+    const known = this.#inodes.get(inode);
+    // The number of a file that is gone may be given to a new one.
+    if (known !== undefined && this.#now().get(name) === known) return;
+    const file = new DiskFile();
+    this.#inodes.set(inode, file);
+    this.#names.push({ name, file });
+  }
+
+  #file(inode: bigint): DiskFile {
+    const file = this.#inodes.get(inode);
+    if (file === undefined) throw new Error("the journal writes to a file that was never opened");
+    return file;
+  }
+}
+
+/** Whether the bytes of a change from one offset to another reached the disk; a truncation has none. */
+type Survives = (change: Change, sector: number) => boolean;
+
+class DiskFile {
+  #synced: Bytes = new Bytes();
+  readonly unsynced: Change[] = [];
+
+  sync(): void {
+    for (const change of this.unsynced) applyTo(this.#synced, change, () => true);
+    this.unsynced.length = 0;
+  }
+
+  image(survives: Survives): Buffer {
+    const bytes = this.#synced.copy();
+    for (const change of this.unsynced) applyTo(bytes, change, survives);
+    return bytes.toBuffer();
+  }
+}
+
+function applyTo(bytes: Bytes, change: Change, survives: Survives): void {
+  if (change.kind === "truncate") {
+    if (survives(change, -1)) bytes.truncate(change.size);
+    return;
+  }
+  const { offset, data } = change;
+  for (let at = offset; at < offset + data.length; ) {
+    const end = Math.min(offset + data.length, (Math.floor(at / SECTOR) + 1) * SECTOR);
+    if (survives(change, at)) bytes.write(at, data.subarray(at - offset, end - offset));
+    at = end;
+  }
+}
+
+function survivor(random: Random): Survives {
+  const survival = random.pick<Survival>(["nothing", "everything", "some writes", "some sectors"]);
+  if (survival === "nothing") return () => false;
+  if (survival === "everything") return () => true;
+  const share = random.next();
+  if (survival === "some sectors") return () => random.next() < share;
+  const kept = new Map<Change, boolean>();
+  return (change) => {
+    const keep = kept.get(change) ?? random.next() < share;
+    kept.set(change, keep);
+    return keep;
+  };
+}
+
+function setEntry(names: Map<string, DiskFile>, name: string, file: DiskFile | undefined): void {
+  if (file === undefined) names.delete(name);
+  else names.set(name, file);
+}
+
+/** The content of a file, which can grow. */
+class Bytes {
+  #data: Buffer;
+  #size: number;
+
+  constructor(data: Buffer = Buffer.alloc(0)) {
+    this.#data = data;
+    this.#size = data.length;
+  }
+
+  write(offset: number, data: Buffer): void {
+    const end = offset + data.length;
+    if (end > this.#data.length) {
+      const larger = Buffer.alloc(Math.max(end, this.#data.length * 2));
+      this.#data.copy(larger, 0, 0, this.#size);
+      this.#data = larger;
+    }
+    data.copy(this.#data, offset);
+    this.#size = Math.max(this.#size, end);
+  }
+
+  truncate(size: number): void {
+    if (size < this.#size) this.#data.fill(0, size, this.#size);
+    else if (size > this.#size) this.write(size, Buffer.alloc(0));
+    this.#size = size;
+  }
+
+  copy(): Bytes {
+    return new Bytes(this.toBuffer());
+  }
+
+  toBuffer(): Buffer {
+    return Buffer.from(this.#data.subarray(0, this.#size));
+  }
+}

@@ -1,0 +1,63 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { SqliteInbox } from "../../../src/inbox/sqlite/sqlite-inbox.ts";
+import type { Image } from "./disk.ts";
+import type { Delivery } from "./sender.ts";
+
+export interface Examined {
+  /** How many acknowledged events are not there. */
+  readonly lost: number;
+  /** What is wrong, in sentences. */
+  readonly wrong: readonly string[];
+}
+
+/** Opens what a power loss has left, as the next start of the bot does, and says what is wrong with it. */
+export async function examine(
+  image: Image,
+  acknowledged: readonly Delivery[],
+  sent: readonly Delivery[],
+  scratch: string,
+): Promise<Examined> {
+  const folder = mkdtempSync(join(scratch, "image-"));
+  try {
+    for (const [name, bytes] of image) {
+      // The index of the log (-shm) is rebuilt by whoever opens the file first.
+      if (!name.endsWith("-shm")) writeFileSync(join(folder, name), bytes);
+    }
+    const file = join(folder, "bot.db");
+    const inbox = new SqliteInbox({ file });
+    await inbox.close();
+    return look(file, acknowledged, sent);
+  } catch (error) {
+    return { lost: 0, wrong: [`the file cannot be opened: ${String(error)}`] };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function look(
+  file: string,
+  acknowledged: readonly Delivery[],
+  sent: readonly Delivery[],
+): Examined {
+  const db = new Sqlite(file, { readonly: true });
+  try {
+    const wrong: string[] = [];
+    const integrity = db.pragma("integrity_check", { simple: true });
+    if (integrity !== "ok") wrong.push(`integrity_check says ${String(integrity)}`);
+    const stored = new Set(db.prepare("SELECT id FROM event").pluck().all());
+    const lost = acknowledged.flat().filter((id) => !stored.has(id));
+    if (lost.length > 0) {
+      wrong.push(`${lost.length} acknowledged events are lost: ${lost.slice(0, 5).join(" ")}`);
+    }
+    for (const delivery of sent) {
+      const there = delivery.filter((id) => stored.has(id)).length;
+      if (there > 0 && there < delivery.length)
+        wrong.push(`half of a batch: ${delivery.join(" ")}`);
+    }
+    return { lost: lost.length, wrong };
+  } finally {
+    db.close();
+  }
+}

@@ -1,0 +1,25 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const SOURCE = fileURLToPath(new URL("./journal.c", import.meta.url));
+
+/** Why the journal cannot be kept here; undefined when it can. */
+export function whyNoShim(): string | undefined {
+  if (process.platform !== "linux")
+    return "power loss is tested on Linux alone: it needs LD_PRELOAD";
+  try {
+    execFileSync("cc", ["--version"], { stdio: "ignore" });
+    return undefined;
+  } catch {
+    return "power loss is not tested: there is no C compiler (cc)";
+  }
+}
+
+/** Compiles what keeps the journal. Returns the library to preload. */
+export function compileShim(folder: string): string {
+  const library = join(folder, "journal.so");
+  const args = ["-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC", "-o", library, SOURCE];
+  execFileSync("cc", args, { stdio: ["ignore", "ignore", "inherit"] });
+  return library;
+}
