@@ -1,3 +1,5 @@
+import { modelScenario } from "./model/model.ts";
+import { powerLoss, powerLossControl } from "./power-loss/power-loss.ts";
 import type { Scenario } from "./scenario.ts";
 import { apiFaults } from "./scenarios/api-faults.ts";
 import { diskFull } from "./scenarios/disk-full.ts";
@@ -16,4 +18,7 @@ export const scenarios: readonly Scenario[] = [
   apiFaults,
   poison,
   stops,
+  powerLoss,
+  powerLossControl("NORMAL"),
+  modelScenario,
 ];
