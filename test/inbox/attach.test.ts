@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
@@ -134,11 +134,25 @@ describe("without a bot", () => {
   test("asking whether there is one makes no file", async () => {
     await openBot().close();
     const folder = join(file, "..");
+    rmSync(`${file}-lock`);
     const before = readdirSync(folder);
     const { served, close } = attach();
-    served();
+    expect(served()).toBe(false);
     close();
     expect(readdirSync(folder)).toEqual(before);
+  });
+});
+
+describe("a dead letter whose content was dropped", () => {
+  test("is shown without it, cannot be retried, and can be discarded", async () => {
+    const bot = openBot();
+    await bury(bot, "1", "2");
+    change((db) => db.exec("UPDATE event SET body = NULL WHERE id = '1'"));
+    expect((await bot.admin.show("1")).body).toBeUndefined();
+    await expect(bot.admin.retry("1")).rejects.toMatchObject({ code: "EVENT_BODY_DROPPED" });
+    expect(await bot.admin.retry({})).toEqual({ changed: 1, skipped: 1 });
+    expect(await bot.claim(10, 1_000)).toMatchObject([{ id: "2" }]);
+    expect(await bot.admin.discard("1", "too late")).toEqual({ changed: 1, skipped: 0 });
   });
 });
 

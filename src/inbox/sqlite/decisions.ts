@@ -57,10 +57,10 @@ export class Decisions {
          ready_at = CASE WHEN owner IS NULL AND @first THEN min(coalesce(ready_at, @now), @now)
                          ELSE coalesce(ready_at, @now) END`,
     );
-    // A claim whose lease ran out may still be at work: it is fenced off. What waited for the event that
-    // is gone need not wait any more.
+    // A run whose lease ran out may still be at work: without an owner, its claim is good for nothing.
+    // What waited for the event that is gone need not wait any more.
     this.#leaveLane = db.prepare(
-      `UPDATE lane SET pending = pending - 1, fence = fence + @held,
+      `UPDATE lane SET pending = pending - 1,
          owner = CASE WHEN @held THEN NULL ELSE owner END,
          ready_at = CASE WHEN owner IS NOT NULL AND NOT @held THEN ready_at
                          WHEN pending <= 1 THEN NULL
