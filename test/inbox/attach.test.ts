@@ -143,6 +143,15 @@ describe("without a bot", () => {
   });
 });
 
+test("a dead letter whose lane was dropped meanwhile keeps its history when it is retried", async () => {
+  const bot = openBot();
+  await bury(bot, "1");
+  change((db) => db.exec("DELETE FROM lane"));
+  await bot.admin.retry("1");
+  await bot.bury(first(await bot.claim(1, 1_000)), "again");
+  expect((await bot.admin.show("1")).history).toMatchObject([{ error: "x" }, { error: "again" }]);
+});
+
 describe("a dead letter whose content was dropped", () => {
   test("is shown without it, cannot be retried, and can be discarded", async () => {
     const bot = openBot();
