@@ -1,6 +1,7 @@
 import { Client } from "./client/client.ts";
 import { type Config, loadConfig } from "./config.ts";
 import { type Clock, systemClock } from "./core/clock.ts";
+import type { HandlerOptions } from "./core/job.ts";
 import { createLogger, type Logger } from "./core/logger.ts";
 import { requireNode } from "./core/node-version.ts";
 import { exitOnSignals } from "./core/process.ts";
@@ -38,12 +39,17 @@ export class Bot {
   }
 
   /**
-   * Handles events of a type, or of several. Handlers of one type run one after the other.
+   * Handles events of a type, or of several. Handlers of one type run one after the other, and share
+   * the options: of what was set twice the later one holds.
    *
-   * @throws {ServiceBotError} UNKNOWN_EVENT_TYPE, with the permitted types
+   * @throws {ServiceBotError} UNKNOWN_EVENT_TYPE, with the permitted types; INVALID_OPTION
    */
-  on<T extends EventType>(types: T | readonly T[], handler: Handler<T>): this {
-    this.#router.on(types, handler);
+  on<T extends EventType>(
+    types: T | readonly T[],
+    handler: Handler<T>,
+    options: HandlerOptions = {},
+  ): this {
+    this.#router.on(types, handler, options);
     return this;
   }
 
@@ -182,6 +188,8 @@ export class Bot {
   }
 }
 
+const DAY = 86_400_000;
+
 /** The parts of a bot that runs. */
 interface Parts {
   readonly log: Logger;
@@ -211,6 +219,7 @@ async function assemble(
     log,
     handler: {
       run: (job) => router.run(job, client),
+      optionsFor: (type) => router.optionsFor(type),
       failed: (error, job) => router.observe(error, job),
     },
     concurrency: config.concurrency,
@@ -218,6 +227,12 @@ async function assemble(
     handlerTimeoutMs: options.handlerTimeoutMs ?? 60_000,
     backoff: { baseMs: 1_000, maxMs: 300_000, factor: 2, ...options.retry },
     random: options.random ?? Math.random,
+    retention: {
+      bodiesMs: 7 * DAY,
+      idsMs: 30 * DAY,
+      deadLettersMs: 90 * DAY,
+      ...options.retention,
+    },
     scrub: scrubber(secrets),
   });
   const poller = await makePoller(config, options, { inbox, client, laneOf, clock, log });
@@ -245,7 +260,12 @@ function makeClient(config: Config, options: BotOptions, log: Logger): Client {
     timeoutMs: options.requestTimeoutMs ?? 10_000,
     clock: options.clock ?? systemClock,
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+    random: options.random ?? Math.random,
     onRequest: (request) => log.debug(request, "api"),
+    onBreaker: ({ of, open, retryInMs }) => {
+      if (open) log.warn({ of, retryInMs }, "requests to the platform are held back");
+      else log.info({ of }, "requests to the platform go out again");
+    },
   });
 }
 
@@ -256,6 +276,7 @@ async function openInbox(config: Config, options: BotOptions): Promise<Inbox> {
     file: config.databaseFile,
     clock: options.clock ?? systemClock,
     ...(options.maxBacklog === undefined ? {} : { maxBacklog: options.maxBacklog }),
+    ...(options.minFreeBytes === undefined ? {} : { minFreeBytes: options.minFreeBytes }),
   });
 }
 

@@ -44,6 +44,9 @@ export type ErrorCode =
   | "UNKNOWN_EVENT_TYPE"
   | "HANDLER_TIMEOUT"
   | "HANDLER_CRASHED"
+  | "RETRY_LATER"
+  | "GAVE_UP"
+  | "INVALID_OPTION"
   | "LEASE_LOST"
   | "STEP_DUPLICATE"
   | "STEP_UNCERTAIN"
@@ -54,6 +57,7 @@ export type ErrorCode =
   | "API_ERROR"
   | "API_UNREACHABLE"
   | "API_TIMEOUT"
+  | "API_CIRCUIT_OPEN"
   | "API_REDIRECT"
   | "API_INVALID_RESPONSE";
 
@@ -115,15 +119,85 @@ export class ApiError extends ServiceBotError {
 export class NetworkError extends ServiceBotError {
   override readonly name = "NetworkError";
   readonly sent: boolean;
+  /** With API_CIRCUIT_OPEN: how long until the platform is tried again, in milliseconds. */
+  readonly retryAfterMs: number | undefined;
 
   constructor(
-    code: "API_UNREACHABLE" | "API_TIMEOUT",
+    code: "API_UNREACHABLE" | "API_TIMEOUT" | "API_CIRCUIT_OPEN",
     message: string,
-    options: ErrorOptions & { sent: boolean },
+    options: ErrorOptions & { sent: boolean; retryAfterMs?: number },
   ) {
     super(code, message, options);
     this.sent = options.sent;
+    this.retryAfterMs = options.retryAfterMs;
   }
+}
+
+/**
+ * Thrown by a handler that knows when to try again: the event waits that long, and its lane with it,
+ * so that the order is kept. The attempt counts, unless `counts` is false; an event that is put off
+ * without counting for ever stays for ever.
+ */
+export class RetryLater extends ServiceBotError {
+  override readonly name = "RetryLater";
+  /** Milliseconds, 0 or more. */
+  readonly delayMs: number;
+  readonly counts: boolean;
+
+  /**
+   * @param delayMs milliseconds, 0 or more
+   * @throws {ServiceBotError} INVALID_OPTION
+   */
+  constructor(
+    delayMs: number,
+    reason = "The handler asked to be run again later.",
+    options: ErrorOptions & { readonly counts?: boolean } = {},
+  ) {
+    super("RETRY_LATER", reason, options);
+    if (!Number.isFinite(delayMs) || delayMs < 0) {
+      const got = String(delayMs);
+      throw new ServiceBotError(
+        "INVALID_OPTION",
+        `RetryLater takes milliseconds, 0 or more (got ${got}).`,
+      );
+    }
+    this.delayMs = Math.ceil(delayMs);
+    this.counts = options.counts ?? true;
+  }
+}
+
+/** Thrown by a handler that knows that no further run will help: the event is a dead letter at once. */
+export class GiveUp extends ServiceBotError {
+  override readonly name = "GiveUp";
+
+  constructor(reason: string, options?: ErrorOptions) {
+    super("GAVE_UP", reason, options);
+  }
+}
+
+/** Statuses that speak of the platform's state, not of the request. */
+const outageStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
+/** The outage of the platform that an error is, or that it was wrapped around as a cause. */
+export function outageOf(error: unknown): ApiError | NetworkError | undefined {
+  return findCause(
+    error,
+    (at): at is ApiError | NetworkError =>
+      at instanceof NetworkError || (at instanceof ApiError && outageStatuses.has(at.status)),
+  );
+}
+
+/** The first error that fits, from the error itself down its causes. */
+export function findCause<T extends Error>(
+  error: unknown,
+  fits: (at: Error) => at is T,
+): T | undefined {
+  const seen = new Set<unknown>();
+  for (let at = error; at instanceof Error && !seen.has(at); at = at.cause) {
+    if (fits(at)) return at;
+    seen.add(at);
+  }
+  return undefined;
 }
 
 /** The message of anything that was thrown. */

@@ -1,26 +1,40 @@
 /** The public names of `service-bot`. */
 
 export { Bot } from "./bot.ts";
+export type { BreakerChange } from "./client/breaker.ts";
 export { Client, type ClientOptions, type Dms, type Posts } from "./client/client.ts";
 export type { Fetch, RequestReport } from "./client/http.ts";
 export type {
   Comment,
   EventPage,
   Image,
+  ImageSource,
   Message,
   OutgoingMessage,
   Page,
   PageOptions,
+  Post,
   Profile,
   Sent,
   SentComment,
   SentMessage,
+  SentPost,
+  Upload,
 } from "./client/types.ts";
 export type { ConfigOverrides, DeliveryMode } from "./config.ts";
 export type { BackoffOptions, Random } from "./core/backoff.ts";
 export type { Clock, TimerOptions } from "./core/clock.ts";
+export type { HandlerOptions } from "./core/job.ts";
 export type { Logger, LogLevel } from "./core/logger.ts";
-export { ApiError, ConfigError, type ErrorCode, NetworkError, ServiceBotError } from "./errors.ts";
+export {
+  ApiError,
+  ConfigError,
+  type ErrorCode,
+  GiveUp,
+  NetworkError,
+  RetryLater,
+  ServiceBotError,
+} from "./errors.ts";
 export type { LaneOf } from "./events/lane.ts";
 export { eventTypes } from "./events/parse.ts";
 export type {
@@ -44,6 +58,7 @@ export type {
   InboxPage,
   InboxRetryOptions,
 } from "./inbox/admin.ts";
+export type { Retention } from "./inbox/inbox.ts";
 export type {
   AttemptRecord,
   EventDetails,

@@ -4,6 +4,7 @@ import type { BackoffOptions, Random } from "./core/backoff.ts";
 import type { Clock } from "./core/clock.ts";
 import type { Logger } from "./core/logger.ts";
 import type { LaneOf } from "./events/lane.ts";
+import type { Retention } from "./inbox/inbox.ts";
 import type { Mode } from "./poller/mode.ts";
 
 /** What can be set on a bot in code. Options override the environment. Durations are milliseconds. */
@@ -26,6 +27,13 @@ export interface BotOptions extends ConfigOverrides {
   readonly maxBodyBytes?: number;
   /** How many events may wait before deliveries are answered with 503. Default 100,000. */
   readonly maxBacklog?: number;
+  /** New events are refused, with 503, while less than this is free on the disk, in bytes. Default 64 MiB. */
+  readonly minFreeBytes?: number;
+  /**
+   * How long what has ended is kept. Default: bodies 7 days, ids (by which repeats are recognised) 30 days,
+   * dead letters 90 days. `Infinity` keeps for ever.
+   */
+  readonly retention?: Partial<Retention>;
   /** Called when polling takes over from the webhook, and when it hands back. */
   readonly onSwitch?: (mode: Mode, reason: string) => void;
   readonly fetch?: Fetch;

@@ -38,7 +38,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   router: [...words, "client"],
   config: ground,
   env: ground,
-  options: [...words, "client", "config", "poller"],
+  options: [...words, "client", "config", "poller", "inbox"],
   bot: [...runtime, "inbox/sqlite"],
   index: [...runtime, "bot"],
   testing: [...words, "client"],

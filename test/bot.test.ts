@@ -1,10 +1,12 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import express from "express";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { Bot } from "../src/index.ts";
 import { sign } from "../src/signature/signature.ts";
 import { botOptions, runBot, runPlatform } from "./support/running-bot.ts";
+import { temporaryFolder } from "./support/temporary-folder.ts";
 
 const answersMessages = (bot: Bot) =>
   void bot.on("dm.message", (ctx) => ctx.reply(`Hi ${ctx.payload.from.name}`));
@@ -325,4 +327,25 @@ test("neither secrets nor what people and the bot wrote are in the log", async (
       expect(text).not.toContain(Buffer.from(secret).toString(encoding));
     }
   }
+});
+
+test("a bot whose disk is nearly full answers deliveries with 503, and stays alive", async () => {
+  const platform = await runPlatform();
+  const { bot, log } = await runBot(platform, answersMessages, {
+    databaseUrl: `file:${join(temporaryFolder(), "bot.db")}`,
+    minFreeBytes: Number.MAX_SAFE_INTEGER,
+    delivery: "webhook",
+  });
+  const body = JSON.stringify({ events: [] });
+  const signature = sign(body, platform.webhookSecret, Date.now() / 1000);
+  const response = await fetch(`${bot.url}/webhook`, {
+    method: "POST",
+    headers: { "x-service-signature": signature },
+    body,
+  });
+  expect(response.status).toBe(503);
+  expect(response.headers.get("retry-after")).toBe("5");
+  expect(await response.json()).toMatchObject({ error: { code: "STORE_UNAVAILABLE" } });
+  expect(log.text()).toContain("MB free");
+  expect((await fetch(`${bot.url}/healthz`)).status).toBe(200);
 });

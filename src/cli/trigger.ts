@@ -16,6 +16,16 @@ import {
 /** How long `--wait` waits for the bot, in milliseconds. */
 const WAIT_MS = 30_000;
 
+/**
+ * Bots rarely answer these types, so once one is delivered `--wait` gives an answer this long, in
+ * milliseconds.
+ */
+const QUIET_MS = 2_000;
+const quietTypes: ReadonlySet<string> = new Set(["follow", "like", "repost", "quote"]);
+
+/** What came of an event: what the bot wrote, or that it took it and wrote nothing. */
+type Reaction = ApiEntry | "delivered";
+
 export const trigger: Command = {
   summary: "make an event happen on the local platform, as a person",
   usage:
@@ -39,7 +49,7 @@ export const trigger: Command = {
       commentId: textFlag(given, "comment"),
       count: wholeNumber(given, "count", { min: 1, max: 1_000 }),
     });
-    const answer = given.flags.wait ? await awaitAnswer(control, before, result) : undefined;
+    const answer = given.flags.wait ? await awaitAnswer(control, before, type, result) : undefined;
     process.stdout.write(given.flags.json ? asJson(result, answer) : asText(result, answer));
     return 0;
   },
@@ -69,19 +79,35 @@ function platformUrl(given: Arguments): string {
 async function awaitAnswer(
   control: ControlClient,
   after: number,
+  type: string,
   result: ActResult,
-): Promise<ApiEntry> {
-  const until = Date.now() + WAIT_MS;
+): Promise<Reaction> {
+  let until = Date.now() + WAIT_MS;
   let seen = after;
+  let delivered = false;
   while (Date.now() < until) {
     const { entries, last } = await control.timeline(seen, Math.max(0, until - Date.now()));
     const answer = entries.find((entry) => isAnswer(entry, result));
     if (answer?.kind === "api") return answer;
     seen = last;
+    if (delivered || !entries.some((entry) => isDelivery(entry, result))) continue;
+    delivered = true;
+    if (quietTypes.has(type)) until = Math.min(until, Date.now() + QUIET_MS);
   }
+  if (delivered && quietTypes.has(type)) return "delivered";
+  const waited = `within ${WAIT_MS / 1000} s`;
   throw new CommandError(
-    `The bot has not answered within ${WAIT_MS / 1000} s. Is it running, and does it handle this type?`,
+    delivered
+      ? `The event was delivered, and the bot has written nothing ${waited}. Does it handle ${type}? See its log.`
+      : `The bot has not answered ${waited}. Is it running, and does it handle ${type}?`,
   );
+}
+
+/** The bot has taken the event, or the last one of several. */
+function isDelivery(entry: TimelineEntry, { events }: ActResult): boolean {
+  const id = events.at(-1)?.id;
+  if (entry.kind !== "delivery" || entry.error !== undefined || id === undefined) return false;
+  return entry.eventIds.includes(id);
 }
 
 function isAnswer(entry: TimelineEntry, { conversationId, postId }: ActResult): boolean {
@@ -91,11 +117,13 @@ function isAnswer(entry: TimelineEntry, { conversationId, postId }: ActResult): 
   return postId !== undefined && created.postId === postId;
 }
 
-function asJson(result: ActResult, answer: ApiEntry | undefined): string {
-  return `${JSON.stringify({ ...result, ...(answer === undefined ? {} : { answer }) })}\n`;
+function asJson(result: ActResult, answer: Reaction | undefined): string {
+  const written = typeof answer === "object" ? { answer } : {};
+  return `${JSON.stringify({ ...result, ...written })}\n`;
 }
 
-function asText({ events }: ActResult, answer: ApiEntry | undefined): string {
+function asText({ events }: ActResult, answer: Reaction | undefined): string {
   const made = events.map(({ id, type }) => `${type} ${id}\n`).join("");
-  return answer === undefined ? made : `${made}bot: ${answer.text ?? ""}\n`;
+  if (answer === undefined) return made;
+  return `${made}${answer === "delivered" ? "delivered; the bot wrote nothing" : `bot: ${answer.text ?? ""}`}\n`;
 }

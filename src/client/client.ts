@@ -2,24 +2,29 @@ import { Http, type HttpOptions, type RequestOptions } from "./http.ts";
 import { commentsPath, messagesPath } from "./paths.ts";
 import {
   check,
-  comment,
   eventPage,
   message,
   pageOf,
+  post,
   profile,
-  sentComment,
   sentMessage,
+  sentPost,
+  upload,
 } from "./schemas.ts";
 import type {
   Comment,
   EventPage,
+  ImageSource,
   Message,
   OutgoingMessage,
   Page,
   PageOptions,
+  Post,
   Profile,
   SentComment,
   SentMessage,
+  SentPost,
+  Upload,
 } from "./types.ts";
 
 export type ClientOptions = HttpOptions;
@@ -71,6 +76,28 @@ export class Client {
     const { body, date } = await this.#http.request("GET", "/events", { ...options, query });
     return { ...check(eventPage, body, "GET /events"), date };
   }
+
+  /** A page of the feed. Scope: `read`. Order, paging and whose posts are in it are not documented. */
+  async feed(options: PageOptions = {}): Promise<Page<Post>> {
+    const { body } = await this.#http.request("GET", "/feed", paged(options));
+    return check(pageOf(post), body, "GET /feed");
+  }
+
+  /**
+   * Uploads an image; its key goes into `imageKeys`. Scope: any but `read`. Repeating it does no harm:
+   * what is attached to nothing is gone after an hour.
+   */
+  async upload(image: ImageSource, options: { signal?: AbortSignal } = {}): Promise<Upload> {
+    const form =
+      "url" in image
+        ? image
+        : {
+            dataBase64: Buffer.from(image.data).toString("base64"),
+            contentType: image.contentType,
+          };
+    const { body } = await this.#http.request("POST", "/uploads", { ...options, body: form });
+    return check(upload, body, "POST /uploads");
+  }
 }
 
 /** Direct messages: reply-only, in conversations that somebody else began. */
@@ -108,11 +135,20 @@ export class Posts {
     this.#http = http;
   }
 
+  /** Makes a post. Scope: `posts:write`. Not repeated on failure. */
+  async create(
+    outgoing: OutgoingMessage,
+    options: { signal?: AbortSignal } = {},
+  ): Promise<SentPost> {
+    const { body } = await this.#http.request("POST", "/posts", { ...options, body: outgoing });
+    return check(sentPost, body, "POST /posts");
+  }
+
   /** A page of a post's comments. Scope: `read`. Order and paging are not documented. */
   async comments(postId: string, options: PageOptions = {}): Promise<Page<Comment>> {
     const path = commentsPath(postId);
     const { body } = await this.#http.request("GET", path, paged(options));
-    return check(pageOf(comment), body, `GET ${path}`);
+    return check(pageOf(post), body, `GET ${path}`);
   }
 
   /** Comments on a post. Scope: `comments:write`. Not repeated on failure. */
@@ -123,7 +159,7 @@ export class Posts {
   ): Promise<SentComment> {
     const path = commentsPath(postId);
     const { body } = await this.#http.request("POST", path, { ...options, body: outgoing });
-    return check(sentComment, body, `POST ${path}`);
+    return check(sentPost, body, `POST ${path}`);
   }
 }
 

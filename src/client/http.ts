@@ -1,6 +1,8 @@
+import type { Random } from "../core/backoff.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
 import { scrubber } from "../core/redact.ts";
 import { messageOf, NetworkError, ServiceBotError } from "../errors.ts";
+import { Breaker, type BreakerChange } from "./breaker.ts";
 import { readFailure } from "./failure.ts";
 
 /** The part of `fetch` that the client calls. */
@@ -15,8 +17,11 @@ export interface HttpOptions {
   readonly timeoutMs?: number;
   readonly fetch?: Fetch;
   readonly clock?: Clock;
+  readonly random?: Random;
   /** Called after each request, for logs and metrics. `status` is absent when no answer came. */
   readonly onRequest?: (request: RequestReport) => void;
+  /** Called when requests are held back because the platform is away, and when they go out again. */
+  readonly onBreaker?: (change: BreakerChange) => void;
 }
 
 export interface RequestReport {
@@ -46,6 +51,7 @@ export class Http {
   readonly #options: HttpOptions;
   readonly #fetch: Fetch;
   readonly #clock: Clock;
+  readonly #breaker: Breaker;
   #offsetMs = 0;
 
   constructor(options: HttpOptions) {
@@ -53,6 +59,11 @@ export class Http {
     this.#fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
     this.#clock = options.clock ?? systemClock;
     this.timeoutMs = options.timeoutMs ?? 10_000;
+    this.#breaker = new Breaker({
+      clock: this.#clock,
+      random: options.random ?? Math.random,
+      onChange: options.onBreaker,
+    });
   }
 
   /** How far the platform's clock is ahead of ours, in milliseconds, by the last answer. */
@@ -62,7 +73,7 @@ export class Http {
 
   /**
    * @throws {ApiError} API_ERROR, API_REDIRECT
-   * @throws {NetworkError} API_UNREACHABLE, API_TIMEOUT
+   * @throws {NetworkError} API_UNREACHABLE, API_TIMEOUT, API_CIRCUIT_OPEN
    * @throws {ServiceBotError} API_INVALID_RESPONSE
    */
   async request(
@@ -73,22 +84,32 @@ export class Http {
     const url = this.#url(path, options.query);
     const body = options.body === undefined ? null : JSON.stringify(options.body);
     const headers = this.#headers(body);
+    const permit = this.#breaker.enter(`${method} ${path.split("/", 2)[1]}`);
     const started = this.#clock.now();
     let status: number | undefined;
     try {
-      return await this.#withDeadline(`${method} ${path}`, options.signal, async (signal) => {
-        const init: RequestInit = { method, headers, body, redirect: "manual", signal };
-        const response = await this.#fetch(url, init);
-        status = response.status;
-        const date = this.#readDate(response);
-        if (!response.ok) {
-          throw await readFailure(response, `${method} ${path}`, {
-            now: date ?? this.#clock.now(),
-            scrub: scrubber([this.#options.apiKey, ...textsOf(options.body)]),
-          });
-        }
-        return { body: await readJson(response, `${method} ${path}`), date };
-      });
+      const answer = await this.#withDeadline(
+        `${method} ${path}`,
+        options.signal,
+        async (signal) => {
+          const init: RequestInit = { method, headers, body, redirect: "manual", signal };
+          const response = await this.#fetch(url, init);
+          status = response.status;
+          const date = this.#readDate(response);
+          if (!response.ok) {
+            throw await readFailure(response, `${method} ${path}`, {
+              now: date ?? this.#clock.now(),
+              scrub: scrubber([this.#options.apiKey, ...textsOf(options.body)]),
+            });
+          }
+          return { body: await readJson(response, `${method} ${path}`), date };
+        },
+      );
+      permit.succeeded();
+      return answer;
+    } catch (error) {
+      permit.failed(error);
+      throw error;
     } finally {
       this.#options.onRequest?.({ method, path, status, ms: this.#clock.now() - started });
     }
@@ -159,10 +180,15 @@ export class Http {
   }
 }
 
+/** Longer values are images, which nobody quotes. */
+function isQuotable(value: string): boolean {
+  return value.length < 100_000;
+}
+
 /** What somebody is about to be told; platforms quote it in their errors, ours do not. */
 function textsOf(body: unknown): string[] {
   const fields: unknown[] = typeof body === "object" && body !== null ? Object.values(body) : [];
-  return fields.filter((value) => typeof value === "string");
+  return fields.filter((value) => typeof value === "string").filter(isQuotable);
 }
 
 /** System errors after which the request cannot have reached the platform. */

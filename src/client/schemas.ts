@@ -1,6 +1,15 @@
 import { z } from "zod";
 import { ServiceBotError } from "../errors.ts";
-import type { Comment, Image, Message, Page, Profile, SentComment, SentMessage } from "./types.ts";
+import type {
+  Image,
+  Message,
+  Page,
+  Post,
+  Profile,
+  SentMessage,
+  SentPost,
+  Upload,
+} from "./types.ts";
 
 const text = z.string();
 const orUndefined = <T>(schema: z.ZodType<T>): z.ZodType<T | undefined> =>
@@ -25,7 +34,8 @@ export const message: z.ZodType<Message> = z.looseObject({
   images,
 });
 
-export const comment: z.ZodType<Comment> = z.looseObject({
+/** Posts and comments have one shape, as far as it is documented. */
+export const post: z.ZodType<Post> = z.looseObject({
   id: text,
   text,
   images,
@@ -40,10 +50,19 @@ export const sentMessage: z.ZodType<SentMessage> = z.looseObject({
 });
 
 // The answers of these two are not documented: whatever comes is good, and an id is taken if there is one.
-export const sentComment: z.ZodType<SentComment> = z
+export const sentPost: z.ZodType<SentPost> = z
   .looseObject({ id: orUndefined(text) })
   .catch({ id: undefined });
 export const profile: z.ZodType<Profile> = z.looseObject({ username: orUndefined(text) });
+
+export const upload: z.ZodType<Upload> = z.looseObject({
+  key: text,
+  url: text,
+  thumbUrl: text,
+  width: z.number(),
+  height: z.number(),
+  bytes: z.number(),
+});
 
 export const eventPage: z.ZodType<{ events: unknown[]; cursor: string }> = z.looseObject({
   events: z.array(z.unknown()),

@@ -29,8 +29,8 @@ export interface Message {
   readonly images: readonly Image[];
 }
 
-/** A comment. Fields beyond `id`, `type`, `text` and `images` are not documented. */
-export interface Comment {
+/** A post. Fields beyond `id`, `type`, `text` and `images` are not documented. */
+export interface Post {
   readonly id: string;
   readonly text: string;
   readonly images: readonly Image[];
@@ -39,6 +39,9 @@ export interface Comment {
   /** Where the platform sends it. */
   readonly author?: { readonly username: string } | undefined;
 }
+
+/** A comment: it has the fields of a post. */
+export interface Comment extends Post {}
 
 /** What the platform answers when a direct message was sent. */
 export interface SentMessage {
@@ -53,8 +56,31 @@ export interface SentComment {
   readonly id?: string | undefined;
 }
 
+/** What the platform answers when a post was made: not documented either. */
+export interface SentPost {
+  readonly id?: string | undefined;
+}
+
 /** What became of a reply: a message or a comment. */
 export type Sent = SentMessage | SentComment;
+
+/** An uploaded image. It is gone after an hour unless it was attached to something (section 3). */
+export interface Upload {
+  /** Goes into `imageKeys`, once. */
+  readonly key: string;
+  readonly url: string;
+  readonly thumbUrl: string;
+  /** Pixels. */
+  readonly width: number;
+  /** Pixels. */
+  readonly height: number;
+  readonly bytes: number;
+}
+
+/** An image to upload: where the platform finds it (https), or its bytes (at most 5 MB) and their type. */
+export type ImageSource =
+  | { readonly url: string }
+  | { readonly data: Uint8Array; readonly contentType: string };
 
 /** The bot's own profile. Fields are not documented; `username` is there where the platform sends it. */
 export interface Profile {

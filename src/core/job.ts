@@ -1,3 +1,4 @@
+import type { BackoffOptions } from "./backoff.ts";
 import type { Logger } from "./logger.ts";
 import type { StepRunner } from "./step.ts";
 
@@ -14,4 +15,14 @@ export interface Job<Event> {
   /** Aborts at the handler timeout, when the lease is lost, and when the bot stops. */
   readonly signal: AbortSignal;
   readonly steps: StepRunner;
+}
+
+/** What a handler may set otherwise than its bot, for the events of one type. */
+export interface HandlerOptions {
+  /** After this many failed runs the event goes to the dead letters; 1 or more. */
+  readonly maxAttempts?: number;
+  /** The waits between runs that fail, in milliseconds. */
+  readonly retry?: Partial<BackoffOptions>;
+  /** How long a run may take, in milliseconds; more than 0. */
+  readonly timeoutMs?: number;
 }

@@ -34,6 +34,8 @@ export interface Step<T> {
   readonly inFlightMs: number;
   /** True when doing it twice does no harm. */
   readonly repeatable: boolean;
+  /** How long its result is good for, in milliseconds; then it is done again. For ever by default. */
+  readonly validForMs?: number;
 }
 
 /**

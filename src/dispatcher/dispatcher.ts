@@ -1,10 +1,12 @@
 import type { BackoffOptions, Random } from "../core/backoff.ts";
 import { type Clock, sleep } from "../core/clock.ts";
+import type { HandlerOptions } from "../core/job.ts";
 import type { Logger } from "../core/logger.ts";
 import { ServiceBotError } from "../errors.ts";
-import type { Claim, Inbox } from "../inbox/inbox.ts";
+import type { Claim, Inbox, Retention } from "../inbox/inbox.ts";
 import { type JobHandler, makeJob, type RunOptions, runJob } from "./run.ts";
 import { Settlement } from "./settlement.ts";
+import { every, keepUp } from "./upkeep.ts";
 import { judge, type RetryPolicy, stopping, type Verdict } from "./verdict.ts";
 import { Wake } from "./wake.ts";
 
@@ -23,12 +25,11 @@ export interface DispatcherOptions {
   readonly random?: Random;
   /** How long a claim holds without a sign of life, in milliseconds. Default 30,000. */
   readonly leaseMs?: number;
+  /** How long what has ended is kept; for ever by default. */
+  readonly retention?: Retention;
   /** Takes secrets and the given texts out of what is stored and logged about a failure. */
   readonly scrub?: (text: string) => string;
 }
-
-/** Lanes whose wake-up call was lost are looked for this often, in milliseconds. */
-const HEAL_INTERVAL_MS = 60_000;
 
 /** After a failure of the store the next claim waits this long, in milliseconds. */
 const STORE_RETRY_MS = 1_000;
@@ -36,7 +37,6 @@ const STORE_RETRY_MS = 1_000;
 /** Claims lanes, runs handlers, and writes down what became of each event. */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
-  readonly #policy: RetryPolicy;
   readonly #settlement: Settlement;
   readonly #leaseMs: number;
   readonly #wake: Wake;
@@ -49,28 +49,28 @@ export class Dispatcher {
   #loop: Promise<void> = Promise.resolve();
   #background: Promise<unknown> = Promise.resolve();
   #unsubscribe: () => void = () => undefined;
-  /** Runs in a row that failed because the platform could not be reached. */
-  #outages = 0;
 
   constructor(options: DispatcherOptions) {
     const { inbox, clock, log, scrub = (text) => text } = options;
     this.#options = options;
     this.#leaseMs = options.leaseMs ?? 30_000;
-    this.#policy = {
-      maxAttempts: options.maxAttempts,
-      backoff: options.backoff,
-      random: options.random ?? Math.random,
-    };
-    this.#settlement = new Settlement({ inbox, clock, log, scrub });
+    this.#settlement = new Settlement({
+      inbox,
+      clock,
+      log,
+      scrub,
+      stopping: this.#draining.signal,
+    });
     this.#wake = new Wake(clock);
   }
 
   start(): void {
     this.#unsubscribe = this.#options.inbox.onReady(() => this.#wake.call());
     this.#loop = this.#claimLoop();
+    const { signal } = this.#ended;
     this.#background = Promise.all([
-      this.#every(this.#leaseMs / 3, () => this.#heartbeat()),
-      this.#every(HEAL_INTERVAL_MS, () => this.#heal()),
+      every(this.#leaseMs / 3, () => this.#heartbeat(), this.#options, signal),
+      keepUp(this.#options, () => this.#wake.call(), signal),
     ]);
   }
 
@@ -155,19 +155,31 @@ export class Dispatcher {
   }
 
   async #run(claim: Claim, abort: AbortController): Promise<Verdict> {
+    const own = this.#options.handler.optionsFor?.(claim.type) ?? {};
+    const policy = this.#policyFor(own);
     // The attempt was counted before the handler ran; more than the limit means that the process
     // ended while it ran, every time.
-    if (claim.attempt > this.#policy.maxAttempts) return { kind: "dead", error: crashed(claim) };
-    const options: RunOptions = this.#options;
+    if (claim.attempt > policy.maxAttempts) return { kind: "dead", error: crashed(claim) };
+    const { handlerTimeoutMs } = this.#options;
+    const options: RunOptions = {
+      ...this.#options,
+      handlerTimeoutMs: own.timeoutMs ?? handlerTimeoutMs,
+    };
     try {
       await runJob(makeJob(claim, abort.signal, options), abort, options);
-      this.#outages = 0;
       return { kind: "done" };
     } catch (error) {
-      const verdict = judge(error, claim.attempt, this.#outages, this.#policy);
-      this.#outages = verdict.kind === "release" && error !== stopping ? this.#outages + 1 : 0;
-      return verdict;
+      return judge(error, claim.attempt, policy);
     }
+  }
+
+  #policyFor({ maxAttempts, retry }: HandlerOptions): RetryPolicy {
+    const options = this.#options;
+    return {
+      maxAttempts: maxAttempts ?? options.maxAttempts,
+      backoff: { ...options.backoff, ...retry },
+      random: options.random ?? Math.random,
+    };
   }
 
   /** Extends the leases of what is running; what has lost its lease is aborted. */
@@ -177,22 +189,6 @@ export class Dispatcher {
     const held = new Set(await this.#options.inbox.extend(claims, this.#leaseMs));
     for (const claim of claims) {
       if (!held.has(claim)) this.#running.get(claim)?.abort.abort(leaseLost(claim));
-    }
-  }
-
-  async #heal(): Promise<void> {
-    const lanes = await this.#options.inbox.heal();
-    if (lanes === 0) return;
-    this.#options.log.warn({ lanes }, "idle lanes had pending events; they are ready again");
-    this.#wake.call();
-  }
-
-  async #every(ms: number, work: () => Promise<void>): Promise<void> {
-    const { clock, log } = this.#options;
-    for (;;) {
-      await sleep(clock, ms, this.#ended.signal);
-      if (this.#ended.signal.aborted) return;
-      await work().catch((err: unknown) => log.error({ err }, "upkeep of the inbox failed"));
     }
   }
 }

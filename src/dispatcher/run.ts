@@ -1,5 +1,5 @@
 import { type Clock, sleep } from "../core/clock.ts";
-import type { Job } from "../core/job.ts";
+import type { HandlerOptions, Job } from "../core/job.ts";
 import type { Logger } from "../core/logger.ts";
 import { ServiceBotError } from "../errors.ts";
 import { parseEventText } from "../events/parse.ts";
@@ -11,11 +11,16 @@ import { stopping } from "./verdict.ts";
 /** What a handler still gets after it was aborted, in milliseconds. */
 const ABORTED_GRACE_MS = 1_000;
 
+/** What observers of a failure get before the event goes on without them, in milliseconds. */
+const OBSERVER_MS = 1_000;
+
 export type EventJob = Job<AnyEvent>;
 
 /** What runs the handlers. */
 export interface JobHandler {
   run(job: EventJob): Promise<void>;
+  /** What the handlers of a type have set otherwise than the bot. */
+  optionsFor?(type: string): HandlerOptions;
   /** Told what a run ended with, whether the handler threw it or ran out of time. */
   failed(error: unknown, job: EventJob): Promise<void>;
 }
@@ -66,10 +71,18 @@ export async function runJob(
     const finished = abort.signal.aborted && (await finishes(running, clock));
     // What is done when the bot stops is done; after a timeout it counts as failed all the same.
     if (finished && reason === stopping) return;
-    await options.handler.failed(reason, job);
+    await tell(reason, job, options);
     throw reason;
   } finally {
     cancel();
+  }
+}
+
+/** Observers watch; how long they take, or whether they end at all, must not decide what becomes of the event. */
+async function tell(error: unknown, job: EventJob, options: RunOptions): Promise<void> {
+  const told = options.handler.failed(error, job).then(() => true);
+  if (!(await inTime(told, OBSERVER_MS, options.clock))) {
+    job.log.warn({ ms: OBSERVER_MS }, "an onError observer takes long; it is not waited for");
   }
 }
 
@@ -77,14 +90,19 @@ export async function runJob(
  * Gives an aborted handler a moment to end while the lease still holds, so that its steps are
  * recorded as what they are. True when it ended well.
  */
-async function finishes(running: Promise<void>, clock: Clock): Promise<boolean> {
-  const over = new AbortController();
+function finishes(running: Promise<void>, clock: Clock): Promise<boolean> {
   const ended = running.then(
     () => true,
     () => false,
   );
-  const late = sleep(clock, ABORTED_GRACE_MS, over.signal).then(() => false);
-  return await Promise.race([ended, late]).finally(() => over.abort());
+  return inTime(ended, ABORTED_GRACE_MS, clock);
+}
+
+/** What the promise resolves to, or false when that takes longer than `ms`. */
+async function inTime(promise: Promise<boolean>, ms: number, clock: Clock): Promise<boolean> {
+  const over = new AbortController();
+  const late = sleep(clock, ms, over.signal).then(() => false);
+  return await Promise.race([promise, late]).finally(() => over.abort());
 }
 
 function rejectOnAbort(signal: AbortSignal): Promise<never> {

@@ -11,13 +11,21 @@ export interface SettlementOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly scrub: (text: string) => string;
+  /** Aborted once the bot stops. */
+  readonly stopping: AbortSignal;
 }
 
 /** The error of a dead letter is cut to this many characters. */
 const MAX_ERROR_CHARACTERS = 2_000;
 
-/** The store gets this many chances to take a verdict before the lease is left to run out. */
-const WRITE_ATTEMPTS = 5;
+/**
+ * The store gets this many chances to take a verdict, about a minute in all, before the lease is left to
+ * run out: then the event would be handled again, and its lane stand still until then.
+ */
+const WRITE_ATTEMPTS = 20;
+
+/** A bot that stops waits no longer than so many of them take, a few seconds. */
+const WRITE_ATTEMPTS_AT_THE_END = 5;
 
 /** Writes down what became of an event, and says so in one log line. */
 export class Settlement {
@@ -59,14 +67,15 @@ export class Settlement {
   }
 
   async #persist(claim: Claim, verdict: Verdict): Promise<boolean> {
-    const { clock, log } = this.#options;
+    const { clock, log, stopping } = this.#options;
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.#writeOnce(claim, verdict);
       } catch (err) {
         log.error({ err, event: claim.id }, "the outcome of a run cannot be written");
+        const most = stopping.aborted ? WRITE_ATTEMPTS_AT_THE_END : WRITE_ATTEMPTS;
         // The lease runs out and the event runs again; its steps are recorded and not repeated.
-        if (attempt === WRITE_ATTEMPTS) throw err;
+        if (attempt >= most) throw err;
         const policy = { baseMs: 100, maxMs: 5_000, factor: 3 };
         await sleep(clock, backoff(policy, attempt));
       }

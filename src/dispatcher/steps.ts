@@ -35,12 +35,16 @@ export class DurableSteps implements StepRunner {
 
   /** @throws {ServiceBotError} STEP_DUPLICATE, STEP_UNCERTAIN, LEASE_LOST, and what the step throws */
   async run<T>(step: Step<T>): Promise<T> {
-    const { inbox, claim, signal } = this.#scope;
+    const { inbox, claim, clock, signal } = this.#scope;
     signal.throwIfAborted();
     this.#reserve(step.name);
     const start = await inbox.beginStep(claim, step.name, step.request);
     if (start === undefined) throw leaseLost(step.name);
-    if (start.state === "done") return unpack<T>(start.result);
+    if (start.state === "done") {
+      const { validForMs = Number.POSITIVE_INFINITY } = step;
+      if (clock.now() - start.startedAt < validForMs) return unpack<T>(start.result);
+      await this.#held(step, inbox.restartStep(claim, step.name, step.request));
+    }
     if (start.state === "open") {
       const found = await this.#resolve(step, start);
       if (found !== undefined) return await this.#finish(step, found);

@@ -1,5 +1,5 @@
 import { type BackoffOptions, backoff, type Random } from "../core/backoff.ts";
-import { ApiError, NetworkError, ServiceBotError } from "../errors.ts";
+import { findCause, GiveUp, outageOf, RetryLater, ServiceBotError } from "../errors.ts";
 
 /** What happens to an event after a run of its handler. All times in milliseconds. */
 export type Verdict =
@@ -24,41 +24,33 @@ export const stopping: ServiceBotError = new ServiceBotError(
   "The bot is stopping; the event is handled after the next start.",
 );
 
-/**
- * Decides what a failed run means.
- *
- * @param outages how many runs in a row failed because the platform could not be reached
- */
-export function judge(
-  error: unknown,
-  attempt: number,
-  outages: number,
-  policy: RetryPolicy,
-): Verdict {
+/** Decides what a failed run means. `attempt` is its number, from 1 up. */
+export function judge(error: unknown, attempt: number, policy: RetryPolicy): Verdict {
   if (error === stopping) return { kind: "release", delayMs: 0, error };
   if (codeOf(error) === "LEASE_LOST") return { kind: "lost" };
   // Nobody but a person can say whether it may be repeated.
   if (codeOf(error) === "STEP_UNCERTAIN") return { kind: "dead", error };
-  const outage = findOutage(error);
+  if (findCause(error, (at) => at instanceof GiveUp)) return { kind: "dead", error };
+  const later = findCause(error, (at) => at instanceof RetryLater);
+  if (later?.counts === false) return { kind: "release", delayMs: later.delayMs, error };
+  const outage = outageOf(error);
   if (outage !== undefined) {
-    const asked = outage instanceof ApiError ? (outage.retryAfterMs ?? 0) : 0;
-    const delayMs = Math.max(asked, backoff(policy.backoff, outages + 1, policy.random));
-    return { kind: "release", delayMs, error };
+    // The wait grows with the circuit breaker, whose errors say when the platform is tried again; the
+    // random part keeps the lanes from coming back all at once.
+    const spread = backoff(policy.backoff, 1, policy.random);
+    return { kind: "release", delayMs: (outage.retryAfterMs ?? 0) + spread, error };
+  }
+  // A full disk fails every step, and is no more the event's fault than the platform's silence.
+  if (findCause(error, isStoreAway) !== undefined) {
+    return { kind: "release", delayMs: backoff(policy.backoff, 1, policy.random), error };
   }
   if (attempt >= policy.maxAttempts) return { kind: "dead", error };
-  return { kind: "retry", delayMs: backoff(policy.backoff, attempt, policy.random), error };
+  const delayMs = later?.delayMs ?? backoff(policy.backoff, attempt, policy.random);
+  return { kind: "retry", delayMs, error };
 }
 
-/** Statuses that speak of the platform's state, not of the request. */
-const outageStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
-
-/** The outage of the platform behind an error, also where a handler wrapped it as a cause. */
-function findOutage(error: unknown): ApiError | NetworkError | undefined {
-  for (let at = error; at instanceof Error; at = at.cause) {
-    if (at instanceof NetworkError) return at;
-    if (at instanceof ApiError && outageStatuses.has(at.status)) return at;
-  }
-  return undefined;
+function isStoreAway(error: unknown): error is ServiceBotError {
+  return codeOf(error) === "STORE_UNAVAILABLE";
 }
 
 function codeOf(error: unknown): string | undefined {

@@ -68,7 +68,17 @@ export type StepStart =
   /** An earlier run recorded the intent and no result: the effect may or may not have happened. */
   | { readonly state: "open"; readonly request: string; readonly startedAt: number }
   /** The step has a result; undefined where a person has settled it. */
-  | { readonly state: "done"; readonly result: string | undefined };
+  | { readonly state: "done"; readonly result: string | undefined; readonly startedAt: number };
+
+/** How long what has ended is kept, in milliseconds after its end. */
+export interface Retention {
+  /** Bodies, steps and history of what is done or discarded. */
+  readonly bodiesMs: number;
+  /** Ids, by which repeats are recognised, of what is done or discarded. */
+  readonly idsMs: number;
+  /** Dead letters, with everything about them. */
+  readonly deadLettersMs: number;
+}
 
 export interface Inbox {
   /** For people: what is in the inbox, and what becomes of what could not be handled. */
@@ -78,7 +88,8 @@ export interface Inbox {
    * Stores a batch in one transaction, with the cursors that belong to it. Events whose id is known
    * are passed over. Resolves once it is on disk.
    *
-   * @throws {ServiceBotError} INBOX_FULL when the backlog has reached its limit
+   * @throws {ServiceBotError} INBOX_FULL when the backlog has reached its limit; STORE_UNAVAILABLE also
+   *   when the disk is nearly full
    */
   put(
     events: readonly NewEvent[],
@@ -89,6 +100,8 @@ export interface Inbox {
   /**
    * Leases up to `limit` lanes that are ready, and counts an attempt on the first event of each:
    * before the handler runs, so that one which kills the process still reaches the dead letters.
+   * Of the events whose runs ended with the process twice or more, one at a time: the one that is the
+   * reason must not take the others along.
    */
   claim(limit: number, leaseMs: number): Promise<readonly Claim[]>;
 
@@ -113,10 +126,19 @@ export interface Inbox {
   /** Makes idle lanes that have pending events ready again. Resolves to how many there were. */
   heal(): Promise<number>;
 
+  /**
+   * Drops one small batch of what is older than it need be, and gives free space back. Resolves to true
+   * while there is more to look at.
+   */
+  sweep(keep: Retention): Promise<boolean>;
+
   /** Records the intent of a step unless there is one. Undefined when the lease was lost. */
   beginStep(claim: Claim, name: string, request: string): Promise<StepStart | undefined>;
 
-  /** Renews the intent of an open step before its effect is tried again. False when the lease was lost. */
+  /**
+   * Renews the intent of a step before its effect is tried again; a result that it had is forgotten.
+   * False when the lease was lost.
+   */
   restartStep(claim: Claim, name: string, request: string): Promise<boolean>;
 
   /**

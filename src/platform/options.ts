@@ -1,3 +1,4 @@
+import type { Random } from "../core/backoff.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
 import { createLogger, type Logger } from "../core/logger.ts";
 import { ConfigError } from "../errors.ts";
@@ -22,6 +23,8 @@ export interface PlatformOptions {
   /** How long a delivery may take, in ms, from 1 up. Default 10,000; not documented. */
   readonly deliveryTimeoutMs?: number | undefined;
   readonly clock?: Clock | undefined;
+  /** Chooses the requests that faults with a rate touch. Default `Math.random`. */
+  readonly random?: Random | undefined;
   /** Default: silent. */
   readonly logger?: Logger | undefined;
 }
@@ -37,6 +40,7 @@ export interface Settings {
   readonly disableAfter: number;
   readonly deliveryTimeoutMs: number;
   readonly clock: Clock;
+  readonly random: Random;
   readonly logger: Logger;
 }
 
@@ -52,6 +56,7 @@ export function settings(options: PlatformOptions): Settings {
     disableAfter: options.disableAfter ?? 10,
     deliveryTimeoutMs: options.deliveryTimeoutMs ?? 10_000,
     clock: options.clock ?? systemClock,
+    random: options.random ?? Math.random,
     logger: options.logger ?? silentLogger(),
   };
   const problems = findProblems(chosen);

@@ -53,10 +53,10 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
 
 /** The only place where the concrete parts meet. */
 function assemble(store: Store, chosen: Settings): Parts {
-  const { clock, logger, disableAfter, retryIntervalMs, deliveryTimeoutMs } = chosen;
+  const { clock, random, logger, disableAfter, retryIntervalMs, deliveryTimeoutMs } = chosen;
   const timeline = new Timeline(clock);
   const webhookFaults = new WebhookFaults(timeline);
-  const apiFaults = new ApiFaults(timeline);
+  const apiFaults = new ApiFaults(timeline, random);
   const sender = new Sender(clock, deliveryTimeoutMs);
   const webhook = new Webhook({ store, timeline, logger, disableAfter });
   const deliverer = new Deliverer({

@@ -1,7 +1,7 @@
 import type { Client } from "../client/client.ts";
 import type { EventPage } from "../client/types.ts";
 import type { LaneOf } from "../events/lane.ts";
-import type { CursorMove, Inbox } from "../inbox/inbox.ts";
+import type { Inbox } from "../inbox/inbox.ts";
 import { readBatch } from "../inbox/intake.ts";
 import type { FoundEvent } from "./mode.ts";
 
@@ -49,13 +49,15 @@ export class LogReader {
   /** Finds the place to begin at. True when it continues from a stored cursor. */
   async open(signal: AbortSignal): Promise<boolean> {
     const { inbox, client, startFrom } = this.#options;
-    this.#cursor = await inbox.cursor(CURSOR);
-    this.#resumed = this.#cursor !== undefined;
+    let position = await inbox.cursor(CURSOR);
+    this.#resumed = position !== undefined;
     if (!this.#resumed && startFrom === "now") {
-      const { cursor } = await client.events({ since: "" }, { signal });
-      await inbox.put([], "poll", move(cursor));
-      this.#cursor = cursor;
+      position = (await client.events({ since: "" }, { signal })).cursor;
+      await inbox.put([], "poll", [{ name: CURSOR, position }]);
     }
+    // An empty log answers with the cursor that was sent, which is empty (rule 3). The present is then
+    // its beginning; sent back as it is, it would pass over whatever was made meanwhile.
+    this.#cursor = position === "" ? undefined : position;
     this.#head = this.#cursor;
     return this.#resumed;
   }
@@ -99,15 +101,12 @@ export class LogReader {
     const youngest = Math.max(...dates.values());
     const settled = cursor !== undefined && now - youngest >= SETTLED_AFTER_MS;
     const batch = readBatch(page.events, laneOf);
-    const { stored } = await inbox.put(batch, "poll", settled ? move(cursor) : []);
+    const moves = settled ? [{ name: CURSOR, position: cursor }] : [];
+    const { stored } = await inbox.put(batch, "poll", moves);
     if (settled) this.#cursor = cursor;
     const types = new Map(batch.map(({ id, type }) => [id, type]));
     return stored.map((id) => ({ id, type: types.get(id) ?? "", at: dates.get(id) ?? now }));
   }
-}
-
-function move(position: string): CursorMove[] {
-  return position === "" ? [] : [{ name: CURSOR, position }];
 }
 
 /** The id and the date of an event as it came; what cannot be read counts as made now. */

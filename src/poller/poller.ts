@@ -1,7 +1,7 @@
 import { backoff, type Random } from "../core/backoff.ts";
 import { type Clock, sleep } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
-import { ApiError } from "../errors.ts";
+import { ApiError, outageOf } from "../errors.ts";
 import { LogReader, type LogReaderOptions } from "./log-reader.ts";
 import {
   initialMode,
@@ -43,6 +43,8 @@ export class Poller {
   #state: ModeState;
   #loop: Promise<void> = Promise.resolve();
   #failures = 0;
+  /** The events that came by webhook while the log is being read. */
+  #broughtMeanwhile: Set<string> | undefined;
   #refused = false;
   /** When the part that may still be unsettled was last read, on our clock. */
   #auditedAt = Number.NEGATIVE_INFINITY;
@@ -70,6 +72,7 @@ export class Poller {
   /** To be told of each webhook delivery. */
   delivered(events: readonly { readonly id: string; readonly type: string }[]): void {
     if (this.#options.delivery === "polling") return;
+    for (const { id } of events) this.#broughtMeanwhile?.add(id);
     this.#observe({ kind: "delivery", now: this.#options.platformNow(), events });
   }
 
@@ -96,7 +99,12 @@ export class Poller {
     const due = clock.now() - this.#auditedAt >= auditIntervalMs;
     const audit = due || this.#state.mode === "auditing";
     const started = clock.now();
-    const found = await this.#reader.read(audit ? "cursor" : "head", this.#stopping.signal);
+    const brought = new Set<string>();
+    this.#broughtMeanwhile = brought;
+    const read = await this.#reader.read(audit ? "cursor" : "head", this.#stopping.signal);
+    this.#broughtMeanwhile = undefined;
+    // What the webhook has brought since the log did is not missing any more.
+    const found = read.filter(({ id }) => !brought.has(id));
     if (audit) this.#auditedAt = started;
     if (found.length > 0) log.info({ found: found.length, mode: this.mode }, "polled");
     this.#observe({ kind: "round", now: platformNow(), found, resumed });
@@ -150,7 +158,7 @@ export class Poller {
       return REFUSED_RETRY_MS;
     }
     const policy = { baseMs: pollIntervalMs, maxMs: MAX_PAUSE_MS, factor: 2 };
-    const asked = err instanceof ApiError ? (err.retryAfterMs ?? 0) : 0;
+    const asked = outageOf(err)?.retryAfterMs ?? 0;
     const retryInMs = Math.max(asked, pollIntervalMs, backoff(policy, this.#failures, random));
     const level = this.#failures === 1 ? "warn" : "debug";
     log[level]({ err, retryInMs }, "the event log cannot be read");

@@ -25,6 +25,7 @@ const KEEP_ALIVE_MS = 75_000;
  * Listens on a host and port; port 0 takes a free one.
  *
  * @throws {ServiceBotError} ADDRESS_IN_USE
+ * @throws {ConfigError} CONFIG_INVALID
  */
 export async function listen(
   listener: RequestListener,
@@ -43,7 +44,10 @@ export async function listen(
       listener(request, response);
     },
   );
-  const address = await bind(server, host, port, "Stop it, or set PORT to another port.");
+  const address = await bind(server, host, port, {
+    names: "HOST, PORT",
+    remedy: "Stop it, or set PORT to another port.",
+  });
   return {
     url: `http://${host.includes(":") ? `[${host}]` : host}:${address.port}`,
     close: (graceMs = CLOSE_GRACE_MS) => closeServer(server, running === 0 ? 0 : graceMs),

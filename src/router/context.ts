@@ -1,5 +1,13 @@
 import type { Client } from "../client/client.ts";
-import type { Message, OutgoingMessage, Sent } from "../client/types.ts";
+import type {
+  ImageSource,
+  Message,
+  OutgoingMessage,
+  Sent,
+  SentComment,
+  SentPost,
+  Upload,
+} from "../client/types.ts";
 import type { Job } from "../core/job.ts";
 import type { Logger } from "../core/logger.ts";
 import type { Step } from "../core/step.ts";
@@ -7,6 +15,7 @@ import { ServiceBotError } from "../errors.ts";
 import type { AnyEvent, EventOf, EventType } from "../events/types.ts";
 import { Begun } from "./begun.ts";
 import { replyStep } from "./reply.ts";
+import { commentStep, outgoingOf, postStep, uploadStep } from "./writes.ts";
 
 /** The event that a handler of type `T` gets; any event where the type is not known beforehand. */
 export type EventFor<T extends string> = T extends EventType ? EventOf<T> : AnyEvent;
@@ -41,6 +50,26 @@ export interface Context<T extends string = string> {
    */
   reply(message: string | OutgoingMessage): Promise<Sent>;
   /**
+   * Comments on a post. A step, as `reply` is. Scope: `comments:write`.
+   *
+   * @throws {ServiceBotError} STEP_UNCERTAIN, LEASE_LOST
+   */
+  comment(postId: string, message: string | OutgoingMessage): Promise<SentComment>;
+  /**
+   * Makes a post. A step; where a crash leaves open whether it was made and the feed does not show it,
+   * the event is parked for a person. Scope: `posts:write`.
+   *
+   * @throws {ServiceBotError} STEP_UNCERTAIN, LEASE_LOST
+   */
+  post(message: string | OutgoingMessage): Promise<SentPost>;
+  /**
+   * Uploads an image, whose key goes into `imageKeys`. A step: a later run gets the same key, or a new
+   * one when that is too old to be used. Scope: any but `read`.
+   *
+   * @throws {ServiceBotError} LEASE_LOST
+   */
+  upload(image: ImageSource): Promise<Upload>;
+  /**
    * The newest messages of the conversation, newest first (1 to 50, default 50). For `dm.message`.
    *
    * @throws {ServiceBotError} REPLY_IMPOSSIBLE when the event belongs to no conversation
@@ -63,7 +92,15 @@ export function createContext(
   begun: Begun = new Begun(),
 ): Context {
   const { event, attempt, source, late, log, signal, steps } = job;
-  let replies = 0;
+  const scope = { client, signal };
+  // Numbered in the order of the calls, so that two replies with one text are two replies.
+  const made = { reply: 0, comment: 0, post: 0, upload: 0 };
+  const next = (kind: keyof typeof made) => `${kind}/${++made[kind]}`;
+  /** What throws while the step is described rejects, like everything else about it. */
+  const begin = <R>(describe: () => Step<R>) => begun.add(async () => steps.run(describe()));
+  /** A write that a person has settled has no result; its id is not known then. */
+  const write = <R extends { readonly id?: string | undefined }>(describe: () => Step<R>) =>
+    begun.add(async () => (await steps.run<R | undefined>(describe())) ?? { id: undefined });
   return {
     event,
     payload: event.payload,
@@ -74,17 +111,27 @@ export function createContext(
     signal,
     client,
     reply: (message) => {
-      // Numbered in the order of the calls, so that two replies with one text are two replies.
-      replies += 1;
-      const name = `reply/${replies}`;
-      return begun.add(async () => steps.run(replyStep(name, event, message, client, signal)));
+      const name = next("reply");
+      return write(() => replyStep(name, event, outgoingOf(message), scope));
+    },
+    comment: (postId, message) => {
+      const name = next("comment");
+      return write(() => commentStep(name, postId, outgoingOf(message), scope));
+    },
+    post: (message) => {
+      const name = next("post");
+      return write(() => postStep(name, outgoingOf(message), scope));
+    },
+    upload: (image) => {
+      const name = next("upload");
+      return begin(() => uploadStep(name, image, scope));
     },
     messages: async (options = {}) => {
       const limit = options.limit ?? 50;
       const page = await client.dms.messages(conversationOf(event), { limit, signal });
       return page.items;
     },
-    step: (name, fn, options = {}) => begun.add(() => steps.run(userStep(name, fn, options))),
+    step: (name, fn, options = {}) => begin(() => userStep(name, fn, options)),
   };
 }
 

@@ -1,5 +1,13 @@
 import type { Client } from "../client/client.ts";
-import type { Comment, Message, Page, Sent } from "../client/types.ts";
+import type {
+  Comment,
+  Message,
+  OutgoingMessage,
+  Page,
+  Post,
+  SentComment,
+  SentMessage,
+} from "../client/types.ts";
 import { type Effect, howToSettle, type OpenIntent } from "../core/step.ts";
 import { ServiceBotError } from "../errors.ts";
 
@@ -12,13 +20,16 @@ const CLOCK_SLACK_MS = 3_000;
 /** Beyond this many pages of 50 it cannot be told whether the reply is there. */
 const MAX_PAGES = 20;
 
+/** What a step has made. */
+export type Kind = "dm" | "comment" | "post";
+
 /** Looks in a conversation for a message of the bot that an earlier run may have sent. */
 export async function findMessage(
   client: Client,
   conversationId: string,
   intent: OpenIntent,
   signal: AbortSignal,
-): Promise<Effect<Sent> | undefined> {
+): Promise<Effect<SentMessage> | undefined> {
   const found: Message[] = [];
   const pages = readPages((cursor) =>
     client.dms.messages(conversationId, { limit: 50, cursor, signal }),
@@ -26,7 +37,7 @@ export async function findMessage(
   for await (const message of pages) {
     // Newest first, so everything from here on is older than the intent.
     if (isOlder(message.createdAt, intent, client)) break;
-    if (message.fromBot && sameText(message.text, intent)) found.push(message);
+    if (message.fromBot && sameContent(message, intent)) found.push(message);
   }
   return adopt("dm", found, intent);
 }
@@ -37,13 +48,13 @@ export async function findComment(
   postId: string,
   intent: OpenIntent,
   signal: AbortSignal,
-): Promise<Effect<Sent> | undefined> {
+): Promise<Effect<SentComment> | undefined> {
   const same: Comment[] = [];
   const pages = readPages((cursor) => client.posts.comments(postId, { limit: 50, cursor, signal }));
   for await (const comment of pages) {
     // The order of comments is not documented, so all of them are read.
     if (isOlder(comment.createdAt, intent, client)) continue;
-    if (sameText(comment.text, intent)) same.push(comment);
+    if (sameContent(comment, intent)) same.push(comment);
   }
   if (same.length === 0) return undefined;
   const { username } = await client.me({ signal });
@@ -63,11 +74,9 @@ export async function findComment(
 }
 
 /** The oldest one that no other step has: sends go out in order. */
-async function adopt(
-  kind: "dm" | "comment",
-  found: readonly { readonly id: string; readonly createdAt?: string | undefined }[],
-  intent: OpenIntent,
-): Promise<Effect<Sent> | undefined> {
+export async function adopt<
+  T extends { readonly id: string; readonly createdAt?: string | undefined },
+>(kind: Kind, found: readonly T[], intent: OpenIntent): Promise<Effect<T> | undefined> {
   const taken = await intent.claimed(found.map(({ id }) => refOf(kind, id)));
   const [first] = found
     .filter(({ id }) => !taken.has(refOf(kind, id)))
@@ -76,22 +85,35 @@ async function adopt(
 }
 
 /** Ids of messages and of comments may be alike; what names the result of a step must not be. */
-export function refOf(kind: "dm" | "comment", id: string): string {
+export function refOf(kind: Kind, id: string): string {
   return `${kind}:${id}`;
 }
 
 /** An unreadable date is not older: better to look at it than to say something twice. */
-function isOlder(createdAt: string | undefined, intent: OpenIntent, client: Client): boolean {
+export function isOlder(
+  createdAt: string | undefined,
+  intent: OpenIntent,
+  client: Client,
+): boolean {
   const since = intent.startedAt + client.clockOffsetMs - CLOCK_SLACK_MS;
   return Date.parse(createdAt ?? "") < since;
 }
 
-function sameText(text: string, intent: OpenIntent): boolean {
-  const request: { text?: string } = JSON.parse(intent.request);
+/**
+ * The same text, and as many images as were to be attached: a message of images alone has no text, and
+ * neither has a deleted one (section 2).
+ */
+export function sameContent(
+  { text, images }: Pick<Post, "text" | "images">,
+  intent: OpenIntent,
+): boolean {
+  const request: OutgoingMessage = JSON.parse(intent.request);
+  if (images.length !== (request.imageKeys?.length ?? 0)) return false;
   return text.trim() === (request.text ?? "").trim();
 }
 
-async function* readPages<T>(
+/** @throws {ServiceBotError} STEP_UNCERTAIN when there is no end to it */
+export async function* readPages<T>(
   read: (cursor: string | undefined) => Promise<Page<T>>,
 ): AsyncGenerator<T> {
   let cursor: string | undefined;

@@ -1,5 +1,5 @@
 import type { Client } from "../client/client.ts";
-import type { Job } from "../core/job.ts";
+import type { HandlerOptions, Job } from "../core/job.ts";
 import { scrubber, showError } from "../core/redact.ts";
 import { ServiceBotError } from "../errors.ts";
 import { eventTypes, isEventType, textsOf } from "../events/parse.ts";
@@ -17,15 +17,22 @@ export type ErrorObserver = (error: unknown, context: Context) => unknown;
 /** Matches events to handlers and gives them their context. Knows neither storage nor HTTP. */
 export class Router {
   readonly #handlers = new Map<string, Handler[]>();
+  readonly #options = new Map<string, HandlerOptions>();
   readonly #unknown: Handler[] = [];
   readonly #middleware: Middleware[] = [];
   readonly #observers: ErrorObserver[] = [];
   readonly #contexts = new WeakMap<Job<AnyEvent>, Context>();
 
-  /** @throws {ServiceBotError} UNKNOWN_EVENT_TYPE, with the permitted types */
-  on<T extends EventType>(types: T | readonly T[], handler: Handler<T>): void {
+  /** @throws {ServiceBotError} UNKNOWN_EVENT_TYPE, with the permitted types; INVALID_OPTION */
+  on<T extends EventType>(
+    types: T | readonly T[],
+    handler: Handler<T>,
+    options: HandlerOptions = {},
+  ): void {
+    checkOptions(options);
     for (const type of typeof types === "string" ? [types] : types) {
       if (!isEventType(type)) throw unknownType(type);
+      this.#options.set(type, { ...this.#options.get(type), ...options });
       const handlers = this.#handlers.get(type) ?? [];
       // The map goes from a type to handlers of that type; run() looks up by the event's own type.
       handlers.push(handler as Handler);
@@ -43,6 +50,11 @@ export class Router {
 
   onError(observer: ErrorObserver): void {
     this.#observers.push(observer);
+  }
+
+  /** What was set for the events of a type; of what was set twice the later one holds. */
+  optionsFor(type: string): HandlerOptions {
+    return this.#options.get(type) ?? {};
   }
 
   /** The types that have a handler. */
@@ -83,6 +95,22 @@ export class Router {
     if (handlers.length === 0) context.log.debug("no handler for this type");
     for (const handler of handlers) await handler(context);
   }
+}
+
+/** A slip here would show much later, when something fails at night. */
+function checkOptions({ maxAttempts, retry = {}, timeoutMs }: HandlerOptions): void {
+  const problems = [
+    maxAttempts !== undefined && !(Number.isInteger(maxAttempts) && maxAttempts >= 1)
+      ? `maxAttempts must be a whole number from 1 up (got ${maxAttempts})`
+      : undefined,
+    timeoutMs !== undefined && !(timeoutMs > 0)
+      ? `timeoutMs must be more than 0 (got ${timeoutMs})`
+      : undefined,
+    ...Object.entries(retry).map(([name, value]) =>
+      value >= 0 ? undefined : `retry.${name} must be 0 or more (got ${value})`,
+    ),
+  ].filter((problem) => problem !== undefined);
+  if (problems.length > 0) throw new ServiceBotError("INVALID_OPTION", `${problems.join("; ")}.`);
 }
 
 function unknownType(type: string): ServiceBotError {

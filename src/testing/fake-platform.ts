@@ -1,9 +1,16 @@
 import type { Fetch } from "../client/http.ts";
 
+interface Content {
+  readonly text: string;
+  /** Absent when there are none. */
+  readonly imageKeys?: readonly string[];
+}
+
 /** What a bot said. */
 export type SentByBot =
-  | { readonly kind: "dm"; readonly conversationId: string; readonly text: string }
-  | { readonly kind: "comment"; readonly postId: string; readonly text: string };
+  | ({ readonly kind: "dm"; readonly conversationId: string } & Content)
+  | ({ readonly kind: "comment"; readonly postId: string } & Content)
+  | ({ readonly kind: "post" } & Content);
 
 type Route = (path: readonly string[], body: Readonly<Record<string, unknown>>) => unknown;
 
@@ -14,6 +21,7 @@ type Route = (path: readonly string[], body: Readonly<Record<string, unknown>>) 
 export class FakePlatform {
   readonly #sent: (SentByBot & { readonly id: string; readonly createdAt: string })[] = [];
   readonly #now: () => number;
+  #uploads = 0;
 
   constructor(now: () => number) {
     this.#now = now;
@@ -41,17 +49,27 @@ export class FakePlatform {
     "GET me": () => ({ username: "bot", name: "Bot" }),
     "GET events": () => ({ events: [], cursor: "0" }),
     "GET dm/conversations/*/messages": ([, , id]) => page(this.#messages(String(id))),
-    "POST dm/conversations/*/messages": ([, , id], { text }) =>
-      this.#say({ kind: "dm", conversationId: String(id), text: String(text ?? "") }),
+    "POST dm/conversations/*/messages": ([, , id], body) =>
+      this.#say({ kind: "dm", conversationId: String(id), ...contentOf(body) }),
     "GET posts/*/comments": ([, id]) => page(this.#comments(String(id))),
-    "POST posts/*/comments": ([, id], { text }) =>
-      this.#say({ kind: "comment", postId: String(id), text: String(text ?? "") }),
+    "POST posts/*/comments": ([, id], body) =>
+      this.#say({ kind: "comment", postId: String(id), ...contentOf(body) }),
+    "POST posts": (_path, body) => this.#say({ kind: "post", ...contentOf(body) }),
+    "GET feed": () => page(this.#posts()),
+    "POST uploads": () => this.#upload(),
   };
 
   #say(said: SentByBot): unknown {
     const made = { ...said, id: `sent_${this.#sent.length + 1}`, createdAt: this.#date() };
     this.#sent.push(made);
     return made;
+  }
+
+  #upload(): unknown {
+    this.#uploads += 1;
+    const url = `https://platform.test/uploads/${this.#uploads}.png`;
+    const key = `key_${this.#uploads}`;
+    return { key, url, thumbUrl: url, width: 1, height: 1, bytes: 68 };
   }
 
   #messages(conversationId: string): unknown[] {
@@ -62,21 +80,42 @@ export class FakePlatform {
         fromBot: true,
         authorUsername: "bot",
         replyToId: null,
-        images: [],
+        images: imagesOf(said),
       }))
+      .reverse();
+  }
+
+  #posts(): unknown[] {
+    return this.#sent
+      .filter(({ kind }) => kind === "post")
+      .map((said) => written(said))
       .reverse();
   }
 
   #comments(postId: string): unknown[] {
     return this.#sent
       .filter((said) => said.kind === "comment" && said.postId === postId)
-      .map((said) => ({ ...said, type: "comment", images: [], author: { username: "bot" } }))
+      .map((said) => written(said))
       .reverse();
   }
 
   #date(): string {
     return new Date(this.#now()).toISOString();
   }
+}
+
+function contentOf({ text, imageKeys }: Readonly<Record<string, unknown>>): Content {
+  const keys = Array.isArray(imageKeys) && imageKeys.length > 0 ? { imageKeys } : {};
+  return { text: typeof text === "string" ? text : "", ...keys };
+}
+
+/** A post or a comment as it is read. */
+function written(said: SentByBot): unknown {
+  return { ...said, type: said.kind, images: imagesOf(said), author: { username: "bot" } };
+}
+
+function imagesOf({ imageKeys = [] }: SentByBot): unknown[] {
+  return imageKeys.map((key) => ({ url: `https://platform.test/${key}`, width: 1, height: 1 }));
 }
 
 /** `dm/conversations/c_1/messages` becomes `dm/conversations/*` + `/messages`. */

@@ -28,6 +28,15 @@ describe("service-bot trigger", () => {
     expect(out).toContain("bot: at your service");
   });
 
+  test("--wait is content with a delivery where bots rarely write anything", async () => {
+    const platform = await runPlatform();
+    await runBot(platform, (bot) => void bot.on("like", () => undefined));
+    const args = ["trigger", "like", "--wait", "--platform", platform.url];
+    const { code, out } = await serviceBotEnds(args);
+    expect(code).toBe(0);
+    expect(out).toContain("delivered; the bot wrote nothing");
+  });
+
   test("--json prints one object with the events, and the answer with --wait", async () => {
     const platform = await runPlatform();
     await runBot(platform, (bot) => void bot.on("dm.message", (ctx) => ctx.reply("yes")));

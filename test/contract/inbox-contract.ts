@@ -7,6 +7,7 @@ import { message, messages } from "../support/inbox-events.ts";
 import { decisionsContract } from "./inbox-decisions.ts";
 import { historyContract } from "./inbox-history.ts";
 import { lookContract } from "./inbox-look.ts";
+import { retentionContract } from "./inbox-retention.ts";
 import { LEASE, type OpenInbox } from "./open-inbox.ts";
 
 /** What every implementation of the inbox promises. */
@@ -383,7 +384,23 @@ export function inboxContract(name: string, open: OpenInbox): void {
         expect(await inbox.beginStep(await claimOne(), "s", "")).toEqual({
           state: "done",
           result: '{"value":1}',
+          startedAt: clock.now(),
         });
+      });
+
+      test("a result that is renewed is an open intent again, and names nothing any more", async () => {
+        await inbox.put(messages("1"), "webhook");
+        const claim = await claimOne();
+        await inbox.beginStep(claim, "s", "old");
+        await inbox.finishStep(claim, "s", "1", "m_1");
+        await clock.advance(5);
+        await inbox.restartStep(claim, "s", "new");
+        expect(await inbox.beginStep(claim, "s", "")).toEqual({
+          state: "open",
+          request: "new",
+          startedAt: clock.now(),
+        });
+        expect(await inbox.claimedRefs(["m_1"])).toEqual(new Set());
       });
 
       test("a restarted intent carries the new request and time", async () => {
@@ -437,6 +454,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
     historyContract(open);
     lookContract(open);
     decisionsContract(open);
+    retentionContract(open);
 
     test("a closed inbox refuses writes and says so", async () => {
       await inbox.close();

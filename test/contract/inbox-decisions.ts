@@ -144,11 +144,14 @@ export function decisionsContract(open: OpenInbox): void {
       await parked();
       await b.inbox.admin.retry("1", { assume: "done" });
       const claim = await b.claim();
-      expect(await b.inbox.beginStep(claim, "pay", "")).toEqual({
+      expect(await b.inbox.beginStep(claim, "pay", "")).toMatchObject({
         state: "done",
         result: undefined,
       });
-      expect(await b.inbox.beginStep(claim, "first", "")).toEqual({ state: "done", result: "1" });
+      expect(await b.inbox.beginStep(claim, "first", "")).toMatchObject({
+        state: "done",
+        result: "1",
+      });
     });
 
     test("as absent lets the step run again, and no other", async () => {
@@ -156,7 +159,10 @@ export function decisionsContract(open: OpenInbox): void {
       await b.inbox.admin.retry("1", { assume: "absent" });
       const claim = await b.claim();
       expect(await b.inbox.beginStep(claim, "pay", "")).toEqual({ state: "new" });
-      expect(await b.inbox.beginStep(claim, "first", "")).toEqual({ state: "done", result: "1" });
+      expect(await b.inbox.beginStep(claim, "first", "")).toMatchObject({
+        state: "done",
+        result: "1",
+      });
     });
 
     test("not at all leaves the step as it was", async () => {

@@ -44,6 +44,27 @@ export function historyContract(open: OpenInbox): void {
       expect(await history()).toEqual([crashed, expect.objectContaining({ outcome: "failed" })]);
     });
 
+    test("lets events that crashed twice run one at a time, and the others beside them", async () => {
+      await b.inbox.put([message("1", "a"), message("2", "b"), message("3", "c")], "webhook");
+      const claimAll = async () => (await b.inbox.claim(10, LEASE)).map(({ id }) => id);
+      for (let crashes = 0; crashes < 2; crashes++) {
+        expect(await claimAll()).toHaveLength(3);
+        await b.clock.advance(LEASE);
+      }
+      await b.inbox.put([message("4", "d")], "webhook");
+      const [suspect, other, ...more] = await b.inbox.claim(10, LEASE);
+      expect(more).toEqual([]);
+      expect([suspect?.attempt, other?.id]).toEqual([3, "4"]);
+      await b.clock.advance(1_000);
+      expect(await claimAll()).toEqual([]);
+      if (suspect !== undefined) await b.inbox.complete(suspect);
+      await b.clock.advance(1_000);
+      const [next, ...rest] = await b.inbox.claim(10, LEASE);
+      expect(rest).toEqual([]);
+      // Its turn that it had to wait for is no attempt.
+      expect(next?.attempt).toBe(3);
+    });
+
     test("is its own, also where others share its lane", async () => {
       await b.inbox.put([message("1"), message("2")], "webhook");
       await b.inbox.bury(await b.claim(), "Error: one");

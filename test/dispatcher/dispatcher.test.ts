@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/core/clock.ts";
-import { ApiError, NetworkError, ServiceBotError } from "../../src/errors.ts";
+import { ApiError, GiveUp, NetworkError, RetryLater, ServiceBotError } from "../../src/errors.ts";
 import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
 import { message, messages } from "../support/inbox-events.ts";
 import { gate, harness } from "./harness.ts";
@@ -175,13 +175,14 @@ describe("failures", () => {
   });
 });
 
-describe("outages of the platform", () => {
+describe("outages", () => {
   const outages = {
     "no connection": new NetworkError("API_UNREACHABLE", "down", { sent: false }),
     "no answer in time": new NetworkError("API_TIMEOUT", "slow", { sent: true }),
     "429": new ApiError("slow down", { status: 429 }),
     "503": new ApiError("away", { status: 503 }),
     "a wrapped 503": new Error("in my code", { cause: new ApiError("away", { status: 503 }) }),
+    "a store that is full": new ServiceBotError("STORE_UNAVAILABLE", "database or disk is full"),
   };
 
   for (const [name, error] of Object.entries(outages)) {
@@ -228,9 +229,111 @@ describe("outages of the platform", () => {
     await dispatcher.idle();
     await clock.advance(29_999);
     expect(calls).toBe(1);
-    await clock.advance(1);
+    // And up to the first backoff on top, so that not all lanes come back at once.
+    await clock.advance(501);
     await dispatcher.idle();
     expect(calls).toBe(2);
+  });
+});
+
+test("an observer that never ends keeps neither the event nor the stop waiting", async () => {
+  const { inbox, dispatcher, clock, log } = harness(
+    () => {
+      throw new Error("boom");
+    },
+    { maxAttempts: 1, failed: () => new Promise(() => undefined) },
+  );
+  await inbox.put(messages("1"), "webhook");
+  await untilTrue(() => clock.waiting > 3);
+  await clock.advance(1_000);
+  await dispatcher.idle();
+  expect(await inbox.stats()).toMatchObject({ dead: 1 });
+  expect(log.records[0]).toMatchObject({ level: "warn", msg: expect.stringContaining("observer") });
+});
+
+describe("handlers that know better", () => {
+  test("RetryLater sets the wait, and the attempt counts", async () => {
+    const attempts: number[] = [];
+    const { inbox, dispatcher, clock } = harness((job) => {
+      attempts.push(job.attempt);
+      throw new RetryLater(90_000);
+    });
+    await inbox.put(messages("1"), "webhook");
+    await dispatcher.idle();
+    for (const expected of [
+      [1, 2],
+      [1, 2, 3],
+    ]) {
+      await clock.advance(89_999);
+      expect(attempts).toHaveLength(expected.length - 1);
+      await clock.advance(1);
+      await dispatcher.idle();
+      expect(attempts).toEqual(expected);
+    }
+    expect(await inbox.deadLetters(1)).toMatchObject([{ id: "1", attempts: 3 }]);
+  });
+
+  test("RetryLater that does not count never ends in the dead letters", async () => {
+    const attempts: number[] = [];
+    const { inbox, dispatcher, clock } = harness((job) => {
+      attempts.push(job.attempt);
+      if (attempts.length < 10) throw new RetryLater(1_000, "not yet", { counts: false });
+    });
+    await inbox.put(messages("1"), "webhook");
+    for (let i = 0; i < 10; i++) {
+      await dispatcher.idle();
+      await clock.advance(1_000);
+    }
+    expect(attempts).toEqual(Array(10).fill(1));
+    expect(await inbox.stats()).toMatchObject({ done: 1, dead: 0 });
+  });
+
+  test("GiveUp ends the event at once, with its reason, also where it is a cause", async () => {
+    const { inbox, dispatcher } = harness((job) => {
+      const error = new GiveUp("no such order");
+      throw job.event.id === "1" ? error : new Error("in my code", { cause: error });
+    });
+    await inbox.put(messages("1", "2"), "webhook");
+    await dispatcher.idle();
+    expect(await inbox.deadLetters(2)).toMatchObject([
+      { id: "2", attempts: 1, error: "Error: in my code" },
+      { id: "1", attempts: 1, error: "GiveUp: no such order" },
+    ]);
+  });
+
+  test("a delay that is no number of milliseconds is refused", () => {
+    for (const delay of [-1, Number.NaN, Number.POSITIVE_INFINITY]) {
+      expect(() => new RetryLater(delay)).toThrow(
+        expect.objectContaining({ code: "INVALID_OPTION" }),
+      );
+    }
+  });
+
+  test("options of a type stand in for those of the bot", async () => {
+    const attempts: number[] = [];
+    const hanging = gate();
+    const { inbox, dispatcher, clock } = harness(
+      (job) => {
+        attempts.push(job.attempt);
+        if (job.attempt === 2) return hanging.pass();
+        throw new Error("boom");
+      },
+      {
+        optionsFor: (type) =>
+          type === "dm.message" ? { maxAttempts: 2, timeoutMs: 500, retry: { baseMs: 8_000 } } : {},
+      },
+    );
+    await inbox.put(messages("1"), "webhook");
+    await dispatcher.idle();
+    await clock.advance(3_999);
+    expect(attempts).toEqual([1]);
+    await clock.advance(1);
+    await hanging.entered;
+    await clock.advance(500);
+    await clock.advance(1_000);
+    await dispatcher.idle();
+    expect((await inbox.deadLetters(1))[0]?.error).toContain("500 ms");
+    hanging.open();
   });
 });
 
@@ -352,22 +455,28 @@ describe("a store that fails", () => {
     expect(seen).toEqual(["1"]);
   });
 
-  test("an outcome that cannot be written is written once the store is back", async () => {
-    const { inbox, dispatcher, clock } = harness(() => undefined);
-    const complete = inbox.complete.bind(inbox);
-    let calls = 0;
-    inbox.complete = (claim) => {
-      calls += 1;
-      return calls === 1
-        ? Promise.reject(new ServiceBotError("STORE_UNAVAILABLE", "disk full"))
-        : complete(claim);
-    };
-    await inbox.put(messages("1"), "webhook");
-    await untilTrue(() => calls === 1);
-    await clock.advance(5_000);
-    await dispatcher.idle();
-    expect(await inbox.stats()).toMatchObject({ pending: 0, done: 1 });
-  });
+  for (const failures of [1, 8]) {
+    test(`an outcome that cannot be written ${failures} times is written once the store is back`, async () => {
+      const { inbox, dispatcher, clock } = harness(() => undefined);
+      const complete = inbox.complete.bind(inbox);
+      let calls = 0;
+      inbox.complete = (claim) => {
+        calls += 1;
+        return calls <= failures
+          ? Promise.reject(new ServiceBotError("STORE_UNAVAILABLE", "disk full"))
+          : complete(claim);
+      };
+      await inbox.put(messages("1"), "webhook");
+      for (let call = 1; call <= failures; call++) {
+        await untilTrue(() => calls >= call);
+        await clock.advance(5_000);
+      }
+      await dispatcher.idle();
+      expect(calls).toBe(failures + 1);
+      expect(await inbox.stats()).toMatchObject({ pending: 0, done: 1 });
+      expect((await inbox.admin.show("1")).attempts).toBe(1);
+    });
+  }
 });
 
 /** Gives the event loop turns until the condition holds. */

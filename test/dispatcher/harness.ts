@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
 import { Dispatcher, type DispatcherOptions } from "../../src/dispatcher/dispatcher.ts";
-import type { EventJob } from "../../src/dispatcher/run.ts";
+import type { EventJob, JobHandler } from "../../src/dispatcher/run.ts";
 import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
 import { ManualClock } from "../../src/testing/manual-clock.ts";
 import { logSink } from "../support/log.ts";
@@ -20,8 +20,16 @@ export interface Harness {
 /** No jitter: every wait is half its upper bound. */
 const half = () => 0.5;
 
-export function harness(handle: Handle, options: Partial<DispatcherOptions> = {}): Harness {
-  const clock = new ManualClock(1_800_000_000_000);
+export function harness(
+  handle: Handle,
+  {
+    optionsFor,
+    failed,
+    ...options
+  }: Partial<DispatcherOptions> & Partial<Pick<JobHandler, "optionsFor" | "failed">> = {},
+): Harness {
+  const given = options.clock;
+  const clock = given instanceof ManualClock ? given : new ManualClock(1_800_000_000_000);
   const inbox = new SqliteInbox({ file: ":memory:", clock });
   const log = logSink();
   const failures: unknown[] = [];
@@ -33,9 +41,12 @@ export function harness(handle: Handle, options: Partial<DispatcherOptions> = {}
       run: async (job) => {
         await handle(job);
       },
-      failed: async (error) => {
-        failures.push(error);
-      },
+      failed:
+        failed ??
+        (async (error) => {
+          failures.push(error);
+        }),
+      ...(optionsFor === undefined ? {} : { optionsFor }),
     },
     concurrency: 4,
     maxAttempts: 3,
@@ -48,6 +59,7 @@ export function harness(handle: Handle, options: Partial<DispatcherOptions> = {}
   onTestFinished(async () => {
     await stop(dispatcher, clock);
     await inbox.close();
+    await options.inbox?.close();
   });
   return { inbox, clock, dispatcher, log, failures };
 }

@@ -305,3 +305,18 @@ async function handOver(signal: AbortSignal = new AbortController().signal): Pro
   claim = first(await inbox.claim(1, LEASE));
   return new DurableSteps({ inbox, claim, clock, signal });
 }
+
+test("a result that is no longer good is made again, and lives on", async () => {
+  let runs = 0;
+  const upload: Step<string> = {
+    name: "upload/1",
+    request: "",
+    run: async () => ({ result: `key ${++runs}` }),
+    inFlightMs: 0,
+    repeatable: true,
+    validForMs: LEASE * 2,
+  };
+  const steps = [];
+  for (let i = 0; i < 5; i++) steps.push(await (await begin()).run(upload));
+  expect(steps).toEqual(["key 1", "key 1", "key 2", "key 2", "key 3"]);
+});

@@ -5,6 +5,8 @@ export interface ScenarioRun {
   readonly size: Size;
   /** Every choice that the scenario makes at random comes from this number, so that a run can be repeated. */
   readonly seed: number;
+  /** A share of the size, to try a large run in short. Default 1. */
+  readonly scale?: number;
   /** Tells how far it is; one line, for people. */
   readonly progress: (line: string) => void;
 }

@@ -34,6 +34,15 @@ describe("the file", () => {
     expect(existsSync(file)).toBe(true);
   });
 
+  test.skipIf(process.platform !== "linux")(
+    "in a folder that cannot be made is an error, not an endless try",
+    () => {
+      expect(() => new SqliteInbox({ file: "/proc/service-bot/a/bot.db" })).toThrow(
+        expect.objectContaining({ code: "INBOX_UNUSABLE" }),
+      );
+    },
+  );
+
   test("is in WAL mode and synced at every commit", () => {
     const opened = openFile(join(temporaryFolder(), "bot.db"));
     onTestFinished(() => opened.close());

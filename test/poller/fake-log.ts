@@ -13,6 +13,8 @@ export class FakeLog {
   readonly #clock: ManualClock;
   readonly requests: (string | undefined)[] = [];
   entries: Entry[] = [];
+  /** What an empty log answers when it is asked for the present. */
+  emptyCursor = "0";
   /** Thrown by the next requests, one each. */
   failures: unknown[] = [];
 
@@ -37,7 +39,9 @@ export class FakeLog {
     const failure = this.failures.shift();
     if (failure !== undefined) throw failure;
     const date = this.#clock.now();
-    if (query.since === "") return { events: [], cursor: this.entries.at(-1)?.id ?? "0", date };
+    if (query.since === "") {
+      return { events: [], cursor: this.entries.at(-1)?.id ?? this.emptyCursor, date };
+    }
     const after = Number(query.since ?? -1);
     const events = this.entries.filter(({ id }) => Number(id) > after).slice(0, query.limit ?? 50);
     return { events, cursor: events.at(-1)?.id ?? query.since ?? "", date };

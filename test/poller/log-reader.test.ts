@@ -51,6 +51,27 @@ describe("the first start", () => {
     expect(await restarted.read("cursor", signal)).toMatchObject([{ id: "2" }]);
   });
 
+  test.each(["", "0"])(
+    "from now on an empty log, which answers with the cursor %j, gets everything made since",
+    async (emptyCursor) => {
+      log.emptyCursor = emptyCursor;
+      const reader = await open({ startFrom: "now" });
+      log.add("1");
+      log.add("2");
+      expect(await reader.read("head", signal)).toHaveLength(2);
+      log.add("3");
+      expect(await reader.read("cursor", signal)).toMatchObject([{ id: "3" }]);
+    },
+  );
+
+  test("from now on an empty log is remembered, so that a restart passes over nothing", async () => {
+    log.emptyCursor = "";
+    await open({ startFrom: "now" });
+    log.add("1");
+    const restarted = await open({ startFrom: "now" });
+    expect(await restarted.read("cursor", signal)).toMatchObject([{ id: "1" }]);
+  });
+
   test("from the oldest reads everything", async () => {
     log.add("1");
     log.add("2");

@@ -67,6 +67,21 @@ describe("auditing", () => {
     expect(await pending()).toBe(1);
   });
 
+  test("does not miss what the webhook brings while the log is still being read", async () => {
+    const poller = await start();
+    log.add("1");
+    const put = inbox.put.bind(inbox);
+    inbox.put = async (...batch) => {
+      const result = await put(...batch);
+      // The webhook is a moment behind: the log had it first.
+      poller.delivered([{ id: "1", type: "dm.message" }]);
+      return result;
+    };
+    await clock.advance(AUDIT);
+    await clock.advance(SILENCE * 2);
+    expect(switches).toEqual([]);
+  });
+
   test("gives way to polling when the webhook stays silent, with one line that says why", async () => {
     const poller = await start();
     await clock.advance(AUDIT - 1_000);

@@ -230,6 +230,52 @@ describe("a reply is a step", () => {
   });
 });
 
+describe("comment, post and upload are steps", () => {
+  test("each kind numbers itself, and says what it was asked to", async () => {
+    const { client, platform } = fakeClient();
+    const job = jobFor("follow");
+    const ctx = createContext(job, client);
+    const { key } = await ctx.upload({ data: new Uint8Array([1, 2]), contentType: "image/png" });
+    await ctx.post({ text: "news", imageKeys: [key] });
+    await ctx.comment("p_1", "one");
+    await ctx.comment("p_2", "one");
+    expect(platform.sent).toEqual([
+      { kind: "post", text: "news", imageKeys: [key] },
+      { kind: "comment", postId: "p_1", text: "one" },
+      { kind: "comment", postId: "p_2", text: "one" },
+    ]);
+    expect(job.steps.ran.map(({ name }) => name)).toEqual([
+      "upload/1",
+      "post/1",
+      "comment/1",
+      "comment/2",
+    ]);
+  });
+
+  test("an upload is repeated rather than looked for, and its result is good for less than an hour", async () => {
+    const { client } = fakeClient();
+    const job = jobFor("follow");
+    await createContext(job, client).upload({ url: "https://example.com/a.png" });
+    const [step] = job.steps.ran;
+    expect(step).toMatchObject({ repeatable: true });
+    expect(step?.find).toBeUndefined();
+    expect(step?.validForMs).toBeLessThan(3_600_000);
+  });
+
+  test("a comment is looked for on the post that the run before this one meant", async () => {
+    const { client } = fakeClient();
+    await client.posts.comment("p_1", { text: "hello" });
+    const job = jobFor("follow");
+    await createContext(job, client).comment("p_2", "hello");
+    const found = await job.steps.ran[0]?.find?.({
+      request: JSON.stringify({ text: "hello", postId: "p_1" }),
+      startedAt: Date.parse("2026-01-01T00:00:00Z"),
+      claimed: async () => new Set(),
+    });
+    expect(found).toMatchObject({ ref: "comment:sent_1" });
+  });
+});
+
 describe("step", () => {
   test("runs through the step runner, under a name of its own kind", async () => {
     const { client } = fakeClient();

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Client } from "../../src/client/client.ts";
 import type { OpenIntent } from "../../src/core/step.ts";
+import { findPost } from "../../src/router/find-post.ts";
 import { findComment, findMessage, refOf } from "../../src/router/find-reply.ts";
 import { ManualClock } from "../../src/testing/manual-clock.ts";
 
@@ -14,6 +15,7 @@ interface Said {
   readonly after?: number;
   readonly fromBot?: boolean;
   readonly author?: string | null;
+  readonly images?: number;
   readonly createdAt?: string | null;
 }
 
@@ -44,7 +46,7 @@ function clientFor(
 }
 
 function wire({ id, text = "hello", after = 1_000, ...rest }: Said, ahead: number) {
-  const { fromBot = true, author = "bot", createdAt } = rest;
+  const { fromBot = true, author = "bot", createdAt, images = 0 } = rest;
   return {
     id,
     conversationId: "c_1",
@@ -52,6 +54,7 @@ function wire({ id, text = "hello", after = 1_000, ...rest }: Said, ahead: numbe
     authorUsername: author,
     author: author === null ? undefined : { username: author },
     text,
+    images: Array.from({ length: images }, () => ({ url: "u", width: 1, height: 1 })),
     createdAt:
       createdAt === undefined ? new Date(startedAt + ahead + after).toISOString() : createdAt,
   };
@@ -147,8 +150,15 @@ describe.each(ways)("what an earlier run may have said, as $kind", ({ kind, find
     });
   });
 
-  test("without a text is one without a text", async () => {
-    const { client } = clientFor([[{ id: "words" }, { id: "picture", text: "" }]]);
+  test("of images alone has no text and as many images: a deleted one has neither", async () => {
+    const { client } = clientFor([
+      [
+        { id: "words" },
+        { id: "deleted", text: "", after: 500 },
+        { id: "two", text: "", images: 2, after: 600 },
+        { id: "picture", text: "", images: 1 },
+      ],
+    ]);
     const open: OpenIntent = { ...intent(), request: JSON.stringify({ imageKeys: ["k_1"] }) };
     expect(await find(client, open)).toMatchObject({ result: { id: "picture" } });
   });
@@ -221,3 +231,53 @@ describe("of comments", () => {
     });
   });
 });
+
+describe("a post that an earlier run may have made", () => {
+  test("is found in the feed: the bot's own, with the same text, newer than the intent", async () => {
+    const { client } = clientFor([
+      [
+        { id: "x_1", author: "ada" },
+        { id: "x_2", text: "other" },
+        { id: "x_3", after: -60_000 },
+      ],
+      [{ id: "x_4" }],
+    ]);
+    expect(await findPost(client, intent(), signal)).toMatchObject({
+      result: { id: "x_4" },
+      ref: refOf("post", "x_4"),
+    });
+  });
+
+  test.each<[string, readonly (readonly Said[])[], { me?: unknown; claimed?: readonly string[] }]>([
+    ["is not there", [[{ id: "x_1", text: "other" }]], {}],
+    ["is the result of another step", [[{ id: "x_1" }]], { claimed: [refOf("post", "x_1")] }],
+    ["may be anybody's", [[{ id: "x_1" }]], { me: {} }],
+  ])("is left to a person when it %s", async (_name, pages, { me, claimed = [] }) => {
+    const { client } = clientFor(pages, me === undefined ? {} : { me });
+    await expect(findPost(client, intent({ claimed }), signal)).rejects.toMatchObject({
+      code: "STEP_UNCERTAIN",
+    });
+  });
+
+  test.each([403, 404])("is left to a person when the feed answers %i", async (status) => {
+    await expect(findPost(refusing(status), intent(), signal)).rejects.toMatchObject({
+      code: "STEP_UNCERTAIN",
+    });
+  });
+
+  test("is looked for again when the platform is away", async () => {
+    await expect(findPost(refusing(503), intent(), signal)).rejects.toMatchObject({ status: 503 });
+  });
+});
+
+/** A platform whose feed answers with this status. */
+function refusing(status: number): Client {
+  return new Client({
+    baseUrl: "http://platform.test",
+    apiKey: "key",
+    fetch: async (address) =>
+      new URL(address).pathname.endsWith("/me")
+        ? Response.json({ username: "bot" })
+        : Response.json({}, { status }),
+  });
+}

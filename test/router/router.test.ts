@@ -395,3 +395,32 @@ describe("onError", () => {
     expect(observer).not.toHaveBeenCalled();
   });
 });
+
+describe("options of a handler", () => {
+  const noop = () => undefined;
+
+  test("hold for its types, and of what was set twice the later one holds", () => {
+    const router = new Router();
+    router.on(["mention", "reply"], noop, { maxAttempts: 2, timeoutMs: 100 });
+    router.on("mention", noop, { maxAttempts: 3 });
+    router.on("mention", noop);
+    expect(router.optionsFor("mention")).toEqual({ maxAttempts: 3, timeoutMs: 100 });
+    expect(router.optionsFor("reply")).toEqual({ maxAttempts: 2, timeoutMs: 100 });
+    expect(router.optionsFor("like")).toEqual({});
+  });
+
+  test.each([
+    [{ maxAttempts: 0 }, "maxAttempts"],
+    [{ maxAttempts: 1.5 }, "maxAttempts"],
+    [{ timeoutMs: 0 }, "timeoutMs"],
+    [{ timeoutMs: Number.NaN }, "timeoutMs"],
+    [{ retry: { baseMs: -1 } }, "retry.baseMs"],
+  ])("out of range are refused by name: %j", (options, name) => {
+    expect(() => new Router().on("mention", noop, options)).toThrow(
+      expect.objectContaining({
+        code: "INVALID_OPTION",
+        message: expect.stringContaining(`${name} must be`),
+      }),
+    );
+  });
+});

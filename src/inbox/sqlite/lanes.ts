@@ -1,6 +1,7 @@
 import type { Database, Statement } from "better-sqlite3";
 import type { Claim, Source } from "../inbox.ts";
 import type { History } from "./history.ts";
+import { Suspects } from "./suspects.ts";
 
 type Parameters = [Record<string, unknown>];
 type Write = Statement<Parameters>;
@@ -23,6 +24,9 @@ interface HeadRow {
   readonly received_at: number;
 }
 
+/** A lane whose event has to wait for another one is looked at again after this, in milliseconds. */
+const SUSPECT_WAIT_MS = 200;
+
 /** Guards every write of a claim: it changes nothing once the lease is somebody else's. */
 const HELD = "key = @lane AND owner = @owner AND fence = @fence";
 
@@ -30,6 +34,7 @@ const HELD = "key = @lane AND owner = @owner AND fence = @fence";
 export class Lanes {
   readonly #owner: string;
   readonly #history: History;
+  readonly #suspects: Suspects;
   readonly #recover: Write;
   readonly #lease: Query<LaneRow>;
   readonly #head: Query<HeadRow>;
@@ -47,6 +52,7 @@ export class Lanes {
   constructor(db: Database, owner: string, history: History) {
     this.#owner = owner;
     this.#history = history;
+    this.#suspects = new Suspects(db, (claim) => this.holds(claim));
     this.#recover = db.prepare(
       "UPDATE lane SET owner = NULL, fence = fence + 1, ready_at = @now WHERE owner IS NOT NULL",
     );
@@ -70,7 +76,7 @@ export class Lanes {
     this.#advance = db.prepare(
       `UPDATE lane SET pending = pending - 1, owner = NULL,
          ready_at = CASE WHEN pending > 1 THEN @now END,
-         done_ord = max(coalesce(done_ord, ''), (SELECT ord FROM event WHERE id = @id))
+         done_at = @now, done_ord = max(coalesce(done_ord, ''), (SELECT ord FROM event WHERE id = @id))
        WHERE ${HELD}`,
     );
     this.#postpone = db.prepare(`UPDATE lane SET owner = NULL, ready_at = @at WHERE ${HELD}`);
@@ -108,8 +114,13 @@ export class Lanes {
       }
       // Its last run ended without a word: the lease ran out.
       if (head.fence > 0 && head.fence === lane.fence - 1) this.#history.addLapsed(head, now);
+      const claim = toClaim(lane, head);
+      if (this.#suspects.mustWait(claim)) {
+        this.#close(claim, now + SUSPECT_WAIT_MS);
+        continue;
+      }
       this.#countAttempt.run({ id: head.id, fence: lane.fence });
-      claims.push(toClaim(lane, head));
+      claims.push(claim);
     }
     return claims;
   }

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
 import { migrate, migrationsIn } from "../../core/migrate.ts";
@@ -56,7 +56,7 @@ function takeLock(file: string): Database {
   const path = lockOf(file);
   let lock: Database | undefined;
   try {
-    mkdirSync(dirname(file), { recursive: true });
+    makeFolder(dirname(file));
     // A restart overlaps with the end of the process before it, so a short wait is worth it.
     lock = new Sqlite(path, { timeout: BUSY_TIMEOUT_MS });
     lock.exec("BEGIN EXCLUSIVE");
@@ -70,9 +70,21 @@ function takeLock(file: string): Database {
     }
     throw new ServiceBotError(
       "INBOX_IN_USE",
-      `Another process uses ${file}. A SQLite file serves one bot process; stop the other one, ` +
-        "or set DATABASE_URL to a postgres:// address to run several.",
+      `Another process uses ${file}. A SQLite file serves one bot process: stop the other one, or set ` +
+        "DATABASE_URL to a file of this one's own. Several processes on one inbox need PostgreSQL " +
+        "(postgres://), which comes with a later version.",
     );
+  }
+}
+
+/** Node's own recursive `mkdir` never ends where a file system refuses, as below /proc. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    if (!hasCode(error, "EEXIST")) throw error;
   }
 }
 
@@ -87,6 +99,8 @@ export function schemaVersion(): number {
 }
 
 function configure(db: Database, file: string): void {
+  // Before the first table is made, and only then: lets free pages be given back a few at a time.
+  if (db.pragma("page_count", { simple: true }) === 0) db.pragma("auto_vacuum = INCREMENTAL");
   prepareConnection(db);
   if (file === MEMORY) return;
   db.pragma("journal_mode = WAL");

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { dirname, resolve } from "node:path";
 import { type Clock, systemClock } from "../../core/clock.ts";
 import { ServiceBotError } from "../../errors.ts";
 import type {
@@ -9,16 +10,19 @@ import type {
   InboxStats,
   NewEvent,
   PutResult,
+  Retention,
   Source,
   StepStart,
 } from "../inbox.ts";
 import { SqliteAdmin } from "./admin.ts";
 import { Batches } from "./batches.ts";
+import { DiskGuard } from "./disk.ts";
 import { asStoreError, GroupCommit } from "./group-commit.ts";
 import { History } from "./history.ts";
 import { Lanes } from "./lanes.ts";
-import { type OpenFile, openFile } from "./open.ts";
+import { MEMORY, type OpenFile, openFile } from "./open.ts";
 import { Reports } from "./reports.ts";
+import { Sweeper } from "./retention.ts";
 import { Steps } from "./steps.ts";
 import { watch } from "./watch.ts";
 
@@ -28,7 +32,13 @@ export interface SqliteInboxOptions {
   readonly clock?: Clock;
   /** How many events may be pending before `put` refuses more (INBOX_FULL). Default 100,000. */
   readonly maxBacklog?: number;
+  /** `put` refuses more (STORE_UNAVAILABLE) when less than this is free, in bytes. Default 64 MiB. */
+  readonly minFreeBytes?: number;
+  /** How much is free on the disk of a folder, in bytes; by default what the file system says. */
+  readonly freeBytes?: (folder: string) => number;
 }
+
+const MIN_FREE_BYTES = 64 * 1024 * 1024;
 
 /** The inbox in one SQLite file, for one process. */
 export class SqliteInbox implements Inbox {
@@ -41,6 +51,9 @@ export class SqliteInbox implements Inbox {
   readonly #lanes: Lanes;
   readonly #steps: Steps;
   readonly #reports: Reports;
+  readonly #sweeper: Sweeper;
+  /** Absent for an inbox in memory. */
+  readonly #disk: DiskGuard | undefined;
   readonly #unwatch: () => void;
   readonly #listeners = new Set<() => void>();
   /** Counted along, for counting the rows at every batch would cost more than storing it. */
@@ -57,6 +70,8 @@ export class SqliteInbox implements Inbox {
     this.#lanes = new Lanes(db, randomUUID(), new History(db));
     this.#steps = new Steps(db);
     this.#reports = new Reports(db);
+    this.#sweeper = new Sweeper(db);
+    this.#disk = makeGuard(options, this.#clock);
     db.transaction(() => this.#lanes.recover(this.#clock.now())).immediate();
     this.#pending = this.#reports.pending();
     this.#unwatch = watch(db, this.#clock, () => {
@@ -80,6 +95,7 @@ export class SqliteInbox implements Inbox {
     cursors: readonly CursorMove[] = [],
   ): Promise<PutResult> {
     this.#refuseWhenFull();
+    this.#disk?.refuseWhenLow();
     const result = await this.#write((now) => this.#batches.put(events, source, cursors, now));
     this.#pending += result.stored.length - result.unusable;
     if (result.stored.length > result.unusable) this.#announce();
@@ -117,6 +133,10 @@ export class SqliteInbox implements Inbox {
 
   heal(): Promise<number> {
     return this.#write((now) => this.#lanes.heal(now));
+  }
+
+  sweep(keep: Retention): Promise<boolean> {
+    return this.#write((now) => this.#sweeper.sweep(keep, now));
   }
 
   async beginStep(claim: Claim, name: string, request: string): Promise<StepStart | undefined> {
@@ -212,4 +232,11 @@ export class SqliteInbox implements Inbox {
   #announce(): void {
     for (const listener of this.#listeners) listener();
   }
+}
+
+function makeGuard(options: SqliteInboxOptions, clock: Clock): DiskGuard | undefined {
+  const { file, minFreeBytes = MIN_FREE_BYTES, freeBytes } = options;
+  if (file === MEMORY) return undefined;
+  const folder = dirname(resolve(file));
+  return new DiskGuard({ folder, minFreeBytes, clock, ...(freeBytes && { freeBytes }) });
 }

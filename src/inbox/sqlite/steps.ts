@@ -28,8 +28,9 @@ export class Steps {
        VALUES (@id, @name, 'open', @request, @fence, @now)`,
     );
     this.#reopen = db.prepare(
-      `UPDATE step SET request = @request, fence = @fence, started_at = @now
-       WHERE event_id = @id AND name = @name AND state = 'open'`,
+      `UPDATE step SET state = 'open', result = NULL, ref = NULL,
+         request = @request, fence = @fence, started_at = @now
+       WHERE event_id = @id AND name = @name`,
     );
     this.#finish = db.prepare(
       `UPDATE step SET state = 'done', result = @result, ref = @ref
@@ -49,8 +50,9 @@ export class Steps {
       this.#open.run({ id: claim.id, name, request, fence: claim.fence, now });
       return { state: "new" };
     }
-    if (row.state === "done") return { state: "done", result: row.result ?? undefined };
-    return { state: "open", request: row.request, startedAt: row.started_at };
+    const startedAt = row.started_at;
+    if (row.state === "done") return { state: "done", result: row.result ?? undefined, startedAt };
+    return { state: "open", request: row.request, startedAt };
   }
 
   restart(claim: Claim, name: string, request: string, now: number): void {

@@ -11,6 +11,7 @@ const COMMENTS = "/posts/:id/comments";
 /** Posts and comments (section 4). Parameters and answers are not shown; docs/platform.md has ours. */
 export const postRoutes: readonly Route[] = [
   { method: "post", path: "/posts", scopes: ["posts:write"], handle: createPost },
+  { method: "get", path: "/feed", scopes: ["read"], handle: readFeed },
   { method: "get", path: "/posts/:id", scopes: ["read"], handle: readPost },
   { method: "get", path: COMMENTS, scopes: ["read"], handle: listComments },
   { method: "post", path: COMMENTS, scopes: ["comments:write"], handle: createComment },
@@ -20,6 +21,15 @@ function createPost({ store, body, now }: Call): CallAnswer {
   const text = readText(body);
   const post = store.posts.addPost({ author: store.people.bot().seq, text, at: now });
   return { status: 201, body: postView(post), created: { postId: idOf("p", post.seq) } };
+}
+
+function readFeed({ store, query }: Call): CallAnswer {
+  const body = page(
+    window(query, (cursor) => seqOf("p", cursor)),
+    (rows) => store.posts.posts(rows),
+    { item: postView, cursor: (post) => idOf("p", post.seq) },
+  );
+  return { status: 200, body };
 }
 
 function readPost(call: Call): CallAnswer {

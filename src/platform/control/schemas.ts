@@ -56,10 +56,11 @@ const webhookFault: z.ZodType<WebhookFaultInput> = z.strictObject({
 });
 
 const apiFault: z.ZodType<ApiFaultInput> = z.strictObject({
-  mode: z.enum(["none", "hold", "status", "lose-answer"]),
+  mode: z.enum(["none", "hold", "status", "lose-answer", "mix"]),
   match: z.enum(["write", "all"]).optional(),
   status: failureStatus.optional(),
   retryAfterSeconds: z.int().min(0).max(86_400).optional(),
+  rate: z.number().gt(0).max(1).optional(),
   times: z.int().min(1).max(1_000_000).optional(),
 });
 

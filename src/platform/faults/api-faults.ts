@@ -1,23 +1,27 @@
+import type { Random } from "../../core/backoff.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 
 /** What goes wrong with requests to the API. */
 export interface ApiFault {
   /**
    * `hold`: requests wait before they are executed; `status`: they are answered with `status` and not
-   * executed; `lose-answer`: they are executed, and the connection is cut before the answer.
+   * executed; `lose-answer`: they are executed, and the connection is cut before the answer; `mix`: each
+   * gets one of 429, 500, 503 and `lose-answer`, at random.
    */
-  readonly mode: "none" | "hold" | "status" | "lose-answer";
+  readonly mode: "none" | "hold" | "status" | "lose-answer" | "mix";
   /** `write`: everything but GET and HEAD. */
   readonly match: "write" | "all";
   readonly status: number;
   /** Sent as `Retry-After`, in whole seconds. */
   readonly retryAfterSeconds?: number | undefined;
+  /** The share of the requests that is touched, chosen at random: above 0, up to 1. Absent: all. */
+  readonly rate?: number | undefined;
   /** How many more requests are touched; absent: all, until the fault is changed. */
   readonly times?: number | undefined;
 }
 
 /** A fault to set: `match` is `all` unless said otherwise, `status` (300 to 599) is 503. */
-export type ApiFaultInput = Pick<ApiFault, "mode" | "retryAfterSeconds" | "times"> & {
+export type ApiFaultInput = Pick<ApiFault, "mode" | "retryAfterSeconds" | "rate" | "times"> & {
   readonly [K in "match" | "status"]?: ApiFault[K] | undefined;
 };
 
@@ -41,14 +45,19 @@ export type Gate =
 
 const NONE: ApiFault = { mode: "none", match: "all", status: 503 };
 
+/** What `mix` mixes, besides lost answers. */
+const MIXED_STATUSES = [429, 500, 503];
+
 /** Lets requests to the API go wrong. */
 export class ApiFaults {
   readonly #timeline: Timeline;
+  readonly #random: Random;
   readonly #held = new Set<() => void>();
   #fault: ApiFault = NONE;
 
-  constructor(timeline: Timeline) {
+  constructor(timeline: Timeline, random: Random) {
     this.#timeline = timeline;
+    this.#random = random;
   }
 
   get state(): ApiFaultState {
@@ -66,7 +75,7 @@ export class ApiFaults {
 
   /** Decides on a request, at once or, when it is held, when that ends. */
   async gate(request: { method: string; path: string; gone: AbortSignal }): Promise<Gate> {
-    const fault = this.#take(request.method);
+    const fault = this.#unmix(this.#take(request.method));
     switch (fault.mode) {
       case "none":
         return { pass: "execute" };
@@ -91,11 +100,22 @@ export class ApiFaults {
     const fault = this.#fault;
     const write = method !== "GET" && method !== "HEAD";
     if (fault.mode === "none" || (fault.match === "write" && !write)) return NONE;
+    if (fault.rate !== undefined && this.#random() >= fault.rate) return NONE;
     if (fault.times === undefined) return fault;
     const times = fault.times - 1;
     this.#fault = times === 0 ? NONE : { ...fault, times };
     if (times === 0) this.#note("ended", `${fault.mode}: no further requests are touched`);
     return fault;
+  }
+
+  /** Chooses one of a mix. */
+  #unmix(fault: ApiFault): ApiFault & { readonly mode: Exclude<ApiFault["mode"], "mix"> } {
+    const { mode } = fault;
+    if (mode !== "mix") return { ...fault, mode };
+    const status = MIXED_STATUSES[Math.floor(this.#random() * (MIXED_STATUSES.length + 1))];
+    return status === undefined
+      ? { ...fault, mode: "lose-answer" }
+      : { ...fault, mode: "status", status };
   }
 
   #hold(gone: AbortSignal): Promise<void> {
@@ -116,11 +136,12 @@ export class ApiFaults {
   }
 }
 
-function describe({ mode, match, status, times }: ApiFault): string {
+function describe({ mode, match, status, rate, times }: ApiFault): string {
   if (mode === "none") return "none";
   const what = mode === "status" ? `status ${status}` : mode;
   const which = match === "write" ? "write requests" : "requests";
+  const share = rate === undefined ? "all" : `${Math.round(rate * 100)} % of all`;
   return times === undefined
-    ? `${what} for all ${which}`
+    ? `${what} for ${share} ${which}`
     : `${what} for the next ${times} ${which}`;
 }

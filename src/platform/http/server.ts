@@ -4,7 +4,6 @@ import express, { type ErrorRequestHandler, type Express, type Router } from "ex
 import { bind } from "../../core/bind.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Logger } from "../../core/logger.ts";
-import { ConfigError, messageOf, ServiceBotError } from "../../errors.ts";
 import { notFound } from "../error.ts";
 import { errorAnswer, send } from "./answer.ts";
 import { loopbackHostOnly } from "./guard.ts";
@@ -54,13 +53,8 @@ export interface Listening {
  */
 export async function listen(app: RequestListener, host: string, port: number): Promise<Listening> {
   const server = createServer(app);
-  let address: AddressInfo;
-  try {
-    address = await bind(server, host, port, "Is another platform running? Choose another port.");
-  } catch (error) {
-    if (error instanceof ServiceBotError) throw error;
-    throw new ConfigError([`host, port: cannot listen on ${host}:${port}: ${messageOf(error)}`]);
-  }
+  const remedy = "Is another platform running? Choose another port.";
+  const address = await bind(server, host, port, { names: "host, port", remedy });
   return {
     url: origin(host, address),
     close: () =>

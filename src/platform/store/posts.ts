@@ -42,6 +42,7 @@ export class Posts {
   readonly #addPost: Statement<[Draft]>;
   readonly #addComment: Statement<[Draft & { post: number; replyTo: number | null }]>;
   readonly #post: Statement<[number], Post>;
+  readonly #posts: Statement<[number, number], Post>;
   readonly #newestPost: Statement<[number], Post>;
   readonly #comment: Statement<[number], Comment>;
   readonly #newestComment: Statement<[number], Comment>;
@@ -57,6 +58,7 @@ export class Posts {
        VALUES (@post, @author, @replyTo, @text, @at)`,
     );
     this.#post = db.prepare(`${POST} WHERE x.seq = ?`);
+    this.#posts = db.prepare(`${POST} WHERE x.seq < ? ORDER BY x.seq DESC LIMIT ?`);
     this.#newestPost = db.prepare(`${POST} ${NEWEST}`);
     this.#comment = db.prepare(`${COMMENT} WHERE x.seq = ?`);
     this.#newestComment = db.prepare(`${COMMENT} ${NEWEST}`);
@@ -78,6 +80,11 @@ export class Posts {
 
   post(seq: number): Post | undefined {
     return this.#post.get(seq);
+  }
+
+  /** Newest first. */
+  posts({ before, limit }: Window): Post[] {
+    return this.#posts.all(before, limit);
   }
 
   newestPost(author: number): Post | undefined {

@@ -94,3 +94,13 @@ test.each(["/posts", "/posts/p_1/comments"])("POST %s needs text or images", asy
   expect(await code({ imageKeys: ["1", "2", "3", "4", "5"] })).toBe("TOO_MANY_IMAGES");
   expect(platform.control.comments("p_1")).toEqual([]);
 });
+
+test("the feed has all posts, newest first, in pages", async () => {
+  const platform = await runPlatform();
+  await request(platform, "POST", "/api/v1/posts", { body: { text: "news" } });
+  type Page = { items: { id: string }[]; nextCursor: string | null };
+  const first = await request<Page>(platform, "GET", "/api/v1/feed?limit=1");
+  expect(first.body).toMatchObject({ items: [{ id: "p_2", text: "news" }], nextCursor: "p_2" });
+  const rest = await request<Page>(platform, "GET", "/api/v1/feed?limit=1&cursor=p_2");
+  expect(rest.body).toMatchObject({ items: [{ id: "p_1" }], nextCursor: null });
+});

@@ -43,6 +43,8 @@ test.each([
   { api: { mode: "hold", match: "read" } },
   { api: { mode: "status", status: 204 } },
   { api: { mode: "hold", times: 0 } },
+  { api: { mode: "mix", rate: 0 } },
+  { api: { mode: "mix", rate: 1.5 } },
   { disk: {} },
 ])("the faults %j are answered with 400", async (body) => {
   const platform = await runPlatform();
@@ -178,6 +180,26 @@ test("a request whose answer is lost has been executed", async () => {
     created: { postId: "p_1", commentId: "cm_1" },
   });
   expect((await comment(platform, "two")).status).toBe(201);
+});
+
+test("a fault with a rate touches the requests that fall below it", async () => {
+  const draws = [0.1, 0.3, 0.29, 0.9];
+  const platform = await runPlatform({ random: () => draws.shift() ?? 1 });
+  platform.control.setFaults({ api: { mode: "status", rate: 0.3 } });
+  const statuses: number[] = [];
+  for (let i = 0; i < 4; i++) statuses.push((await comment(platform, `text ${i}`)).status);
+  expect(statuses).toEqual([503, 201, 503, 201]);
+});
+
+test("a mix answers with 429, 500, 503, or loses the answer of what it executed", async () => {
+  const draws = [0, 0.25, 0.5, 0.75];
+  const platform = await runPlatform({ random: () => draws.shift() ?? 0 });
+  platform.control.setFaults({ api: { mode: "mix" } });
+  for (const status of [429, 500, 503]) {
+    expect((await comment(platform, "refused")).status).toBe(status);
+  }
+  await expect(comment(platform, "one")).rejects.toThrow();
+  expect(texts(platform)).toEqual(["one"]);
 });
 
 test("faults do not touch the control API", async () => {

@@ -1,0 +1,65 @@
+import { statfsSync } from "node:fs";
+import type { Clock } from "../../core/clock.ts";
+import { ServiceBotError } from "../../errors.ts";
+
+export interface DiskGuardOptions {
+  /** What lies on the disk that is watched. */
+  readonly folder: string;
+  /** New events are refused when less than this is free, in bytes. */
+  readonly minFreeBytes: number;
+  readonly clock: Clock;
+  /** How much is free, in bytes; by default what the file system says. */
+  readonly freeBytes?: (folder: string) => number;
+}
+
+/** The file system is asked this often at most, in milliseconds. */
+const INTERVAL_MS = 1_000;
+
+/**
+ * Refuses new events while the disk is nearly full. What is left is for the events that are under way:
+ * an outcome or a step that cannot be written is worse than a delivery that comes again.
+ */
+export class DiskGuard {
+  readonly #options: DiskGuardOptions;
+  #checkedAt = Number.NEGATIVE_INFINITY;
+  #free = Number.POSITIVE_INFINITY;
+
+  constructor(options: DiskGuardOptions) {
+    this.#options = options;
+  }
+
+  /** @throws {ServiceBotError} STORE_UNAVAILABLE */
+  refuseWhenLow(): void {
+    const { minFreeBytes } = this.#options;
+    this.#look();
+    if (this.#free >= minFreeBytes) return;
+    throw new ServiceBotError(
+      "STORE_UNAVAILABLE",
+      `The disk of the inbox has ${megabytes(this.#free)} free, and ${megabytes(minFreeBytes)} are kept for ` +
+        "what is under way. Free some space; new events are taken again as soon as there is.",
+    );
+  }
+
+  #look(): void {
+    const { folder, clock, freeBytes = freeOn } = this.#options;
+    const now = clock.now();
+    // A clock that was set back must not blind it.
+    if (Math.abs(now - this.#checkedAt) < INTERVAL_MS) return;
+    this.#checkedAt = now;
+    try {
+      this.#free = freeBytes(folder);
+    } catch {
+      // Not every file system tells; the commit itself will.
+      this.#free = Number.POSITIVE_INFINITY;
+    }
+  }
+}
+
+function freeOn(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.floor(bytes / 1024 / 1024)} MB`;
+}

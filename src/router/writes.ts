@@ -1,0 +1,105 @@
+import type { Client } from "../client/client.ts";
+import type {
+  ImageSource,
+  OutgoingMessage,
+  SentComment,
+  SentMessage,
+  SentPost,
+  Upload,
+} from "../client/types.ts";
+import type { Effect, Step } from "../core/step.ts";
+import { findPost } from "./find-post.ts";
+import { findComment, findMessage, type Kind, refOf } from "./find-reply.ts";
+
+/** The writes of the API as steps: how to do each, and how to find it again after a crash. */
+
+/** What every write of a run needs. */
+export interface WriteScope {
+  readonly client: Client;
+  readonly signal: AbortSignal;
+}
+
+/** The API needs a moment to finish what it began when the deadline passed, in milliseconds. */
+const SETTLE_MS = 1_000;
+
+/**
+ * An upload that is attached to nothing is gone after an hour (section 3). The retry that uses it
+ * needs some of that hour for itself. In milliseconds.
+ */
+const UPLOAD_VALID_MS = 45 * 60_000;
+
+/** A text alone is a message without images. */
+export function outgoingOf(message: string | OutgoingMessage): OutgoingMessage {
+  return typeof message === "string" ? { text: message } : message;
+}
+
+export function messageStep(
+  name: string,
+  conversationId: string,
+  message: OutgoingMessage,
+  { client, signal }: WriteScope,
+): Step<SentMessage> {
+  return {
+    ...write(name, message, client),
+    run: async () => named("dm", await client.dms.send(conversationId, message, { signal })),
+    find: (intent) => findMessage(client, conversationId, intent, signal),
+  };
+}
+
+export function commentStep(
+  name: string,
+  postId: string,
+  message: OutgoingMessage,
+  { client, signal }: WriteScope,
+): Step<SentComment> {
+  return {
+    ...write(name, { ...message, postId }, client),
+    run: async () => named("comment", await client.posts.comment(postId, message, { signal })),
+    find: (intent) => {
+      // Where the run before this one wanted it, which need not be where this one does.
+      const { postId: where = postId }: { postId?: string } = JSON.parse(intent.request);
+      return findComment(client, where, intent, signal);
+    },
+  };
+}
+
+export function postStep(
+  name: string,
+  message: OutgoingMessage,
+  { client, signal }: WriteScope,
+): Step<SentPost> {
+  return {
+    ...write(name, message, client),
+    run: async () => named("post", await client.posts.create(message, { signal })),
+    find: (intent) => findPost(client, intent, signal),
+  };
+}
+
+/** Uploads are repeated rather than looked for: one that is not used costs nothing. */
+export function uploadStep(
+  name: string,
+  image: ImageSource,
+  { client, signal }: WriteScope,
+): Step<Upload> {
+  return {
+    name,
+    request: "",
+    run: async () => ({ result: await client.upload(image, { signal }) }),
+    inFlightMs: 0,
+    repeatable: true,
+    validForMs: UPLOAD_VALID_MS,
+  };
+}
+
+function write(name: string, request: object, client: Client) {
+  return {
+    name,
+    request: JSON.stringify(request),
+    inFlightMs: client.timeoutMs + SETTLE_MS,
+    repeatable: false,
+  };
+}
+
+function named<T extends { readonly id?: string | undefined }>(kind: Kind, sent: T): Effect<T> {
+  return { result: sent, ref: sent.id && refOf(kind, sent.id) };
+}

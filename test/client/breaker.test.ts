@@ -1,0 +1,167 @@
+import { describe, expect, test } from "vitest";
+import type { BreakerChange } from "../../src/client/breaker.ts";
+import { Client } from "../../src/client/client.ts";
+import { NetworkError, outageOf } from "../../src/errors.ts";
+import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { rejection } from "./api.ts";
+
+type Respond = (method: string, path: string) => Response | Promise<Response>;
+
+const away: Respond = () => Response.json({}, { status: 503 });
+const well: Respond = () => Response.json({ username: "bot", items: [], nextCursor: null });
+const broken: Respond = () => {
+  throw new TypeError("fetch failed", { cause: { code: "ECONNRESET" } });
+};
+
+/** A client whose requests end here, with a clock that stands still; cooldowns have their full length. */
+function platform() {
+  const clock = new ManualClock(1_800_000_000_000);
+  const calls: string[] = [];
+  const changes: BreakerChange[] = [];
+  const state = { respond: away };
+  const client = new Client({
+    baseUrl: "http://platform.test",
+    apiKey: "key",
+    timeoutMs: 10_000,
+    clock,
+    random: () => 1,
+    fetch: async (url, init) => {
+      const { pathname } = new URL(url);
+      calls.push(`${init.method} ${pathname}`);
+      return await state.respond(String(init.method), pathname);
+    },
+    onBreaker: (change) => changes.push(change),
+  });
+  return { clock, calls, changes, state, client };
+}
+
+/** So many requests one after the other, whatever they end with. */
+async function tries(client: Client, times: number): Promise<void> {
+  for (let i = 0; i < times; i++) await client.me().catch(() => undefined);
+}
+
+describe("a platform that is away", () => {
+  for (const [name, respond] of Object.entries({ "503": away, "a broken connection": broken })) {
+    test(`is left alone after five failures in a row: ${name}`, async () => {
+      const { client, calls, state, changes } = platform();
+      state.respond = respond;
+      await tries(client, 5);
+      const error = await rejection(client.me());
+      expect(error).toBeInstanceOf(NetworkError);
+      expect(error).toMatchObject({ code: "API_CIRCUIT_OPEN", sent: false, retryAfterMs: 1_000 });
+      expect(outageOf(error)).toBe(error);
+      expect(calls).toHaveLength(5);
+      expect(changes).toEqual([{ of: "platform", open: true, retryInMs: 1_000 }]);
+    });
+  }
+
+  test("four failures are not enough, and an answer between them begins the count anew", async () => {
+    const { client, calls, state } = platform();
+    for (let round = 0; round < 3; round++) {
+      state.respond = away;
+      await tries(client, 4);
+      state.respond = well;
+      await tries(client, 1);
+    }
+    expect(calls).toHaveLength(15);
+  });
+
+  test("is tried by one request at a time, after waits that double up to 30 s", async () => {
+    const { client, clock, calls } = platform();
+    await tries(client, 5);
+    for (const wait of [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]) {
+      const before = calls.length;
+      await clock.advance(wait - 1);
+      await tries(client, 1);
+      expect(calls).toHaveLength(before);
+      await clock.advance(1);
+      await Promise.all([tries(client, 1), tries(client, 1), tries(client, 1)]);
+      expect(calls).toHaveLength(before + 1);
+    }
+  });
+
+  test("is used by everybody again once one request has succeeded", async () => {
+    const { client, clock, calls, state, changes } = platform();
+    await tries(client, 5);
+    await clock.advance(1_000);
+    state.respond = well;
+    await client.me();
+    await Promise.all([client.me(), client.me()]);
+    expect(calls).toHaveLength(8);
+    expect(changes.at(-1)).toEqual({ of: "platform", open: false, retryInMs: 0 });
+    state.respond = away;
+    await tries(client, 4);
+    expect(await rejection(client.me())).toMatchObject({ code: "API_ERROR" });
+  });
+
+  test("is well again when it answers, even with an error of its own", async () => {
+    const { client, clock, calls, state } = platform();
+    await tries(client, 5);
+    await clock.advance(1_000);
+    state.respond = () => Response.json({}, { status: 404 });
+    await tries(client, 2);
+    expect(calls).toHaveLength(7);
+  });
+
+  test("a trial that its caller gives up lets the next request try", async () => {
+    const { client, clock, calls, state } = platform();
+    await tries(client, 5);
+    await clock.advance(1_000);
+    const gone = new AbortController();
+    state.respond = () => {
+      gone.abort(new Error("the caller is gone"));
+      throw new DOMException("aborted", "AbortError");
+    };
+    await expect(client.me({ signal: gone.signal })).rejects.toThrow("the caller is gone");
+    state.respond = well;
+    await client.me();
+    expect(calls).toHaveLength(7);
+  });
+
+  test("failures of requests from before it was left alone do not make the wait longer", async () => {
+    const { client, clock, calls, state } = platform();
+    const held = Promise.withResolvers<Response>();
+    state.respond = () => held.promise;
+    const under = tries(client, 1);
+    state.respond = away;
+    await tries(client, 5);
+    held.resolve(Response.json({}, { status: 503 }));
+    await under;
+    await clock.advance(1_000);
+    state.respond = well;
+    await tries(client, 1);
+    expect(calls).toHaveLength(7);
+  });
+});
+
+describe("a platform that asks to wait", () => {
+  test("429 with Retry-After holds all requests back at once, as long as it says", async () => {
+    const { client, clock, calls, state } = platform();
+    state.respond = () => Response.json({}, { status: 429, headers: { "retry-after": "20" } });
+    await tries(client, 1);
+    expect(await rejection(client.me())).toMatchObject({ retryAfterMs: 20_000 });
+    await clock.advance(19_999);
+    await tries(client, 1);
+    expect(calls).toHaveLength(1);
+    await clock.advance(1);
+    await tries(client, 1);
+    expect(calls).toHaveLength(2);
+  });
+
+  test("a quota that is used up holds back that operation alone", async () => {
+    const { client, clock, calls, state } = platform();
+    state.respond = (method) =>
+      method === "POST" ? Response.json({ code: "QUOTA_EXCEEDED" }, { status: 429 }) : well("", "");
+    await client.dms.send("c_1", { text: "a" }).catch(() => undefined);
+    const error = await rejection(client.dms.send("c_1", { text: "b" }));
+    expect(error).toMatchObject({ code: "API_CIRCUIT_OPEN", retryAfterMs: 60_000 });
+    await client.dms.messages("c_1");
+    await client.me();
+    expect(calls).toHaveLength(3);
+    await clock.advance(60_000);
+    state.respond = () => Response.json({ id: "1", conversationId: "c_1", createdAt: "x" });
+    await client.dms.send("c_1", { text: "b" });
+    await client.dms.send("c_1", { text: "c" });
+    expect(calls).toHaveLength(5);
+  });
+});

@@ -1,0 +1,59 @@
+import { describe, expect, test } from "vitest";
+import type { Retention } from "../../src/inbox/inbox.ts";
+import { messages } from "../support/inbox-events.ts";
+import { bench, type OpenInbox } from "./open-inbox.ts";
+
+const DAY = 86_400_000;
+const KEEP: Retention = { bodiesMs: 7 * DAY, idsMs: 30 * DAY, deadLettersMs: 90 * DAY };
+
+/** What every implementation promises about what has ended. */
+export function retentionContract(open: OpenInbox): void {
+  describe("retention", () => {
+    const b = bench(open);
+    const afterDays = async (days: number) => {
+      await b.clock.advance(days * DAY);
+      while (await b.inbox.sweep(KEEP));
+    };
+
+    test("a body is kept for a week, and then dropped with its steps; the id stays known", async () => {
+      await b.inbox.put(messages("1"), "webhook");
+      const done = await b.claim();
+      await b.inbox.beginStep(done, "s", "text");
+      await b.inbox.finishStep(done, "s", "1", "m_1");
+      await b.inbox.complete(done);
+      await afterDays(7);
+      expect((await b.inbox.admin.show("1")).body).toBeDefined();
+      expect((await b.inbox.admin.show("1")).steps).toHaveLength(1);
+      await afterDays(1);
+      expect((await b.inbox.admin.show("1")).body).toBeUndefined();
+      expect((await b.inbox.admin.show("1")).steps).toEqual([]);
+      expect(await b.inbox.put(messages("1"), "poll")).toMatchObject({ stored: [], duplicates: 1 });
+    });
+
+    test("an id is kept for a month, and then forgotten", async () => {
+      await b.inbox.put(messages("1"), "webhook");
+      await b.inbox.complete(await b.claim());
+      await afterDays(30);
+      expect(await b.inbox.put(messages("1"), "poll")).toMatchObject({ stored: [] });
+      await afterDays(1);
+      expect(await b.inbox.put(messages("1"), "poll")).toMatchObject({ stored: ["1"] });
+    });
+
+    test("a dead letter is kept whole for three months, and can be retried till then", async () => {
+      await b.inbox.put(messages("1", "2"), "webhook");
+      await b.inbox.bury(await b.claim(), "boom");
+      await b.inbox.bury(await b.claim(), "boom");
+      await afterDays(89);
+      await b.inbox.admin.retry("1");
+      expect(await b.claim()).toMatchObject({ id: "1" });
+      await afterDays(2);
+      expect(await b.inbox.deadLetters(10)).toEqual([]);
+    });
+
+    test("what waits is never dropped, however old it is", async () => {
+      await b.inbox.put(messages("1"), "webhook");
+      await afterDays(1_000);
+      expect(await b.claim()).toMatchObject({ id: "1" });
+    });
+  });
+}

@@ -1,0 +1,70 @@
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { describe, expect, test } from "vitest";
+import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
+import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { message } from "../support/inbox-events.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { harness } from "./harness.ts";
+
+const DAY = 86_400_000;
+
+describe("upkeep", () => {
+  test("a lane that was left idle is found within a minute, and its event is handled", async () => {
+    const file = join(temporaryFolder(), "bot.db");
+    const clock = new ManualClock(1_800_000_000_000);
+    const inbox = new SqliteInbox({ file, clock });
+    const attempts: number[] = [];
+    const { dispatcher, log } = harness(
+      (job) => {
+        attempts.push(job.attempt);
+        if (job.attempt === 1) throw new Error("boom");
+      },
+      { inbox, clock },
+    );
+    await inbox.put([message("1")], "webhook");
+    await dispatcher.idle();
+    const outside = new Sqlite(file);
+    outside.exec("UPDATE lane SET ready_at = NULL");
+    outside.close();
+    await clock.advance(59_999);
+    expect(attempts).toEqual([1]);
+    await clock.advance(1);
+    await dispatcher.idle();
+    expect(attempts).toEqual([1, 2]);
+    expect(log.records.some(({ msg }) => msg.includes("ready again"))).toBe(true);
+  });
+
+  test("what is older than it need be is swept out, batch after batch", async () => {
+    const { inbox, dispatcher, clock } = harness(() => undefined, {
+      retention: { bodiesMs: DAY, idsMs: 2 * DAY, deadLettersMs: DAY },
+    });
+    await inbox.put([message("1")], "webhook");
+    await dispatcher.idle();
+    let batches = 0;
+    const sweep = inbox.sweep.bind(inbox);
+    inbox.sweep = (keep) => {
+      batches += 1;
+      return sweep(keep);
+    };
+    await clock.advance(599_999);
+    expect(batches).toBe(0);
+    // The first sweep, its pauses included.
+    await clock.advance(1_001);
+    expect(batches).toBe(3);
+    expect((await inbox.stats()).done).toBe(1);
+  });
+
+  test("a failure of it is logged, and it goes on the next time", async () => {
+    const { inbox, clock, log } = harness(() => undefined);
+    let calls = 0;
+    inbox.heal = () => {
+      calls += 1;
+      return Promise.reject(new Error("disk full"));
+    };
+    await clock.advance(120_000);
+    expect(calls).toBe(2);
+    const line = { level: "error", msg: "upkeep of the inbox failed" };
+    expect(log.records).toMatchObject([line, line]);
+  });
+});

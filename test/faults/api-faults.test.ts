@@ -1,0 +1,4 @@
+import { apiFaults } from "./scenarios/api-faults.ts";
+import { testSmall } from "./small.ts";
+
+testSmall(apiFaults);

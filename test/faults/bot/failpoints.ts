@@ -1,0 +1,90 @@
+import Sqlite from "better-sqlite3";
+import type { Fetch } from "../../../src/client/http.ts";
+import { SqliteInbox } from "../../../src/inbox/sqlite/sqlite-inbox.ts";
+import { tell } from "./tell.ts";
+
+/** Where the bot under test kills itself. Between any two of these the state on disk differs. */
+export const failpoints = [
+  "before put",
+  "after put",
+  "before commit",
+  "after commit",
+  "before claim",
+  "after claim",
+  "before intent",
+  "after intent",
+  "before send",
+  "after answer",
+  "before record",
+  "after record",
+  "before complete",
+  "after complete",
+] as const;
+export type Failpoint = (typeof failpoints)[number];
+
+export interface FailpointSetting {
+  readonly at: Failpoint;
+  /** At which time of coming by, from 1 up. */
+  readonly hit: number;
+}
+
+/** The methods that the failpoints stand around. */
+const methods = {
+  put: "put",
+  claim: "claim",
+  intent: "beginStep",
+  record: "finishStep",
+  complete: "complete",
+} as const satisfies Readonly<Record<string, keyof SqliteInbox>>;
+
+/** Sets the trap, and returns the `fetch` that the bot must use. */
+export function arm(setting: FailpointSetting): Fetch {
+  let left = setting.hit;
+  const pass = (at: Failpoint) => {
+    if (at !== setting.at) return;
+    left -= 1;
+    if (left > 0) return;
+    tell({ failpoint: at });
+    process.kill(process.pid, "SIGKILL");
+  };
+  const names: readonly (keyof typeof methods)[] = ["put", "claim", "intent", "record", "complete"];
+  for (const name of names) aroundMethod(name, pass);
+  aroundCommit(pass);
+  return aroundFetch(pass);
+}
+
+function aroundMethod(name: keyof typeof methods, pass: (at: Failpoint) => void): void {
+  // One shape for five signatures: the arguments are only handed on.
+  const prototype: Record<string, (...given: unknown[]) => Promise<unknown>> =
+    SqliteInbox.prototype as never;
+  const method = methods[name];
+  const real = prototype[method];
+  if (real === undefined) throw new Error(`the inbox has no ${method}`);
+  prototype[method] = async function around(this: SqliteInbox, ...given) {
+    pass(`before ${name}`);
+    const result = await real.apply(this, given);
+    // An empty claim leaves nothing behind that could be lost.
+    if (!Array.isArray(result) || result.length > 0) pass(`after ${name}`);
+    return result;
+  };
+}
+
+function aroundCommit(pass: (at: Failpoint) => void): void {
+  const { exec } = Sqlite.prototype;
+  Sqlite.prototype.exec = function around(this: Sqlite.Database, sql) {
+    if (sql === "COMMIT") pass("before commit");
+    const result = exec.call(this, sql);
+    if (sql === "COMMIT") pass("after commit");
+    return result;
+  };
+}
+
+function aroundFetch(pass: (at: Failpoint) => void): Fetch {
+  return async (url, init) => {
+    const write = init.method === "POST";
+    if (write) pass("before send");
+    const response = await fetch(url, init);
+    if (write) pass("after answer");
+    return response;
+  };
+}

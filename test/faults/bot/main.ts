@@ -1,0 +1,49 @@
+/**
+ * The bot under test: the framework as it is, a handler that answers, and a few ways to hurt it. What
+ * a message says decides what its handler does, so that a driver needs no other way in.
+ */
+import { openSync, writeSync } from "node:fs";
+import { setTimeout as wait } from "node:timers/promises";
+import { Bot, type Context } from "../../../src/index.ts";
+import { answerTo, behaviourOf } from "../driver/texts.ts";
+import { arm } from "./failpoints.ts";
+import { limitFile } from "./file-limit.ts";
+import { readSettings } from "./settings.ts";
+import { tell } from "./tell.ts";
+
+const settings = readSettings(process.env);
+const { answers, failpoint, runsFile, ...options } = settings;
+const runs = runsFile === undefined ? undefined : openSync(runsFile, "a");
+limitFile();
+
+const bot = new Bot({
+  ...options,
+  ...(failpoint === undefined ? {} : { fetch: arm(failpoint) }),
+});
+bot.on("dm.message", async (ctx) => {
+  const { excerpt, conversationId } = ctx.payload;
+  if (runs !== undefined) writeSync(runs, `${ctx.event.id} ${conversationId} ${ctx.late}\n`);
+  await misbehave(ctx);
+  for (let n = 1; n <= answers; n++) {
+    if (n > 1 && behaviourOf(excerpt) === "slow")
+      await wait(700, undefined, { signal: ctx.signal });
+    await ctx.reply(answerTo(excerpt, n));
+  }
+});
+await bot.start();
+tell({ ready: bot.url ?? "" });
+
+async function misbehave(ctx: Context<"dm.message">): Promise<void> {
+  switch (behaviourOf(ctx.payload.excerpt)) {
+    case "throw":
+      throw new Error("this handler always fails");
+    case "hang":
+      // Not even the signal ends it.
+      await new Promise(() => undefined);
+      break;
+    case "block":
+      // Nothing in this process runs any more.
+      for (;;) process.uptime();
+    default:
+  }
+}

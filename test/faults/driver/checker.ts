@@ -1,0 +1,117 @@
+import { answerTo } from "./texts.ts";
+
+/** A message that somebody wrote to the bot. */
+export interface Written {
+  readonly id: string;
+  readonly lane: string;
+  readonly text: string;
+  /** How many answers it must get; 0 where its handler never succeeds. */
+  readonly answers: number;
+  /** How it must end. Default done. */
+  readonly ends?: "done" | "dead";
+}
+
+/** An event as the inbox has it. */
+export interface Stored {
+  readonly id: string;
+  readonly state: string;
+  readonly attempts: number;
+  readonly error: string | null;
+}
+
+/** Everything that was seen of a run, from outside of the bot. */
+export interface Observed {
+  /** In the order in which it was written. */
+  readonly written: readonly Written[];
+  /** What the bot said, as the platform has it, oldest first, by lane. */
+  readonly said: ReadonlyMap<string, readonly string[]>;
+  /** The ids in deliveries that were answered with 2xx. */
+  readonly acknowledged: ReadonlySet<string>;
+  readonly stored: readonly Stored[];
+  /** What `pragma integrity_check` says. */
+  readonly integrity: string;
+}
+
+export interface Rules {
+  /** `any` where events themselves come out of order. Default `lane`. */
+  readonly order?: "lane" | "any";
+}
+
+/** Holds what was seen against what was promised; every broken promise is one sentence. */
+export function check(observed: Observed, rules: Rules = {}): string[] {
+  return [...checkStored(observed), ...checkSaid(observed, rules), ...checkIntegrity(observed)];
+}
+
+function checkIntegrity({ integrity }: Observed): string[] {
+  return integrity === "ok" ? [] : [`integrity_check: ${integrity}`];
+}
+
+function checkStored({ written, stored, acknowledged }: Observed): string[] {
+  const violations: string[] = [];
+  const rows = new Map(stored.map((row) => [row.id, row]));
+  const known = new Set(written.map(({ id }) => id));
+  for (const id of acknowledged) {
+    if (!rows.has(id)) violations.push(`lost: ${id} was acknowledged and is not in the inbox`);
+  }
+  for (const { id, text, ends = "done" } of written) {
+    const row = rows.get(id);
+    if (row?.state === ends) continue;
+    const why = row?.error === null || row === undefined ? "" : `: ${row.error}`;
+    const runs = row === undefined ? "" : ` after ${row.attempts} attempts`;
+    violations.push(
+      `${row === undefined ? "lost" : "unexpected"}: ${id} "${text}" is ${row?.state ?? "not stored"}` +
+        `${runs}, not ${ends}${why}`,
+    );
+  }
+  for (const { id } of stored) {
+    if (!known.has(id)) violations.push(`unexpected: ${id} is in the inbox, and nobody wrote it`);
+  }
+  return violations;
+}
+
+/** Lost, duplicated, unexpected and reordered answers, lane by lane. */
+function checkSaid({ written, said }: Observed, { order = "lane" }: Rules): string[] {
+  const expected = new Map<string, string[]>();
+  for (const { lane, text, answers } of written) {
+    const texts = expected.get(lane) ?? [];
+    for (let n = 1; n <= answers; n++) texts.push(answerTo(text, n));
+    expected.set(lane, texts);
+  }
+  const lanes = new Set([...expected.keys(), ...said.keys()]);
+  return [...lanes].flatMap((lane) => {
+    const [wanted, actual] = [expected.get(lane) ?? [], said.get(lane) ?? []];
+    const reordered = order === "any" ? [] : checkOrder(lane, wanted, actual);
+    return [...compare(lane, wanted, actual), ...reordered];
+  });
+}
+
+function compare(lane: string, expected: readonly string[], said: readonly string[]): string[] {
+  const violations: string[] = [];
+  const wanted = new Set(expected);
+  const counts = new Map<string, number>();
+  for (const text of said) counts.set(text, (counts.get(text) ?? 0) + 1);
+  for (const [text, count] of counts) {
+    if (!wanted.has(text)) {
+      violations.push(`unexpected: "${text}" was said in ${lane}, and nobody asked for it`);
+    } else if (count > 1)
+      violations.push(`duplicated: "${text}" was said ${count} times in ${lane}`);
+  }
+  for (const text of expected) {
+    if (!counts.has(text)) violations.push(`lost: "${text}" was never said in ${lane}`);
+  }
+  return violations;
+}
+
+function checkOrder(lane: string, expected: readonly string[], said: readonly string[]): string[] {
+  const places = new Map(expected.map((text, place) => [text, place]));
+  let last = -1;
+  let before = "";
+  for (const text of new Set(said)) {
+    const place = places.get(text);
+    if (place === undefined) continue;
+    if (place < last) return [`reordered: "${text}" was said after "${before}" in ${lane}`];
+    last = place;
+    before = text;
+  }
+  return [];
+}

@@ -1,0 +1,42 @@
+import { Agent, request } from "node:http";
+import { sign } from "../../../src/signature/signature.ts";
+
+/** Delivers to a bot's webhook in the platform's stead, signed, over connections that stay open. */
+export class Poster {
+  readonly #url: string;
+  readonly #secret: string;
+  readonly #agent: Agent;
+
+  constructor(url: string, secret: string, connections: number) {
+    this.#url = url;
+    this.#secret = secret;
+    this.#agent = new Agent({ keepAlive: true, maxSockets: connections });
+  }
+
+  /** Resolves to the status of the answer. @param body as it goes over the wire */
+  post(body: string): Promise<number> {
+    const signature = sign(body, this.#secret, Date.now() / 1000);
+    return new Promise((resolve, reject) => {
+      const outgoing = request(this.#url, {
+        method: "POST",
+        agent: this.#agent,
+        headers: {
+          "content-type": "application/json",
+          "content-length": Buffer.byteLength(body),
+          "x-service-signature": signature,
+        },
+      });
+      outgoing.on("error", reject);
+      outgoing.on("response", (response) => {
+        response.on("error", reject);
+        response.on("end", () => resolve(response.statusCode ?? 0));
+        response.resume();
+      });
+      outgoing.end(body);
+    });
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}

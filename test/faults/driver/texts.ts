@@ -1,0 +1,17 @@
+/** What the handler of the bot under test does with a message. */
+export const behaviours = ["answer", "slow", "throw", "hang", "block"] as const;
+export type Behaviour = (typeof behaviours)[number];
+
+/** The text of the n-th message of a scenario: unique, and it says what its handler shall do. */
+export function messageText(behaviour: Behaviour, number: number, note = ""): string {
+  return `${behaviour} ${number}${note === "" ? "" : ` (${note})`}`;
+}
+
+export function behaviourOf(text: string): Behaviour {
+  return behaviours.find((behaviour) => text.startsWith(`${behaviour} `)) ?? "answer";
+}
+
+/** The n-th answer to a message, from 1 up. */
+export function answerTo(text: string, n: number): string {
+  return `${n}: ${text}`;
+}

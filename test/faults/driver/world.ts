@@ -1,0 +1,173 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { type Platform, type PlatformOptions, startPlatform } from "../../../src/platform/index.ts";
+import type { BotSettings } from "../bot/settings.ts";
+import { usualSettings } from "../bot/settings.ts";
+import { BotProcess, type Exit } from "./bot-process.ts";
+import { check, type Observed, type Rules } from "./checker.ts";
+import { COMPILE_CACHE } from "./import-time.ts";
+import { InboxFile } from "./inbox-file.ts";
+import { Ledger } from "./ledger.ts";
+
+export interface WorldOptions {
+  readonly platform?: PlatformOptions;
+  /** Variables of the bot beyond the usual ones. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly settings?: Partial<BotSettings>;
+  /** Who delivers to the webhook. Default the platform. */
+  readonly deliveries?: "platform" | "driver";
+  /** Where the inbox lies, instead of a folder of its own. */
+  readonly folder?: string;
+  /** Where the bot writes down each run of a handler: a name in the folder. */
+  readonly runsFile?: string;
+}
+
+/** When nothing has moved for so long, the rest counts as lost; in milliseconds. */
+const PATIENCE_MS = 30_000;
+
+/** Where nothing listens: the discard port. */
+const NOBODY = "http://127.0.0.1:9/webhook";
+
+/** A platform, a bot with its inbox, and the ledger of what happens between them. */
+export class World {
+  readonly platform: Platform;
+  readonly ledger: Ledger;
+  readonly folder: string;
+  readonly inbox: InboxFile;
+  /** Broken promises that were seen on the way. */
+  readonly violations: string[] = [];
+  /** Milliseconds from the start of each bot until it was ready. */
+  readonly readyMs: number[] = [];
+  readonly #options: WorldOptions;
+  readonly #bots = new Set<BotProcess>();
+
+  private constructor(platform: Platform, options: WorldOptions) {
+    this.platform = platform;
+    this.#options = options;
+    this.folder = options.folder ?? mkdtempSync(join(tmpdir(), "service-bot-faults-"));
+    this.inbox = new InboxFile(join(this.folder, "bot.db"));
+    this.ledger = new Ledger(platform, options.settings?.answers ?? usualSettings.answers);
+  }
+
+  static async start(options: WorldOptions = {}): Promise<World> {
+    const usual = { retryIntervalMs: 100, disableAfter: 1_000_000, deliveryTimeoutMs: 2_000 };
+    const platform = await startPlatform({ ...usual, ...options.platform });
+    // What is written before the first bot listens is owed to it as well.
+    platform.control.saveWebhook({ url: NOBODY, enabled: options.deliveries !== "driver" });
+    return new World(platform, options);
+  }
+
+  /** Begins a life of the bot. Once it is ready, the platform is told where it listens. */
+  spawn(settings: Partial<BotSettings> = {}): BotProcess {
+    const { env = {}, settings: usual = {}, runsFile } = this.#options;
+    const runs = runsFile === undefined ? {} : { runsFile: join(this.folder, runsFile) };
+    const bot = new BotProcess({ ...this.#botEnv(), ...env }, { ...usual, ...runs, ...settings });
+    this.#bots.add(bot);
+    // A port of its own for each life: the one before may be taken by the time it is wanted again.
+    void bot.ready.then((url) => {
+      if (url === undefined) return;
+      if (bot.readyMs !== undefined) this.readyMs.push(bot.readyMs);
+      if (bot.running && this.#options.deliveries !== "driver")
+        this.platform.control.saveWebhook({ url: `${url}/webhook` });
+    });
+    void bot.exited.then(() => this.#bots.delete(bot));
+    return bot;
+  }
+
+  /** A bot that is ready. @throws when it ends before that */
+  async boot(settings: Partial<BotSettings> = {}): Promise<BotProcess> {
+    const bot = this.spawn(settings);
+    if ((await bot.ready) !== undefined) return bot;
+    throw new Error(`the bot ended before it was ready:\n${bot.tail()}`);
+  }
+
+  /** To be called when a bot has just died: what it acknowledged must be on disk. */
+  checkAcknowledged(moment: string): void {
+    const fresh = this.ledger.takeAcknowledged();
+    for (const id of fresh.length === 0 ? [] : this.inbox.missing(fresh)) {
+      this.violations.push(`lost: ${id} was acknowledged and is not in the inbox ${moment}`);
+    }
+  }
+
+  /** Resolves when the inbox has everything that was written, and nothing of it is pending. */
+  async settled(bot: BotProcess): Promise<void> {
+    if (await this.#untilSettled(() => bot.running)) return;
+    if (!bot.running) this.violations.push(`the bot ended by itself:\n${bot.tail()}`);
+  }
+
+  /** The same while somebody else restarts the bot. */
+  async settledAcrossRestarts(): Promise<void> {
+    await this.#untilSettled(() => true);
+  }
+
+  async #untilSettled(goesOn: () => boolean): Promise<boolean> {
+    let before = "";
+    let since = performance.now();
+    while (goesOn()) {
+      const { stored = 0, pending = 0 } = this.inbox.progress() ?? {};
+      if (stored >= this.ledger.written.length && pending === 0) return true;
+      const now = `${stored} ${pending} ${this.ledger.said}`;
+      if (now !== before) since = performance.now();
+      before = now;
+      if (performance.now() - since > PATIENCE_MS) {
+        this.violations.push(
+          `stuck: ${pending} of ${stored} stored events are pending, and nothing moves`,
+        );
+        return false;
+      }
+      await wait(50);
+    }
+    return false;
+  }
+
+  /** Stops the bot with SIGTERM, which must end in exit code 0. */
+  async stop(bot: BotProcess): Promise<Exit> {
+    const exit = await bot.end("SIGTERM");
+    if (exit.code !== 0) {
+      const how = exit.signal ?? `exit code ${exit.code}`;
+      this.violations.push(`SIGTERM ended in ${how}, not in exit code 0:\n${bot.tail()}`);
+    }
+    return exit;
+  }
+
+  /** What can be seen now that no bot runs any more. */
+  observe(): Observed {
+    const { written, acknowledged } = this.ledger;
+    return { written, acknowledged, said: this.ledger.sayings(), ...this.inbox.contents() };
+  }
+
+  /** Waits for the rest to be handled, stops the bot, and checks everything. */
+  async finish(bot: BotProcess, rules: Rules = {}): Promise<Observed> {
+    await this.settled(bot);
+    await this.stop(bot);
+    const observed = this.observe();
+    this.violations.push(...check(observed, rules));
+    return observed;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#bots].map((bot) => bot.end("SIGKILL")));
+    this.inbox.close();
+    await this.platform.stop();
+    if (this.#options.folder === undefined) rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  #botEnv(): Record<string, string> {
+    return {
+      SERVICE_BASE_URL: this.platform.url,
+      SERVICE_API_KEY: this.platform.apiKey,
+      SERVICE_WEBHOOK_SECRET: this.platform.webhookSecret,
+      DATABASE_URL: `file:${join(this.folder, "bot.db")}`,
+      PORT: "0",
+      NODE_COMPILE_CACHE: COMPILE_CACHE,
+      START_FROM: "oldest",
+      POLL_INTERVAL_MS: "200",
+      AUDIT_INTERVAL_MS: "1000",
+      LOG_LEVEL: "warn",
+      // Being killed is not the event's fault; whether attempts are counted is checked elsewhere.
+      MAX_ATTEMPTS: "1000",
+    };
+  }
+}

@@ -1,0 +1,4 @@
+import { duplicates } from "./scenarios/duplicates.ts";
+import { testSmall } from "./small.ts";
+
+testSmall(duplicates);

@@ -1,0 +1,4 @@
+import { failpoints } from "./scenarios/failpoints.ts";
+import { testSmall } from "./small.ts";
+
+testSmall(failpoints);

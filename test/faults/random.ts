@@ -1,0 +1,44 @@
+import { mulberry32 } from "../support/mulberry32.ts";
+
+/** The choices of a scenario, all from one seed. */
+export class Random {
+  /** In [0, 1), as `Math.random` gives. */
+  readonly next: () => number;
+
+  constructor(seed: number) {
+    this.next = mulberry32(seed);
+  }
+
+  /** A whole number from 0 up to, and without, `end`. */
+  below(end: number): number {
+    return Math.floor(this.next() * end);
+  }
+
+  /** True in this share of the calls, 0 to 1. */
+  chance(share: number): boolean {
+    return this.next() < share;
+  }
+
+  pick<T>(list: readonly T[]): T {
+    const chosen = list[this.below(list.length)];
+    if (chosen === undefined) throw new Error("nothing can be picked from an empty list");
+    return chosen;
+  }
+
+  /** Mixes the list in place. */
+  shuffle(list: Uint32Array): void {
+    for (let last = list.length - 1; last > 0; last--) {
+      const other = this.below(last + 1);
+      const kept = list[last] ?? 0;
+      list[last] = list[other] ?? 0;
+      list[other] = kept;
+    }
+  }
+}
+
+/** SEED of the environment, to run a failure again; otherwise a new one. */
+export function chooseSeed(given: string | undefined = process.env.SEED): number {
+  if (given === undefined || given === "") return Math.floor(Math.random() * 2 ** 31);
+  if (!/^\d{1,10}$/.test(given)) throw new Error(`a seed is a whole number (got "${given}")`);
+  return Number(given);
+}

@@ -1,0 +1,106 @@
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { Retention } from "../../src/inbox/inbox.ts";
+import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
+import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { message } from "../support/inbox-events.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const DAY = 86_400_000;
+const KEEP: Retention = { bodiesMs: 7 * DAY, idsMs: 30 * DAY, deadLettersMs: 90 * DAY };
+
+function open(file: string): { clock: ManualClock; inbox: SqliteInbox } {
+  const clock = new ManualClock(1_800_000_000_000);
+  const inbox = new SqliteInbox({ file, clock });
+  onTestFinished(() => inbox.close());
+  return { clock, inbox };
+}
+
+/** Stores events with large bodies, each in its own lane, and ends them. */
+async function live(inbox: SqliteInbox, ids: readonly string[]): Promise<void> {
+  const events = ids.map((id) => message(id, `c${id}`));
+  const body = (text: string) => JSON.stringify({ ...JSON.parse(text), filler: "x".repeat(2_000) });
+  await inbox.put(
+    events.map((event) => ({ ...event, body: body(event.body) })),
+    "webhook",
+  );
+  const claims = await inbox.claim(ids.length, 30_000);
+  await Promise.all(
+    claims.map(async (claim) => {
+      await inbox.beginStep(claim, "reply/1", "hello");
+      await inbox.finishStep(claim, "reply/1", "{}");
+      await inbox.complete(claim);
+    }),
+  );
+}
+
+/** A whole sweep. Resolves to the number of batches. */
+async function sweep(inbox: SqliteInbox): Promise<number> {
+  let batches = 1;
+  while (await inbox.sweep(KEEP)) batches += 1;
+  return batches;
+}
+
+describe("the size of the file", () => {
+  test("reaches a plateau: after the first month it grows no more", async () => {
+    const file = join(temporaryFolder(), "bot.db");
+    const { clock, inbox } = open(file);
+    const sizes: number[] = [];
+    for (let day = 0; day < 90; day++) {
+      await live(
+        inbox,
+        Array.from({ length: 40 }, (_, i) => String(day * 40 + i)),
+      );
+      await clock.advance(DAY);
+      await sweep(inbox);
+      sizes.push(statSync(file).size);
+    }
+    const at = (day: number) => sizes[day] ?? 0;
+    expect(at(10)).toBeGreaterThan(0);
+    expect(at(89)).toBeLessThan(at(35) * 1.1);
+    // Were nothing dropped, each of these events would have a page of its own.
+    expect(at(89)).toBeLessThan(90 * 40 * 4_096 * 0.5);
+  });
+
+  test("shrinks a few pages at a time after a flood", async () => {
+    const file = join(temporaryFolder(), "bot.db");
+    const { clock, inbox } = open(file);
+    for (let i = 0; i < 10; i++) {
+      await live(
+        inbox,
+        Array.from({ length: 500 }, (_, n) => String(i * 500 + n)),
+      );
+    }
+    await sweep(inbox);
+    const flooded = statSync(file).size;
+    await clock.advance(31 * DAY);
+    expect(await sweep(inbox)).toBeGreaterThan(10);
+    // What was given back is cut off the file when the log is written back into it.
+    await inbox.close();
+    expect(statSync(file).size).toBeLessThan(flooded * 0.6);
+  });
+});
+
+test("a sweep looks at a bounded number of events at a time, and comes to its end", async () => {
+  const { clock, inbox } = open(":memory:");
+  for (let i = 0; i < 4; i++) {
+    await live(
+      inbox,
+      Array.from({ length: 400 }, (_, n) => String(i * 400 + n)),
+    );
+  }
+  await clock.advance(8 * DAY);
+  // 1,600 events and as many lanes, 500 at a time, and a look at the free pages.
+  expect(await sweep(inbox)).toBeGreaterThanOrEqual(4 + 4 + 1);
+});
+
+test("lanes in which nothing has happened for long are forgotten, and work as new ones afterwards", async () => {
+  const { clock, inbox } = open(":memory:");
+  await live(inbox, ["1"]);
+  await clock.advance(31 * DAY);
+  await sweep(inbox);
+  await inbox.put([message("2", "c1")], "webhook");
+  // A lane that was forgotten counts its fences from the beginning.
+  expect(await inbox.claim(1, 1_000)).toMatchObject([{ id: "2", fence: 1 }]);
+});

@@ -1,0 +1,70 @@
+-- user_version 1, auto_vacuum 2
+
+CREATE INDEX event_ended ON event (done_at) WHERE state <> 'pending';
+
+CREATE INDEX event_parked ON event (state, done_at) WHERE state = 'dead' OR state = 'discarded';
+
+CREATE INDEX event_pending ON event (lane, ord, seq) WHERE state = 'pending';
+
+CREATE INDEX lane_ready ON lane (ready_at) WHERE ready_at IS NOT NULL;
+
+CREATE INDEX step_ref ON step (ref) WHERE ref IS NOT NULL;
+
+CREATE TABLE attempt (
+  event_id TEXT NOT NULL REFERENCES event (id) ON DELETE CASCADE,
+  fence INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  outcome TEXT NOT NULL CHECK (outcome IN ('failed', 'released', 'dead', 'crashed')),
+  error TEXT,
+  ended_at INTEGER NOT NULL,
+  PRIMARY KEY (event_id, fence)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE cursor (
+  name TEXT PRIMARY KEY,
+  position TEXT NOT NULL,
+  term INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE event (
+  seq INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  lane TEXT NOT NULL,
+  ord TEXT NOT NULL,
+  type TEXT NOT NULL,
+  body TEXT,
+  source TEXT NOT NULL CHECK (source IN ('webhook', 'poll')),
+  state TEXT NOT NULL CHECK (state IN ('pending', 'done', 'dead', 'discarded')),
+  attempts INTEGER NOT NULL DEFAULT 0,
+  fence INTEGER NOT NULL DEFAULT 0,
+  received_at INTEGER NOT NULL,
+  done_at INTEGER,
+  error TEXT,
+  reason TEXT
+) STRICT;
+
+CREATE TABLE lane (
+  key TEXT PRIMARY KEY,
+  pending INTEGER NOT NULL DEFAULT 0,
+  ready_at INTEGER,
+  owner TEXT,
+  fence INTEGER NOT NULL DEFAULT 0,
+  done_ord TEXT,
+  done_at INTEGER
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE step (
+  event_id TEXT NOT NULL REFERENCES event (id) ON DELETE CASCADE,
+  name TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('open', 'done')),
+  request TEXT NOT NULL,
+  result TEXT,
+  ref TEXT,
+  fence INTEGER NOT NULL,
+  started_at INTEGER NOT NULL,
+  PRIMARY KEY (event_id, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE webhook_type (
+  type TEXT PRIMARY KEY
+) STRICT, WITHOUT ROWID;
