@@ -63,7 +63,7 @@ export class Decisions {
     // A run whose lease ran out may still be at work: without an owner, its claim is good for nothing.
     // What waited for the event that is gone need not wait any more.
     this.#leaveLane = db.prepare(
-      `UPDATE lane SET pending = pending - 1,
+      `UPDATE lane SET pending = pending - 1, done_at = @now,
          owner = CASE WHEN @held THEN NULL ELSE owner END,
          ready_at = CASE WHEN owner IS NOT NULL AND NOT @held THEN ready_at
                          WHEN pending <= 1 THEN NULL
