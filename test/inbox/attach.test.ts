@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
@@ -134,11 +134,34 @@ describe("without a bot", () => {
   test("asking whether there is one makes no file", async () => {
     await openBot().close();
     const folder = join(file, "..");
+    rmSync(`${file}-lock`);
     const before = readdirSync(folder);
     const { served, close } = attach();
-    served();
+    expect(served()).toBe(false);
     close();
     expect(readdirSync(folder)).toEqual(before);
+  });
+});
+
+test("a dead letter whose lane was dropped meanwhile keeps its history when it is retried", async () => {
+  const bot = openBot();
+  await bury(bot, "1");
+  change((db) => db.exec("DELETE FROM lane"));
+  await bot.admin.retry("1");
+  await bot.bury(first(await bot.claim(1, 1_000)), "again");
+  expect((await bot.admin.show("1")).history).toMatchObject([{ error: "x" }, { error: "again" }]);
+});
+
+describe("a dead letter whose content was dropped", () => {
+  test("is shown without it, cannot be retried, and can be discarded", async () => {
+    const bot = openBot();
+    await bury(bot, "1", "2");
+    change((db) => db.exec("UPDATE event SET body = NULL WHERE id = '1'"));
+    expect((await bot.admin.show("1")).body).toBeUndefined();
+    await expect(bot.admin.retry("1")).rejects.toMatchObject({ code: "EVENT_BODY_DROPPED" });
+    expect(await bot.admin.retry({})).toEqual({ changed: 1, skipped: 1 });
+    expect(await bot.claim(10, 1_000)).toMatchObject([{ id: "2" }]);
+    expect(await bot.admin.discard("1", "too late")).toEqual({ changed: 1, skipped: 0 });
   });
 });
 

@@ -14,6 +14,7 @@ export type Outcome = { readonly pending: -1 | 0 | 1 } | { readonly refused: Ref
 interface EventRow {
   readonly lane: string;
   readonly state: EventState;
+  readonly fence: number;
   readonly has_body: number;
   /** Whether its lane's last claim was of this event and has not been given back. */
   readonly held: number | null;
@@ -38,7 +39,7 @@ export class Decisions {
 
   constructor(db: Database) {
     this.#find = db.prepare(
-      `SELECT event.lane, event.state, event.body IS NOT NULL AS has_body,
+      `SELECT event.lane, event.state, event.fence, event.body IS NOT NULL AS has_body,
          lane.owner IS NOT NULL AND lane.fence = event.fence AS held,
          lane.owner IS NOT NULL AND lane.fence = event.fence AND lane.ready_at > @now AS leased,
          NOT EXISTS (
@@ -51,16 +52,18 @@ export class Decisions {
       "UPDATE event SET state = 'pending', attempts = 0, fence = 0, done_at = NULL WHERE id = @id",
     );
     // A lease is left alone. A wait is cut short for an event that comes first, not for one behind it.
+    // A lane may have been made anew since: its fences go on after those in the history of the event.
     this.#enterLane = db.prepare(
-      `INSERT INTO lane (key, pending, ready_at) VALUES (@lane, 1, @now)
+      `INSERT INTO lane (key, pending, ready_at, fence) VALUES (@lane, 1, @now, @fence)
        ON CONFLICT (key) DO UPDATE SET pending = pending + 1,
+         fence = CASE WHEN owner IS NULL THEN max(fence, @fence) ELSE fence END,
          ready_at = CASE WHEN owner IS NULL AND @first THEN min(coalesce(ready_at, @now), @now)
                          ELSE coalesce(ready_at, @now) END`,
     );
-    // A claim whose lease ran out may still be at work: it is fenced off. What waited for the event that
-    // is gone need not wait any more.
+    // A run whose lease ran out may still be at work: without an owner, its claim is good for nothing.
+    // What waited for the event that is gone need not wait any more.
     this.#leaveLane = db.prepare(
-      `UPDATE lane SET pending = pending - 1, fence = fence + @held,
+      `UPDATE lane SET pending = pending - 1, done_at = @now,
          owner = CASE WHEN @held THEN NULL ELSE owner END,
          ready_at = CASE WHEN owner IS NOT NULL AND NOT @held THEN ready_at
                          WHEN pending <= 1 THEN NULL
@@ -95,7 +98,8 @@ export class Decisions {
     if (event.state !== "dead") return { refused: "not-dead" };
     if (!event.has_body) return { refused: "body-dropped" };
     this.#revive.run({ id });
-    this.#enterLane.run({ lane: event.lane, first: event.first, now });
+    const { lane, first, fence } = event;
+    this.#enterLane.run({ lane, first, fence, now });
     if (assume === "done") this.#settleSteps.run({ id });
     if (assume === "absent") this.#dropSteps.run({ id });
     return { pending: 1 };

@@ -7,7 +7,7 @@ CREATE TABLE lane (
   owner    TEXT,
   fence    INTEGER NOT NULL DEFAULT 0,
   done_ord TEXT,                        -- ord of the last event done, to tell late ones
-  done_at  INTEGER                      -- when that was, ms since 1970
+  done_at  INTEGER                      -- when its last event ended, ms since 1970
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX lane_ready ON lane (ready_at) WHERE ready_at IS NOT NULL;
