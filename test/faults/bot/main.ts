@@ -15,6 +15,8 @@ const settings = readSettings(process.env);
 const { answers, failpoint, runsFile, ...options } = settings;
 const runs = runsFile === undefined ? undefined : openSync(runsFile, "a");
 limitFile();
+// A driver that is gone leaves no bots behind.
+process.on("disconnect", () => process.exit(1));
 
 const bot = new Bot({
   ...options,
