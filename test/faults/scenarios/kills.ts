@@ -13,8 +13,11 @@ const sizes: Readonly<Record<Size, { kills: number; events: number }>> = {
 
 const PEOPLE = 40;
 
-/** How long a bot lives after it was ready, at most, in milliseconds. */
+/** How long a bot works before it is killed, at most, in milliseconds. */
 const LONGEST_LIFE_MS: Readonly<Record<Size, number>> = { small: 600, large: 1_500 };
+
+/** How long it may take to begin, on a machine that has much to do, in milliseconds. */
+const PATIENCE_MS = 3_000;
 
 /** Kill -9 at random moments while messages come and are answered, two answers each. */
 export const kills: Scenario = {
@@ -64,14 +67,15 @@ async function killOnce(
   let left = share;
   const write = (count: number) => {
     for (const end = left - Math.min(count, left); left > end; left--) {
-      world.ledger.write({ from: `person${random.below(PEOPLE)}` });
+      const behaviour = random.chance(0.2) ? "twins" : "answer";
+      world.ledger.write({ from: `person${random.below(PEOPLE)}`, behaviour });
     }
   };
   write(random.below(share + 1));
   const bot = world.spawn();
   // Some die before they are ready, in the middle of taking up what the life before them left.
   const early = random.chance(0.05);
-  const moment = { answers: random.below(3 * share), ms: 50 + random.below(lifeMs) };
+  const moment = { answers: random.below(3 * share), ms: random.below(lifeMs) };
   if (early) await wait(random.below(300));
   else if ((await bot.ready) !== undefined) await untilMoment(world, bot, moment, () => write(5));
   const midAnswer = bot.killed;
@@ -83,7 +87,7 @@ async function killOnce(
   return midAnswer;
 }
 
-/** Ends with the bot's death after so many answers, or else after so many milliseconds. */
+/** Ends with the bot's death after so many answers, or else some time after it began to answer. */
 async function untilMoment(
   world: World,
   bot: BotProcess,
@@ -92,9 +96,15 @@ async function untilMoment(
 ): Promise<void> {
   // In the middle of an answer: the platform has it, and has not yet said so.
   const ignore = world.ledger.onSaid(answers, () => bot.signal("SIGKILL"));
-  const end = performance.now() + ms;
+  const saidBefore = world.ledger.said;
+  let end = performance.now() + PATIENCE_MS;
+  let began = false;
   while (bot.running && performance.now() < end) {
     write();
+    if (!began && world.ledger.said > saidBefore) {
+      began = true;
+      end = performance.now() + ms;
+    }
     await Promise.race([wait(5), bot.exited]);
   }
   ignore();
