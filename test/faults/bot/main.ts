@@ -13,8 +13,11 @@ import { tell } from "./tell.ts";
 
 const settings = readSettings(process.env);
 const { answers, failpoint, runsFile, ...options } = settings;
+const driver = process.ppid;
 const runs = runsFile === undefined ? undefined : openSync(runsFile, "a");
 limitFile();
+// A driver that is gone leaves no bots behind.
+process.on("disconnect", () => process.exit(1));
 
 const bot = new Bot({
   ...options,
@@ -42,8 +45,10 @@ async function misbehave(ctx: Context<"dm.message">): Promise<void> {
       await new Promise(() => undefined);
       break;
     case "block":
-      // Nothing in this process runs any more.
-      for (;;) process.uptime();
+      // Nothing else in this process runs any more; it ends when its driver is gone.
+      while (process.ppid === driver);
+      process.exit(1);
+      break;
     default:
   }
 }

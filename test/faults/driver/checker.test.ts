@@ -40,6 +40,19 @@ describe("the checker", () => {
     expect(check(good)).toEqual([]);
   });
 
+  test("knows that two answers with one text are two answers", () => {
+    const written = [{ id: "e1", lane: "c1", text: "twins 1", answers: 2 }];
+    const stored = good.stored.slice(0, 1);
+    const twins = (...texts: readonly string[]) =>
+      check({ ...good, written, stored, acknowledged: new Set(), said: new Map([["c1", texts]]) });
+    const text = "either: twins 1";
+    expect(twins(text, text)).toEqual([]);
+    expect(twins(text)).toEqual([`lost: "${text}" was said 1 times in c1, not 2`]);
+    expect(twins(text, text, text)).toEqual([
+      `duplicated: "${text}" was said 3 times in c1, not 2`,
+    ]);
+  });
+
   test.each<[what: string, seen: Observed, says: RegExp]>([
     ["an answer is missing", said("1: one", "2: one", "1: three"), /^lost: "2: three" was never/],
     ["a lane is silent", { ...good, said: new Map() }, /^lost: "1: one" was never said in c1/],

@@ -87,19 +87,29 @@ function checkSaid({ written, said }: Observed, { order = "lane" }: Rules): stri
 
 function compare(lane: string, expected: readonly string[], said: readonly string[]): string[] {
   const violations: string[] = [];
-  const wanted = new Set(expected);
-  const counts = new Map<string, number>();
-  for (const text of said) counts.set(text, (counts.get(text) ?? 0) + 1);
-  for (const [text, count] of counts) {
-    if (!wanted.has(text)) {
+  const [wanted, actual] = [count(expected), count(said)];
+  for (const [text, times] of actual) {
+    const due = wanted.get(text) ?? 0;
+    if (due === 0) {
       violations.push(`unexpected: "${text}" was said in ${lane}, and nobody asked for it`);
-    } else if (count > 1)
-      violations.push(`duplicated: "${text}" was said ${count} times in ${lane}`);
+    } else if (times > due) {
+      violations.push(`duplicated: "${text}" was said ${times} times in ${lane}, not ${due}`);
+    }
   }
-  for (const text of expected) {
-    if (!counts.has(text)) violations.push(`lost: "${text}" was never said in ${lane}`);
+  for (const [text, due] of wanted) {
+    const times = actual.get(text) ?? 0;
+    if (times === 0) violations.push(`lost: "${text}" was never said in ${lane}`);
+    else if (times < due) {
+      violations.push(`lost: "${text}" was said ${times} times in ${lane}, not ${due}`);
+    }
   }
   return violations;
+}
+
+function count(texts: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return counts;
 }
 
 function checkOrder(lane: string, expected: readonly string[], said: readonly string[]): string[] {

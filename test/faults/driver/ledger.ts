@@ -1,6 +1,6 @@
 import type { Platform, TimelineEntry } from "../../../src/platform/index.ts";
 import type { Written } from "./checker.ts";
-import { type Behaviour, messageText } from "./texts.ts";
+import { type Behaviour, messageText, poisons } from "./texts.ts";
 
 export interface Message {
   readonly from: string;
@@ -37,7 +37,7 @@ export class Ledger {
     });
     const [event] = events;
     if (event === undefined || conversationId === undefined) throw new Error("no event was made");
-    const poison = behaviour !== "answer" && behaviour !== "slow";
+    const poison = poisons.includes(behaviour);
     const written: Written = {
       id: event.id,
       lane: conversationId,

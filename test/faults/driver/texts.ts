@@ -1,5 +1,5 @@
-/** What the handler of the bot under test does with a message. */
-export const behaviours = ["answer", "slow", "throw", "hang", "block"] as const;
+/** What the handler of the bot under test does with a message; `twins` are answers with one text. */
+export const behaviours = ["answer", "twins", "slow", "throw", "hang", "block"] as const;
 export type Behaviour = (typeof behaviours)[number];
 
 /** The text of the n-th message of a scenario: unique, and it says what its handler shall do. */
@@ -11,7 +11,10 @@ export function behaviourOf(text: string): Behaviour {
   return behaviours.find((behaviour) => text.startsWith(`${behaviour} `)) ?? "answer";
 }
 
+/** Behaviours of handlers that never succeed. */
+export const poisons: readonly Behaviour[] = ["throw", "hang", "block"];
+
 /** The n-th answer to a message, from 1 up. */
 export function answerTo(text: string, n: number): string {
-  return `${n}: ${text}`;
+  return behaviourOf(text) === "twins" ? `either: ${text}` : `${n}: ${text}`;
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
@@ -10,6 +10,7 @@ import { check, type Observed, type Rules } from "./checker.ts";
 import { COMPILE_CACHE } from "./import-time.ts";
 import { InboxFile } from "./inbox-file.ts";
 import { Ledger } from "./ledger.ts";
+import { type Run, readRuns } from "./runs.ts";
 
 export interface WorldOptions {
   readonly platform?: PlatformOptions;
@@ -20,8 +21,8 @@ export interface WorldOptions {
   readonly deliveries?: "platform" | "driver";
   /** Where the inbox lies, instead of a folder of its own. */
   readonly folder?: string;
-  /** Where the bot writes down each run of a handler: a name in the folder. */
-  readonly runsFile?: string;
+  /** Lets the bot write down each run of a handler. */
+  readonly recordRuns?: boolean;
 }
 
 /** When nothing has moved for so long, the rest counts as lost; in milliseconds. */
@@ -61,8 +62,8 @@ export class World {
 
   /** Begins a life of the bot. Once it is ready, the platform is told where it listens. */
   spawn(settings: Partial<BotSettings> = {}): BotProcess {
-    const { env = {}, settings: usual = {}, runsFile } = this.#options;
-    const runs = runsFile === undefined ? {} : { runsFile: join(this.folder, runsFile) };
+    const { env = {}, settings: usual = {}, recordRuns = false } = this.#options;
+    const runs = recordRuns ? { runsFile: this.#runsFile } : {};
     const bot = new BotProcess({ ...this.#botEnv(), ...env }, { ...usual, ...runs, ...settings });
     this.#bots.add(bot);
     // A port of its own for each life: the one before may be taken by the time it is wanted again.
@@ -132,6 +133,11 @@ export class World {
     return exit;
   }
 
+  /** Every run of a handler so far, where they are recorded. */
+  runs(): Run[] {
+    return readRuns(readFileSync(this.#runsFile, "utf8"));
+  }
+
   /** What can be seen now that no bot runs any more. */
   observe(): Observed {
     const { written, acknowledged } = this.ledger;
@@ -152,6 +158,10 @@ export class World {
     this.inbox.close();
     await this.platform.stop();
     if (this.#options.folder === undefined) rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  get #runsFile(): string {
+    return join(this.folder, "runs.txt");
   }
 
   #botEnv(): Record<string, string> {

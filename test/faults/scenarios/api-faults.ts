@@ -30,7 +30,8 @@ export const apiFaults: Scenario = {
       world.platform.control.setFaults({ api: { mode: "mix", rate: RATE } });
       const bot = await world.boot();
       for (let i = 0; i < events; i++) {
-        world.ledger.write({ from: `person${random.below(PEOPLE)}` });
+        const behaviour = random.chance(0.2) ? "twins" : "answer";
+        world.ledger.write({ from: `person${random.below(PEOPLE)}`, behaviour });
         // As fast as it is answered, or the backlog would be all that there is to see.
         if (i % 4_000 === 3_999) {
           await world.settled(bot);

@@ -1,8 +1,6 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { scaled } from "../driver/numbers.ts";
 import { Poster } from "../driver/poster.ts";
-import { checkRuns, readRuns } from "../driver/runs.ts";
+import { checkRuns } from "../driver/runs.ts";
 import { World } from "../driver/world.ts";
 import { Random } from "../random.ts";
 import type { Outcome, Scenario, ScenarioRun, Size } from "../scenario.ts";
@@ -32,11 +30,10 @@ export const duplicates: Scenario = {
   async run({ size, seed, scale, progress }: ScenarioRun): Promise<Outcome> {
     const { events } = scaled(sizes[size], scale);
     const random = new Random(seed);
-    const runsFile = "runs.txt";
     const world = await World.start({
       deliveries: "driver",
       settings: { answers: 1 },
-      runsFile,
+      recordRuns: true,
       env: { AUDIT_INTERVAL_MS: "2000", POLL_INTERVAL_MS: "100", CONCURRENCY: "32" },
     });
     try {
@@ -50,7 +47,7 @@ export const duplicates: Scenario = {
       await sender.rest();
       const seconds = (performance.now() - started) / 1000;
       const observed = await world.finish(bot, { order: "any" });
-      const runs = readRuns(readFileSync(join(world.folder, runsFile), "utf8"));
+      const runs = world.runs();
       world.violations.push(...checkRuns(observed.written, runs));
       const figures = {
         events: observed.stored.length,

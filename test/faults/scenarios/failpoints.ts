@@ -59,7 +59,12 @@ async function strike(
   hit: number,
 ): Promise<boolean> {
   const note = `${at}, hit ${hit}`;
-  const write = () => world.ledger.write({ from: `person${random.below(8)}`, note });
+  const write = () =>
+    world.ledger.write({
+      from: `person${random.below(8)}`,
+      behaviour: random.chance(0.3) ? "twins" : "answer",
+      note,
+    });
   for (let i = 0; i < 6; i++) write();
   const { bot, ignore } = begin(world, at, hit);
   await bot.ready;
