@@ -52,6 +52,7 @@ export class Disk {
         this.#names.push({ name: record.from, file: undefined });
         return;
       case "answer":
+      case "request":
         return;
     }
   }

@@ -13,6 +13,8 @@ export interface LifeOptions {
   /** The library that keeps the journal. */
   readonly shim: string;
   readonly secret: string;
+  /** Where the platform is. */
+  readonly platform: string;
   /** What SQLite is set to instead of FULL. */
   readonly synchronous?: string;
 }
@@ -45,7 +47,14 @@ export async function live(sender: Sender, options: LifeOptions, end?: End): Pro
   }
 }
 
-function start({ folder, journal, shim, secret, synchronous }: LifeOptions): ChildProcess {
+function start({
+  folder,
+  journal,
+  shim,
+  secret,
+  platform,
+  synchronous,
+}: LifeOptions): ChildProcess {
   return spawn(process.execPath, [BOT], {
     stdio: ["ignore", "pipe", "inherit"],
     env: {
@@ -55,7 +64,7 @@ function start({ folder, journal, shim, secret, synchronous }: LifeOptions): Chi
       JOURNAL_FILE: journal,
       // Through io_uring the kernel would be told past the library.
       UV_USE_IO_URING: "0",
-      SERVICE_BASE_URL: "http://127.0.0.1:9",
+      SERVICE_BASE_URL: platform,
       SERVICE_API_KEY: "not-used",
       SERVICE_WEBHOOK_SECRET: secret,
       DELIVERY: "webhook",

@@ -2,6 +2,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync
 import { join } from "node:path";
 import { type JournalRecord, readJournal } from "./journal.ts";
 import { type LifeOptions, live } from "./life.ts";
+import { startSmallPlatform } from "./platform.ts";
 import type { Random } from "./random.ts";
 import { type Delivery, Sender } from "./sender.ts";
 
@@ -35,19 +36,21 @@ export async function runUnderLoad(options: RunOptions): Promise<Life[]> {
   mkdirSync(folder);
   const secret = `whsec_${"power".repeat(4)}`;
   const sender = new Sender(secret, deliveries, random);
+  const platform = await startSmallPlatform();
   const lives: Life[] = [];
   // The last process gets what is left and is stopped in peace.
   for (const [n, signal] of [...signals, undefined].entries()) {
     const journal = join(scratch, `journal-${n}`);
     const each = Math.floor(deliveries / (signals.length + 1));
     const end = signal && { signal, after: 1 + random.below(each) };
-    const life: LifeOptions = { folder, journal, shim, secret };
+    const life: LifeOptions = { folder, journal, shim, secret, platform: platform.url };
     await live(sender, synchronous === undefined ? life : { ...life, synchronous }, end);
     const files = join(scratch, `files-${n}`);
     copyFolder(folder, files);
     const ports = sender.lives[n] ?? new Map();
     lives.push({ records: readJournal(journal), ports, answers: sender.answers[n] ?? 0, files });
   }
+  platform.close();
   if (sender.left > 0) throw new Error(`${sender.left} deliveries were never acknowledged`);
   rmSync(folder, { recursive: true });
   return lives;
