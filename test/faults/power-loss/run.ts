@@ -2,7 +2,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync
 import { join } from "node:path";
 import { type JournalRecord, readJournal } from "./journal.ts";
 import { type LifeOptions, live } from "./life.ts";
-import { startSmallPlatform } from "./platform.ts";
+import { type SmallPlatform, startSmallPlatform } from "./platform.ts";
 import type { Random } from "./random.ts";
 import { type Delivery, Sender } from "./sender.ts";
 
@@ -30,27 +30,34 @@ export interface Life {
 
 /** Drives a bot through several lives under load and keeps what the kernel was told. */
 export async function runUnderLoad(options: RunOptions): Promise<Life[]> {
+  const platform = await startSmallPlatform();
+  try {
+    return await runLives(options, platform);
+  } finally {
+    platform.close();
+  }
+}
+
+async function runLives(options: RunOptions, platform: SmallPlatform): Promise<Life[]> {
   const { deliveries, signals, random, shim, synchronous } = options;
   const scratch = realpathSync(mkdtempSync(join(options.scratch, "run-")));
   const folder = join(scratch, "inbox");
   mkdirSync(folder);
   const secret = `whsec_${"power".repeat(4)}`;
   const sender = new Sender(secret, deliveries, random);
-  const platform = await startSmallPlatform();
   const lives: Life[] = [];
   // The last process gets what is left and is stopped in peace.
   for (const [n, signal] of [...signals, undefined].entries()) {
     const journal = join(scratch, `journal-${n}`);
     const each = Math.floor(deliveries / (signals.length + 1));
     const end = signal && { signal, after: 1 + random.below(each) };
-    const life: LifeOptions = { folder, journal, shim, secret, platform: platform.url };
+    const life: LifeOptions = { folder, journal, shim, secret, platform, replies: deliveries };
     await live(sender, synchronous === undefined ? life : { ...life, synchronous }, end);
     const files = join(scratch, `files-${n}`);
     copyFolder(folder, files);
     const ports = sender.lives[n] ?? new Map();
     lives.push({ records: readJournal(journal), ports, answers: sender.answers[n] ?? 0, files });
   }
-  platform.close();
   if (sender.left > 0) throw new Error(`${sender.left} deliveries were never acknowledged`);
   rmSync(folder, { recursive: true });
   return lives;
