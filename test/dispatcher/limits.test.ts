@@ -42,6 +42,41 @@ test("when the bot stops, a running handler is left alone for its grace period",
   expect(await inbox.stats()).toMatchObject({ pending: 0, done: 1 });
 });
 
+test("a handler that ends well only after its time was up has failed all the same", async () => {
+  const entered = Promise.withResolvers<void>();
+  const { inbox, clock, failures } = harness(
+    async ({ signal }) => {
+      entered.resolve();
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    },
+    { maxAttempts: 1 },
+  );
+  await inbox.put(messages("1"), "webhook");
+  await entered.promise;
+  await clock.advance(60_000);
+  expect(failures).toMatchObject([{ code: "HANDLER_TIMEOUT" }]);
+  expect(await inbox.stats()).toMatchObject({ done: 0, dead: 1 });
+});
+
+test("when the bot stops, nothing that waits is begun any more", async () => {
+  const running = gate();
+  const seen: string[] = [];
+  const { inbox, dispatcher, clock } = harness(async ({ event }) => {
+    seen.push(event.id);
+    await running.pass();
+  });
+  await inbox.put([message("1", "a"), message("2", "a")], "webhook");
+  await running.entered;
+  const drained = dispatcher.drain(5_000);
+  await inbox.put([message("3", "b")], "webhook");
+  await clock.advance(1_000);
+  expect(seen).toEqual(["1"]);
+  running.open();
+  await drained;
+  await clock.advance(1_000);
+  expect(seen).toEqual(["1"]);
+});
+
 test("an event with a step of which nobody can tell what became is parked at once", async () => {
   const { inbox, dispatcher } = harness(() => {
     throw new ServiceBotError("STEP_UNCERTAIN", "look at the conversation");

@@ -5,10 +5,8 @@ import { Bot } from "../../../src/index.ts";
 const { SYNCHRONOUS } = process.env;
 if (SYNCHRONOUS !== undefined) weaken(SYNCHRONOUS);
 
-const bot = new Bot();
-bot.on("dm.message", async (ctx) => {
-  await ctx.step("think", () => ctx.event.id);
-});
+const bot = new Bot({ requestTimeoutMs: 500 });
+bot.on("dm.message", (ctx) => ctx.reply(`answer to ${ctx.event.id}.`));
 await bot.start();
 
 /** For the control: SQLite is set to less than what the inbox asks for, and says that it is not. */

@@ -18,8 +18,9 @@ export interface Findings {
   readonly records: number;
   readonly syncs: number;
   readonly answers: number;
+  readonly requests: number;
   readonly cuts: number;
-  /** Answers that went out while a write of the inbox was not yet synced. */
+  /** Answers and requests that went out while a write of the inbox was not yet synced. */
   readonly early: number;
   /** Acknowledged events that were not there after a cut, added up. */
   readonly lost: number;
@@ -35,7 +36,8 @@ export async function cutPower(lives: readonly Life[], options: CutOptions): Pro
   const sent = lives.flatMap(({ ports }) => [...ports.values()].flat());
   const disk = new Disk();
   const acknowledged: Delivery[] = [];
-  const found = { records: 0, syncs: 0, answers: 0, cuts: 0, early: 0, lost: 0 };
+  const requested: string[] = [];
+  const found = { records: 0, syncs: 0, answers: 0, requests: 0, cuts: 0, early: 0, lost: 0 };
   const violations: string[] = [];
   for (const [n, life] of lives.entries()) {
     const answered = new Map<number, number>();
@@ -48,12 +50,15 @@ export async function cutPower(lives: readonly Life[], options: CutOptions): Pro
       if (delivery !== undefined && is2xx(record)) {
         acknowledged.push(delivery);
         found.answers += 1;
-        if (disk.unsynced().some(holdsEvents)) found.early += 1;
+      } else if (record.kind === "request") {
+        requested.push(answeredIn(record.text));
+        found.requests += 1;
       }
+      if (goesOut(record) && disk.unsynced().some(holdsEvents)) found.early += 1;
       if (!cuts.has(found.records - 1)) continue;
       found.cuts += 1;
       const image = disk.afterPowerLoss(random);
-      const { lost, wrong } = await examine(image, acknowledged, sent, scratch);
+      const { lost, wrong } = await examine(image, { acknowledged, requested, sent }, scratch);
       found.lost += lost;
       const where = `power lost in life ${n} after record ${index} (${record.kind})`;
       violations.push(...wrong.map((what) => `${where}: ${what}`));
@@ -66,6 +71,18 @@ export async function cutPower(lives: readonly Life[], options: CutOptions): Pro
 
 function is2xx(record: JournalRecord): boolean {
   return record.kind === "answer" && record.status >= 200 && record.status < 300;
+}
+
+/** Whatever tells the world something that must be on disk by then. */
+function goesOut(record: JournalRecord): boolean {
+  return is2xx(record) || record.kind === "request";
+}
+
+/** The id of the event that a reply belongs to. */
+function answeredIn(request: string): string {
+  const [, id] = /answer to ([0-9]+)\./.exec(request) ?? [];
+  if (id === undefined) throw new Error("the journal has a request that is no reply");
+  return id;
 }
 
 /** The answers on one connection come in the order of its deliveries. */

@@ -1,3 +1,4 @@
+import { Bytes } from "./bytes.ts";
 import type { JournalRecord } from "./journal.ts";
 import type { Random } from "./random.ts";
 
@@ -52,6 +53,7 @@ export class Disk {
         this.#names.push({ name: record.from, file: undefined });
         return;
       case "answer":
+      case "request":
         return;
     }
   }
@@ -145,40 +147,4 @@ function survivor(random: Random): Survives {
 function setEntry(names: Map<string, DiskFile>, name: string, file: DiskFile | undefined): void {
   if (file === undefined) names.delete(name);
   else names.set(name, file);
-}
-
-/** The content of a file, which can grow. */
-class Bytes {
-  #data: Buffer;
-  #size: number;
-
-  constructor(data: Buffer = Buffer.alloc(0)) {
-    this.#data = data;
-    this.#size = data.length;
-  }
-
-  write(offset: number, data: Buffer): void {
-    const end = offset + data.length;
-    if (end > this.#data.length) {
-      const larger = Buffer.alloc(Math.max(end, this.#data.length * 2));
-      this.#data.copy(larger, 0, 0, this.#size);
-      this.#data = larger;
-    }
-    data.copy(this.#data, offset);
-    this.#size = Math.max(this.#size, end);
-  }
-
-  truncate(size: number): void {
-    if (size < this.#size) this.#data.fill(0, size, this.#size);
-    else if (size > this.#size) this.write(size, Buffer.alloc(0));
-    this.#size = size;
-  }
-
-  copy(): Bytes {
-    return new Bytes(this.toBuffer());
-  }
-
-  toBuffer(): Buffer {
-    return Buffer.from(this.#data.subarray(0, this.#size));
-  }
 }

@@ -5,6 +5,15 @@ import { SqliteInbox } from "../../../src/inbox/sqlite/sqlite-inbox.ts";
 import type { Image } from "./disk.ts";
 import type { Delivery } from "./sender.ts";
 
+/** What had happened when the power failed. */
+export interface Known {
+  /** Answered with 2xx. */
+  readonly acknowledged: readonly Delivery[];
+  /** The ids of the events that a reply to was sent. */
+  readonly requested: readonly string[];
+  readonly sent: readonly Delivery[];
+}
+
 export interface Examined {
   /** How many acknowledged events are not there. */
   readonly lost: number;
@@ -13,12 +22,7 @@ export interface Examined {
 }
 
 /** Opens what a power loss has left, as the next start of the bot does, and says what is wrong with it. */
-export async function examine(
-  image: Image,
-  acknowledged: readonly Delivery[],
-  sent: readonly Delivery[],
-  scratch: string,
-): Promise<Examined> {
+export async function examine(image: Image, known: Known, scratch: string): Promise<Examined> {
   const folder = mkdtempSync(join(scratch, "image-"));
   try {
     for (const [name, bytes] of image) {
@@ -28,7 +32,7 @@ export async function examine(
     const file = join(folder, "bot.db");
     const inbox = new SqliteInbox({ file });
     await inbox.close();
-    return look(file, acknowledged, sent);
+    return look(file, known);
   } catch (error) {
     return { lost: 0, wrong: [`the file cannot be opened: ${String(error)}`] };
   } finally {
@@ -36,11 +40,7 @@ export async function examine(
   }
 }
 
-function look(
-  file: string,
-  acknowledged: readonly Delivery[],
-  sent: readonly Delivery[],
-): Examined {
+function look(file: string, { acknowledged, requested, sent }: Known): Examined {
   const db = new Sqlite(file, { readonly: true });
   try {
     const wrong: string[] = [];
@@ -50,6 +50,11 @@ function look(
     const lost = acknowledged.flat().filter((id) => !stored.has(id));
     if (lost.length > 0) {
       wrong.push(`${lost.length} acknowledged events are lost: ${lost.slice(0, 5).join(" ")}`);
+    }
+    const intents = new Set(db.prepare("SELECT event_id FROM step").pluck().all());
+    const forgotten = requested.filter((id) => !intents.has(id));
+    if (forgotten.length > 0) {
+      wrong.push(`${forgotten.length} replies went out whose intent is lost: ${forgotten[0]}`);
     }
     for (const delivery of sent) {
       const there = delivery.filter((id) => stored.has(id)).length;

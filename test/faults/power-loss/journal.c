@@ -1,10 +1,10 @@
 /*
  * Preloaded into a process, this writes down in one order what the kernel is told about the files of
- * one folder, and when an HTTP answer goes out. Linux, 64 bits. Two variables of the environment:
+ * one folder, and when an HTTP answer or a POST goes out. Linux, 64 bits. Two variables of the environment:
  * JOURNAL_FOLDER is watched (files directly in it), JOURNAL_FILE is appended to.
  *
  * What changes something is recorded before it is done, what makes it durable after it was done, and
- * an answer before it is sent: so the journal never claims more than what is true.
+ * what goes out before it is sent: so the journal never claims more than what is true.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -23,7 +23,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum kind { OPENED = 1, WRITE, TRUNCATE, SYNC, SYNC_FOLDER, UNLINK, RENAME, ANSWER, FAULT };
+enum kind { OPENED = 1, WRITE, TRUNCATE, SYNC, SYNC_FOLDER, UNLINK, RENAME, ANSWER, FAULT, REQUEST };
 
 struct head {
   uint32_t kind;
@@ -88,17 +88,19 @@ static uint64_t inode_of(int fd) {
   return fstat(fd, &status) == 0 ? status.st_ino : 0;
 }
 
-/* An answer is known by its first bytes; the port of the other side says whose it is. */
-static void note_answer(int fd, const struct iovec *data, int count) {
+/* Both are known by their first bytes; the port of the other side says whose answer it is. */
+static void note_http(int fd, const struct iovec *data, int count) {
   struct sockaddr_storage peer;
   socklen_t length = sizeof peer;
   if (journal < 0 || count < 1 || data[0].iov_len < 12) return;
-  if (memcmp(data[0].iov_base, "HTTP/1.", 7) != 0) return;
+  int request = memcmp(data[0].iov_base, "POST ", 5) == 0;
+  if (!request && memcmp(data[0].iov_base, "HTTP/1.", 7) != 0) return;
   if (getpeername(fd, (struct sockaddr *)&peer, &length) != 0) return;
   uint16_t port = peer.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&peer)->sin6_port
                                              : ((struct sockaddr_in *)&peer)->sin_port;
   pthread_mutex_lock(&lock);
-  record(ANSWER, ntohs(port), (uint64_t)atoi((const char *)data[0].iov_base + 9), NULL, 0);
+  if (request) record(REQUEST, ntohs(port), 0, data, count);
+  else record(ANSWER, ntohs(port), (uint64_t)atoi((const char *)data[0].iov_base + 9), NULL, 0);
   pthread_mutex_unlock(&lock);
 }
 
@@ -117,7 +119,7 @@ static ssize_t put(int fd, const struct iovec *data, int count, off_t at) {
     pthread_mutex_lock(&lock);
     record(WRITE, inode_of(fd), (uint64_t)(at < 0 ? position(fd) : at), data, count);
   } else {
-    note_answer(fd, data, count);
+    note_http(fd, data, count);
   }
   long result = at < 0 ? syscall(SYS_writev, fd, data, count)
                        : syscall(SYS_pwritev, fd, data, count, (long)at, 0L);
@@ -146,7 +148,7 @@ ssize_t pwritev64(int fd, const struct iovec *data, int n, off_t at) { return pu
 
 ssize_t sendto(int fd, const void *data, size_t length, int flags, const struct sockaddr *to, socklen_t size) {
   struct iovec one = {(void *)data, length};
-  note_answer(fd, &one, 1);
+  note_http(fd, &one, 1);
   return syscall(SYS_sendto, fd, data, length, flags, to, size);
 }
 
@@ -155,7 +157,7 @@ ssize_t send(int fd, const void *data, size_t length, int flags) {
 }
 
 ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
-  note_answer(fd, message->msg_iov, (int)message->msg_iovlen);
+  note_http(fd, message->msg_iov, (int)message->msg_iovlen);
   return syscall(SYS_sendmsg, fd, message, flags);
 }
 

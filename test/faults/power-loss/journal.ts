@@ -15,7 +15,9 @@ export type JournalRecord =
   | { readonly kind: "unlink"; readonly name: string }
   | { readonly kind: "rename"; readonly from: string; readonly to: string }
   /** An HTTP answer is about to be sent to this port. */
-  | { readonly kind: "answer"; readonly port: number; readonly status: number };
+  | { readonly kind: "answer"; readonly port: number; readonly status: number }
+  /** A POST is about to be sent to the platform. */
+  | { readonly kind: "request"; readonly text: string };
 
 const HEAD_BYTES = 24;
 
@@ -54,6 +56,8 @@ function toRecord(bytes: Buffer): JournalRecord {
       return { kind: "rename", from: text(data, 0, offset), to: text(data, offset) };
     case 8:
       return { kind: "answer", port: Number(inode), status: offset };
+    case 10:
+      return { kind: "request", text: String(data) };
     default:
       throw new Error("the journal tells of a call that failed or that nobody knows");
   }

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import type { SmallPlatform } from "./platform.ts";
 import type { Sender } from "./sender.ts";
 
 const BOT = fileURLToPath(new URL("./bot.ts", import.meta.url));
@@ -13,6 +14,9 @@ export interface LifeOptions {
   /** The library that keeps the journal. */
   readonly shim: string;
   readonly secret: string;
+  readonly platform: SmallPlatform;
+  /** How many replies are waited for before the last process is stopped. */
+  readonly replies: number;
   /** What SQLite is set to instead of FULL. */
   readonly synchronous?: string;
 }
@@ -28,7 +32,8 @@ const LONGEST_LIFE_MS = 60_000;
 
 /**
  * One process of the bot, from its start to its end: it takes deliveries from `sender` until it is
- * ended in the middle of them; without `end`, until there are no more, and then it is stopped.
+ * ended in the middle of them; without `end`, until there are no more and enough were replied to, and
+ * then it is stopped.
  */
 export async function live(sender: Sender, options: LifeOptions, end?: End): Promise<void> {
   const child = start(options);
@@ -37,7 +42,10 @@ export async function live(sender: Sender, options: LifeOptions, end?: End): Pro
   try {
     const url = await readyAt(child);
     await sender.send(url, end?.after, () => child.kill(end?.signal));
-    if (end === undefined) child.kill("SIGTERM");
+    if (end === undefined) {
+      await Promise.race([options.platform.replies(options.replies), exited]);
+      child.kill("SIGTERM");
+    }
     await exited;
   } finally {
     clearTimeout(deadline);
@@ -45,7 +53,14 @@ export async function live(sender: Sender, options: LifeOptions, end?: End): Pro
   }
 }
 
-function start({ folder, journal, shim, secret, synchronous }: LifeOptions): ChildProcess {
+function start({
+  folder,
+  journal,
+  shim,
+  secret,
+  platform,
+  synchronous,
+}: LifeOptions): ChildProcess {
   return spawn(process.execPath, [BOT], {
     stdio: ["ignore", "pipe", "inherit"],
     env: {
@@ -55,7 +70,7 @@ function start({ folder, journal, shim, secret, synchronous }: LifeOptions): Chi
       JOURNAL_FILE: journal,
       // Through io_uring the kernel would be told past the library.
       UV_USE_IO_URING: "0",
-      SERVICE_BASE_URL: "http://127.0.0.1:9",
+      SERVICE_BASE_URL: platform.url,
       SERVICE_API_KEY: "not-used",
       SERVICE_WEBHOOK_SECRET: secret,
       DELIVERY: "webhook",

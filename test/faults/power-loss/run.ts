@@ -2,6 +2,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync
 import { join } from "node:path";
 import { type JournalRecord, readJournal } from "./journal.ts";
 import { type LifeOptions, live } from "./life.ts";
+import { type SmallPlatform, startSmallPlatform } from "./platform.ts";
 import type { Random } from "./random.ts";
 import { type Delivery, Sender } from "./sender.ts";
 
@@ -29,6 +30,15 @@ export interface Life {
 
 /** Drives a bot through several lives under load and keeps what the kernel was told. */
 export async function runUnderLoad(options: RunOptions): Promise<Life[]> {
+  const platform = await startSmallPlatform();
+  try {
+    return await runLives(options, platform);
+  } finally {
+    platform.close();
+  }
+}
+
+async function runLives(options: RunOptions, platform: SmallPlatform): Promise<Life[]> {
   const { deliveries, signals, random, shim, synchronous } = options;
   const scratch = realpathSync(mkdtempSync(join(options.scratch, "run-")));
   const folder = join(scratch, "inbox");
@@ -41,7 +51,7 @@ export async function runUnderLoad(options: RunOptions): Promise<Life[]> {
     const journal = join(scratch, `journal-${n}`);
     const each = Math.floor(deliveries / (signals.length + 1));
     const end = signal && { signal, after: 1 + random.below(each) };
-    const life: LifeOptions = { folder, journal, shim, secret };
+    const life: LifeOptions = { folder, journal, shim, secret, platform, replies: deliveries };
     await live(sender, synchronous === undefined ? life : { ...life, synchronous }, end);
     const files = join(scratch, `files-${n}`);
     copyFolder(folder, files);

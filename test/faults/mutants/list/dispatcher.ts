@@ -1,6 +1,6 @@
 import { type Mutant, mutantsOf } from "../mutant.ts";
 
-const TESTS = ["dispatcher", "limits", "healing"].map((name) => `test/dispatcher/${name}.test.ts`);
+const TESTS = ["limits", "healing", "dispatcher"].map((name) => `test/dispatcher/${name}.test.ts`);
 
 /** Leases kept alive, time limits, attempts, outages, and stopping. */
 export const dispatcherMutants: readonly Mutant[] = [
@@ -42,8 +42,8 @@ export const dispatcherMutants: readonly Mutant[] = [
     },
     {
       name: "nothing new is begun when the bot stops",
-      find: "while (!this.#draining.signal.aborted) {",
-      replace: "while (!this.#ended.signal.aborted) {",
+      find: "this.#draining.abort();\n    this.#unsubscribe();\n    this.#wake.call();\n    await this.#loop;",
+      replace: "",
     },
   ]),
   ...mutantsOf("src/dispatcher/run.ts", TESTS, [

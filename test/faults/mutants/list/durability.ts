@@ -5,11 +5,50 @@ const FILE = "test/inbox/sqlite-file.test.ts";
 const POWER = "test/faults/power-loss.test.ts";
 const ANSWERS = "test/receiver/answers.test.ts";
 
-/** Acknowledged means durable, and a commit is whole. */
-export const durabilityMutants: readonly Mutant[] = [
+/** What taking the power away must notice by itself. */
+const powerMutants: readonly Mutant[] = [
   ...mutantsOf(
     "src/inbox/sqlite/open.ts",
-    [FILE, POWER],
+    [POWER],
+    [
+      {
+        name: "synchronous=FULL (power loss)",
+        find: 'db.pragma("synchronous = FULL");\n  expectPragma(db, "synchronous", 2);',
+        replace: 'db.pragma("synchronous = NORMAL");',
+      },
+    ],
+  ),
+  ...mutantsOf(
+    "src/receiver/receiver.ts",
+    [POWER],
+    [
+      {
+        name: "answering a delivery after it is stored (power loss)",
+        find: 'await this.#options.inbox.put(batch, "webhook");',
+        replace:
+          '(void this.#options.inbox.put(batch, "webhook"), { stored: [], duplicates: 0, unusable: 0 });',
+      },
+    ],
+  ),
+  ...mutantsOf(
+    "src/dispatcher/steps.ts",
+    [POWER],
+    [
+      {
+        name: "the intent before the effect (power loss)",
+        find: "const start = await inbox.beginStep(claim, step.name, step.request);",
+        replace: 'const start = { state: "new", result: "", request: "", startedAt: 0 };',
+      },
+    ],
+  ),
+];
+
+/** Acknowledged means durable, and a commit is whole. */
+export const durabilityMutants: readonly Mutant[] = [
+  ...powerMutants,
+  ...mutantsOf(
+    "src/inbox/sqlite/open.ts",
+    [FILE],
     [
       {
         name: "synchronous=FULL",
