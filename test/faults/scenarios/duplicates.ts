@@ -32,7 +32,8 @@ export const duplicates: Scenario = {
     const random = new Random(seed);
     const world = await World.start({
       deliveries: "driver",
-      settings: { answers: 1 },
+      // Nothing goes wrong here, so that a second run could only be a second claim.
+      settings: { answers: 1, requestTimeoutMs: 10_000 },
       recordRuns: true,
       env: { AUDIT_INTERVAL_MS: "2000", POLL_INTERVAL_MS: "100", CONCURRENCY: "32" },
     });
