@@ -1,6 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+
+/** Compiled code of the processes under test, as a deployment would keep it: there are hundreds of them. */
+export const COMPILE_CACHE: string = fileURLToPath(
+  new URL("../../node_modules/.cache/processes-under-test", import.meta.url),
+);
 
 export interface Exit {
   readonly code: number | null;
@@ -23,7 +29,11 @@ export class TestProcess {
     const { cwd, env = {}, bareEnv = false } = options;
     this.#child = spawn(process.execPath, args, {
       ...(cwd === undefined ? {} : { cwd }),
-      env: { ...(bareEnv ? { PATH: process.env.PATH } : process.env), ...env },
+      env: {
+        ...(bareEnv ? { PATH: process.env.PATH } : process.env),
+        NODE_COMPILE_CACHE: COMPILE_CACHE,
+        ...env,
+      },
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.#collect(this.#child.stdout, this.stdout);
