@@ -2,13 +2,15 @@ import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
 import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
+import { ManualClock } from "../../src/testing/manual-clock.ts";
 import { messages } from "../support/inbox-events.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { harness } from "./harness.ts";
 
 test("a lane that was left idle with pending events is found within a minute and handled at once", async () => {
   const file = join(temporaryFolder(), "bot.db");
-  const inbox = new SqliteInbox({ file });
+  const clock = new ManualClock(1_800_000_000_000);
+  const inbox = new SqliteInbox({ file, clock });
   onTestFinished(() => inbox.close());
   await inbox.put(messages("1"), "webhook");
   const db = new Sqlite(file);
@@ -17,12 +19,12 @@ test("a lane that was left idle with pending events is found within a minute and
 
   const seen: string[] = [];
   const handled = Promise.withResolvers<void>();
-  const { dispatcher, clock, log } = harness(
+  const { dispatcher, log } = harness(
     (job) => {
       seen.push(job.event.id);
       handled.resolve();
     },
-    { inbox },
+    { inbox, clock },
   );
   await dispatcher.idle();
   await clock.advance(59_999);

@@ -1,40 +1,10 @@
-import { join } from "node:path";
-import Sqlite from "better-sqlite3";
 import { describe, expect, test } from "vitest";
-import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
-import { ManualClock } from "../../src/testing/manual-clock.ts";
 import { message } from "../support/inbox-events.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
 import { harness } from "./harness.ts";
 
 const DAY = 86_400_000;
 
 describe("upkeep", () => {
-  test("a lane that was left idle is found within a minute, and its event is handled", async () => {
-    const file = join(temporaryFolder(), "bot.db");
-    const clock = new ManualClock(1_800_000_000_000);
-    const inbox = new SqliteInbox({ file, clock });
-    const attempts: number[] = [];
-    const { dispatcher, log } = harness(
-      (job) => {
-        attempts.push(job.attempt);
-        if (job.attempt === 1) throw new Error("boom");
-      },
-      { inbox, clock },
-    );
-    await inbox.put([message("1")], "webhook");
-    await dispatcher.idle();
-    const outside = new Sqlite(file);
-    outside.exec("UPDATE lane SET ready_at = NULL");
-    outside.close();
-    await clock.advance(59_999);
-    expect(attempts).toEqual([1]);
-    await clock.advance(1);
-    await dispatcher.idle();
-    expect(attempts).toEqual([1, 2]);
-    expect(log.records.some(({ msg }) => msg.includes("ready again"))).toBe(true);
-  });
-
   test("what is older than it need be is swept out, batch after batch", async () => {
     const { inbox, dispatcher, clock } = harness(() => undefined, {
       retention: { bodiesMs: DAY, idsMs: 2 * DAY, deadLettersMs: DAY },

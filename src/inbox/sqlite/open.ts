@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
 import { migrate, migrationsIn } from "../../core/migrate.ts";
@@ -85,6 +85,19 @@ function makeFolder(path: string): void {
     mkdirSync(path);
   } catch (error) {
     if (!hasCode(error, "EEXIST")) throw error;
+  }
+  syncFolder(dirname(path));
+}
+
+/** A new folder is only sure to be there after a power loss once the one that it is in was synced. */
+function syncFolder(path: string): void {
+  // Windows opens no folders, and needs no such thing.
+  if (process.platform === "win32") return;
+  const folder = openSync(path, "r");
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
   }
 }
 

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Random } from "../random.ts";
 import { Disk } from "./disk.ts";
 import { examine } from "./examine.ts";
 import type { JournalRecord } from "./journal.ts";
-import type { Random } from "./random.ts";
 import type { Life } from "./run.ts";
 import type { Delivery } from "./sender.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { Random } from "../random.ts";
 import { Disk, type Image } from "./disk.ts";
 import type { JournalRecord } from "./journal.ts";
-import { seeded } from "./random.ts";
 
 const inode = 7n;
 const opened: JournalRecord = { kind: "opened", inode, name: "a" };
@@ -15,7 +15,7 @@ const write = (offset: number, text: string): JournalRecord => {
 function outcomes(...records: readonly JournalRecord[]): Set<string | undefined> {
   const disk = new Disk();
   for (const record of records) disk.apply(record);
-  const random = seeded(1);
+  const random = new Random(1);
   const text = (image: Image) => image.get("a")?.toString();
   return new Set(Array.from({ length: 200 }, () => text(disk.afterPowerLoss(random))));
 }

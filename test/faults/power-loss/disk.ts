@@ -1,6 +1,6 @@
+import type { Random } from "../random.ts";
 import { Bytes } from "./bytes.ts";
 import type { JournalRecord } from "./journal.ts";
-import type { Random } from "./random.ts";
 
 type Change = Extract<JournalRecord, { kind: "write" | "truncate" }>;
 type Entry = { readonly name: string; readonly file: DiskFile | undefined };

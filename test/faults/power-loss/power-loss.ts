@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Random } from "../random.ts";
 import type { Outcome, Scenario, ScenarioRun } from "../scenario.ts";
 import { cutPower, type Findings } from "./cuts.ts";
-import { seeded } from "./random.ts";
 import { type RunOptions, runUnderLoad } from "./run.ts";
 import { compileShim, whyNoShim } from "./shim.ts";
 
@@ -63,7 +63,7 @@ async function withJournal(
   if (reason !== undefined) return { figures: {}, violations: [reason] };
   const scratch = mkdtempSync(join(tmpdir(), "service-bot-power-"));
   try {
-    const random = seeded(seed);
+    const random = new Random(seed);
     const shim = compileShim(scratch);
     const { runs, cuts, ...load } = sizes[size];
     const all: Findings[] = [];

@@ -1,9 +1,9 @@
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import type { Random } from "../random.ts";
 import { type JournalRecord, readJournal } from "./journal.ts";
 import { type LifeOptions, live } from "./life.ts";
 import { type SmallPlatform, startSmallPlatform } from "./platform.ts";
-import type { Random } from "./random.ts";
 import { type Delivery, Sender } from "./sender.ts";
 
 export interface RunOptions {

@@ -1,7 +1,7 @@
 import { Agent, request } from "node:http";
 import { sign } from "../../../src/signature/signature.ts";
 import { message } from "../../support/inbox-events.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../random.ts";
 
 /** The ids of a delivery. */
 export type Delivery = readonly string[];

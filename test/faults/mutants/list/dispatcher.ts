@@ -7,7 +7,7 @@ export const dispatcherMutants: readonly Mutant[] = [
   ...mutantsOf("src/dispatcher/dispatcher.ts", TESTS, [
     {
       name: "the heartbeat",
-      find: "this.#every(this.#leaseMs / 3, () => this.#heartbeat()),",
+      find: "every(this.#leaseMs / 3, () => this.#heartbeat(), this.#options, signal),",
       replace: "",
     },
     {
@@ -16,14 +16,14 @@ export const dispatcherMutants: readonly Mutant[] = [
       replace: "if (claims.length === 0) this",
     },
     {
-      name: "the dispatcher heals idle lanes",
-      find: "this.#every(HEAL_INTERVAL_MS, () => this.#heal()),",
-      replace: "",
+      name: "waking up after healing",
+      find: "keepUp(this.#options, () => this.#wake.call(), signal)",
+      replace: "keepUp(this.#options, () => undefined, signal)",
     },
     {
-      name: "waking up after healing",
-      find: '"idle lanes had pending events; they are ready again");\n    this.#wake.call();',
-      replace: '"idle lanes had pending events; they are ready again");',
+      name: "options of a type",
+      find: "this.#options.handler.optionsFor?.(claim.type) ?? {}",
+      replace: "({} as { timeoutMs?: number })",
     },
     {
       name: "the limit of lanes at once",
@@ -32,7 +32,7 @@ export const dispatcherMutants: readonly Mutant[] = [
     },
     {
       name: "a handler that killed the process every time is not run again",
-      find: "if (claim.attempt > this.#policy.maxAttempts) return",
+      find: "if (claim.attempt > policy.maxAttempts) return",
       replace: "if (claim.attempt < 0) return",
     },
     {
@@ -81,8 +81,28 @@ export const dispatcherMutants: readonly Mutant[] = [
     },
     {
       name: "the wait before the next attempt",
-      find: "delayMs: backoff(policy.backoff, attempt, policy.random), error };",
-      replace: "delayMs: 0, error };",
+      find: "later?.delayMs ?? backoff(policy.backoff, attempt, policy.random)",
+      replace: "later?.delayMs ?? 0",
+    },
+    {
+      name: "RetryLater",
+      find: "later?.delayMs ?? backoff",
+      replace: "backoff",
+    },
+    {
+      name: "RetryLater that does not count",
+      find: "if (later?.counts === false) return",
+      replace: "if (false as boolean) return",
+    },
+    {
+      name: "GiveUp",
+      find: "if (findCause(error, (at) => at instanceof GiveUp)) return",
+      replace: "if (false as boolean) return",
+    },
+    {
+      name: "a full disk does not count as an attempt",
+      find: "if (findCause(error, isStoreAway) !== undefined) {",
+      replace: "if (error === isStoreAway) {",
     },
     {
       name: "Retry-After",
@@ -95,10 +115,59 @@ export const dispatcherMutants: readonly Mutant[] = [
       replace: "",
     },
   ]),
+  ...mutantsOf(
+    "src/dispatcher/upkeep.ts",
+    [...TESTS, "test/dispatcher/upkeep.test.ts"],
+    [
+      {
+        name: "the dispatcher heals idle lanes",
+        find: "const lanes = await inbox.heal();",
+        replace: "const lanes = inbox.heal === undefined ? 1 : 0;",
+      },
+      {
+        name: "the dispatcher sweeps out what is old",
+        find: "(await inbox.sweep(retention))",
+        replace: "retention === undefined",
+      },
+    ],
+  ),
+  ...mutantsOf("src/dispatcher/run.ts", TESTS, [
+    {
+      name: "an observer that never ends is not waited for",
+      find: "if (!(await inTime(told, OBSERVER_MS, options.clock))) {",
+      replace: "if (!(await told)) {",
+    },
+  ]),
+  ...mutantsOf(
+    "src/client/circuit.ts",
+    ["test/client/breaker.test.ts"],
+    [
+      {
+        name: "the circuit breaker opens",
+        find: "this.#open(waitMs);",
+        replace: "",
+      },
+      {
+        name: "one request at a time tries an open circuit",
+        find: "this.#trying = true;",
+        replace: "",
+      },
+      {
+        name: "the circuit breaker waits longer each time",
+        find: "cooldown(this.#opened));\n    this.#openUntil",
+        replace: "cooldown(1));\n    this.#openUntil",
+      },
+      {
+        name: "a success closes the circuit",
+        find: "this.#opened = 0;\n    this.#trying = false;",
+        replace: "this.#trying = false;",
+      },
+    ],
+  ),
   ...mutantsOf("src/dispatcher/settlement.ts", TESTS, [
     {
       name: "writing an outcome again when the store was away",
-      find: "if (attempt === WRITE_ATTEMPTS) throw err;",
+      find: "if (attempt >= most) throw err;",
       replace: "throw err;",
     },
   ]),

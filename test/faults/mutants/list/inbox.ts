@@ -59,7 +59,7 @@ const lanes: Mutant[] = mutantsOf(
     },
     {
       name: "the lane that waited longest first",
-      find: "ORDER BY ready_at LIMIT @limit",
+      find: "ORDER BY ready_at, key LIMIT @limit",
       replace: "ORDER BY key LIMIT @limit",
     },
     {
@@ -69,8 +69,8 @@ const lanes: Mutant[] = mutantsOf(
     },
     {
       name: "counting the attempt at the claim",
-      find: "SET attempts = attempts + 1 WHERE id",
-      replace: "SET attempts = attempts WHERE id",
+      find: "SET attempts = attempts + 1, fence",
+      replace: "SET attempts = attempts, fence",
     },
     {
       name: "giving an attempt back",
@@ -138,7 +138,7 @@ const inbox: Mutant[] = [
     [
       {
         name: "freeing the leases of a dead process at the start",
-        find: "this.#lanes.recover(this.#clock.now());",
+        find: "db.transaction(() => this.#lanes.recover(this.#clock.now())).immediate();",
         replace: "",
       },
       {
@@ -168,6 +168,107 @@ const inbox: Mutant[] = [
         name: "healing of idle lanes",
         find: "AND lane.ready_at IS NULL`",
         replace: "AND false`",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    "src/inbox/sqlite/sqlite-inbox.ts",
+    ["test/inbox/disk.test.ts"],
+    [
+      {
+        name: "no new events on a full disk",
+        find: "this.#disk?.refuseWhenLow();\n",
+        replace: "",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    "src/inbox/sqlite/disk.ts",
+    ["test/inbox/disk.test.ts"],
+    [
+      {
+        name: "looking at the disk again",
+        find: "if (Math.abs(now - this.#checkedAt) < INTERVAL_MS) return;",
+        replace: "if (this.#checkedAt > 0) return;",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    "src/inbox/sqlite/retention.ts",
+    [CONTRACT, "test/inbox/retention.test.ts"],
+    [
+      {
+        name: "forgetting old ids",
+        find: "this.#drop.run({ seq });",
+        replace: "void seq;",
+      },
+      {
+        name: "keeping ids for a month",
+        find: "keep.deadLettersMs : keep.idsMs)",
+        replace: "keep.deadLettersMs : keep.bodiesMs)",
+      },
+      {
+        name: "dropping old bodies",
+        find: "for (const statement of this.#strip) statement.run({ seq, id });",
+        replace: "void id;",
+      },
+      {
+        name: "keeping the bodies of dead letters",
+        find: 'else if (has_body && state !== "dead" &&',
+        replace: "else if (has_body &&",
+      },
+      {
+        name: "sweeping in small batches",
+        find: "const BATCH = 500;",
+        replace: "const BATCH = 500_000;",
+      },
+      {
+        name: "forgetting idle lanes",
+        find: "this.#dropLanes.run({ after, last, before: now - idsMs });",
+        replace: "void idsMs;",
+      },
+      {
+        name: "giving free pages back",
+        find: "if (free <= Math.max(SPARE_PAGES, pages * SPARE_SHARE)) return false;",
+        replace: "if (free >= 0) return false;",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    LANES,
+    [CONTRACT],
+    [
+      {
+        name: "events that crashed twice run one at a time",
+        find: "if (this.#suspects.mustWait(claim)) {",
+        replace: "if (this.#suspects.mustWait(claim) && false) {",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    "src/inbox/sqlite/history.ts",
+    [CONTRACT, FILE],
+    [
+      {
+        name: "noting the runs that a dead process took with it",
+        find: "for (const run of this.#leased.all()) this.add(",
+        replace: "for (const run of this.#leased.all().slice(0, 0)) this.add(",
+      },
+      {
+        name: "the limit of the history",
+        find: "this.#trim.run({ id });",
+        replace: "",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    "src/inbox/sqlite/watch.ts",
+    ["test/inbox/attach.test.ts"],
+    [
+      {
+        name: "noticing what was decided outside",
+        find: "if (now === seen) return;",
+        replace: "if (now !== undefined) return;",
       },
     ],
   ),

@@ -13,8 +13,8 @@ export const stepMutants: readonly Mutant[] = [
     },
     {
       name: "giving the recorded result",
-      find: 'if (start.state === "done") return unpack<T>(start.result);',
-      replace: "",
+      find: "if (clock.now() - start.startedAt < validForMs) return",
+      replace: "if (validForMs < 0) return",
     },
     {
       name: "recording the result",
@@ -68,13 +68,13 @@ export const stepMutants: readonly Mutant[] = [
     },
     {
       name: "parking what cannot be looked for",
-      find: "throw uncertain(step.name);",
+      find: "throw uncertain(step.name, this.#scope.claim.id);",
       replace: "return undefined;",
     },
     {
       name: "a new time for an intent that is tried again",
-      find: "await this.#held(step, inbox.restartStep(claim, step.name, step.request));",
-      replace: "",
+      find: "return await this.#finish(step, found);\n      await this.#held(step, inbox.restartStep(claim, step.name, step.request));",
+      replace: "return await this.#finish(step, found);",
     },
   ]),
   ...mutantsOf("src/router/find-reply.ts", REPLIES, [
@@ -85,8 +85,8 @@ export const stepMutants: readonly Mutant[] = [
     },
     {
       name: "passing over messages of other people",
-      find: "if (message.fromBot && sameText(message.text, intent))",
-      replace: "if (sameText(message.text, intent))",
+      find: "if (message.fromBot && sameContent(message, intent))",
+      replace: "if (sameContent(message, intent))",
     },
     {
       name: "passing over messages of other steps",
