@@ -84,6 +84,11 @@ export class World {
     throw new Error(`the bot ended before it was ready:\n${bot.tail()}`);
   }
 
+  /** True once a promise is broken: to go on would only bury what there is to look at. */
+  get broken(): boolean {
+    return this.violations.length > 0;
+  }
+
   /** To be called when a bot has just died: what it acknowledged must be on disk. */
   checkAcknowledged(moment: string): void {
     const fresh = this.ledger.takeAcknowledged();

@@ -31,6 +31,7 @@ export const failpoints: Scenario = {
     try {
       for (let round = 1; round <= rounds; round++) {
         for (const at of points) {
+          if (world.broken) break;
           const hit = 1 + random.below(MAX_HIT);
           if (await strike(world, random, at, hit)) struck += 1;
           world.checkAcknowledged(`after the failpoint "${at}", hit ${hit}`);

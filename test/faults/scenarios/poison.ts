@@ -38,7 +38,7 @@ export const poison: Scenario = {
       for (const [i, behaviour] of plan.entries()) {
         world.ledger.write({ from: `person${random.below(PEOPLE)}`, behaviour });
         // Not all at once: what comes behind the poison must get through, too.
-        if (i % 5 === 4) await wait(20);
+        if (i % 10 === 9) await wait(25);
         if (i % 5_000 === 4_999) progress(`${i + 1} of ${events}, ${supervisor.kills} restarts`);
       }
       await world.settledAcrossRestarts();
