@@ -63,7 +63,7 @@ async function strike(
   const write = () =>
     world.ledger.write({
       from: `person${random.below(8)}`,
-      behaviour: random.chance(0.3) ? "twins" : "answer",
+      behaviour: random.chance(0.5) ? "twins" : "answer",
       note,
     });
   for (let i = 0; i < 6; i++) write();
