@@ -84,6 +84,11 @@ export class World {
     throw new Error(`the bot ended before it was ready:\n${bot.tail()}`);
   }
 
+  /** True once a promise is broken: to go on would only bury what there is to look at. */
+  get broken(): boolean {
+    return this.violations.length > 0;
+  }
+
   /** To be called when a bot has just died: what it acknowledged must be on disk. */
   checkAcknowledged(moment: string): void {
     const fresh = this.ledger.takeAcknowledged();
@@ -98,9 +103,9 @@ export class World {
     if (!bot.running) this.violations.push(`the bot ended by itself:\n${bot.tail()}`);
   }
 
-  /** The same while somebody else restarts the bot. */
-  async settledAcrossRestarts(): Promise<void> {
-    await this.#untilSettled(() => true);
+  /** The same while somebody else restarts the bot, as long as `goesOn`. */
+  async settledAcrossRestarts(goesOn: () => boolean): Promise<void> {
+    await this.#untilSettled(goesOn);
   }
 
   async #untilSettled(goesOn: () => boolean): Promise<boolean> {
@@ -125,7 +130,9 @@ export class World {
 
   /** Stops the bot with SIGTERM, which must end in exit code 0. */
   async stop(bot: BotProcess): Promise<Exit> {
+    const timer = setTimeout(() => bot.signal("SIGKILL"), PATIENCE_MS);
     const exit = await bot.end("SIGTERM");
+    clearTimeout(timer);
     if (exit.code !== 0) {
       const how = exit.signal ?? `exit code ${exit.code}`;
       this.violations.push(`SIGTERM ended in ${how}, not in exit code 0:\n${bot.tail()}`);

@@ -33,7 +33,7 @@ export const diskFull: Scenario = {
     const run = new Run(world, random, disk);
     try {
       const bot = await world.boot();
-      for (let time = 1; time <= times; time++) {
+      for (let time = 1; time <= times && !world.broken; time++) {
         await run.once(bot, time);
         if (time % 10 === 0) progress(`${time} of ${times} times full`);
       }

@@ -31,6 +31,7 @@ export const failpoints: Scenario = {
     try {
       for (let round = 1; round <= rounds; round++) {
         for (const at of points) {
+          if (world.broken) break;
           const hit = 1 + random.below(MAX_HIT);
           if (await strike(world, random, at, hit)) struck += 1;
           world.checkAcknowledged(`after the failpoint "${at}", hit ${hit}`);
@@ -62,7 +63,7 @@ async function strike(
   const write = () =>
     world.ledger.write({
       from: `person${random.below(8)}`,
-      behaviour: random.chance(0.3) ? "twins" : "answer",
+      behaviour: random.chance(0.5) ? "twins" : "answer",
       note,
     });
   for (let i = 0; i < 6; i++) write();

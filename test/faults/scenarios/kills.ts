@@ -29,7 +29,7 @@ export const kills: Scenario = {
     const world = await World.start();
     let midAnswer = 0;
     try {
-      for (let kill = 1; kill <= plan.kills; kill++) {
+      for (let kill = 1; kill <= plan.kills && !world.broken; kill++) {
         const share = Math.round((plan.events * kill) / plan.kills) - world.ledger.written.length;
         if (await killOnce(world, random, { share, lifeMs: LONGEST_LIFE_MS[size] })) midAnswer += 1;
         world.checkAcknowledged(`after kill ${kill}`);

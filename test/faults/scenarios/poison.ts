@@ -38,11 +38,16 @@ export const poison: Scenario = {
       for (const [i, behaviour] of plan.entries()) {
         world.ledger.write({ from: `person${random.below(PEOPLE)}`, behaviour });
         // Not all at once: what comes behind the poison must get through, too.
-        if (i % 5 === 4) await wait(20);
+        if (i % 10 === 9) await wait(25);
         if (i % 5_000 === 4_999) progress(`${i + 1} of ${events}, ${supervisor.kills} restarts`);
       }
-      await world.settledAcrossRestarts();
+      // Poison that blocks takes the process with it once per attempt; a slow machine looks alike.
+      const most = 2 * blocking * (MAX_ATTEMPTS + 1) + 20;
+      await world.settledAcrossRestarts(() => supervisor.kills <= most);
       await supervisor.stop();
+      if (supervisor.kills > most) {
+        world.violations.push(`${supervisor.kills} restarts, and no end of the poison`);
+      }
       const observed = await world.finish(supervisor.bot);
       world.violations.push(...checkRunCounts(observed, world.runs()));
       return {

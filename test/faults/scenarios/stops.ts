@@ -24,7 +24,7 @@ export const stops: Scenario = {
     const world = await World.start({ settings: { shutdownGraceMs: GRACE_MS } });
     const took: number[] = [];
     try {
-      for (let stop = 1; stop <= plan.stops; stop++) {
+      for (let stop = 1; stop <= plan.stops && !world.broken; stop++) {
         took.push(await stopOnce(world, random));
         world.checkAcknowledged(`after stop ${stop}`);
         if (stop % 25 === 0) progress(`${stop} of ${plan.stops} stops`);
