@@ -1,6 +1,6 @@
 import { Client } from "./client/client.ts";
 import { type Config, loadConfig } from "./config.ts";
-import { type Clock, systemClock } from "./core/clock.ts";
+import { type Clock, steadyClock, systemClock } from "./core/clock.ts";
 import type { HandlerOptions } from "./core/job.ts";
 import { createLogger, type Logger } from "./core/logger.ts";
 import { requireNode } from "./core/node-version.ts";
@@ -207,12 +207,13 @@ async function assemble(
   router: Router,
   isReady: () => boolean,
 ): Promise<Parts> {
-  const { clock = systemClock } = options;
+  const wall = options.clock ?? systemClock;
+  const clock = options.clock ?? steadyClock();
   const secrets = [config.apiKey, ...config.webhookSecrets];
   const log = options.logger ?? createLogger({ level: config.logLevel, secrets });
   const laneOf = safeLane(options.lane ?? defaultLane, log);
-  const client = makeClient(config, options, log);
-  const inbox = await openInbox(config, options);
+  const client = makeClient(config, options, clock, log);
+  const inbox = await openInbox(config, options, clock);
   const dispatcher = new Dispatcher({
     inbox,
     clock,
@@ -240,7 +241,8 @@ async function assemble(
     inbox,
     secrets: config.webhookSecrets,
     laneOf,
-    clock,
+    // Signatures are dated by the time of day.
+    clock: wall,
     log,
     onDelivery: (events) => poller?.delivered(events),
   });
@@ -253,12 +255,12 @@ async function assemble(
   return { log, inbox, dispatcher, poller, routes };
 }
 
-function makeClient(config: Config, options: BotOptions, log: Logger): Client {
+function makeClient(config: Config, options: BotOptions, clock: Clock, log: Logger): Client {
   return new Client({
     baseUrl: config.baseUrl,
     apiKey: config.apiKey,
     timeoutMs: options.requestTimeoutMs ?? 10_000,
-    clock: options.clock ?? systemClock,
+    clock,
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
     random: options.random ?? Math.random,
     onRequest: (request) => log.debug(request, "api"),
@@ -269,12 +271,12 @@ function makeClient(config: Config, options: BotOptions, log: Logger): Client {
   });
 }
 
-async function openInbox(config: Config, options: BotOptions): Promise<Inbox> {
+async function openInbox(config: Config, options: BotOptions, clock: Clock): Promise<Inbox> {
   // Loaded late: the native binding must not be touched before the version of Node was checked.
   const { SqliteInbox } = await import("./inbox/sqlite/sqlite-inbox.ts");
   return new SqliteInbox({
     file: config.databaseFile,
-    clock: options.clock ?? systemClock,
+    clock,
     ...(options.maxBacklog === undefined ? {} : { maxBacklog: options.maxBacklog }),
     ...(options.minFreeBytes === undefined ? {} : { minFreeBytes: options.minFreeBytes }),
   });

@@ -24,6 +24,18 @@ export const systemClock: Clock = {
   },
 };
 
+/**
+ * A clock that begins with the system's time and is not moved when that is set: leases, waits and
+ * deadlines are spans, and a correction of the time must neither end them all nor stop them for an hour.
+ */
+export function steadyClock(
+  wall: () => number = Date.now,
+  elapsed: () => number = () => performance.now(),
+): Clock {
+  const began = wall() - elapsed();
+  return { now: () => Math.round(began + elapsed()), timer: systemClock.timer };
+}
+
 /** Resolves after `ms` milliseconds, or as soon as `signal` aborts; it never rejects. */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -138,13 +138,25 @@ export class Dispatcher {
 
   #begin(claim: Claim): void {
     const abort = new AbortController();
-    const done = this.#handle(claim, abort)
+    const before = this.#endOlderRun(claim);
+    const done = before
+      .then(() => this.#handle(claim, abort))
       .catch((err: unknown) => this.#options.log.error({ err, event: claim.id }, "a run broke off"))
       .finally(() => {
         this.#running.delete(claim);
         this.#wake.call();
       });
     this.#running.set(claim, { abort, done });
+  }
+
+  /**
+   * A process that stood still for longer than a lease may be handed a lane that it is still at work on.
+   * The run before is told to end, and has: two must not speak at once.
+   */
+  async #endOlderRun({ lane }: Claim): Promise<void> {
+    const older = [...this.#running].filter(([claim]) => claim.lane === lane);
+    for (const [claim, { abort }] of older) abort.abort(leaseLost(claim));
+    await Promise.all(older.map(([, { done }]) => done));
   }
 
   async #handle(claim: Claim, abort: AbortController): Promise<void> {
@@ -159,7 +171,8 @@ export class Dispatcher {
     const policy = this.#policyFor(own);
     // The attempt was counted before the handler ran; more than the limit means that the process
     // ended while it ran, every time.
-    if (claim.attempt > policy.maxAttempts) return { kind: "dead", error: crashed(claim) };
+    if (claim.attempt > policy.maxAttempts)
+      return { kind: "dead", error: crashed(claim, policy.maxAttempts) };
     const { handlerTimeoutMs } = this.#options;
     const options: RunOptions = {
       ...this.#options,
@@ -205,9 +218,10 @@ function leaseLost(claim: Claim): ServiceBotError {
   );
 }
 
-function crashed(claim: Claim): ServiceBotError {
+function crashed({ attempt, crashes }: Claim, maxAttempts: number): ServiceBotError {
   return new ServiceBotError(
     "HANDLER_CRASHED",
-    `The process ended during each of ${claim.attempt - 1} runs of the handler.`,
+    `The event has had ${attempt - 1} runs, and ${maxAttempts} are permitted. The process ended during ` +
+      `${crashes} of them; "service-bot inbox show" tells what became of the others.`,
   );
 }

@@ -48,6 +48,8 @@ export interface PutResult {
 
 /** One event, leased to whoever claimed it. `attempt` counts this run, from 1 up. */
 export interface Claim {
+  /** How many runs of this event never said how they ended, as when the process was gone. */
+  readonly crashes: number;
   readonly lane: string;
   readonly fence: number;
   readonly id: string;
@@ -88,7 +90,8 @@ export interface Inbox {
    * Stores a batch in one transaction, with the cursors that belong to it. Events whose id is known
    * are passed over. Resolves once it is on disk.
    *
-   * @throws {ServiceBotError} INBOX_FULL when the backlog has reached its limit; STORE_UNAVAILABLE also
+   * @throws {ServiceBotError} INBOX_FULL when the backlog has reached its limit and not all of these
+   *   are known; STORE_UNAVAILABLE also
    *   when the disk is nearly full
    */
   put(

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { Claim, Inbox, NewEvent } from "../../src/inbox/inbox.ts";
 import { ManualClock } from "../../src/testing/manual-clock.ts";
 import { first } from "../support/first.ts";
@@ -91,6 +91,21 @@ export function inboxContract(name: string, open: OpenInbox): void {
         const body = JSON.stringify({ text: "\u0000 \ud800 ' \" \\ 漢 🐟" });
         await inbox.put([{ ...message("1"), body }], "webhook");
         expect((await claimOne()).body).toBe(body);
+      });
+
+      test("a full backlog takes what it knows already, and nothing with it", async () => {
+        const small = await open({ clock, maxBacklog: 2 });
+        onTestFinished(() => small.close());
+        await small.put(messages("1", "2"), "webhook");
+        const cursor = { name: "events", position: "2" };
+        expect(await small.put(messages("2", "1"), "poll", [cursor])).toMatchObject({
+          stored: [],
+          duplicates: 2,
+        });
+        expect(await small.cursor("events")).toBe("2");
+        await expect(small.put(messages("2", "3"), "webhook")).rejects.toMatchObject({
+          code: "INBOX_FULL",
+        });
       });
 
       test("a full backlog refuses more and takes events again once some are done", async () => {

@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, test, vi } from "vitest";
-import { sleep, systemClock } from "../../src/core/clock.ts";
+import { sleep, steadyClock, systemClock } from "../../src/core/clock.ts";
 import { ManualClock } from "../../src/testing/manual-clock.ts";
 
 describe("the system's clock", () => {
@@ -40,6 +40,29 @@ describe("the system's clock", () => {
     expect(early).not.toHaveBeenCalled();
     cancel();
     forever();
+  });
+});
+
+describe("a steady clock", () => {
+  test("begins with the system's time, and is not moved when that is set", () => {
+    let wall = 1_800_000_000_000;
+    let elapsed = 5_000;
+    const clock = steadyClock(
+      () => wall,
+      () => elapsed,
+    );
+    expect(clock.now()).toBe(1_800_000_000_000);
+    elapsed += 1_000;
+    wall -= 3_600_000;
+    expect(clock.now()).toBe(1_800_000_001_000);
+    wall += 86_400_000;
+    expect(clock.now()).toBe(1_800_000_001_000);
+  });
+
+  test("goes on with this machine", () => {
+    const clock = steadyClock();
+    expect(Math.abs(clock.now() - Date.now())).toBeLessThan(1_000);
+    expect(Number.isInteger(clock.now())).toBe(true);
   });
 });
 

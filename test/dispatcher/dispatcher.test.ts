@@ -395,6 +395,25 @@ describe("time", () => {
   });
 });
 
+test("a lane that is claimed anew while its handler still runs: the older run ends first", async () => {
+  const hanging = gate();
+  const order: string[] = [];
+  const { inbox, dispatcher, clock } = harness(async (job) => {
+    order.push(`begin ${job.attempt}`);
+    job.signal.addEventListener("abort", () => order.push(`abort ${job.attempt}`));
+    if (job.attempt === 1) await hanging.pass();
+  });
+  await inbox.put(messages("1"), "webhook");
+  await hanging.entered;
+  // No sign of life for longer than the lease, as when the process stood still.
+  inbox.extend = async (claims) => claims;
+  await clock.advance(30_000);
+  await clock.advance(1_000);
+  await dispatcher.idle();
+  expect(order.slice(0, 3)).toEqual(["begin 1", "abort 1", "begin 2"]);
+  hanging.open();
+});
+
 describe("stopping", () => {
   test("a running handler gets its time, and nothing new is begun", async () => {
     const running = gate();

@@ -1,6 +1,8 @@
+import { join } from "node:path";
 import Sqlite from "better-sqlite3";
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { GroupCommit } from "../../src/inbox/sqlite/group-commit.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 let statements: string[];
 let db: Sqlite.Database;
@@ -85,4 +87,29 @@ test("closing commits what is waiting and refuses what comes after", async () =>
   expect(await waiting).toBe(1);
   await expect(group.write(insert(2))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
   expect(rows()).toEqual([1]);
+});
+
+test("a file that somebody else has locked refuses the whole group at once, not one write after the other", async () => {
+  const file = join(temporaryFolder(), "locked.db");
+  const mine = new Sqlite(file, { timeout: 100 });
+  mine.exec("CREATE TABLE t (n INTEGER PRIMARY KEY)");
+  const other = new Sqlite(file);
+  onTestFinished(() => {
+    mine.close();
+    other.close();
+  });
+  other.exec("BEGIN IMMEDIATE");
+  const begun = { times: 0 };
+  const exec = mine.exec.bind(mine);
+  mine.exec = (sql) => {
+    if (sql.startsWith("BEGIN")) begun.times += 1;
+    return exec(sql);
+  };
+  const locked = new GroupCommit(mine);
+  const write = () => mine.prepare("INSERT INTO t DEFAULT VALUES").run();
+  const results = await Promise.allSettled([1, 2, 3].map(() => locked.write(write)));
+  expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+  expect(begun.times).toBe(1);
+  other.exec("ROLLBACK");
+  await locked.write(write);
 });

@@ -36,6 +36,7 @@ CREATE TABLE event (
   source TEXT NOT NULL CHECK (source IN ('webhook', 'poll')),
   state TEXT NOT NULL CHECK (state IN ('pending', 'done', 'dead', 'discarded')),
   attempts INTEGER NOT NULL DEFAULT 0,
+  crashes INTEGER NOT NULL DEFAULT 0,
   fence INTEGER NOT NULL DEFAULT 0,
   received_at INTEGER NOT NULL,
   done_at INTEGER,

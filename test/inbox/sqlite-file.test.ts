@@ -1,12 +1,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Sqlite from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { openFile } from "../../src/inbox/sqlite/open.ts";
+import { lockOf, openFile } from "../../src/inbox/sqlite/open.ts";
 import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
+import { ManualClock } from "../../src/testing/manual-clock.ts";
 import { first } from "../support/first.ts";
 import { message, messages } from "../support/inbox-events.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -161,4 +162,49 @@ describe("healing", () => {
     await inbox.complete(claim);
     expect(await inbox.claim(1, 1_000)).toMatchObject([{ id: "2" }]);
   });
+});
+
+describe("a clock that was set back while no bot ran", () => {
+  test("does not let what waits wait for that much longer", async () => {
+    const file = join(temporaryFolder(), "bot.db");
+    const now = 1_800_000_000_000;
+    const before = new SqliteInbox({ file, clock: new ManualClock(now) });
+    await before.put([message("1", "a"), message("2", "b")], "webhook");
+    const [claim] = await before.claim(1, 30_000);
+    if (claim === undefined) throw new Error("two events wait");
+    await before.retry(claim, 5_000, "boom");
+    await before.close();
+
+    const clock = new ManualClock(now - 3_600_000);
+    const after = new SqliteInbox({ file, clock });
+    onTestFinished(() => after.close());
+    expect(await after.claim(10, 30_000)).toMatchObject([{ id: "2" }]);
+    expect(await after.nextReadyIn()).toBeLessThanOrEqual(5_000);
+    await clock.advance(5_000);
+    expect(await after.claim(10, 30_000)).toMatchObject([{ id: "1", attempt: 2 }]);
+  });
+});
+
+test("a link to the file leads to the same lock", () => {
+  const folder = temporaryFolder();
+  const file = join(folder, "bot.db");
+  open(file);
+  const link = join(folder, "link.db");
+  symlinkSync(file, link);
+  expect(lockOf(link)).toBe(lockOf(file));
+});
+
+test("what an event has crashed is known however long its history is", async () => {
+  const file = join(temporaryFolder(), "bot.db");
+  const clock = new ManualClock(1_800_000_000_000);
+  for (let crash = 0; crash < 2; crash++) {
+    const dying = new SqliteInbox({ file, clock });
+    if (crash === 0) await dying.put(messages("1"), "webhook");
+    await dying.claim(1, 30_000);
+    await dying.close();
+  }
+  const inbox = new SqliteInbox({ file, clock });
+  onTestFinished(() => inbox.close());
+  for (let i = 0; i < 60; i++) await inbox.release(first(await inbox.claim(1, 30_000)), 0, "away");
+  expect(await inbox.claim(1, 30_000)).toMatchObject([{ id: "1", crashes: 2 }]);
 });

@@ -9,6 +9,7 @@ export class Batches {
   readonly #wakeLane: Write;
   readonly #moveCursor: Write;
   readonly #noteType: Write;
+  readonly #known: Statement<[Record<string, unknown>], { readonly n: number }>;
 
   constructor(db: Database) {
     this.#insert = db.prepare(
@@ -25,9 +26,18 @@ export class Batches {
       `INSERT INTO cursor (name, position) VALUES (@name, @position)
        ON CONFLICT (name) DO UPDATE SET position = @position`,
     );
+    this.#known = db.prepare(
+      "SELECT count(*) AS n FROM event WHERE id IN (SELECT value FROM json_each(@ids))",
+    );
     this.#noteType = db.prepare(
       "INSERT INTO webhook_type (type) VALUES (@type) ON CONFLICT (type) DO NOTHING",
     );
+  }
+
+  /** True when storing these would add nothing. */
+  allKnown(events: readonly NewEvent[]): boolean {
+    const ids = [...new Set(events.map(({ id }) => id))];
+    return this.#known.get({ ids: JSON.stringify(ids) })?.n === ids.length;
   }
 
   put(

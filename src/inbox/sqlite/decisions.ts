@@ -49,16 +49,16 @@ export class Decisions {
     );
     // The fence of an earlier claim must not be taken for that of a claim to come.
     this.#revive = db.prepare(
-      "UPDATE event SET state = 'pending', attempts = 0, fence = 0, done_at = NULL WHERE id = @id",
+      "UPDATE event SET state = 'pending', attempts = 0, crashes = 0, fence = 0, done_at = NULL WHERE id = @id",
     );
     // A lease is left alone. A wait is cut short for an event that comes first, not for one behind it.
+    // 0 is at once, by whatever clock the bot goes: it may not be the one of whoever decides.
     // A lane may have been made anew since: its fences go on after those in the history of the event.
     this.#enterLane = db.prepare(
-      `INSERT INTO lane (key, pending, ready_at, fence) VALUES (@lane, 1, @now, @fence)
+      `INSERT INTO lane (key, pending, ready_at, fence) VALUES (@lane, 1, 0, @fence)
        ON CONFLICT (key) DO UPDATE SET pending = pending + 1,
          fence = CASE WHEN owner IS NULL THEN max(fence, @fence) ELSE fence END,
-         ready_at = CASE WHEN owner IS NULL AND @first THEN min(coalesce(ready_at, @now), @now)
-                         ELSE coalesce(ready_at, @now) END`,
+         ready_at = CASE WHEN owner IS NULL AND @first THEN 0 ELSE coalesce(ready_at, 0) END`,
     );
     // A run whose lease ran out may still be at work: without an owner, its claim is good for nothing.
     // What waited for the event that is gone need not wait any more.
@@ -67,7 +67,7 @@ export class Decisions {
          owner = CASE WHEN @held THEN NULL ELSE owner END,
          ready_at = CASE WHEN owner IS NOT NULL AND NOT @held THEN ready_at
                          WHEN pending <= 1 THEN NULL
-                         WHEN @first THEN min(coalesce(ready_at, @now), @now)
+                         WHEN @first THEN 0
                          ELSE ready_at END
        WHERE key = @lane`,
     );

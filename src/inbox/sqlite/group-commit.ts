@@ -57,7 +57,7 @@ export class GroupCommit {
     this.#waiting = [];
     if (group.length === 0) return;
     const error = this.#commit(group);
-    if (error === undefined || group.length === 1) {
+    if (error === undefined || group.length === 1 || isOfTheStore(error)) {
       settle(group, error);
       return;
     }
@@ -65,7 +65,7 @@ export class GroupCommit {
     for (const write of group) settle([write], this.#commit([write]));
   }
 
-  /** Returns the error that undid the transaction, or undefined once it is on disk. */
+  /** Returns what undid the transaction, or undefined once it is on disk. */
   #commit(group: readonly Write[]): unknown {
     try {
       this.#db.exec("BEGIN IMMEDIATE");
@@ -89,6 +89,15 @@ function settle(group: readonly Write[], error: unknown): void {
     if (error === undefined) write.keep();
     else write.refuse(asStoreError(error));
   }
+}
+
+/**
+ * A file that is locked, full or broken is so for each write alone as well, and each would wait for the
+ * lock again, with the whole process.
+ */
+function isOfTheStore(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return /^SQLITE_(BUSY|FULL|IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB)/.test(code);
 }
 
 /** Everything that SQLite throws becomes STORE_UNAVAILABLE; our own errors stay what they are. */

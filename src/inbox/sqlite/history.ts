@@ -25,6 +25,7 @@ export class History {
   readonly #add: Statement<Parameters>;
   readonly #trim: Statement<Parameters>;
   readonly #leased: Statement<[], Run>;
+  readonly #countCrash: Statement<Parameters>;
   readonly #has: Statement<Parameters, { readonly fence: number }>;
   readonly #of: Statement<Parameters, AttemptRow>;
 
@@ -42,8 +43,10 @@ export class History {
     this.#leased = db.prepare(
       `SELECT event.id, lane.fence, event.attempts AS attempt
        FROM lane CROSS JOIN event ON event.lane = lane.key
-       WHERE lane.owner IS NOT NULL AND event.state = 'pending' AND event.fence = lane.fence`,
+       WHERE lane.ready_at IS NOT NULL AND lane.owner IS NOT NULL
+         AND event.state = 'pending' AND event.fence = lane.fence`,
     );
+    this.#countCrash = db.prepare("UPDATE event SET crashes = crashes + 1 WHERE id = @id");
     this.#has = db.prepare("SELECT fence FROM attempt WHERE event_id = @id AND fence = @fence");
     this.#of = db.prepare(
       `SELECT number, outcome, error, ended_at FROM attempt
@@ -63,14 +66,24 @@ export class History {
 
   /** Notes the runs that a process before this one has taken with it. */
   addCrashed(now: number): void {
-    for (const run of this.#leased.all()) this.add(run, "crashed", undefined, now);
+    for (const run of this.#leased.all()) this.#addCrash(run, now);
   }
 
-  /** Notes the last run of an event whose lane had no other since, unless it is known how it ended. */
-  addLapsed(event: Omit<Run, "attempt"> & { readonly attempts: number }, now: number): void {
+  /**
+   * Notes the last run of an event whose lane had no other since, unless it is known how it ended.
+   * Returns how many there were.
+   */
+  addLapsed(event: Omit<Run, "attempt"> & { readonly attempts: number }, now: number): 0 | 1 {
     const { id, fence, attempts } = event;
-    if (this.#has.get({ id, fence }) !== undefined) return;
-    this.add({ id, fence, attempt: attempts }, "crashed", undefined, now);
+    if (this.#has.get({ id, fence }) !== undefined) return 0;
+    this.#addCrash({ id, fence, attempt: attempts }, now);
+    return 1;
+  }
+
+  /** Counted on the event as well, for the history is cut short by an outage. */
+  #addCrash(run: Run, now: number): void {
+    this.add(run, "crashed", undefined, now);
+    this.#countCrash.run({ id: run.id });
   }
 
   /** The oldest first. */

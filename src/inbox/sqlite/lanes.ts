@@ -20,6 +20,7 @@ interface HeadRow {
   readonly ord: string;
   readonly source: Source;
   readonly attempts: number;
+  readonly crashes: number;
   readonly fence: number;
   readonly received_at: number;
 }
@@ -36,6 +37,8 @@ export class Lanes {
   readonly #history: History;
   readonly #suspects: Suspects;
   readonly #recover: Write;
+  readonly #lastWrite: Statement<[], { readonly at: number | null }>;
+  readonly #shift: Write;
   readonly #lease: Query<LaneRow>;
   readonly #head: Query<HeadRow>;
   readonly #countAttempt: Write;
@@ -52,9 +55,18 @@ export class Lanes {
   constructor(db: Database, owner: string, history: History) {
     this.#owner = owner;
     this.#history = history;
-    this.#suspects = new Suspects(db, (claim) => this.holds(claim));
+    this.#suspects = new Suspects((claim) => this.holds(claim));
     this.#recover = db.prepare(
-      "UPDATE lane SET owner = NULL, fence = fence + 1, ready_at = @now WHERE owner IS NOT NULL",
+      `UPDATE lane SET owner = NULL, fence = fence + 1, ready_at = @now
+       WHERE ready_at IS NOT NULL AND owner IS NOT NULL`,
+    );
+    this.#lastWrite = db.prepare(
+      `SELECT max(at) AS at FROM (
+         SELECT (SELECT received_at FROM event ORDER BY seq DESC LIMIT 1) AS at
+         UNION ALL SELECT max(done_at) FROM event WHERE state <> 'pending')`,
+    );
+    this.#shift = db.prepare(
+      "UPDATE lane SET ready_at = ready_at - @by WHERE ready_at IS NOT NULL",
     );
     this.#lease = db.prepare(
       `UPDATE lane SET owner = @owner, fence = fence + 1, ready_at = @until
@@ -62,7 +74,7 @@ export class Lanes {
        RETURNING key, fence, done_ord`,
     );
     this.#head = db.prepare(
-      `SELECT id, type, body, ord, source, attempts, fence, received_at FROM event
+      `SELECT id, type, body, ord, source, attempts, crashes, fence, received_at FROM event
        WHERE lane = @lane AND state = 'pending' ORDER BY ord, seq LIMIT 1`,
     );
     this.#countAttempt = db.prepare(
@@ -86,7 +98,9 @@ export class Lanes {
     this.#putOff = db.prepare(
       "UPDATE event SET attempts = attempts - @back, error = coalesce(@error, error) WHERE id = @id",
     );
-    this.#nextReady = db.prepare("SELECT min(ready_at) AS ready_at FROM lane");
+    this.#nextReady = db.prepare(
+      "SELECT min(ready_at) AS ready_at FROM lane WHERE ready_at IS NOT NULL",
+    );
     this.#heal = db.prepare(
       `UPDATE lane SET ready_at = @now, pending = counted.n
        FROM (SELECT lane, count(*) AS n FROM event WHERE state = 'pending' GROUP BY lane) AS counted
@@ -96,10 +110,13 @@ export class Lanes {
 
   /**
    * Ends the leases that are left from a process before this one: the file has one process at a time,
-   * so whoever held them is gone.
+   * so whoever held them is gone. Runs once, when the file is opened.
    */
   recover(now: number): void {
     this.#history.addCrashed(now);
+    // A clock that was set back since would let what waits wait for that much longer.
+    const by = (this.#lastWrite.get()?.at ?? now) - now;
+    if (by > 0) this.#shift.run({ by });
     this.#recover.run({ now });
   }
 
@@ -115,8 +132,9 @@ export class Lanes {
         continue;
       }
       // Its last run ended without a word: the lease ran out.
-      if (head.fence > 0 && head.fence === lane.fence - 1) this.#history.addLapsed(head, now);
-      const claim = toClaim(lane, head);
+      const lapsed =
+        head.fence > 0 && head.fence === lane.fence - 1 ? this.#history.addLapsed(head, now) : 0;
+      const claim = toClaim(lane, head, lapsed);
       if (this.#suspects.mustWait(claim)) {
         this.#close(claim, now + SUSPECT_WAIT_MS);
         continue;
@@ -180,7 +198,7 @@ export class Lanes {
   }
 }
 
-function toClaim(lane: LaneRow, head: HeadRow): Claim {
+function toClaim(lane: LaneRow, head: HeadRow, lapsed: 0 | 1): Claim {
   return {
     lane: lane.key,
     fence: lane.fence,
@@ -189,6 +207,7 @@ function toClaim(lane: LaneRow, head: HeadRow): Claim {
     body: head.body,
     source: head.source,
     attempt: head.attempts + 1,
+    crashes: head.crashes + lapsed,
     late: lane.done_ord !== null && head.ord < lane.done_ord,
     receivedAt: head.received_at,
   };

@@ -1,5 +1,5 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, realpathSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
 import { migrate, migrationsIn } from "../../core/migrate.ts";
 import { hasCode, messageOf, ServiceBotError } from "../../errors.ts";
@@ -9,8 +9,14 @@ export const MEMORY = ":memory:";
 
 const MIGRATIONS = new URL("./sql/", import.meta.url);
 
-/** How long a statement waits for another connection, such as somebody's `sqlite3` shell, in ms. */
-const BUSY_TIMEOUT_MS = 5_000;
+/**
+ * How long a statement waits for another connection, such as somebody's `sqlite3` shell, in ms. The whole
+ * process waits with it, so this is short.
+ */
+const BUSY_TIMEOUT_MS = 1_000;
+
+/** How long a start waits for the end of the process before it, in ms. */
+const LOCK_TIMEOUT_MS = 5_000;
 
 /** The WAL is cut back to this size after a checkpoint, in bytes. */
 const WAL_LIMIT_BYTES = 64 * 1024 * 1024;
@@ -53,12 +59,13 @@ export function openFile(file: string): OpenFile {
  * however the process ends.
  */
 function takeLock(file: string): Database {
-  const path = lockOf(file);
+  let path = file;
   let lock: Database | undefined;
   try {
     makeFolder(dirname(file));
+    path = lockOf(file);
     // A restart overlaps with the end of the process before it, so a short wait is worth it.
-    lock = new Sqlite(path, { timeout: BUSY_TIMEOUT_MS });
+    lock = new Sqlite(path, { timeout: LOCK_TIMEOUT_MS });
     lock.exec("BEGIN EXCLUSIVE");
     return lock;
   } catch (error) {
@@ -103,7 +110,14 @@ function syncFolder(path: string): void {
 
 /** The file beside an inbox that its bot holds a lock on. */
 export function lockOf(file: string): string {
-  return `${resolve(file)}-lock`;
+  return `${canonical(resolve(file))}-lock`;
+}
+
+/** One file has one lock, whatever links lead to it. */
+function canonical(file: string): string {
+  if (existsSync(file)) return realpathSync(file);
+  const folder = dirname(file);
+  return existsSync(folder) ? join(realpathSync(folder), basename(file)) : file;
 }
 
 /** The version of the schema that this version of the code works with. */

@@ -94,7 +94,7 @@ export class SqliteInbox implements Inbox {
     source: Source,
     cursors: readonly CursorMove[] = [],
   ): Promise<PutResult> {
-    this.#refuseWhenFull();
+    this.#refuseWhenFull(events);
     this.#disk?.refuseWhenLow();
     const result = await this.#write((now) => this.#batches.put(events, source, cursors, now));
     this.#pending += result.stored.length - result.unusable;
@@ -221,8 +221,10 @@ export class SqliteInbox implements Inbox {
     return ended;
   }
 
-  #refuseWhenFull(): void {
+  /** What is known already adds nothing, and a refusal would only have it sent once more. */
+  #refuseWhenFull(events: readonly NewEvent[]): void {
     if (this.#pending < this.#maxBacklog) return;
+    if (this.#read(() => this.#batches.allKnown(events))) return;
     throw new ServiceBotError(
       "INBOX_FULL",
       `${this.#pending} events wait to be handled, and the limit is ${this.#maxBacklog}.`,

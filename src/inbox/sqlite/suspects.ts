@@ -1,4 +1,3 @@
-import type { Database, Statement } from "better-sqlite3";
 import type { Claim } from "../inbox.ts";
 
 /** An event whose runs have ended with the process so often may be what ends it. */
@@ -10,24 +9,18 @@ const CRASHES = 2;
  * do not follow it to the dead letters.
  */
 export class Suspects {
-  readonly #crashes: Statement<[Record<string, unknown>], { readonly n: number }>;
   readonly #holds: (claim: Claim) => boolean;
   /** The one that was let through last. */
   #running: Claim | undefined;
 
   /** @param holds true while the lease of a claim has not ended */
-  constructor(db: Database, holds: (claim: Claim) => boolean) {
+  constructor(holds: (claim: Claim) => boolean) {
     this.#holds = holds;
-    this.#crashes = db.prepare(
-      "SELECT count(*) AS n FROM attempt WHERE event_id = @id AND outcome = 'crashed'",
-    );
   }
 
   /** True when this event has to wait until another one has ended. Otherwise it may run. */
   mustWait(claim: Claim): boolean {
-    if (claim.attempt <= CRASHES) return false;
-    const crashes = this.#crashes.get({ id: claim.id })?.n ?? 0;
-    if (crashes < CRASHES) return false;
+    if (claim.crashes < CRASHES) return false;
     if (this.#running !== undefined && this.#holds(this.#running)) return true;
     this.#running = claim;
     return false;

@@ -70,8 +70,10 @@ export class InboxModel {
     this.maxBacklog = maxBacklog;
   }
 
-  get full(): boolean {
-    return this.pending().length >= this.maxBacklog;
+  /** Full, for anything that is not known already. */
+  refuses(events: readonly NewEvent[]): boolean {
+    if (this.pending().length < this.maxBacklog) return false;
+    return !events.every(({ id }) => this.events.has(id));
   }
 
   put(events: readonly NewEvent[], source: Source, cursors: readonly CursorMove[]): PutResult {
@@ -117,7 +119,7 @@ export class InboxModel {
     const [head] = this.pending(lane);
     if (head === undefined) throw new Error(`${lane} has nothing to claim`);
     // Of those that have crashed twice, one at a time.
-    if (head.attempts >= 2 && head.crashes >= 2) {
+    if (head.crashes >= 2) {
       if (this.#suspect !== undefined && this.holds(this.#suspect)) {
         state.readyAt = this.now + SUSPECT_WAIT_MS;
         return undefined;
@@ -127,9 +129,9 @@ export class InboxModel {
     head.attempts += 1;
     state.readyAt = this.now + leaseMs;
     state.holder = this.claims.push({ lane, id: head.id }) - 1;
-    const { id, type, body, source, attempts: attempt, receivedAt } = head;
+    const { id, type, body, source, attempts: attempt, crashes, receivedAt } = head;
     const late = state.ended !== undefined && compareIds(id, state.ended) < 0;
-    return { lane, id, type, body, source, attempt, late, receivedAt };
+    return { lane, id, type, body, source, attempt, crashes, late, receivedAt };
   }
 
   extend(claim: number, leaseMs: number): boolean {

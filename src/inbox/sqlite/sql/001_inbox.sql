@@ -22,6 +22,7 @@ CREATE TABLE event (
   source      TEXT NOT NULL CHECK (source IN ('webhook', 'poll')),
   state       TEXT NOT NULL CHECK (state IN ('pending', 'done', 'dead', 'discarded')),
   attempts    INTEGER NOT NULL DEFAULT 0,
+  crashes     INTEGER NOT NULL DEFAULT 0, -- runs that never said how they ended
   fence       INTEGER NOT NULL DEFAULT 0, -- of its last claim: the lane's own while it is leased
   received_at INTEGER NOT NULL,         -- ms since 1970
   done_at     INTEGER,

@@ -42,7 +42,7 @@ export const batch: Arbitrary<Batch> = fc.record({
 export async function putInto(batch: Batch, model: InboxModel, world: World): Promise<void> {
   const { events, source, cursors } = batch;
   const { inbox } = world.store;
-  if (model.full) {
+  if (model.refuses(events)) {
     await assert.rejects(inbox.put(events, source, cursors), { code: "INBOX_FULL" });
     return;
   }
@@ -62,7 +62,7 @@ export const putBroken: Arbitrary<Command> = fc
       `put ${show(bad)} with a broken ${byCursor ? "cursor" : "event"}, beside ${show(good)}`,
       async (model, world) => {
         const { events, source, cursors } = byCursor ? withBrokenCursor(bad) : withBrokenEvent(bad);
-        const code = model.full ? "INBOX_FULL" : "STORE_UNAVAILABLE";
+        const code = model.refuses(events) ? "INBOX_FULL" : "STORE_UNAVAILABLE";
         const refused = assert.rejects(world.store.inbox.put(events, source, cursors), { code });
         await Promise.all([refused, putInto(good, model, world)]);
       },

@@ -21,6 +21,11 @@ export const dispatcherMutants: readonly Mutant[] = [
       replace: "keepUp(this.#options, () => undefined, signal)",
     },
     {
+      name: "one run of a lane at a time, also after a standstill",
+      find: "for (const [claim, { abort }] of older) abort.abort(leaseLost(claim));",
+      replace: "older.length = 0;",
+    },
+    {
       name: "options of a type",
       find: "this.#options.handler.optionsFor?.(claim.type) ?? {}",
       replace: "({} as { timeoutMs?: number })",

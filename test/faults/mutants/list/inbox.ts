@@ -150,7 +150,7 @@ const inbox: Mutant[] = [
       },
       {
         name: "the limit of the backlog",
-        find: "this.#refuseWhenFull();\n",
+        find: "this.#refuseWhenFull(events);\n",
         replace: "",
       },
       {
@@ -257,6 +257,44 @@ const inbox: Mutant[] = [
       {
         name: "the limit of the history",
         find: "this.#trim.run({ id });",
+        replace: "",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    "src/inbox/sqlite/history.ts",
+    [FILE],
+    [
+      {
+        name: "counting the crashes of an event",
+        find: "this.#countCrash.run({ id: run.id });",
+        replace: "",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    LANES,
+    [FILE, "test/inbox/plans.test.ts"],
+    [
+      {
+        name: "a clock that was set back while no bot ran",
+        find: "if (by > 0) this.#shift.run({ by });",
+        replace: "",
+      },
+      {
+        name: "an index for the next lane that is ready",
+        find: 'FROM lane WHERE ready_at IS NOT NULL"',
+        replace: 'FROM lane"',
+      },
+    ],
+  ),
+  ...mutantsOf(
+    "src/inbox/sqlite/sqlite-inbox.ts",
+    [CONTRACT],
+    [
+      {
+        name: "a full backlog takes what it knows",
+        find: "if (this.#read(() => this.#batches.allKnown(events))) return;",
         replace: "",
       },
     ],
