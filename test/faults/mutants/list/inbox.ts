@@ -251,8 +251,8 @@ const inbox: Mutant[] = [
     [
       {
         name: "noting the runs that a dead process took with it",
-        find: "for (const run of this.#leased.all()) this.add(",
-        replace: "for (const run of this.#leased.all().slice(0, 0)) this.add(",
+        find: "for (const run of this.#leased.all()) this.#addCrash(",
+        replace: "for (const run of this.#leased.all().slice(0, 0)) this.#addCrash(",
       },
       {
         name: "the limit of the history",
