@@ -151,6 +151,7 @@ export class Bot {
     const config = this.#loadConfig();
     const parts = await assemble(config, this.#options, this.#router, () => this.#ready);
     this.#parts = parts;
+    warnOfTimeouts(this.#options, this.#router, parts.log);
     try {
       if (listens) this.#server = await listen(nodeFace(parts.routes), config.host, config.port);
     } catch (error) {
@@ -190,6 +191,12 @@ export class Bot {
 
 const DAY = 86_400_000;
 
+/** In milliseconds, where `handlerTimeoutMs` is not set. */
+const HANDLER_TIMEOUT_MS = 60_000;
+
+/** In milliseconds, where `requestTimeoutMs` is not set. */
+const REQUEST_TIMEOUT_MS = 10_000;
+
 /** The parts of a bot that runs. */
 interface Parts {
   readonly log: Logger;
@@ -225,7 +232,7 @@ async function assemble(
     },
     concurrency: config.concurrency,
     maxAttempts: config.maxAttempts,
-    handlerTimeoutMs: options.handlerTimeoutMs ?? 60_000,
+    handlerTimeoutMs: options.handlerTimeoutMs ?? HANDLER_TIMEOUT_MS,
     backoff: { baseMs: 1_000, maxMs: 300_000, factor: 2, ...options.retry },
     random: options.random ?? Math.random,
     retention: {
@@ -259,7 +266,7 @@ function makeClient(config: Config, options: BotOptions, clock: Clock, log: Logg
   return new Client({
     baseUrl: config.baseUrl,
     apiKey: config.apiKey,
-    timeoutMs: options.requestTimeoutMs ?? 10_000,
+    timeoutMs: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
     clock,
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
     random: options.random ?? Math.random,
@@ -307,6 +314,20 @@ async function makePoller(
     onSwitch: options.onSwitch ?? (() => undefined),
     random: options.random ?? Math.random,
   });
+}
+
+/** A platform that accepts requests and never answers counts as away only if requests give up first. */
+function warnOfTimeouts(options: BotOptions, router: Router, log: Logger): void {
+  const { handlerTimeoutMs = HANDLER_TIMEOUT_MS, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
+  const isShort = (ms: number | undefined) => ms !== undefined && ms <= requestTimeoutMs;
+  const types = router.handledTypes.filter((type) => isShort(router.optionsFor(type).timeoutMs));
+  const short = types.map((type) => `timeoutMs of "${type}"`);
+  if (isShort(handlerTimeoutMs)) short.unshift("handlerTimeoutMs");
+  if (short.length === 0) return;
+  log.warn(
+    `${short.join(", ")}: not longer than requestTimeoutMs (${requestTimeoutMs} ms), so a platform that ` +
+      "does not answer costs events their attempts; raise the one or lower the other",
+  );
 }
 
 /** A bot's own lane function must not be able to refuse a delivery. */

@@ -61,6 +61,9 @@ export type ErrorCode =
   | "API_REDIRECT"
   | "API_INVALID_RESPONSE";
 
+/** Nothing can be put off for longer than this, in milliseconds: 365 days. */
+export const LONGEST_WAIT_MS = 31_536_000_000;
+
 /** The base of every error that this package throws. Match on `code`, never on the message. */
 export class ServiceBotError extends Error {
   override readonly name: string = "ServiceBotError";
@@ -140,12 +143,12 @@ export class NetworkError extends ServiceBotError {
  */
 export class RetryLater extends ServiceBotError {
   override readonly name = "RetryLater";
-  /** Milliseconds, 0 or more. */
+  /** Milliseconds, from 0 to 365 days. */
   readonly delayMs: number;
   readonly counts: boolean;
 
   /**
-   * @param delayMs milliseconds, 0 or more
+   * @param delayMs milliseconds, from 0 to 365 days
    * @throws {ServiceBotError} INVALID_OPTION
    */
   constructor(
@@ -154,11 +157,11 @@ export class RetryLater extends ServiceBotError {
     options: ErrorOptions & { readonly counts?: boolean } = {},
   ) {
     super("RETRY_LATER", reason, options);
-    if (!Number.isFinite(delayMs) || delayMs < 0) {
+    if (!(delayMs >= 0 && delayMs <= LONGEST_WAIT_MS)) {
       const got = String(delayMs);
       throw new ServiceBotError(
         "INVALID_OPTION",
-        `RetryLater takes milliseconds, 0 or more (got ${got}).`,
+        `RetryLater takes milliseconds, from 0 to ${LONGEST_WAIT_MS}, which is 365 days (got ${got}).`,
       );
     }
     this.delayMs = Math.ceil(delayMs);

@@ -130,6 +130,31 @@ describe("starting", () => {
     });
   });
 
+  test("warns once of handlers whose time ends no later than that of a request", async () => {
+    const platform = await runPlatform();
+    const register = (bot: Bot) => {
+      bot.on("mention", () => undefined, { timeoutMs: 2_000 });
+      bot.on("like", () => undefined, { timeoutMs: 2_001 });
+      bot.on("dm.message", () => undefined);
+    };
+    for (const [handlerTimeoutMs, names] of [
+      [undefined, 'timeoutMs of "mention"'],
+      [2_000, 'handlerTimeoutMs, timeoutMs of "mention"'],
+    ] as const) {
+      const options = handlerTimeoutMs === undefined ? {} : { handlerTimeoutMs };
+      const { log } = await runBot(platform, register, { requestTimeoutMs: 2_000, ...options });
+      const warnings = log.records.filter(({ level }) => level === "warn");
+      expect(warnings.map(({ msg }) => msg)).toEqual([
+        expect.stringMatching(`^${names}: not longer than requestTimeoutMs \\(2000 ms\\).*raise`),
+      ]);
+    }
+  });
+
+  test("does not warn of handlers that have more time than a request", async () => {
+    const { log } = await runBot(await runPlatform(), answersMessages);
+    expect(log.records.filter(({ level }) => level === "warn")).toEqual([]);
+  });
+
   test("a second time is refused", async () => {
     const platform = await runPlatform();
     const { bot } = await runBot(platform, answersMessages);

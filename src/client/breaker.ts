@@ -11,7 +11,7 @@ export interface BreakerOptions {
 }
 
 export interface BreakerChange {
-  /** `platform`, or an operation whose quota is used up, such as `POST dm`. */
+  /** `platform`, or an operation that is away or whose quota is used up, such as `POST dm`. */
   readonly of: string;
   readonly open: boolean;
   /** Until the platform is tried again, in milliseconds; 0 when it is closed. */
@@ -27,8 +27,8 @@ export interface Permit {
 /** So many outages in a row mean that the next request is not worth trying. */
 const THRESHOLD = 5;
 
-/** Between two tries of a platform that is away, in milliseconds. */
-const PLATFORM: BackoffOptions = { baseMs: 1_000, maxMs: 30_000, factor: 2 };
+/** Between two tries of a platform, or of one operation, that is away, in milliseconds. */
+const OUTAGE: BackoffOptions = { baseMs: 1_000, maxMs: 30_000, factor: 2 };
 
 /** Between two tries of an operation whose daily quota is used up, in milliseconds. */
 const QUOTA: BackoffOptions = { baseMs: 60_000, maxMs: 900_000, factor: 2 };
@@ -36,19 +36,34 @@ const QUOTA: BackoffOptions = { baseMs: 60_000, maxMs: 900_000, factor: 2 };
 /** Refusals that concern one operation alone, by the codes of section 7 of the platform document. */
 const ofOneOperation: ReadonlySet<string> = new Set(["QUOTA_EXCEEDED", "NOT_CONFIGURED"]);
 
+/** What keeps the requests of one operation back. */
+interface Operation {
+  /** Its outages, while other operations are answered. */
+  readonly outages: Circuit;
+  readonly quota: Circuit;
+}
+
+/** The passes of one request. */
+interface Passes {
+  readonly platform: Pass;
+  readonly outages: Pass;
+  readonly quota: Pass;
+}
+
 /**
  * Keeps requests back while they are known to fail, so that a dead platform is not hammered by every
  * lane: after five outages in a row, or at once where a 429 says how long to wait. Then one request at
- * a time tries whether the platform is back. What was held back was never sent.
+ * a time tries whether the platform is back. Each operation counts its own outages too, for one that
+ * is away while others are answered. What was held back was never sent.
  */
 export class Breaker {
   readonly #options: BreakerOptions;
   readonly #platform: Circuit;
-  readonly #operations = new Map<string, Circuit>();
+  readonly #operations = new Map<string, Operation>();
 
   constructor(options: BreakerOptions) {
     this.#options = options;
-    this.#platform = this.#circuit("platform", THRESHOLD, PLATFORM);
+    this.#platform = this.#circuit("platform", OUTAGE);
   }
 
   /**
@@ -56,46 +71,67 @@ export class Breaker {
    * @throws {NetworkError} API_CIRCUIT_OPEN
    */
   enter(operation: string): Permit {
-    const own = this.#operations.get(operation);
-    const ownPass = own === undefined ? undefined : admit(own);
-    let pass: Pass;
-    try {
-      pass = admit(this.#platform);
-    } catch (error) {
-      if (ownPass !== undefined) own?.left(ownPass);
-      throw error;
-    }
+    const own = this.#operation(operation);
+    this.#check(own);
+    const passes: Passes = {
+      platform: this.#platform.enter(),
+      outages: own.outages.enter(),
+      quota: own.quota.enter(),
+    };
     return {
       succeeded: () => {
-        this.#platform.succeeded();
-        own?.succeeded();
+        this.#platform.succeeded(passes.platform);
+        own.outages.succeeded(passes.outages);
+        own.quota.succeeded(passes.quota);
       },
-      failed: (error) => {
-        const kind = classify(error);
-        const waitMs = outageOf(error)?.retryAfterMs;
-        if (kind === "outage") this.#platform.failed(pass, waitMs);
-        else if (kind === "unknown") this.#platform.left(pass);
-        else this.#platform.succeeded();
-        if (kind === "operation") this.#limited(operation).failed(ownPass ?? "normal", waitMs);
-        else if (ownPass !== undefined) own?.left(ownPass);
-      },
+      failed: (error) => this.#failed(error, own, passes),
     };
   }
 
-  #limited(operation: string): Circuit {
-    const known = this.#operations.get(operation);
-    if (known !== undefined) return known;
-    const circuit = this.#circuit(operation, 1, QUOTA);
-    this.#operations.set(operation, circuit);
-    return circuit;
+  #check({ outages, quota }: Operation): void {
+    check(quota, `the quota of "${quota.name}" is used up`);
+    check(outages, `the last requests of "${outages.name}" have failed`);
+    check(this.#platform, "the platform has not answered the last requests");
   }
 
-  #circuit(name: string, threshold: number, policy: BackoffOptions): Circuit {
+  #failed(error: unknown, { outages, quota }: Operation, passes: Passes): void {
+    const kind = classify(error);
+    const waitMs = outageOf(error)?.retryAfterMs ?? 0;
+    if (kind === "quota") quota.refused(passes.quota, waitMs);
+    else quota.left(passes.quota);
+    if (kind === "outage") {
+      this.#outage(outages, passes, waitMs);
+    } else if (kind === "unknown") {
+      this.#platform.left(passes.platform);
+      outages.left(passes.outages);
+    } else {
+      this.#platform.succeeded(passes.platform);
+      outages.succeeded(passes.outages);
+    }
+  }
+
+  #outage(own: Circuit, passes: Passes, waitMs: number): void {
+    if (waitMs > 0) this.#platform.refused(passes.platform, waitMs);
+    else this.#platform.failed(passes.platform);
+    // While the whole platform is away an operation's failures say nothing about that operation, and
+    // must not keep it back once the platform is there again.
+    if (this.#platform.closed || own.isTrial(passes.outages)) own.failed(passes.outages);
+  }
+
+  #operation(name: string): Operation {
+    const known = this.#operations.get(name);
+    if (known !== undefined) return known;
+    const made = { outages: this.#circuit(name, OUTAGE), quota: this.#circuit(name, QUOTA) };
+    this.#operations.set(name, made);
+    return made;
+  }
+
+  #circuit(name: string, policy: BackoffOptions): Circuit {
     const { clock, random, onChange } = this.#options;
     return new Circuit({
       name,
       clock,
-      threshold,
+      threshold: THRESHOLD,
       // Between half and the whole of the bound: many processes must not come back at one moment.
       cooldown: (opened) => backoff(policy, opened, () => 0.5 + random() / 2),
       onChange: (open, retryInMs) => onChange?.({ of: name, open, retryInMs }),
@@ -103,14 +139,9 @@ export class Breaker {
   }
 }
 
-function admit(circuit: Circuit): Pass {
-  const pass = circuit.enter();
-  if (typeof pass === "string") return pass;
-  const { retryInMs } = pass;
-  const why =
-    circuit.name === "platform"
-      ? "the platform has not answered the last requests"
-      : `the quota of "${circuit.name}" is used up`;
+function check(circuit: Circuit, why: string): void {
+  const retryInMs = circuit.heldBackMs();
+  if (retryInMs === 0) return;
   throw new NetworkError(
     "API_CIRCUIT_OPEN",
     `Not sent: ${why}; it is tried again in ${Math.ceil(retryInMs / 1000)} s.`,
@@ -119,9 +150,9 @@ function admit(circuit: Circuit): Pass {
 }
 
 /** `answered`: the platform is there, whatever it thinks of the request. `unknown`: the caller gave up. */
-function classify(error: unknown): "outage" | "operation" | "answered" | "unknown" {
+function classify(error: unknown): "outage" | "quota" | "answered" | "unknown" {
   if (error instanceof ApiError && ofOneOperation.has(error.platformCode ?? "")) {
-    return error.status === 429 || error.status === 503 ? "operation" : "answered";
+    return error.status === 429 || error.status === 503 ? "quota" : "answered";
   }
   if (outageOf(error) !== undefined) return "outage";
   return error instanceof ApiError ? "answered" : "unknown";

@@ -1,7 +1,9 @@
 import type { Clock } from "../core/clock.ts";
 
-/** `trial`: this request tries whether things are well again. */
-export type Pass = "normal" | "trial";
+/** What a request holds from when it is let through until it ends. */
+export interface Pass {
+  readonly circuit: string;
+}
 
 export interface CircuitOptions {
   readonly name: string;
@@ -21,55 +23,101 @@ export class Circuit {
   #failures = 0;
   /** How often in a row it has opened; 0 while it is closed. */
   #opened = 0;
+  /** What it was opened for, in milliseconds. */
+  #openForMs = 0;
   #openUntil = 0;
-  #trying = false;
+  /** It is open because the other side said so, not because failures were counted. */
+  #asked = false;
+  /** The request that tries now whether things are well again. */
+  #trial: Pass | undefined;
 
   constructor(options: CircuitOptions) {
     this.#options = options;
     this.name = options.name;
   }
 
-  /** Lets a request through, or says how long to wait before the next is. */
-  enter(): Pass | { readonly retryInMs: number } {
-    if (this.#opened === 0) return "normal";
-    const left = this.#openUntil - this.#options.clock.now();
-    if (left > 0) return { retryInMs: left };
-    // Nobody knows how long the trial takes; if it fails, the wait after it is at least this long.
-    if (this.#trying) return { retryInMs: this.#options.cooldown(this.#opened) };
-    this.#trying = true;
-    return "trial";
+  get closed(): boolean {
+    return this.#opened === 0;
   }
 
-  /** A success says that things are well, even that of a request from before it opened. */
-  succeeded(): void {
-    const wasOpen = this.#opened > 0;
+  /** How long to wait before the next request, in milliseconds; 0 when it may go now. */
+  heldBackMs(): number {
+    if (this.closed) return 0;
+    const left = this.#leftMs();
+    // Nobody knows how long the trial takes; if it fails, the wait after it is at least this long.
+    if (left === 0 && this.#trial !== undefined) return this.#options.cooldown(this.#opened);
+    return left;
+  }
+
+  /** Lets a request through that is not held back; where it is open that is its trial. */
+  enter(): Pass {
+    const pass: Pass = { circuit: this.name };
+    if (!this.closed) this.#trial = pass;
+    return pass;
+  }
+
+  /** True for a request that tries whether things are well again. */
+  isTrial(pass: Pass): boolean {
+    return pass === this.#trial;
+  }
+
+  /**
+   * A success says that things are well, even that of a request from before it opened; but where the
+   * other side asked to wait, only one from after the wait does.
+   */
+  succeeded(pass: Pass): void {
+    if (this.#asked && !this.isTrial(pass)) return;
+    const wasOpen = !this.closed;
     this.#failures = 0;
     this.#opened = 0;
-    this.#trying = false;
+    this.#asked = false;
+    this.#trial = undefined;
     if (wasOpen) this.#options.onChange(false, 0);
   }
 
-  /** @param waitMs how long the other side asks to wait; more than 0 opens it at once */
-  failed(pass: Pass, waitMs = 0): void {
-    if (pass === "trial") this.#trying = false;
+  /** Opens it when there were too many in a row. */
+  failed(pass: Pass): void {
     // Of requests that were under way when it opened nothing new is learned.
-    else if (this.#opened > 0) return;
+    if (!this.closed && !this.isTrial(pass)) return;
     this.#failures += 1;
-    const { threshold } = this.#options;
-    if (this.#opened === 0 && this.#failures < threshold && waitMs === 0) return;
-    this.#open(waitMs);
+    if (this.closed && this.#failures < this.#options.threshold) return;
+    this.#asked = false;
+    this.#open(0);
+  }
+
+  /**
+   * Opens it at once: the other side asks to be left alone.
+   *
+   * @param waitMs for at least so long, in milliseconds
+   */
+  refused(pass: Pass, waitMs: number): void {
+    this.#asked = true;
+    if (this.closed || this.isTrial(pass)) this.#open(waitMs);
+    else if (waitMs > this.#leftMs()) this.#wait(waitMs);
   }
 
   /** The request ended without telling anything. */
   left(pass: Pass): void {
-    if (pass === "trial") this.#trying = false;
+    if (this.isTrial(pass)) this.#trial = undefined;
   }
 
   #open(waitMs: number): void {
-    const { clock, cooldown, onChange } = this.#options;
     this.#opened += 1;
-    const retryInMs = Math.max(waitMs, cooldown(this.#opened));
-    this.#openUntil = clock.now() + retryInMs;
-    if (this.#opened === 1) onChange(true, retryInMs);
+    this.#wait(Math.max(waitMs, this.#options.cooldown(this.#opened)));
+    if (this.#opened === 1) this.#options.onChange(true, this.#openForMs);
+  }
+
+  #wait(ms: number): void {
+    this.#openForMs = ms;
+    this.#openUntil = this.#options.clock.now() + ms;
+    // Whoever is under way set out before this, and cannot tell what is after it.
+    this.#trial = undefined;
+  }
+
+  /** In milliseconds. When the clock is set back the wait begins anew, and gets no longer than it was. */
+  #leftMs(): number {
+    const now = this.#options.clock.now();
+    this.#openUntil = Math.min(this.#openUntil, now + this.#openForMs);
+    return Math.max(0, this.#openUntil - now);
   }
 }

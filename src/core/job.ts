@@ -21,8 +21,8 @@ export interface Job<Event> {
 export interface HandlerOptions {
   /** After this many failed runs the event goes to the dead letters; 1 or more. */
   readonly maxAttempts?: number;
-  /** The waits between runs that fail, in milliseconds. */
+  /** The waits between runs that fail, in milliseconds, each from 0 to 365 days. */
   readonly retry?: Partial<BackoffOptions>;
-  /** How long a run may take, in milliseconds; more than 0. */
+  /** How long a run may take, in milliseconds; more than 0, 365 days at most. */
   readonly timeoutMs?: number;
 }

@@ -134,7 +134,158 @@ describe("a platform that is away", () => {
   });
 });
 
+describe("an operation that is away while others are answered", () => {
+  const onlyReads: Respond = (method, path) =>
+    method === "POST" ? away(method, path) : well(method, path);
+  const read = (client: Client) => client.dms.messages("c_1");
+  const write = (client: Client) => client.dms.send("c_1", { text: "a" });
+
+  /** So many reads, each followed by a write. */
+  async function pairs(client: Client, times: number): Promise<void> {
+    for (let i = 0; i < times; i++) {
+      await read(client).catch(() => undefined);
+      await write(client).catch(() => undefined);
+    }
+  }
+
+  test("is left alone after five failures of its own in a row, whatever answers between them", async () => {
+    const { client, calls, state, changes } = platform();
+    state.respond = onlyReads;
+    await pairs(client, 5);
+    const error = await rejection(write(client));
+    expect(error).toMatchObject({ code: "API_CIRCUIT_OPEN", sent: false, retryAfterMs: 1_000 });
+    expect(error).toHaveProperty("message", expect.stringContaining('"POST dm"'));
+    expect(changes).toEqual([{ of: "POST dm", open: true, retryInMs: 1_000 }]);
+    await read(client);
+    expect(calls).toHaveLength(11);
+  });
+
+  test("is tried by one request at a time, after waits that double up to 30 s", async () => {
+    const { client, clock, calls, state } = platform();
+    state.respond = onlyReads;
+    await pairs(client, 5);
+    for (const wait of [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]) {
+      await clock.advance(wait - 1);
+      const before = calls.length;
+      await pairs(client, 1);
+      expect(calls).toHaveLength(before + 1);
+      await clock.advance(1);
+      await Promise.all([pairs(client, 1), pairs(client, 1), pairs(client, 1)]);
+      expect(calls).toHaveLength(before + 5);
+    }
+  });
+
+  test("is used again once one of its own requests is answered", async () => {
+    const { client, clock, calls, state, changes } = platform();
+    state.respond = onlyReads;
+    await pairs(client, 5);
+    await clock.advance(1_000);
+    state.respond = () => Response.json({}, { status: 404 });
+    await Promise.all([rejection(write(client)), rejection(read(client))]);
+    await rejection(write(client));
+    expect(calls).toHaveLength(13);
+    expect(changes.at(-1)).toEqual({ of: "POST dm", open: false, retryInMs: 0 });
+  });
+
+  test("failures while the whole platform is left alone do not keep it back afterwards", async () => {
+    const { client, clock, calls, state, changes } = platform();
+    for (let i = 0; i < 5; i++) await rejection(write(client));
+    await clock.advance(1_000);
+    await rejection(write(client));
+    await clock.advance(2_000);
+    state.respond = well;
+    await read(client);
+    state.respond = () => Response.json({ id: "1", conversationId: "c_1", createdAt: "x" });
+    await write(client);
+    expect(calls).toHaveLength(8);
+    expect(changes.map(({ of }) => of)).toEqual(["platform", "platform"]);
+  });
+});
+
+describe("a clock that is set back", () => {
+  test("makes no wait longer than it was", async () => {
+    const { client, clock, calls } = platform();
+    let setBackMs = 0;
+    const now = clock.now.bind(clock);
+    clock.now = () => now() - setBackMs;
+    await tries(client, 5);
+    setBackMs = 3_600_000;
+    expect(await rejection(client.me())).toMatchObject({ retryAfterMs: 1_000 });
+    await clock.advance(1_000);
+    await tries(client, 1);
+    expect(calls).toHaveLength(6);
+  });
+});
+
 describe("a platform that asks to wait", () => {
+  const asks =
+    (seconds: number): Respond =>
+    () =>
+      Response.json({}, { status: 429, headers: { "retry-after": String(seconds) } });
+
+  /** A request that is under way until it is answered. */
+  function underWay({ client, state }: ReturnType<typeof platform>) {
+    const held = Promise.withResolvers<Response>();
+    state.respond = () => held.promise;
+    const ended = tries(client, 1);
+    return async (respond: Respond) => {
+      held.resolve(await respond("GET", "/api/v1/me"));
+      await ended;
+    };
+  }
+
+  test("is not asked earlier because a request from before is answered", async () => {
+    const at = platform();
+    const answer = underWay(at);
+    at.state.respond = asks(20);
+    await tries(at.client, 1);
+    await answer(well);
+    at.state.respond = well;
+    expect(await rejection(at.client.me())).toMatchObject({ retryAfterMs: 20_000 });
+    await at.clock.advance(20_000);
+    await tries(at.client, 2);
+    expect(at.calls).toHaveLength(4);
+    expect(at.changes.map(({ open }) => open)).toEqual([true, false]);
+  });
+
+  test("is used again at once when it did not ask, and a request from before is answered", async () => {
+    const at = platform();
+    const answer = underWay(at);
+    at.state.respond = away;
+    await tries(at.client, 5);
+    await answer(well);
+    at.state.respond = well;
+    await tries(at.client, 1);
+    expect(at.calls).toHaveLength(7);
+  });
+
+  test("of two waits it asks for the longer one holds", async () => {
+    for (const [first, second] of [
+      [20, 50],
+      [50, 20],
+    ] as const) {
+      const at = platform();
+      const answer = underWay(at);
+      at.state.respond = asks(first);
+      await tries(at.client, 1);
+      await answer(asks(second));
+      expect(await rejection(at.client.me())).toMatchObject({ retryAfterMs: 50_000 });
+    }
+  });
+
+  test("a trial that began before it asked does not end the wait", async () => {
+    const at = platform();
+    at.state.respond = away;
+    const old = underWay(at);
+    at.state.respond = away;
+    await tries(at.client, 5);
+    await at.clock.advance(1_000);
+    const trial = underWay(at);
+    await old(asks(20));
+    await trial(well);
+    expect(await rejection(at.client.me())).toMatchObject({ retryAfterMs: 20_000 });
+  });
+
   test("429 with Retry-After holds all requests back at once, as long as it says", async () => {
     const { client, clock, calls, state } = platform();
     state.respond = () => Response.json({}, { status: 429, headers: { "retry-after": "20" } });

@@ -301,12 +301,17 @@ describe("handlers that know better", () => {
     ]);
   });
 
-  test("a delay that is no number of milliseconds is refused", () => {
-    for (const delay of [-1, Number.NaN, Number.POSITIVE_INFINITY]) {
+  test("a delay that is no number of milliseconds, or more than 365 days, is refused", () => {
+    const year = 365 * 86_400_000;
+    for (const delay of [-1, Number.NaN, Number.POSITIVE_INFINITY, 1e300, year + 1]) {
       expect(() => new RetryLater(delay)).toThrow(
-        expect.objectContaining({ code: "INVALID_OPTION" }),
+        expect.objectContaining({
+          code: "INVALID_OPTION",
+          message: expect.stringContaining(`from 0 to ${year}`),
+        }),
       );
     }
+    expect(new RetryLater(year).delayMs).toBe(year);
   });
 
   test("options of a type stand in for those of the bot", async () => {

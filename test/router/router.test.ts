@@ -414,7 +414,11 @@ describe("options of a handler", () => {
     [{ maxAttempts: 1.5 }, "maxAttempts"],
     [{ timeoutMs: 0 }, "timeoutMs"],
     [{ timeoutMs: Number.NaN }, "timeoutMs"],
+    [{ timeoutMs: 365 * 86_400_000 + 1 }, "timeoutMs"],
     [{ retry: { baseMs: -1 } }, "retry.baseMs"],
+    [{ retry: { baseMs: 1e300 } }, "retry.baseMs"],
+    [{ retry: { maxMs: 365 * 86_400_000 + 1 } }, "retry.maxMs"],
+    [{ retry: { factor: -1 } }, "retry.factor"],
   ])("out of range are refused by name: %j", (options, name) => {
     expect(() => new Router().on("mention", noop, options)).toThrow(
       expect.objectContaining({
@@ -422,5 +426,11 @@ describe("options of a handler", () => {
         message: expect.stringContaining(`${name} must be`),
       }),
     );
+  });
+
+  test("of 365 days are accepted", () => {
+    const ms = 365 * 86_400_000;
+    const options = { timeoutMs: ms, retry: { baseMs: ms, maxMs: ms } };
+    expect(() => new Router().on("mention", noop, options)).not.toThrow();
   });
 });

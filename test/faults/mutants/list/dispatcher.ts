@@ -37,8 +37,8 @@ export const dispatcherMutants: readonly Mutant[] = [
     },
     {
       name: "a handler that killed the process every time is not run again",
-      find: "if (claim.attempt > policy.maxAttempts) return",
-      replace: "if (claim.attempt < 0) return",
+      find: "if (claim.attempt > policy.maxAttempts)",
+      replace: "if (claim.attempt < 0)",
     },
     {
       name: "time for running handlers when the bot stops",
@@ -149,23 +149,76 @@ export const dispatcherMutants: readonly Mutant[] = [
     [
       {
         name: "the circuit breaker opens",
-        find: "this.#open(waitMs);",
+        find: "this.#open(0);",
         replace: "",
       },
       {
         name: "one request at a time tries an open circuit",
-        find: "this.#trying = true;",
+        find: "if (!this.closed) this.#trial = pass;",
         replace: "",
       },
       {
         name: "the circuit breaker waits longer each time",
-        find: "cooldown(this.#opened));\n    this.#openUntil",
-        replace: "cooldown(1));\n    this.#openUntil",
+        find: "Math.max(waitMs, this.#options.cooldown(this.#opened))",
+        replace: "Math.max(waitMs, this.#options.cooldown(1))",
       },
       {
         name: "a success closes the circuit",
-        find: "this.#opened = 0;\n    this.#trying = false;",
-        replace: "this.#trying = false;",
+        find: "this.#opened = 0;\n    this.#asked = false;",
+        replace: "this.#asked = false;",
+      },
+      {
+        name: "a circuit that was asked to wait is closed by a trial alone",
+        find: "if (this.#asked && !this.isTrial(pass)) return;",
+        replace: "",
+      },
+      {
+        name: "a circuit that was opened by counting is closed by any success",
+        find: "if (this.#asked && !this.isTrial(pass)) return;",
+        replace: "if (!this.closed && !this.isTrial(pass)) return;",
+      },
+      {
+        name: "the longer of two waits holds an open circuit",
+        find: "else if (waitMs > this.#leftMs()) this.#wait(waitMs);",
+        replace: "",
+      },
+      {
+        name: "a trial from before the wait does not close the circuit",
+        find: "else if (waitMs > this.#leftMs()) this.#wait(waitMs);",
+        replace:
+          "else if (waitMs > this.#leftMs()) {\n      const trial = this.#trial;\n      this.#wait(waitMs);\n      this.#trial = trial;\n    }",
+      },
+      {
+        name: "a clock that is set back does not hold a circuit open",
+        find: "this.#openUntil = Math.min(this.#openUntil, now + this.#openForMs);",
+        replace: "",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    "src/client/breaker.ts",
+    ["test/client/breaker.test.ts", "test/dispatcher/partial-outage.test.ts"],
+    [
+      {
+        name: "each operation has a circuit of its own",
+        find: "if (this.#platform.closed || own.isTrial(passes.outages)) own.failed(passes.outages);",
+        replace: "",
+      },
+      {
+        name: "an outage of the platform opens no circuit of an operation",
+        find: "if (this.#platform.closed || own.isTrial(passes.outages)) own",
+        replace: "own",
+      },
+      {
+        name: "the circuit of an operation waits longer each time",
+        find: "if (this.#platform.closed || own.isTrial(passes.outages)) own.failed(passes.outages);",
+        replace:
+          "if (own.isTrial(passes.outages)) own.left(passes.outages);\n    else if (this.#platform.closed) own.failed(passes.outages);",
+      },
+      {
+        name: "a quota opens its circuit at once",
+        find: 'if (kind === "quota") quota.refused(passes.quota, waitMs);\n    else quota',
+        replace: "quota",
       },
     ],
   ),
@@ -184,6 +237,11 @@ export const dispatcherMutants: readonly Mutant[] = [
         name: "/readyz turns 503 first when the bot stops",
         find: "this.#ready = false;\n    if (this.#parts === undefined) return;",
         replace: "if (this.#parts === undefined) return;",
+      },
+      {
+        name: "the warning of handlers that have less time than a request",
+        find: "warnOfTimeouts(this.#options, this.#router, parts.log);",
+        replace: "",
       },
     ],
   ),
