@@ -1,5 +1,5 @@
 /** So many calls are remembered; of one that is forgotten, the end is waited for. */
-const MOST_ANSWERED = 10_000;
+const MOST_ENDS = 10_000;
 
 /**
  * What the runs of one dispatcher share in memory. It is gone with the process, which does no harm:
@@ -7,7 +7,7 @@ const MOST_ANSWERED = 10_000;
  */
 export class Shared {
   readonly #tails = new Map<string, Promise<void>>();
-  readonly #answered = new Set<string>();
+  readonly #ends = new Map<string, number>();
 
   /**
    * Runs `work` while nobody else does anything at this place; without a place at once. Nobody may wait
@@ -29,20 +29,21 @@ export class Shared {
     }
   }
 
-  /** Remembers that the call of a step has been answered: it is not under way any more. */
-  rememberAnswer(event: string, step: string): void {
-    const [oldest] = this.#answered;
-    if (oldest !== undefined && this.#answered.size >= MOST_ANSWERED) this.#answered.delete(oldest);
-    this.#answered.add(keyOf(event, step));
+  /** Remembers when the call of a step is over, in milliseconds on our clock; -Infinity: it is. */
+  rememberEnd(event: string, step: string, end: number): void {
+    const [oldest] = this.#ends.keys();
+    if (oldest !== undefined && this.#ends.size >= MOST_ENDS) this.#ends.delete(oldest);
+    this.#ends.set(keyOf(event, step), end);
   }
 
   /** Before it is called again. */
-  forgetAnswer(event: string, step: string): void {
-    this.#answered.delete(keyOf(event, step));
+  forgetEnd(event: string, step: string): void {
+    this.#ends.delete(keyOf(event, step));
   }
 
-  isAnswered(event: string, step: string): boolean {
-    return this.#answered.has(keyOf(event, step));
+  /** Infinity where nothing is known. */
+  endOf(event: string, step: string): number {
+    return this.#ends.get(keyOf(event, step)) ?? Number.POSITIVE_INFINITY;
   }
 }
 

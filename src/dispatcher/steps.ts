@@ -1,19 +1,12 @@
-import type { Clock } from "../core/clock.ts";
-import type { Logger } from "../core/logger.ts";
 import type { Effect, OpenIntent, Step, StepRunner } from "../core/step.ts";
 import { RetryLater, ServiceBotError } from "../errors.ts";
-import type { Claim, Inbox, StepStart } from "../inbox/inbox.ts";
+import type { StepStart } from "../inbox/inbox.ts";
 import { doubtOf, endedInside, failedInside, shown } from "./doubt.ts";
-import { persist, WRITE_ATTEMPTS } from "./persist.ts";
 import type { Shared } from "./shared.ts";
+import { StepRecords, type StepRecordsOptions, unpack } from "./step-records.ts";
 
 /** What the steps of one run share. */
-export interface StepScope {
-  readonly inbox: Inbox;
-  readonly claim: Claim;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly signal: AbortSignal;
+export interface StepScope extends StepRecordsOptions {
   /** What they share with all other runs. */
   readonly shared: Shared;
 }
@@ -35,10 +28,12 @@ type Begun<T> =
  */
 export class DurableSteps implements StepRunner {
   readonly #scope: StepScope;
+  readonly #records: StepRecords;
   readonly #names = new Set<string>();
 
   constructor(scope: StepScope) {
     this.#scope = scope;
+    this.#records = new StepRecords(scope);
   }
 
   /**
@@ -81,64 +76,42 @@ export class DurableSteps implements StepRunner {
   }
 
   async #begin<T>(step: Step<T>): Promise<Begun<T>> {
-    const { inbox, claim } = this.#scope;
-    const start = await inbox.beginStep(claim, step.name, step.request());
-    if (start === undefined) throw leaseLost(step.name);
+    const start = await this.#records.begin(step.name, step.request());
     return start.state === "new" ? { state: "made", result: await this.#make(step) } : start;
   }
 
   async #again<T>(step: Step<T>): Promise<T> {
-    const { inbox, claim } = this.#scope;
-    const held = await inbox.restartStep(claim, step.name, step.request());
-    if (!held) throw leaseLost(step.name);
+    await this.#records.renew(step.name, step.request());
     return await this.#make(step);
   }
 
   async #make<T>(step: Step<T>): Promise<T> {
     const { claim, shared } = this.#scope;
-    shared.forgetAnswer(claim.id, step.name);
+    shared.forgetEnd(claim.id, step.name);
     let effect: Effect<T>;
     try {
       effect = await step.run();
     } catch (error) {
       throw await this.#judge(step, error);
     }
-    await this.#record(step, effect);
+    await this.#records.finish(step.name, effect);
     return effect.result;
   }
 
   /** What the failure of an effect leaves behind, and the error that it is for the handler. */
   async #judge(step: Step<unknown>, error: unknown): Promise<unknown> {
-    const { inbox, claim, signal, shared } = this.#scope;
+    const { claim, signal, shared } = this.#scope;
     // It may have come while the request was under way: the next run looks for it.
     if (signal.aborted) return error;
     const doubt = doubtOf(error);
     if (doubt === "none") {
       // Nothing can have happened, so the next run need not look for it.
-      await this.#write(step, () => inbox.dropStep(claim, step.name));
+      await this.#records.drop(step.name);
       return error;
     }
-    if (doubt === "answered") shared.rememberAnswer(claim.id, step.name);
+    if (doubt === "answered") shared.rememberEnd(claim.id, step.name, Number.NEGATIVE_INFINITY);
     const hopeless = step.find === undefined && !step.repeatable;
     return hopeless ? failedInside(step.name, claim.id, error) : error;
-  }
-
-  async #record<T>(step: Step<T>, { result, ref }: Effect<T>): Promise<void> {
-    const { inbox, claim } = this.#scope;
-    const text = pack(result);
-    const held = await this.#write(step, () => inbox.finishStep(claim, step.name, text, ref));
-    if (!held) throw leaseLost(step.name);
-  }
-
-  #write(step: Step<unknown>, write: () => Promise<boolean>): Promise<boolean> {
-    const { clock, log, signal } = this.#scope;
-    return persist(write, {
-      clock,
-      signal,
-      tries: () => (signal.aborted ? 1 : WRITE_ATTEMPTS),
-      failed: (err) =>
-        log.error({ err, step: step.name }, "the outcome of a step cannot be written"),
-    });
   }
 
   async #lookFor<T>(step: Step<T>, open: Open): Promise<Effect<T> | undefined> {
@@ -151,7 +124,7 @@ export class DurableSteps implements StepRunner {
     const intent: OpenIntent = { ...open, claimed: (refs) => inbox.claimedRefs(refs) };
     return await this.#alone(step, open.request, async () => {
       const found = await step.find?.(intent);
-      if (found !== undefined) await this.#record(step, found);
+      if (found !== undefined) await this.#records.finish(step.name, found);
       return found;
     });
   }
@@ -159,29 +132,12 @@ export class DurableSteps implements StepRunner {
   /** Puts the event off while the call may be under way: a wait in here would hold up other events. */
   #expectOver({ name, inFlightMs }: Step<unknown>, { startedAt }: Open): void {
     const { clock, claim, shared } = this.#scope;
-    if (shared.isAnswered(claim.id, name)) return;
-    // Never longer than a call takes, wherever our clock was when the intent was recorded.
-    const remainingMs = Math.min(startedAt + inFlightMs - clock.now(), inFlightMs);
-    if (remainingMs <= 0) return;
+    const now = clock.now();
+    // Never longer than a call takes, and that once, wherever our clock was when the intent was recorded.
+    const end = Math.min(startedAt + inFlightMs, now + inFlightMs, shared.endOf(claim.id, name));
+    if (end <= now) return;
+    shared.rememberEnd(claim.id, name, end);
     const reason = `What an earlier run began as "${shown(name)}" may still be under way; it is looked for when it cannot be.`;
-    throw new RetryLater(remainingMs, reason, { counts: false });
+    throw new RetryLater(end - now, reason, { counts: false });
   }
-}
-
-/** Wrapped, so that a step without a result gives none again. */
-function pack(result: unknown): string {
-  return JSON.stringify({ value: result });
-}
-
-function unpack<T>(text: string | undefined): T {
-  // A person has said that it took effect; what it gave, nobody knows.
-  const { value }: { value: T } = JSON.parse(text ?? "{}");
-  return value;
-}
-
-function leaseLost(step: string): ServiceBotError {
-  return new ServiceBotError(
-    "LEASE_LOST",
-    `The event was taken over while the step "${step}" ran; this run ends here.`,
-  );
 }

@@ -156,10 +156,13 @@ describe("after the process died inside a step", () => {
     await world.underWay();
     const { clock } = world;
     const setBack = { now: () => clock.now() - 3_600_000, timer: clock.timer.bind(clock) };
-    const next = world.runOf(world.claim, { clock: setBack, shared: new Shared() });
-    await expect(next.run(world.reply("reply/1", "hi"))).rejects.toMatchObject({
+    const shared = new Shared();
+    const next = () => world.runOf(world.claim, { clock: setBack, shared });
+    await expect(next().run(world.reply("reply/1", "hi"))).rejects.toMatchObject({
       delayMs: IN_FLIGHT,
     });
+    await clock.advance(IN_FLIGHT);
+    expect(await next().run(world.reply("reply/1", "hi"))).toBe("m_1");
   });
 
   test("a step that cannot be looked for is uncertain, for a person to decide", async () => {

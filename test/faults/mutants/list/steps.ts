@@ -13,8 +13,8 @@ export const stepMutants: readonly Mutant[] = [
   ...mutantsOf("src/dispatcher/steps.ts", STEPS, [
     {
       name: "the intent before the effect",
-      find: "const start = await inbox.beginStep(claim, step.name, step.request());",
-      replace: 'const start = [inbox, claim].length > 0 ? { state: "new" } : undefined;',
+      find: "const start = await this.#records.begin(step.name, step.request());",
+      replace: 'const start = { state: "new" };',
     },
     {
       name: "giving the recorded result",
@@ -23,8 +23,8 @@ export const stepMutants: readonly Mutant[] = [
     },
     {
       name: "recording the result",
-      find: "await this.#write(step, () => inbox.finishStep(claim, step.name, text, ref));",
-      replace: "[inbox, claim, text, ref].length > 0;",
+      find: "await this.#records.finish(step.name, effect);",
+      replace: "",
     },
     {
       name: "looking for the effect after a crash",
@@ -33,13 +33,18 @@ export const stepMutants: readonly Mutant[] = [
     },
     {
       name: "waiting until the call cannot be under way",
-      find: "if (remainingMs <= 0) return;",
+      find: "if (end <= now) return;",
       replace: "return;",
     },
     {
       name: "waiting no longer than a call takes",
-      find: "Math.min(startedAt + inFlightMs - clock.now(), inFlightMs)",
-      replace: "startedAt + inFlightMs - clock.now()",
+      find: "now + inFlightMs, shared.endOf",
+      replace: "shared.endOf",
+    },
+    {
+      name: "waiting for the end of a call once",
+      find: "shared.rememberEnd(claim.id, name, end);",
+      replace: "",
     },
     {
       name: "waiting without counting an attempt",
@@ -48,12 +53,12 @@ export const stepMutants: readonly Mutant[] = [
     },
     {
       name: "no wait after an answer",
-      find: 'if (doubt === "answered") shared.rememberAnswer(claim.id, step.name);',
+      find: 'if (doubt === "answered") shared.rememberEnd(claim.id, step.name, Number.NEGATIVE_INFINITY);',
       replace: "",
     },
     {
       name: "a wait again after a further call",
-      find: "shared.forgetAnswer(claim.id, step.name);",
+      find: "shared.forgetEnd(claim.id, step.name);",
       replace: "",
     },
     {
@@ -63,9 +68,9 @@ export const stepMutants: readonly Mutant[] = [
     },
     {
       name: "recording what was found before anybody else searches",
-      find: "if (found !== undefined) await this.#record(step, found);\n      return found;\n    });",
+      find: "if (found !== undefined) await this.#records.finish(step.name, found);\n      return found;\n    });",
       replace:
-        "return found;\n    }).then(async (found) => {\n      if (found !== undefined) await this.#record(step, found);\n      return found;\n    });",
+        "return found;\n    }).then(async (found) => {\n      if (found !== undefined) await this.#records.finish(step.name, found);\n      return found;\n    });",
     },
     {
       name: "searching alone where the run before has sent",
@@ -93,16 +98,6 @@ export const stepMutants: readonly Mutant[] = [
       replace: "return hopeless ? error : error;",
     },
     {
-      name: "giving up the record of a step once the run is aborted",
-      find: "tries: () => (signal.aborted ? 1 : WRITE_ATTEMPTS),",
-      replace: "tries: () => WRITE_ATTEMPTS,",
-    },
-    {
-      name: "refusing a step whose lease is lost",
-      find: "if (start === undefined) throw leaseLost(step.name);",
-      replace: 'if (start === undefined) return { state: "made", result: await this.#make(step) };',
-    },
-    {
       name: "refusing a name that ran already",
       find: "this.#reserve(step.name);",
       replace: "",
@@ -114,8 +109,25 @@ export const stepMutants: readonly Mutant[] = [
     },
     {
       name: "a new time for an intent that is tried again",
-      find: "const held = await inbox.restartStep(claim, step.name, step.request());",
-      replace: "const held = [inbox, claim].length > 0;",
+      find: "await this.#records.renew(step.name, step.request());",
+      replace: "",
+    },
+  ]),
+  ...mutantsOf("src/dispatcher/step-records.ts", STEPS, [
+    {
+      name: "giving up the record of a step once the run is aborted",
+      find: "tries: () => (signal.aborted ? 1 : WRITE_ATTEMPTS),",
+      replace: "tries: () => WRITE_ATTEMPTS,",
+    },
+    {
+      name: "refusing a step whose lease is lost",
+      find: "if (start === undefined) throw leaseLost(step);",
+      replace: 'if (start === undefined) return { state: "new" };',
+    },
+    {
+      name: "refusing the result of a step whose lease is lost",
+      find: "if (!held) throw leaseLost(step);",
+      replace: "void held;",
     },
   ]),
   ...mutantsOf("src/dispatcher/shared.ts", STEPS, [
