@@ -57,6 +57,11 @@ export class Client {
     return this.#http.offsetMs;
   }
 
+  /** What the platform's clock shows, in ms since 1970; undefined before its first answer. */
+  platformNow(): number | undefined {
+    return this.#http.platformNow();
+  }
+
   /** The bot's own profile. */
   async me(options: { signal?: AbortSignal } = {}): Promise<Profile> {
     const { body } = await this.#http.request("GET", "/me", options);

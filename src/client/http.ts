@@ -52,7 +52,7 @@ export class Http {
   readonly #fetch: Fetch;
   readonly #clock: Clock;
   readonly #breaker: Breaker;
-  #offsetMs = 0;
+  #offsetMs: number | undefined;
 
   constructor(options: HttpOptions) {
     this.#options = options;
@@ -68,7 +68,12 @@ export class Http {
 
   /** How far the platform's clock is ahead of ours, in milliseconds, by the last answer. */
   get offsetMs(): number {
-    return this.#offsetMs;
+    return this.#offsetMs ?? 0;
+  }
+
+  /** What the platform's clock shows, in ms since 1970; undefined before its first answer. */
+  platformNow(): number | undefined {
+    return this.#offsetMs === undefined ? undefined : this.#clock.now() + this.#offsetMs;
   }
 
   /**

@@ -11,7 +11,7 @@ export interface Effect<T> {
 
 /** An effect that an earlier run of the handler began, and of which no result is known. */
 export interface OpenIntent {
-  /** What was about to be done, as {@link Step.request} of that run. */
+  /** What was about to be done, as {@link Step.request} gave it to that run. */
   readonly request: string;
   /** When, in milliseconds since 1970 on our clock. */
   readonly startedAt: number;
@@ -22,8 +22,16 @@ export interface OpenIntent {
 export interface Step<T> {
   /** Unique within one run of a handler. */
   readonly name: string;
-  /** What is about to be done, as text: recorded first, so that it can be recognised afterwards. */
-  readonly request: string;
+  /**
+   * What is about to be done, as text: recorded first, so that it can be recognised afterwards. Asked
+   * anew for each try, for it may have the time in it.
+   */
+  request(): string;
+  /**
+   * Where a request makes itself seen: one step at a time looks or sends there, across all events.
+   * Steps that can be looked for need one.
+   */
+  place?(request: string): string;
   run(): Promise<Effect<T>>;
   /**
    * Looks for what an earlier run may have done; undefined when it did nothing. Without it an open

@@ -6,6 +6,7 @@ import { ServiceBotError } from "../errors.ts";
 import type { Claim, Inbox, Retention } from "../inbox/inbox.ts";
 import { type JobHandler, makeJob, type RunOptions, runJob } from "./run.ts";
 import { Settlement } from "./settlement.ts";
+import { Shared } from "./shared.ts";
 import { every, keepUp } from "./upkeep.ts";
 import { judge, type RetryPolicy, stopping, type Verdict } from "./verdict.ts";
 import { Wake } from "./wake.ts";
@@ -40,6 +41,7 @@ export class Dispatcher {
   readonly #settlement: Settlement;
   readonly #leaseMs: number;
   readonly #wake: Wake;
+  readonly #shared = new Shared();
   readonly #running = new Map<Claim, Running>();
   readonly #idleWaiters = new Set<() => void>();
   /** Aborted when nothing more is claimed. */
@@ -177,6 +179,7 @@ export class Dispatcher {
     const options: RunOptions = {
       ...this.#options,
       handlerTimeoutMs: own.timeoutMs ?? handlerTimeoutMs,
+      shared: this.#shared,
     };
     try {
       await runJob(makeJob(claim, abort.signal, options), abort, options);

@@ -5,6 +5,7 @@ import { ServiceBotError } from "../errors.ts";
 import { parseEventText } from "../events/parse.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { Claim, Inbox } from "../inbox/inbox.ts";
+import type { Shared } from "./shared.ts";
 import { DurableSteps } from "./steps.ts";
 import { stopping } from "./verdict.ts";
 
@@ -31,6 +32,7 @@ export interface RunOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly handlerTimeoutMs: number;
+  readonly shared: Shared;
 }
 
 /** Reads the claimed event and makes the job of it. @throws when the stored event cannot be read */
@@ -39,15 +41,16 @@ export function makeJob(claim: Claim, signal: AbortSignal, options: RunOptions):
   if (!parsed.ok)
     throw new ServiceBotError("BODY_INVALID", `The event cannot be read: ${parsed.reason}`);
   const { attempt, source, late, id, type, lane } = claim;
-  const { inbox, clock } = options;
+  const { inbox, clock, shared } = options;
+  const log = options.log.child({ event: id, type, lane, attempt });
   return {
     event: parsed.event,
     attempt,
     source,
     late,
-    log: options.log.child({ event: id, type, lane, attempt }),
+    log,
     signal,
-    steps: new DurableSteps({ inbox, claim, clock, signal }),
+    steps: new DurableSteps({ inbox, claim, clock, log, signal, shared }),
   };
 }
 

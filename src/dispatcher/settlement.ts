@@ -1,9 +1,9 @@
-import { backoff } from "../core/backoff.ts";
-import { type Clock, sleep } from "../core/clock.ts";
+import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
 import { scrubber, showError } from "../core/redact.ts";
 import { parseEventText, textsOf } from "../events/parse.ts";
 import type { Claim, Inbox } from "../inbox/inbox.ts";
+import { persist, WRITE_ATTEMPTS } from "./persist.ts";
 import type { Verdict } from "./verdict.ts";
 
 export interface SettlementOptions {
@@ -17,12 +17,6 @@ export interface SettlementOptions {
 
 /** The error of a dead letter is cut to this many characters. */
 const MAX_ERROR_CHARACTERS = 2_000;
-
-/**
- * The store gets this many chances to take a verdict, about a minute in all, before the lease is left to
- * run out: then the event would be handled again, and its lane stand still until then.
- */
-const WRITE_ATTEMPTS = 20;
 
 /** A bot that stops waits no longer than so many of them take, a few seconds. */
 const WRITE_ATTEMPTS_AT_THE_END = 5;
@@ -68,18 +62,14 @@ export class Settlement {
 
   async #persist(claim: Claim, verdict: Verdict): Promise<boolean> {
     const { clock, log, stopping } = this.#options;
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await this.#writeOnce(claim, verdict);
-      } catch (err) {
-        log.error({ err, event: claim.id }, "the outcome of a run cannot be written");
-        const most = stopping.aborted ? WRITE_ATTEMPTS_AT_THE_END : WRITE_ATTEMPTS;
-        // The lease runs out and the event runs again; its steps are recorded and not repeated.
-        if (attempt >= most) throw err;
-        const policy = { baseMs: 100, maxMs: 5_000, factor: 3 };
-        await sleep(clock, backoff(policy, attempt));
-      }
-    }
+    // After the last try the lease is left to run out: then the event is handled again, and its lane
+    // stands still until then. Its steps are recorded and not repeated.
+    return await persist(() => this.#writeOnce(claim, verdict), {
+      clock,
+      tries: () => (stopping.aborted ? WRITE_ATTEMPTS_AT_THE_END : WRITE_ATTEMPTS),
+      failed: (err) =>
+        log.error({ err, event: claim.id }, "the outcome of a run cannot be written"),
+    });
   }
 
   async #writeOnce(claim: Claim, verdict: Verdict): Promise<boolean> {

@@ -1,157 +1,143 @@
-import { type Clock, sleep } from "../core/clock.ts";
-import {
-  type Effect,
-  howToSettle,
-  type OpenIntent,
-  type Step,
-  type StepRunner,
-} from "../core/step.ts";
-import { ApiError, NetworkError, ServiceBotError } from "../errors.ts";
-import type { Claim, Inbox } from "../inbox/inbox.ts";
+import type { Effect, OpenIntent, Step, StepRunner } from "../core/step.ts";
+import { RetryLater, ServiceBotError } from "../errors.ts";
+import type { StepStart } from "../inbox/inbox.ts";
+import { doubtOf, endedInside, failedInside, shown } from "./doubt.ts";
+import type { Shared } from "./shared.ts";
+import { StepRecords, type StepRecordsOptions, unpack } from "./step-records.ts";
 
 /** What the steps of one run share. */
-export interface StepScope {
-  readonly inbox: Inbox;
-  readonly claim: Claim;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
+export interface StepScope extends StepRecordsOptions {
+  /** What they share with all other runs. */
+  readonly shared: Shared;
 }
+
+type Open = Extract<StepStart, { readonly state: "open" }>;
+
+/** What came of beginning a step: it was new and has been made, or there was something before. */
+type Begun<T> =
+  | { readonly state: "made"; readonly result: T }
+  | Exclude<StepStart, { readonly state: "new" }>;
 
 /**
  * Steps with a durable intent before the effect and a durable result after it. A run that finds an
  * intent without a result looks for the effect before it makes it again: the platform's API has no
  * idempotency keys, so this is what keeps a retried handler from saying things twice.
+ *
+ * What is made or found is recorded before anybody else looks or sends at the same place. Else two
+ * steps with one text, of two lanes, could both take the one message that is there.
  */
 export class DurableSteps implements StepRunner {
   readonly #scope: StepScope;
+  readonly #records: StepRecords;
   readonly #names = new Set<string>();
-  /** Found again in this run, and perhaps not yet recorded. */
-  readonly #adopted = new Set<string>();
-  #searching: Promise<unknown> = Promise.resolve();
 
   constructor(scope: StepScope) {
     this.#scope = scope;
+    this.#records = new StepRecords(scope);
   }
 
-  /** @throws {ServiceBotError} STEP_DUPLICATE, STEP_UNCERTAIN, LEASE_LOST, and what the step throws */
+  /**
+   * @throws {ServiceBotError} STEP_DUPLICATE, STEP_UNCERTAIN, LEASE_LOST, RETRY_LATER while the call of an
+   *   earlier run may be under way, and what the step throws
+   */
   async run<T>(step: Step<T>): Promise<T> {
-    const { inbox, claim, clock, signal } = this.#scope;
-    signal.throwIfAborted();
+    this.#scope.signal.throwIfAborted();
     this.#reserve(step.name);
-    const start = await inbox.beginStep(claim, step.name, step.request);
-    if (start === undefined) throw leaseLost(step.name);
-    if (start.state === "done") {
+    const begun = await this.#alone(step, step.request(), () => this.#begin(step));
+    if (begun.state === "made") return begun.result;
+    if (begun.state === "done") {
       const { validForMs = Number.POSITIVE_INFINITY } = step;
-      if (clock.now() - start.startedAt < validForMs) return unpack<T>(start.result);
-      await this.#held(step, inbox.restartStep(claim, step.name, step.request));
+      if (this.#scope.clock.now() - begun.startedAt < validForMs) return unpack<T>(begun.result);
+    } else {
+      const found = await this.#lookFor(step, begun);
+      if (found !== undefined) return found.result;
     }
-    if (start.state === "open") {
-      const found = await this.#resolve(step, start);
-      if (found !== undefined) return await this.#finish(step, found);
-      await this.#held(step, inbox.restartStep(claim, step.name, step.request));
-    }
-    return await this.#finish(step, await this.#attempt(step));
+    return await this.#alone(step, step.request(), () => this.#again(step));
   }
 
   #reserve(name: string): void {
     if (this.#names.has(name)) {
       throw new ServiceBotError(
         "STEP_DUPLICATE",
-        `The step "${name.replace(/^step\//, "")}" ran already in this handler. Give each step its own name, ` +
+        `The step "${shown(name)}" ran already in this handler. Give each step its own name, ` +
           "for instance by adding what it is about.",
       );
     }
     this.#names.add(name);
   }
 
-  async #attempt<T>(step: Step<T>): Promise<Effect<T>> {
-    try {
-      return await step.run();
-    } catch (error) {
-      const { inbox, claim, signal } = this.#scope;
-      // Where nothing can have happened, the next run need not look for it. An abort leaves that open:
-      // it may have come while the request was under way.
-      if (!signal.aborted && !mayHaveHappened(error)) await inbox.dropStep(claim, step.name);
-      throw error;
-    }
+  /** Nobody else looks or sends where this request does meanwhile; it may have taken a while until then. */
+  #alone<T, R>(step: Step<T>, request: string, work: () => Promise<R>): Promise<R> {
+    const { shared, signal } = this.#scope;
+    return shared.alone(step.place?.(request), async () => {
+      signal.throwIfAborted();
+      return await work();
+    });
   }
 
-  async #finish<T>(step: Step<T>, effect: Effect<T>): Promise<T> {
-    const { inbox, claim } = this.#scope;
-    await this.#held(step, inbox.finishStep(claim, step.name, pack(effect.result), effect.ref));
+  async #begin<T>(step: Step<T>): Promise<Begun<T>> {
+    const start = await this.#records.begin(step.name, step.request());
+    return start.state === "new" ? { state: "made", result: await this.#make(step) } : start;
+  }
+
+  async #again<T>(step: Step<T>): Promise<T> {
+    await this.#records.renew(step.name, step.request());
+    return await this.#make(step);
+  }
+
+  async #make<T>(step: Step<T>): Promise<T> {
+    const { claim, shared } = this.#scope;
+    shared.forgetEnd(claim.id, step.name);
+    let effect: Effect<T>;
+    try {
+      effect = await step.run();
+    } catch (error) {
+      throw await this.#judge(step, error);
+    }
+    await this.#records.finish(step.name, effect);
     return effect.result;
   }
 
-  async #held(step: Step<unknown>, write: Promise<boolean>): Promise<void> {
-    if (!(await write)) throw leaseLost(step.name);
+  /** What the failure of an effect leaves behind, and the error that it is for the handler. */
+  async #judge(step: Step<unknown>, error: unknown): Promise<unknown> {
+    const { claim, signal, shared } = this.#scope;
+    // It may have come while the request was under way: the next run looks for it.
+    if (signal.aborted) return error;
+    const doubt = doubtOf(error);
+    if (doubt === "none") {
+      // Nothing can have happened, so the next run need not look for it.
+      await this.#records.drop(step.name);
+      return error;
+    }
+    if (doubt === "answered") shared.rememberEnd(claim.id, step.name, Number.NEGATIVE_INFINITY);
+    const hopeless = step.find === undefined && !step.repeatable;
+    return hopeless ? failedInside(step.name, claim.id, error) : error;
   }
 
-  /** One search at a time, so that two steps with one text do not both take the same message. */
-  #resolve<T>(
-    step: Step<T>,
-    open: { readonly request: string; readonly startedAt: number },
-  ): Promise<Effect<T> | undefined> {
-    const search = this.#searching.then(() => this.#search(step, open));
-    this.#searching = search.catch(() => undefined);
-    return search;
-  }
-
-  async #search<T>(
-    step: Step<T>,
-    open: { readonly request: string; readonly startedAt: number },
-  ): Promise<Effect<T> | undefined> {
+  async #lookFor<T>(step: Step<T>, open: Open): Promise<Effect<T> | undefined> {
+    const { inbox, claim } = this.#scope;
     if (step.find === undefined) {
       if (step.repeatable) return undefined;
-      throw uncertain(step.name, this.#scope.claim.id);
+      throw endedInside(step.name, claim.id);
     }
-    const { clock, signal, inbox } = this.#scope;
-    const stillInFlightMs = open.startedAt + step.inFlightMs - clock.now();
-    if (stillInFlightMs > 0) await sleep(clock, stillInFlightMs, signal);
-    signal.throwIfAborted();
-    const intent: OpenIntent = {
-      ...open,
-      claimed: async (refs) => new Set([...(await inbox.claimedRefs(refs)), ...this.#adopted]),
-    };
-    const found = await step.find(intent);
-    if (found?.ref !== undefined) this.#adopted.add(found.ref);
-    return found;
+    this.#expectOver(step, open);
+    const intent: OpenIntent = { ...open, claimed: (refs) => inbox.claimedRefs(refs) };
+    return await this.#alone(step, open.request, async () => {
+      const found = await step.find?.(intent);
+      if (found !== undefined) await this.#records.finish(step.name, found);
+      return found;
+    });
   }
-}
 
-/** True when an error leaves open whether the platform did what it was asked to do. */
-function mayHaveHappened(error: unknown): boolean {
-  if (error instanceof NetworkError) return error.sent;
-  if (error instanceof ApiError) return error.status >= 500 || error.status === 408;
-  if (error instanceof ServiceBotError) return error.code === "API_INVALID_RESPONSE";
-  return isAbort(error);
-}
-
-function isAbort(error: unknown): boolean {
-  return error instanceof Error && (error.name === "AbortError" || error.name === "TimeoutError");
-}
-
-/** Wrapped, so that a step without a result gives none again. */
-function pack(result: unknown): string {
-  return JSON.stringify({ value: result });
-}
-
-function unpack<T>(text: string | undefined): T {
-  // A person has said that it took effect; what it gave, nobody knows.
-  const { value }: { value: T } = JSON.parse(text ?? "{}");
-  return value;
-}
-
-function leaseLost(step: string): ServiceBotError {
-  return new ServiceBotError(
-    "LEASE_LOST",
-    `The event was taken over while the step "${step}" ran; this run ends here.`,
-  );
-}
-
-function uncertain(step: string, event: string): ServiceBotError {
-  return new ServiceBotError(
-    "STEP_UNCERTAIN",
-    `The process ended inside the step "${step.replace(/^step\//, "")}", and nobody can tell whether it took effect. ` +
-      `${howToSettle(event)} Mark the step as repeatable if doing it twice does no harm.`,
-  );
+  /** Puts the event off while the call may be under way: a wait in here would hold up other events. */
+  #expectOver({ name, inFlightMs }: Step<unknown>, { startedAt }: Open): void {
+    const { clock, claim, shared } = this.#scope;
+    const now = clock.now();
+    // Never longer than a call takes, and that once, wherever our clock was when the intent was recorded.
+    const end = Math.min(startedAt + inFlightMs, now + inFlightMs, shared.endOf(claim.id, name));
+    if (end <= now) return;
+    shared.rememberEnd(claim.id, name, end);
+    const reason = `What an earlier run began as "${shown(name)}" may still be under way; it is looked for when it cannot be.`;
+    throw new RetryLater(end - now, reason, { counts: false });
+  }
 }

@@ -28,8 +28,8 @@ export const stopping: ServiceBotError = new ServiceBotError(
 export function judge(error: unknown, attempt: number, policy: RetryPolicy): Verdict {
   if (error === stopping) return { kind: "release", delayMs: 0, error };
   if (codeOf(error) === "LEASE_LOST") return { kind: "lost" };
-  // Nobody but a person can say whether it may be repeated.
-  if (codeOf(error) === "STEP_UNCERTAIN") return { kind: "dead", error };
+  // Nobody but a person can say whether it may be repeated, also where an outage was the reason.
+  if (findCause(error, isUncertain) !== undefined) return { kind: "dead", error };
   if (findCause(error, (at) => at instanceof GiveUp)) return { kind: "dead", error };
   const later = findCause(error, (at) => at instanceof RetryLater);
   if (later?.counts === false) return { kind: "release", delayMs: later.delayMs, error };
@@ -47,6 +47,10 @@ export function judge(error: unknown, attempt: number, policy: RetryPolicy): Ver
   if (attempt >= policy.maxAttempts) return { kind: "dead", error };
   const delayMs = later?.delayMs ?? backoff(policy.backoff, attempt, policy.random);
   return { kind: "retry", delayMs, error };
+}
+
+function isUncertain(error: unknown): error is ServiceBotError {
+  return codeOf(error) === "STEP_UNCERTAIN";
 }
 
 function isStoreAway(error: unknown): error is ServiceBotError {

@@ -20,7 +20,7 @@ import { commentStep, outgoingOf, postStep, uploadStep } from "./writes.ts";
 /** The event that a handler of type `T` gets; any event where the type is not known beforehand. */
 export type EventFor<T extends string> = T extends EventType ? EventOf<T> : AnyEvent;
 
-/** How `ctx.step` treats a step that was under way when the process died. */
+/** How `ctx.step` treats a step of which it is not known whether it took effect. */
 export interface StepOptions {
   /** True when doing it twice does no harm: it is then run again instead of parking the event. */
   readonly repeatable?: boolean;
@@ -77,8 +77,9 @@ export interface Context<T extends string = string> {
   messages(options?: { readonly limit?: number }): Promise<readonly Message[]>;
   /**
    * Runs `fn` once per event, even when the handler is retried: later runs get the recorded result,
-   * which must be JSON. When the process dies inside `fn`, nobody knows whether it took effect, and
-   * the event is parked for a person, unless the step is `repeatable`.
+   * which must be JSON. When the process dies inside `fn`, or `fn` fails in a way that leaves open whether
+   * it took effect (no answer, a server error, an abort), the event is parked for a person, unless the step
+   * is `repeatable`.
    *
    * @throws {ServiceBotError} STEP_DUPLICATE, STEP_UNCERTAIN, LEASE_LOST
    */
@@ -138,7 +139,7 @@ export function createContext(
 function userStep<R>(name: string, fn: () => Promise<R> | R, options: StepOptions): Step<R> {
   return {
     name: `step/${name}`,
-    request: "",
+    request: () => "",
     run: async () => ({ result: await fn() }),
     inFlightMs: 0,
     repeatable: options.repeatable ?? false,

@@ -12,10 +12,16 @@ import { type Effect, howToSettle, type OpenIntent } from "../core/step.ts";
 import { ServiceBotError } from "../errors.ts";
 
 /**
- * Two clocks are compared by a header of whole seconds: what the platform dates up to this long
- * before the intent still counts as newer, in milliseconds.
+ * The platform's clock is known by a header of whole seconds: what it dates up to this long before the
+ * intent still counts as newer, in milliseconds.
  */
 const CLOCK_SLACK_MS = 3_000;
+
+/**
+ * The same for an intent that was recorded before the platform had told its time. Its signatures are
+ * good for 300 s, so the clocks of a bot that gets deliveries are not further apart. In milliseconds.
+ */
+const UNKNOWN_CLOCK_SLACK_MS = 300_000;
 
 /** Beyond this many pages of 50 it cannot be told whether the reply is there. */
 const MAX_PAGES = 20;
@@ -95,8 +101,14 @@ export function isOlder(
   intent: OpenIntent,
   client: Client,
 ): boolean {
-  const since = intent.startedAt + client.clockOffsetMs - CLOCK_SLACK_MS;
-  return Date.parse(createdAt ?? "") < since;
+  return Date.parse(createdAt ?? "") < earliest(intent, client);
+}
+
+/** No effect of the intent is older, in milliseconds since 1970 on the platform's clock. */
+function earliest({ request, startedAt }: OpenIntent, client: Client): number {
+  const { at }: { at?: number } = JSON.parse(request);
+  if (at !== undefined) return at - CLOCK_SLACK_MS;
+  return startedAt + client.clockOffsetMs - UNKNOWN_CLOCK_SLACK_MS;
 }
 
 /**

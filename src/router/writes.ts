@@ -41,6 +41,7 @@ export function messageStep(
 ): Step<SentMessage> {
   return {
     ...write(name, message, client),
+    place: () => `dm:${conversationId}`,
     run: async () => named("dm", await client.dms.send(conversationId, message, { signal })),
     find: (intent) => findMessage(client, conversationId, intent, signal),
   };
@@ -54,12 +55,9 @@ export function commentStep(
 ): Step<SentComment> {
   return {
     ...write(name, { ...message, postId }, client),
+    place: (request) => `post:${postOf(request)}`,
     run: async () => named("comment", await client.posts.comment(postId, message, { signal })),
-    find: (intent) => {
-      // Where the run before this one wanted it, which need not be where this one does.
-      const { postId: where = postId }: { postId?: string } = JSON.parse(intent.request);
-      return findComment(client, where, intent, signal);
-    },
+    find: (intent) => findComment(client, postOf(intent.request), intent, signal),
   };
 }
 
@@ -70,6 +68,7 @@ export function postStep(
 ): Step<SentPost> {
   return {
     ...write(name, message, client),
+    place: () => "posts",
     run: async () => named("post", await client.posts.create(message, { signal })),
     find: (intent) => findPost(client, intent, signal),
   };
@@ -83,7 +82,7 @@ export function uploadStep(
 ): Step<Upload> {
   return {
     name,
-    request: "",
+    request: () => "",
     run: async () => ({ result: await client.upload(image, { signal }) }),
     inFlightMs: 0,
     repeatable: true,
@@ -91,10 +90,17 @@ export function uploadStep(
   };
 }
 
+/** Where the run that made the request wanted it, which need not be where this one does. */
+function postOf(request: string): string {
+  const { postId }: { postId: string } = JSON.parse(request);
+  return postId;
+}
+
 function write(name: string, request: object, client: Client) {
   return {
     name,
-    request: JSON.stringify(request),
+    // The platform's time of the intent: what ours was then is not known any more once it has been set.
+    request: () => JSON.stringify({ ...request, at: client.platformNow() }),
     inFlightMs: client.timeoutMs + SETTLE_MS,
     repeatable: false,
   };

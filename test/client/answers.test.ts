@@ -183,8 +183,10 @@ describe("the platform's clock", () => {
     for (const status of [200, 500]) {
       const { client } = await serve(json(status, {}, { date }), { clock });
       expect(client.clockOffsetMs).toBe(0);
+      expect(client.platformNow()).toBeUndefined();
       await client.me().catch(() => undefined);
       expect(client.clockOffsetMs).toBe(60_000);
+      expect(client.platformNow()).toBe(clock.now() + 60_000);
     }
   });
 

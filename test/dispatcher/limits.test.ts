@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ServiceBotError } from "../../src/errors.ts";
+import { NetworkError, ServiceBotError } from "../../src/errors.ts";
 import { message, messages } from "../support/inbox-events.ts";
 import { gate, harness } from "./harness.ts";
 
@@ -86,4 +86,15 @@ test("an event with a step of which nobody can tell what became is parked at onc
   expect(await inbox.deadLetters(10)).toMatchObject([
     { id: "1", attempts: 1, error: expect.stringContaining("look at the conversation") },
   ]);
+});
+
+test("also when an outage was the reason, and the handler has wrapped it", async () => {
+  const outage = new NetworkError("API_TIMEOUT", "no answer", { sent: true });
+  const uncertain = new ServiceBotError("STEP_UNCERTAIN", "look there", { cause: outage });
+  const { inbox, dispatcher } = harness(({ event }) => {
+    throw event.id === "1" ? uncertain : new Error("the charge failed", { cause: uncertain });
+  });
+  await inbox.put([message("1", "a"), message("2", "b")], "webhook");
+  await dispatcher.idle();
+  expect((await inbox.deadLetters(10)).map(({ id }) => id).sort()).toEqual(["1", "2"]);
 });

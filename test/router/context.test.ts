@@ -2,6 +2,7 @@ import { describe, expect, expectTypeOf, test } from "vitest";
 import { Client } from "../../src/client/client.ts";
 import type { Fetch } from "../../src/client/http.ts";
 import type { Message, Sent } from "../../src/client/types.ts";
+import { systemClock } from "../../src/core/clock.ts";
 import { eventTypes } from "../../src/events/parse.ts";
 import type {
   ActivityPayload,
@@ -176,10 +177,34 @@ describe("a reply is a step", () => {
     const ctx = createContext(job, client);
     await ctx.reply("plain");
     await ctx.reply({ text: "with a picture", imageKeys: ["k_1"] });
-    expect(job.steps.ran.map(({ request }) => JSON.parse(request) as unknown)).toEqual([
+    expect(job.steps.ran.map(({ request }) => JSON.parse(request()) as unknown)).toEqual([
       { text: "plain" },
       { text: "with a picture", imageKeys: ["k_1"] },
     ]);
+  });
+
+  test("its request has the platform's time of each try, once that is known", async () => {
+    let now = Date.parse("2026-01-01T00:00:00Z");
+    const platform = new FakePlatform(() => now);
+    const clock = { ...systemClock, now: () => now - 60_000 };
+    const client = new Client({
+      baseUrl: "http://platform.test",
+      apiKey: "key",
+      clock,
+      fetch: async (url, init) => {
+        const response = await platform.fetch(url, init);
+        response.headers.set("date", new Date(now).toUTCString());
+        return response;
+      },
+    });
+    const job = jobFor("dm.message");
+    void createContext(job, client).reply("hello");
+    const [step] = job.steps.ran;
+    expect(JSON.parse(step?.request() ?? "")).toEqual({ text: "hello" });
+    await client.me();
+    expect(JSON.parse(step?.request() ?? "")).toEqual({ text: "hello", at: now });
+    now += 5_000;
+    expect(JSON.parse(step?.request() ?? "")).toEqual({ text: "hello", at: now });
   });
 
   test("it hands out what the platform answered, and its id as the reference", async () => {
@@ -260,6 +285,22 @@ describe("comment, post and upload are steps", () => {
     expect(step).toMatchObject({ repeatable: true });
     expect(step?.find).toBeUndefined();
     expect(step?.validForMs).toBeLessThan(3_600_000);
+  });
+
+  test("one at a time is looked for or sent in a conversation, on a post, among the posts", async () => {
+    const { client } = fakeClient();
+    const job = jobFor("dm.message");
+    const ctx = createContext(job, client);
+    await ctx.reply("hello");
+    await ctx.comment("p_1", "hello");
+    await ctx.post("hello");
+    expect(job.steps.ran.map(({ place, request }) => place?.(request()))).toEqual([
+      "dm:c_1",
+      "post:p_1",
+      "posts",
+    ]);
+    // Where the run before this one wanted it.
+    expect(job.steps.ran[1]?.place?.(JSON.stringify({ postId: "p_2" }))).toBe("post:p_2");
   });
 
   test("a comment is looked for on the post that the run before this one meant", async () => {

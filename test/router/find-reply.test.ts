@@ -60,10 +60,16 @@ function wire({ id, text = "hello", after = 1_000, ...rest }: Said, ahead: numbe
   };
 }
 
-function intent(more: { text?: string | undefined; claimed?: readonly string[] } = {}): OpenIntent {
-  const { text = "hello", claimed = [] } = more;
+interface IntentOptions {
+  readonly text?: string;
+  readonly claimed?: readonly string[];
+  /** The platform's time of the intent; null where it was not known. */
+  readonly at?: number | null;
+}
+
+function intent({ text = "hello", claimed = [], at = startedAt }: IntentOptions = {}): OpenIntent {
   return {
-    request: JSON.stringify({ text }),
+    request: JSON.stringify({ text, at: at ?? undefined }),
     startedAt,
     claimed: async (refs) => new Set(refs.filter((ref) => claimed.includes(ref))),
   };
@@ -110,14 +116,33 @@ describe.each(ways)("what an earlier run may have said, as $kind", ({ kind, find
   test.each([3_600_000, -3_600_000])(
     "is dated by the platform's clock, %i ms ahead of ours",
     async (ahead) => {
-      const known = clientFor([[{ id: "x_1" }]], { ahead });
-      await known.client.me();
-      expect(await find(known.client, intent())).toMatchObject({ result: { id: "x_1" } });
+      const open = intent({ at: startedAt + ahead });
+      const { client } = clientFor([[{ id: "x_1" }]], { ahead });
+      expect(await find(client, open)).toMatchObject({ result: { id: "x_1" } });
       const old = clientFor([[{ id: "x_1", after: -10_000 }]], { ahead });
-      await old.client.me();
-      expect(await find(old.client, intent())).toBeUndefined();
+      expect(await find(old.client, open)).toBeUndefined();
     },
   );
+
+  test.each([-60_000, 60_000])(
+    "is found when our clock was set by %i ms since the intent",
+    async (ms) => {
+      const open = { ...intent(), startedAt: startedAt - ms };
+      const { client } = clientFor([[{ id: "x_1" }]]);
+      await client.me();
+      expect(await find(client, open)).toMatchObject({ result: { id: "x_1" } });
+    },
+  );
+
+  test("may be 5 minutes older where the platform's time of the intent was not known", async () => {
+    const open = intent({ at: null });
+    const { client } = clientFor([[{ id: "x_1", after: -299_000 }]], { ahead: 3_600_000 });
+    await client.me();
+    expect(await find(client, open)).toMatchObject({ result: { id: "x_1" } });
+    const old = clientFor([[{ id: "x_1", after: -301_000 }]], { ahead: 3_600_000 });
+    await old.client.me();
+    expect(await find(old.client, open)).toBeUndefined();
+  });
 
   test("with a date that nobody can read is looked at rather than passed over", async () => {
     const { client } = clientFor([[{ id: "x_1", createdAt: "yesterday" }]]);

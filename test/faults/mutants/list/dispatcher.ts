@@ -116,7 +116,7 @@ export const dispatcherMutants: readonly Mutant[] = [
     },
     {
       name: "an uncertain step parks its event",
-      find: 'if (codeOf(error) === "STEP_UNCERTAIN") return { kind: "dead", error };',
+      find: 'if (findCause(error, isUncertain) !== undefined) return { kind: "dead", error };',
       replace: "",
     },
   ]),
@@ -222,11 +222,11 @@ export const dispatcherMutants: readonly Mutant[] = [
       },
     ],
   ),
-  ...mutantsOf("src/dispatcher/settlement.ts", TESTS, [
+  ...mutantsOf("src/dispatcher/persist.ts", TESTS, [
     {
       name: "writing an outcome again when the store was away",
-      find: "if (attempt >= most) throw err;",
-      replace: "throw err;",
+      find: "if (attempt >= patience.tries()) throw error;",
+      replace: "throw error;",
     },
   ]),
   ...mutantsOf(

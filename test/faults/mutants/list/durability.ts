@@ -36,8 +36,8 @@ const powerMutants: readonly Mutant[] = [
     [
       {
         name: "the intent before the effect (power loss)",
-        find: "const start = await inbox.beginStep(claim, step.name, step.request);",
-        replace: 'const start = { state: "new", result: "", request: "", startedAt: 0 };',
+        find: "const start = await this.#records.begin(step.name, step.request());",
+        replace: 'const start = { state: "new" };',
       },
     ],
   ),

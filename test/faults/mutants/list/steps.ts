@@ -1,65 +1,101 @@
 import { type Mutant, mutantsOf } from "../mutant.ts";
 
-const STEPS = ["test/dispatcher/steps.test.ts"];
+const STEPS = [
+  "test/dispatcher/steps.test.ts",
+  "test/dispatcher/step-doubt.test.ts",
+  "test/dispatcher/places.test.ts",
+];
 const REPLIES = ["test/router/find-reply.test.ts"];
+const WRITES = ["test/router/context.test.ts"];
 
 /** A retried handler does not speak twice. */
 export const stepMutants: readonly Mutant[] = [
   ...mutantsOf("src/dispatcher/steps.ts", STEPS, [
     {
       name: "the intent before the effect",
-      find: "const start = await inbox.beginStep(claim, step.name, step.request);",
-      replace: 'const start = { state: "new", result: "", request: "", startedAt: 0 };',
+      find: "const start = await this.#records.begin(step.name, step.request());",
+      replace: 'const start = { state: "new" };',
     },
     {
       name: "giving the recorded result",
-      find: "if (clock.now() - start.startedAt < validForMs) return",
+      find: "if (this.#scope.clock.now() - begun.startedAt < validForMs) return",
       replace: "if (validForMs < 0) return",
     },
     {
       name: "recording the result",
-      find: "await this.#held(step, inbox.finishStep(claim, step.name, pack(effect.result), effect.ref));",
-      replace: "void [inbox, claim];",
+      find: "await this.#records.finish(step.name, effect);",
+      replace: "",
     },
     {
       name: "looking for the effect after a crash",
-      find: "const found = await this.#resolve(step, start);",
+      find: "const found = await this.#lookFor(step, begun);",
       replace: "const found = await Promise.resolve(undefined);",
     },
     {
       name: "waiting until the call cannot be under way",
-      find: "if (stillInFlightMs > 0) await sleep(clock, stillInFlightMs, signal);",
+      find: "if (end <= now) return;",
+      replace: "return;",
+    },
+    {
+      name: "waiting no longer than a call takes",
+      find: "now + inFlightMs, shared.endOf",
+      replace: "shared.endOf",
+    },
+    {
+      name: "waiting for the end of a call once",
+      find: "shared.rememberEnd(claim.id, name, end);",
       replace: "",
     },
     {
-      name: "adopting a message once: what this run adopted",
-      find: "new Set([...(await inbox.claimedRefs(refs)), ...this.#adopted])",
-      replace: "new Set(await inbox.claimedRefs(refs))",
+      name: "waiting without counting an attempt",
+      find: "{ counts: false }",
+      replace: "{ counts: true }",
     },
     {
-      name: "adopting a message once: what is recorded",
-      find: "new Set([...(await inbox.claimedRefs(refs)), ...this.#adopted])",
-      replace: "new Set(this.#adopted)",
+      name: "no wait after an answer",
+      find: 'if (doubt === "answered") shared.rememberEnd(claim.id, step.name, Number.NEGATIVE_INFINITY);',
+      replace: "",
     },
     {
-      name: "one search at a time",
-      find: "this.#searching.then(() => this.#search(step, open));",
-      replace: "this.#search(step, open);",
+      name: "a wait again after a further call",
+      find: "shared.forgetEnd(claim.id, step.name);",
+      replace: "",
+    },
+    {
+      name: "adopting a message once",
+      find: "claimed: (refs) => inbox.claimedRefs(refs)",
+      replace: "claimed: async () => new Set()",
+    },
+    {
+      name: "recording what was found before anybody else searches",
+      find: "if (found !== undefined) await this.#records.finish(step.name, found);\n      return found;\n    });",
+      replace:
+        "return found;\n    }).then(async (found) => {\n      if (found !== undefined) await this.#records.finish(step.name, found);\n      return found;\n    });",
+    },
+    {
+      name: "searching alone where the run before has sent",
+      find: "this.#alone(step, open.request, async",
+      replace: "this.#alone(step, step.request(), async",
+    },
+    {
+      name: "doing nothing in its turn after an abort",
+      find: "signal.throwIfAborted();\n      return await work();",
+      replace: "void signal;\n      return await work();",
     },
     {
       name: "keeping the intent when the effect may have happened",
-      find: "if (!signal.aborted && !mayHaveHappened(error)) await",
-      replace: "if (!signal.aborted) await",
+      find: 'if (doubt === "none") {',
+      replace: "if (doubt !== undefined) {",
     },
     {
       name: "keeping the intent when the run was aborted",
-      find: "if (!signal.aborted && !mayHaveHappened(error)) await",
-      replace: "if (!mayHaveHappened(error)) await",
+      find: "if (signal.aborted) return error;",
+      replace: "",
     },
     {
-      name: "refusing a step whose lease is lost",
-      find: "if (start === undefined) throw leaseLost(step.name);",
-      replace: "if (start === undefined) return (await step.run()).result;",
+      name: "parking at once what failed and cannot be looked for",
+      find: "return hopeless ? failedInside(step.name, claim.id, error) : error;",
+      replace: "return hopeless ? error : error;",
     },
     {
       name: "refusing a name that ran already",
@@ -68,16 +104,93 @@ export const stepMutants: readonly Mutant[] = [
     },
     {
       name: "parking what cannot be looked for",
-      find: "throw uncertain(step.name, this.#scope.claim.id);",
+      find: "throw endedInside(step.name, claim.id);",
       replace: "return undefined;",
     },
     {
       name: "a new time for an intent that is tried again",
-      find: "return await this.#finish(step, found);\n      await this.#held(step, inbox.restartStep(claim, step.name, step.request));",
-      replace: "return await this.#finish(step, found);",
+      find: "await this.#records.renew(step.name, step.request());",
+      replace: "",
+    },
+  ]),
+  ...mutantsOf("src/dispatcher/step-records.ts", STEPS, [
+    {
+      name: "giving up the record of a step once the run is aborted",
+      find: "tries: () => (signal.aborted ? 1 : WRITE_ATTEMPTS),",
+      replace: "tries: () => WRITE_ATTEMPTS,",
+    },
+    {
+      name: "refusing a step whose lease is lost",
+      find: "if (start === undefined) throw leaseLost(step);",
+      replace: 'if (start === undefined) return { state: "new" };',
+    },
+    {
+      name: "refusing the result of a step whose lease is lost",
+      find: "if (!held) throw leaseLost(step);",
+      replace: "void held;",
+    },
+  ]),
+  ...mutantsOf("src/dispatcher/shared.ts", STEPS, [
+    {
+      name: "one search or send at a time at a place",
+      find: "await before;",
+      replace: "",
+    },
+  ]),
+  ...mutantsOf("src/dispatcher/doubt.ts", STEPS, [
+    {
+      name: "seeing the doubt in the causes of an error",
+      find: "const telling = findCause(error, isTelling);",
+      replace:
+        "const telling = error instanceof Error && isTelling(error) ? error : findCause(undefined, isTelling);",
+    },
+    {
+      name: "waiting for the end of a call that a gateway gave up",
+      find: 'if (telling.status === 502 || telling.status === 504) return "under way";',
+      replace: "",
+    },
+  ]),
+  ...mutantsOf("src/dispatcher/persist.ts", STEPS, [
+    {
+      name: "recording a step again when the store was away",
+      find: "if (attempt >= patience.tries()) throw error;",
+      replace: "throw error;",
+    },
+  ]),
+  ...mutantsOf(
+    "src/dispatcher/verdict.ts",
+    ["test/dispatcher/limits.test.ts"],
+    [
+      {
+        name: "parking a step in doubt before its outage is seen",
+        find: "if (findCause(error, isUncertain) !== undefined) return",
+        replace: 'if (codeOf(error) === "STEP_UNCERTAIN") return',
+      },
+    ],
+  ),
+  ...mutantsOf("src/router/writes.ts", WRITES, [
+    {
+      name: "the platform's time of an intent",
+      find: "JSON.stringify({ ...request, at: client.platformNow() })",
+      replace: "JSON.stringify(request)",
+    },
+    {
+      name: "the place of a comment: where the run before wanted it",
+      find: "postOf(request)",
+      replace: "postId",
     },
   ]),
   ...mutantsOf("src/router/find-reply.ts", REPLIES, [
+    {
+      name: "dating an intent by the platform's clock",
+      find: "if (at !== undefined) return at - CLOCK_SLACK_MS;",
+      replace: "if (at !== undefined) return startedAt + client.clockOffsetMs - CLOCK_SLACK_MS;",
+    },
+    {
+      name: "a wide margin where the platform's time was not known",
+      find: "client.clockOffsetMs - UNKNOWN_CLOCK_SLACK_MS;",
+      replace: "client.clockOffsetMs - CLOCK_SLACK_MS;",
+    },
     {
       name: "passing over messages older than the intent",
       find: "if (isOlder(message.createdAt, intent, client)) break;",

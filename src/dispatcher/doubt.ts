@@ -1,0 +1,59 @@
+import { howToSettle } from "../core/step.ts";
+import { ApiError, findCause, messageOf, NetworkError, ServiceBotError } from "../errors.ts";
+
+/** What is known after the effect of a step has failed. */
+export type Doubt =
+  /** Nothing can have happened. */
+  | "none"
+  /** It may have happened, and may still be under way. */
+  | "under way"
+  /** It may have happened; an answer came, so that it is over. */
+  | "answered";
+
+/** What an error, or the first of its causes that says something about it, leaves open. */
+export function doubtOf(error: unknown): Doubt {
+  const telling = findCause(error, isTelling);
+  if (telling === undefined) return "none";
+  if (telling instanceof NetworkError) return telling.sent ? "under way" : "none";
+  if (!(telling instanceof ApiError)) return isAbort(telling) ? "under way" : "answered";
+  // A gateway answers for a platform that may still be at it.
+  if (telling.status === 502 || telling.status === 504) return "under way";
+  return telling.status >= 500 || telling.status === 408 ? "answered" : "none";
+}
+
+function isTelling(error: Error): error is Error {
+  if (error instanceof NetworkError || error instanceof ApiError || isAbort(error)) return true;
+  return error instanceof ServiceBotError && error.code === "API_INVALID_RESPONSE";
+}
+
+function isAbort(error: Error): boolean {
+  return error.name === "AbortError" || error.name === "TimeoutError";
+}
+
+/** A step that has just failed, and that can neither be looked for nor repeated. */
+export function failedInside(step: string, event: string, cause: unknown): ServiceBotError {
+  return new ServiceBotError(
+    "STEP_UNCERTAIN",
+    `The step "${shown(step)}" failed in a way that leaves open whether it took effect (${messageOf(cause)}). ` +
+      remedy(event),
+    { cause },
+  );
+}
+
+/** A step that an earlier run has begun, and that can neither be looked for nor repeated. */
+export function endedInside(step: string, event: string): ServiceBotError {
+  return new ServiceBotError(
+    "STEP_UNCERTAIN",
+    `The run before this one ended inside the step "${shown(step)}": it was killed, stopped or out of time, or its ` +
+      `result could not be recorded. Nobody can tell whether it took effect. ${remedy(event)}`,
+  );
+}
+
+function remedy(event: string): string {
+  return `${howToSettle(event)} Mark the step as repeatable if doing it twice does no harm.`;
+}
+
+/** The name that the handler has given it. */
+export function shown(step: string): string {
+  return step.replace(/^step\//, "");
+}

@@ -1,0 +1,77 @@
+import type { Clock } from "../core/clock.ts";
+import type { Logger } from "../core/logger.ts";
+import type { Effect } from "../core/step.ts";
+import { ServiceBotError } from "../errors.ts";
+import type { Claim, Inbox, StepStart } from "../inbox/inbox.ts";
+import { persist, WRITE_ATTEMPTS } from "./persist.ts";
+
+export interface StepRecordsOptions {
+  readonly inbox: Inbox;
+  readonly claim: Claim;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+/** The intents and results of the steps of one run. What has lost its lease throws LEASE_LOST. */
+export class StepRecords {
+  readonly #options: StepRecordsOptions;
+
+  constructor(options: StepRecordsOptions) {
+    this.#options = options;
+  }
+
+  async begin(step: string, request: string): Promise<StepStart> {
+    const { inbox, claim } = this.#options;
+    const start = await inbox.beginStep(claim, step, request);
+    if (start === undefined) throw leaseLost(step);
+    return start;
+  }
+
+  async renew(step: string, request: string): Promise<void> {
+    const { inbox, claim } = this.#options;
+    if (!(await inbox.restartStep(claim, step, request))) throw leaseLost(step);
+  }
+
+  /** Forgets an intent of which nothing has come. */
+  async drop(step: string): Promise<void> {
+    const { inbox, claim } = this.#options;
+    await this.#patiently(step, () => inbox.dropStep(claim, step));
+  }
+
+  async finish(step: string, { result, ref }: Effect<unknown>): Promise<void> {
+    const { inbox, claim } = this.#options;
+    const text = pack(result);
+    const held = await this.#patiently(step, () => inbox.finishStep(claim, step, text, ref));
+    if (!held) throw leaseLost(step);
+  }
+
+  #patiently(step: string, write: () => Promise<boolean>): Promise<boolean> {
+    const { clock, log, signal } = this.#options;
+    return persist(write, {
+      clock,
+      signal,
+      tries: () => (signal.aborted ? 1 : WRITE_ATTEMPTS),
+      failed: (err) => log.error({ err, step }, "the outcome of a step cannot be written"),
+    });
+  }
+}
+
+/** Wrapped, so that a step without a result gives none again. */
+function pack(result: unknown): string {
+  return JSON.stringify({ value: result });
+}
+
+/** The result of a step as it was recorded. */
+export function unpack<T>(text: string | undefined): T {
+  // A person has said that it took effect; what it gave, nobody knows.
+  const { value }: { value: T } = JSON.parse(text ?? "{}");
+  return value;
+}
+
+function leaseLost(step: string): ServiceBotError {
+  return new ServiceBotError(
+    "LEASE_LOST",
+    `The event was taken over while the step "${step}" ran; this run ends here.`,
+  );
+}

@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import type { Step } from "../../src/core/step.ts";
+import { NetworkError } from "../../src/errors.ts";
+import { message } from "../support/inbox-events.ts";
+import { gate, harness } from "./harness.ts";
+
+const IN_FLIGHT = 11_000;
+const silence = new NetworkError("API_TIMEOUT", "no answer", { sent: true });
+
+test("an event whose call may still be under way keeps no other one waiting, and does not count", async () => {
+  const searched = gate();
+  const step: Step<string> = {
+    name: "reply/1",
+    request: () => "hi",
+    place: () => "dm:a",
+    run: () => Promise.reject(silence),
+    find: async () => {
+      await searched.pass();
+      return { result: "m_1", ref: "m_1" };
+    },
+    inFlightMs: IN_FLIGHT,
+    repeatable: false,
+  };
+  const attempts: number[] = [];
+  const healthy = gate();
+  const { inbox, clock, dispatcher, failures } = harness(
+    async ({ event, attempt, steps }) => {
+      if (event.id !== "1") return void healthy.pass();
+      attempts.push(attempt);
+      await steps.run(step);
+    },
+    { concurrency: 1, maxAttempts: 1 },
+  );
+  await inbox.put([message("1", "a")], "webhook");
+  await dispatcher.idle();
+  await clock.advance(500);
+  await inbox.put([message("2", "b")], "webhook");
+  await healthy.entered;
+  expect(failures).toMatchObject([silence, { code: "RETRY_LATER", delayMs: IN_FLIGHT - 500 }]);
+  await clock.advance(IN_FLIGHT - 500);
+  await searched.entered;
+  searched.open();
+  await dispatcher.idle();
+  expect(attempts).toEqual([1, 1, 1]);
+  expect(await inbox.stats()).toMatchObject({ dead: 0, pending: 0 });
+});

@@ -1,0 +1,184 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { ApiError, NetworkError, ServiceBotError } from "../../src/errors.ts";
+import { died, IN_FLIGHT, StepWorld } from "./step-world.ts";
+
+let world: StepWorld;
+
+beforeEach(async () => {
+  world = new StepWorld();
+  await world.put();
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const broke = new NetworkError("API_UNREACHABLE", "the connection broke", { sent: true });
+const doubts: readonly (readonly [string, Error])[] = [
+  ["a connection that broke", broke],
+  ["a server error", new ApiError("oops", { status: 503 })],
+  ["an answer that cannot be read", new ServiceBotError("API_INVALID_RESPONSE", "not JSON")],
+  ["an abort", new DOMException("it was aborted", "AbortError")],
+  ["a timeout", new DOMException("it took too long", "TimeoutError")],
+  ["any of them as a cause", new Error("the charge failed", { cause: broke })],
+];
+
+describe.each(doubts)("a step that cannot be looked for, after %s", (_name, error) => {
+  test("is uncertain at once, and says why and how to settle it", async () => {
+    const charge = vi.fn(() => Promise.reject(error));
+    const failed = (await world.begin()).run(world.own(charge));
+    await expect(failed).rejects.toMatchObject({ code: "STEP_UNCERTAIN", cause: error });
+    await expect(failed).rejects.toThrow(
+      /"charge" failed.*leaves open.*inbox retry 1 --assume done.*repeatable/,
+    );
+    await expect(failed).rejects.toThrow(error.message);
+    await expect((await world.begin()).run(world.own(charge))).rejects.toMatchObject({
+      code: "STEP_UNCERTAIN",
+    });
+    expect(charge).toHaveBeenCalledTimes(1);
+  });
+
+  test("is run again when it is repeatable", async () => {
+    const failing = world.own(() => Promise.reject(error), { repeatable: true });
+    await expect((await world.begin()).run(failing)).rejects.toBe(error);
+    const again = world.own(() => 42, { repeatable: true });
+    expect(await (await world.begin()).run(again)).toBe(42);
+  });
+});
+
+test.each<[string, Error]>([
+  ["an error of its own", new Error("no such customer")],
+  ["a refusal", new Error("refused", { cause: new ApiError("no", { status: 400 }) })],
+  ["no connection", new NetworkError("API_UNREACHABLE", "down", { sent: false })],
+])("a step that cannot be looked for runs again after %s", async (_name, error) => {
+  const failing = world.own(() => Promise.reject(error));
+  await expect((await world.begin()).run(failing)).rejects.toBe(error);
+  expect(await (await world.begin()).run(world.own(() => 42))).toBe(42);
+});
+
+test("what was aborted is for the next run to judge", async () => {
+  const abort = new AbortController();
+  const reason = new ServiceBotError("HANDLER_TIMEOUT", "too long");
+  const steps = await world.begin(abort.signal);
+  const run = () => {
+    abort.abort(reason);
+    return Promise.reject(new DOMException("aborted", "AbortError"));
+  };
+  await expect(steps.run(world.own(run))).rejects.toMatchObject({ name: "AbortError" });
+  await expect((await world.begin()).run(world.own(run))).rejects.toThrow(
+    "The run before this one",
+  );
+});
+
+describe("after an answer, no call is under way", () => {
+  const failing = (error: Error) =>
+    world.reply("reply/1", "hi", {
+      run: () => {
+        world.send("hi");
+        return Promise.reject(error);
+      },
+    });
+
+  test.each<[string, Error]>([
+    ["500", new ApiError("oops", { status: 500 })],
+    ["408", new ApiError("too slow", { status: 408 })],
+    ["one that cannot be read", new ServiceBotError("API_INVALID_RESPONSE", "not JSON")],
+  ])("be it %s, so the next run looks for it without a wait", async (_name, error) => {
+    await expect((await world.begin()).run(failing(error))).rejects.toBe(error);
+    expect(await (await world.again()).run(world.reply("reply/1", "hi"))).toBe("m_1");
+    expect(world.platform.size).toBe(1);
+  });
+
+  test.each([502, 504])(
+    "but a gateway's %i does not say what the platform does",
+    async (status) => {
+      const error = new ApiError("gateway", { status });
+      await expect((await world.begin()).run(failing(error))).rejects.toBe(error);
+      await expect((await world.again()).run(world.reply("reply/1", "hi"))).rejects.toMatchObject({
+        delayMs: IN_FLIGHT,
+      });
+    },
+  );
+
+  test("which a new process does not know", async () => {
+    const error = new ApiError("oops", { status: 500 });
+    await expect((await world.begin()).run(failing(error))).rejects.toBe(error);
+    await expect((await world.handOver()).run(world.reply("reply/1", "hi"))).rejects.toMatchObject({
+      delayMs: IN_FLIGHT,
+    });
+  });
+
+  test("until it is called anew", async () => {
+    const error = new ApiError("oops", { status: 500 });
+    const unseen = { find: async () => undefined };
+    await expect((await world.begin()).run(failing(error))).rejects.toBe(error);
+    const anew = { ...failing(broke), ...unseen };
+    await expect((await world.again()).run(anew)).rejects.toBe(broke);
+    await expect((await world.again()).run(world.reply("reply/1", "hi"))).rejects.toMatchObject({
+      delayMs: IN_FLIGHT,
+    });
+  });
+});
+
+describe("a store that is away for a moment", () => {
+  const away = new ServiceBotError("STORE_UNAVAILABLE", "the disk is full");
+
+  test("does not make a step that succeeded uncertain", async () => {
+    const finish = vi.spyOn(world.inbox, "finishStep");
+    for (let i = 0; i < 3; i++) finish.mockRejectedValueOnce(away);
+    const charge = vi.fn(() => "charged");
+    const running = (await world.begin()).run(world.own(charge));
+    await world.clock.advance(20_000);
+    expect(await running).toBe("charged");
+    expect(await (await world.handOver()).run(world.own(charge))).toBe("charged");
+    expect(charge).toHaveBeenCalledTimes(1);
+  });
+
+  test("does not make a step that did nothing uncertain", async () => {
+    vi.spyOn(world.inbox, "dropStep").mockRejectedValueOnce(away);
+    const error = new Error("no such customer");
+    const running = (await world.begin()).run(world.own(() => Promise.reject(error)));
+    const failed = expect(running).rejects.toBe(error);
+    await world.clock.advance(20_000);
+    await failed;
+    expect(await (await world.handOver()).run(world.own(() => 42))).toBe(42);
+  });
+
+  test("is waited for about a minute, in 20 tries", async () => {
+    const finish = vi.spyOn(world.inbox, "finishStep").mockRejectedValue(away);
+    const failed = expect((await world.begin()).run(world.own(() => 1))).rejects.toBe(away);
+    await world.clock.advance(100_000);
+    await failed;
+    expect(finish).toHaveBeenCalledTimes(20);
+  });
+
+  test("is not waited for once the run is aborted", async () => {
+    vi.spyOn(Math, "random").mockReturnValue(0.999);
+    const finish = vi.spyOn(world.inbox, "finishStep").mockRejectedValue(away);
+    const abort = new AbortController();
+    const steps = await world.begin(abort.signal);
+    const failed = expect(steps.run(world.own(() => 1))).rejects.toBe(away);
+    await world.underWay();
+    abort.abort();
+    await failed;
+    expect(finish).toHaveBeenCalledTimes(2);
+  });
+
+  test("is not waited for once the lease is lost", async () => {
+    const finish = vi.spyOn(world.inbox, "finishStep");
+    const steps = await world.begin();
+    const gone = { run: async () => ({ result: void (await world.begin()) }) };
+    await expect(steps.run(world.own(() => undefined, gone))).rejects.toMatchObject({
+      code: "LEASE_LOST",
+    });
+    expect(finish).toHaveBeenCalledTimes(1);
+  });
+});
+
+test("a step that the process died in is not blamed on the step", async () => {
+  void (await world.begin()).run(world.own(() => 1, died));
+  await world.underWay();
+  await expect((await world.begin()).run(world.own(() => 1))).rejects.toThrow(
+    /The run before this one ended inside the step "charge": it was killed, stopped or out of time/,
+  );
+});
