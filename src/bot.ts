@@ -13,7 +13,7 @@ import { textsOf } from "./events/parse.ts";
 import type { EventType } from "./events/types.ts";
 import type { InboxAdmin } from "./inbox/admin.ts";
 import type { Inbox } from "./inbox/inbox.ts";
-import type { BotOptions, StartOptions } from "./options.ts";
+import { type BotOptions, checkOptions, type StartOptions } from "./options.ts";
 import type { Mode } from "./poller/mode.ts";
 import { Poller } from "./poller/poller.ts";
 import { expressFace, nodeFace, type WebhookMiddleware, webFace } from "./receiver/faces.ts";
@@ -34,7 +34,9 @@ export class Bot {
   #ready = false;
   #stopped: Promise<void> | undefined;
 
+  /** @throws {ServiceBotError} INVALID_OPTION */
   constructor(options: BotOptions = {}) {
+    checkOptions(options);
     this.#options = options;
   }
 

@@ -3,6 +3,7 @@ import type { ConfigOverrides } from "./config.ts";
 import type { BackoffOptions, Random } from "./core/backoff.ts";
 import type { Clock } from "./core/clock.ts";
 import type { Logger } from "./core/logger.ts";
+import { outOfRange, refuseProblems, retryProblems, TIME_LIMIT, WAIT } from "./core/ranges.ts";
 import type { LaneOf } from "./events/lane.ts";
 import type { Retention } from "./inbox/inbox.ts";
 import type { Mode } from "./poller/mode.ts";
@@ -50,4 +51,19 @@ export interface StartOptions {
    * `start` rejects, and signals are the application's.
    */
   readonly standalone?: boolean;
+}
+
+/** @throws {ServiceBotError} INVALID_OPTION with every problem at once */
+export function checkOptions(options: BotOptions): void {
+  const { retention = {} } = options;
+  refuseProblems([
+    outOfRange("handlerTimeoutMs", options.handlerTimeoutMs, TIME_LIMIT),
+    outOfRange("requestTimeoutMs", options.requestTimeoutMs, TIME_LIMIT),
+    outOfRange("shutdownGraceMs", options.shutdownGraceMs, WAIT),
+    outOfRange("maxBodyBytes", options.maxBodyBytes, { min: 1, whole: true }),
+    outOfRange("maxBacklog", options.maxBacklog, { min: 1, whole: true }),
+    outOfRange("minFreeBytes", options.minFreeBytes, {}),
+    ...retryProblems(options.retry),
+    ...Object.entries(retention).map(([name, ms]) => outOfRange(`retention.${name}`, ms, {})),
+  ]);
 }

@@ -91,7 +91,9 @@ export class Breaker {
   #check({ outages, quota }: Operation): void {
     check(quota, `the quota of "${quota.name}" is used up`);
     check(outages, `the last requests of "${outages.name}" have failed`);
-    check(this.#platform, "the platform has not answered the last requests");
+    const asked = "the platform asked to be left alone";
+    const away = "the platform has not answered the last requests";
+    check(this.#platform, this.#platform.asked ? asked : away);
   }
 
   #failed(error: unknown, { outages, quota }: Operation, passes: Passes): void {

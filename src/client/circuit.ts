@@ -40,6 +40,11 @@ export class Circuit {
     return this.#opened === 0;
   }
 
+  /** True while it is open because the other side said so. */
+  get asked(): boolean {
+    return this.#asked;
+  }
+
   /** How long to wait before the next request, in milliseconds; 0 when it may go now. */
   heldBackMs(): number {
     if (this.closed) return 0;

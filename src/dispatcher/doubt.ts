@@ -15,19 +15,29 @@ export function doubtOf(error: unknown): Doubt {
   const telling = findCause(error, isTelling);
   if (telling === undefined) return "none";
   if (telling instanceof NetworkError) return telling.sent ? "under way" : "none";
-  if (!(telling instanceof ApiError)) return isAbort(telling) ? "under way" : "answered";
+  if (isAbort(telling) || isBrokenConnection(telling)) return "under way";
+  if (!(telling instanceof ApiError)) return "answered";
   // A gateway answers for a platform that may still be at it.
   if (telling.status === 502 || telling.status === 504) return "under way";
   return telling.status >= 500 || telling.status === 408 ? "answered" : "none";
 }
 
 function isTelling(error: Error): error is Error {
-  if (error instanceof NetworkError || error instanceof ApiError || isAbort(error)) return true;
+  if (error instanceof NetworkError || error instanceof ApiError) return true;
+  if (isAbort(error) || isBrokenConnection(error)) return true;
   return error instanceof ServiceBotError && error.code === "API_INVALID_RESPONSE";
 }
 
 function isAbort(error: Error): boolean {
   return error.name === "AbortError" || error.name === "TimeoutError";
+}
+
+/** What Node and its `fetch` say of a connection that was there and broke, whoever was at its other end. */
+function isBrokenConnection(error: Error): boolean {
+  const code = "code" in error ? String(error.code) : "";
+  return /^(ECONNRESET|EPIPE|ETIMEDOUT|UND_ERR_(SOCKET|ABORTED|HEADERS_TIMEOUT|BODY_TIMEOUT))$/.test(
+    code,
+  );
 }
 
 /** A step that has just failed, and that can neither be looked for nor repeated. */

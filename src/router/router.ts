@@ -1,7 +1,8 @@
 import type { Client } from "../client/client.ts";
 import type { HandlerOptions, Job } from "../core/job.ts";
+import { outOfRange, refuseProblems, retryProblems, TIME_LIMIT } from "../core/ranges.ts";
 import { scrubber, showError } from "../core/redact.ts";
-import { LONGEST_WAIT_MS, ServiceBotError } from "../errors.ts";
+import { ServiceBotError } from "../errors.ts";
 import { eventTypes, isEventType, textsOf } from "../events/parse.ts";
 import type { AnyEvent, EventType } from "../events/types.ts";
 import { Begun } from "./begun.ts";
@@ -97,27 +98,12 @@ export class Router {
   }
 }
 
-/** A slip here would show much later, when something fails at night. */
-function checkOptions({ maxAttempts, retry = {}, timeoutMs }: HandlerOptions): void {
-  const problems = [
-    maxAttempts !== undefined && !(Number.isInteger(maxAttempts) && maxAttempts >= 1)
-      ? `maxAttempts must be a whole number from 1 up (got ${maxAttempts})`
-      : undefined,
-    timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= LONGEST_WAIT_MS)
-      ? `timeoutMs must be more than 0 and at most ${LONGEST_WAIT_MS}, which is 365 days (got ${timeoutMs})`
-      : undefined,
-    ...Object.entries(retry).map(([name, value]) => checkRetry(name, value)),
-  ].filter((problem) => problem !== undefined);
-  if (problems.length > 0) throw new ServiceBotError("INVALID_OPTION", `${problems.join("; ")}.`);
-}
-
-/** The factor is no time, and what grows by it ends at `maxMs`. */
-function checkRetry(name: string, value: number): string | undefined {
-  if (name === "factor") {
-    return value >= 0 ? undefined : `retry.factor must be 0 or more (got ${value})`;
-  }
-  if (value >= 0 && value <= LONGEST_WAIT_MS) return undefined;
-  return `retry.${name} must be from 0 to ${LONGEST_WAIT_MS}, which is 365 days (got ${value})`;
+function checkOptions({ maxAttempts, retry, timeoutMs }: HandlerOptions): void {
+  refuseProblems([
+    outOfRange("maxAttempts", maxAttempts, { min: 1, whole: true }),
+    outOfRange("timeoutMs", timeoutMs, TIME_LIMIT),
+    ...retryProblems(retry),
+  ]);
 }
 
 function unknownType(type: string): ServiceBotError {

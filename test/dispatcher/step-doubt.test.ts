@@ -14,12 +14,14 @@ afterEach(() => {
 });
 
 const broke = new NetworkError("API_UNREACHABLE", "the connection broke", { sent: true });
+const reset = Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
 const doubts: readonly (readonly [string, Error])[] = [
   ["a connection that broke", broke],
   ["a server error", new ApiError("oops", { status: 503 })],
   ["an answer that cannot be read", new ServiceBotError("API_INVALID_RESPONSE", "not JSON")],
   ["an abort", new DOMException("it was aborted", "AbortError")],
   ["a timeout", new DOMException("it took too long", "TimeoutError")],
+  ["a fetch of one's own that broke", new TypeError("fetch failed", { cause: reset })],
   ["any of them as a cause", new Error("the charge failed", { cause: broke })],
 ];
 
@@ -49,6 +51,10 @@ describe.each(doubts)("a step that cannot be looked for, after %s", (_name, erro
 test.each<[string, Error]>([
   ["an error of its own", new Error("no such customer")],
   ["a refusal", new Error("refused", { cause: new ApiError("no", { status: 400 }) })],
+  [
+    "a fetch of one's own that never connected",
+    Object.assign(new Error("x"), { code: "ECONNREFUSED" }),
+  ],
   ["no connection", new NetworkError("API_UNREACHABLE", "down", { sent: false })],
 ])("a step that cannot be looked for runs again after %s", async (_name, error) => {
   const failing = world.own(() => Promise.reject(error));

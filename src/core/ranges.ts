@@ -1,0 +1,50 @@
+import { LONGEST_WAIT_MS, ServiceBotError } from "../errors.ts";
+import type { BackoffOptions } from "./backoff.ts";
+
+/** What a number may be; absent bounds are open. */
+export interface Range {
+  /** 0 by default. */
+  readonly min?: number;
+  readonly max?: number;
+  readonly whole?: boolean;
+  /** What `max` is in words, such as `365 days`. */
+  readonly maxText?: string;
+}
+
+/** A wait or a time limit, in milliseconds. */
+export const WAIT: Range = { max: LONGEST_WAIT_MS, maxText: "365 days" };
+
+/** A time limit, which cannot be 0, in milliseconds. */
+export const TIME_LIMIT: Range = { ...WAIT, min: 1 };
+
+/** What is wrong with an option, in a sentence that names it and its range; undefined when nothing is. */
+export function outOfRange(
+  name: string,
+  value: number | undefined,
+  { min = 0, max = Number.POSITIVE_INFINITY, whole = false, maxText }: Range,
+): string | undefined {
+  if (value === undefined) return undefined;
+  if (value >= min && value <= max && (!whole || Number.isInteger(value))) return undefined;
+  const kind = whole ? "a whole number " : "";
+  const words = maxText === undefined ? "" : `, which is ${maxText}`;
+  const range =
+    max === Number.POSITIVE_INFINITY ? `from ${min} up` : `from ${min} to ${max}${words}`;
+  return `${name} must be ${kind}${range} (got ${value})`;
+}
+
+/** The problems of a retry policy. The factor is no time, and what grows by it ends at `maxMs`. */
+export function retryProblems(retry: Partial<BackoffOptions> = {}): (string | undefined)[] {
+  return Object.entries(retry).map(([name, value]) =>
+    outOfRange(`retry.${name}`, value, name === "factor" ? {} : WAIT),
+  );
+}
+
+/**
+ * A slip in an option would show much later, when something fails at night.
+ *
+ * @throws {ServiceBotError} INVALID_OPTION with every problem at once
+ */
+export function refuseProblems(problems: readonly (string | undefined)[]): void {
+  const real = problems.filter((problem) => problem !== undefined);
+  if (real.length > 0) throw new ServiceBotError("INVALID_OPTION", `${real.join("; ")}.`);
+}
