@@ -22,6 +22,7 @@ import type { RouteOptions } from "./receiver/routes.ts";
 import { type Listening, listen } from "./receiver/server.ts";
 import type { Middleware } from "./router/compose.ts";
 import { type ErrorObserver, type Handler, Router } from "./router/router.ts";
+import { type BotStatus, readStatus, type StatusSources, writeStatus } from "./status.ts";
 
 /** A webhook receiver with a durable inbox, typed handlers and polling as the fallback. */
 export class Bot {
@@ -111,6 +112,16 @@ export class Bot {
   /** Whether the webhook or polling brings the events now; undefined when the log is never read. */
   get mode(): Mode | undefined {
     return this.#parts?.poller?.mode;
+  }
+
+  /**
+   * How the bot is doing: what brings the events and why, how far the log is read, what waits and what has
+   * died. Times are milliseconds since 1970. Also answered when the store does not.
+   *
+   * @throws {ServiceBotError} NOT_STARTED
+   */
+  async status(): Promise<BotStatus> {
+    return await readStatus(this.#started().status);
   }
 
   /**
@@ -207,6 +218,7 @@ interface Parts {
   /** Absent with DELIVERY=webhook. */
   readonly poller: Poller | undefined;
   readonly routes: RouteOptions;
+  readonly status: StatusSources;
 }
 
 /** Wires the parts together. Nothing runs yet. */
@@ -252,16 +264,26 @@ async function assemble(
     laneOf,
     // Signatures are dated by the time of day.
     clock: wall,
+    steady: clock,
     log,
     onDelivery: (events) => poller?.delivered(events),
   });
+  const status: StatusSources = {
+    clock,
+    startedAt: clock.now(),
+    isReady: async () => isReady() && (await answers(inbox)),
+    receiver,
+    poller,
+    inbox,
+  };
   const routes: RouteOptions = {
     receiver: config.delivery === "polling" ? undefined : receiver,
     path: config.webhookPath,
     maxBodyBytes: options.maxBodyBytes ?? 1_048_576,
-    isReady: async () => isReady() && (await answers(inbox)),
+    isReady: status.isReady,
+    report: async () => writeStatus(await readStatus(status)),
   };
-  return { log, inbox, dispatcher, poller, routes };
+  return { log, inbox, dispatcher, poller, routes, status };
 }
 
 function makeClient(config: Config, options: BotOptions, clock: Clock, log: Logger): Client {

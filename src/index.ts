@@ -70,8 +70,10 @@ export type {
 } from "./inbox/records.ts";
 export type { BotOptions, StartOptions } from "./options.ts";
 export type { Mode } from "./poller/mode.ts";
+export type { PollFailure } from "./poller/record.ts";
 export type { WebhookMiddleware } from "./receiver/faces.ts";
 export type { Middleware } from "./router/compose.ts";
 export type { Context, EventFor, StepOptions } from "./router/context.ts";
 export type { ErrorObserver, Handler } from "./router/router.ts";
 export { sign, type Verdict, type VerifyOptions, verify } from "./signature/signature.ts";
+export type { BotStatus, InboxStatus, LogStatus } from "./status.ts";

@@ -17,7 +17,16 @@ interface Import {
 const ground = ["errors", "core"];
 const words = [...ground, "events", "signature"];
 const doors = [...words, "client", "inbox"];
-const runtime = [...doors, "receiver", "poller", "dispatcher", "router", "config", "options"];
+const runtime = [
+  ...doors,
+  "receiver",
+  "poller",
+  "dispatcher",
+  "router",
+  "config",
+  "options",
+  "status",
+];
 
 /**
  * What each room may import besides itself: always from a floor below. A room is a folder of src, or a
@@ -39,6 +48,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   config: ground,
   env: ground,
   options: [...words, "client", "config", "poller", "inbox"],
+  status: ["core", "inbox", "poller", "receiver"],
   bot: [...runtime, "inbox/sqlite"],
   index: [...runtime, "bot"],
   testing: [...words, "client"],

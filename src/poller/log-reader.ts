@@ -41,9 +41,20 @@ export class LogReader {
   #cursor: string | undefined;
   #head: string | undefined;
   #resumed = false;
+  #atEnd = false;
 
   constructor(options: LogReaderOptions) {
     this.#options = options;
+  }
+
+  /** The stored position; undefined before there is one, and while the log is empty. */
+  get cursor(): string | undefined {
+    return this.#cursor;
+  }
+
+  /** Whether the last read came to the end of the log, rather than gave up on pages without events. */
+  get atEnd(): boolean {
+    return this.#atEnd;
   }
 
   /** Finds the place to begin at. True when it continues from a stored cursor. */
@@ -76,14 +87,15 @@ export class LogReader {
       // An empty cursor would mean "the present" when it is sent back, so it is never followed.
       const next = page.cursor === "" ? since : page.cursor;
       empty = page.events.length === 0 ? empty + 1 : 0;
-      const atEnd = next === since || empty > MAX_EMPTY_PAGES;
+      this.#atEnd = next === since;
+      const isLast = this.#atEnd || empty > MAX_EMPTY_PAGES;
       // The next page is on its way while this one is stored.
-      if (!atEnd) fetching = this.#fetch(next, signal);
+      if (!isLast) fetching = this.#fetch(next, signal);
       // Should storing fail, nobody waits for that page any more.
       fetching.catch(() => undefined);
       found.push(...(await this.#store(page, next)));
       since = next;
-      if (atEnd) break;
+      if (isLast) break;
     }
     this.#head = since;
     return found;

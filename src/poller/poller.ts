@@ -11,6 +11,7 @@ import {
   type Observation,
   observe,
 } from "./mode.ts";
+import { type PollerStatus, PollRecord } from "./record.ts";
 
 export interface PollerOptions extends LogReaderOptions {
   readonly clock: Clock;
@@ -39,6 +40,7 @@ const MAX_PAUSE_MS = 60_000;
 export class Poller {
   readonly #options: PollerOptions;
   readonly #reader: LogReader;
+  readonly #record: PollRecord;
   readonly #stopping = new AbortController();
   #state: ModeState;
   #loop: Promise<void> = Promise.resolve();
@@ -53,11 +55,19 @@ export class Poller {
     this.#options = options;
     this.#reader = new LogReader(options);
     const state = initialMode(options.webhookTypes);
-    this.#state = options.delivery === "polling" ? { ...state, mode: "polling" } : state;
+    const polls = options.delivery === "polling";
+    this.#state = polls ? { ...state, mode: "polling" } : state;
+    const reason = polls ? "DELIVERY=polling" : "the bot has started";
+    this.#record = new PollRecord(options.clock.now(), reason);
   }
 
   get mode(): Mode {
     return this.#state.mode;
+  }
+
+  /** How it has gone so far. */
+  get status(): PollerStatus {
+    return this.#record.show(this.mode, this.#reader.cursor);
   }
 
   start(): void {
@@ -106,6 +116,7 @@ export class Poller {
     // What the webhook has brought since the log did is not missing any more.
     const found = read.filter(({ id }) => !brought.has(id));
     if (audit) this.#auditedAt = started;
+    this.#record.read(clock.now(), { started, atEnd: this.#reader.atEnd });
     if (found.length > 0) log.info({ found: found.length, mode: this.mode }, "polled");
     this.#observe({ kind: "round", now: platformNow(), found, resumed });
   }
@@ -126,12 +137,13 @@ export class Poller {
   }
 
   #observe(observation: Observation): void {
-    const { delivery, silenceMs, log, onSwitch } = this.#options;
+    const { delivery, silenceMs, clock, log, onSwitch } = this.#options;
     if (delivery === "polling") return;
     const { state, switched } = observe(this.#state, observation, silenceMs);
     this.#state = state;
     if (switched === undefined) return;
     const { to, reason } = switched;
+    this.#record.switched(clock.now(), reason);
     if (to === "polling") log.warn({ mode: to, reason }, "polling takes over from the webhook");
     else log.info({ mode: to, reason }, "the webhook is used again; polling goes back to audits");
     onSwitch?.(to, reason);
@@ -145,8 +157,9 @@ export class Poller {
 
   /** Logs a failed round; returns how long to wait before the next one, in milliseconds. */
   #failed(err: unknown): number {
-    const { log, pollIntervalMs, random } = this.#options;
+    const { clock, log, pollIntervalMs, random } = this.#options;
     this.#failures += 1;
+    this.#record.failed(clock.now(), err);
     if (err instanceof ApiError && (err.status === 401 || err.status === 403)) {
       if (!this.#refused) {
         log.error(

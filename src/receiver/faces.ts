@@ -53,25 +53,27 @@ function fromNode(request: BodyRequest & { readonly originalUrl?: string }): Inc
   return {
     method: request.method ?? "GET",
     // As the client sent it, also where Express has mounted the middleware under a prefix.
-    path: withoutQuery(request.originalUrl ?? request.url ?? "/"),
+    ...target(request.originalUrl ?? request.url ?? "/"),
     signature: request.headers[SIGNATURE_HEADER],
     read: (limit) => readBody(request, limit),
   };
 }
 
 function fromWeb(request: Request): Incoming {
+  const { pathname, search } = new URL(request.url);
   return {
     method: request.method,
-    path: withoutQuery(new URL(request.url).pathname),
+    ...target(pathname + search),
     signature: request.headers.get(SIGNATURE_HEADER) ?? undefined,
     read: (limit) => readWebBody(request, limit),
   };
 }
 
 /** A slash at the end is forgiven: it is a common slip in the portal's address field. */
-function withoutQuery(url: string): string {
-  const path = url.split("?", 1)[0] ?? "/";
-  return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+function target(url: string): Pick<Incoming, "path" | "query"> {
+  const [path = "/", ...rest] = url.split("?");
+  const bare = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+  return { path: bare, query: rest.join("?") };
 }
 
 function write(response: ServerResponse, answer: Answer, method: string | undefined): void {

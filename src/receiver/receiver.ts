@@ -13,6 +13,8 @@ export interface ReceiverOptions {
   readonly secrets: readonly string[];
   readonly laneOf: LaneOf;
   readonly clock: Clock;
+  /** What dates `lastDeliveryAt`; `clock` by default, which follows the system's time. */
+  readonly steady?: Clock;
   readonly log: Logger;
   /** Called with each batch once it is stored, duplicates included: the webhook's sign of life. */
   readonly onDelivery?: (events: readonly NewEvent[]) => void;
@@ -34,9 +36,15 @@ const RETRY_AFTER_SECONDS = 5;
  */
 export class Receiver {
   readonly #options: ReceiverOptions;
+  #lastDeliveryAt: number | undefined;
 
   constructor(options: ReceiverOptions) {
     this.#options = options;
+  }
+
+  /** When the last batch was stored, duplicates and empty ones included; in milliseconds since 1970. */
+  get lastDeliveryAt(): number | undefined {
+    return this.#lastDeliveryAt;
   }
 
   /**
@@ -57,6 +65,7 @@ export class Receiver {
     try {
       const batch = readBatch(events, laneOf);
       const result = await this.#options.inbox.put(batch, "webhook");
+      this.#lastDeliveryAt = (this.#options.steady ?? clock).now();
       this.#tell(batch);
       return this.#accept(events.length, result, started);
     } catch (error) {

@@ -7,6 +7,8 @@ export interface Incoming {
   readonly method: string;
   /** Without the query. */
   readonly path: string;
+  /** What follows the question mark; empty when there is none. */
+  readonly query: string;
   /** The value of `X-Service-Signature`. */
   readonly signature: string | readonly string[] | undefined;
   /** Reads the raw body, at most `limit` bytes of it. */
@@ -25,6 +27,8 @@ export interface WebhookOptions {
 export interface RouteOptions extends WebhookOptions {
   /** True when the store answers and the bot is not draining. */
   readonly isReady: () => Promise<boolean>;
+  /** What `/readyz?verbose` tells anybody who asks; `ready` is what `isReady` says. */
+  readonly report: () => Promise<{ readonly ready: boolean }>;
 }
 
 /** Answers what is meant for the webhook; undefined for anything else. */
@@ -50,23 +54,33 @@ export async function answerAny(incoming: Incoming, options: RouteOptions): Prom
   }
 }
 
-async function answerRest({ method, path }: Incoming, options: RouteOptions): Promise<Answer> {
+async function answerRest(
+  { method, path, query }: Incoming,
+  options: RouteOptions,
+): Promise<Answer> {
   if (path !== "/healthz" && path !== "/readyz") {
     const webhook = options.receiver === undefined ? "" : ` The webhook is at ${options.path}.`;
     return failure(404, "NOT_FOUND", `Nothing is here.${webhook}`);
   }
   if (method !== "GET" && method !== "HEAD") return methodNotAllowed("GET, HEAD");
   if (path === "/healthz") return json(200, { status: "ok" });
+  if (new URLSearchParams(query).has("verbose")) return told(await options.report());
   if (await options.isReady()) return json(200, { status: "ready" });
   return notReady;
 }
+
+const soon = { "retry-after": "5" };
 
 const notReady = failure(
   503,
   "NOT_READY",
   "The bot is starting or stopping, or its store does not answer.",
-  { "retry-after": "5" },
+  soon,
 );
+
+function told(report: { readonly ready: boolean }): Answer {
+  return report.ready ? json(200, report) : json(503, report, soon);
+}
 
 function methodNotAllowed(allow: string): Answer {
   return failure(405, "METHOD_NOT_ALLOWED", `Use ${allow}.`, { allow });

@@ -79,7 +79,6 @@ async function run(options: { careless: boolean }): Promise<string> {
     apiKey: canaries.apiKey,
     webhookSecret: canaries.webhookSecret,
     databaseUrl: "file::memory:",
-    delivery: "webhook",
     maxAttempts: 2,
     logger: createLogger({
       level: "trace",
@@ -115,6 +114,8 @@ async function run(options: { careless: boolean }): Promise<string> {
     await clock.advance(300_000);
     await bot.idle();
   }
+  const status = await bot.handle(new Request("http://bot.test/readyz?verbose"));
+  output.push(await status.text(), JSON.stringify(await bot.status()));
   await bot.stop();
   return output.join("\n");
 }
@@ -131,6 +132,8 @@ describe("a bot that meets every kind of failure", () => {
       "SIGNATURE_MISMATCH",
       "BODY_INVALID",
       "an onError observer failed",
+      '"lastPollError":{"code":"API_ERROR","status":400}',
+      '"deadLetters":',
     ]) {
       expect(output).toContain(told);
     }

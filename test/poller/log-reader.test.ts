@@ -191,3 +191,26 @@ describe("the stored cursor", () => {
     expect(await full.cursor(CURSOR)).toBeUndefined();
   });
 });
+
+describe("the end of the log", () => {
+  test("is known to be reached when the cursor stands still, also in an empty log", async () => {
+    const reader = await open();
+    expect(reader.atEnd).toBe(false);
+    await reader.read("cursor", signal);
+    expect(reader.atEnd).toBe(true);
+  });
+
+  test("is not claimed when a read gives up on pages without events", async () => {
+    let pages = 150;
+    const events = async ({ since = "0" }: { since?: string | undefined }) => {
+      const moves = pages > 0;
+      pages -= 1;
+      return { events: [], cursor: String(Number(since) + (moves ? 1 : 0)), date: clock.now() };
+    };
+    const reader = await open({ client: { events } });
+    await reader.read("head", signal);
+    expect(reader.atEnd).toBe(false);
+    await reader.read("head", signal);
+    expect(reader.atEnd).toBe(true);
+  });
+});

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { sleep } from "../../src/core/clock.ts";
 import { ApiError, NetworkError } from "../../src/errors.ts";
 import { defaultLane } from "../../src/events/lane.ts";
 import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
@@ -130,6 +131,31 @@ describe("polling", () => {
     log.requests.length = 0;
     await clock.advance(AUDIT * 3);
     expect(log.requests.length).toBeLessThanOrEqual(4);
+  });
+});
+
+describe("the status", () => {
+  test("claims no end of the log for a read that gave up on pages without events", async () => {
+    const events = async ({ since = "0" }: { since?: string | undefined }) => ({
+      events: [],
+      cursor: String(Number(since) + 1),
+      date: clock.now(),
+    });
+    const poller = await start({ client: { events } });
+    await clock.advance(POLL);
+    expect(poller.status.lastPollAt).toBeDefined();
+    expect(poller.status.readToEndAt).toBeUndefined();
+  });
+
+  test("dates the end of the log by when the read began, for events may come while it goes on", async () => {
+    const slow: typeof log.events = async (query) => {
+      await sleep(clock, 100);
+      return await log.events(query);
+    };
+    const began = clock.now();
+    const poller = await start({ client: { events: slow }, startFrom: "oldest" });
+    await clock.advance(100);
+    expect(poller.status).toMatchObject({ readToEndAt: began, lastPollAt: began + 100 });
   });
 });
 

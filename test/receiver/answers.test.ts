@@ -406,6 +406,23 @@ describe.each(faces.filter(({ standalone }) => standalone))("health over $name",
     }
   });
 
+  test("/readyz?verbose has the codes of /readyz, and tells more", async () => {
+    for (const ready of [true, false]) {
+      const report = { ready, mode: "auditing" };
+      const { routes } = makeRig({}, { isReady: async () => ready, report: async () => report });
+      const send = await face.open(routes);
+      for (const path of ["/readyz?verbose", "/readyz/?verbose=1", "/readyz?a=b&verbose"]) {
+        const answer = await send({ path });
+        expect(answer.status).toBe(ready ? 200 : 503);
+        expect(answer.headers["retry-after"]).toBe(ready ? undefined : "5");
+        expect(JSON.parse(answer.text)).toEqual(report);
+      }
+      for (const path of ["/readyz?", "/readyz?verbosely", "/readyz?a=verbose"]) {
+        expect((await send({ path })).text).not.toContain("auditing");
+      }
+    }
+  });
+
   test("both are there also when events are polled for", async () => {
     const { routes } = makeRig({}, { receiver: undefined });
     const send = await face.open(routes);
@@ -431,9 +448,12 @@ describe.each(faces.filter(({ standalone }) => standalone))("health over $name",
   test("what breaks in here is a 500 that tells nothing", async () => {
     const isReady = () => Promise.reject(new Error(`cannot read ${secret}`));
     const send = await face.open(makeRig({}, { isReady }).routes);
-    const answer = await send({ path: "/readyz" });
-    expect(answer.status).toBe(500);
-    expect(errorIn(answer).code).toBe("INTERNAL");
-    expect(answer.text).not.toContain(secret);
+    const { routes } = makeRig({}, { report: isReady });
+    const verbose = await (await face.open(routes))({ path: "/readyz?verbose" });
+    for (const answer of [await send({ path: "/readyz" }), verbose]) {
+      expect(answer.status).toBe(500);
+      expect(errorIn(answer).code).toBe("INTERNAL");
+      expect(answer.text).not.toContain(secret);
+    }
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { NewEvent } from "../../src/inbox/inbox.ts";
+import { ManualClock } from "../../src/testing/manual-clock.ts";
 import { batchOf, delivery, faces, makeRig } from "./support.ts";
 
 describe.each(faces)("onDelivery, over $name", (face) => {
@@ -43,5 +44,28 @@ describe.each(faces)("onDelivery, over $name", (face) => {
         err: expect.objectContaining({ message: "the observer broke" }),
       }),
     );
+  });
+});
+
+describe.each(faces)("lastDeliveryAt, over $name", (face) => {
+  test("is when a batch was stored last, by the clock that is not set", async () => {
+    const steady = new ManualClock(5_000);
+    const { routes, receiver } = makeRig({ steady });
+    const send = await face.open(routes);
+    await send(delivery("{"));
+    expect(receiver.lastDeliveryAt).toBeUndefined();
+    await send(delivery(batchOf("1")));
+    expect(receiver.lastDeliveryAt).toBe(5_000);
+    await steady.advance(100);
+    await send(delivery(batchOf("1")));
+    expect(receiver.lastDeliveryAt).toBe(5_100);
+  });
+
+  test("is not moved by a batch that could not be stored", async () => {
+    const { routes, receiver } = makeRig({
+      inbox: { put: () => Promise.reject(new Error("away")) },
+    });
+    await (await face.open(routes))(delivery(batchOf("1")));
+    expect(receiver.lastDeliveryAt).toBeUndefined();
   });
 });

@@ -74,6 +74,7 @@ export function makeRig(
       path: "/webhook",
       maxBodyBytes: limit,
       isReady: async () => true,
+      report: async () => ({ ready: true }),
       ...routes,
     },
     log,

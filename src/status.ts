@@ -1,0 +1,142 @@
+import type { Clock } from "./core/clock.ts";
+import type { Inbox } from "./inbox/inbox.ts";
+import type { Mode } from "./poller/mode.ts";
+import type { Poller } from "./poller/poller.ts";
+import type { PollerStatus } from "./poller/record.ts";
+import type { Receiver } from "./receiver/receiver.ts";
+
+/**
+ * How a bot is doing, without secrets and without anything that people wrote. Times are milliseconds since
+ * 1970 on the bot's clock, which is not moved when the system's time is set; `/readyz?verbose` writes
+ * them as ISO 8601 in UTC, and null for undefined. What lies before the start of the process is not
+ * remembered, except for `inbox` and the cursor.
+ */
+export interface BotStatus {
+  /** When this was the status. */
+  readonly at: number;
+  /** What `/readyz` answers with 200: the bot has started, is not stopping, and its store answers. */
+  readonly ready: boolean;
+  /**
+   * `auditing`: the webhook brings the events, and the log is read now and then; `polling`: the log brings
+   * them; `webhook`: the log is never read (DELIVERY=webhook).
+   */
+  readonly mode: Mode | "webhook";
+  /** When the mode began: with the last switch, or with the start. */
+  readonly modeSince: number;
+  /** The reason of the last switch, for people; before the first one, why the bot began in this mode. */
+  readonly modeReason: string;
+  /** When the last delivery was stored, duplicates and empty ones included. */
+  readonly lastDeliveryAt: number | undefined;
+  /** Undefined when the log is never read. */
+  readonly log: LogStatus | undefined;
+  /** Undefined when the store does not answer. */
+  readonly inbox: InboxStatus | undefined;
+}
+
+/** How far the platform's event log has been read. */
+export interface LogStatus
+  extends Pick<PollerStatus, "cursor" | "lastPollAt" | "lastPollError" | "readToEndAt"> {
+  /**
+   * How long ago `readToEndAt` was, in milliseconds: what the log showed by then is in the inbox, so nothing
+   * that the webhook lost has been missing for longer than this. The exception is an event that the platform
+   * entered late, out of order: the next audit finds it. Up to the interval of the mode, and the time
+   * that a read takes, is normal. Undefined until the end was reached.
+   */
+  readonly lagMs: number | undefined;
+}
+
+/** What waits in the inbox, and what has been given up. */
+export interface InboxStatus {
+  /** Events that are not handled yet, those that wait for a retry included. */
+  readonly pending: number;
+  /** When the oldest of them was received. */
+  readonly oldestPendingAt: number | undefined;
+  /** The same as an age, in milliseconds. */
+  readonly oldestPendingAgeMs: number | undefined;
+  /** Events that will not be handled unless a person retries them. */
+  readonly deadLetters: number;
+}
+
+/** Where a status comes from. */
+export interface StatusSources {
+  readonly clock: Clock;
+  /** When the bot was started, on that clock. */
+  readonly startedAt: number;
+  readonly isReady: () => Promise<boolean>;
+  readonly receiver: Pick<Receiver, "lastDeliveryAt">;
+  readonly poller: Pick<Poller, "status"> | undefined;
+  readonly inbox: Pick<Inbox, "stats">;
+}
+
+/** Reads the status. A store that does not answer is part of it, not a failure. */
+export async function readStatus(sources: StatusSources): Promise<BotStatus> {
+  const { clock, startedAt, isReady, receiver, poller, inbox } = sources;
+  const ready = await isReady();
+  const stats = await inbox.stats().catch(() => undefined);
+  const at = clock.now();
+  const ageOf = (then: number | undefined) =>
+    then === undefined ? undefined : Math.max(0, at - then);
+  const { mode, modeSince, modeReason, ...read } = poller?.status ?? {
+    mode: "webhook" as const,
+    modeSince: startedAt,
+    modeReason: "DELIVERY=webhook",
+  };
+  return {
+    at,
+    ready,
+    mode,
+    modeSince,
+    modeReason,
+    lastDeliveryAt: receiver.lastDeliveryAt,
+    log: "cursor" in read ? { ...read, lagMs: ageOf(read.readToEndAt) } : undefined,
+    inbox: stats && {
+      pending: stats.pending,
+      oldestPendingAt: stats.oldestPendingAt,
+      oldestPendingAgeMs: ageOf(stats.oldestPendingAt),
+      deadLetters: stats.dead,
+    },
+  };
+}
+
+/** What `/readyz?verbose` answers. */
+export type WrittenStatus = Readonly<Record<Exclude<keyof BotStatus, "ready">, unknown>> & {
+  readonly ready: boolean;
+};
+
+/** The status as JSON has it: every field is there, times are ISO 8601, null stands for undefined. */
+export function writeStatus(status: BotStatus): WrittenStatus {
+  const { at, ready, mode, modeSince, modeReason, lastDeliveryAt, log, inbox } = status;
+  return {
+    at: iso(at),
+    ready,
+    mode,
+    modeSince: iso(modeSince),
+    modeReason,
+    lastDeliveryAt: iso(lastDeliveryAt),
+    log: log === undefined ? null : writeLog(log),
+    inbox: inbox === undefined ? null : writeInbox(inbox),
+  };
+}
+
+function writeLog({ cursor, lastPollAt, lastPollError: error, readToEndAt, lagMs }: LogStatus) {
+  return {
+    cursor: cursor ?? null,
+    lastPollAt: iso(lastPollAt),
+    lastPollError: error === undefined ? null : { code: error.code, status: error.status ?? null },
+    readToEndAt: iso(readToEndAt),
+    lagMs: lagMs ?? null,
+  };
+}
+
+function writeInbox({ pending, oldestPendingAt, oldestPendingAgeMs, deadLetters }: InboxStatus) {
+  return {
+    pending,
+    oldestPendingAt: iso(oldestPendingAt),
+    oldestPendingAgeMs: oldestPendingAgeMs ?? null,
+    deadLetters,
+  };
+}
+
+function iso(ms: number | undefined): string | null {
+  return ms === undefined ? null : new Date(ms).toISOString();
+}

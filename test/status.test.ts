@@ -1,0 +1,310 @@
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { Bot, type BotOptions, type BotStatus, RetryLater } from "../src/index.ts";
+import { SIGNATURE_HEADER, sign } from "../src/signature/signature.ts";
+import { ManualClock } from "../src/testing/manual-clock.ts";
+import { FakeLog } from "./poller/fake-log.ts";
+import { botOptions, runBot, runPlatform } from "./support/running-bot.ts";
+
+const START = 1_800_000_000_000;
+const POLL = 4_000;
+const AUDIT = 60_000;
+const SECRET = "whsec_of_this_test";
+
+let clock: ManualClock;
+let log: FakeLog;
+/** What the platform answers instead of its log. */
+let refusal: (() => Response) | undefined;
+
+beforeEach(() => {
+  clock = new ManualClock(START);
+  log = new FakeLog(clock);
+  refusal = undefined;
+});
+
+const readLog = async (url: string): Promise<Response> => {
+  if (refusal !== undefined) return refusal();
+  const since = new URL(url).searchParams.get("since");
+  const { events, cursor } = await log.events(since === null ? {} : { since });
+  return Response.json(
+    { events, cursor },
+    { headers: { date: new Date(clock.now()).toUTCString() } },
+  );
+};
+
+async function start(
+  options: BotOptions = {},
+  register: (bot: Bot) => void = () => undefined,
+): Promise<Bot> {
+  const bot = new Bot({
+    env: {},
+    baseUrl: "http://platform.test",
+    apiKey: "for-tests-only",
+    webhookSecret: SECRET,
+    databaseUrl: "file::memory:",
+    logLevel: "silent",
+    fetch: readLog,
+    clock,
+    random: () => 0,
+    ...options,
+  });
+  register(bot);
+  await bot.start({ listen: false });
+  onTestFinished(() => bot.stop());
+  await clock.advance(0);
+  return bot;
+}
+
+async function deliver(bot: Bot, ids: readonly string[], secret = SECRET): Promise<number> {
+  const from = { userId: "u", username: "ada", name: "Ada" };
+  const payload = { conversationId: "c1", from, excerpt: "hi" };
+  const events = ids.map((id) => ({ id, type: "dm.message", payload, createdAt: "" }));
+  const body = JSON.stringify({ events });
+  const headers = { [SIGNATURE_HEADER]: sign(body, secret, clock.now() / 1000) };
+  const request = new Request("http://bot.test/webhook", { method: "POST", body, headers });
+  const { status } = await bot.handle(request);
+  await clock.advance(0);
+  return status;
+}
+
+const ask = (bot: Bot, query = "?verbose") =>
+  bot.handle(new Request(`http://bot.test/readyz${query}`));
+
+describe("bot.status()", () => {
+  test("is refused before the start", async () => {
+    await expect(new Bot().status()).rejects.toMatchObject({ code: "NOT_STARTED" });
+  });
+
+  test("of a bot that has just started names the start as the reason of its mode", async () => {
+    expect(await (await start()).status()).toEqual({
+      at: START,
+      ready: true,
+      mode: "auditing",
+      modeSince: START,
+      modeReason: "the bot has started",
+      lastDeliveryAt: undefined,
+      log: {
+        cursor: "0",
+        lastPollAt: START,
+        lastPollError: undefined,
+        readToEndAt: START,
+        lagMs: 0,
+      },
+      inbox: {
+        pending: 0,
+        oldestPendingAt: undefined,
+        oldestPendingAgeMs: undefined,
+        deadLetters: 0,
+      },
+    } satisfies BotStatus);
+  });
+
+  test("dates the last delivery that was stored, repeats included, and none that was refused", async () => {
+    const bot = await start();
+    await clock.advance(1_000);
+    expect(await deliver(bot, ["1"])).toBe(200);
+    expect((await bot.status()).lastDeliveryAt).toBe(START + 1_000);
+    await clock.advance(1_000);
+    expect(await deliver(bot, ["2"], "whsec_of_another")).toBe(401);
+    expect((await bot.status()).lastDeliveryAt).toBe(START + 1_000);
+    expect(await deliver(bot, ["1"])).toBe(200);
+    expect((await bot.status()).lastDeliveryAt).toBe(START + 2_000);
+  });
+
+  test("tells each switch with its time and its reason", async () => {
+    const bot = await start();
+    await deliver(bot, ["1"]);
+    log.add("1");
+    log.add("2");
+    // Found by the audit, and long enough overdue by then.
+    await clock.advance(AUDIT);
+    expect(await bot.status()).toMatchObject({
+      mode: "polling",
+      modeSince: START + AUDIT,
+      modeReason: "1 event did not come by webhook within 45 s",
+    });
+    await deliver(bot, ["2"]);
+    await clock.advance(2 * POLL);
+    const back = await bot.status();
+    expect(back).toMatchObject({
+      mode: "auditing",
+      modeReason: "the webhook delivers again",
+    });
+    expect(back.modeSince).toBeGreaterThan(START + AUDIT);
+    expect(back.modeSince).toBeLessThanOrEqual(clock.now());
+  });
+
+  test("shows the stored cursor, which stays behind what is younger than a minute", async () => {
+    const bot = await start();
+    log.add("7");
+    await clock.advance(AUDIT - 1);
+    log.add("8");
+    await clock.advance(1);
+    expect((await bot.status()).log?.cursor).toBe("0");
+    await clock.advance(AUDIT);
+    expect((await bot.status()).log?.cursor).toBe("8");
+  });
+
+  test("lets the lag grow while the log cannot be read, with the code of the reason", async () => {
+    const bot = await start({ delivery: "polling" });
+    await clock.advance(POLL);
+    expect((await bot.status()).log).toMatchObject({ readToEndAt: START + POLL, lagMs: 0 });
+    refusal = () => Response.json({ error: { code: "FORBIDDEN", message: "no" } }, { status: 403 });
+    await clock.advance(POLL + 1_000);
+    expect((await bot.status()).log).toMatchObject({
+      lastPollAt: START + 2 * POLL,
+      lastPollError: { code: "API_ERROR", status: 403 },
+      readToEndAt: START + POLL,
+      lagMs: POLL + 1_000,
+    });
+    refusal = undefined;
+    await clock.advance(300_000);
+    const { lastPollError, lagMs } = (await bot.status()).log ?? {};
+    expect(lastPollError).toBeUndefined();
+    expect(lagMs).toBeLessThan(POLL);
+  });
+
+  test("has no log with DELIVERY=webhook, and one mode for ever", async () => {
+    const bot = await start({ delivery: "webhook" });
+    await clock.advance(AUDIT);
+    expect(await bot.status()).toMatchObject({
+      at: START + AUDIT,
+      mode: "webhook",
+      modeSince: START,
+      modeReason: "DELIVERY=webhook",
+      log: undefined,
+    });
+  });
+
+  test("polls from the start with DELIVERY=polling", async () => {
+    expect(await (await start({ delivery: "polling" })).status()).toMatchObject({
+      mode: "polling",
+      modeSince: START,
+      modeReason: "DELIVERY=polling",
+    });
+  });
+
+  test("counts what waits, with the age of the oldest, and what has died", async () => {
+    const bot = await start({ delivery: "webhook", maxAttempts: 1 }, (b) => {
+      b.on("dm.message", (ctx) => {
+        if (ctx.event.id === "1") throw new Error("boom");
+        throw new RetryLater(600_000, "later", { counts: false });
+      });
+    });
+    await deliver(bot, ["1"]);
+    await bot.idle();
+    await clock.advance(1_000);
+    await deliver(bot, ["2"]);
+    await clock.advance(5_000);
+    await deliver(bot, ["3"]);
+    expect((await bot.status()).inbox).toEqual({
+      pending: 2,
+      oldestPendingAt: START + 1_000,
+      oldestPendingAgeMs: 5_000,
+      deadLetters: 1,
+    });
+  });
+
+  test("is there also when the store does not answer", async () => {
+    const bot = await start();
+    await bot.stop();
+    expect(await bot.status()).toMatchObject({
+      ready: false,
+      mode: "auditing",
+      inbox: undefined,
+      log: { cursor: "0" },
+    });
+  });
+});
+
+describe("/readyz?verbose", () => {
+  test("is the status with times in ISO 8601, and null for what is not known", async () => {
+    const bot = await start();
+    await clock.advance(1_500);
+    const answer = await ask(bot);
+    expect(answer.status).toBe(200);
+    const started = new Date(START).toISOString();
+    expect(await answer.json()).toEqual({
+      at: new Date(START + 1_500).toISOString(),
+      ready: true,
+      mode: "auditing",
+      modeSince: started,
+      modeReason: "the bot has started",
+      lastDeliveryAt: null,
+      log: {
+        cursor: "0",
+        lastPollAt: started,
+        lastPollError: null,
+        readToEndAt: started,
+        lagMs: 1_500,
+      },
+      inbox: { pending: 0, oldestPendingAt: null, oldestPendingAgeMs: null, deadLetters: 0 },
+    });
+  });
+
+  test("has every field of the status, whatever is known", async () => {
+    for (const delivery of ["auto", "webhook"] as const) {
+      const bot = await start({ delivery });
+      const written = (await (await ask(bot)).json()) as Record<string, unknown>;
+      expect(Object.keys(written)).toEqual(Object.keys(await bot.status()));
+    }
+  });
+
+  test("tells the status and the code of a read that failed, and not the platform's words", async () => {
+    const words = "ada wrote: see you at nine";
+    refusal = () => Response.json({ error: { code: words, message: words } }, { status: 500 });
+    const text = await (await ask(await start())).text();
+    expect(JSON.parse(text).log.lastPollError).toEqual({ code: "API_ERROR", status: 500 });
+    expect(text).not.toContain("ada");
+  });
+
+  test("is 503 with the same content once the bot stops; /readyz alone stays short", async () => {
+    const bot = await start({ delivery: "webhook" });
+    expect(await (await ask(bot, "")).json()).toEqual({ status: "ready" });
+    await bot.stop();
+    const answer = await ask(bot);
+    expect(answer.status).toBe(503);
+    expect(answer.headers.get("retry-after")).toBe("5");
+    expect(await answer.json()).toMatchObject({ ready: false, mode: "webhook", inbox: null });
+    expect(await (await ask(bot, "")).json()).toMatchObject({ error: { code: "NOT_READY" } });
+  });
+});
+
+describe("on a platform", () => {
+  test("a bot that gets deliveries and then polls says so over its port", async () => {
+    const platform = await runPlatform();
+    const switched = Promise.withResolvers<void>();
+    const texts = ["meet me at the old pier", "bring the lantern"];
+    const write = (text: string) =>
+      platform.control.act({ type: "dm.message", from: "ada", text }).conversationId ?? "";
+    const { bot } = await runBot(platform, (b) => void b.on("dm.message", () => undefined), {
+      auditIntervalMs: 50,
+      pollIntervalMs: 50,
+      silenceMs: 100,
+      onSwitch: () => switched.resolve(),
+    });
+    write(texts[0] ?? "");
+    await platform.waitFor("delivery", ({ status }) => status === 200);
+    await bot.idle();
+    expect(await bot.status()).toMatchObject({
+      ready: true,
+      lastDeliveryAt: expect.any(Number),
+      inbox: { pending: 0, deadLetters: 0 },
+    });
+    platform.control.saveWebhook({ enabled: false });
+    const conversationId = write(texts[1] ?? "");
+    await switched.promise;
+    const answer = await fetch(`${bot.url}/readyz?verbose`);
+    expect(answer.status).toBe(200);
+    const text = await answer.text();
+    expect(JSON.parse(text)).toMatchObject({
+      mode: "polling",
+      modeReason: expect.stringContaining("did not come by webhook"),
+      log: { lastPollError: null, readToEndAt: expect.stringMatching(/^20.*Z$/) },
+    });
+    const { apiKey, webhookSecret } = botOptions(platform);
+    for (const hidden of [apiKey, webhookSecret, conversationId, ...texts]) {
+      expect(hidden).toBeTruthy();
+      expect(text).not.toContain(hidden);
+    }
+  });
+});
