@@ -59,8 +59,11 @@ const payloads: { readonly [T in EventType]: z.ZodType<PayloadByType[T]> } = {
   quote: activity,
 };
 
+const LONE_SURROGATE = "holds half a character (a lone surrogate)";
+
 const envelope = z.looseObject({
-  id: idText,
+  // The store keeps UTF-8, in which all halves of characters are the same: events would pass for others.
+  id: idText.refine((id) => id.isWellFormed(), LONE_SURROGATE),
   type: idText,
   payload: z.looseObject({}),
   createdAt: z.string().catch(""),
@@ -111,7 +114,13 @@ function unusable(raw: unknown, error: z.ZodError, under?: string): ParsedEvent 
     const path = [...(under === undefined ? [] : [under]), ...issue.path].join(".");
     return path === "" ? "the event must be an object" : `${path}: ${issue.message}`;
   });
-  return { ok: false, id: own(raw, "id"), type: own(raw, "type"), reason: issues.join("; ") };
+  const id = own(raw, "id");
+  return {
+    ok: false,
+    id: id?.isWellFormed() ? id : undefined,
+    type: own(raw, "type"),
+    reason: issues.join("; "),
+  };
 }
 
 function own(raw: unknown, key: string): string | undefined {

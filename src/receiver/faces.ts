@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { SIGNATURE_HEADER } from "../signature/signature.ts";
 import { type Answer, failure } from "./answer.ts";
+import { EVENT_COUNT_HEADER } from "./event-count.ts";
 import { type BodyRequest, readBody, readWebBody } from "./read-body.ts";
 import {
   answerAny,
@@ -55,6 +56,7 @@ function fromNode(request: BodyRequest & { readonly originalUrl?: string }): Inc
     // As the client sent it, also where Express has mounted the middleware under a prefix.
     ...target(request.originalUrl ?? request.url ?? "/"),
     signature: request.headers[SIGNATURE_HEADER],
+    eventCount: request.headers[EVENT_COUNT_HEADER],
     read: (limit) => readBody(request, limit),
   };
 }
@@ -65,6 +67,7 @@ function fromWeb(request: Request): Incoming {
     method: request.method,
     ...target(pathname + search),
     signature: request.headers.get(SIGNATURE_HEADER) ?? undefined,
+    eventCount: request.headers.get(EVENT_COUNT_HEADER) ?? undefined,
     read: (limit) => readWebBody(request, limit),
   };
 }

@@ -6,10 +6,12 @@ import type { Inbox, NewEvent, PutResult } from "../inbox/inbox.ts";
 import { readBatch } from "../inbox/intake.ts";
 import { verify } from "../signature/signature.ts";
 import { type Answer, failure, json } from "./answer.ts";
+import { readEventCount } from "./event-count.ts";
+import { OldSecretNotice } from "./old-secret-notice.ts";
 
 export interface ReceiverOptions {
   readonly inbox: Pick<Inbox, "put">;
-  /** Every secret that is valid now. */
+  /** Every secret that is valid now, the newest first. */
   readonly secrets: readonly string[];
   readonly laneOf: LaneOf;
   readonly clock: Clock;
@@ -25,6 +27,8 @@ export interface DeliveryRequest {
   readonly body: Uint8Array;
   /** The value of `X-Service-Signature`. */
   readonly signature: string | readonly string[] | undefined;
+  /** The value of `X-Service-Event-Count`. */
+  readonly eventCount?: string | readonly string[] | undefined;
 }
 
 /** When the store is away, the sender is asked to wait this long, in seconds. */
@@ -37,9 +41,11 @@ const RETRY_AFTER_SECONDS = 5;
 export class Receiver {
   readonly #options: ReceiverOptions;
   #lastDeliveryAt: number | undefined;
+  readonly #oldSecrets: OldSecretNotice;
 
   constructor(options: ReceiverOptions) {
     this.#options = options;
+    this.#oldSecrets = new OldSecretNotice(options.log, options.secrets.length);
   }
 
   /** When the last batch was stored, duplicates and empty ones included; in milliseconds since 1970. */
@@ -56,12 +62,14 @@ export class Receiver {
     const started = clock.now();
     const verdict = verify(request.body, request.signature, { secrets, now: started });
     if (!verdict.ok) return this.refuse(failure(verdict.status, verdict.code, verdict.message));
+    this.#oldSecrets.signedWith(verdict.secretIndex, started);
     const events = readEvents(request.body);
     if (events === undefined) {
       return this.refuse(
         failure(400, "BODY_INVALID", 'The body must be JSON of the form {"events":[…]}.'),
       );
     }
+    this.#compareCount(request.eventCount, events.length);
     try {
       const batch = readBatch(events, laneOf);
       const result = await this.#options.inbox.put(batch, "webhook");
@@ -71,6 +79,13 @@ export class Receiver {
     } catch (error) {
       return this.#unavailable(error);
     }
+  }
+
+  /** The header is not signed and nothing depends on it: events that are here count, whatever it says. */
+  #compareCount(header: DeliveryRequest["eventCount"], events: number): void {
+    const announced = readEventCount(header);
+    if (announced === undefined || announced === events) return;
+    this.#options.log.warn({ announced, events }, "X-Service-Event-Count disagrees with the body");
   }
 
   /** What an observer throws must not make a failure of a batch that is stored. */

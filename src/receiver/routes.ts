@@ -11,6 +11,8 @@ export interface Incoming {
   readonly query: string;
   /** The value of `X-Service-Signature`. */
   readonly signature: string | readonly string[] | undefined;
+  /** The value of `X-Service-Event-Count`. */
+  readonly eventCount: string | readonly string[] | undefined;
   /** Reads the raw body, at most `limit` bytes of it. */
   read(limit: number): Promise<BodyResult>;
 }
@@ -42,7 +44,8 @@ export async function answerWebhook(
   if (receiver === "starting") return notReady;
   const read = await incoming.read(options.maxBodyBytes);
   if (!read.ok) return receiver.refuse(read.answer);
-  return await receiver.receive({ body: read.body, signature: incoming.signature });
+  const { signature, eventCount } = incoming;
+  return await receiver.receive({ body: read.body, signature, eventCount });
 }
 
 /** Answers every request to the bot: the webhook and the health checks. It never rejects. */

@@ -12,8 +12,15 @@ export interface Listening {
   close(graceMs?: number): Promise<void>;
 }
 
-/** A sender that takes longer for its request, in milliseconds, is cut off. */
+export interface ListenOptions {
+  /** A sender that takes longer for its request, in milliseconds, is cut off (default 30,000). */
+  readonly requestTimeoutMs?: number;
+}
+
 const REQUEST_TIMEOUT_MS = 30_000;
+
+/** How often slow senders are looked for, in milliseconds; Node's own 30 s would double the time. */
+const LONGEST_LOOK_MS = 1_000;
 
 /** What a request still gets when the server closes, in milliseconds: storing a batch takes a few. */
 const CLOSE_GRACE_MS = 2_000;
@@ -31,10 +38,16 @@ export async function listen(
   listener: RequestListener,
   host: string,
   port: number,
+  { requestTimeoutMs = REQUEST_TIMEOUT_MS }: ListenOptions = {},
 ): Promise<Listening> {
   let running = 0;
   const server = createServer(
-    { requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
+    {
+      requestTimeout: requestTimeoutMs,
+      headersTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: Math.min(requestTimeoutMs, LONGEST_LOOK_MS),
+      keepAliveTimeout: KEEP_ALIVE_MS,
+    },
     (request, response) => {
       running += 1;
       response.once("close", () => {

@@ -9,7 +9,12 @@ export const SIGNATURE_HEADER = "x-service-signature";
 
 /** What became of a signature. `status` is the HTTP status that section 5, rule 7 asks for. */
 export type Verdict =
-  | { readonly ok: true; readonly timestamp: number }
+  | {
+      readonly ok: true;
+      readonly timestamp: number;
+      /** Where in `secrets` the one stands that it was signed with. */
+      readonly secretIndex: number;
+    }
   | {
       readonly ok: false;
       readonly status: 400 | 401;
@@ -20,7 +25,10 @@ export type Verdict =
 
 /** What is needed to verify besides the body and the header. */
 export interface VerifyOptions {
-  /** Every secret that is valid now: one, or several during a rotation. The prefix `whsec_` is part of the key. */
+  /**
+   * Every secret that is valid now: one, or several during a rotation, the newest first. The prefix
+   * `whsec_` is part of the key.
+   */
   readonly secrets: readonly string[];
   /** The receiver's clock, in milliseconds since 1970. */
   readonly now: number;
@@ -67,10 +75,11 @@ export function verify(
         `at most ${TOLERANCE_SECONDS} s are accepted. If it was just signed, a clock is wrong.`,
     );
   }
-  if (!matches(body, parsed, options.secrets)) {
+  const secretIndex = findSecret(body, parsed, options.secrets);
+  if (secretIndex < 0) {
     return refuse(401, "SIGNATURE_MISMATCH", "The signature does not match the body.");
   }
-  return { ok: true, timestamp: Number(parsed.t) };
+  return { ok: true, timestamp: Number(parsed.t), secretIndex };
 }
 
 interface ParsedHeader {
@@ -103,16 +112,19 @@ function parseHeader(header: string): ParsedHeader | undefined {
   return t === undefined || signatures.length === 0 ? undefined : { t, signatures };
 }
 
-function matches(body: Uint8Array, header: ParsedHeader, secrets: readonly string[]): boolean {
-  let found = false;
-  for (const secret of secrets) {
+/** The index of the first secret that one of the signatures was made with, -1 when there is none. */
+function findSecret(body: Uint8Array, header: ParsedHeader, secrets: readonly string[]): number {
+  let found = 0;
+  for (const [index, secret] of secrets.entries()) {
     const expected = mac(header.t, body, secret);
+    let equal = 0;
     for (const signature of header.signatures) {
-      // No early exit: the time taken does not tell which secret or which signature matched.
-      found = timingSafeEqual(expected, signature) || found;
+      equal |= Number(timingSafeEqual(expected, signature));
     }
+    // No early exit and no branch: the time taken does not tell which secret or which signature matched.
+    found += equal * (index + 1) * Number(found === 0);
   }
-  return found;
+  return found - 1;
 }
 
 function mac(t: string, body: Uint8Array | string, secret: string): Buffer {

@@ -102,6 +102,22 @@ describe("an event that cannot be handled", () => {
     expect(read(follow("2"), laneOf).lane).toBe("mine");
   });
 
+  test.each(["\ud800", "\udc00", "evt_\ud800_1"])(
+    "with half a character in its id gets one from its content: stored as UTF-8 it would pass for others",
+    (id) => {
+      const { id: made, unusable } = read(follow(id));
+      expect(made).toMatch(/^invalid:[0-9a-f]{32}$/);
+      expect(unusable).toMatch(/^id: .*surrogate/);
+      expect(read(follow(`${id}\ud800`)).id).not.toBe(made);
+    },
+  );
+
+  test("with an id of whole characters beyond the first plane keeps it", () => {
+    expect(read(follow("evt_\u{1f600}"))).toMatchObject({
+      id: "evt_\u{1f600}",
+    });
+  });
+
   test("without an id gets one from its content: repeats are one, others are others", () => {
     const one = { type: "follow", payload: { actor } };
     expect(read(one).id).toMatch(/^invalid:[0-9a-f]{32}$/);

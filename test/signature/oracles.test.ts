@@ -23,7 +23,7 @@ describe("against Stripe's library", () => {
         const timestamp = nowSeconds() - seconds;
         const header = webhooks.generateTestHeaderString({ payload, secret: key, timestamp });
         const verdict = verify(Buffer.from(payload), header, { secrets: [key], now: Date.now() });
-        expect(verdict).toEqual({ ok: true, timestamp });
+        expect(verdict).toMatchObject({ ok: true, timestamp });
       }),
       { numRuns: 300 },
     );

@@ -35,8 +35,12 @@ describe("the form of section 5, rule 6", () => {
     expect(sign(body, secret, t + 0.999)).toBe(sign(body, secret, t));
   });
 
-  test("what sign makes, verify accepts, and it hands out t", () => {
-    expect(at(t, sign(body, secret, t))).toEqual({ ok: true, timestamp: t });
+  test("what sign makes, verify accepts, and it hands out t and the place of the secret", () => {
+    expect(at(t, sign(body, secret, t))).toEqual({
+      ok: true,
+      timestamp: t,
+      secretIndex: 0,
+    });
   });
 });
 
@@ -119,6 +123,24 @@ describe("several secrets, during a rotation", () => {
 
   test.each(secrets)("%s verifies", (one) => {
     expect(codeOf(at(t, sign(body, one, t), secrets))).toBe("ok");
+  });
+
+  test.each(secrets)("the verdict tells the place of %s in the list", (one) => {
+    const verdict = at(t, sign(body, one, t), secrets);
+    expect(verdict).toMatchObject({ ok: true, secretIndex: secrets.indexOf(one) });
+  });
+
+  test("signed with several of them, the first counts, in whichever order they signed", () => {
+    const [first, second, third] = secrets.map((one) => sign(body, one, t).split(",")[1]);
+    for (const signatures of [`${third},${second},${first}`, `${first},${third}`]) {
+      expect(at(t, `t=${t},${signatures}`, secrets)).toMatchObject({ secretIndex: 0 });
+    }
+    expect(at(t, `t=${t},${third},${second}`, secrets)).toMatchObject({ secretIndex: 1 });
+  });
+
+  test("a secret that is in the list twice counts where it stands first", () => {
+    const twice = ["whsec_first_one", secret, secret];
+    expect(at(t, sign(body, secret, t), twice)).toMatchObject({ secretIndex: 1 });
   });
 
   test("one that is not among them does not", () => {

@@ -1,0 +1,165 @@
+import { connect, type Socket } from "node:net";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { Bot } from "../../src/index.ts";
+import { nodeFace } from "../../src/receiver/faces.ts";
+import { listen } from "../../src/receiver/server.ts";
+import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { logSink } from "../support/log.ts";
+import {
+  batches,
+  encodings,
+  endless,
+  methods,
+  one,
+  paths,
+  protocols,
+  shapes,
+  signatures,
+  sizes,
+} from "./hostile-requests.ts";
+import { makeRig, now, secret, sendTo, type TestAnswer, type TestRequest } from "./support.ts";
+
+/** Everything that was answered, with headers. */
+const answered: string[] = [];
+const broken: unknown[] = [];
+const handled: string[] = [];
+const note = (error: unknown): void => void broken.push(error);
+const apiKey = "key_of_this_test";
+const log = logSink();
+let bot: Bot;
+
+beforeAll(async () => {
+  process.on("unhandledRejection", note).on("uncaughtException", note);
+  bot = new Bot({
+    env: {},
+    baseUrl: "http://platform.test",
+    apiKey,
+    webhookSecret: secret,
+    databaseUrl: "file::memory:",
+    delivery: "webhook",
+    port: 0,
+    clock: new ManualClock(now * 1000),
+    logger: log.log,
+    fetch: () => Promise.reject(new Error("there is no platform")),
+  });
+  bot.on("follow", (ctx) => void handled.push(ctx.event.id));
+  await bot.start({ standalone: false });
+});
+
+afterAll(async () => {
+  await bot.stop();
+  process.off("unhandledRejection", note).off("uncaughtException", note);
+});
+
+/** A connection, and all that came over it once it is closed, be it by a reset. */
+function dial(url: string): { readonly socket: Socket; readonly heard: Promise<string> } {
+  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+  onTestFinished(() => void socket.destroy());
+  const chunks: Buffer[] = [];
+  socket.on("data", (chunk: Buffer) => void chunks.push(chunk)).on("error", () => undefined);
+  const heard = new Promise<string>((resolve) => {
+    socket.once("close", () => resolve(String(Buffer.concat(chunks))));
+  });
+  return { socket, heard };
+}
+
+/** Says it to the byte, and hears out what comes. Whoever ends has nothing more to say. */
+async function say(url: string, bytes: Buffer, ends: boolean): Promise<TestAnswer> {
+  const { socket, heard } = dial(url);
+  socket.write(bytes);
+  if (ends) socket.end();
+  const all = (await heard).replace("HTTP/1.1 100 Continue\r\n\r\n", "");
+  const [head = "", rest = ""] = all.split("\r\n\r\n");
+  // A body of no chunk but the last is none.
+  const text = rest === "0" ? "" : rest;
+  return { status: Number(head.split(" ")[1]), headers: { all }, text };
+}
+
+interface AnswerBody {
+  readonly error?: { readonly code: string };
+  readonly stored?: number;
+  readonly duplicates?: number;
+}
+
+/** The answer in the words of the table. */
+function sum({ status, text }: TestAnswer): string {
+  if (Number.isNaN(status)) return "closed";
+  if (text === "") return String(status);
+  const { error, stored, duplicates }: AnswerBody = JSON.parse(text);
+  if (error !== undefined) return `${status} ${error.code}`;
+  return `${status} ${stored} new${duplicates === 0 ? "" : `, ${duplicates} known`}`;
+}
+
+async function ask(url: string, request: TestRequest | Buffer, ends = true): Promise<string> {
+  const answer = Buffer.isBuffer(request)
+    ? await say(url, request, ends)
+    : await sendTo(url, request);
+  answered.push(JSON.stringify(answer));
+  return sum(answer);
+}
+
+describe.each([
+  ["signatures", signatures],
+  ["bodies", shapes],
+  ["batches", batches],
+  ["encodings and lengths", encodings],
+  ["sizes", sizes],
+  ["methods and content types", methods],
+  ["paths", paths],
+  ["protocols", protocols],
+])("hostile %s", (_name, rows) => {
+  test.each(rows)("%s", async (_row, request, answer) => {
+    expect(await ask(bot.url ?? "", request)).toBe(answer);
+  });
+});
+
+/** A server that waits a fifth of a second for a request. */
+async function impatient() {
+  const { routes, inbox } = makeRig();
+  const server = await listen(nodeFace(routes), "127.0.0.1", 0, { requestTimeoutMs: 200 });
+  onTestFinished(() => server.close());
+  return { url: server.url, inbox };
+}
+
+describe("requests that never end", () => {
+  test.each(endless)("%s is cut off", async (_row, bytes, answer) => {
+    const { url, inbox } = await impatient();
+    expect(await ask(url, bytes, false)).toBe(answer);
+    expect(await ask(url, one("afterwards"))).toBe("200 1 new");
+    expect([...inbox.stored.keys()]).toEqual(["afterwards"]);
+  });
+
+  test("a body that trickles is cut off too", async () => {
+    const { url, inbox } = await impatient();
+    const { socket, heard } = dial(url);
+    socket.write("POST /webhook HTTP/1.1\r\nhost: bot.test\r\ncontent-length: 2000\r\n\r\n");
+    const drops = setInterval(() => socket.write("x"), 10);
+    onTestFinished(() => clearInterval(drops));
+    // The answer itself may be lost to a drop that comes when the connection is gone.
+    expect(await heard).toMatch(/^(HTTP\/1\.1 408 |$)/);
+    expect(inbox.puts).toBe(0);
+  });
+});
+
+describe("after all of that", () => {
+  test("no answer has shown a stack, a path of this machine or a secret", () => {
+    expect(answered.length).toBeGreaterThan(200);
+    for (const answer of answered) {
+      expect(answer).not.toMatch(/\bat .*:\d+:\d+|node_modules|file:|\/src\/|Error:/);
+      for (const hidden of [secret, apiKey]) expect(answer).not.toContain(hidden);
+    }
+    for (const hidden of [secret, apiKey]) expect(log.text()).not.toContain(hidden);
+  });
+
+  test("nothing was thrown past everybody, and no prototype was changed", () => {
+    expect(broken).toEqual([]);
+    expect("polluted" in {}).toBe(false);
+  });
+
+  test("the bot takes a good delivery and handles it", async () => {
+    expect(await ask(bot.url ?? "", one("the last one"))).toBe("200 1 new");
+    await bot.idle();
+    expect(handled).toContain("the last one");
+    expect(handled).not.toContain("good");
+  });
+});

@@ -1,0 +1,76 @@
+import { expect, test } from "vitest";
+import { sign } from "../../src/signature/signature.ts";
+import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { batchOf, makeRig, now } from "./support.ts";
+
+const HOUR = 3_600_000;
+const secrets = ["whsec_the_newest", "whsec_the_older", "whsec_the_oldest"];
+const [newest, older, oldest] = secrets as [string, string, string];
+
+/** A receiver with three secrets, and a way to deliver with one of them. */
+function makeRotation(clock = new ManualClock(now * 1000)) {
+  const rig = makeRig({ secrets, clock });
+  const deliver = async (secret: string, body = batchOf("1")) => {
+    const signature = sign(body, secret, clock.now() / 1000);
+    return await rig.receiver.receive({ body: Buffer.from(body), signature });
+  };
+  const told = () => rig.lines().filter(({ msg }) => msg.includes("old secret"));
+  return { ...rig, clock, deliver, told };
+}
+
+test("the newest secret is nothing to tell of", async () => {
+  const { deliver, told } = makeRotation();
+  expect((await deliver(newest)).status).toBe(200);
+  expect(told()).toEqual([]);
+});
+
+test("the first delivery with an old secret is told, with its number and never the secret", async () => {
+  const { deliver, told, log } = makeRotation();
+  expect((await deliver(older)).status).toBe(200);
+  expect(told()).toMatchObject([{ level: "info", number: 2, of: 3 }]);
+  for (const secret of secrets) expect(log.join("")).not.toContain(secret);
+});
+
+test("further ones are told at most once an hour, also with newer ones between", async () => {
+  const { deliver, told, clock } = makeRotation();
+  for (let minute = 0; minute < 180; minute++) {
+    await deliver(minute % 3 === 0 ? newest : older);
+    await clock.advance(60_000);
+  }
+  expect(told()).toHaveLength(3);
+});
+
+test("an old secret that comes back after an hour without is told at once", async () => {
+  const { deliver, told, clock } = makeRotation();
+  await deliver(older);
+  await clock.advance(HOUR - 1);
+  await deliver(older);
+  expect(told()).toHaveLength(1);
+  await clock.advance(1);
+  await deliver(older);
+  expect(told()).toHaveLength(2);
+});
+
+test("each old secret is told for itself", async () => {
+  const { deliver, told } = makeRotation();
+  for (const secret of [oldest, older, oldest, older]) await deliver(secret);
+  expect(told()).toMatchObject([{ number: 3 }, { number: 2 }]);
+});
+
+test("a clock that is set back does not keep it quiet", async () => {
+  let time = now * 1000;
+  const clock = Object.assign(new ManualClock(), { now: () => time });
+  const { deliver, told } = makeRotation(clock);
+  await deliver(older);
+  time -= 24 * HOUR;
+  await deliver(older);
+  expect(told()).toHaveLength(2);
+});
+
+test("a signed delivery counts also when its body is refused, an unsigned one never", async () => {
+  const { deliver, told } = makeRotation();
+  expect((await deliver("whsec_somebody_else")).status).toBe(401);
+  expect(told()).toEqual([]);
+  expect((await deliver(older, "{")).status).toBe(400);
+  expect(told()).toHaveLength(1);
+});
