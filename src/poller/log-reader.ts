@@ -67,9 +67,14 @@ export class LogReader {
   /**
    * Reads to the end of the log: from the cursor, or from the head where a look at the settled part is
    * not due. Resolves to the events that were not in the inbox.
+   *
+   * @param found gets them page by page, also those before a page that fails
    */
-  async read(from: "cursor" | "head", signal: AbortSignal): Promise<readonly FoundEvent[]> {
-    const found: FoundEvent[] = [];
+  async read(
+    from: "cursor" | "head",
+    signal: AbortSignal,
+    found: FoundEvent[] = [],
+  ): Promise<readonly FoundEvent[]> {
     let since = from === "cursor" ? this.#cursor : this.#head;
     let fetching = this.#fetch(since, signal);
     let empty = 0;
