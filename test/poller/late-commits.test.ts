@@ -12,8 +12,8 @@ async function open(cursorOf = (cursor: string) => cursor) {
   const log = new FakeLog(clock);
   const inbox = new MemoryInbox(() => clock.now());
   const client = {
-    events: async (query: Parameters<FakeLog["events"]>[0] = {}) => {
-      const page = await log.events(query);
+    events: async (query: { since?: string | undefined } = {}) => {
+      const page = await log.events(query.since === undefined ? {} : { since: query.since });
       return { ...page, cursor: cursorOf(page.cursor) };
     },
   };

@@ -8,7 +8,7 @@ export interface Stored {
 
 /** As much of an inbox as the poller needs. It outlives the bots that are started on it. */
 export class MemoryInbox implements Pick<Inbox, "put" | "cursor"> {
-  readonly events = new Map<string, Stored>();
+  readonly events: Map<string, Stored> = new Map();
   readonly #cursors = new Map<string, string>();
   readonly #types = new Set<string>();
   readonly #now: () => number;
