@@ -147,7 +147,9 @@ function polled(
 ): ModeStep {
   // Before the webhook has shown itself there is nothing to compare with.
   if (state.deliveredAt === undefined) return { state };
-  const expected = found.filter((event) => isExpected(state, event));
+  const { deliveredAt } = state;
+  // What was made while it was off may never come by it, also where it is found only now.
+  const expected = found.filter((event) => event.at >= deliveredAt && isExpected(state, event));
   const unconfirmed = awaiting(state, expected, now);
   const late = overdue(unconfirmed, now, silenceMs);
   // It has gone silent again: what was missed may never come by it, so its next delivery is a new beginning.
@@ -155,7 +157,8 @@ function polled(
   const cleanRounds = partial ? state.cleanRounds : state.cleanRounds + 1;
   const next = { ...state, unconfirmed, cleanRounds };
   // What it has yet to bring would be overdue by now if it did not bring it.
-  const proven = unconfirmed.length === 0 || now - state.deliveredAt > silenceMs;
+  const doubtful = unconfirmed.some(({ at }) => now - at > silenceMs);
+  const proven = unconfirmed.length === 0 || (!doubtful && now - deliveredAt > silenceMs);
   if (cleanRounds < CLEAN_ROUNDS || !proven) return { state: next };
   return {
     state: { ...next, mode: "auditing", deliveredAt: undefined, cleanRounds: 0 },

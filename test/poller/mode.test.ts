@@ -220,6 +220,14 @@ describe("hand-back", () => {
     expect(machine.state.mode).toBe("auditing");
   });
 
+  test("does not mind what was made while the webhook was off and could not be read until now", () => {
+    const machine = polling();
+    const missed = machine.event("2");
+    machine.after(60_000).delivery("3").after(60_000).round([missed]).round();
+    machine.after(SILENCE + 6_000).tick();
+    expect(machine.switches.map(({ to }) => to)).toEqual(["polling", "auditing"]);
+  });
+
   test("is not brought about by a batch that is only sent again", () => {
     const machine = new Machine(all).delivery("1");
     machine

@@ -26,6 +26,7 @@ export class Simulation {
   readonly record: RunRecord;
   #poller: Poller | undefined;
   #clockOffset = 0;
+  #luckyUntil = 0;
   /** How many outages of a kind are on at the moment. */
   readonly #on = new Map<Outage["kind"], number>();
 
@@ -125,7 +126,7 @@ export class Simulation {
 
   #receive(events: readonly LogEvent[]): boolean {
     const poller = this.#poller;
-    if (poller === undefined || this.#isOn("proxy")) return false;
+    if (poller === undefined || this.#isOn("proxy") || this.#isUnlucky(events)) return false;
     this.record.brought(events, (id) => !this.#inbox.events.has(id), this.#clock.now());
     const batch = readBatch(
       events.map(({ wire }) => wire),
@@ -136,6 +137,17 @@ export class Simulation {
       () => undefined,
     );
     return !this.#isOn("answers");
+  }
+
+  /** Now and then a delivery fails by itself, and the next round brings it in time. */
+  #isUnlucky(events: readonly LogEvent[]): boolean {
+    const now = this.#clock.now();
+    // On top of a late commit it would not be in time.
+    if (this.#schedule.late > 0) return false;
+    if (events.some(({ madeAt }) => now - madeAt > 10_000) || now < this.#luckyUntil) return false;
+    if (!this.#random.chance(0.03)) return false;
+    this.#luckyUntil = now + 120_000;
+    return true;
   }
 
   #startBot(): void {
