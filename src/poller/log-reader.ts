@@ -40,6 +40,8 @@ export class LogReader {
   readonly #options: LogReaderOptions;
   #cursor: string | undefined;
   #head: string | undefined;
+  /** When the positions that the last read from the cursor came by were first seen, on the platform's clock. */
+  #seenAt = new Map<string, number>();
   #resumed = false;
   #atEnd = false;
 
@@ -76,12 +78,20 @@ export class LogReader {
   /**
    * Reads to the end of the log: from the cursor, or from the head where a look at the settled part is
    * not due. Resolves to the events that were not in the inbox.
+   *
+   * @param found gets them page by page, also those before a page that fails
    */
-  async read(from: "cursor" | "head", signal: AbortSignal): Promise<readonly FoundEvent[]> {
-    const found: FoundEvent[] = [];
+  async read(
+    from: "cursor" | "head",
+    signal: AbortSignal,
+    found: FoundEvent[] = [],
+  ): Promise<readonly FoundEvent[]> {
     let since = from === "cursor" ? this.#cursor : this.#head;
     let fetching = this.#fetch(since, signal);
     let empty = 0;
+    // What is behind the head alone was not looked at again: it cannot move the cursor.
+    let settled = from === "cursor";
+    const seenAt = new Map<string, number>();
     for (;;) {
       const page = await fetching;
       // An empty cursor would mean "the present" when it is sent back, so it is never followed.
@@ -93,11 +103,13 @@ export class LogReader {
       if (!isLast) fetching = this.#fetch(next, signal);
       // Should storing fail, nobody waits for that page any more.
       fetching.catch(() => undefined);
-      found.push(...(await this.#store(page, next)));
+      settled &&= next !== undefined && this.#isSettled(page, next, seenAt);
+      found.push(...(await this.#store(page, settled ? next : undefined)));
       since = next;
       if (isLast) break;
     }
     this.#head = since;
+    if (from === "cursor") this.#seenAt = seenAt;
     return found;
   }
 
@@ -105,19 +117,34 @@ export class LogReader {
     return this.#options.client.events({ since, limit: PAGE_LIMIT }, { signal });
   }
 
-  async #store(page: EventPage, cursor: string | undefined): Promise<readonly FoundEvent[]> {
-    if (page.events.length === 0) return [];
-    const { inbox, laneOf, platformNow } = this.#options;
-    const now = page.date ?? platformNow();
+  /** Whether nothing can commit any more before this position. */
+  #isSettled(page: EventPage, cursor: string, seenAt: Map<string, number>): boolean {
+    const now = this.#dateOf(page);
+    const dates = page.events.map((raw) => dated(raw, now));
+    if (dates.some(([, at]) => now - at < SETTLED_AFTER_MS)) return false;
+    if (cursor === this.#cursor || cursor === dates.at(-1)?.[0]) return true;
+    // It may be ahead of the last event, by events that the token cannot read: nobody knows their age.
+    const first = this.#seenAt.get(cursor) ?? now;
+    seenAt.set(cursor, first);
+    return now - first > SETTLED_AFTER_MS;
+  }
+
+  /** @param position where the cursor moves to, if it moves */
+  async #store(page: EventPage, position: string | undefined): Promise<readonly FoundEvent[]> {
+    const { inbox, laneOf } = this.#options;
+    const isNew = position !== undefined && position !== this.#cursor;
+    if (page.events.length === 0 && !isNew) return [];
+    const now = this.#dateOf(page);
     const dates = new Map(page.events.map((raw) => dated(raw, now)));
-    const youngest = Math.max(...dates.values());
-    const settled = cursor !== undefined && now - youngest >= SETTLED_AFTER_MS;
     const batch = readBatch(page.events, laneOf);
-    const moves = settled ? [{ name: CURSOR, position: cursor }] : [];
-    const { stored } = await inbox.put(batch, "poll", moves);
-    if (settled) this.#cursor = cursor;
+    const { stored } = await inbox.put(batch, "poll", isNew ? [{ name: CURSOR, position }] : []);
+    if (isNew) this.#cursor = position;
     const types = new Map(batch.map(({ id, type }) => [id, type]));
     return stored.map((id) => ({ id, type: types.get(id) ?? "", at: dates.get(id) ?? now }));
+  }
+
+  #dateOf({ date }: EventPage): number {
+    return date ?? this.#options.platformNow();
   }
 }
 

@@ -18,12 +18,20 @@ export interface FoundEvent {
   readonly at: number;
 }
 
+/** An event that the webhook still has to bring. */
+export interface AwaitedEvent extends FoundEvent {
+  /** When it was read from the log. */
+  readonly foundAt: number;
+}
+
 export interface ModeState {
   readonly mode: Mode;
   /** What the webhook still has to bring. */
-  readonly unconfirmed: readonly FoundEvent[];
-  /** The types that ever came by webhook: it may be subscribed to a part of them. */
+  readonly unconfirmed: readonly AwaitedEvent[];
+  /** The types that come by webhook: it may be subscribed to a part of them. */
   readonly webhookTypes: ReadonlySet<string>;
+  /** The ids of the last delivery. */
+  readonly lastDelivery: ReadonlySet<string>;
   /** When the first delivery came after the switch to polling. */
   readonly deliveredAt: number | undefined;
   /** How many rounds in a row found nothing that the webhook should have brought. */
@@ -44,6 +52,8 @@ export type Observation =
       readonly found: readonly FoundEvent[];
       /** True for the first round after a start that continues from a stored cursor. */
       readonly resumed: boolean;
+      /** True when the reading failed on the way to the end. */
+      readonly partial?: boolean;
     }
   /** Time has passed. */
   | { readonly kind: "tick"; readonly now: number };
@@ -57,6 +67,12 @@ export interface ModeStep {
 /** So many events are remembered as unconfirmed; more would tell nothing new. */
 const MAX_UNCONFIRMED = 1_000;
 
+/**
+ * An event that committed late may be old when it is found, and on its way: the webhook has at least this
+ * long after the finding, in milliseconds. Less than two polls, so that the takeover keeps its time.
+ */
+const UNDER_WAY_MS = 5_000;
+
 /** Rounds without a finding that end polling. */
 const CLEAN_ROUNDS = 2;
 
@@ -65,6 +81,7 @@ export function initialMode(webhookTypes: ReadonlySet<string>): ModeState {
     mode: "auditing",
     unconfirmed: [],
     webhookTypes,
+    lastDelivery: new Set(),
     deliveredAt: undefined,
     cleanRounds: 0,
   };
@@ -89,7 +106,10 @@ export function observe(state: ModeState, observation: Observation, silenceMs: n
 /** When the state should next be looked at even if nothing happens; undefined when that is never. */
 export function nextDeadline(state: ModeState, silenceMs: number): number | undefined {
   if (state.mode === "polling" || state.unconfirmed.length === 0) return undefined;
-  return Math.min(...state.unconfirmed.map(({ at }) => at)) + silenceMs;
+  const times = state.unconfirmed.map(({ at, foundAt }) =>
+    Math.max(at + silenceMs, foundAt + UNDER_WAY_MS),
+  );
+  return Math.min(...times);
 }
 
 function delivered(
@@ -99,10 +119,13 @@ function delivered(
   const ids = new Set(events.map(({ id }) => id));
   const webhookTypes = new Set([...state.webhookTypes, ...events.map(({ type }) => type)]);
   let unconfirmed = state.unconfirmed.filter(({ id }) => !ids.has(id));
-  const back = state.mode === "polling" && state.deliveredAt === undefined;
+  // A batch that is sent again shows that our answer does not get through, and that nothing follows it.
+  const isRepeat = events.every(({ id }) => state.lastDelivery.has(id));
+  const back = state.mode === "polling" && state.deliveredAt === undefined && !isRepeat;
   // What was made while the webhook was off may never come by it, and says nothing about it now.
   if (back) unconfirmed = unconfirmed.filter(({ at }) => at >= now);
-  return { ...state, webhookTypes, unconfirmed, deliveredAt: back ? now : state.deliveredAt };
+  const deliveredAt = back ? now : state.deliveredAt;
+  return { ...state, webhookTypes, unconfirmed, deliveredAt, lastDelivery: ids };
 }
 
 function audited(
@@ -114,22 +137,29 @@ function audited(
   if (resumed && expected.length > 0) {
     return toPolling(state, `${count(expected)} came while the bot was away`);
   }
-  const unconfirmed = [...state.unconfirmed, ...expected].slice(-MAX_UNCONFIRMED);
-  return checkSilence({ ...state, unconfirmed }, now, silenceMs);
+  return checkSilence({ ...state, unconfirmed: awaiting(state, expected, now) }, now, silenceMs);
 }
 
 function polled(
   state: ModeState,
-  { found, now }: Extract<Observation, { kind: "round" }>,
+  { found, now, partial = false }: Extract<Observation, { kind: "round" }>,
   silenceMs: number,
 ): ModeStep {
   // Before the webhook has shown itself there is nothing to compare with.
   if (state.deliveredAt === undefined) return { state };
-  const expected = found.filter((event) => isExpected(state, event));
-  const unconfirmed = [...state.unconfirmed, ...expected].slice(-MAX_UNCONFIRMED);
-  const clean = overdue(unconfirmed, now, silenceMs).length === 0;
-  const next = { ...state, unconfirmed, cleanRounds: clean ? state.cleanRounds + 1 : 0 };
-  if (next.cleanRounds < CLEAN_ROUNDS) return { state: next };
+  const { deliveredAt } = state;
+  // What was made while it was off may never come by it, also where it is found only now.
+  const expected = found.filter((event) => event.at >= deliveredAt && isExpected(state, event));
+  const unconfirmed = awaiting(state, expected, now);
+  const late = overdue(unconfirmed, now, silenceMs);
+  // It has gone silent again: what was missed may never come by it, so its next delivery is a new beginning.
+  if (late.length > 0) return { state: startPolling(without(state, late)) };
+  const cleanRounds = partial ? state.cleanRounds : state.cleanRounds + 1;
+  const next = { ...state, unconfirmed, cleanRounds };
+  // What it has yet to bring would be overdue by now if it did not bring it.
+  const doubtful = unconfirmed.some(({ at }) => now - at > silenceMs);
+  const proven = unconfirmed.length === 0 || (!doubtful && now - deliveredAt > silenceMs);
+  if (cleanRounds < CLEAN_ROUNDS || !proven) return { state: next };
   return {
     state: { ...next, mode: "auditing", deliveredAt: undefined, cleanRounds: 0 },
     switched: { to: "auditing", reason: "the webhook delivers again" },
@@ -140,14 +170,31 @@ function checkSilence(state: ModeState, now: number, silenceMs: number): ModeSte
   const late = overdue(state.unconfirmed, now, silenceMs);
   if (late.length === 0) return { state };
   const seconds = Math.round(silenceMs / 1000);
-  return toPolling(state, `${count(late)} did not come by webhook within ${seconds} s`);
+  const reason = `${count(late)} did not come by webhook within ${seconds} s`;
+  return toPolling(without(state, late), reason);
 }
 
 function toPolling(state: ModeState, reason: string): ModeStep {
-  return {
-    state: { ...state, mode: "polling", unconfirmed: [], deliveredAt: undefined, cleanRounds: 0 },
-    switched: { to: "polling", reason },
-  };
+  return { state: startPolling(state), switched: { to: "polling", reason } };
+}
+
+function startPolling(state: ModeState): ModeState {
+  return { ...state, mode: "polling", unconfirmed: [], deliveredAt: undefined, cleanRounds: 0 };
+}
+
+/**
+ * The types of what did not come have to come again before they count: the webhook may be back without
+ * them, when its owner has changed the subscription.
+ */
+function without(state: ModeState, late: readonly FoundEvent[]): ModeState {
+  const missing = new Set(late.map(({ type }) => type));
+  const left = [...state.webhookTypes].filter((type) => !missing.has(type));
+  return { ...state, webhookTypes: new Set(left) };
+}
+
+function awaiting(state: ModeState, found: readonly FoundEvent[], now: number): AwaitedEvent[] {
+  const awaited = found.map((event) => ({ ...event, foundAt: now }));
+  return [...state.unconfirmed, ...awaited].slice(-MAX_UNCONFIRMED);
 }
 
 /** A type that never came by webhook is outside its subscription, unless nothing ever came at all. */
@@ -155,8 +202,12 @@ function isExpected(state: ModeState, event: FoundEvent): boolean {
   return state.webhookTypes.size === 0 || state.webhookTypes.has(event.type);
 }
 
-function overdue(events: readonly FoundEvent[], now: number, silenceMs: number): FoundEvent[] {
-  return events.filter(({ at }) => now - at > silenceMs);
+function overdue(
+  events: readonly AwaitedEvent[],
+  now: number,
+  silenceMs: number,
+): readonly AwaitedEvent[] {
+  return events.filter(({ at, foundAt }) => now - at > silenceMs && now - foundAt > UNDER_WAY_MS);
 }
 
 function count(events: readonly FoundEvent[]): string {

@@ -4,6 +4,7 @@ import type { Logger } from "../core/logger.ts";
 import { ApiError, outageOf } from "../errors.ts";
 import { LogReader, type LogReaderOptions } from "./log-reader.ts";
 import {
+  type FoundEvent,
   initialMode,
   type Mode,
   type ModeState,
@@ -111,14 +112,24 @@ export class Poller {
     const started = clock.now();
     const brought = new Set<string>();
     this.#broughtMeanwhile = brought;
-    const read = await this.#reader.read(audit ? "cursor" : "head", this.#stopping.signal);
-    this.#broughtMeanwhile = undefined;
-    // What the webhook has brought since the log did is not missing any more.
-    const found = read.filter(({ id }) => !brought.has(id));
-    if (audit) this.#auditedAt = started;
-    this.#record.read(clock.now(), { started, atEnd: this.#reader.atEnd });
-    if (found.length > 0) log.info({ found: found.length, mode: this.mode }, "polled");
-    this.#observe({ kind: "round", now: platformNow(), found, resumed });
+    const { signal } = this.#stopping;
+    const read: FoundEvent[] = [];
+    let partial = true;
+    try {
+      await this.#reader.read(audit ? "cursor" : "head", signal, read);
+      partial = false;
+      if (audit) this.#auditedAt = started;
+      this.#record.read(clock.now(), { started, atEnd: this.#reader.atEnd });
+    } finally {
+      this.#broughtMeanwhile = undefined;
+      // What the webhook has brought since the log did is not missing any more.
+      const found = read.filter(({ id }) => !brought.has(id));
+      if (found.length > 0) log.info({ found: found.length, mode: this.mode }, "polled");
+      // Also when the reading failed half-way: no later one finds these again.
+      if (!signal.aborted && (!partial || found.length > 0)) {
+        this.#observe({ kind: "round", now: platformNow(), found, resumed, partial });
+      }
+    }
   }
 
   /** Waits for the next round, and looks up when an event becomes overdue before that. */

@@ -88,11 +88,19 @@ describe("auditing", () => {
     expect(machine.switches[0]?.reason).toContain("1 event");
   });
 
-  test("ends at once for an event that is already overdue when it is found", () => {
+  test("ends within two polls for an event that is already overdue when it is found", () => {
     const machine = new Machine();
     const event = machine.event("1");
     machine.after(SILENCE + 1).round([event]);
-    expect(machine.state.mode).toBe("polling");
+    expect(machine.after(5_000).tick().state.mode).toBe("auditing");
+    expect(machine.after(1).tick().state.mode).toBe("polling");
+  });
+
+  test("goes on when the webhook brings a moment later what committed late", () => {
+    const machine = new Machine();
+    const event = machine.event("1");
+    machine.after(SILENCE + 1).round([event]);
+    expect(machine.after(2_000).delivery("1").after(60_000).tick().state.mode).toBe("auditing");
   });
 
   test("ends when the first round after a restart finds anything", () => {
@@ -188,6 +196,68 @@ describe("polling", () => {
       .after(SILENCE + 1)
       .tick();
     expect(machine.switches.map(({ to }) => to)).toEqual(["auditing", "polling"]);
+  });
+});
+
+describe("hand-back", () => {
+  const all = ["dm.message", "like"];
+  const polling = () => {
+    const machine = new Machine(all);
+    return machine.round([machine.event("1", "like")], true);
+  };
+
+  test("waits until what was made after the first delivery has come as well", () => {
+    const machine = polling().delivery("2").after(1_000);
+    machine.round([machine.event("3")]).round();
+    expect(machine.state.mode).toBe("polling");
+    expect(machine.delivery("3").round().state.mode).toBe("auditing");
+  });
+
+  test("is not held up for ever by what the webhook never brings", () => {
+    const machine = polling().delivery("2").after(1_000);
+    machine.round([machine.event("3")]).after(SILENCE + 1);
+    machine.round().after(3_600_000).delivery("4").round().round();
+    expect(machine.state.mode).toBe("auditing");
+  });
+
+  test("does not mind what was made while the webhook was off and could not be read until now", () => {
+    const machine = polling();
+    const missed = machine.event("2");
+    machine.after(60_000).delivery("3").after(60_000).round([missed]).round();
+    machine.after(SILENCE + 6_000).tick();
+    expect(machine.switches.map(({ to }) => to)).toEqual(["polling", "auditing"]);
+  });
+
+  test("is not brought about by a batch that is only sent again", () => {
+    const machine = new Machine(all).delivery("1");
+    machine
+      .round([machine.event("2")], true)
+      .delivery("1")
+      .round()
+      .round()
+      .round();
+    expect(machine.state.mode).toBe("polling");
+  });
+
+  test("leaves a type out that the webhook has lost, and counts it again once it comes", () => {
+    const machine = new Machine(all);
+    machine
+      .round([machine.event("1", "like")])
+      .after(SILENCE + 6_000)
+      .tick();
+    machine.delivery("2").round().round();
+    machine
+      .round([machine.event("3", "like")])
+      .after(SILENCE + 6_000)
+      .tick();
+    expect(machine.switches.map(({ to }) => to)).toEqual(["polling", "auditing"]);
+    const events = [{ id: "4", type: "like" }];
+    machine.observe({ kind: "delivery", now: machine.now, events });
+    machine
+      .round([machine.event("5", "like")])
+      .after(SILENCE + 6_000)
+      .tick();
+    expect(machine.state.mode).toBe("polling");
   });
 });
 

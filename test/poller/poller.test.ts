@@ -95,6 +95,22 @@ describe("auditing", () => {
   });
 });
 
+test("what was found before a reading failed half-way counts all the same", async () => {
+  await start({ auditIntervalMs: 10 * AUDIT });
+  log.add("1");
+  const { events } = log;
+  let requests = 0;
+  Object.assign(log, {
+    events: (query: { since?: string }) => {
+      requests += 1;
+      if (requests === 2) throw new ApiError("away", { status: 503 });
+      return events(query);
+    },
+  });
+  await clock.advance(10 * AUDIT + SILENCE + 6_000);
+  expect(switches).toEqual(["polling"]);
+});
+
 describe("polling", () => {
   async function startPolling(): Promise<Poller> {
     await inbox.put([], "poll", [{ name: "events", position: "0" }]);

@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import { defaultLane } from "../../src/events/lane.ts";
+import { LogReader } from "../../src/poller/log-reader.ts";
+import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { FakeLog } from "./fake-log.ts";
+import { MemoryInbox } from "./simulation/memory-inbox.ts";
+
+const { signal } = new AbortController();
+
+async function open(cursorOf = (cursor: string) => cursor) {
+  const clock = new ManualClock(1_800_000_000_000);
+  const log = new FakeLog(clock);
+  const inbox = new MemoryInbox(() => clock.now());
+  const client = {
+    events: async (query: { since?: string | undefined } = {}) => {
+      const page = await log.events(query.since === undefined ? {} : { since: query.since });
+      return { ...page, cursor: cursorOf(page.cursor) };
+    },
+  };
+  const platformNow = () => clock.now();
+  const reader = new LogReader({
+    inbox,
+    client,
+    laneOf: defaultLane,
+    startFrom: "oldest",
+    platformNow,
+  });
+  await reader.open(signal);
+  return { clock, log, inbox, reader };
+}
+
+test("a read from the head that comes late does not carry the cursor over what the head had passed", async () => {
+  const { clock, log, inbox, reader } = await open();
+  log.add("10");
+  await reader.read("cursor", signal);
+  log.add("11");
+  await clock.advance(50_000);
+  log.add("9", "dm.message", clock.now() - 50_001);
+  // The API was away: what is behind the head is old by now, and what is before it was not read again.
+  await clock.advance(20_000);
+  await reader.read("head", signal);
+  await reader.read("cursor", signal);
+  expect([...inbox.events.keys()].sort()).toEqual(["10", "11", "9"]);
+});
+
+test("a cursor ahead of the last event is kept once a minute has passed since it was seen", async () => {
+  // The end of the log is an event that the token may not read.
+  const { clock, log, inbox, reader } = await open((cursor) => (cursor === "1" ? "5" : cursor));
+  log.add("1");
+  await clock.advance(61_000);
+  await reader.read("cursor", signal);
+  expect(await inbox.cursor("events")).toBeUndefined();
+  log.add("4");
+  await reader.read("cursor", signal);
+  expect([...inbox.events.keys()]).toContain("4");
+  await clock.advance(61_000);
+  await reader.read("cursor", signal);
+  expect(await inbox.cursor("events")).toBeDefined();
+});

@@ -1,0 +1,117 @@
+import type { LogEvent } from "./event-log.ts";
+import { checkNecessity } from "./necessity.ts";
+import type { Life, RunRecord } from "./record.ts";
+import type { Schedule } from "./schedule.ts";
+import { SILENCE_MS } from "./simulation.ts";
+
+export interface Findings {
+  readonly violations: string[];
+  lost: number;
+  flaps: number;
+  /** The longest time from an event being overdue to the switch, in units of what is promised. */
+  worstTakeover: number;
+  worstTakeoverMs: number;
+  takeovers: number;
+}
+
+/** A request takes this long at most, and a round of the audit has two of them. */
+const REQUESTS_MS = 1_000;
+
+export function check(record: RunRecord, schedule: Schedule): Findings {
+  const findings: Findings = {
+    violations: [],
+    lost: 0,
+    flaps: 0,
+    worstTakeover: 0,
+    worstTakeoverMs: 0,
+    takeovers: 0,
+  };
+  checkLoss(record, findings);
+  checkFlaps(record, findings);
+  checkTakeover(record, schedule, findings);
+  findings.violations.push(...checkNecessity(record));
+  return findings;
+}
+
+function checkLoss(record: RunRecord, findings: Findings): void {
+  const start = record.startSeq();
+  for (const event of record.events) {
+    if (event.seq <= start || !record.mayRead(event)) continue;
+    if (record.inbox.events.has(event.id) || record.trimmedUnread.has(event.id)) continue;
+    findings.lost += 1;
+    findings.violations.push(`lost: ${about(event)}`);
+  }
+}
+
+/** So many types the webhook loses where its owner narrows the subscription. */
+const TYPES_LOST = 2;
+
+/** Between two switches to polling, something must have changed for the worse. */
+function checkFlaps(record: RunRecord, findings: Findings): void {
+  const causes = record.worse;
+  const narrowed = causes.find(({ what }) => what === "narrowed");
+  for (const life of record.lives) {
+    // Each type that the webhook has lost is learnt by missing it once, and again after a start.
+    let allowed = narrowed === undefined ? 0 : TYPES_LOST;
+    let last = Number.NEGATIVE_INFINITY;
+    for (const { at, to, reason } of life.switches) {
+      if (to === "auditing") continue;
+      const caused = causes.some((cause) => cause.at > last && cause.at <= at);
+      if (!caused) allowed -= 1;
+      if (!caused && allowed < 0) {
+        findings.flaps += 1;
+        findings.violations.push(`flap: to polling at ${at}, last at ${last}: ${reason}`);
+      }
+      last = at;
+    }
+  }
+}
+
+function checkTakeover(record: RunRecord, schedule: Schedule, findings: Findings): void {
+  const bound = schedule.auditMs + 2 * schedule.pollMs;
+  for (const life of record.lives) {
+    for (const event of record.events) {
+      const overdueAt = Math.max(event.madeAt + SILENCE_MS, event.committedAt);
+      const until = overdueAt + bound + REQUESTS_MS;
+      if (!counts(record, life, event, until)) continue;
+      const switched = life.switches.find(({ at, to }) => to === "polling" && at >= event.madeAt);
+      const took = (switched?.at ?? Number.POSITIVE_INFINITY) - overdueAt;
+      findings.takeovers += 1;
+      if (took / bound > findings.worstTakeover) {
+        findings.worstTakeover = took / bound;
+        findings.worstTakeoverMs = took;
+      }
+      if (took > bound + REQUESTS_MS) {
+        findings.violations.push(`late takeover: ${took} of ${bound} ms, ${about(event)}`);
+      }
+    }
+  }
+}
+
+/** Whether the promise holds for this event: it must be missing, and the bot in a position to see it. */
+function counts(record: RunRecord, life: Life, event: LogEvent, until: number): boolean {
+  const settled = life.from + SILENCE_MS;
+  if (event.madeAt < settled || life.to <= until || !record.mayRead(event)) return false;
+  if (event.seq <= record.startSeq()) return false;
+  if ((record.broughtAt.get(event.id) ?? Number.POSITIVE_INFINITY) <= until) return false;
+  if (record.apiAway.some(({ from, to }) => from <= until && to >= event.madeAt - SILENCE_MS)) {
+    return false;
+  }
+  return auditing(life, event.madeAt) && expected(record, life, event);
+}
+
+/** Polling may have begun because of the event, and not before. */
+function auditing(life: Life, madeAt: number): boolean {
+  return life.switches.findLast(({ at }) => at <= madeAt)?.to !== "polling";
+}
+
+/** A type counts once the webhook has brought it since the last time that polling began. */
+function expected(record: RunRecord, life: Life, { type, madeAt }: LogEvent): boolean {
+  const last = life.switches.findLast(({ at, to }) => to === "polling" && at <= madeAt)?.at ?? 0;
+  const times = record.typeBroughtAt.get(type) ?? [];
+  return times.some((at) => at > last && at < madeAt);
+}
+
+function about(event: LogEvent): string {
+  return `event ${event.id} (${event.type}), made at ${event.madeAt}, committed at ${event.committedAt}`;
+}

@@ -1,0 +1,89 @@
+import type { EventPage } from "../../../src/client/types.ts";
+
+/** An event of the simulated platform. Times are the simulation's, not the platform's own. */
+export interface LogEvent {
+  readonly seq: number;
+  readonly id: string;
+  readonly type: string;
+  readonly madeAt: number;
+  /** When it can be read and is sent: some rows commit late. */
+  readonly committedAt: number;
+  /** As it goes over the wire, dated by the platform's clock. */
+  readonly wire: object;
+}
+
+export type IdScheme = "counter" | "huge" | "text";
+export type Scopes = "read" | "dm" | "both";
+
+/** Ids by their order: whole numbers, numbers beyond 2^53 that grow longer, and text. */
+export function idOf(seq: number, scheme: IdScheme): string {
+  if (scheme === "counter") return String(seq);
+  if (scheme === "huge") return String(99_999_999_999_999_999_000n + BigInt(seq) * 7n);
+  return `ev_${seq.toString(36).padStart(10, "0")}`;
+}
+
+/** The event log with the rules of `GET /events` (section 4 of the platform document). */
+export class EventLog {
+  /** In the order of the ids, as far as committed and not trimmed. */
+  #entries: LogEvent[] = [];
+  readonly #seqs = new Map<string, number>();
+  readonly #scopes: Scopes;
+  /** True when the cursor of the last page is the end of the log, whatever the token may read of it. */
+  readonly #cursorAtEnd: boolean;
+
+  constructor(scopes: Scopes, cursorAtEnd: boolean) {
+    this.#scopes = scopes;
+    this.#cursorAtEnd = cursorAtEnd;
+  }
+
+  commit(event: LogEvent): void {
+    this.#seqs.set(event.id, event.seq);
+    let at = this.#entries.length;
+    while (at > 0 && (this.#entries[at - 1]?.seq ?? 0) > event.seq) at--;
+    this.#entries.splice(at, 0, event);
+  }
+
+  /** Drops what was committed before then, and returns it. */
+  trim(before: number): LogEvent[] {
+    const gone = this.#entries.filter(({ committedAt }) => committedAt < before);
+    if (gone.length > 0) {
+      this.#entries = this.#entries.filter(({ committedAt }) => committedAt >= before);
+    }
+    return gone;
+  }
+
+  mayRead({ type }: LogEvent): boolean {
+    if (this.#scopes === "both") return true;
+    return (type === "dm.message") === (this.#scopes === "dm");
+  }
+
+  seqOf(id: string | undefined): number {
+    return this.#seqs.get(id ?? "") ?? -1;
+  }
+
+  page(since: string | undefined, limit: number, date: number): EventPage {
+    const end = this.#entries.at(-1)?.id;
+    if (since === "") return { events: [], cursor: end ?? "", date };
+    const found: LogEvent[] = [];
+    for (let at = this.#after(this.seqOf(since)); at < this.#entries.length; at++) {
+      const entry = this.#entries[at];
+      if (entry !== undefined && this.mayRead(entry)) found.push(entry);
+      if (found.length === limit) break;
+    }
+    const last = found.at(-1)?.id ?? since ?? "";
+    const isLast = found.length < limit && end !== undefined && this.seqOf(end) > this.seqOf(last);
+    const cursor = this.#cursorAtEnd && isLast ? end : last;
+    return { events: found.map(({ wire }) => wire), cursor, date };
+  }
+
+  /** The index of the first entry behind this place. */
+  #after(seq: number): number {
+    let [low, high] = [0, this.#entries.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#entries[middle]?.seq ?? 0) > seq) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+}

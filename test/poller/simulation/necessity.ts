@@ -1,0 +1,61 @@
+import type { LogEvent } from "./event-log.ts";
+import type { Life, RunRecord } from "./record.ts";
+import { SILENCE_MS } from "./simulation.ts";
+
+/** Whole seconds in the Date header, and a request under way. */
+const TOLERANCE_MS = 2_000;
+
+/** The webhook is fine when it brings an event this soon. */
+const SOON_MS = 20_000;
+
+/** When it has been fine for this long, with three events or more, there is no reason to poll. */
+const FINE_MS = 5 * 60_000;
+
+/** Whether each switch to polling had a missing event behind it, and polling ended when there was none. */
+export function checkNecessity(record: RunRecord): string[] {
+  return record.lives.flatMap((life) => [
+    ...falseAlarms(record, life),
+    ...needlessPolling(record, life),
+  ]);
+}
+
+function falseAlarms(record: RunRecord, life: Life): string[] {
+  const alarms = life.switches.filter(
+    ({ to, reason }) => to === "polling" && !reason.includes("while the bot was away"),
+  );
+  return alarms
+    .filter(({ at }) => !record.events.some((event) => isMissing(record, event, at)))
+    .map(({ at, reason }) => `false alarm at ${at}: ${reason}`);
+}
+
+function isMissing(record: RunRecord, event: LogEvent, at: number): boolean {
+  if (event.madeAt + SILENCE_MS > at + TOLERANCE_MS || event.committedAt > at) return false;
+  return (record.broughtAt.get(event.id) ?? Number.POSITIVE_INFINITY) > at;
+}
+
+function needlessPolling(record: RunRecord, life: Life): string[] {
+  const found: string[] = [];
+  life.switches.forEach(({ at, to }, index) => {
+    if (to !== "polling") return;
+    const until = Math.min(life.switches[index + 1]?.at ?? life.to, life.to);
+    const since = fineSince(record, at, until);
+    if (since !== undefined) found.push(`needless polling from ${since}, begun at ${at}`);
+  });
+  return found;
+}
+
+/** Since when the webhook was fine for too long within this span. */
+function fineSince(record: RunRecord, from: number, until: number): number | undefined {
+  let run: LogEvent[] = [];
+  for (const event of record.events) {
+    if (event.madeAt < from) continue;
+    const broughtAt = record.broughtAt.get(event.id) ?? Number.POSITIVE_INFINITY;
+    if (broughtAt > until) break;
+    run = broughtAt - event.madeAt < SOON_MS ? [...run, event] : [];
+    const first = run[0]?.madeAt ?? broughtAt;
+    const away = record.apiAway.some((span) => span.from < broughtAt && span.to > first);
+    if (away) run = [];
+    else if (run.length > 2 && broughtAt - first > FINE_MS) return first;
+  }
+  return undefined;
+}

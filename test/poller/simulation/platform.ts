@@ -1,0 +1,106 @@
+import type { EventPage } from "../../../src/client/types.ts";
+import { type Clock, sleep } from "../../../src/core/clock.ts";
+import { ApiError, NetworkError } from "../../../src/errors.ts";
+import { Random } from "../../faults/random.ts";
+import { EventLog, idOf, type LogEvent } from "./event-log.ts";
+import type { RunRecord } from "./record.ts";
+import type { Outage, Schedule } from "./schedule.ts";
+import { Webhook } from "./webhook.ts";
+
+type ApiFault = Extract<Outage["kind"], "429" | "503" | "network">;
+
+/** The longest pause of the poller without a Retry-After, with a little for the requests themselves. */
+export const RECOVERY_MS = 62_000;
+
+export const RETRY_AFTER_MS = 150_000;
+
+/** The platform: its log, its API and its webhook. */
+export class Platform {
+  readonly log: EventLog;
+  readonly webhook: Webhook;
+  readonly #schedule: Schedule;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #record: () => RunRecord;
+  #seq = 0;
+  readonly apiFaults: ApiFault[] = [];
+
+  constructor(
+    schedule: Schedule,
+    clock: Clock,
+    record: () => RunRecord,
+    send: (events: readonly LogEvent[]) => boolean,
+    onWorse: (what: "disabled" | "behind") => void,
+  ) {
+    this.#schedule = schedule;
+    this.#clock = clock;
+    this.#record = record;
+    this.#random = new Random(schedule.seed ^ 0x5eed);
+    this.log = new EventLog(schedule.scopes, schedule.cursorAtEnd);
+    const types = schedule.subset ? new Set(["dm.message", "mention"]) : undefined;
+    this.webhook = new Webhook(
+      {
+        ...schedule,
+        clock,
+        random: this.#random,
+        send,
+        onDisabled: () => onWorse("disabled"),
+        onBehind: () => onWorse("behind"),
+      },
+      types,
+    );
+  }
+
+  now(): number {
+    return this.#clock.now() + this.#schedule.clockOffMs;
+  }
+
+  /** Something happens to the bot; the row that says so may commit later. */
+  readonly make = (type: string, agoMs = 0): void => {
+    const { ids, late } = this.#schedule;
+    this.#seq += 1;
+    const madeAt = this.#clock.now() - agoMs;
+    const lateMs = agoMs === 0 && this.#random.chance(late) ? this.#random.below(59_000) : 0;
+    const id = idOf(this.#seq, ids);
+    const createdAt = new Date(madeAt + this.#schedule.clockOffMs).toISOString();
+    const wire = { id, type, createdAt, payload: payloadOf(type) };
+    const event = { seq: this.#seq, id, type, madeAt, committedAt: madeAt + lateMs, wire };
+    this.#record().events.push(event);
+    if (agoMs > 0) {
+      this.log.commit(event);
+      return;
+    }
+    this.#clock.timer(lateMs, () => {
+      this.log.commit(event);
+      this.webhook.offer(event);
+    });
+  };
+
+  readonly events = async (
+    { since, limit = 50 }: { since?: string | undefined; limit?: number | undefined } = {},
+    { signal }: { signal?: AbortSignal | undefined } = {},
+  ): Promise<EventPage> => {
+    this.#record().requestsAt.push(this.#clock.now());
+    await sleep(this.#clock, 10 + this.#random.below(200), signal);
+    if (signal?.aborted) throw new NetworkError("API_UNREACHABLE", "stopped", { sent: true });
+    const fault = this.apiFaults.at(-1);
+    if (fault !== undefined) throw failure(fault);
+    // The Date header knows whole seconds alone.
+    return this.log.page(since, limit, Math.floor(this.now() / 1000) * 1000);
+  };
+}
+
+function failure(fault: ApiFault): Error {
+  if (fault === "429")
+    return new ApiError("slow down", { status: 429, retryAfterMs: RETRY_AFTER_MS });
+  if (fault === "503") return new ApiError("away", { status: 503 });
+  return new NetworkError("API_UNREACHABLE", "away", { sent: false });
+}
+
+function payloadOf(type: string): object {
+  if (type === "dm.message") {
+    const from = { userId: "u", username: "ada", name: "Ada" };
+    return { conversationId: "c1", from, excerpt: "hi" };
+  }
+  return { actor: { username: "ada", name: "Ada" }, entityType: "post", entityId: "p1" };
+}

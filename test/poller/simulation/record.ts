@@ -1,0 +1,55 @@
+import type { Mode } from "../../../src/poller/mode.ts";
+import type { LogEvent } from "./event-log.ts";
+import type { MemoryInbox } from "./memory-inbox.ts";
+
+export interface Span {
+  readonly from: number;
+  /** Infinity while it lasts. */
+  to: number;
+}
+
+/** One life of the bot, and what it switched to. */
+export interface Life extends Span {
+  readonly switches: { readonly at: number; readonly to: Mode; readonly reason: string }[];
+}
+
+/** Everything that a checker needs to know about a run. Times are the simulation's. */
+export class RunRecord {
+  readonly events: LogEvent[] = [];
+  readonly lives: Life[] = [];
+  /** When the API could not be used, with the longest pause that the bot may make after it. */
+  readonly apiAway: Span[] = [];
+  /** Changes for the worse: each may cost one switch to polling and the one back. */
+  readonly worse: { readonly at: number; readonly what: string }[] = [];
+  /** When the webhook brought an event first. */
+  readonly broughtAt: Map<string, number> = new Map();
+  /** When the webhook brought something of a type that was not in the inbox. */
+  readonly typeBroughtAt: Map<string, number[]> = new Map();
+  readonly requestsAt: number[] = [];
+  /** Trimmed before anybody could read it, for the bot or the API was away. */
+  readonly trimmedUnread: Set<string> = new Set();
+  webhookOutages = 0;
+  readonly inbox: MemoryInbox;
+  readonly startSeq: () => number;
+  readonly mayRead: (event: LogEvent) => boolean;
+
+  constructor(inbox: MemoryInbox, startSeq: () => number, mayRead: (event: LogEvent) => boolean) {
+    this.inbox = inbox;
+    this.startSeq = startSeq;
+    this.mayRead = mayRead;
+  }
+
+  brought(events: readonly LogEvent[], isNew: (id: string) => boolean, now: number): void {
+    for (const { id, type } of events) {
+      if (!this.broughtAt.has(id)) this.broughtAt.set(id, now);
+      if (!isNew(id)) continue;
+      const times = this.typeBroughtAt.get(type) ?? [];
+      times.push(now);
+      this.typeBroughtAt.set(type, times);
+    }
+  }
+
+  get switches(): number {
+    return this.lives.reduce((sum, life) => sum + life.switches.length, 0);
+  }
+}

@@ -1,0 +1,71 @@
+import type { Life, RunRecord } from "./record.ts";
+import type { Schedule } from "./schedule.ts";
+
+export interface Requests {
+  /** Whole hours of auditing without an event or a failure, and the requests in them. */
+  readonly quietHours: number;
+  readonly quiet: number;
+  /** Those of them that had more requests than audits. */
+  readonly quietExcess: number;
+  /** Whole hours of polling, and the requests in them. */
+  readonly pollingHours: number;
+  readonly polling: number;
+}
+
+const HOUR = 3_600_000;
+
+/** An event stays in the part that is read again for a minute, and an audit may be under way by then. */
+const SETTLED_MS = 10 * 60_000;
+
+/** Counts the requests by what the bot was doing. */
+export function requestsOf(record: RunRecord, schedule: Schedule): Requests {
+  const sum = { quietHours: 0, quiet: 0, quietExcess: 0, pollingHours: 0, polling: 0 };
+  const perHour = HOUR / schedule.auditMs + 1;
+  for (const life of record.lives) {
+    for (let from = life.from; from + HOUR <= life.to; from += HOUR) {
+      const mode = modeIn(life, from, from + HOUR);
+      if (mode === undefined || touches(record, from - HOUR, from + HOUR)) continue;
+      const count = between(record.requestsAt, from, from + HOUR);
+      if (mode === "polling") {
+        sum.pollingHours += 1;
+        sum.polling += count;
+      } else if (isQuiet(record, life, from)) {
+        sum.quietHours += 1;
+        sum.quiet += count;
+        if (count > perHour && !schedule.cursorAtEnd) sum.quietExcess += 1;
+      }
+    }
+  }
+  return sum;
+}
+
+function isQuiet(record: RunRecord, life: Life, from: number): boolean {
+  if (from === life.from) return false;
+  return !record.events.some(
+    ({ committedAt }) => committedAt > from - SETTLED_MS && committedAt < from + HOUR,
+  );
+}
+
+/** The mode of a whole span; undefined when it changed in it. */
+function modeIn(life: Life, from: number, to: number): "auditing" | "polling" | undefined {
+  if (life.switches.some(({ at }) => at >= from && at < to)) return undefined;
+  return life.switches.findLast(({ at }) => at < from)?.to ?? "auditing";
+}
+
+function touches({ apiAway }: RunRecord, from: number, to: number): boolean {
+  return apiAway.some((away) => away.from < to && away.to > from);
+}
+
+function between(times: readonly number[], from: number, to: number): number {
+  return lowerBound(times, to) - lowerBound(times, from);
+}
+
+function lowerBound(times: readonly number[], time: number): number {
+  let [low, high] = [0, times.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((times[middle] ?? 0) < time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
