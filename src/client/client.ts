@@ -40,6 +40,7 @@ export class Client {
   /** Posts and comments. */
   readonly posts: Posts;
   readonly #http: Http;
+  #asked: Promise<void> | undefined;
 
   constructor(options: ClientOptions) {
     this.#http = new Http(options);
@@ -60,6 +61,19 @@ export class Client {
   /** What the platform's clock shows, in ms since 1970; undefined before its first answer. */
   platformNow(): number | undefined {
     return this.#http.platformNow();
+  }
+
+  /**
+   * Asks the platform for the time unless an answer has told it already: once, and whatever comes of it.
+   * Any answer has a `Date`, a refusal too.
+   */
+  async learnTime(): Promise<void> {
+    if (this.platformNow() !== undefined) return;
+    this.#asked ??= this.me().then(
+      () => undefined,
+      () => undefined,
+    );
+    await this.#asked;
   }
 
   /** The bot's own profile. */

@@ -99,9 +99,16 @@ export function createContext(
   const next = (kind: keyof typeof made) => `${kind}/${++made[kind]}`;
   /** What throws while the step is described rejects, like everything else about it. */
   const begin = <R>(describe: () => Step<R>) => begun.add(async () => steps.run(describe()));
-  /** A write that a person has settled has no result; its id is not known then. */
+  /**
+   * A write that a person has settled has no result; its id is not known then. Its intent is dated by the
+   * platform's clock: by ours, a search after a crash would have to go back for minutes.
+   */
   const write = <R extends { readonly id?: string | undefined }>(describe: () => Step<R>) =>
-    begun.add(async () => (await steps.run<R | undefined>(describe())) ?? { id: undefined });
+    begun.add(async () => {
+      const step = describe();
+      await client.learnTime();
+      return (await steps.run<R | undefined>(step)) ?? { id: undefined };
+    });
   return {
     event,
     payload: event.payload,

@@ -183,28 +183,44 @@ describe("a reply is a step", () => {
     ]);
   });
 
-  test("its request has the platform's time of each try, once that is known", async () => {
+  test("its request has the platform's time of each try, which is asked for where it is not known", async () => {
     let now = Date.parse("2026-01-01T00:00:00Z");
     const platform = new FakePlatform(() => now);
+    const asked: string[] = [];
     const clock = { ...systemClock, now: () => now - 60_000 };
     const client = new Client({
       baseUrl: "http://platform.test",
       apiKey: "key",
       clock,
       fetch: async (url, init) => {
+        asked.push(new URL(url).pathname);
         const response = await platform.fetch(url, init);
         response.headers.set("date", new Date(now).toUTCString());
         return response;
       },
     });
     const job = jobFor("dm.message");
-    void createContext(job, client).reply("hello");
+    await createContext(job, client).reply("hello");
     const [step] = job.steps.ran;
-    expect(JSON.parse(step?.request() ?? "")).toEqual({ text: "hello" });
-    await client.me();
     expect(JSON.parse(step?.request() ?? "")).toEqual({ text: "hello", at: now });
     now += 5_000;
     expect(JSON.parse(step?.request() ?? "")).toEqual({ text: "hello", at: now });
+    await createContext(jobFor("dm.message"), client).reply("again");
+    expect(asked.filter((path) => path.endsWith("/me"))).toHaveLength(1);
+  });
+
+  test("a platform that does not tell the time is asked once, and answered all the same", async () => {
+    const platform = new FakePlatform(Date.now);
+    const asked: string[] = [];
+    const fetch: Fetch = (url, init) => {
+      asked.push(new URL(url).pathname);
+      return platform.fetch(url, init);
+    };
+    const client = new Client({ baseUrl: "http://platform.test", apiKey: "key", fetch });
+    for (const text of ["one", "two"])
+      await createContext(jobFor("dm.message"), client).reply(text);
+    expect(asked.filter((path) => path.endsWith("/me"))).toHaveLength(1);
+    expect(platform.sent).toHaveLength(2);
   });
 
   test("it hands out what the platform answered, and its id as the reference", async () => {
@@ -244,7 +260,7 @@ describe("a reply is a step", () => {
     const platform = new FakePlatform(Date.now);
     const signals: unknown[] = [];
     const fetch: Fetch = (url, init) => {
-      signals.push(init.signal?.aborted);
+      if (init.method === "POST") signals.push(init.signal?.aborted);
       return platform.fetch(url, init);
     };
     const client = new Client({ baseUrl: "http://platform.test", apiKey: "key", fetch });
