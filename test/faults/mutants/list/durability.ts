@@ -142,8 +142,8 @@ export const durabilityMutants: readonly Mutant[] = [
     [
       {
         name: "keeping the cursor behind young events",
-        find: "now - youngest >= SETTLED_AFTER_MS",
-        replace: "now - youngest >= 0",
+        find: "if (dates.some(([, at]) => now - at < SETTLED_AFTER_MS)) return false;",
+        replace: "",
       },
     ],
   ),
