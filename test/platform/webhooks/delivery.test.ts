@@ -42,6 +42,7 @@ test("the signature holds over the bytes that arrive, for the webhook's secret a
   expect(check(received.body, platform.webhookSecret)).toEqual({
     ok: true,
     timestamp: 1_700_000_000,
+    secretIndex: 0,
   });
   expect(check(received.body, "whsec_other")).toMatchObject({ code: "SIGNATURE_MISMATCH" });
   const changed = Buffer.concat([received.body, Buffer.from(" ")]);
