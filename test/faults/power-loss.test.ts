@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { powerLoss, powerLossControl } from "./power-loss/power-loss.ts";
 import { whyNoShim } from "./power-loss/shim.ts";
+import { chooseSeed } from "./random.ts";
 
 const reason = whyNoShim();
 if (reason !== undefined) process.stderr.write(`${reason}\n`);
 
-const seed = Number(process.env["SEED"] ?? Math.floor(Math.random() * 2 ** 31));
+const seed = chooseSeed();
 const options = { size: "small", seed, progress: () => undefined } as const;
 
 describe.skipIf(reason !== undefined)("power loss", { timeout: 60_000 }, () => {

@@ -13,8 +13,13 @@ export class Poster {
     this.#agent = new Agent({ keepAlive: true, maxSockets: connections });
   }
 
-  /** Resolves to the status of the answer. @param body as it goes over the wire */
-  post(body: string): Promise<number> {
+  /**
+   * Resolves to the status of the answer.
+   *
+   * @param body as it goes over the wire
+   * @param onPort told the local port of the connection that it goes over, before it goes
+   */
+  post(body: string, onPort: (port: number) => void = () => undefined): Promise<number> {
     const signature = sign(body, this.#secret, Date.now() / 1000);
     return new Promise((resolve, reject) => {
       const outgoing = request(this.#url, {
@@ -27,6 +32,11 @@ export class Poster {
         },
       });
       outgoing.on("error", reject);
+      outgoing.once("socket", (socket) => {
+        const tell = () => onPort(socket.localPort ?? 0);
+        if (socket.connecting) socket.once("connect", tell);
+        else tell();
+      });
       outgoing.on("response", (response) => {
         response.on("error", reject);
         response.on("end", () => resolve(response.statusCode ?? 0));

@@ -1,6 +1,5 @@
-import { Agent, request } from "node:http";
-import { sign } from "../../../src/signature/signature.ts";
 import { message } from "../../support/inbox-events.ts";
+import { Poster } from "../driver/poster.ts";
 import type { Random } from "../random.ts";
 
 /** The ids of a delivery. */
@@ -30,13 +29,13 @@ export class Sender {
   async send(url: string, limit: number | undefined, enough: () => void): Promise<void> {
     const ports = new Map<number, Delivery[]>();
     this.lives.push(ports);
-    const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+    const poster = new Poster(url, this.#secret, CONNECTIONS);
     const queue = this.#waiting;
     const failed: Delivery[] = [];
     let answers = 0;
     const worker = async () => {
       for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-        const status = await this.#deliver(url, agent, next, ports).catch(() => undefined);
+        const status = await deliver(poster, next, ports).catch(() => undefined);
         if (status !== 200) failed.push(next);
         if (status === undefined) return;
         answers += 1;
@@ -44,7 +43,7 @@ export class Sender {
       }
     };
     await Promise.all(Array.from({ length: CONNECTIONS }, worker));
-    agent.destroy();
+    poster.close();
     this.answers.push(answers);
     this.#waiting = [...failed, ...queue];
   }
@@ -52,33 +51,9 @@ export class Sender {
   get left(): number {
     return this.#waiting.length;
   }
+}
 
-  #deliver(
-    url: string,
-    agent: Agent,
-    ids: Delivery,
-    ports: Map<number, Delivery[]>,
-  ): Promise<number | undefined> {
-    const body = `{"events":[${ids.map((id) => message(id, `c${Number(id) % 20}`).body).join(",")}]}`;
-    const signature = sign(body, this.#secret, Date.now() / 1000);
-    return new Promise((resolve, reject) => {
-      const headers = { "x-service-signature": signature, "content-type": "application/json" };
-      const sending = request(url, { method: "POST", agent, headers }, (response) => {
-        response
-          .resume()
-          .once("end", () => resolve(response.statusCode))
-          .once("error", reject);
-      });
-      sending.once("error", reject);
-      sending.once("socket", (socket) => {
-        const note = () => {
-          const port = socket.localPort ?? 0;
-          ports.set(port, [...(ports.get(port) ?? []), ids]);
-        };
-        if (socket.connecting) socket.once("connect", note);
-        else note();
-      });
-      sending.end(body);
-    });
-  }
+function deliver(poster: Poster, ids: Delivery, ports: Map<number, Delivery[]>): Promise<number> {
+  const body = `{"events":[${ids.map((id) => message(id, `c${Number(id) % 20}`).body).join(",")}]}`;
+  return poster.post(body, (port) => ports.set(port, [...(ports.get(port) ?? []), ids]));
 }

@@ -294,7 +294,7 @@ const inbox: Mutant[] = [
     [
       {
         name: "a full backlog takes what it knows",
-        find: "if (this.#read(() => this.#batches.allKnown(events))) return;",
+        find: "if (readStore(() => this.#batches.allKnown(events))) return;",
         replace: "",
       },
     ],
