@@ -334,7 +334,7 @@ async function makePoller(
     ...parts,
     delivery,
     webhookTypes: await inbox.webhookTypes(),
-    platformNow: () => clock.now() + client.clockOffsetMs,
+    platformNow: () => client.platformNow() ?? clock.now(),
     onSwitch: options.onSwitch ?? (() => undefined),
     random: options.random ?? Math.random,
   });

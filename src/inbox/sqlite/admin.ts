@@ -12,7 +12,7 @@ import type {
 import type { EventDetails, InboxReport } from "../records.ts";
 import { Catalogue } from "./catalogue.ts";
 import { Decisions, type Outcome, type Refusal } from "./decisions.ts";
-import { asStoreError } from "./group-commit.ts";
+import { readStore } from "./group-commit.ts";
 import { History } from "./history.ts";
 import { Reports } from "./reports.ts";
 
@@ -47,11 +47,11 @@ export class SqliteAdmin implements InboxAdmin {
   }
 
   async list(options: InboxListOptions = {}): Promise<InboxPage> {
-    return this.#read(() => this.#catalogue.list(options, this.#options.now()));
+    return readStore(() => this.#catalogue.list(options, this.#options.now()));
   }
 
   async show(id: string): Promise<EventDetails> {
-    const found = this.#read(() => this.#catalogue.show(id, this.#options.now()));
+    const found = readStore(() => this.#catalogue.show(id, this.#options.now()));
     if (found === undefined) throw refusal(id, "not-found");
     return found;
   }
@@ -76,7 +76,7 @@ export class SqliteAdmin implements InboxAdmin {
   }
 
   async stats(): Promise<InboxReport> {
-    return this.#read(() => this.#reports.report());
+    return readStore(() => this.#reports.report());
   }
 
   async #decide(
@@ -89,7 +89,7 @@ export class SqliteAdmin implements InboxAdmin {
       if (outcome !== undefined && "refused" in outcome) throw refusal(target, outcome.refused);
       return { changed: 1, skipped: 0 };
     }
-    const ids = this.#read(() => this.#decisions.targets(state, target));
+    const ids = readStore(() => this.#decisions.targets(state, target));
     let changed = 0;
     for (let from = 0; from < ids.length; from += BATCH) {
       const outcomes = await this.#carryOut(ids.slice(from, from + BATCH), decision);
@@ -107,14 +107,6 @@ export class SqliteAdmin implements InboxAdmin {
     const changes = outcomes.flatMap((outcome) => ("refused" in outcome ? [] : [outcome.pending]));
     if (changes.length > 0) onChange?.(changes.reduce<number>((sum, change) => sum + change, 0));
     return outcomes;
-  }
-
-  #read<T>(work: () => T): T {
-    try {
-      return work();
-    } catch (error) {
-      throw asStoreError(error);
-    }
   }
 }
 

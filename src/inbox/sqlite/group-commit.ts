@@ -111,3 +111,12 @@ export function asStoreError(error: unknown): ServiceBotError {
     },
   );
 }
+
+/** Reads from the store. @throws {ServiceBotError} as {@link asStoreError} has it */
+export function readStore<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw asStoreError(error);
+  }
+}

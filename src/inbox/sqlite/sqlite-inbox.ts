@@ -17,7 +17,7 @@ import type {
 import { SqliteAdmin } from "./admin.ts";
 import { Batches } from "./batches.ts";
 import { DiskGuard } from "./disk.ts";
-import { asStoreError, GroupCommit } from "./group-commit.ts";
+import { GroupCommit, readStore } from "./group-commit.ts";
 import { History } from "./history.ts";
 import { Lanes } from "./lanes.ts";
 import { MEMORY, type OpenFile, openFile } from "./open.ts";
@@ -127,7 +127,7 @@ export class SqliteInbox implements Inbox {
   }
 
   async nextReadyIn(): Promise<number | undefined> {
-    const at = this.#read(() => this.#lanes.nextReadyAt());
+    const at = readStore(() => this.#lanes.nextReadyAt());
     return at === undefined ? undefined : Math.max(0, at - this.#clock.now());
   }
 
@@ -160,27 +160,27 @@ export class SqliteInbox implements Inbox {
   }
 
   async claimedRefs(refs: readonly string[]): Promise<ReadonlySet<string>> {
-    return this.#read(() => this.#steps.claimed(refs));
+    return readStore(() => this.#steps.claimed(refs));
   }
 
   async cursor(name: string): Promise<string | undefined> {
-    return this.#read(() => this.#reports.cursor(name));
+    return readStore(() => this.#reports.cursor(name));
   }
 
   async webhookTypes(): Promise<ReadonlySet<string>> {
-    return this.#read(() => this.#reports.webhookTypes());
+    return readStore(() => this.#reports.webhookTypes());
   }
 
   async stats(): Promise<InboxStats> {
-    return this.#read(() => this.#reports.stats());
+    return readStore(() => this.#reports.stats());
   }
 
   async deadLetters(limit: number): Promise<readonly DeadLetter[]> {
-    return this.#read(() => this.#reports.deadLetters(limit));
+    return readStore(() => this.#reports.deadLetters(limit));
   }
 
   async ping(): Promise<void> {
-    this.#read(() => this.#reports.ping());
+    readStore(() => this.#reports.ping());
   }
 
   onReady(listener: () => void): () => void {
@@ -207,14 +207,6 @@ export class SqliteInbox implements Inbox {
     });
   }
 
-  #read<T>(work: () => T): T {
-    try {
-      return work();
-    } catch (error) {
-      throw asStoreError(error);
-    }
-  }
-
   async #end(claim: Claim, error?: string): Promise<boolean> {
     const ended = await this.#write((now) => this.#lanes.end(claim, now, error));
     if (ended) this.#pending -= 1;
@@ -224,7 +216,7 @@ export class SqliteInbox implements Inbox {
   /** What is known already adds nothing, and a refusal would only have it sent once more. */
   #refuseWhenFull(events: readonly NewEvent[]): void {
     if (this.#pending < this.#maxBacklog) return;
-    if (this.#read(() => this.#batches.allKnown(events))) return;
+    if (readStore(() => this.#batches.allKnown(events))) return;
     throw new ServiceBotError(
       "INBOX_FULL",
       `${this.#pending} events wait to be handled, and the limit is ${this.#maxBacklog}.`,
