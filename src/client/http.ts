@@ -1,8 +1,16 @@
 import type { Random } from "../core/backoff.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
+import { outOfRange, refuseProblems } from "../core/ranges.ts";
 import { scrubber } from "../core/redact.ts";
 import { messageOf, NetworkError, ServiceBotError } from "../errors.ts";
-import { Breaker, type BreakerChange } from "./breaker.ts";
+import { Breaker, type BreakerChange, type Permit } from "./breaker.ts";
+import {
+  type BudgetWait,
+  HANDLER_WAIT_MS,
+  type Place,
+  RequestBudget,
+  type RequestsStatus,
+} from "./budget.ts";
 import { readFailure } from "./failure.ts";
 
 /** The part of `fetch` that the client calls. */
@@ -20,6 +28,10 @@ export interface HttpOptions {
   readonly random?: Random;
   /** Called after each request, for logs and metrics. `status` is absent when no answer came. */
   readonly onRequest?: (request: RequestReport) => void;
+  /** At most so many requests in any 60 seconds, from 1 up. No limit by default. */
+  readonly maxRequestsPerMinute?: number | undefined;
+  /** Called when requests begin to wait for that limit, at most once a minute. */
+  readonly onBudget?: (wait: BudgetWait) => void;
   /** Called when requests are held back because the platform is away, and when they go out again. */
   readonly onBreaker?: (change: BreakerChange) => void;
 }
@@ -35,7 +47,12 @@ export interface RequestOptions {
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
+  /** A read of the event log on the bot's own behalf; whatever else it is counts as a handler's. */
+  readonly purpose?: LogPurpose | undefined;
 }
+
+/** Why the event log is read: to look for what the webhook lost, or because it brings nothing. */
+export type LogPurpose = "audit" | "poll";
 
 /** An answer whose body is JSON. */
 export interface Answer {
@@ -52,18 +69,30 @@ export class Http {
   readonly #fetch: Fetch;
   readonly #clock: Clock;
   readonly #breaker: Breaker;
+  readonly #budget: RequestBudget | undefined;
   #offsetMs: number | undefined;
 
+  /** @throws {ServiceBotError} INVALID_OPTION */
   constructor(options: HttpOptions) {
     this.#options = options;
     this.#fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
     this.#clock = options.clock ?? systemClock;
     this.timeoutMs = options.timeoutMs ?? 10_000;
-    this.#breaker = new Breaker({
-      clock: this.#clock,
-      random: options.random ?? Math.random,
-      onChange: options.onBreaker,
-    });
+    const shared = { clock: this.#clock, random: options.random ?? Math.random };
+    this.#breaker = new Breaker({ ...shared, onChange: options.onBreaker });
+    const { maxRequestsPerMinute: perMinute, onBudget: onWait } = options;
+    refuseProblems([outOfRange("maxRequestsPerMinute", perMinute, { min: 1, whole: true })]);
+    if (perMinute !== undefined) this.#budget = new RequestBudget({ ...shared, perMinute, onWait });
+  }
+
+  /** How much of the budget is left; undefined where there is none. */
+  get requests(): RequestsStatus | undefined {
+    return this.#budget?.status;
+  }
+
+  /** How long a handler's request can take, the wait for a place included, in milliseconds. */
+  get longestCallMs(): number {
+    return this.timeoutMs + (this.#budget === undefined ? 0 : HANDLER_WAIT_MS);
   }
 
   /** How far the platform's clock is ahead of ours, in milliseconds, by the last answer. */
@@ -78,7 +107,7 @@ export class Http {
 
   /**
    * @throws {ApiError} API_ERROR, API_REDIRECT
-   * @throws {NetworkError} API_UNREACHABLE, API_TIMEOUT, API_CIRCUIT_OPEN
+   * @throws {NetworkError} API_UNREACHABLE, API_TIMEOUT, API_CIRCUIT_OPEN, API_BUDGET_SPENT
    * @throws {ServiceBotError} API_INVALID_RESPONSE
    */
   async request(
@@ -89,9 +118,12 @@ export class Http {
     const url = this.#url(path, options.query);
     const body = options.body === undefined ? null : JSON.stringify(options.body);
     const headers = this.#headers(body);
-    const permit = this.#breaker.enter(`${method} ${path.split("/", 2)[1]}`);
+    const operation = `${method} ${path.split("/", 2)[1]}`;
+    const place = this.#budget && (await this.#takePlace(this.#budget, operation, options));
+    const permit = this.#enter(operation, place);
     const started = this.#clock.now();
     let status: number | undefined;
+    let sent = true;
     try {
       const answer = await this.#withDeadline(
         `${method} ${path}`,
@@ -114,9 +146,32 @@ export class Http {
       return answer;
     } catch (error) {
       permit.failed(error);
+      sent = !(error instanceof NetworkError) || error.sent;
       throw error;
     } finally {
+      if (sent) place?.end();
+      else place?.giveBack();
       this.#options.onRequest?.({ method, path, status, ms: this.#clock.now() - started });
+    }
+  }
+
+  async #takePlace(
+    budget: RequestBudget,
+    operation: string,
+    { purpose, signal }: RequestOptions,
+  ): Promise<Place> {
+    // What the platform's absence keeps back is told so at once.
+    this.#breaker.check(operation);
+    return await budget.take(purpose ?? (operation.startsWith("GET") ? "read" : "write"), signal);
+  }
+
+  /** After the wait for a place: a trial of the platform would keep all others back meanwhile. */
+  #enter(operation: string, place: Place | undefined): Permit {
+    try {
+      return this.#breaker.enter(operation);
+    } catch (error) {
+      place?.giveBack();
+      throw error;
     }
   }
 
