@@ -1,17 +1,11 @@
 import type { Random } from "../core/backoff.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
-import { outOfRange, refuseProblems } from "../core/ranges.ts";
 import { scrubber } from "../core/redact.ts";
 import { messageOf, NetworkError, ServiceBotError } from "../errors.ts";
-import { Breaker, type BreakerChange, type Permit } from "./breaker.ts";
-import {
-  type BudgetWait,
-  HANDLER_WAIT_MS,
-  type Place,
-  RequestBudget,
-  type RequestsStatus,
-} from "./budget.ts";
+import type { BreakerChange } from "./breaker.ts";
+import type { BudgetWait, RequestsStatus } from "./budget.ts";
 import { readFailure } from "./failure.ts";
+import { Gate } from "./gate.ts";
 
 /** The part of `fetch` that the client calls. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -68,8 +62,7 @@ export class Http {
   readonly #options: HttpOptions;
   readonly #fetch: Fetch;
   readonly #clock: Clock;
-  readonly #breaker: Breaker;
-  readonly #budget: RequestBudget | undefined;
+  readonly #gate: Gate;
   #offsetMs: number | undefined;
 
   /** @throws {ServiceBotError} INVALID_OPTION */
@@ -78,21 +71,21 @@ export class Http {
     this.#fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
     this.#clock = options.clock ?? systemClock;
     this.timeoutMs = options.timeoutMs ?? 10_000;
-    const shared = { clock: this.#clock, random: options.random ?? Math.random };
-    this.#breaker = new Breaker({ ...shared, onChange: options.onBreaker });
-    const { maxRequestsPerMinute: perMinute, onBudget: onWait } = options;
-    refuseProblems([outOfRange("maxRequestsPerMinute", perMinute, { min: 1, whole: true })]);
-    if (perMinute !== undefined) this.#budget = new RequestBudget({ ...shared, perMinute, onWait });
+    this.#gate = new Gate({
+      ...options,
+      clock: this.#clock,
+      random: options.random ?? Math.random,
+    });
   }
 
   /** How much of the budget is left; undefined where there is none. */
   get requests(): RequestsStatus | undefined {
-    return this.#budget?.status;
+    return this.#gate.requests;
   }
 
   /** How long a handler's request can take, the wait for a place included, in milliseconds. */
   get longestCallMs(): number {
-    return this.timeoutMs + (this.#budget === undefined ? 0 : HANDLER_WAIT_MS);
+    return this.timeoutMs + this.#gate.longestWaitMs;
   }
 
   /** How far the platform's clock is ahead of ours, in milliseconds, by the last answer. */
@@ -119,11 +112,11 @@ export class Http {
     const body = options.body === undefined ? null : JSON.stringify(options.body);
     const headers = this.#headers(body);
     const operation = `${method} ${path.split("/", 2)[1]}`;
-    const place = this.#budget && (await this.#takePlace(this.#budget, operation, options));
-    const permit = this.#enter(operation, place);
+    const kind = options.purpose ?? (method === "GET" ? "read" : "write");
+    const entered = this.#gate.enter(operation, kind, options.signal);
+    const permit = entered instanceof Promise ? await entered : entered;
     const started = this.#clock.now();
     let status: number | undefined;
-    let sent = true;
     try {
       const answer = await this.#withDeadline(
         `${method} ${path}`,
@@ -146,32 +139,9 @@ export class Http {
       return answer;
     } catch (error) {
       permit.failed(error);
-      sent = !(error instanceof NetworkError) || error.sent;
       throw error;
     } finally {
-      if (sent) place?.end();
-      else place?.giveBack();
       this.#options.onRequest?.({ method, path, status, ms: this.#clock.now() - started });
-    }
-  }
-
-  async #takePlace(
-    budget: RequestBudget,
-    operation: string,
-    { purpose, signal }: RequestOptions,
-  ): Promise<Place> {
-    // What the platform's absence keeps back is told so at once.
-    this.#breaker.check(operation);
-    return await budget.take(purpose ?? (operation.startsWith("GET") ? "read" : "write"), signal);
-  }
-
-  /** After the wait for a place: a trial of the platform would keep all others back meanwhile. */
-  #enter(operation: string, place: Place | undefined): Permit {
-    try {
-      return this.#breaker.enter(operation);
-    } catch (error) {
-      place?.giveBack();
-      throw error;
     }
   }
 
