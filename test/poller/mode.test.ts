@@ -228,6 +228,18 @@ describe("hand-back", () => {
     expect(machine.switches.map(({ to }) => to)).toEqual(["polling", "auditing"]);
   });
 
+  test("does not mind it either when an audit finds it after the hand-back, for it committed late", () => {
+    const machine = polling();
+    const missed = machine.event("2");
+    machine.after(5_000).delivery("3").round().round();
+    machine.after(40_000).round([missed]);
+    machine.after(SILENCE + 6_000).tick();
+    expect(machine.switches.map(({ to }) => to)).toEqual(["polling", "auditing"]);
+    const next = machine.event("4");
+    machine.round([next]).after(SILENCE + 6_000);
+    expect(machine.tick().state.mode).toBe("polling");
+  });
+
   test("is not brought about by a batch that is only sent again", () => {
     const machine = new Machine(all).delivery("1");
     machine
