@@ -208,17 +208,26 @@ describe("failures", () => {
     expect(log.requests).toHaveLength(1);
   });
 
-  test("a refused token is told once, loudly, and tried again slowly", async () => {
-    await start();
-    log.failures = Array.from({ length: 3 }, () => new ApiError("no", { status: 403 }));
-    await clock.advance(AUDIT);
-    log.requests.length = 0;
-    await clock.advance(299_999);
-    expect(log.requests).toEqual([]);
-    await clock.advance(300_000 * 2);
-    expect(lines.records.filter(({ level }) => level === "error")).toHaveLength(1);
-    expect(log.failures).toEqual([]);
-  });
+  test.each([
+    [401, "auto", /SERVICE_API_KEY; webhook deliveries go on/],
+    [403, "auto", /scope read, dm or both .*; webhook deliveries go on/],
+    [401, "polling", /SERVICE_API_KEY; no event arrives/],
+    [403, "polling", /scope read, dm or both .*; no event arrives/],
+  ] as const)(
+    "a token refused with %i is told once, loudly, and tried again slowly (%s)",
+    async (status, delivery, remedy) => {
+      await start({ delivery });
+      log.failures = Array.from({ length: 3 }, () => new ApiError("no", { status }));
+      await clock.advance(delivery === "polling" ? POLL : AUDIT);
+      log.requests.length = 0;
+      await clock.advance(299_999);
+      expect(log.requests).toEqual([]);
+      await clock.advance(300_000 * 2);
+      const told = lines.records.filter(({ level }) => level === "error");
+      expect(told).toMatchObject([{ msg: expect.stringMatching(remedy), retryInMs: 300_000 }]);
+      expect(log.failures).toEqual([]);
+    },
+  );
 
   test("a first start that fails is tried again from the same place", async () => {
     log.failures = [new NetworkError("API_UNREACHABLE", "down", { sent: false })];
