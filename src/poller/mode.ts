@@ -118,14 +118,17 @@ function delivered(
 ): ModeState {
   const ids = new Set(events.map(({ id }) => id));
   const webhookTypes = new Set([...state.webhookTypes, ...events.map(({ type }) => type)]);
-  let unconfirmed = state.unconfirmed.filter(({ id }) => !ids.has(id));
-  // A batch that is sent again shows that our answer does not get through, and that nothing follows it.
-  const isRepeat = events.every(({ id }) => state.lastDelivery.has(id));
-  const back = state.mode === "polling" && state.deliveredAt === undefined && !isRepeat;
+  const unconfirmed = state.unconfirmed.filter(({ id }) => !ids.has(id));
+  const next = { ...state, webhookTypes, unconfirmed, lastDelivery: ids };
+  if (state.mode === "auditing" || events.length === 0) return next;
+  // What is sent again shows that our answers do not get through, and soon nothing will follow it.
+  if (events.some(({ id }) => state.lastDelivery.has(id))) {
+    return { ...next, deliveredAt: undefined, cleanRounds: 0 };
+  }
+  if (state.deliveredAt !== undefined) return next;
   // What was made while the webhook was off may never come by it, and says nothing about it now.
-  if (back) unconfirmed = unconfirmed.filter(({ at }) => at >= now);
-  const deliveredAt = back ? now : state.deliveredAt;
-  return { ...state, webhookTypes, unconfirmed, deliveredAt, lastDelivery: ids };
+  const since = unconfirmed.filter(({ at }) => at >= now);
+  return { ...next, unconfirmed: since, deliveredAt: now };
 }
 
 function audited(

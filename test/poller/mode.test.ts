@@ -251,6 +251,16 @@ describe("hand-back", () => {
     expect(machine.state.mode).toBe("polling");
   });
 
+  test("is not brought about by a batch that is sent again with something new beside it", () => {
+    const machine = polling().delivery("2").delivery("2", "3").round().round().round();
+    expect(machine.state.mode).toBe("polling");
+    expect(machine.delivery("4").round().round().state.mode).toBe("auditing");
+  });
+
+  test("is not brought about by a delivery without events", () => {
+    expect(polling().delivery().round().round().state.mode).toBe("polling");
+  });
+
   test("leaves a type out that the webhook has lost, and counts it again once it comes", () => {
     const machine = new Machine(all);
     machine
