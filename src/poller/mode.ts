@@ -123,12 +123,9 @@ function delivered(
   if (state.mode === "auditing" || events.length === 0) return next;
   // What is sent again shows that our answers do not get through, and soon nothing will follow it.
   if (events.some(({ id }) => state.lastDelivery.has(id))) {
-    return { ...next, deliveredAt: undefined, cleanRounds: 0 };
+    return startPolling(next);
   }
-  if (state.deliveredAt !== undefined) return next;
-  // What was made while the webhook was off may never come by it, and says nothing about it now.
-  const since = unconfirmed.filter(({ at }) => at >= now);
-  return { ...next, unconfirmed: since, deliveredAt: now };
+  return state.deliveredAt === undefined ? { ...next, deliveredAt: now } : next;
 }
 
 function audited(

@@ -148,8 +148,7 @@ export class Poller {
   }
 
   #observe(observation: Observation): void {
-    const { delivery, silenceMs, clock, log, onSwitch } = this.#options;
-    if (delivery === "polling") return;
+    const { silenceMs, clock, log, onSwitch } = this.#options;
     const { state, switched } = observe(this.#state, observation, silenceMs);
     this.#state = state;
     if (switched === undefined) return;

@@ -190,8 +190,13 @@ describe("failures", () => {
     await start({ random: () => 0.999 });
     const down = () => new NetworkError("API_UNREACHABLE", "down", { sent: false });
     log.failures = Array.from({ length: 6 }, down);
-    await clock.advance(AUDIT * 8);
-    expect(log.failures).toEqual([]);
+    const left: number[] = [];
+    for (let at = 0; at < 240; at += 30) {
+      await clock.advance(30_000);
+      left.push(log.failures.length);
+    }
+    // Asked after 60, 64, 72, 88, 120 and 180 seconds.
+    expect(left).toEqual([6, 5, 2, 1, 1, 0, 0, 0]);
     const told = lines.records.filter(({ level }) => level === "warn");
     expect(told).toMatchObject([{ msg: "the event log cannot be read" }]);
     expect(lines.records.map(({ msg }) => msg)).toContain("the event log can be read again");
@@ -228,6 +233,18 @@ describe("failures", () => {
       expect(log.failures).toEqual([]);
     },
   );
+
+  test("what was read before a page that fails is not forgotten", async () => {
+    await start();
+    for (let id = 1; id <= 50; id++) log.add(String(id));
+    log.failures = [undefined, new ApiError("away", { status: 503 })];
+    await clock.advance(AUDIT);
+    expect(log.failures).toEqual([]);
+    expect(await pending()).toBe(50);
+    // No later read finds them.
+    await clock.advance(SILENCE);
+    expect(switches).toEqual(["polling"]);
+  });
 
   test("a first start that fails is tried again from the same place", async () => {
     log.failures = [new NetworkError("API_UNREACHABLE", "down", { sent: false })];
