@@ -1,15 +1,18 @@
 import type { Client } from "../client/client.ts";
 import type { LogPurpose } from "../client/http.ts";
 import type { EventPage } from "../client/types.ts";
+import type { Logger } from "../core/logger.ts";
 import type { LaneOf } from "../events/lane.ts";
 import type { Inbox } from "../inbox/inbox.ts";
 import { readBatch } from "../inbox/intake.ts";
 import type { FoundEvent } from "./mode.ts";
+import { mayRefusePosition, RefusedPosition } from "./refused-position.ts";
 
 export interface LogReaderOptions {
   readonly inbox: Pick<Inbox, "put" | "cursor">;
   readonly client: Pick<Client, "events">;
   readonly laneOf: LaneOf;
+  readonly log: Logger;
   /** Where a first start without a cursor begins: at the present or at the oldest event. */
   readonly startFrom: "now" | "oldest";
   /** The platform's clock, in milliseconds since 1970. */
@@ -46,6 +49,7 @@ export class LogReader {
   #seenAt = new Map<string, number>();
   #resumed = false;
   #atEnd = false;
+  readonly #refused = new RefusedPosition();
 
   /** @param purpose what the next request is for */
   constructor(options: LogReaderOptions, purpose: () => LogPurpose = () => "audit") {
@@ -53,7 +57,7 @@ export class LogReader {
     this.#purpose = purpose;
   }
 
-  /** The stored position; undefined before there is one, and while the log is empty. */
+  /** The stored position; undefined before there is one, while the log is empty, and while it is refused. */
   get cursor(): string | undefined {
     return this.#cursor;
   }
@@ -90,11 +94,12 @@ export class LogReader {
     signal: AbortSignal,
     found: FoundEvent[] = [],
   ): Promise<readonly FoundEvent[]> {
-    let since = from === "cursor" ? this.#cursor : this.#head;
-    let fetching = this.#fetch(since, signal);
+    const first = await this.#begin(from, signal);
+    let { since } = first;
+    let fetching = Promise.resolve(first.page);
     let empty = 0;
     // What is behind the head alone was not looked at again: it cannot move the cursor.
-    let settled = from === "cursor";
+    let settled = from === "cursor" || since === undefined;
     const seenAt = new Map<string, number>();
     for (;;) {
       const page = await fetching;
@@ -108,13 +113,40 @@ export class LogReader {
       // Should storing fail, nobody waits for that page any more.
       fetching.catch(() => undefined);
       settled &&= next !== undefined && this.#isSettled(page, next, seenAt);
-      found.push(...(await this.#store(page, settled ? next : undefined)));
+      const position = settled && !this.#refused.covers(next ?? "") ? next : undefined;
+      found.push(...(await this.#store(page, position)));
       since = next;
       if (isLast) break;
     }
     this.#head = since;
     if (from === "cursor") this.#seenAt = seenAt;
     return found;
+  }
+
+  /**
+   * The first page. Where the log was trimmed past the position, and the platform refuses it instead of going on
+   * after it, reading begins again with the oldest event that there is.
+   */
+  async #begin(
+    from: "cursor" | "head",
+    signal: AbortSignal,
+  ): Promise<{ readonly since: string | undefined; readonly page: EventPage }> {
+    const since = from === "cursor" ? this.#cursor : this.#head;
+    try {
+      return { since, page: await this.#fetch(since, signal) };
+    } catch (error) {
+      if (since === undefined || !mayRefusePosition(error)) throw error;
+      // Refused as well, it was not about the position.
+      const page = await this.#fetch(undefined, signal);
+      const { status, platformCode } = error;
+      this.#options.log.warn(
+        { cursor: since, status, platformCode },
+        "the platform does not know the position in its event log any more; reading begins again with the oldest event that it has kept",
+      );
+      this.#refused.refuse(this.#cursor);
+      this.#cursor = undefined;
+      return { since: undefined, page };
+    }
   }
 
   #fetch(since: string | undefined, signal: AbortSignal): Promise<EventPage> {
@@ -138,12 +170,17 @@ export class LogReader {
   async #store(page: EventPage, position: string | undefined): Promise<readonly FoundEvent[]> {
     const { inbox, laneOf } = this.#options;
     const isNew = position !== undefined && position !== this.#cursor;
-    if (page.events.length === 0 && !isNew) return [];
+    const batch = readBatch(page.events, laneOf).filter(
+      ({ id, unusable }) => unusable !== undefined || !this.#refused.covers(id),
+    );
+    if (batch.length === 0 && !isNew) return [];
     const now = this.#dateOf(page);
     const dates = new Map(page.events.map((raw) => dated(raw, now)));
-    const batch = readBatch(page.events, laneOf);
     const { stored } = await inbox.put(batch, "poll", isNew ? [{ name: CURSOR, position }] : []);
-    if (isNew) this.#cursor = position;
+    if (isNew) {
+      this.#cursor = position;
+      this.#refused.replace();
+    }
     const types = new Map(batch.map(({ id, type }) => [id, type]));
     return stored.map((id) => ({ id, type: types.get(id) ?? "", at: dates.get(id) ?? now }));
   }

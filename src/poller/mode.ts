@@ -32,7 +32,7 @@ export interface ModeState {
   readonly webhookTypes: ReadonlySet<string>;
   /** The ids of the last delivery. */
   readonly lastDelivery: ReadonlySet<string>;
-  /** When the first delivery came after the switch to polling. */
+  /** When the first delivery came after the last switch to polling; undefined before there was either. */
   readonly deliveredAt: number | undefined;
   /** How many rounds in a row found nothing that the webhook should have brought. */
   readonly cleanRounds: number;
@@ -118,14 +118,14 @@ function delivered(
 ): ModeState {
   const ids = new Set(events.map(({ id }) => id));
   const webhookTypes = new Set([...state.webhookTypes, ...events.map(({ type }) => type)]);
-  let unconfirmed = state.unconfirmed.filter(({ id }) => !ids.has(id));
-  // A batch that is sent again shows that our answer does not get through, and that nothing follows it.
-  const isRepeat = events.every(({ id }) => state.lastDelivery.has(id));
-  const back = state.mode === "polling" && state.deliveredAt === undefined && !isRepeat;
-  // What was made while the webhook was off may never come by it, and says nothing about it now.
-  if (back) unconfirmed = unconfirmed.filter(({ at }) => at >= now);
-  const deliveredAt = back ? now : state.deliveredAt;
-  return { ...state, webhookTypes, unconfirmed, deliveredAt, lastDelivery: ids };
+  const unconfirmed = state.unconfirmed.filter(({ id }) => !ids.has(id));
+  const next = { ...state, webhookTypes, unconfirmed, lastDelivery: ids };
+  if (state.mode === "auditing" || events.length === 0) return next;
+  // What is sent again shows that our answers do not get through, and soon nothing will follow it.
+  if (events.some(({ id }) => state.lastDelivery.has(id))) {
+    return startPolling(next);
+  }
+  return state.deliveredAt === undefined ? { ...next, deliveredAt: now } : next;
 }
 
 function audited(
@@ -133,7 +133,7 @@ function audited(
   { found, now, resumed }: Extract<Observation, { kind: "round" }>,
   silenceMs: number,
 ): ModeStep {
-  const expected = found.filter((event) => isExpected(state, event));
+  const expected = found.filter((event) => isExpected(state, event) && !isFromBefore(state, event));
   if (resumed && expected.length > 0) {
     return toPolling(state, `${count(expected)} came while the bot was away`);
   }
@@ -148,8 +148,7 @@ function polled(
   // Before the webhook has shown itself there is nothing to compare with.
   if (state.deliveredAt === undefined) return { state };
   const { deliveredAt } = state;
-  // What was made while it was off may never come by it, also where it is found only now.
-  const expected = found.filter((event) => event.at >= deliveredAt && isExpected(state, event));
+  const expected = found.filter((event) => isExpected(state, event) && !isFromBefore(state, event));
   const unconfirmed = awaiting(state, expected, now);
   const late = overdue(unconfirmed, now, silenceMs);
   // It has gone silent again: what was missed may never come by it, so its next delivery is a new beginning.
@@ -161,7 +160,7 @@ function polled(
   const proven = unconfirmed.length === 0 || (!doubtful && now - deliveredAt > silenceMs);
   if (cleanRounds < CLEAN_ROUNDS || !proven) return { state: next };
   return {
-    state: { ...next, mode: "auditing", deliveredAt: undefined, cleanRounds: 0 },
+    state: { ...next, mode: "auditing", cleanRounds: 0 },
     switched: { to: "auditing", reason: "the webhook delivers again" },
   };
 }
@@ -200,6 +199,14 @@ function awaiting(state: ModeState, found: readonly FoundEvent[], now: number): 
 /** A type that never came by webhook is outside its subscription, unless nothing ever came at all. */
 function isExpected(state: ModeState, event: FoundEvent): boolean {
   return state.webhookTypes.size === 0 || state.webhookTypes.has(event.type);
+}
+
+/**
+ * What was made while the webhook was off may never come by it, also where it is found only now: a row
+ * that committed late may be behind everything that was read while polling, and wait for an audit.
+ */
+function isFromBefore({ deliveredAt }: ModeState, { at }: FoundEvent): boolean {
+  return deliveredAt !== undefined && at < deliveredAt;
 }
 
 function overdue(

@@ -148,8 +148,7 @@ export class Poller {
   }
 
   #observe(observation: Observation): void {
-    const { delivery, silenceMs, clock, log, onSwitch } = this.#options;
-    if (delivery === "polling") return;
+    const { silenceMs, clock, log, onSwitch } = this.#options;
     const { state, switched } = observe(this.#state, observation, silenceMs);
     this.#state = state;
     if (switched === undefined) return;
@@ -168,18 +167,14 @@ export class Poller {
 
   /** Logs a failed round; returns how long to wait before the next one, in milliseconds. */
   #failed(err: unknown): number {
-    const { clock, log, pollIntervalMs, random } = this.#options;
+    const { clock, log, delivery, pollIntervalMs, random } = this.#options;
     this.#failures += 1;
     this.#record.failed(clock.now(), err);
     if (err instanceof ApiError && (err.status === 401 || err.status === 403)) {
-      if (!this.#refused) {
-        log.error(
-          { err },
-          "the token may not read the event log; webhook deliveries go on without it",
-        );
-      }
+      const retryInMs = REFUSED_RETRY_MS;
+      if (!this.#refused) log.error({ err, retryInMs }, refusal(err.status, delivery));
       this.#refused = true;
-      return REFUSED_RETRY_MS;
+      return retryInMs;
     }
     const policy = { baseMs: pollIntervalMs, maxMs: MAX_PAUSE_MS, factor: 2 };
     const asked = outageOf(err)?.retryAfterMs ?? 0;
@@ -188,4 +183,17 @@ export class Poller {
     log[level]({ err, retryInMs }, "the event log cannot be read");
     return retryInMs;
   }
+}
+
+/** What a person can do about a token that may not read the log (section 5 of the platform document). */
+function refusal(status: 401 | 403, delivery: PollerOptions["delivery"]): string {
+  const remedy =
+    status === 401
+      ? "the platform does not accept the token: check SERVICE_API_KEY"
+      : "the token may not read the event log: give it the scope read, dm or both in the developer portal";
+  const meanwhile =
+    delivery === "auto"
+      ? "webhook deliveries go on, but what the webhook loses is not found"
+      : "no event arrives until then";
+  return `${remedy}; ${meanwhile}`;
 }

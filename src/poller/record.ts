@@ -18,7 +18,7 @@ export interface PollerStatus {
   readonly modeReason: string;
   /**
    * The stored position in the log: nothing before it is missing from the inbox. It stays about a minute
-   * behind the present. Undefined before the first read, and while the log is empty.
+   * behind the present. Undefined before the first read, while the log is empty, and while the platform refuses it.
    */
   readonly cursor: string | undefined;
   /** When the last read of the log ended, well or not. */

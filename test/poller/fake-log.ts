@@ -1,4 +1,5 @@
 import type { EventPage } from "../../src/client/types.ts";
+import { ApiError } from "../../src/errors.ts";
 import type { ManualClock } from "../../src/testing/manual-clock.ts";
 
 interface Entry {
@@ -15,6 +16,8 @@ export class FakeLog {
   entries: Entry[] = [];
   /** What an empty log answers when it is asked for the present. */
   emptyCursor = "0";
+  /** The platform refuses positions below this id, as if the log were trimmed up to it. */
+  refusesBelow = "";
   /** Thrown by the next requests, one each. */
   failures: unknown[] = [];
 
@@ -38,6 +41,9 @@ export class FakeLog {
     this.requests.push(query.since);
     const failure = this.failures.shift();
     if (failure !== undefined) throw failure;
+    if (query.since !== undefined && Number(query.since) < Number(this.refusesBelow)) {
+      throw new ApiError("since is not in the log", { status: 400, platformCode: "VALIDATION" });
+    }
     const date = this.#clock.now();
     if (query.since === "") {
       return { events: [], cursor: this.entries.at(-1)?.id ?? this.emptyCursor, date };

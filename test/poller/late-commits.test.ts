@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { defaultLane } from "../../src/events/lane.ts";
 import { LogReader } from "../../src/poller/log-reader.ts";
 import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { logSink } from "../support/log.ts";
 import { FakeLog } from "./fake-log.ts";
 import { MemoryInbox } from "./simulation/memory-inbox.ts";
 
@@ -22,6 +23,7 @@ async function open(cursorOf = (cursor: string) => cursor) {
     inbox,
     client,
     laneOf: defaultLane,
+    log: logSink().log,
     startFrom: "oldest",
     platformNow,
   });

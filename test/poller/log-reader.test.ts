@@ -1,8 +1,10 @@
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { ApiError } from "../../src/errors.ts";
 import { defaultLane } from "../../src/events/lane.ts";
 import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
 import { CURSOR, LogReader, type LogReaderOptions } from "../../src/poller/log-reader.ts";
 import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { logSink } from "../support/log.ts";
 import { FakeLog } from "./fake-log.ts";
 
 const signal = new AbortController().signal;
@@ -11,11 +13,13 @@ const MINUTE = 60_000;
 let clock: ManualClock;
 let inbox: SqliteInbox;
 let log: FakeLog;
+let lines: ReturnType<typeof logSink>;
 
 beforeEach(() => {
   clock = new ManualClock(1_800_000_000_000);
   inbox = new SqliteInbox({ file: ":memory:", clock });
   log = new FakeLog(clock);
+  lines = logSink();
 });
 
 async function open(options: Partial<LogReaderOptions> = {}): Promise<LogReader> {
@@ -23,6 +27,7 @@ async function open(options: Partial<LogReaderOptions> = {}): Promise<LogReader>
     inbox,
     client: log,
     laneOf: defaultLane,
+    log: lines.log,
     startFrom: "oldest",
     platformNow: () => clock.now(),
     ...options,
@@ -189,6 +194,84 @@ describe("the stored cursor", () => {
     const reader = await open({ inbox: full });
     await expect(reader.read("cursor", signal)).rejects.toMatchObject({ code: "INBOX_FULL" });
     expect(await full.cursor(CURSOR)).toBeUndefined();
+  });
+});
+
+describe("a position that the platform refuses", () => {
+  /** A reader whose cursor is at 3, after which the log was trimmed. */
+  async function trimmed(): Promise<LogReader> {
+    for (const id of ["1", "2", "3"]) log.add(id, "follow", clock.now() - MINUTE);
+    const reader = await open();
+    await reader.read("cursor", signal);
+    log.entries = [];
+    log.refusesBelow = "10";
+    return reader;
+  }
+
+  test("is given up for the oldest event that the log has kept, and told once", async () => {
+    const reader = await trimmed();
+    log.requests.length = 0;
+    for (let id = 10; id < 80; id++) log.add(String(id), "follow", clock.now() - MINUTE);
+    expect(await reader.read("cursor", signal)).toHaveLength(70);
+    expect(log.requests).toEqual(["3", undefined, "59", "79"]);
+    expect(await inbox.cursor(CURSOR)).toBe("79");
+    await reader.read("cursor", signal);
+    const told = lines.records.filter(({ level }) => level === "warn");
+    expect(told).toMatchObject([{ cursor: "3", status: 400, platformCode: "VALIDATION" }]);
+  });
+
+  test("is not asked for again while nothing replaces it", async () => {
+    const reader = await trimmed();
+    await reader.read("cursor", signal);
+    log.requests.length = 0;
+    await reader.read("head", signal);
+    await reader.read("cursor", signal);
+    expect(log.requests).toEqual([undefined, undefined]);
+    expect(lines.records.filter(({ level }) => level === "warn")).toHaveLength(1);
+    log.add("12", "follow");
+    expect(await reader.read("cursor", signal)).toMatchObject([{ id: "12" }]);
+  });
+
+  test("is given up after a restart, too", async () => {
+    await trimmed();
+    log.add("11", "follow", clock.now() - MINUTE);
+    const restarted = await open({ startFrom: "now" });
+    expect(await restarted.read("cursor", signal)).toMatchObject([{ id: "11" }]);
+    expect(await inbox.cursor(CURSOR)).toBe("11");
+  });
+
+  test("refused by mistake, brings nothing back that it had passed", async () => {
+    // Nothing before the start was ever meant for this bot.
+    for (let id = 1; id <= 120; id++) log.add(String(id), "follow", clock.now() - MINUTE);
+    const reader = await open({ startFrom: "now" });
+    log.add("121", "follow", clock.now() - MINUTE);
+    log.failures = [new ApiError("no", { status: 400 })];
+    const moves: unknown[] = [];
+    const put = inbox.put.bind(inbox);
+    inbox.put = (events, source, cursors = []) => {
+      moves.push(...cursors.map(({ position }) => position));
+      return put(events, source, cursors);
+    };
+    expect(await reader.read("cursor", signal)).toMatchObject([{ id: "121" }]);
+    expect(await pending()).toBe(1);
+    expect(moves).toEqual(["121"]);
+  });
+
+  test("is not blamed when the platform refuses every read", async () => {
+    const reader = await trimmed();
+    const refusal = new ApiError("no", { status: 404 });
+    log.failures = [refusal, refusal];
+    await expect(reader.read("cursor", signal)).rejects.toBe(refusal);
+    expect(reader.cursor).toBe("3");
+    expect(lines.records.filter(({ level }) => level === "warn")).toEqual([]);
+  });
+
+  test.each([401, 403, 429, 500, 503])("is not what an answer with %i is about", async (status) => {
+    const reader = await trimmed();
+    log.requests.length = 0;
+    log.failures = [new ApiError("no", { status })];
+    await expect(reader.read("cursor", signal)).rejects.toMatchObject({ status });
+    expect(log.requests).toEqual(["3"]);
   });
 });
 

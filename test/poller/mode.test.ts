@@ -220,12 +220,48 @@ describe("hand-back", () => {
     expect(machine.state.mode).toBe("auditing");
   });
 
+  test("does not wait for a moment at which nothing is on its way, on a busy bot", () => {
+    const machine = polling().delivery("2");
+    // The log always has one that the webhook brings ten seconds later.
+    for (let id = 3; id < 9; id++) {
+      machine.after(1_000).round([machine.event(String(id))]);
+      if (id > 3) machine.after(9_000).delivery(String(id - 1));
+    }
+    expect(machine.state.mode).toBe("polling");
+    expect(machine.after(1_000).round().state.mode).toBe("auditing");
+  });
+
+  test("counts no read that failed on the way", () => {
+    const machine = polling().delivery("2").round();
+    machine.observe({
+      kind: "round",
+      now: machine.now,
+      found: [],
+      resumed: false,
+      partial: true,
+    });
+    expect(machine.state.mode).toBe("polling");
+    expect(machine.round().state.mode).toBe("auditing");
+  });
+
   test("does not mind what was made while the webhook was off and could not be read until now", () => {
     const machine = polling();
     const missed = machine.event("2");
     machine.after(60_000).delivery("3").after(60_000).round([missed]).round();
     machine.after(SILENCE + 6_000).tick();
     expect(machine.switches.map(({ to }) => to)).toEqual(["polling", "auditing"]);
+  });
+
+  test("does not mind it either when an audit finds it after the hand-back, for it committed late", () => {
+    const machine = polling();
+    const missed = machine.event("2");
+    machine.after(5_000).delivery("3").round().round();
+    machine.after(40_000).round([missed]);
+    machine.after(SILENCE + 6_000).tick();
+    expect(machine.switches.map(({ to }) => to)).toEqual(["polling", "auditing"]);
+    const next = machine.event("4");
+    machine.round([next]).after(SILENCE + 6_000);
+    expect(machine.tick().state.mode).toBe("polling");
   });
 
   test("is not brought about by a batch that is only sent again", () => {
@@ -237,6 +273,16 @@ describe("hand-back", () => {
       .round()
       .round();
     expect(machine.state.mode).toBe("polling");
+  });
+
+  test("is not brought about by a batch that is sent again with something new beside it", () => {
+    const machine = polling().delivery("2").delivery("2", "3").round().round().round();
+    expect(machine.state.mode).toBe("polling");
+    expect(machine.delivery("4").round().round().state.mode).toBe("auditing");
+  });
+
+  test("is not brought about by a delivery without events", () => {
+    expect(polling().delivery().round().round().state.mode).toBe("polling");
   });
 
   test("leaves a type out that the webhook has lost, and counts it again once it comes", () => {
@@ -275,6 +321,14 @@ describe("the next deadline", () => {
     const machine = new Machine();
     expect(nextDeadline(machine.round([machine.event("1")], true).state, SILENCE)).toBeUndefined();
   });
+});
+
+test("what the webhook has to bring is remembered up to a bound", () => {
+  const machine = new Machine();
+  const events = Array.from({ length: 1_500 }, (_, i) => machine.event(String(i)));
+  machine.round(events);
+  expect(machine.state.unconfirmed).toHaveLength(1_000);
+  expect(machine.state.unconfirmed.at(-1)).toMatchObject({ id: "1499" });
 });
 
 test("observing never changes the state it was given", () => {

@@ -190,8 +190,13 @@ describe("failures", () => {
     await start({ random: () => 0.999 });
     const down = () => new NetworkError("API_UNREACHABLE", "down", { sent: false });
     log.failures = Array.from({ length: 6 }, down);
-    await clock.advance(AUDIT * 8);
-    expect(log.failures).toEqual([]);
+    const left: number[] = [];
+    for (let at = 0; at < 240; at += 30) {
+      await clock.advance(30_000);
+      left.push(log.failures.length);
+    }
+    // Asked after 60, 64, 72, 88, 120 and 180 seconds.
+    expect(left).toEqual([6, 5, 2, 1, 1, 0, 0, 0]);
     const told = lines.records.filter(({ level }) => level === "warn");
     expect(told).toMatchObject([{ msg: "the event log cannot be read" }]);
     expect(lines.records.map(({ msg }) => msg)).toContain("the event log can be read again");
@@ -208,16 +213,37 @@ describe("failures", () => {
     expect(log.requests).toHaveLength(1);
   });
 
-  test("a refused token is told once, loudly, and tried again slowly", async () => {
+  test.each([
+    [401, "auto", /SERVICE_API_KEY; webhook deliveries go on/],
+    [403, "auto", /scope read, dm or both .*; webhook deliveries go on/],
+    [401, "polling", /SERVICE_API_KEY; no event arrives/],
+    [403, "polling", /scope read, dm or both .*; no event arrives/],
+  ] as const)(
+    "a token refused with %i is told once, loudly, and tried again slowly (%s)",
+    async (status, delivery, remedy) => {
+      await start({ delivery });
+      log.failures = Array.from({ length: 3 }, () => new ApiError("no", { status }));
+      await clock.advance(delivery === "polling" ? POLL : AUDIT);
+      log.requests.length = 0;
+      await clock.advance(299_999);
+      expect(log.requests).toEqual([]);
+      await clock.advance(300_000 * 2);
+      const told = lines.records.filter(({ level }) => level === "error");
+      expect(told).toMatchObject([{ msg: expect.stringMatching(remedy), retryInMs: 300_000 }]);
+      expect(log.failures).toEqual([]);
+    },
+  );
+
+  test("what was read before a page that fails is not forgotten", async () => {
     await start();
-    log.failures = Array.from({ length: 3 }, () => new ApiError("no", { status: 403 }));
+    for (let id = 1; id <= 50; id++) log.add(String(id));
+    log.failures = [undefined, new ApiError("away", { status: 503 })];
     await clock.advance(AUDIT);
-    log.requests.length = 0;
-    await clock.advance(299_999);
-    expect(log.requests).toEqual([]);
-    await clock.advance(300_000 * 2);
-    expect(lines.records.filter(({ level }) => level === "error")).toHaveLength(1);
     expect(log.failures).toEqual([]);
+    expect(await pending()).toBe(50);
+    // No later read finds them.
+    await clock.advance(SILENCE);
+    expect(switches).toEqual(["polling"]);
   });
 
   test("a first start that fails is tried again from the same place", async () => {

@@ -1,8 +1,7 @@
 import type { LogEvent } from "./event-log.ts";
 import { checkNecessity } from "./necessity.ts";
 import type { Life, RunRecord } from "./record.ts";
-import type { Schedule } from "./schedule.ts";
-import { SILENCE_MS } from "./simulation.ts";
+import { type Schedule, SILENCE_MS } from "./schedule.ts";
 
 export interface Findings {
   readonly violations: string[];
@@ -27,9 +26,12 @@ export function check(record: RunRecord, schedule: Schedule): Findings {
     takeovers: 0,
   };
   checkLoss(record, findings);
-  checkFlaps(record, findings);
-  checkTakeover(record, schedule, findings);
-  findings.violations.push(...checkNecessity(record));
+  if (schedule.delivery === "polling") checkPolling(record, schedule, findings);
+  else {
+    checkFlaps(record, findings);
+    checkTakeover(record, schedule, findings);
+    findings.violations.push(...checkNecessity(record));
+  }
   return findings;
 }
 
@@ -88,15 +90,36 @@ function checkTakeover(record: RunRecord, schedule: Schedule, findings: Findings
   }
 }
 
+/** With DELIVERY=polling there is nothing to switch to, and an event is in the inbox by the next poll. */
+function checkPolling(record: RunRecord, schedule: Schedule, findings: Findings): void {
+  for (const life of record.lives) {
+    const { switches } = life;
+    if (switches.length > 0) findings.violations.push(`switched ${switches.length} times`);
+    for (const event of record.events) {
+      const { committedAt, madeAt } = event;
+      // What committed late may be behind the head, and waits for an audit.
+      const bound = schedule.pollMs + (committedAt > madeAt ? schedule.auditMs : 0) + REQUESTS_MS;
+      const from = Math.max(committedAt, life.from);
+      if (from + bound >= life.to || !record.mayRead(event)) continue;
+      if (record.trimmedUnread.has(event.id)) continue;
+      if (event.seq <= record.startSeq() || isAway(record, life.from, from + bound)) continue;
+      const took = (record.inbox.events.get(event.id)?.at ?? Number.POSITIVE_INFINITY) - from;
+      if (took > bound) findings.violations.push(`polled late: ${took} ms, ${about(event)}`);
+    }
+  }
+}
+
+function isAway({ apiAway }: RunRecord, from: number, to: number): boolean {
+  return apiAway.some((away) => away.from <= to && away.to >= from);
+}
+
 /** Whether the promise holds for this event: it must be missing, and the bot in a position to see it. */
 function counts(record: RunRecord, life: Life, event: LogEvent, until: number): boolean {
   const settled = life.from + SILENCE_MS;
   if (event.madeAt < settled || life.to <= until || !record.mayRead(event)) return false;
   if (event.seq <= record.startSeq()) return false;
   if ((record.broughtAt.get(event.id) ?? Number.POSITIVE_INFINITY) <= until) return false;
-  if (record.apiAway.some(({ from, to }) => from <= until && to >= event.madeAt - SILENCE_MS)) {
-    return false;
-  }
+  if (isAway(record, event.madeAt - SILENCE_MS, until)) return false;
   return auditing(life, event.madeAt) && expected(record, life, event);
 }
 
@@ -105,9 +128,10 @@ function auditing(life: Life, madeAt: number): boolean {
   return life.switches.findLast(({ at }) => at <= madeAt)?.to !== "polling";
 }
 
-/** A type counts once the webhook has brought it since the last time that polling began. */
+/** A type counts once the webhook has brought it since polling began, and since it was last missed. */
 function expected(record: RunRecord, life: Life, { type, madeAt }: LogEvent): boolean {
-  const last = life.switches.findLast(({ at, to }) => to === "polling" && at <= madeAt)?.at ?? 0;
+  const polling = life.switches.findLast(({ at, to }) => to === "polling" && at <= madeAt)?.at ?? 0;
+  const last = Math.max(polling, record.missedBefore(type, madeAt));
   const times = record.typeBroughtAt.get(type) ?? [];
   return times.some((at) => at > last && at < madeAt);
 }

@@ -1,4 +1,6 @@
 import type { EventPage } from "../../../src/client/types.ts";
+import { ApiError } from "../../../src/errors.ts";
+import type { Schedule } from "./schedule.ts";
 
 /** An event of the simulated platform. Times are the simulation's, not the platform's own. */
 export interface LogEvent {
@@ -22,18 +24,24 @@ export function idOf(seq: number, scheme: IdScheme): string {
   return `ev_${seq.toString(36).padStart(10, "0")}`;
 }
 
+export type EventLogOptions = Pick<Schedule, "scopes" | "cursorAtEnd" | "refusesTrimmed">;
+
 /** The event log with the rules of `GET /events` (section 4 of the platform document). */
 export class EventLog {
   /** In the order of the ids, as far as committed and not trimmed. */
   #entries: LogEvent[] = [];
   readonly #seqs = new Map<string, number>();
   readonly #scopes: Scopes;
+  readonly #refusesTrimmed: boolean;
+  /** The last place that was trimmed. */
+  #trimmedTo = -1;
   /** True when the cursor of the last page is the end of the log, whatever the token may read of it. */
   readonly #cursorAtEnd: boolean;
 
-  constructor(scopes: Scopes, cursorAtEnd: boolean) {
-    this.#scopes = scopes;
-    this.#cursorAtEnd = cursorAtEnd;
+  constructor(options: EventLogOptions) {
+    this.#scopes = options.scopes;
+    this.#cursorAtEnd = options.cursorAtEnd;
+    this.#refusesTrimmed = options.refusesTrimmed;
   }
 
   commit(event: LogEvent): void {
@@ -48,6 +56,7 @@ export class EventLog {
     const gone = this.#entries.filter(({ committedAt }) => committedAt < before);
     if (gone.length > 0) {
       this.#entries = this.#entries.filter(({ committedAt }) => committedAt >= before);
+      this.#trimmedTo = Math.max(this.#trimmedTo, ...gone.map(({ seq }) => seq));
     }
     return gone;
   }
@@ -61,7 +70,10 @@ export class EventLog {
     return this.#seqs.get(id ?? "") ?? -1;
   }
 
+  /** @throws {ApiError} 400 for a position that is not in the log any more, where it does so */
   page(since: string | undefined, limit: number, date: number): EventPage {
+    const isTrimmed = since !== undefined && since !== "" && this.seqOf(since) <= this.#trimmedTo;
+    if (isTrimmed && this.#refusesTrimmed) throw new ApiError("unknown since", { status: 400 });
     const end = this.#entries.at(-1)?.id;
     if (since === "") return { events: [], cursor: end ?? "", date };
     const found: LogEvent[] = [];

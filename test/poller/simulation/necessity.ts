@@ -1,6 +1,6 @@
 import type { LogEvent } from "./event-log.ts";
 import type { Life, RunRecord } from "./record.ts";
-import { SILENCE_MS } from "./simulation.ts";
+import { SILENCE_MS } from "./schedule.ts";
 
 /** Whole seconds in the Date header, and a request under way. */
 const TOLERANCE_MS = 2_000;

@@ -7,12 +7,20 @@ import type { RunRecord } from "./record.ts";
 import type { Outage, Schedule } from "./schedule.ts";
 import { Webhook } from "./webhook.ts";
 
-type ApiFault = Extract<Outage["kind"], "429" | "503" | "network">;
+export type ApiFault = Extract<Outage["kind"], "401" | "429" | "503" | "network">;
 
 /** The longest pause of the poller without a Retry-After, with a little for the requests themselves. */
-export const RECOVERY_MS = 62_000;
+const RECOVERY_MS = 62_000;
 
-export const RETRY_AFTER_MS = 150_000;
+const RETRY_AFTER_MS = 150_000;
+
+/** How long the poller may take to notice that a fault of the API is over. */
+export const recoveryMs: Readonly<Record<ApiFault, number>> = {
+  "401": 302_000,
+  "429": RETRY_AFTER_MS,
+  "503": RECOVERY_MS,
+  network: RECOVERY_MS,
+};
 
 /** The platform: its log, its API and its webhook. */
 export class Platform {
@@ -36,7 +44,7 @@ export class Platform {
     this.#clock = clock;
     this.#record = record;
     this.#random = new Random(schedule.seed ^ 0x5eed);
-    this.log = new EventLog(schedule.scopes, schedule.cursorAtEnd);
+    this.log = new EventLog(schedule);
     const types = schedule.subset ? new Set(["dm.message", "mention"]) : undefined;
     this.webhook = new Webhook(
       {
@@ -93,6 +101,7 @@ export class Platform {
 function failure(fault: ApiFault): Error {
   if (fault === "429")
     return new ApiError("slow down", { status: 429, retryAfterMs: RETRY_AFTER_MS });
+  if (fault === "401") return new ApiError("who is this", { status: 401 });
   if (fault === "503") return new ApiError("away", { status: 503 });
   return new NetworkError("API_UNREACHABLE", "away", { sent: false });
 }

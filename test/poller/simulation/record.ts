@@ -1,6 +1,7 @@
 import type { Mode } from "../../../src/poller/mode.ts";
 import type { LogEvent } from "./event-log.ts";
 import type { MemoryInbox } from "./memory-inbox.ts";
+import { SILENCE_MS } from "./schedule.ts";
 
 export interface Span {
   readonly from: number;
@@ -31,6 +32,8 @@ export class RunRecord {
   webhookOutages = 0;
   readonly inbox: MemoryInbox;
   readonly startSeq: () => number;
+  /** By type, in order; made when the run is over. */
+  #overdueAt: Map<string, number[]> | undefined;
   readonly mayRead: (event: LogEvent) => boolean;
 
   constructor(inbox: MemoryInbox, startSeq: () => number, mayRead: (event: LogEvent) => boolean) {
@@ -47,6 +50,24 @@ export class RunRecord {
       times.push(now);
       this.typeBroughtAt.set(type, times);
     }
+  }
+
+  /** When an event of the type was last overdue before then; 0 when none was. */
+  missedBefore(type: string, then: number): number {
+    this.#overdueAt ??= this.#findOverdue();
+    return this.#overdueAt.get(type)?.findLast((at) => at < then) ?? 0;
+  }
+
+  #findOverdue(): Map<string, number[]> {
+    const times = new Map<string, number[]>();
+    for (const { id, type, madeAt } of this.events) {
+      const at = madeAt + SILENCE_MS;
+      if ((this.broughtAt.get(id) ?? Number.POSITIVE_INFINITY) <= at) continue;
+      const known = times.get(type);
+      if (known === undefined) times.set(type, [at]);
+      else known.push(at);
+    }
+    return times;
   }
 
   get switches(): number {

@@ -20,10 +20,11 @@ const SETTLED_MS = 10 * 60_000;
 /** Counts the requests by what the bot was doing. */
 export function requestsOf(record: RunRecord, schedule: Schedule): Requests {
   const sum = { quietHours: 0, quiet: 0, quietExcess: 0, pollingHours: 0, polling: 0 };
-  const perHour = HOUR / schedule.auditMs + 1;
+  // A position that is refused is asked for once.
+  const perHour = HOUR / schedule.auditMs + 1 + (schedule.refusesTrimmed ? 1 : 0);
   for (const life of record.lives) {
     for (let from = life.from; from + HOUR <= life.to; from += HOUR) {
-      const mode = modeIn(life, from, from + HOUR);
+      const mode = modeIn(life, from, from + HOUR, schedule.delivery);
       if (mode === undefined || touches(record, from - HOUR, from + HOUR)) continue;
       const count = between(record.requestsAt, from, from + HOUR);
       if (mode === "polling") {
@@ -47,7 +48,13 @@ function isQuiet(record: RunRecord, life: Life, from: number): boolean {
 }
 
 /** The mode of a whole span; undefined when it changed in it. */
-function modeIn(life: Life, from: number, to: number): "auditing" | "polling" | undefined {
+function modeIn(
+  life: Life,
+  from: number,
+  to: number,
+  delivery: Schedule["delivery"],
+): "auditing" | "polling" | undefined {
+  if (delivery === "polling") return delivery;
   if (life.switches.some(({ at }) => at >= from && at < to)) return undefined;
   return life.switches.findLast(({ at }) => at < from)?.to ?? "auditing";
 }

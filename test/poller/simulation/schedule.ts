@@ -5,9 +5,9 @@ import type { IdScheme, Scopes } from "./event-log.ts";
 export interface Outage {
   /**
    * `proxy` answers 502 itself; `answers` passes deliveries on and answers 502 all the same; `deleted` is
-   * the webhook, `bot` the process; the API answers 429, answers 503 or cannot be reached.
+   * the webhook, `bot` the process; the API refuses the token (401), answers 429, answers 503 or cannot be reached.
    */
-  readonly kind: "proxy" | "answers" | "deleted" | "bot" | "429" | "503" | "network";
+  readonly kind: "proxy" | "answers" | "deleted" | "bot" | "401" | "429" | "503" | "network";
   readonly at: number;
   readonly ms: number;
 }
@@ -37,7 +37,13 @@ export interface Schedule {
   readonly keepsBacklog: boolean;
   readonly batch: number;
   readonly drainMs: number;
+  readonly delivery: "auto" | "polling";
+  /** Whether the log refuses a position that it was trimmed past, instead of going on after it. */
+  readonly refusesTrimmed: boolean;
 }
+
+/** How long the webhook may take to bring an event, in milliseconds. */
+export const SILENCE_MS = 45_000;
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -68,6 +74,8 @@ export function drawSchedule(seed: number): Schedule {
     keepsBacklog: random.chance(0.5),
     batch: random.pick([5, 50]),
     drainMs: random.pick([100, 5_000, 30_000]),
+    delivery: random.chance(0.1) ? "polling" : "auto",
+    refusesTrimmed: random.chance(0.3),
   };
 }
 
@@ -79,7 +87,17 @@ function drawLength(random: Random): number {
 }
 
 function drawOutages(random: Random, lengthMs: number): Outage[] {
-  const kinds = ["proxy", "proxy", "answers", "deleted", "bot", "429", "503", "network"] as const;
+  const kinds = [
+    "proxy",
+    "proxy",
+    "answers",
+    "deleted",
+    "bot",
+    "401",
+    "429",
+    "503",
+    "network",
+  ] as const;
   return Array.from({ length: random.below(7) }, () => ({
     kind: random.pick(kinds),
     at: random.below(lengthMs),

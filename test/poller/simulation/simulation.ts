@@ -6,12 +6,10 @@ import { Random } from "../../faults/random.ts";
 import { EventClock } from "./event-clock.ts";
 import type { LogEvent } from "./event-log.ts";
 import { MemoryInbox } from "./memory-inbox.ts";
-import { Platform, RECOVERY_MS, RETRY_AFTER_MS } from "./platform.ts";
+import { type ApiFault, Platform, recoveryMs } from "./platform.ts";
 import { type Life, RunRecord } from "./record.ts";
-import type { Outage, Schedule } from "./schedule.ts";
+import { type Outage, type Schedule, SILENCE_MS } from "./schedule.ts";
 import { startTraffic } from "./traffic.ts";
-
-export const SILENCE_MS = 45_000;
 
 const START = 1_800_000_000_000;
 const silent = pino({ level: "silent" });
@@ -43,7 +41,7 @@ export class Simulation {
     const { log } = this.#platform;
     this.record = new RunRecord(
       this.#inbox,
-      () => log.seqOf(this.#inbox.firstCursor),
+      () => (schedule.startFrom === "oldest" ? -1 : log.seqOf(this.#inbox.firstCursor)),
       (event) => log.mayRead(event),
     );
   }
@@ -56,9 +54,11 @@ export class Simulation {
     startTraffic(this.#schedule, clock, this.#random, START + lengthMs, this.#platform.make);
     for (const outage of outages) clock.timer(outage.at, () => this.#begin(outage));
     if (narrowedAt !== undefined) clock.timer(narrowedAt, () => this.#narrow());
-    for (let at = 0; at < lengthMs; at += 3_600_000) clock.timer(at, () => this.#trim());
+    for (let at = 3_600_000; at < lengthMs; at += 3_600_000) clock.timer(at, () => this.#trim());
     const longest = Math.max(0, ...outages.map(({ at, ms }) => at + ms - lengthMs));
-    await clock.runUntil(START + lengthMs + longest + 3 * auditMs + 2 * RETRY_AFTER_MS);
+    await clock.runUntil(
+      START + lengthMs + longest + 3 * auditMs + 2 * Math.max(...Object.values(recoveryMs)),
+    );
     this.#stopBot();
     await clock.runUntil(clock.now() + 1_000);
     return this.record;
@@ -71,9 +71,8 @@ export class Simulation {
   #begin({ kind, ms }: Outage): void {
     this.#on.set(kind, (this.#on.get(kind) ?? 0) + 1);
     const { record } = this;
-    const api = kind === "429" || kind === "503" || kind === "network";
     const away = { from: this.#clock.now(), to: Number.POSITIVE_INFINITY };
-    if (api) {
+    if (isApiFault(kind)) {
       this.#platform.apiFaults.push(kind);
       record.apiAway.push(away);
     } else if (kind === "bot") this.#stopBot();
@@ -84,10 +83,10 @@ export class Simulation {
     }
     this.#clock.timer(ms, () => {
       this.#on.set(kind, (this.#on.get(kind) ?? 1) - 1);
-      if (api) {
+      if (isApiFault(kind)) {
         const { apiFaults } = this.#platform;
         apiFaults.splice(apiFaults.indexOf(kind), 1);
-        away.to = this.#clock.now() + (kind === "429" ? RETRY_AFTER_MS : RECOVERY_MS);
+        away.to = this.#clock.now() + recoveryMs[kind];
       } else if (kind === "bot" && !this.#isOn("bot")) this.#startBot();
       else if (kind === "deleted" && !this.#isOn("deleted")) this.#platform.webhook.enable();
     });
@@ -151,7 +150,7 @@ export class Simulation {
   }
 
   #startBot(): void {
-    const { auditMs, pollMs, startFrom } = this.#schedule;
+    const { auditMs, pollMs, startFrom, delivery } = this.#schedule;
     const life: Life = { from: this.#clock.now(), to: Number.POSITIVE_INFINITY, switches: [] };
     this.record.lives.push(life);
     this.#worse("start");
@@ -167,7 +166,7 @@ export class Simulation {
       platformNow: () => this.#clock.now() + this.#clockOffset,
       clock: this.#clock,
       log: silent,
-      delivery: "auto",
+      delivery,
       pollIntervalMs: pollMs,
       auditIntervalMs: auditMs,
       silenceMs: SILENCE_MS,
@@ -189,4 +188,8 @@ export class Simulation {
     this.#poller?.stop().catch(() => undefined);
     this.#poller = undefined;
   }
+}
+
+function isApiFault(kind: Outage["kind"]): kind is ApiFault {
+  return kind in recoveryMs;
 }

@@ -1,0 +1,42 @@
+import { ApiError } from "../errors.ts";
+import { orderKey } from "../events/id.ts";
+
+/**
+ * What may say that a position is not in the log any more. How long the log keeps events, and what an older
+ * position is answered with, is not shown (section 6 of the platform document).
+ */
+const statuses: ReadonlySet<number> = new Set([400, 404, 410, 416, 422]);
+
+/** Whether a read of the log may have been refused because of the position it began at. */
+export function mayRefusePosition(error: unknown): error is ApiError {
+  return error instanceof ApiError && statuses.has(error.status);
+}
+
+/**
+ * The stored position while the platform refuses it, until there is a new one. Reading begins again with the
+ * oldest event then. A log that was trimmed has nothing up to that position any more; a platform that refused
+ * it by mistake has all of it, which is done, and may be forgotten by now.
+ */
+export class RefusedPosition {
+  #key: string | undefined;
+
+  refuse(cursor: string | undefined): void {
+    if (cursor !== undefined) this.#key = orderKey(cursor);
+  }
+
+  /** There is a new position. */
+  replace(): void {
+    this.#key = undefined;
+  }
+
+  /** Whether an event or a position is not behind the refused one, as far as the two can be compared. */
+  covers(id: string): boolean {
+    if (this.#key === undefined) return false;
+    const key = orderKey(id);
+    return isText(key) === isText(this.#key) && key <= this.#key;
+  }
+}
+
+function isText(key: string): boolean {
+  return key.startsWith("~");
+}
