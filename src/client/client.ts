@@ -131,7 +131,7 @@ export class Client {
             dataBase64: Buffer.from(image.data).toString("base64"),
             contentType: image.contentType,
           };
-    const { body } = await this.#http.request("POST", "/uploads", { ...options, body: form });
+    const { body } = await this.#http.request("POST", "/uploads", { ...options, json: form });
     return check(upload, body, "POST /uploads");
   }
 }
@@ -158,7 +158,7 @@ export class Dms {
     options: { signal?: AbortSignal } = {},
   ): Promise<SentMessage> {
     const path = messagesPath(conversationId);
-    const { body } = await this.#http.request("POST", path, { ...options, body: outgoing });
+    const { body } = await this.#http.request("POST", path, { ...options, json: outgoing });
     return check(sentMessage, body, `POST ${path}`);
   }
 }
@@ -176,7 +176,7 @@ export class Posts {
     outgoing: OutgoingMessage,
     options: { signal?: AbortSignal } = {},
   ): Promise<SentPost> {
-    const { body } = await this.#http.request("POST", "/posts", { ...options, body: outgoing });
+    const { body } = await this.#http.request("POST", "/posts", { ...options, json: outgoing });
     return check(sentPost, body, "POST /posts");
   }
 
@@ -194,7 +194,7 @@ export class Posts {
     options: { signal?: AbortSignal } = {},
   ): Promise<SentComment> {
     const path = commentsPath(postId);
-    const { body } = await this.#http.request("POST", path, { ...options, body: outgoing });
+    const { body } = await this.#http.request("POST", path, { ...options, json: outgoing });
     return check(sentPost, body, `POST ${path}`);
   }
 }

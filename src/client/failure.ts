@@ -1,4 +1,5 @@
-import { ApiError } from "../errors.ts";
+import { type ApiError, apiErrorOf } from "../errors.ts";
+import { readErrorText } from "./body.ts";
 
 /** Nobody means to be waited for longer than this, in milliseconds: a slip must not stop a lane for years. */
 const LONGEST_RETRY_AFTER_MS = 3_600_000;
@@ -20,30 +21,71 @@ interface FailureOptions {
 export async function readFailure(
   response: Response,
   request: string,
-  { now, scrub }: FailureOptions,
+  options: FailureOptions,
 ): Promise<ApiError> {
-  const { code, message } = describe(await response.text().catch(() => ""));
+  return failureOf(parse(await readErrorText(response)), response, request, options);
+}
+
+/** An answer that is 2xx and says in its body that it is a failure, as some platforms and proxies do. */
+export function failureIn(
+  body: unknown,
+  response: Response,
+  request: string,
+  options: FailureOptions,
+): ApiError | undefined {
+  const { error, ...others } = fields(body);
+  const isFailure = text(error) !== undefined || describe({ error }).code !== undefined;
+  const hasResult = results.some((name) => name in others);
+  return isFailure && !hasResult ? failureOf(body, response, request, options) : undefined;
+}
+
+/** Fields that only answers with a result have. */
+const results = ["id", "items", "events", "key", "username"] as const;
+
+function failureOf(
+  body: unknown,
+  response: Response,
+  request: string,
+  { now, scrub }: FailureOptions,
+): ApiError {
+  const { code, message } = describe(body);
+  const requestId = requestIdOf(response, body);
   const said = [code, message].filter((part) => part !== undefined).join(": ");
   const what = scrub(said).slice(0, MAX_CHARACTERS);
   const details = what === "" ? "" : ` (${what})`;
-  return new ApiError(
-    `${request}: the platform answered ${response.status}${details}.${remedy(response)}`,
+  const id = requestId === undefined ? "" : ` Request id: ${requestId}.`;
+  return apiErrorOf(
+    `${request}: the platform answered ${response.status}${details}.${remedy(response)}${id}`,
     {
       status: response.status,
       platformCode: code,
       retryAfterMs: retryAfter(response, now),
+      requestId,
     },
   );
 }
 
-function describe(body: string): { code: string | undefined; message: string | undefined } {
-  let parsed: unknown;
+/** Where platforms put it; whether this one does is not shown. */
+const requestIdHeaders = ["x-request-id", "request-id", "x-correlation-id"] as const;
+
+function requestIdOf(response: Response, body: unknown): string | undefined {
+  const inHeaders = requestIdHeaders.map((name) => response.headers.get(name));
+  const { requestId, request_id } = fields(body);
+  const found = [...inHeaders, requestId, request_id].find((value) => text(value) !== undefined);
+  // It goes into logs: a word, and no more.
+  return /^[\x21-\x7e]{1,200}$/.test(String(found ?? "")) ? String(found) : undefined;
+}
+
+function parse(body: string): unknown {
   try {
-    parsed = JSON.parse(body);
+    return JSON.parse(body);
   } catch {
-    return { code: undefined, message: undefined };
+    return undefined;
   }
-  const outer = fields(parsed);
+}
+
+function describe(body: unknown): { code: string | undefined; message: string | undefined } {
+  const outer = fields(body);
   // {error: {code, message}}, {error: "CODE", message} and {code, message} are all common.
   const inner = typeof outer.error === "string" ? { code: outer.error } : fields(outer.error);
   return {

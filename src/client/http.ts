@@ -1,11 +1,15 @@
 import type { Random } from "../core/backoff.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
 import { scrubber } from "../core/redact.ts";
-import { messageOf, NetworkError, ServiceBotError } from "../errors.ts";
-import type { BreakerChange } from "./breaker.ts";
+import { ServiceBotError } from "../errors.ts";
+import { readJson } from "./body.ts";
+import type { BreakerChange, Permit } from "./breaker.ts";
 import type { BudgetWait, RequestsStatus } from "./budget.ts";
-import { readFailure } from "./failure.ts";
+import { failureIn, readFailure } from "./failure.ts";
 import { Gate } from "./gate.ts";
+import { withRetries } from "./retries.ts";
+import { timedOut, unreachable } from "./transport.ts";
+import type { RequestKind } from "./waiting.ts";
 
 /** The part of `fetch` that the client calls. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -15,8 +19,10 @@ export interface HttpOptions {
   readonly baseUrl: string;
   /** The bearer token. It is sent to `baseUrl` alone, and never across a redirect. */
   readonly apiKey: string;
-  /** Deadline of one request, in milliseconds. Default 10,000. */
+  /** Deadline of one call, its retries included, in milliseconds. Default 10,000. */
   readonly timeoutMs?: number;
+  /** How often a call is tried again, from 0 to 10. Default 2. */
+  readonly retries?: number | undefined;
   readonly fetch?: Fetch;
   readonly clock?: Clock;
   readonly random?: Random;
@@ -39,7 +45,10 @@ export interface RequestReport {
 
 export interface RequestOptions {
   readonly query?: Readonly<Record<string, string | number | undefined>>;
-  readonly body?: unknown;
+  /** Sent as JSON. */
+  readonly json?: unknown;
+  /** Sent as multipart/form-data. */
+  readonly form?: FormData | undefined;
   readonly signal?: AbortSignal | undefined;
   /** A read of the event log on the bot's own behalf; whatever else it is counts as a handler's. */
   readonly purpose?: LogPurpose | undefined;
@@ -47,6 +56,20 @@ export interface RequestOptions {
 
 /** Why the event log is read: to look for what the webhook lost, or because it brings nothing. */
 export type LogPurpose = "audit" | "poll";
+
+export type Method = "GET" | "POST";
+
+/** Everything about a call that does not change from one try to the next. */
+interface Call {
+  readonly method: Method;
+  readonly path: string;
+  readonly url: string;
+  readonly kind: RequestKind;
+  readonly headers: Record<string, string>;
+  readonly body: string | FormData | null;
+  /** What the platform's errors may quote, and ours must not. */
+  readonly quotable: readonly string[];
+}
 
 /** An answer whose body is JSON. */
 export interface Answer {
@@ -57,8 +80,9 @@ export interface Answer {
 
 /** Requests to `{base_url}/api/v1` (section 4 of the platform document) with everything they share. */
 export class Http {
-  /** Deadline of one request, in milliseconds. */
+  /** Deadline of one call, its retries included, in milliseconds. */
   readonly timeoutMs: number;
+  readonly #retries: number;
   readonly #options: HttpOptions;
   readonly #fetch: Fetch;
   readonly #clock: Clock;
@@ -71,6 +95,7 @@ export class Http {
     this.#fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
     this.#clock = options.clock ?? systemClock;
     this.timeoutMs = options.timeoutMs ?? 10_000;
+    this.#retries = options.retries ?? 2;
     this.#gate = new Gate({
       ...options,
       clock: this.#clock,
@@ -99,71 +124,88 @@ export class Http {
   }
 
   /**
-   * @throws {ApiError} API_ERROR, API_REDIRECT
+   * @throws {ApiError} with the platform's code, API_ERROR, API_REDIRECT
    * @throws {NetworkError} API_UNREACHABLE, API_TIMEOUT, API_CIRCUIT_OPEN, API_BUDGET_SPENT
    * @throws {ServiceBotError} API_INVALID_RESPONSE
+   * @throws the reason of the signal, once it aborts
    */
-  async request(
-    method: "GET" | "POST",
-    path: string,
-    options: RequestOptions = {},
-  ): Promise<Answer> {
-    const url = this.#url(path, options.query);
-    const body = options.body === undefined ? null : JSON.stringify(options.body);
-    const headers = this.#headers(body);
-    const operation = `${method} ${path.split("/", 2)[1]}`;
-    const kind = options.purpose ?? (method === "GET" ? "read" : "write");
-    const entered = this.#gate.enter(operation, kind, options.signal);
-    const permit = entered instanceof Promise ? await entered : entered;
-    const started = this.#clock.now();
-    let status: number | undefined;
-    try {
-      const answer = await this.#withDeadline(
-        `${method} ${path}`,
-        options.signal,
-        async (signal) => {
-          const init: RequestInit = { method, headers, body, redirect: "manual", signal };
-          const response = await this.#fetch(url, init);
-          status = response.status;
-          const date = this.#readDate(response);
-          if (!response.ok) {
-            throw await readFailure(response, `${method} ${path}`, {
-              now: date ?? this.#clock.now(),
-              scrub: scrubber([this.#options.apiKey, ...textsOf(options.body)]),
-            });
-          }
-          return { body: await readJson(response, `${method} ${path}`), date };
-        },
-      );
-      permit.succeeded();
-      return answer;
-    } catch (error) {
-      permit.failed(error);
-      throw error;
-    } finally {
-      this.#options.onRequest?.({ method, path, status, ms: this.#clock.now() - started });
-    }
-  }
-
-  /** One deadline for the whole exchange, the body included; errors of the transport become ours. */
-  async #withDeadline<T>(
-    request: string,
-    signal: AbortSignal | undefined,
-    exchange: (signal: AbortSignal) => Promise<T>,
-  ): Promise<T> {
+  async request(method: Method, path: string, options: RequestOptions = {}): Promise<Answer> {
+    const { signal, purpose } = options;
+    const call: Call = {
+      ...this.#content(options),
+      method,
+      path,
+      url: this.#url(path, options.query),
+      kind: purpose ?? (method === "GET" ? "read" : "write"),
+    };
+    signal?.throwIfAborted();
+    const first = await this.#enter(call, signal);
     const deadline = new AbortController();
+    const endsAt = this.#clock.now() + this.timeoutMs;
     const cancel = this.#clock.timer(this.timeoutMs, () => deadline.abort());
+    const both = AbortSignal.any(signal ? [deadline.signal, signal] : [deadline.signal]);
     try {
-      return await exchange(
-        AbortSignal.any(signal ? [deadline.signal, signal] : [deadline.signal]),
+      return await withRetries(
+        async (number) =>
+          await this.#attempt(call, number === 1 ? first : await this.#enter(call, both), both),
+        {
+          method,
+          // The poller has its own patience.
+          retries: purpose === undefined ? this.#retries : 0,
+          clock: this.#clock,
+          random: this.#options.random ?? Math.random,
+          endsAt,
+          signal: both,
+        },
       );
     } catch (error) {
       if (error instanceof ServiceBotError) throw error;
       if (signal?.aborted) throw signal.reason;
-      if (deadline.signal.aborted) throw this.#timedOut(request, error);
-      throw this.#unreachable(request, error);
+      const request = `${method} ${path}`;
+      if (deadline.signal.aborted) {
+        throw timedOut(request, this.#options.baseUrl, this.timeoutMs, error);
+      }
+      throw unreachable(request, this.#options.baseUrl, error);
     } finally {
       cancel();
+    }
+  }
+
+  async #enter({ method, path, kind }: Call, signal: AbortSignal | undefined): Promise<Permit> {
+    const entered = this.#gate.enter(`${method} ${path.split("/", 2)[1]}`, kind, signal);
+    return entered instanceof Promise ? await entered : entered;
+  }
+
+  /** One exchange, its body included. */
+  async #attempt(call: Call, permit: Permit, signal: AbortSignal): Promise<Answer> {
+    const { method, path, url, headers, body, quotable } = call;
+    const request = `${method} ${path}`;
+    const started = this.#clock.now();
+    let status: number | undefined;
+    try {
+      const init: RequestInit = { method, headers, body, redirect: "manual", signal };
+      const response = await this.#fetch(url, init);
+      status = response.status;
+      const date = this.#readDate(response);
+      const failure = {
+        now: date ?? this.#clock.now(),
+        scrub: scrubber([this.#options.apiKey, ...quotable]),
+      };
+      if (!response.ok) throw await readFailure(response, request, failure);
+      const answer = await readJson(response, request);
+      const refusal = failureIn(answer, response, request, failure);
+      if (refusal !== undefined) throw refusal;
+      permit.succeeded();
+      return { body: answer, date };
+    } catch (thrown) {
+      const error =
+        thrown instanceof ServiceBotError || signal.aborted
+          ? thrown
+          : unreachable(request, this.#options.baseUrl, thrown);
+      permit.failed(error);
+      throw error;
+    } finally {
+      this.#options.onRequest?.({ method, path, status, ms: this.#clock.now() - started });
     }
   }
 
@@ -175,11 +217,18 @@ export class Http {
     return url.href;
   }
 
-  #headers(body: string | null): Record<string, string> {
-    return {
+  #content({ json, form }: RequestOptions): Pick<Call, "headers" | "body" | "quotable"> {
+    const headers = {
       accept: "application/json",
       authorization: `Bearer ${this.#options.apiKey}`,
-      ...(body === null ? {} : { "content-type": "application/json" }),
+    };
+    // The boundary of a form is chosen by `fetch`, with the header that tells it.
+    if (form !== undefined) return { headers, body: form, quotable: [] };
+    if (json === undefined) return { headers, body: null, quotable: [] };
+    return {
+      headers: { ...headers, "content-type": "application/json" },
+      body: JSON.stringify(json),
+      quotable: textsOf(json),
     };
   }
 
@@ -188,25 +237,6 @@ export class Http {
     if (Number.isNaN(date)) return undefined;
     this.#offsetMs = date - this.#clock.now();
     return date;
-  }
-
-  #timedOut(request: string, cause: unknown): NetworkError {
-    return new NetworkError(
-      "API_TIMEOUT",
-      `${request}: no answer from ${this.#options.baseUrl} within ${this.timeoutMs} ms.`,
-      { cause, sent: true },
-    );
-  }
-
-  #unreachable(request: string, error: unknown): NetworkError {
-    const code = causeCode(error);
-    const sent = !neverConnected.has(code ?? "");
-    const why = code === "ECONNREFUSED" ? "nothing listens there" : (code ?? messageOf(error));
-    const what = sent
-      ? `the connection to ${this.#options.baseUrl} broke before the answer came (${why}).`
-      : `${this.#options.baseUrl} cannot be reached (${why}). ` +
-        "Is the platform running, and is SERVICE_BASE_URL right?";
-    return new NetworkError("API_UNREACHABLE", `${request}: ${what}`, { cause: error, sent });
   }
 }
 
@@ -219,38 +249,4 @@ function isQuotable(value: string): boolean {
 function textsOf(body: unknown): string[] {
   const fields: unknown[] = typeof body === "object" && body !== null ? Object.values(body) : [];
   return fields.filter((value) => typeof value === "string").filter(isQuotable);
-}
-
-/** System errors after which the request cannot have reached the platform. */
-const neverConnected: ReadonlySet<string> = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "UND_ERR_CONNECT_TIMEOUT",
-]);
-
-/** `fetch` throws a bare TypeError; the system's code is in its cause, sometimes in one of several. */
-function causeCode(error: unknown): string | undefined {
-  for (let at: unknown = error; typeof at === "object" && at !== null; ) {
-    if ("code" in at && typeof at.code === "string") return at.code;
-    if ("errors" in at && Array.isArray(at.errors)) at = at.errors[0];
-    else at = "cause" in at ? at.cause : undefined;
-  }
-  return undefined;
-}
-
-async function readJson(response: Response, request: string): Promise<unknown> {
-  const text = await response.text();
-  if (text === "") return undefined;
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new ServiceBotError(
-      "API_INVALID_RESPONSE",
-      `${request}: the answer (${response.status}) is not JSON. Is SERVICE_BASE_URL the platform's origin?`,
-      { cause },
-    );
-  }
 }

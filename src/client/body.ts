@@ -1,0 +1,60 @@
+import { ServiceBotError } from "../errors.ts";
+
+/** No answer of the platform is nearly as long: fifty items of a page with their texts. In bytes. */
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
+
+/** Of an error's body no more is read than can hold a code and a sentence, in bytes. */
+const MAX_ERROR_BYTES = 64 * 1024;
+
+/** The body of an answer that is 2xx. Empty, it is undefined. */
+export async function readJson(response: Response, request: string): Promise<unknown> {
+  const { text, isWhole } = await readText(response, MAX_ANSWER_BYTES);
+  if (!isWhole) {
+    throw invalid(
+      request,
+      `the answer is longer than ${MAX_ANSWER_BYTES} bytes, and was not read to its end.`,
+    );
+  }
+  if (text === "") return undefined;
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const what = /^\s*</.test(text) ? "a web page, as a proxy or a login page sends," : "not JSON";
+    const origin = "Is SERVICE_BASE_URL the platform's origin?";
+    throw invalid(request, `the answer (${response.status}) is ${what}. ${origin}`, { cause });
+  }
+}
+
+/** As much of an error's body as is of use; empty where it breaks off or cannot be read. */
+export async function readErrorText(response: Response): Promise<string> {
+  try {
+    return (await readText(response, MAX_ERROR_BYTES)).text;
+  } catch {
+    return "";
+  }
+}
+
+/** The body up to so many bytes. What is longer is given up, and its connection with it. */
+async function readText(
+  response: Response,
+  maxBytes: number,
+): Promise<{ readonly text: string; readonly isWhole: boolean }> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  // Leaving the loop early cancels the stream.
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes) return { text: decode(chunks), isWhole: false };
+    chunks.push(chunk);
+  }
+  return { text: decode(chunks), isWhole: true };
+}
+
+function decode(chunks: readonly Uint8Array[]): string {
+  // Without the mark that may begin a text, as `Response.text()` does.
+  return new TextDecoder().decode(Buffer.concat(chunks));
+}
+
+function invalid(request: string, what: string, options?: ErrorOptions): ServiceBotError {
+  return new ServiceBotError("API_INVALID_RESPONSE", `${request}: ${what}`, options);
+}
