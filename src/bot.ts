@@ -1,3 +1,5 @@
+import { warnOfBudget } from "./budget-warning.ts";
+import { HANDLER_WAIT_MS } from "./client/budget.ts";
 import { Client } from "./client/client.ts";
 import { type Config, loadConfig } from "./config.ts";
 import { type Clock, steadyClock, systemClock } from "./core/clock.ts";
@@ -164,7 +166,8 @@ export class Bot {
     const config = this.#loadConfig();
     const parts = await assemble(config, this.#options, this.#router, () => this.#ready);
     this.#parts = parts;
-    warnOfTimeouts(this.#options, this.#router, parts.log);
+    warnOfTimeouts(this.#options, this.#router, config, parts.log);
+    warnOfBudget(config, parts.log);
     try {
       if (listens) this.#server = await listen(nodeFace(parts.routes), config.host, config.port);
     } catch (error) {
@@ -275,6 +278,7 @@ async function assemble(
     receiver,
     poller,
     inbox,
+    client,
   };
   const routes: RouteOptions = {
     receiver: config.delivery === "polling" ? undefined : receiver,
@@ -294,7 +298,9 @@ function makeClient(config: Config, options: BotOptions, clock: Clock, log: Logg
     clock,
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
     random: options.random ?? Math.random,
+    maxRequestsPerMinute: config.maxRequestsPerMinute,
     onRequest: (request) => log.debug(request, "api"),
+    onBudget: (wait) => log.warn(wait, "requests wait for MAX_REQUESTS_PER_MINUTE"),
     onBreaker: ({ of, open, retryInMs }) => {
       if (open) log.warn({ of, retryInMs }, "requests to the platform are held back");
       else log.info({ of }, "requests to the platform go out again");
@@ -341,15 +347,17 @@ async function makePoller(
 }
 
 /** A platform that accepts requests and never answers counts as away only if requests give up first. */
-function warnOfTimeouts(options: BotOptions, router: Router, log: Logger): void {
+function warnOfTimeouts(options: BotOptions, router: Router, config: Config, log: Logger): void {
   const { handlerTimeoutMs = HANDLER_TIMEOUT_MS, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
-  const isShort = (ms: number | undefined) => ms !== undefined && ms <= requestTimeoutMs;
+  const waitMs = config.maxRequestsPerMinute === undefined ? 0 : HANDLER_WAIT_MS;
+  const isShort = (ms: number | undefined) => ms !== undefined && ms <= requestTimeoutMs + waitMs;
   const types = router.handledTypes.filter((type) => isShort(router.optionsFor(type).timeoutMs));
   const short = types.map((type) => `timeoutMs of "${type}"`);
   if (isShort(handlerTimeoutMs)) short.unshift("handlerTimeoutMs");
   if (short.length === 0) return;
+  const wait = waitMs === 0 ? "" : ` and ${waitMs} ms of waiting for MAX_REQUESTS_PER_MINUTE`;
   log.warn(
-    `${short.join(", ")}: not longer than requestTimeoutMs (${requestTimeoutMs} ms), so a platform that ` +
+    `${short.join(", ")}: not longer than requestTimeoutMs (${requestTimeoutMs} ms)${wait}, so a platform that ` +
       "does not answer costs events their attempts; raise the one or lower the other",
   );
 }

@@ -35,6 +35,8 @@ export interface Config {
   readonly concurrency: number;
   /** MAX_ATTEMPTS, default 8: then an event goes to the dead letters. */
   readonly maxAttempts: number;
+  /** MAX_REQUESTS_PER_MINUTE: at most so many requests to the platform in any 60 s; no limit by default. */
+  readonly maxRequestsPerMinute: number | undefined;
   /** LOG_LEVEL, default `info`. */
   readonly logLevel: LogLevel;
 }
@@ -57,6 +59,7 @@ export interface ConfigOverrides {
   readonly startFrom?: "now" | "oldest";
   readonly concurrency?: number;
   readonly maxAttempts?: number;
+  readonly maxRequestsPerMinute?: number;
   readonly logLevel?: LogLevel;
 }
 
@@ -76,8 +79,15 @@ const variables: { readonly [K in keyof ConfigOverrides]-?: string } = {
   startFrom: "START_FROM",
   concurrency: "CONCURRENCY",
   maxAttempts: "MAX_ATTEMPTS",
+  maxRequestsPerMinute: "MAX_REQUESTS_PER_MINUTE",
   logLevel: "LOG_LEVEL",
 };
+
+/**
+ * The smallest budget of requests that a bot can work with: an audit that finds something is two, and an
+ * answer that begins with reading the conversation two or three.
+ */
+const LEAST_REQUESTS = 5;
 
 const DATABASE_FILE = "data/bot.db";
 
@@ -108,6 +118,7 @@ export function loadConfig(
     startFrom: read.value("startFrom", oneOf(["now", "oldest"]), "now"),
     concurrency: read.value("concurrency", integer(1, 10_000), 16),
     maxAttempts: read.value("maxAttempts", integer(1, 1_000), 8),
+    maxRequestsPerMinute: read.optional("maxRequestsPerMinute", integer(LEAST_REQUESTS, 100_000)),
     logLevel: read.value("logLevel", oneOf(logLevels), "info"),
   };
   if (read.problems.length > 0) throw new ConfigError(read.problems);
@@ -154,12 +165,26 @@ class Reader {
       if (fallback === undefined) this.problems.push(`${variables[option]} is missing`);
       return fallback as T;
     }
+    return this.#parse(option, schema, text) ?? (fallback as T);
+  }
+
+  /** The value; undefined where there is none. */
+  optional<T>(option: keyof ConfigOverrides, schema: z.ZodType<T, string>): T | undefined {
+    const text = this.#text(option);
+    return text === undefined ? undefined : this.#parse(option, schema, text);
+  }
+
+  #parse<T>(
+    option: keyof ConfigOverrides,
+    schema: z.ZodType<T, string>,
+    text: string,
+  ): T | undefined {
     const result = schema.safeParse(text);
     if (result.success) return result.data;
     for (const { message } of result.error.issues) {
       this.problems.push(`${variables[option]} ${message}`);
     }
-    return fallback as T;
+    return undefined;
   }
 }
 

@@ -58,6 +58,7 @@ export type ErrorCode =
   | "API_UNREACHABLE"
   | "API_TIMEOUT"
   | "API_CIRCUIT_OPEN"
+  | "API_BUDGET_SPENT"
   | "API_REDIRECT"
   | "API_INVALID_RESPONSE";
 
@@ -122,11 +123,14 @@ export class ApiError extends ServiceBotError {
 export class NetworkError extends ServiceBotError {
   override readonly name = "NetworkError";
   readonly sent: boolean;
-  /** With API_CIRCUIT_OPEN: how long until the platform is tried again, in milliseconds. */
+  /**
+   * With API_CIRCUIT_OPEN: how long until the platform is tried again; with API_BUDGET_SPENT: about how long
+   * until there is a place for the request. In milliseconds.
+   */
   readonly retryAfterMs: number | undefined;
 
   constructor(
-    code: "API_UNREACHABLE" | "API_TIMEOUT" | "API_CIRCUIT_OPEN",
+    code: "API_UNREACHABLE" | "API_TIMEOUT" | "API_CIRCUIT_OPEN" | "API_BUDGET_SPENT",
     message: string,
     options: ErrorOptions & { sent: boolean; retryAfterMs?: number },
   ) {

@@ -2,8 +2,9 @@
 
 export { Bot } from "./bot.ts";
 export type { BreakerChange } from "./client/breaker.ts";
+export type { BudgetWait, RequestsStatus } from "./client/budget.ts";
 export { Client, type ClientOptions, type Dms, type Posts } from "./client/client.ts";
-export type { Fetch, RequestReport } from "./client/http.ts";
+export type { Fetch, LogPurpose, RequestReport } from "./client/http.ts";
 export type {
   Comment,
   EventPage,

@@ -1,3 +1,5 @@
+import type { RequestsStatus } from "./client/budget.ts";
+import type { Client } from "./client/client.ts";
 import type { Clock } from "./core/clock.ts";
 import type { Inbox } from "./inbox/inbox.ts";
 import type { Mode } from "./poller/mode.ts";
@@ -31,6 +33,8 @@ export interface BotStatus {
   readonly log: LogStatus | undefined;
   /** Undefined when the store does not answer. */
   readonly inbox: InboxStatus | undefined;
+  /** The budget of requests to the platform; undefined without MAX_REQUESTS_PER_MINUTE. */
+  readonly requests: RequestsStatus | undefined;
 }
 
 /** How far the platform's event log has been read. */
@@ -66,11 +70,12 @@ export interface StatusSources {
   readonly receiver: Pick<Receiver, "lastDeliveryAt">;
   readonly poller: Pick<Poller, "status"> | undefined;
   readonly inbox: Pick<Inbox, "stats">;
+  readonly client: Pick<Client, "requests">;
 }
 
 /** Reads the status. A store that does not answer is part of it, not a failure. */
 export async function readStatus(sources: StatusSources): Promise<BotStatus> {
-  const { clock, startedAt, isReady, receiver, poller, inbox } = sources;
+  const { clock, startedAt, isReady, receiver, poller, inbox, client } = sources;
   const ready = await isReady();
   const stats = await inbox.stats().catch(() => undefined);
   const at = clock.now();
@@ -95,6 +100,7 @@ export async function readStatus(sources: StatusSources): Promise<BotStatus> {
       oldestPendingAgeMs: ageOf(stats.oldestPendingAt),
       deadLetters: stats.dead,
     },
+    requests: client.requests,
   };
 }
 
@@ -105,7 +111,7 @@ export type WrittenStatus = Readonly<Record<Exclude<keyof BotStatus, "ready">, u
 
 /** The status as JSON has it: every field is there, times are ISO 8601, null stands for undefined. */
 export function writeStatus(status: BotStatus): WrittenStatus {
-  const { at, ready, mode, modeSince, modeReason, lastDeliveryAt, log, inbox } = status;
+  const { at, ready, mode, modeSince, modeReason, lastDeliveryAt, log, inbox, requests } = status;
   return {
     at: iso(at),
     ready,
@@ -115,6 +121,7 @@ export function writeStatus(status: BotStatus): WrittenStatus {
     lastDeliveryAt: iso(lastDeliveryAt),
     log: log === undefined ? null : writeLog(log),
     inbox: inbox === undefined ? null : writeInbox(inbox),
+    requests: requests ?? null,
   };
 }
 

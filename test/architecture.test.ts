@@ -26,6 +26,7 @@ const runtime = [
   "config",
   "options",
   "status",
+  "budget-warning",
 ];
 
 /**
@@ -48,7 +49,8 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   config: ground,
   env: ground,
   options: [...words, "client", "config", "poller", "inbox"],
-  status: ["core", "inbox", "poller", "receiver"],
+  status: ["core", "client", "inbox", "poller", "receiver"],
+  "budget-warning": ["core", "client", "config"],
   bot: [...runtime, "inbox/sqlite"],
   index: [...runtime, "bot"],
   testing: [...words, "client"],

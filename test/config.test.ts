@@ -47,6 +47,7 @@ describe("defaults", () => {
       startFrom: "now",
       concurrency: 16,
       maxAttempts: 8,
+      maxRequestsPerMinute: undefined,
       logLevel: "info",
     } satisfies Config);
   });
@@ -64,6 +65,7 @@ describe("defaults", () => {
       "START_FROM",
       "CONCURRENCY",
       "MAX_ATTEMPTS",
+      "MAX_REQUESTS_PER_MINUTE",
       "LOG_LEVEL",
     ];
     for (const nothing of ["", "  ", "\t", undefined]) {
@@ -113,6 +115,8 @@ describe("each variable is read", () => {
     ["CONCURRENCY", "1", { concurrency: 1 }],
     ["MAX_ATTEMPTS", "1", { maxAttempts: 1 }],
     ["MAX_ATTEMPTS", "1000", { maxAttempts: 1_000 }],
+    ["MAX_REQUESTS_PER_MINUTE", "5", { maxRequestsPerMinute: 5 }],
+    ["MAX_REQUESTS_PER_MINUTE", "100000", { maxRequestsPerMinute: 100_000 }],
     ...(["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const).map(
       (logLevel): [string, string, Partial<Config>] => ["LOG_LEVEL", logLevel, { logLevel }],
     ),
@@ -169,6 +173,9 @@ describe("what cannot be used is told by the variable's name", () => {
     ["START_FROM", "yesterday"],
     ["CONCURRENCY", "0"],
     ["MAX_ATTEMPTS", "0"],
+    ["MAX_REQUESTS_PER_MINUTE", "4"],
+    ["MAX_REQUESTS_PER_MINUTE", "100001"],
+    ["MAX_REQUESTS_PER_MINUTE", "60/min"],
     ["LOG_LEVEL", "verbose"],
     ["LOG_LEVEL", "INFO"],
   ])("%s=%s", (name, value) => {
@@ -202,6 +209,7 @@ describe("what cannot be used is told by the variable's name", () => {
       START_FROM: "x",
       CONCURRENCY: "x",
       MAX_ATTEMPTS: "x",
+      MAX_REQUESTS_PER_MINUTE: "x",
       LOG_LEVEL: "x",
     };
     const error = errorOf(bad);
@@ -289,6 +297,7 @@ describe("options", () => {
     startFrom: "oldest",
     concurrency: 2,
     maxAttempts: 3,
+    maxRequestsPerMinute: 60,
     logLevel: "silent",
   };
   const { databaseUrl: _url, webhookSecret: _secret, ...same } = all;
@@ -316,6 +325,7 @@ describe("options", () => {
       START_FROM: "now",
       CONCURRENCY: "4",
       MAX_ATTEMPTS: "5",
+      MAX_REQUESTS_PER_MINUTE: "61",
       LOG_LEVEL: "trace",
     };
     expect(loadConfig(env, all)).toEqual(expected);

@@ -95,6 +95,7 @@ describe("bot.status()", () => {
         oldestPendingAgeMs: undefined,
         deadLetters: 0,
       },
+      requests: undefined,
     } satisfies BotStatus);
   });
 
@@ -219,6 +220,16 @@ describe("bot.status()", () => {
   });
 });
 
+describe("the budget of requests", () => {
+  test("is in the status, with what is left of it", async () => {
+    const bot = await start({ maxRequestsPerMinute: 20 });
+    // The place in the log, and the first look from there.
+    const requests = { perMinute: 20, left: 18, waiting: 0 };
+    expect((await bot.status()).requests).toEqual(requests);
+    expect(await (await ask(bot)).json()).toMatchObject({ requests });
+  });
+});
+
 describe("/readyz?verbose", () => {
   test("is the status with times in ISO 8601, and null for what is not known", async () => {
     const bot = await start();
@@ -241,6 +252,7 @@ describe("/readyz?verbose", () => {
         lagMs: 1_500,
       },
       inbox: { pending: 0, oldestPendingAt: null, oldestPendingAgeMs: null, deadLetters: 0 },
+      requests: null,
     });
   });
 

@@ -67,6 +67,15 @@ export class Breaker {
   }
 
   /**
+   * Throws what {@link enter} would throw now.
+   *
+   * @throws {NetworkError} API_CIRCUIT_OPEN
+   */
+  check(operation: string): void {
+    this.#check(this.#operation(operation));
+  }
+
+  /**
    * @param operation method and collection, such as `POST dm`
    * @throws {NetworkError} API_CIRCUIT_OPEN
    */

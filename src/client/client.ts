@@ -1,4 +1,5 @@
-import { Http, type HttpOptions, type RequestOptions } from "./http.ts";
+import type { RequestsStatus } from "./budget.ts";
+import { Http, type HttpOptions, type LogPurpose, type RequestOptions } from "./http.ts";
 import { commentsPath, messagesPath } from "./paths.ts";
 import {
   check,
@@ -42,6 +43,7 @@ export class Client {
   readonly #http: Http;
   #asked: Promise<void> | undefined;
 
+  /** @throws {ServiceBotError} INVALID_OPTION */
   constructor(options: ClientOptions) {
     this.#http = new Http(options);
     this.dms = new Dms(this.#http);
@@ -51,6 +53,19 @@ export class Client {
   /** Deadline of one request, in milliseconds. */
   get timeoutMs(): number {
     return this.#http.timeoutMs;
+  }
+
+  /**
+   * How long a request without a purpose can take, in milliseconds: its deadline, and five seconds of waiting
+   * where there is a budget of requests.
+   */
+  get longestCallMs(): number {
+    return this.#http.longestCallMs;
+  }
+
+  /** How much of the budget of requests is left; undefined without `maxRequestsPerMinute`. */
+  get requests(): RequestsStatus | undefined {
+    return this.#http.requests;
   }
 
   /** How far the platform's clock is ahead of ours, in milliseconds, by the last answer. */
@@ -87,10 +102,12 @@ export class Client {
    *
    * @param query `since` is the cursor of the page before; empty it asks for the present, absent for
    *   the oldest event; `limit` is 1 to 50.
+   * @param options with a `purpose` the request gives way to those of handlers, and waits for the budget of
+   *   requests as long as it takes
    */
   async events(
     query: { since?: string | undefined; limit?: number | undefined },
-    options: { signal?: AbortSignal } = {},
+    options: { signal?: AbortSignal; purpose?: LogPurpose } = {},
   ): Promise<EventPage> {
     const { body, date } = await this.#http.request("GET", "/events", { ...options, query });
     return { ...check(eventPage, body, "GET /events"), date };

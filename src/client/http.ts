@@ -2,8 +2,10 @@ import type { Random } from "../core/backoff.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
 import { scrubber } from "../core/redact.ts";
 import { messageOf, NetworkError, ServiceBotError } from "../errors.ts";
-import { Breaker, type BreakerChange } from "./breaker.ts";
+import type { BreakerChange } from "./breaker.ts";
+import type { BudgetWait, RequestsStatus } from "./budget.ts";
 import { readFailure } from "./failure.ts";
+import { Gate } from "./gate.ts";
 
 /** The part of `fetch` that the client calls. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -20,6 +22,10 @@ export interface HttpOptions {
   readonly random?: Random;
   /** Called after each request, for logs and metrics. `status` is absent when no answer came. */
   readonly onRequest?: (request: RequestReport) => void;
+  /** At most so many requests in any 60 seconds, from 1 up. No limit by default. */
+  readonly maxRequestsPerMinute?: number | undefined;
+  /** Called when requests begin to wait for that limit, at most once a minute. */
+  readonly onBudget?: (wait: BudgetWait) => void;
   /** Called when requests are held back because the platform is away, and when they go out again. */
   readonly onBreaker?: (change: BreakerChange) => void;
 }
@@ -35,7 +41,12 @@ export interface RequestOptions {
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
+  /** A read of the event log on the bot's own behalf; whatever else it is counts as a handler's. */
+  readonly purpose?: LogPurpose | undefined;
 }
+
+/** Why the event log is read: to look for what the webhook lost, or because it brings nothing. */
+export type LogPurpose = "audit" | "poll";
 
 /** An answer whose body is JSON. */
 export interface Answer {
@@ -51,19 +62,30 @@ export class Http {
   readonly #options: HttpOptions;
   readonly #fetch: Fetch;
   readonly #clock: Clock;
-  readonly #breaker: Breaker;
+  readonly #gate: Gate;
   #offsetMs: number | undefined;
 
+  /** @throws {ServiceBotError} INVALID_OPTION */
   constructor(options: HttpOptions) {
     this.#options = options;
     this.#fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
     this.#clock = options.clock ?? systemClock;
     this.timeoutMs = options.timeoutMs ?? 10_000;
-    this.#breaker = new Breaker({
+    this.#gate = new Gate({
+      ...options,
       clock: this.#clock,
       random: options.random ?? Math.random,
-      onChange: options.onBreaker,
     });
+  }
+
+  /** How much of the budget is left; undefined where there is none. */
+  get requests(): RequestsStatus | undefined {
+    return this.#gate.requests;
+  }
+
+  /** How long a handler's request can take, the wait for a place included, in milliseconds. */
+  get longestCallMs(): number {
+    return this.timeoutMs + this.#gate.longestWaitMs;
   }
 
   /** How far the platform's clock is ahead of ours, in milliseconds, by the last answer. */
@@ -78,7 +100,7 @@ export class Http {
 
   /**
    * @throws {ApiError} API_ERROR, API_REDIRECT
-   * @throws {NetworkError} API_UNREACHABLE, API_TIMEOUT, API_CIRCUIT_OPEN
+   * @throws {NetworkError} API_UNREACHABLE, API_TIMEOUT, API_CIRCUIT_OPEN, API_BUDGET_SPENT
    * @throws {ServiceBotError} API_INVALID_RESPONSE
    */
   async request(
@@ -89,7 +111,10 @@ export class Http {
     const url = this.#url(path, options.query);
     const body = options.body === undefined ? null : JSON.stringify(options.body);
     const headers = this.#headers(body);
-    const permit = this.#breaker.enter(`${method} ${path.split("/", 2)[1]}`);
+    const operation = `${method} ${path.split("/", 2)[1]}`;
+    const kind = options.purpose ?? (method === "GET" ? "read" : "write");
+    const entered = this.#gate.enter(operation, kind, options.signal);
+    const permit = entered instanceof Promise ? await entered : entered;
     const started = this.#clock.now();
     let status: number | undefined;
     try {

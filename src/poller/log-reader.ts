@@ -1,4 +1,5 @@
 import type { Client } from "../client/client.ts";
+import type { LogPurpose } from "../client/http.ts";
 import type { EventPage } from "../client/types.ts";
 import type { Logger } from "../core/logger.ts";
 import type { LaneOf } from "../events/lane.ts";
@@ -41,6 +42,7 @@ const SETTLED_AFTER_MS = 60_000;
  */
 export class LogReader {
   readonly #options: LogReaderOptions;
+  readonly #purpose: () => LogPurpose;
   #cursor: string | undefined;
   #head: string | undefined;
   /** When the positions that the last read from the cursor came by were first seen, on the platform's clock. */
@@ -49,8 +51,10 @@ export class LogReader {
   #atEnd = false;
   readonly #refused = new RefusedPosition();
 
-  constructor(options: LogReaderOptions) {
+  /** @param purpose what the next request is for */
+  constructor(options: LogReaderOptions, purpose: () => LogPurpose = () => "audit") {
     this.#options = options;
+    this.#purpose = purpose;
   }
 
   /** The stored position; undefined before there is one, while the log is empty, and while it is refused. */
@@ -69,7 +73,7 @@ export class LogReader {
     let position = await inbox.cursor(CURSOR);
     this.#resumed = position !== undefined;
     if (!this.#resumed && startFrom === "now") {
-      position = (await client.events({ since: "" }, { signal })).cursor;
+      position = (await client.events({ since: "" }, { signal, purpose: this.#purpose() })).cursor;
       await inbox.put([], "poll", [{ name: CURSOR, position }]);
     }
     // An empty log answers with the cursor that was sent, which is empty (rule 3). The present is then
@@ -146,7 +150,8 @@ export class LogReader {
   }
 
   #fetch(since: string | undefined, signal: AbortSignal): Promise<EventPage> {
-    return this.#options.client.events({ since, limit: PAGE_LIMIT }, { signal });
+    const { client } = this.#options;
+    return client.events({ since, limit: PAGE_LIMIT }, { signal, purpose: this.#purpose() });
   }
 
   /** Whether nothing can commit any more before this position. */

@@ -54,7 +54,7 @@ export class Poller {
 
   constructor(options: PollerOptions) {
     this.#options = options;
-    this.#reader = new LogReader(options);
+    this.#reader = new LogReader(options, () => (this.mode === "polling" ? "poll" : "audit"));
     const state = initialMode(options.webhookTypes);
     const polls = options.delivery === "polling";
     this.#state = polls ? { ...state, mode: "polling" } : state;

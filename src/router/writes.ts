@@ -101,7 +101,8 @@ function write(name: string, request: object, client: Client) {
     name,
     // The platform's time of the intent: what ours was then is not known any more once it has been set.
     request: () => JSON.stringify({ ...request, at: client.platformNow() }),
-    inFlightMs: client.timeoutMs + SETTLE_MS,
+    // The wait for a place in the budget is between the intent and the call.
+    inFlightMs: client.longestCallMs + SETTLE_MS,
     repeatable: false,
   };
 }

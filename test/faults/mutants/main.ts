@@ -4,6 +4,7 @@
  * compared in constant time, which no behaviour shows.
  */
 
+import { budgetMutants } from "./list/budget.ts";
 import { dispatcherMutants } from "./list/dispatcher.ts";
 import { durabilityMutants } from "./list/durability.ts";
 import { inboxMutants, modelMutants } from "./list/inbox.ts";
@@ -22,6 +23,7 @@ const all = [
   ...dispatcherMutants,
   ...stepMutants,
   ...modeMutants,
+  ...budgetMutants,
 ];
 const wanted = process.argv.slice(2);
 const mutants = all.filter(

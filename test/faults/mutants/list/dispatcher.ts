@@ -240,7 +240,7 @@ export const dispatcherMutants: readonly Mutant[] = [
       },
       {
         name: "the warning of handlers that have less time than a request",
-        find: "warnOfTimeouts(this.#options, this.#router, parts.log);",
+        find: "warnOfTimeouts(this.#options, this.#router, config, parts.log);",
         replace: "",
       },
     ],

@@ -1,0 +1,148 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { Bot, BotOptions, BotStatus } from "../src/index.ts";
+import type { ApiEntry, Platform, TimelineEntry } from "../src/platform/index.ts";
+import { ManualClock } from "../src/testing/manual-clock.ts";
+import type { logSink } from "./support/log.ts";
+import { runBot, runPlatform } from "./support/running-bot.ts";
+
+const START = 1_800_000_000_000;
+const MINUTE = 60_000;
+
+type Call = ApiEntry & Pick<TimelineEntry, "at">;
+
+interface Scene {
+  readonly platform: Platform;
+  readonly bot: Bot;
+  readonly log: ReturnType<typeof logSink>;
+  /** What the platform was asked, by its own record. */
+  readonly calls: readonly Call[];
+  /** The attempt that each run of the handler was told, by the text of the message. */
+  readonly attempts: readonly number[];
+  /** Lets the time pass until this holds; what is on the network is waited for. */
+  until(holds: () => boolean | Promise<boolean>): Promise<void>;
+}
+
+/** A bot and a platform with one clock. The handler reads the conversation and answers. */
+async function scene(options: BotOptions): Promise<Scene> {
+  const clock = new ManualClock(START);
+  const platform = await runPlatform({ clock });
+  const calls: Call[] = [];
+  platform.onTimeline((entry) => {
+    if (entry.kind === "api") calls.push(entry);
+  });
+  const underWay = new Set<Promise<unknown>>();
+  const attempts: number[] = [];
+  const register = (bot: Bot) => {
+    bot.on("dm.message", async (ctx) => {
+      attempts.push(ctx.attempt);
+      await ctx.messages({ limit: 5 });
+      await ctx.reply(`to ${ctx.payload.excerpt}`);
+    });
+  };
+  const { bot, log } = await runBot(platform, register, {
+    clock,
+    fetch: async (url, init) => {
+      const response = fetch(url, init);
+      underWay.add(response);
+      return await response.finally(() => underWay.delete(response));
+    },
+    ...options,
+  });
+  // What the clock waits for ends only while the time passes.
+  onTestFinished(async () => {
+    const stopped = bot.stop();
+    for (let i = 0; i < 30; i++) await clock.advance(1_000);
+    await stopped;
+  });
+  return {
+    platform,
+    bot,
+    calls,
+    attempts,
+    log,
+    until: async (holds) => {
+      for (let i = 0; !(await holds()); i++) {
+        if (i === 4_000) throw new Error("it does not come to that");
+        await clock.advance(250);
+        while (underWay.size > 0) {
+          await Promise.allSettled(underWay);
+          await clock.advance(0);
+        }
+      }
+    },
+  };
+}
+
+/** So many people write one message each, all at once. */
+function flood(platform: Platform, people: number): string[] {
+  return Array.from({ length: people }, (_, i) => {
+    const text = `message ${i + 1}`;
+    platform.control.act({ type: "dm.message", from: `person_${i + 1}`, text });
+    return text;
+  });
+}
+
+/** The most calls in any 60 seconds. */
+function busiestMinute(calls: readonly Call[]): number {
+  const times = calls.map(({ at }) => Date.parse(at));
+  return Math.max(
+    ...times.map((from) => times.filter((t) => t >= from && t < from + MINUTE).length),
+  );
+}
+
+const lengthOf = (calls: readonly Call[]): number =>
+  Date.parse(calls.at(-1)?.at ?? "") - Date.parse(calls[0]?.at ?? "");
+
+const said = (calls: readonly Call[]) =>
+  calls.filter(({ method, created }) => method === "POST" && created !== undefined);
+
+const inboxOf = async (bot: Bot): Promise<BotStatus["inbox"]> => (await bot.status()).inbox;
+
+describe.each(["auto", "polling"] as const)(
+  "a flood with a small budget, DELIVERY=%s",
+  (delivery) => {
+    test("is answered once each, within the budget, and no attempt is counted for it", async () => {
+      const { platform, bot, calls, attempts, log, until } = await scene({
+        delivery,
+        maxRequestsPerMinute: 12,
+        maxAttempts: 2,
+      });
+      await until(() => calls.length > 0);
+      const texts = flood(platform, 30);
+      await until(() => said(calls).length >= texts.length);
+      await until(async () => (await inboxOf(bot))?.pending === 0);
+      expect(
+        said(calls)
+          .map(({ text }) => text)
+          .sort(),
+      ).toEqual(texts.map((t) => `to ${t}`).sort());
+      expect(busiestMinute(calls)).toBeLessThanOrEqual(12);
+      // It came to that, and the refusals made the runs begin again without counting.
+      expect(busiestMinute(calls)).toBeGreaterThan(9);
+      expect(attempts.length).toBeGreaterThan(texts.length);
+      expect(new Set(attempts)).toEqual(new Set([1]));
+      expect(await inboxOf(bot)).toMatchObject({ pending: 0, deadLetters: 0 });
+      const waits = log.records.filter(({ msg }) => msg.startsWith("requests wait"));
+      expect(waits.length).toBeGreaterThan(0);
+      expect(waits.length).toBeLessThanOrEqual(1 + lengthOf(calls) / MINUTE);
+      expect(calls.some(({ status }) => status === 429)).toBe(false);
+    }, 60_000);
+  },
+);
+
+test("polling gives way to answers, and never stops", async () => {
+  const { platform, calls, until } = await scene({
+    delivery: "polling",
+    maxRequestsPerMinute: 20,
+  });
+  const polls = (from = 0) => calls.slice(from).filter(({ path }) => path === "/events").length;
+  await until(() => polls() >= 10);
+  const quiet = calls.length;
+  flood(platform, 40);
+  await until(() => said(calls).length >= 40);
+  const minutes =
+    (Date.parse(calls.at(-1)?.at ?? "") - Date.parse(calls[quiet]?.at ?? "")) / MINUTE;
+  // While there is nothing else to do there are fifteen a minute.
+  expect(polls(quiet) / minutes).toBeLessThan(5);
+  expect(polls(quiet) / minutes).toBeGreaterThan(0.5);
+}, 60_000);

@@ -1,0 +1,267 @@
+import { describe, expect, test } from "vitest";
+import { type BudgetWait, type Place, RequestBudget } from "../../src/client/budget.ts";
+import type { RequestKind } from "../../src/client/waiting.ts";
+import { NetworkError } from "../../src/errors.ts";
+import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { rejection } from "./api.ts";
+
+const START = 1_800_000_000_000;
+
+/** A budget whose requests end as soon as they have their place, unless they are held. */
+function budget(perMinute: number) {
+  const clock = new ManualClock(START);
+  const waits: BudgetWait[] = [];
+  const options = { perMinute, clock, random: () => 1, onWait: (w: BudgetWait) => waits.push(w) };
+  const shared = new RequestBudget(options);
+  /** What got a place, in order, with the time in ms since the start. */
+  const sent: [name: string, at: number][] = [];
+  const take = (kind: RequestKind, signal?: AbortSignal, name: string = kind) =>
+    shared.take(kind, signal).then((place) => {
+      sent.push([name, clock.now() - START]);
+      return place;
+    });
+  const send = async (kind: RequestKind, signal?: AbortSignal, name?: string): Promise<void> => {
+    (await take(kind, signal, name)).end();
+  };
+  const use = async (count: number): Promise<void> => {
+    for (let i = 0; i < count; i++) await send("write", undefined, "used");
+    sent.length = 0;
+  };
+  return { clock, waits, budget: shared, sent, take, send, use };
+}
+
+describe("places", () => {
+  test("are held until a minute after the request has ended, not after it was sent", async () => {
+    const { clock, budget: shared, take } = budget(2);
+    const slow = await take("write");
+    (await take("write")).end();
+    await clock.advance(30_000);
+    slow.end();
+    expect(shared.status.left).toBe(0);
+    await clock.advance(29_999);
+    expect(shared.status.left).toBe(0);
+    await clock.advance(1);
+    expect(shared.status.left).toBe(1);
+    await clock.advance(29_999);
+    expect(shared.status.left).toBe(1);
+    await clock.advance(1);
+    expect(shared.status.left).toBe(2);
+  });
+
+  test("are held by requests that are under way, however long", async () => {
+    const { clock, budget: shared, take } = budget(1);
+    await take("write");
+    await clock.advance(600_000);
+    expect(shared.status).toEqual({ perMinute: 1, left: 0, waiting: 0 });
+  });
+
+  test("that are given back are free at once, for whoever waits", async () => {
+    const { budget: shared, take, sent } = budget(1);
+    const place = await take("write", undefined, "first");
+    const waiting = take("audit");
+    place.giveBack();
+    await waiting;
+    expect(sent).toEqual([
+      ["first", 0],
+      ["audit", 0],
+    ]);
+    expect(shared.status).toEqual({ perMinute: 1, left: 0, waiting: 0 });
+  });
+
+  test("are not held for longer than a minute when the clock is set back", async () => {
+    const times = { now: START };
+    const clock = { now: () => times.now, timer: () => () => undefined };
+    const shared = new RequestBudget({ perMinute: 1, clock, random: () => 1 });
+    (await shared.take("write")).end();
+    times.now -= 3_600_000;
+    expect(shared.status.left).toBe(0);
+    times.now += 60_000;
+    expect(shared.status.left).toBe(1);
+  });
+});
+
+describe("the order", () => {
+  test("is writes, reads, audit, polling, and the first come first within each", async () => {
+    const { clock, sent, send, use } = budget(8);
+    await use(8);
+    await clock.advance(56_000);
+    for (const round of ["1", "2"]) {
+      for (const kind of ["poll", "audit", "read", "write"] as const) {
+        void send(kind, undefined, `${kind} ${round}`);
+      }
+    }
+    await clock.advance(60_000);
+    const order = ["write 1", "write 2", "read 1", "read 2", "audit 1", "audit 2"];
+    expect(sent.slice(0, 6).map(([name]) => name)).toEqual(order);
+    await clock.advance(60_000);
+    expect(sent.slice(6).map(([name]) => name)).toEqual(["poll 1", "poll 2"]);
+  });
+
+  test("polling leaves a quarter to the others, which the audit may use", async () => {
+    const { budget: shared, sent, send } = budget(10);
+    for (let i = 0; i < 10; i++) void send("poll");
+    await send("audit");
+    expect(sent.map(([name]) => name)).toEqual([...Array(7).fill("poll"), "audit"]);
+    expect(shared.status).toEqual({ perMinute: 10, left: 2, waiting: 3 });
+    await send("audit");
+    await send("read");
+    expect(shared.status.left).toBe(0);
+  });
+
+  test.each(["audit", "poll"] as const)("%s goes first after a minute", async (kind) => {
+    const { clock, sent, send, use } = budget(4);
+    await use(4);
+    void send(kind);
+    const busy = new AbortController();
+    const flood = () => send("write", busy.signal).catch(() => undefined);
+    for (let ms = 0; ms < 61_000; ms += 500) {
+      void flood();
+      await clock.advance(500);
+    }
+    expect(sent[0]).toEqual([kind, 60_000]);
+    expect(sent.filter(([name]) => name === "write")).not.toEqual([]);
+  });
+
+  test("a poll that is held back by the reserve goes after a minute, too", async () => {
+    const { clock, sent, send, use } = budget(4);
+    await use(2);
+    await clock.advance(20_000);
+    await send("write");
+    void send("poll");
+    await clock.advance(39_999);
+    expect(sent.map(([name]) => name)).toEqual(["write"]);
+    await clock.advance(1);
+    // The first two are free again by then.
+    expect(sent.at(-1)).toEqual(["poll", 60_000]);
+  });
+
+  test("while handlers are put off, the audit leaves the quarter, and a read the place of its write", async () => {
+    const { clock, budget: shared, sent, send, use } = budget(8);
+    await use(8);
+    await rejection(send("write"));
+    // All are free, and whoever was put off may still be on the way back.
+    await clock.advance(60_000);
+    for (let i = 0; i < 8; i++) void send("audit");
+    expect(shared.status).toMatchObject({ left: 2, waiting: 2 });
+    await send("read");
+    expect(await rejection(send("read"))).toMatchObject({ code: "API_BUDGET_SPENT" });
+    await send("write");
+    expect(shared.status).toMatchObject({ left: 0, waiting: 2 });
+    expect(sent.map(([name]) => name)).toEqual([...Array(6).fill("audit"), "read", "write"]);
+  });
+
+  test("nobody leaves a place once all who were put off have had the time to come back", async () => {
+    const { clock, sent, send, use } = budget(8);
+    await use(8);
+    await rejection(send("write"));
+    await clock.advance(60_000);
+    for (let i = 0; i < 8; i++) void send("audit");
+    await clock.advance(5_000);
+    expect(sent).toHaveLength(8);
+  });
+});
+
+describe("a handler's request", () => {
+  test("waits for a place that comes free within five seconds", async () => {
+    const { clock, sent, send, use } = budget(1);
+    await use(1);
+    await clock.advance(55_000);
+    void send("read");
+    await clock.advance(5_000);
+    expect(sent).toEqual([["read", 60_000]]);
+  });
+
+  test("is refused at once when no place can be free by then, with the time that it takes", async () => {
+    const { clock, sent, send, use } = budget(1);
+    await use(1);
+    await clock.advance(54_999);
+    const error = await rejection(send("write"));
+    expect(error).toBeInstanceOf(NetworkError);
+    expect(error).toMatchObject({ code: "API_BUDGET_SPENT", sent: false, retryAfterMs: 5_001 });
+    await clock.advance(5_001);
+    expect(sent).toEqual([]);
+    await send("write");
+    expect(sent).toEqual([["write", 60_000]]);
+  });
+
+  test("is refused after five seconds when others took the place that it waited for", async () => {
+    const { clock, budget: shared, send, use } = budget(1);
+    await use(1);
+    await clock.advance(57_000);
+    const read = rejection(send("read"));
+    void send("write");
+    await clock.advance(5_000);
+    expect(await read).toMatchObject({ code: "API_BUDGET_SPENT" });
+    expect(shared.status.waiting).toBe(0);
+  });
+
+  test("is told to come back in turn, as fast as places come free, and within 15 minutes", async () => {
+    const { send, use } = budget(60);
+    await use(60);
+    const waits: number[] = [];
+    for (let i = 0; i < 2_000; i++) {
+      const { retryAfterMs } = (await rejection(send("write"))) as NetworkError;
+      waits.push(retryAfterMs ?? 0);
+    }
+    expect(waits.slice(0, 3)).toEqual([60_000, 61_000, 62_000]);
+    expect(Math.max(...waits)).toBe(900_000);
+    expect(waits.filter((ms) => ms < 900_000)).toHaveLength(840);
+  });
+});
+
+describe("a request that is aborted", () => {
+  test.each(["read", "poll"] as const)("while it waits takes no place: %s", async (kind) => {
+    const { clock, budget: shared, send, use } = budget(1);
+    await use(1);
+    await clock.advance(58_000);
+    const abort = new AbortController();
+    const ended = rejection(send(kind, abort.signal));
+    expect(shared.status.waiting).toBe(1);
+    abort.abort(new Error("enough"));
+    expect(await ended).toMatchObject({ message: "enough" });
+    await clock.advance(2_000);
+    expect(shared.status).toEqual({ perMinute: 1, left: 1, waiting: 0 });
+    expect(clock.waiting).toBe(0);
+  });
+
+  test("before it waits takes none either", async () => {
+    const { budget: shared, send } = budget(1);
+    await rejection(send("write", AbortSignal.abort(new Error("enough"))));
+    expect(shared.status.left).toBe(1);
+  });
+
+  test("once it has its place keeps it", async () => {
+    const { budget: shared, take } = budget(1);
+    const abort = new AbortController();
+    const place: Place = await take("write", abort.signal);
+    abort.abort();
+    expect(shared.status.left).toBe(0);
+    place.end();
+    expect(shared.status.left).toBe(0);
+  });
+});
+
+describe("waiting", () => {
+  test("is reported with the kind that waits, at most once a minute", async () => {
+    const { clock, waits, send, use } = budget(4);
+    await use(4);
+    void send("poll");
+    await rejection(send("write"));
+    await clock.advance(59_999);
+    void send("audit");
+    expect(waits).toEqual([{ kind: "poll", perMinute: 4 }]);
+    await clock.advance(1);
+    await use(2);
+    void send("read").catch(() => undefined);
+    expect(waits).toEqual([
+      { kind: "poll", perMinute: 4 },
+      { kind: "read", perMinute: 4 },
+    ]);
+  });
+
+  test("is not reported where nobody waits", async () => {
+    const { waits, use } = budget(4);
+    await use(4);
+    expect(waits).toEqual([]);
+  });
+});
