@@ -7,6 +7,7 @@
 import { dispatcherMutants } from "./list/dispatcher.ts";
 import { durabilityMutants } from "./list/durability.ts";
 import { inboxMutants, modelMutants } from "./list/inbox.ts";
+import { pollerMutants } from "./list/poller.ts";
 import { stepMutants } from "./list/steps.ts";
 import type { Mutant, Verdict } from "./mutant.ts";
 import { failureIn, firstFailure } from "./run-tests.ts";
@@ -20,6 +21,7 @@ const all = [
   ...durabilityMutants,
   ...dispatcherMutants,
   ...stepMutants,
+  ...pollerMutants,
 ];
 const wanted = process.argv.slice(2);
 const mutants = all.filter(
