@@ -42,6 +42,13 @@ describe("the first start", () => {
     expect(found.map(({ id }) => id)).toEqual(["2"]);
   });
 
+  test("from now passes over a log of several pages with one request", async () => {
+    for (let id = 1; id <= 120; id++) log.add(String(id));
+    await open({ startFrom: "now" });
+    expect(await inbox.cursor(CURSOR)).toBe("120");
+    expect(log.requests).toEqual([""]);
+  });
+
   test("from now stores its place at once, so that a restart loses nothing", async () => {
     log.add("1");
     await open({ startFrom: "now" });
