@@ -150,6 +150,27 @@ describe("starting", () => {
     }
   });
 
+  test("counts the wait for the budget of requests as part of a request", async () => {
+    const options = { requestTimeoutMs: 2_000, maxRequestsPerMinute: 60 };
+    for (const [timeoutMs, warned] of [
+      [7_000, 1],
+      [7_001, 0],
+    ] as const) {
+      const register = (bot: Bot) => void bot.on("like", () => undefined, { timeoutMs });
+      const { log } = await runBot(await runPlatform(), register, options);
+      expect(log.records.filter(({ level }) => level === "warn")).toHaveLength(warned);
+    }
+  });
+
+  test("names the numbers of a budget of requests that is too small for polling", async () => {
+    const options = { maxRequestsPerMinute: 5 };
+    const { log } = await runBot(await runPlatform(), answersMessages, options);
+    const warnings = log.records.filter(({ level }) => level === "warn");
+    expect(warnings.map(({ msg }) => msg)).toEqual([
+      expect.stringMatching(/^MAX_REQUESTS_PER_MINUTE=5 .*POLL_INTERVAL_MS=4000/),
+    ]);
+  });
+
   test("does not warn of handlers that have more time than a request", async () => {
     const { log } = await runBot(await runPlatform(), answersMessages);
     expect(log.records.filter(({ level }) => level === "warn")).toEqual([]);

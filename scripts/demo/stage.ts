@@ -12,12 +12,15 @@ import { BrokenPromise } from "./report.ts";
 const checkout = fileURLToPath(new URL("../../", import.meta.url));
 
 /** What the demo runs with: shorter waits than a bot has by default, so that it fits into two minutes. */
-const hurried = {
+export const hurried = {
   POLL_INTERVAL_MS: "300",
   AUDIT_INTERVAL_MS: "1000",
   SILENCE_MS: "2000",
 };
-const PLATFORM_RETRY_MS = "1000";
+const PLATFORM_RETRY_MS = "500";
+
+/** Failures in a row after which the platform switches the webhook off. */
+export const DISABLE_AFTER = 3;
 
 /** A folder of its own, a scaffolded bot in it, and the processes on stage. */
 export class Stage {
@@ -73,7 +76,8 @@ export class Stage {
   /** Starts the local platform that is installed in the bot, as a process of its own. */
   async startPlatform(): Promise<string> {
     const cli = "node_modules/service-bot/dist/cli/main.js";
-    const flags = ["--port", "0", "--json", "--retry-interval", PLATFORM_RETRY_MS];
+    const rounds = ["--retry-interval", PLATFORM_RETRY_MS, "--disable-after", `${DISABLE_AFTER}`];
+    const flags = ["--port", "0", "--json", ...rounds];
     const platform = this.#start("platform", [cli, "platform", ...flags], {});
     const { url } = await platform.line("its address", (line) => "url" in line);
     this.#platformUrl = String(url);

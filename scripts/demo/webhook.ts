@@ -1,38 +1,97 @@
-import type { Process } from "./process.ts";
-import { chapter, show } from "./report.ts";
-import type { Stage } from "./stage.ts";
+import type { Line, Process } from "./process.ts";
+import { chapter, show, tell } from "./report.ts";
+import { DISABLE_AFTER, handled, hurried, type Stage, type Written } from "./stage.ts";
 
-/** While the webhook is off the bot finds the events in the log, and takes to polling by itself. */
+/** Deliveries fail until the platform switches the webhook off; the bot takes to polling by itself. */
 export async function webhookOff(stage: Stage, bot: Process): Promise<void> {
-  chapter("The webhook goes off");
-  await stage.control.saveWebhook({ enabled: false });
-  for (const from of ["ada", "ben", "cleo"]) {
-    const written = await stage.write(from, `can you hear me without the webhook? ${from}`);
-    const answer = await stage.answered(written);
-    const line = await bot.line("the event handled", ({ event }) => event === written.eventId);
-    show(`@${from} is answered, by polling: "${answer}"`, line.msg === "handled", line);
+  chapter("The webhook breaks, and the platform switches it off");
+  const audit = seconds(hurried.AUDIT_INTERVAL_MS);
+  const poll = seconds(hurried.POLL_INTERVAL_MS);
+  tell("a proxy in front of the bot begins to answer every delivery with 502");
+  await stage.control.setFaults({ webhook: { failNext: DISABLE_AFTER, status: 502 } });
+  const lost = await stage.write("ada", "does this arrive?");
+  const failed = await failures(stage);
+  const statuses = failed.map((status) => `[${status}]`).join(" ");
+  show(
+    `@ada writes, and ${failed.length} deliveries in a row fail: ${statuses}`,
+    failed.length === DISABLE_AFTER,
+    failed,
+  );
+  const disabled = await stage.happens(
+    "the webhook switched off",
+    ({ kind }) => kind === "webhook",
+  );
+  const byItself = disabled.kind === "webhook" && disabled.change === "disabled";
+  show("the platform switches the webhook off by itself", byItself, disabled);
+
+  chapter("The bot takes over: it reads the platform's event log");
+  tell(`so far it did so every ${audit} s, to find what the webhook lost (an audit)`);
+  const found = await answer(stage, bot, lost);
+  show(`@ada is answered, thanks to an audit: "${found}"`, found !== "", lost);
+  const line = await bot.line("that polling takes over", switchedTo("polling"));
+  show(`the bot says: "${line.msg}"`, line.level === "warn", line);
+  tell(`because ${line.reason}`);
+  tell(`from now on it reads the log every ${poll} s (polling)`);
+  for (const from of ["ben", "cleo"]) {
+    const text = await answer(stage, bot, await stage.write(from, "and this?"));
+    show(`@${from} is answered, by polling: "${text}"`, text !== "", text);
   }
-  const line = await bot.line("that polling takes over", ({ mode, reason }) => {
-    return mode === "polling" && reason !== undefined;
-  });
-  show(`the bot says so: ${line.msg} (${line.reason})`, line.level === "warn", line);
 }
 
-/** Once it is on again it is used again. */
+/** Once its owner has saved it again it is used again. */
 export async function webhookOn(stage: Stage, bot: Process): Promise<void> {
-  chapter("The webhook comes back");
+  chapter("The owner mends the webhook and switches it on again");
   await stage.control.saveWebhook({ enabled: true });
-  const written = await stage.write("ada", "and with it?");
+  const written = await stage.write("ada", "and with the webhook?");
   const delivery = await stage.happens(
     "a delivery of the message",
     (entry) => entry.kind === "delivery" && entry.eventIds.includes(written.eventId),
   );
   const status = delivery.kind === "delivery" ? delivery.status : null;
   show(`the next message comes by webhook again: [${status}]`, status === 200, status);
-  const back = await bot.line("that the webhook is used again", ({ mode, reason }) => {
-    return mode === "auditing" && reason !== undefined;
-  });
-  show(`the bot says so: ${back.msg} (${back.reason})`, back.level === "info", back);
-  const answers = (await stage.answers(written.conversationId)).length;
-  show("webhook and polling overlapped, and everything was answered once", answers === 3, answers);
+  const text = await answer(stage, bot, written);
+  show(`@ada is answered: "${text}"`, text !== "", text);
+  const back = await bot.line("that the webhook is used again", switchedTo("auditing"));
+  show(`the bot says: "${back.msg}"`, back.level === "info", back);
+  tell(`because ${back.reason}`);
+  const switches = bot.lines.filter(isSwitch).map(({ mode }) => mode);
+  const onceEach = switches.join() === "polling,auditing";
+  show("it has switched once to polling, and once back", onceEach, switches);
+  const answers = await stage.answers(written.conversationId);
+  show(
+    "webhook and log overlapped, and everything was answered once",
+    answers.length === 3,
+    answers,
+  );
+}
+
+/** The statuses of the deliveries that the platform tries before it gives up. */
+async function failures(stage: Stage): Promise<readonly number[]> {
+  const statuses: number[] = [];
+  while (statuses.length < DISABLE_AFTER) {
+    const entry = await stage.happens(
+      "a delivery that fails",
+      (candidate) => candidate.kind === "delivery" && candidate.status === 502,
+    );
+    if (entry.kind === "delivery" && entry.status !== null) statuses.push(entry.status);
+  }
+  return statuses;
+}
+
+/** What the bot says to a message, once it has handled it. */
+async function answer(stage: Stage, bot: Process, written: Written): Promise<string> {
+  await bot.line(`${written.eventId} handled`, handled(written.eventId));
+  return (await stage.answers(written.conversationId)).at(-1) ?? "";
+}
+
+function isSwitch({ mode, reason }: Line): boolean {
+  return mode !== undefined && reason !== undefined;
+}
+
+function switchedTo(mode: string): (line: Line) => boolean {
+  return (line) => isSwitch(line) && line.mode === mode;
+}
+
+function seconds(ms: string): number {
+  return Number(ms) / 1000;
 }

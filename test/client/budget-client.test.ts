@@ -126,8 +126,17 @@ describe("a client with a budget", () => {
     expect(client.requests).toEqual({ perMinute: 5, left: 4, waiting: 0 });
   });
 
-  test("knows how long a call can take, the wait included", () => {
-    expect(scene(5).client.longestCallMs).toBe(15_000);
+  test("knows how long a call can take, the wait included", async () => {
+    const { client, clock, use } = scene(1, { lastsMs: 60_000 });
+    const used = use(1);
+    await clock.advance(10_000);
+    await used;
+    await clock.advance(55_000);
+    const began = clock.now();
+    const ended = rejection(client.me()).then((error) => ({ error, after: clock.now() - began }));
+    await clock.advance(60_000);
+    expect(await ended).toMatchObject({ error: { code: "API_TIMEOUT" }, after: 15_000 });
+    expect(client.longestCallMs).toBe(15_000);
     expect(scene(undefined).client.longestCallMs).toBe(10_000);
   });
 

@@ -1,5 +1,6 @@
 import type { EventPage } from "../../src/client/types.ts";
 import { ApiError } from "../../src/errors.ts";
+import { orderKey } from "../../src/events/id.ts";
 import type { ManualClock } from "../../src/testing/manual-clock.ts";
 
 interface Entry {
@@ -34,7 +35,7 @@ export class FakeLog {
         ? { conversationId: "c1", from, excerpt: "hi" }
         : { actor, entityType: "post", entityId: "p1" };
     this.entries.push({ id, type, createdAt: new Date(at).toISOString(), payload });
-    this.entries.sort((a, b) => Number(a.id) - Number(b.id));
+    this.entries.sort((a, b) => (orderKey(a.id) < orderKey(b.id) ? -1 : 1));
   }
 
   readonly events = async (query: { since?: string; limit?: number }): Promise<EventPage> => {
@@ -48,8 +49,9 @@ export class FakeLog {
     if (query.since === "") {
       return { events: [], cursor: this.entries.at(-1)?.id ?? this.emptyCursor, date };
     }
-    const after = Number(query.since ?? -1);
-    const events = this.entries.filter(({ id }) => Number(id) > after).slice(0, query.limit ?? 50);
+    const after = query.since === undefined ? "" : orderKey(query.since);
+    const rest = this.entries.filter(({ id }) => orderKey(id) > after);
+    const events = rest.slice(0, query.limit ?? 50);
     return { events, cursor: events.at(-1)?.id ?? query.since ?? "", date };
   };
 }

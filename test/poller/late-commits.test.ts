@@ -59,3 +59,16 @@ test("a cursor ahead of the last event is kept once a minute has passed since it
   await reader.read("cursor", signal);
   expect(await inbox.cursor("events")).toBeDefined();
 });
+
+test("a cursor ahead of the last event is stored itself once a minute has passed since it was seen", async () => {
+  const { clock, log, inbox, reader } = await open((cursor) => (cursor === "1" ? "5" : cursor));
+  log.add("1");
+  await clock.advance(61_000);
+  await reader.read("cursor", signal);
+  await clock.advance(60_000);
+  await reader.read("cursor", signal);
+  expect(await inbox.cursor("events")).toBeUndefined();
+  await clock.advance(1);
+  await reader.read("cursor", signal);
+  expect(await inbox.cursor("events")).toBe("5");
+});

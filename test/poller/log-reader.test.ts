@@ -47,6 +47,13 @@ describe("the first start", () => {
     expect(found.map(({ id }) => id)).toEqual(["2"]);
   });
 
+  test("from now passes over a log of several pages with one request", async () => {
+    for (let id = 1; id <= 120; id++) log.add(String(id));
+    await open({ startFrom: "now" });
+    expect(await inbox.cursor(CURSOR)).toBe("120");
+    expect(log.requests).toEqual([""]);
+  });
+
   test("from now stores its place at once, so that a restart loses nothing", async () => {
     log.add("1");
     await open({ startFrom: "now" });
@@ -132,6 +139,41 @@ describe("a round", () => {
     expect(await pending()).toBe(1);
   });
 
+  test("from the head begins where the one before ended", async () => {
+    for (let id = 1; id <= 70; id++) log.add(String(id), "follow");
+    const reader = await open();
+    await reader.read("cursor", signal);
+    log.requests.length = 0;
+    await reader.read("head", signal);
+    expect(log.requests).toEqual(["70"]);
+  });
+
+  test("that finds nothing writes nothing", async () => {
+    log.add("1", "follow", clock.now() - MINUTE);
+    const reader = await open();
+    await reader.read("cursor", signal);
+    inbox.put = () => Promise.reject(new Error("it was written to"));
+    expect(await reader.read("cursor", signal)).toEqual([]);
+  });
+
+  test("takes its time from the page, and from the last answers where that has none", async () => {
+    log.add("1", "follow", clock.now() - MINUTE);
+    const own = clock.now() - MINUTE;
+    const dated = await open({ platformNow: () => own });
+    await dated.read("cursor", signal);
+    expect(await inbox.cursor(CURSOR)).toBe("1");
+    log.add("2", "follow", clock.now() - MINUTE);
+    const client: LogReaderOptions["client"] = {
+      events: async ({ since, limit } = {}) => {
+        const page = await log.events({ ...(since && { since }), ...(limit && { limit }) });
+        return { ...page, date: undefined };
+      },
+    };
+    const undated = await open({ client, platformNow: () => own });
+    await undated.read("cursor", signal);
+    expect(await inbox.cursor(CURSOR)).toBe("1");
+  });
+
   test("that breaks off begins again where its last page was stored", async () => {
     for (let id = 1; id <= 120; id++) log.add(String(id), "follow", clock.now() - 2 * MINUTE);
     const reader = await open();
@@ -172,6 +214,18 @@ describe("the stored cursor", () => {
     log.add("1", "dm.message", clock.now() - MINUTE + 1);
     expect(await reader.read("head", signal)).toEqual([]);
     expect(await reader.read("cursor", signal)).toMatchObject([{ id: "1" }]);
+  });
+
+  test("does not pass a page with a young event for the sake of the old ones behind it", async () => {
+    for (let id = 1; id <= 80; id++) {
+      log.add(String(id), "follow", id === 30 ? clock.now() : clock.now() - MINUTE);
+    }
+    const reader = await open();
+    await reader.read("cursor", signal);
+    expect(await inbox.cursor(CURSOR)).toBeUndefined();
+    await clock.advance(MINUTE);
+    await reader.read("cursor", signal);
+    expect(await inbox.cursor(CURSOR)).toBe("80");
   });
 
   test("is written in the same transaction as its events", async () => {
@@ -280,6 +334,16 @@ describe("the end of the log", () => {
     const reader = await open();
     expect(reader.atEnd).toBe(false);
     await reader.read("cursor", signal);
+    expect(reader.atEnd).toBe(true);
+  });
+
+  test("is read up to, however many pages there are", async () => {
+    for (let id = 1; id <= 150; id++) log.add(String(id), "follow");
+    const client: LogReaderOptions["client"] = {
+      events: ({ since } = {}) => log.events({ limit: 1, ...(since && { since }) }),
+    };
+    const reader = await open({ client });
+    expect(await reader.read("cursor", signal)).toHaveLength(150);
     expect(reader.atEnd).toBe(true);
   });
 

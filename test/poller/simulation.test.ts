@@ -45,6 +45,18 @@ describe(`in ${SCHEDULES} schedules of outages (SEED=${seed})`, () => {
     expect(violations("needless polling")).toEqual([]);
   });
 
+  test("no minute has more requests than the budget, and nobody starves for it", () => {
+    expect(violations("over budget")).toEqual([]);
+    expect(violations("starved")).toEqual([]);
+    expect(Math.max(...outcomes.map(({ budgetUsed }) => budgetUsed))).toBe(1);
+  });
+
+  test("with DELIVERY=polling an event is there by the next poll, and nothing switches", () => {
+    expect(violations("polled late")).toEqual([]);
+    expect(violations("switched")).toEqual([]);
+    expect(outcomes.some(({ schedule }) => schedule.delivery === "polling")).toBe(true);
+  });
+
   test("a quiet bot makes no requests but its audits", () => {
     expect(violations("needless requests")).toEqual([]);
     expect(total(({ requests }) => requests.quietHours)).toBeGreaterThan(100);

@@ -242,6 +242,13 @@ describe("a reply is a step", () => {
     expect(step?.inFlightMs).toBeGreaterThan(client.timeoutMs);
   });
 
+  test("with a budget of requests it settles only after the wait for a place and the deadline", async () => {
+    const { client } = fakeClient({ maxRequestsPerMinute: 10 });
+    const job = jobFor("dm.message");
+    await createContext(job, client).reply("hello");
+    expect(job.steps.ran[0]?.inFlightMs).toBeGreaterThan(client.timeoutMs + 5_000);
+  });
+
   test("the references of a message and of a comment with one id differ", async () => {
     const refs = await Promise.all(
       ["dm.message", "mention"].map(async (type) => {

@@ -1,4 +1,4 @@
-import { Client } from "../../src/client/client.ts";
+import { Client, type ClientOptions } from "../../src/client/client.ts";
 import type { Job } from "../../src/core/job.ts";
 import { createLogger } from "../../src/core/logger.ts";
 import type { Step, StepRunner } from "../../src/core/step.ts";
@@ -48,11 +48,14 @@ export function jobFor(
 }
 
 /** A client whose requests end in memory. */
-export function fakeClient(): { client: Client; platform: FakePlatform } {
+export function fakeClient(options: Partial<ClientOptions> = {}): {
+  client: Client;
+  platform: FakePlatform;
+} {
   const platform = new FakePlatform(() => Date.parse("2026-01-01T00:00:00Z"));
   const { fetch } = platform;
   return {
-    client: new Client({ baseUrl: "http://platform.test", apiKey: "key", fetch }),
+    client: new Client({ baseUrl: "http://platform.test", apiKey: "key", fetch, ...options }),
     platform,
   };
 }

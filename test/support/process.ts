@@ -21,13 +21,18 @@ export class TestProcess {
   readonly #child: ChildProcess;
   readonly #watchers = new Set<() => void>();
 
-  /** @param args for this process's Node */
+  /** @param options.command what is run; this process's Node unless it is said */
   constructor(
     args: readonly string[],
-    options: { cwd?: string; env?: Record<string, string>; bareEnv?: boolean } = {},
+    options: {
+      command?: string;
+      cwd?: string;
+      env?: Record<string, string>;
+      bareEnv?: boolean;
+    } = {},
   ) {
-    const { cwd, env = {}, bareEnv = false } = options;
-    this.#child = spawn(process.execPath, args, {
+    const { command = process.execPath, cwd, env = {}, bareEnv = false } = options;
+    this.#child = spawn(command, args, {
       ...(cwd === undefined ? {} : { cwd }),
       env: {
         ...(bareEnv ? { PATH: process.env.PATH } : process.env),
@@ -52,10 +57,13 @@ export class TestProcess {
     this.#child.kill(signal);
   }
 
-  /** The first line of standard output that fits, be it there or still to come. */
-  async line(fits: (line: string) => boolean): Promise<string> {
+  /** The first line that fits, be it there or still to come; of standard output, unless `lines` is the other one. */
+  async line(
+    fits: (line: string) => boolean,
+    lines: readonly string[] = this.stdout,
+  ): Promise<string> {
     for (;;) {
-      const found = this.stdout.find(fits);
+      const found = lines.find(fits);
       if (found !== undefined) return found;
       if (this.#child.exitCode !== null || this.#child.signalCode !== null) {
         throw new Error(`the process ended without that line:\n${this.output()}`);

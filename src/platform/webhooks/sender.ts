@@ -1,9 +1,9 @@
 import { type ClientRequest, request as httpRequest, type OutgoingHttpHeaders } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { Clock } from "../../core/clock.ts";
-import { hasCode, messageOf } from "../../errors.ts";
 import type { KnownEvent } from "../../events/types.ts";
 import { sign } from "../../signature/signature.ts";
+import { whyNoAnswer } from "./no-answer.ts";
 
 /** One delivery: where it goes, what signs it, what it holds. */
 export interface Delivery {
@@ -50,7 +50,7 @@ export class Sender {
       const error = refusal(status);
       return { status, ms: ms(), ...(error === undefined ? {} : { error }) };
     } catch (error) {
-      return { status: null, ms: ms(), error: explain(error, new URL(url)) };
+      return { status: null, ms: ms(), error: whyNoAnswer(error, new URL(url)) };
     }
   }
 
@@ -93,19 +93,4 @@ function refusal(status: number): string | undefined {
   if (status >= 200 && status <= 299) return undefined;
   const redirect = status >= 300 && status <= 399 ? "; redirects are not followed" : "";
   return `answered ${status}${redirect}`;
-}
-
-function explain(error: unknown, url: URL): string {
-  if (!hasCode(error, "ECONNREFUSED")) return messageOf(error);
-  const tried = addresses(error);
-  const also = tried.length > 1 ? ` (tried ${tried.join(" and ")})` : "";
-  return `nothing listens on ${url.host}${also}; is the bot running?`;
-}
-
-/** A name with several addresses fails with one error for each. */
-function addresses(error: unknown): string[] {
-  if (!(error instanceof AggregateError)) return [];
-  return error.errors.flatMap((one: unknown) =>
-    one instanceof Error && "address" in one ? [String(one.address)] : [],
-  );
 }

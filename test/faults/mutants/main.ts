@@ -4,10 +4,12 @@
  * compared in constant time, which no behaviour shows.
  */
 
+import { budgetMutants } from "./list/budget.ts";
 import { dispatcherMutants } from "./list/dispatcher.ts";
 import { durabilityMutants } from "./list/durability.ts";
 import { inboxMutants, modelMutants } from "./list/inbox.ts";
 import { modeMutants } from "./list/mode.ts";
+import { pollerMutants } from "./list/poller.ts";
 import { stepMutants } from "./list/steps.ts";
 import type { Mutant, Verdict } from "./mutant.ts";
 import { failureIn, firstFailure } from "./run-tests.ts";
@@ -22,6 +24,8 @@ const all = [
   ...dispatcherMutants,
   ...stepMutants,
   ...modeMutants,
+  ...budgetMutants,
+  ...pollerMutants,
 ];
 const wanted = process.argv.slice(2);
 const mutants = all.filter(

@@ -11,10 +11,25 @@ export interface Findings {
   worstTakeover: number;
   worstTakeoverMs: number;
   takeovers: number;
+  /** The most requests in a minute, as a share of the budget; 0 without one. */
+  budgetUsed: number;
 }
 
 /** A request takes this long at most, and a round of the audit has two of them. */
 const REQUESTS_MS = 1_000;
+
+/** A read of the log waits this long for its place at most, where handlers use up the budget. */
+const WAIT_MS = 62_000;
+
+/** A round has two reads, and as many again where there is something to be read. */
+function waitsMs({ perMinute }: Schedule): number {
+  return perMinute === undefined ? 0 : 4 * WAIT_MS;
+}
+
+/** What is promised, from the moment at which an event is overdue. */
+export function takeoverBoundMs(schedule: Schedule): number {
+  return schedule.auditMs + 2 * schedule.pollMs + waitsMs(schedule);
+}
 
 export function check(record: RunRecord, schedule: Schedule): Findings {
   const findings: Findings = {
@@ -24,8 +39,10 @@ export function check(record: RunRecord, schedule: Schedule): Findings {
     worstTakeover: 0,
     worstTakeoverMs: 0,
     takeovers: 0,
+    budgetUsed: 0,
   };
   checkLoss(record, findings);
+  checkBudget(record, schedule, findings);
   if (schedule.delivery === "polling") checkPolling(record, schedule, findings);
   else {
     checkFlaps(record, findings);
@@ -70,7 +87,7 @@ function checkFlaps(record: RunRecord, findings: Findings): void {
 }
 
 function checkTakeover(record: RunRecord, schedule: Schedule, findings: Findings): void {
-  const bound = schedule.auditMs + 2 * schedule.pollMs;
+  const bound = takeoverBoundMs(schedule);
   for (const life of record.lives) {
     for (const event of record.events) {
       const overdueAt = Math.max(event.madeAt + SILENCE_MS, event.committedAt);
@@ -98,7 +115,8 @@ function checkPolling(record: RunRecord, schedule: Schedule, findings: Findings)
     for (const event of record.events) {
       const { committedAt, madeAt } = event;
       // What committed late may be behind the head, and waits for an audit.
-      const bound = schedule.pollMs + (committedAt > madeAt ? schedule.auditMs : 0) + REQUESTS_MS;
+      const wait = committedAt > madeAt ? schedule.auditMs : 0;
+      const bound = schedule.pollMs + wait + waitsMs(schedule) + REQUESTS_MS;
       const from = Math.max(committedAt, life.from);
       if (from + bound >= life.to || !record.mayRead(event)) continue;
       if (record.trimmedUnread.has(event.id)) continue;
@@ -106,6 +124,24 @@ function checkPolling(record: RunRecord, schedule: Schedule, findings: Findings)
       const took = (record.inbox.events.get(event.id)?.at ?? Number.POSITIVE_INFINITY) - from;
       if (took > bound) findings.violations.push(`polled late: ${took} ms, ${about(event)}`);
     }
+  }
+}
+
+/** A bot's budget is its own: a new process begins a new one. */
+function checkBudget(record: RunRecord, { perMinute }: Schedule, findings: Findings): void {
+  if (perMinute === undefined) return;
+  for (const { from, to } of record.lives) {
+    const times = record.countedAt.filter((at) => at >= from && at <= to);
+    let first = 0;
+    times.forEach((at, index) => {
+      while (at - (times[first] ?? at) >= 60_000) first += 1;
+      const used = (index - first + 1) / perMinute;
+      findings.budgetUsed = Math.max(findings.budgetUsed, used);
+      if (used > 1) findings.violations.push(`over budget: ${used * perMinute} requests at ${at}`);
+    });
+  }
+  if (record.unanswered.size > 0) {
+    findings.violations.push(`starved: ${record.unanswered.size} events were never answered`);
   }
 }
 

@@ -12,11 +12,14 @@ export class MemoryInbox implements Pick<Inbox, "put" | "cursor"> {
   readonly #cursors = new Map<string, string>();
   readonly #types = new Set<string>();
   readonly #now: () => number;
+  readonly #onStored: (id: string) => void;
   /** What the very first cursor was; undefined until there is one. */
   firstCursor: string | undefined;
 
-  constructor(now: () => number) {
+  /** @param onStored called for each event that is new */
+  constructor(now: () => number, onStored: (id: string) => void = () => undefined) {
     this.#now = now;
+    this.#onStored = onStored;
   }
 
   async put(
@@ -47,6 +50,7 @@ export class MemoryInbox implements Pick<Inbox, "put" | "cursor"> {
   #add(id: string, source: Source): boolean {
     if (this.events.has(id)) return false;
     this.events.set(id, { at: this.#now(), source });
+    this.#onStored(id);
     return true;
   }
 }

@@ -84,13 +84,20 @@ export class Platform {
     });
   };
 
+  /** A request on its way to the platform, which counts it, and back. */
+  async call(signal?: AbortSignal): Promise<void> {
+    await sleep(this.#clock, 5 + this.#random.below(100), signal);
+    if (!signal?.aborted) this.#record().countedAt.push(this.#clock.now());
+    await sleep(this.#clock, 5 + this.#random.below(100), signal);
+    if (signal?.aborted) throw new NetworkError("API_UNREACHABLE", "stopped", { sent: true });
+  }
+
   readonly events = async (
     { since, limit = 50 }: { since?: string | undefined; limit?: number | undefined } = {},
     { signal }: { signal?: AbortSignal | undefined } = {},
   ): Promise<EventPage> => {
     this.#record().requestsAt.push(this.#clock.now());
-    await sleep(this.#clock, 10 + this.#random.below(200), signal);
-    if (signal?.aborted) throw new NetworkError("API_UNREACHABLE", "stopped", { sent: true });
+    await this.call(signal);
     const fault = this.apiFaults.at(-1);
     if (fault !== undefined) throw failure(fault);
     // The Date header knows whole seconds alone.

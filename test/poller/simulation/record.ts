@@ -26,7 +26,12 @@ export class RunRecord {
   readonly broughtAt: Map<string, number> = new Map();
   /** When the webhook brought something of a type that was not in the inbox. */
   readonly typeBroughtAt: Map<string, number[]> = new Map();
+  /** The reads of the log. */
   readonly requestsAt: number[] = [];
+  /** When the platform counted a request, those of handlers included. */
+  readonly countedAt: number[] = [];
+  /** What handlers have not answered. */
+  readonly unanswered: Set<string> = new Set();
   /** Trimmed before anybody could read it, for the bot or the API was away. */
   readonly trimmedUnread: Set<string> = new Set();
   webhookOutages = 0;

@@ -40,6 +40,8 @@ export interface Schedule {
   readonly delivery: "auto" | "polling";
   /** Whether the log refuses a position that it was trimmed past, instead of going on after it. */
   readonly refusesTrimmed: boolean;
+  /** The budget of requests that the poller shares with handlers; undefined: none. */
+  readonly perMinute: number | undefined;
 }
 
 /** How long the webhook may take to bring an event, in milliseconds. */
@@ -76,6 +78,7 @@ export function drawSchedule(seed: number): Schedule {
     drainMs: random.pick([100, 5_000, 30_000]),
     delivery: random.chance(0.1) ? "polling" : "auto",
     refusesTrimmed: random.chance(0.3),
+    perMinute: random.chance(0.3) ? random.pick([10, 30, 100]) : undefined,
   };
 }
 

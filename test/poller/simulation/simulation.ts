@@ -1,10 +1,13 @@
 import { pino } from "pino";
+import type { Client } from "../../../src/client/client.ts";
+import type { EventPage } from "../../../src/client/types.ts";
 import { defaultLane } from "../../../src/events/lane.ts";
 import { readBatch } from "../../../src/inbox/intake.ts";
 import { Poller } from "../../../src/poller/poller.ts";
 import { Random } from "../../faults/random.ts";
 import { EventClock } from "./event-clock.ts";
 import type { LogEvent } from "./event-log.ts";
+import { Handlers } from "./handlers.ts";
 import { MemoryInbox } from "./memory-inbox.ts";
 import { type ApiFault, Platform, recoveryMs } from "./platform.ts";
 import { type Life, RunRecord } from "./record.ts";
@@ -19,10 +22,14 @@ export class Simulation {
   readonly #schedule: Schedule;
   readonly #clock = new EventClock(START);
   readonly #random: Random;
-  readonly #inbox = new MemoryInbox(() => this.#clock.now());
+  readonly #inbox = new MemoryInbox(
+    () => this.#clock.now(),
+    (id) => this.#handlers?.answer(id),
+  );
   readonly #platform: Platform;
   readonly record: RunRecord;
   #poller: Poller | undefined;
+  #handlers: Handlers | undefined;
   #clockOffset = 0;
   #luckyUntil = 0;
   /** How many outages of a kind are on at the moment. */
@@ -156,11 +163,10 @@ export class Simulation {
     this.#worse("start");
     // A new process has yet to learn what the platform's clock shows.
     this.#clockOffset = 0;
+    this.#handlers = this.#startHandlers();
     this.#poller = new Poller({
       inbox: this.#inbox,
-      client: {
-        events: async (...request) => this.#learnTime(await this.#platform.events(...request)),
-      },
+      client: { events: (query, options) => this.#read(query, options) },
       laneOf: defaultLane,
       startFrom,
       platformNow: () => this.#clock.now() + this.#clockOffset,
@@ -177,6 +183,25 @@ export class Simulation {
     this.#poller.start();
   }
 
+  #startHandlers(): Handlers | undefined {
+    const { perMinute } = this.#schedule;
+    if (perMinute === undefined) return undefined;
+    return new Handlers({
+      perMinute,
+      clock: this.#clock,
+      random: this.#random,
+      call: (signal) => this.#platform.call(signal),
+      unanswered: this.record.unanswered,
+    });
+  }
+
+  async #read(...[query, options = {}]: Parameters<Client["events"]>): Promise<EventPage> {
+    const { signal = new AbortController().signal, purpose = "audit" } = options;
+    const read = () => this.#platform.events(query, { signal });
+    const reading = this.#handlers?.share(purpose, signal, read) ?? read();
+    return this.#learnTime(await reading);
+  }
+
   #learnTime<T extends { readonly date: number | undefined }>(page: T): T {
     if (page.date !== undefined) this.#clockOffset = page.date - this.#clock.now();
     return page;
@@ -187,6 +212,8 @@ export class Simulation {
     if (life !== undefined && life.to > this.#clock.now()) life.to = this.#clock.now();
     this.#poller?.stop().catch(() => undefined);
     this.#poller = undefined;
+    this.#handlers?.stop();
+    this.#handlers = undefined;
   }
 }
 

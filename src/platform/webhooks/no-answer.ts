@@ -1,0 +1,49 @@
+import { hasCode, messageOf } from "../../errors.ts";
+
+/** Codes of OpenSSL and Node for a certificate that no authority vouches for which is known here. */
+const untrusted = [
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+];
+
+const expired = ["CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID"];
+
+/** Why an endpoint gave no answer, and what to do about it. */
+export function whyNoAnswer(error: unknown, url: URL): string {
+  const code = (...codes: readonly string[]) => codes.some((one) => hasCode(error, one));
+  if (code("ECONNREFUSED")) {
+    const tried = addresses(error);
+    const also = tried.length > 1 ? ` (tried ${tried.join(" and ")})` : "";
+    return `nothing listens on ${url.host}${also}; is the bot running?`;
+  }
+  const certificate = `the certificate of ${url.host}`;
+  if (code(...untrusted)) {
+    // Node's own words recommend its option --use-system-ca, which seldom is the answer here.
+    const reason = messageOf(error).split(";", 1)[0];
+    return (
+      `${certificate} is not trusted (${reason}); if an authority of your own has signed it, start the platform with ` +
+      "NODE_EXTRA_CA_CERTS=file.pem, the authority's certificate; else the server may not send the whole chain"
+    );
+  }
+  if (code("ERR_TLS_CERT_ALTNAME_INVALID")) {
+    const names = "reason" in Object(error) ? ` (${Object(error).reason})` : "";
+    return `${certificate} is for another name${names}; save the webhook with a name that is in it`;
+  }
+  if (code(...expired)) return `${certificate} is not valid now (${messageOf(error)}); renew it`;
+  if (code("EPROTO")) {
+    const [, reason = messageOf(error)] = /SSL routines:[^:]*:([^:]+)/.exec(messageOf(error)) ?? [];
+    return `${url.host} does not speak TLS as it should (${reason}); is it the proxy's https port?`;
+  }
+  return messageOf(error);
+}
+
+/** A name with several addresses fails with one error for each. */
+function addresses(error: unknown): string[] {
+  if (!(error instanceof AggregateError)) return [];
+  return error.errors.flatMap((one: unknown) =>
+    one instanceof Error && "address" in one ? [String(one.address)] : [],
+  );
+}

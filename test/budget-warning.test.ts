@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import { warnOfBudget } from "../src/budget-warning.ts";
+import { type ConfigOverrides, loadConfig } from "../src/config.ts";
+import { logSink } from "./support/log.ts";
+
+/** What is said at the start of a bot with these options. */
+function warnings(options: ConfigOverrides): string[] {
+  const sink = logSink();
+  const config = loadConfig(
+    {},
+    { baseUrl: "http://p.test", apiKey: "k", webhookSecret: "whsec_of_this_test", ...options },
+  );
+  warnOfBudget(config, sink.log);
+  expect(sink.records.every(({ level }) => level === "warn")).toBe(true);
+  return sink.records.map(({ msg }) => msg);
+}
+
+const POLLING =
+  /^MAX_REQUESTS_PER_MINUTE=10 leaves 7 for what POLL_INTERVAL_MS=4000 makes 15 or more; /;
+
+test("a budget that is too small for the interval of polling is named, with the numbers", () => {
+  expect(warnings({ maxRequestsPerMinute: 10 })).toEqual([expect.stringMatching(POLLING)]);
+  expect(warnings({ maxRequestsPerMinute: 10, delivery: "polling" })).toHaveLength(1);
+});
+
+test("so is one that is too small for the audits", () => {
+  expect(warnings({ maxRequestsPerMinute: 40, auditIntervalMs: 1_000 })).toEqual([
+    expect.stringMatching(/^MAX_REQUESTS_PER_MINUTE=40 leaves 40 for what AUDIT_INTERVAL_MS=1000/),
+  ]);
+});
+
+test.each<ConfigOverrides>([
+  {},
+  { maxRequestsPerMinute: 20 },
+  { maxRequestsPerMinute: 5, delivery: "webhook" },
+  { maxRequestsPerMinute: 20, delivery: "polling", auditIntervalMs: 50 },
+])("nothing is said where it is enough, or there is nothing to be short of: %j", (options) => {
+  expect(warnings(options)).toEqual([]);
+});

@@ -1,0 +1,66 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** Files in PEM. */
+export interface Certificate {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** A certificate authority that lives as long as its folder, and what it has signed. */
+export interface Certificates {
+  readonly authority: Certificate;
+  /** For `localhost` and 127.0.0.1. */
+  readonly localhost: Certificate;
+  /** For another name than the one that is called. */
+  readonly elsewhere: Certificate;
+}
+
+const CONFIG = `
+[req]
+distinguished_name = name
+[name]
+[authority]
+basicConstraints = critical, CA:TRUE
+keyUsage = critical, keyCertSign
+[localhost]
+subjectAltName = DNS:localhost, IP:127.0.0.1
+[elsewhere]
+subjectAltName = DNS:bot.example.org
+`;
+
+const NEW_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+
+/** Makes an authority and its certificates with the `openssl` command. */
+export function makeCertificates(parent: string): Certificates {
+  const folder = join(parent, "certificates");
+  mkdirSync(folder);
+  const config = join(folder, "openssl.cnf");
+  writeFileSync(config, CONFIG);
+  const openssl = (...args: string[]) => execFileSync("openssl", args, { stdio: "pipe" });
+  const files = (name: string): Certificate => ({
+    cert: join(folder, `${name}.pem`),
+    key: join(folder, `${name}.key`),
+  });
+
+  const request = (name: string, key: string): string[] => {
+    const subject = ["-subj", `/CN=service-bot test ${name}`];
+    return ["req", "-config", config, ...NEW_KEY, ...subject, "-keyout", key];
+  };
+  const authority = files("authority");
+  // Longer than what Caddy signs with it, which is 7 days.
+  const itself = ["-x509", "-extensions", "authority", "-days", "30", "-out", authority.cert];
+  openssl(...request("authority", authority.key), ...itself);
+
+  const signed = (name: "localhost" | "elsewhere"): Certificate => {
+    const { cert, key } = files(name);
+    const wish = join(folder, `${name}.csr`);
+    openssl(...request(name, key), "-out", wish);
+    const signer = ["-CA", authority.cert, "-CAkey", authority.key, "-CAcreateserial"];
+    const extensions = ["-extfile", config, "-extensions", name];
+    openssl("x509", "-req", "-in", wish, ...signer, ...extensions, "-days", "1", "-out", cert);
+    return { cert, key };
+  };
+  return { authority, localhost: signed("localhost"), elsewhere: signed("elsewhere") };
+}

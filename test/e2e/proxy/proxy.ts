@@ -1,0 +1,95 @@
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { TestProcess } from "../../support/process.ts";
+import type { Certificates } from "./certificates.ts";
+
+export interface ProxyOptions {
+  /** Holds everything that the proxy writes. */
+  readonly folder: string;
+  readonly certificates: Certificates;
+  /** Where https is spoken, on 127.0.0.1. */
+  readonly port: number;
+  /** The origin of the bot. */
+  readonly bot: string;
+}
+
+/** How a proxy is run in the foreground, with the configuration that we recommend. */
+export interface ProxyKind {
+  readonly name: string;
+  /** What to install, in Debian's words. */
+  readonly debianPackage: string;
+  /** Tells its version and ends. */
+  readonly version: readonly [command: string, ...args: string[]];
+  /** Writes its configuration, and says how it is started. */
+  prepare(options: ProxyOptions): ProxyCommand;
+}
+
+export interface ProxyCommand {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** In a line of its log that comes once it listens. */
+  readonly listening: string;
+}
+
+/** Debian keeps servers where an ordinary user's PATH may not lead. */
+const PATH = `${process.env.PATH}:/usr/local/sbin:/usr/sbin`;
+
+/** A proxy that runs. */
+export interface RunningProxy {
+  /** Resolves when it does not listen any more. */
+  stop(): Promise<void>;
+}
+
+export async function startProxy(kind: ProxyKind, options: ProxyOptions): Promise<RunningProxy> {
+  const { command, args, env, listening } = kind.prepare(options);
+  const running = new TestProcess(args, {
+    command,
+    bareEnv: true,
+    cwd: options.folder,
+    env: { ...env, PATH },
+  });
+  await running.line((line) => line.includes(listening), running.stderr);
+  return {
+    stop: async () => {
+      running.kill("SIGTERM");
+      await running.exited;
+    },
+  };
+}
+
+/** Why there can be no test behind this proxy here; undefined when there can. */
+export function whyNoProxy({ name, debianPackage, version }: ProxyKind): string | undefined {
+  const missing = [version, ["openssl", "version"] as const].filter(([command, ...args]) => {
+    try {
+      execFileSync(command, args, { stdio: "ignore", env: { PATH } });
+      return false;
+    } catch {
+      return true;
+    }
+  });
+  if (missing.length === 0) return undefined;
+  const commands = missing.map(([command]) => command).join(" and ");
+  const install = `apt-get install --no-install-recommends ${debianPackage} openssl`;
+  return `https behind ${name} is not tested: there is no ${commands} (Debian: ${install})`;
+}
+
+/**
+ * A port on 127.0.0.1 that nobody has, and that the system gives to nobody who asks for any port: it has
+ * to stay free while the proxy is stopped.
+ */
+export async function reservePort(): Promise<number> {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000);
+    const server = createServer().listen(port, "127.0.0.1");
+    const free = await once(server, "listening").then(
+      () => true,
+      () => false,
+    );
+    if (!free) continue;
+    server.close();
+    await once(server, "close");
+    return port;
+  }
+}

@@ -1,0 +1,139 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { ControlClient } from "../../../src/cli/control-client.ts";
+import type { TimelineEntry } from "../../../src/platform/index.ts";
+import { TestProcess } from "../../support/process.ts";
+
+const CLI = fileURLToPath(new URL("../../../src/cli/main.ts", import.meta.url));
+const BOT = fileURLToPath(new URL("../answering-bot.ts", import.meta.url));
+
+/** The same for every platform of these tests, so that a bot can have several. */
+export const SECRET = "whsec_behind_a_real_proxy";
+const API_KEY = "sbk_behind_a_real_proxy";
+
+type EntryOf<K extends TimelineEntry["kind"]> = Extract<TimelineEntry, { kind: K }>;
+
+/** A local platform in a process of its own. */
+export class PlatformProcess {
+  readonly url: string;
+  readonly control: ControlClient;
+
+  private constructor(url: string) {
+    this.url = url;
+    this.control = new ControlClient(url);
+  }
+
+  /** @param trusted file with the certificate of an authority that its https client trusts too */
+  static async start(folder: string, trusted?: string): Promise<PlatformProcess> {
+    const flags = ["--port", "0", "--json", "--retry-interval", "200", "--disable-after", "10000"];
+    const running = new TestProcess([CLI, "platform", ...flags], {
+      bareEnv: true,
+      cwd: folder,
+      env: {
+        SERVICE_API_KEY: API_KEY,
+        SERVICE_WEBHOOK_SECRET: SECRET,
+        ...(trusted === undefined ? {} : { NODE_EXTRA_CA_CERTS: trusted }),
+      },
+    });
+    const { url } = JSON.parse(await running.line((line) => line.startsWith("{")));
+    return new PlatformProcess(url);
+  }
+
+  /** Lets ada write to the bot; the event's id and the conversation's. */
+  async message(text: string): Promise<{ event: string; conversation: string }> {
+    const { events, conversationId } = await this.control.act({
+      type: "dm.message",
+      from: "ada",
+      text,
+    });
+    return { event: events[0]?.id ?? "", conversation: conversationId ?? "" };
+  }
+
+  /** The first entry of the timeline that fits, be it there or still to come. */
+  async entry<K extends TimelineEntry["kind"]>(
+    kind: K,
+    fits: (entry: EntryOf<K>) => boolean,
+  ): Promise<EntryOf<K>> {
+    const isIt = (entry: TimelineEntry): entry is EntryOf<K> =>
+      entry.kind === kind && fits(entry as EntryOf<K>);
+    for (let after = 0; ; ) {
+      const { entries, last } = await this.control.timeline(after, 30_000);
+      const found = entries.find(isIt);
+      if (found !== undefined) return found;
+      after = last;
+    }
+  }
+
+  /** The first try to deliver this event, or the first that had this answer; null stands for none. */
+  delivery(event: string, status?: number | null): Promise<EntryOf<"delivery">> {
+    return this.entry(
+      "delivery",
+      (entry) =>
+        entry.eventIds.includes(event) && (status === undefined || entry.status === status),
+    );
+  }
+
+  /** The bot has said this. */
+  async answer(text: string): Promise<void> {
+    await this.entry("api", (entry) => entry.text === text && entry.status === 201);
+  }
+
+  /** What the bot has said in a conversation, in order. */
+  async answers(conversation: string): Promise<string[]> {
+    const said = await this.control.messages(conversation);
+    return said.filter(({ fromBot }) => fromBot).map(({ text }) => text);
+  }
+}
+
+/** What the bot says to a message. */
+export function answersTo(text: string): [string, string] {
+  return [`first answer to ${text}`, `second answer to ${text}`];
+}
+
+/** The bot in a process of its own, on a free port, in plain http. */
+export class BotProcess {
+  readonly url: string;
+  readonly #running: TestProcess;
+
+  private constructor(url: string, running: TestProcess) {
+    this.url = url;
+    this.#running = running;
+  }
+
+  static async start(
+    folder: string,
+    platform: PlatformProcess,
+    env: Record<string, string> = {},
+  ): Promise<BotProcess> {
+    const running = new TestProcess([BOT], {
+      bareEnv: true,
+      cwd: folder,
+      env: {
+        SERVICE_BASE_URL: platform.url,
+        SERVICE_API_KEY: API_KEY,
+        SERVICE_WEBHOOK_SECRET: SECRET,
+        DATABASE_URL: `file:${join(folder, "bot.db")}`,
+        PORT: "0",
+        ...env,
+      },
+    });
+    const { url } = await running.message("ready");
+    return new BotProcess(String(url), running);
+  }
+
+  /** Waits for a line of the bot's log. */
+  log(msg: string): Promise<Record<string, unknown>> {
+    return this.#running.message(msg);
+  }
+
+  /** The lines of the bot's log so far that say this. */
+  logged(msg: string): Record<string, unknown>[] {
+    return this.#running.stdout.map((line) => JSON.parse(line)).filter((line) => line.msg === msg);
+  }
+
+  /** What a monitor on the same machine is told. */
+  async status(): Promise<Record<string, unknown>> {
+    const response = await fetch(`${this.url}/readyz?verbose`);
+    return Object(await response.json());
+  }
+}

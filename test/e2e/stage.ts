@@ -1,0 +1,191 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { ControlClient } from "../../src/cli/control-client.ts";
+import type { EntryOf, Platform, TimelineEntry, TimelineRecord } from "../../src/platform/index.ts";
+import type { WrittenStatus } from "../../src/status.ts";
+import { serviceBot } from "../cli/cli.ts";
+import { first } from "../support/first.ts";
+import { TestProcess } from "../support/process.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const BOT = fileURLToPath(new URL("./answering-bot.ts", import.meta.url));
+
+/** Failures in a row after which the platform switches the webhook off. */
+export const DISABLE_AFTER = 3;
+
+/** From a failed delivery to the next round, in milliseconds. */
+const RETRY_MS = 150;
+
+/** Short enough for a test. The five seconds that an event may be under way cannot be set. */
+const hurried = { POLL_INTERVAL_MS: "50", AUDIT_INTERVAL_MS: "100", SILENCE_MS: "300" };
+
+const TAKEOVER = "polling takes over from the webhook";
+const HAND_BACK = "the webhook is used again; polling goes back to audits";
+
+/** Something that a person has written to the bot. */
+export interface Written {
+  readonly eventId: string;
+  readonly conversationId: string;
+  readonly text: string;
+}
+
+type RunningPlatform = Pick<Platform, "url" | "apiKey" | "webhookSecret">;
+
+/** A local platform as a person starts it, and bots, each a process of its own. */
+export class Stage {
+  readonly control: ControlClient;
+  readonly #folder = temporaryFolder();
+  readonly #platform: RunningPlatform;
+  readonly #written: Written[] = [];
+  #entries: TimelineEntry[] = [];
+
+  private constructor(platform: RunningPlatform) {
+    this.#platform = platform;
+    this.control = new ControlClient(platform.url);
+  }
+
+  static async build(): Promise<Stage> {
+    const flags = ["--retry-interval", String(RETRY_MS), "--disable-after", String(DISABLE_AFTER)];
+    const args = ["platform", "--port", "0", "--json", ...flags];
+    const platform = serviceBot(args, { cwd: temporaryFolder() });
+    return new Stage(JSON.parse(await platform.line((line) => line.startsWith("{"))));
+  }
+
+  /** A bot on a free port, with the file of the one before. */
+  async startBot(delivery: "auto" | "polling" | "webhook" = "auto"): Promise<BotProcess> {
+    const { url, apiKey, webhookSecret } = this.#platform;
+    const secret = delivery === "polling" ? {} : { SERVICE_WEBHOOK_SECRET: webhookSecret };
+    const bot = new TestProcess([BOT], {
+      bareEnv: true,
+      env: {
+        ...hurried,
+        ...secret,
+        SERVICE_BASE_URL: url,
+        SERVICE_API_KEY: apiKey,
+        DATABASE_URL: `file:${join(this.#folder, "bot.db")}`,
+        PORT: "0",
+        DELIVERY: delivery,
+      },
+    });
+    const ready = await bot.message("ready");
+    return new BotProcess(bot, String(ready.url));
+  }
+
+  /** The webhook is saved, as its owner does in the portal: on, and without failures. */
+  async saveWebhook(bot: BotProcess): Promise<void> {
+    await this.control.saveWebhook({ url: `${bot.url}/webhook` });
+  }
+
+  async write(from: string, text: string): Promise<Written> {
+    const made = await this.control.act({ type: "dm.message", from, text });
+    const { conversationId = "" } = made;
+    const written = { eventId: first(made.events).id, conversationId, text };
+    this.#written.push(written);
+    return written;
+  }
+
+  /** Waits for the second of the two answers. */
+  async answered({ text, conversationId }: Written): Promise<void> {
+    await this.happens(
+      "api",
+      (entry) =>
+        entry.text === `second answer to ${text}` &&
+        entry.created?.conversationId === conversationId,
+    );
+  }
+
+  /** The first entry of the platform's timeline that fits, be it there already or still to come. */
+  async happens<K extends TimelineRecord["kind"]>(
+    kind: K,
+    fits: (entry: EntryOf<K>) => boolean = () => true,
+    after = 0,
+  ): Promise<EntryOf<K>> {
+    const matches = (entry: TimelineEntry): entry is EntryOf<K> =>
+      entry.seq > after && entry.kind === kind && fits(entry as EntryOf<K>);
+    for (;;) {
+      const found = this.#entries.find(matches);
+      if (found !== undefined) return found;
+      await this.#readTimeline(5_000);
+    }
+  }
+
+  /** Everything of this kind that has happened by now, in order. */
+  async happened<K extends TimelineRecord["kind"]>(kind: K): Promise<readonly EntryOf<K>[]> {
+    await this.#readTimeline(0);
+    return this.#entries.filter((entry): entry is EntryOf<K> => entry.kind === kind);
+  }
+
+  /** The bot has read the log so many times from now on. */
+  async reads(times: number): Promise<void> {
+    let seq = (await this.control.state()).timelineSeq;
+    for (let read = 0; read < times; read++) {
+      ({ seq } = await this.happens("api", ({ path }) => path === "/events", seq));
+    }
+  }
+
+  /** Everything that the bot has said. */
+  async answers(): Promise<readonly string[]> {
+    const conversations = [...new Set(this.#written.map((written) => written.conversationId))];
+    const messages = await Promise.all(conversations.map((id) => this.control.messages(id)));
+    return messages
+      .flat()
+      .filter(({ fromBot }) => fromBot)
+      .map(({ text }) => text)
+      .sort();
+  }
+
+  /** The answers there should be: two to each text. */
+  get due(): readonly string[] {
+    const texts = this.#written.map(({ text }) => text);
+    return texts.flatMap((text) => [`first answer to ${text}`, `second answer to ${text}`]).sort();
+  }
+
+  async #readTimeline(waitMs: number): Promise<void> {
+    const { entries } = await this.control.timeline(this.#entries.at(-1)?.seq ?? 0, waitMs);
+    this.#entries = [...this.#entries, ...entries];
+  }
+}
+
+/** A bot that runs, as its owner sees it: its log and its health checks. */
+export class BotProcess {
+  readonly url: string;
+  readonly #process: TestProcess;
+
+  constructor(process: TestProcess, url: string) {
+    this.#process = process;
+    this.url = url;
+  }
+
+  /** The line that says that polling has taken over. */
+  takeover(): Promise<Record<string, unknown>> {
+    return this.#process.message(TAKEOVER);
+  }
+
+  /** The line that says that the webhook is used again. */
+  handBack(): Promise<Record<string, unknown>> {
+    return this.#process.message(HAND_BACK);
+  }
+
+  /** The lines that tell of a switch, in order. */
+  get switches(): readonly unknown[] {
+    const lines = this.#process.stdout.map((line) => JSON.parse(line));
+    return lines.filter(({ msg }) => msg === TAKEOVER || msg === HAND_BACK).map(({ mode }) => mode);
+  }
+
+  async status(): Promise<WrittenStatus> {
+    const response = await fetch(`${this.url}/readyz?verbose`);
+    return (await response.json()) as WrittenStatus;
+  }
+
+  async kill(): Promise<void> {
+    this.#process.kill("SIGKILL");
+    await this.#process.exited;
+  }
+
+  /** Stops it as a deployment does; it must end well. */
+  async stop(): Promise<void> {
+    this.#process.kill("SIGTERM");
+    const { code } = await this.#process.exited;
+    if (code !== 0) throw new Error(`the bot ended with ${code}:\n${this.#process.output()}`);
+  }
+}

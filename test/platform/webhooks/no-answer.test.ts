@@ -1,0 +1,43 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { whyNoAnswer } from "../../../src/platform/webhooks/no-answer.ts";
+import { act, deliveryOf, ids, runPlatform } from "../support/platform.ts";
+
+const url = new URL("https://bot.example.org:8443/webhook");
+
+const failures: readonly [code: string, message: string, told: string][] = [
+  [
+    "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+    "unable to verify the first certificate; if the root CA is installed locally, try …",
+    "the certificate of bot.example.org:8443 is not trusted (unable to verify the first certificate); " +
+      "if an authority of your own has signed it, start the platform with NODE_EXTRA_CA_CERTS=file.pem, " +
+      "the authority's certificate; else the server may not send the whole chain",
+  ],
+  [
+    "CERT_HAS_EXPIRED",
+    "certificate has expired",
+    "the certificate of bot.example.org:8443 is not valid now (certificate has expired); renew it",
+  ],
+  ["ENOTFOUND", "getaddrinfo ENOTFOUND bot.example.org", "getaddrinfo ENOTFOUND bot.example.org"],
+];
+
+test.each(failures)("%s is told with its remedy, where there is one", (code, message, told) => {
+  expect(whyNoAnswer(Object.assign(new Error(message), { code }), url)).toBe(told);
+});
+
+test("an https webhook on a port without TLS fails with a sentence that says so", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await new Promise((resolve) => server.once("listening", resolve));
+  const { port } = server.address() as AddressInfo;
+  // The name would be tried on ::1 as well, where somebody else may listen.
+  const platform = await runPlatform();
+  platform.control.saveWebhook({ url: `https://127.0.0.1:${port}/` });
+  const [id = ""] = ids(act(platform, "follow"));
+  const { status, error } = await deliveryOf(platform, id);
+  expect({ status, error }).toEqual({
+    status: null,
+    error: `127.0.0.1:${port} does not speak TLS as it should (wrong version number); is it the proxy's https port?`,
+  });
+});

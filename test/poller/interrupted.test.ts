@@ -1,0 +1,351 @@
+import { join } from "node:path";
+import { setImmediate as turn } from "node:timers/promises";
+import Database from "better-sqlite3";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import type { EventPage } from "../../src/client/types.ts";
+import { NetworkError } from "../../src/errors.ts";
+import { orderKey } from "../../src/events/id.ts";
+import { defaultLane } from "../../src/events/lane.ts";
+import type { CursorMove, NewEvent, PutResult, Source } from "../../src/inbox/inbox.ts";
+import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
+import { CURSOR, LogReader } from "../../src/poller/log-reader.ts";
+import type { FoundEvent } from "../../src/poller/mode.ts";
+import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { logSink } from "../support/log.ts";
+import { mulberry32 } from "../support/mulberry32.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { FakeLog } from "./fake-log.ts";
+
+const MINUTE = 60_000;
+const PAGE = 50;
+/** Four pages, the last of them in part. */
+const EVENTS = 170;
+
+/** Where a read is interrupted: at its n-th request or at its n-th `put`, from 1 up. */
+interface Interruption {
+  readonly at: "request" | "put";
+  readonly n: number;
+  readonly how: /** A request breaks off; a `put` is refused by the store. */
+    | "fails"
+    /** A `put` is refused, and then the page that was asked for meanwhile fails as well. */
+    | "fails, and the next page too"
+    /** The bot is stopped while the request is under way. */
+    | "is aborted"
+    /** The process is killed before it. */
+    | "is not reached"
+    /** The process is killed when it is done, before anybody learns of it. */
+    | "is the last thing done";
+}
+
+/** One life of the bot: a reader whose requests and writes can be interrupted. */
+class Life {
+  readonly requests: { readonly since: string | undefined; readonly limit: number | undefined }[] =
+    [];
+  readonly found: FoundEvent[] = [];
+  /** The ids that its writes have added. */
+  readonly stored: string[] = [];
+  readonly #log: FakeLog;
+  readonly #inbox: SqliteInbox;
+  readonly #interruption: Interruption | undefined;
+  readonly #reader: LogReader;
+  readonly #stopping = new AbortController();
+  readonly #killed = Promise.withResolvers<"killed">();
+  readonly #refused = Promise.withResolvers<void>();
+  #opened = false;
+  #dead = false;
+  #puts = 0;
+
+  constructor(clock: ManualClock, log: FakeLog, inbox: SqliteInbox, interruption?: Interruption) {
+    this.#log = log;
+    this.#inbox = inbox;
+    this.#interruption = interruption;
+    this.#reader = new LogReader({
+      inbox: { put: (...batch) => this.#put(...batch), cursor: (name) => inbox.cursor(name) },
+      client: { events: (query, options) => this.#events(query, options?.signal) },
+      laneOf: defaultLane,
+      log: logSink().log,
+      startFrom: "oldest",
+      platformNow: () => clock.now(),
+    });
+  }
+
+  /** Reads until it is through or interrupted. Resolves to how that ended. */
+  async live(from: "cursor" | "head" = "cursor"): Promise<"read" | "failed" | "killed"> {
+    const { signal } = this.#stopping;
+    const read = async () => {
+      if (!this.#opened) await this.#reader.open(signal);
+      this.#opened = true;
+      await this.#reader.read(from, signal, this.found);
+    };
+    const ended = read().then(
+      () => "read" as const,
+      () => "failed" as const,
+    );
+    const how = await Promise.race([ended, this.#killed.promise]);
+    // The page that nobody waits for any more fails only now.
+    this.#refused.resolve();
+    for (let turns = 0; turns < 3; turns++) await turn();
+    return how;
+  }
+
+  async #events(
+    query: { since?: string | undefined; limit?: number | undefined } = {},
+    signal?: AbortSignal,
+  ): Promise<EventPage> {
+    if (this.#dead) return await never();
+    const { since, limit } = query;
+    const n = this.requests.push({ since, limit });
+    const interruption = this.#interruption;
+    if (interruption?.how === "fails, and the next page too" && n === interruption.n + 1) {
+      await this.#refused.promise;
+      throw brokenConnection();
+    }
+    if (interruption?.at === "request" && interruption.n === n) {
+      if (interruption.how === "is not reached") return await this.#die();
+      await turn();
+      if (interruption.how === "fails") throw brokenConnection();
+      this.#stopping.abort();
+      signal?.throwIfAborted();
+    }
+    return await this.#log.events({
+      ...(since === undefined ? {} : { since }),
+      ...(limit === undefined ? {} : { limit }),
+    });
+  }
+
+  async #put(
+    events: readonly NewEvent[],
+    source: Source,
+    cursors: readonly CursorMove[] = [],
+  ): Promise<PutResult> {
+    if (this.#dead) return await never();
+    this.#puts += 1;
+    const interruption = this.#interruption;
+    const here = interruption?.at === "put" && interruption.n === this.#puts;
+    if (here && interruption.how === "is not reached") return await this.#die();
+    if (here && interruption.how.startsWith("fails")) throw new Error("disk full");
+    const result = await this.#inbox.put(events, source, cursors);
+    this.stored.push(...result.stored);
+    if (here) return await this.#die();
+    return result;
+  }
+
+  #die(): Promise<never> {
+    this.#dead = true;
+    this.#killed.resolve("killed");
+    return never();
+  }
+}
+
+function brokenConnection(): NetworkError {
+  return new NetworkError("API_UNREACHABLE", "the connection broke", { sent: false });
+}
+
+function never(): Promise<never> {
+  return new Promise(() => {});
+}
+
+const kindsOfIds: Readonly<Record<string, (n: number) => string>> = {
+  "ids of digits": (n) => String(n),
+  // They become longer on the way: in the order of texts the last ones would come first.
+  "ids beyond 2^53": (n) => String(99_999_999_999_999_900n + BigInt(n)),
+  "ids that are no numbers": (n) => `evt_${String(n).padStart(6, "0")}`,
+};
+
+/** Every point at which a read of {@link EVENTS} events can be interrupted, and the pages stored by then. */
+const points: readonly (Interruption & { readonly pages: number })[] = [
+  ...[1, 2, 3, 4, 5].flatMap((n) => [
+    { at: "request" as const, n, how: "fails" as const, pages: n - 1 },
+    { at: "request" as const, n, how: "is aborted" as const, pages: n - 1 },
+    // The page before it was not stored yet.
+    { at: "request" as const, n, how: "is not reached" as const, pages: Math.max(0, n - 2) },
+  ]),
+  ...[1, 2, 3, 4].flatMap((n) => [
+    { at: "put" as const, n, how: "fails" as const, pages: n - 1 },
+    { at: "put" as const, n, how: "fails, and the next page too" as const, pages: n - 1 },
+    { at: "put" as const, n, how: "is not reached" as const, pages: n - 1 },
+    { at: "put" as const, n, how: "is the last thing done" as const, pages: n },
+  ]),
+];
+
+let unhandled: unknown[];
+
+beforeEach(() => {
+  unhandled = [];
+  const note = (reason: unknown) => void unhandled.push(reason);
+  process.on("unhandledRejection", note);
+  onTestFinished(() => void process.off("unhandledRejection", note));
+});
+
+/** What stands before the cursor and is not in the inbox: there must never be anything. */
+function passedOver(
+  ids: readonly string[],
+  cursor: string | undefined,
+  known: ReadonlySet<string>,
+) {
+  if (cursor === undefined) return [];
+  return ids.filter((id) => orderKey(id) <= orderKey(cursor) && !known.has(id));
+}
+
+/** The ids in a file that nobody has open. */
+function idsIn(file: string): string[] {
+  const db = new Database(file, { readonly: true });
+  const ids = db.prepare("SELECT id FROM event ORDER BY ord").pluck().all() as string[];
+  db.close();
+  return ids;
+}
+
+/** What the ids are makes no difference between one way to break off and the other. */
+const someWays = points.filter(({ at, how }) =>
+  at === "put" ? how === "is the last thing done" : how === "fails",
+);
+
+describe.each(
+  Object.entries(kindsOfIds).map(([kind, idOf], n) => ({
+    kind,
+    idOf,
+    at: n === 0 ? points : someWays,
+  })),
+)("a read of four pages with $kind", ({ idOf, at }) => {
+  test.each(at)("resumes without loss when $at $n $how", async ({ pages, ...point }) => {
+    const clock = new ManualClock(1_800_000_000_000);
+    const log = new FakeLog(clock);
+    const file = join(temporaryFolder(), "bot.db");
+    for (let n = 1; n <= EVENTS; n++) log.add(idOf(n), "follow", clock.now() - MINUTE - EVENTS + n);
+    const ids = log.entries.map(({ id }) => id);
+
+    const inbox = new SqliteInbox({ file, clock });
+    const interrupted = new Life(clock, log, inbox, point);
+    const end = await interrupted.live();
+    expect(end).toBe(/killed|last|reached/.test(point.how) ? "killed" : "failed");
+    const cursor = await inbox.cursor(CURSOR);
+    await inbox.close();
+    const known = idsIn(file);
+    expect(passedOver(ids, cursor, new Set(known))).toEqual([]);
+    expect(known).toEqual(ids.slice(0, pages * PAGE));
+    expect(cursor).toBe(pages === 0 ? undefined : known.at(-1));
+    // What is told to the mode is what was stored, unless nobody lives to hear it.
+    if (end === "failed") {
+      expect(interrupted.found.map(({ id }) => id)).toEqual(interrupted.stored);
+    }
+
+    const reopened = new SqliteInbox({ file, clock });
+    const resumed = new Life(clock, log, reopened);
+    expect(await resumed.live()).toBe("read");
+    await reopened.close();
+    expect(idsIn(file)).toEqual(ids);
+    expect([...interrupted.stored, ...resumed.stored]).toEqual(ids);
+    const [request] = resumed.requests;
+    expect(request?.since).toBe(cursor);
+    expect(resumed.requests).toHaveLength(Math.ceil((EVENTS - known.length) / PAGE) + 1);
+    expect(unhandled).toEqual([]);
+  });
+});
+
+test("pages of 50 are asked for, each while the one before is being stored", async () => {
+  const clock = new ManualClock(1_800_000_000_000);
+  const log = new FakeLog(clock);
+  const inbox = new SqliteInbox({ file: ":memory:", clock });
+  for (let n = 1; n <= EVENTS; n++) log.add(String(n), "follow", clock.now() - MINUTE);
+  const trace: string[] = [];
+  let stored = 0;
+  const reader = new LogReader({
+    client: {
+      events: async ({ since, limit } = {}) => {
+        trace.push(`ask ${since ?? "the oldest"}, limit ${limit}`);
+        // An answer takes longer than storing a page does.
+        for (let turns = 0; turns < 10; turns++) await turn();
+        trace.push(`answer ${since ?? "the oldest"}`);
+        return await log.events({ limit: limit ?? 0, ...(since === undefined ? {} : { since }) });
+      },
+    },
+    inbox: {
+      cursor: (name) => inbox.cursor(name),
+      put: async (...batch) => {
+        stored += 1;
+        trace.push(`store ${stored}`);
+        const result = await inbox.put(...batch);
+        trace.push(`stored ${stored}`);
+        return result;
+      },
+    },
+    laneOf: defaultLane,
+    log: logSink().log,
+    startFrom: "oldest",
+    platformNow: () => clock.now(),
+  });
+  const { signal } = new AbortController();
+  await reader.open(signal);
+  await reader.read("cursor", signal);
+  expect(trace).toEqual([
+    ...["ask the oldest, limit 50", "answer the oldest"],
+    ...["ask 50, limit 50", "store 1", "stored 1", "answer 50"],
+    ...["ask 100, limit 50", "store 2", "stored 2", "answer 100"],
+    ...["ask 150, limit 50", "store 3", "stored 3", "answer 150"],
+    ...["ask 170, limit 50", "store 4", "stored 4", "answer 170"],
+  ]);
+});
+
+const SEED = Number(process.env.SEED ?? 20261120);
+
+describe(`interrupted again and again, while events commit late (SEED=${SEED})`, () => {
+  const seeds = Array.from({ length: 15 }, (_, n) => SEED + n);
+
+  test.each(seeds)("seed %i: nothing is passed over, and everything comes once", async (seed) => {
+    const random = mulberry32(seed);
+    const upTo = (limit: number) => Math.floor(random() * limit);
+    const kinds = Object.values(kindsOfIds);
+    const idOf = kinds[seed % kinds.length] ?? String;
+    const clock = new ManualClock(1_800_000_000_000);
+    const log = new FakeLog(clock);
+    const inbox = new SqliteInbox({ file: ":memory:", clock });
+    onTestFinished(() => inbox.close());
+    /** Every id that was ever given away, also those whose events are yet to commit. */
+    const ids: string[] = [];
+    let uncommitted: { readonly id: string; readonly at: number; readonly commitAt: number }[] = [];
+    const stored: string[] = [];
+
+    const commit = () => {
+      const due = uncommitted.filter(({ commitAt }) => commitAt <= clock.now());
+      uncommitted = uncommitted.filter((event) => !due.includes(event));
+      for (const { id, at } of due) log.add(id, "follow", at);
+    };
+    const happen = async () => {
+      for (let events = upTo(90); events > 0; events--) {
+        const id = idOf(ids.length + 1);
+        ids.push(id);
+        const delay = random() < 0.3 ? upTo(MINUTE) : 0;
+        uncommitted.push({ id, at: clock.now(), commitAt: clock.now() + delay });
+        if (random() < 0.2) await clock.advance(upTo(4_000));
+        commit();
+      }
+      await clock.advance(upTo(MINUTE / 2));
+      commit();
+    };
+    const read = async (life: Life, from: "cursor" | "head" = "cursor") => {
+      const before = life.stored.length;
+      const end = await life.live(from);
+      stored.push(...life.stored.slice(before));
+      expect(passedOver(ids, await inbox.cursor(CURSOR), new Set(stored))).toEqual([]);
+      return end;
+    };
+
+    for (let round = 0; round < 8; round++) {
+      await happen();
+      const { pages: _, ...point } = points[upTo(points.length)] ?? { pages: 0 };
+      const interruption = random() < 0.7 && "at" in point ? point : undefined;
+      const life = new Life(clock, log, inbox, interruption);
+      // A bot that lives on reads from where it has got to, and only an audit looks back.
+      while ((await read(life, random() < 0.5 ? "cursor" : "head")) === "read") {
+        if (random() < 0.4) break;
+        await happen();
+      }
+    }
+    await clock.advance(MINUTE + 1);
+    commit();
+    expect(await read(new Life(clock, log, inbox))).toBe("read");
+    expect(stored.toSorted()).toEqual(ids.toSorted());
+    expect(await inbox.cursor(CURSOR)).toBe(ids.at(-1));
+    expect(unhandled).toEqual([]);
+  });
+});

@@ -1,0 +1,62 @@
+import { expect, onTestFinished, test } from "vitest";
+import type { LogPurpose } from "../../src/client/http.ts";
+import { defaultLane } from "../../src/events/lane.ts";
+import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
+import { Poller } from "../../src/poller/poller.ts";
+import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { logSink } from "../support/log.ts";
+import { FakeLog } from "./fake-log.ts";
+
+/** A poller, and what it says that each of its requests is for. */
+function poll(delivery: "auto" | "polling") {
+  const clock = new ManualClock(1_800_000_000_000);
+  const log = new FakeLog(clock);
+  const purposes: (LogPurpose | undefined)[] = [];
+  const poller = new Poller({
+    inbox: new SqliteInbox({ file: ":memory:", clock }),
+    client: {
+      events: ({ since }, { purpose } = {}) => {
+        purposes.push(purpose);
+        return log.events(since === undefined ? {} : { since });
+      },
+    },
+    laneOf: defaultLane,
+    startFrom: "now",
+    platformNow: () => clock.now(),
+    clock,
+    log: logSink().log,
+    delivery,
+    pollIntervalMs: 4_000,
+    auditIntervalMs: 60_000,
+    silenceMs: 45_000,
+    webhookTypes: new Set(["dm.message"]),
+    random: () => 0,
+  });
+  poller.start();
+  onTestFinished(() => poller.stop());
+  return { clock, log, purposes, poller };
+}
+
+test("an audit says that it is one, the search for the place to begin at included", async () => {
+  const { clock, purposes } = poll("auto");
+  await clock.advance(120_000);
+  expect(purposes).toEqual(["audit", "audit", "audit", "audit"]);
+});
+
+test("polling instead of a silent webhook says so from its takeover on", async () => {
+  const { clock, log, purposes, poller } = poll("auto");
+  await clock.advance(1_000);
+  log.add("1");
+  await clock.advance(120_000);
+  expect(poller.mode).toBe("polling");
+  const first = purposes.indexOf("poll");
+  expect(first).toBeGreaterThan(1);
+  expect(new Set(purposes.slice(0, first))).toEqual(new Set(["audit"]));
+  expect(new Set(purposes.slice(first))).toEqual(new Set(["poll"]));
+});
+
+test("DELIVERY=polling polls from the start", async () => {
+  const { clock, purposes } = poll("polling");
+  await clock.advance(70_000);
+  expect(new Set(purposes)).toEqual(new Set(["poll"]));
+});

@@ -1,0 +1,67 @@
+import { RequestBudget } from "../../../src/client/budget.ts";
+import type { LogPurpose } from "../../../src/client/http.ts";
+import { type Clock, sleep } from "../../../src/core/clock.ts";
+import { NetworkError } from "../../../src/errors.ts";
+import type { Random } from "../../faults/random.ts";
+
+export interface HandlersOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly perMinute: number;
+  /** One request of a handler, at the platform. */
+  readonly call: (signal: AbortSignal) => Promise<void>;
+  /** What no bot has answered yet; what this one answers is taken out. */
+  readonly unanswered: Set<string>;
+}
+
+/** A bot's budget of requests, and its handlers that share it: each answer costs a read and a write. */
+export class Handlers {
+  readonly #options: HandlersOptions;
+  readonly #budget: RequestBudget;
+  readonly #stopping = new AbortController();
+
+  constructor(options: HandlersOptions) {
+    const { clock, random, perMinute, unanswered } = options;
+    this.#options = options;
+    this.#budget = new RequestBudget({ clock, random: random.next, perMinute });
+    for (const id of unanswered) this.answer(id);
+  }
+
+  /** Begins to answer an event. */
+  answer(id: string): void {
+    this.#options.unanswered.add(id);
+    this.#untilAnswered(id).catch(() => undefined);
+  }
+
+  /** A read of the log takes its place in the same budget. */
+  async share<T>(purpose: LogPurpose, signal: AbortSignal, read: () => Promise<T>): Promise<T> {
+    const place = await this.#budget.take(purpose, signal);
+    return await read().finally(() => place.end());
+  }
+
+  stop(): void {
+    this.#stopping.abort();
+  }
+
+  async #untilAnswered(id: string): Promise<void> {
+    const { clock, random, unanswered } = this.#options;
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      try {
+        await this.#request("read");
+        await this.#request("write");
+        unanswered.delete(id);
+        return;
+      } catch (error) {
+        if (!(error instanceof NetworkError)) throw error;
+        await sleep(clock, (error.retryAfterMs ?? 0) + random.below(1_000), signal);
+      }
+    }
+  }
+
+  async #request(kind: "read" | "write"): Promise<void> {
+    const { signal } = this.#stopping;
+    const place = await this.#budget.take(kind, signal);
+    await this.#options.call(signal).finally(() => place.end());
+  }
+}

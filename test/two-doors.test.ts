@@ -1,0 +1,248 @@
+import { join } from "node:path";
+import { setImmediate as turn } from "node:timers/promises";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { defaultLane } from "../src/events/lane.ts";
+import { SqliteInbox } from "../src/inbox/sqlite/sqlite-inbox.ts";
+import { Bot } from "../src/index.ts";
+import { CURSOR, LogReader } from "../src/poller/log-reader.ts";
+import { Receiver } from "../src/receiver/receiver.ts";
+import { sign } from "../src/signature/signature.ts";
+import { ManualClock } from "../src/testing/manual-clock.ts";
+import { FakeLog } from "./poller/fake-log.ts";
+import { logSink } from "./support/log.ts";
+import { mulberry32 } from "./support/mulberry32.ts";
+import { temporaryFolder } from "./support/temporary-folder.ts";
+
+const SECRET = "whsec_of_this_test";
+const MINUTE = 60_000;
+
+function signed(events: readonly unknown[], now = Date.now()) {
+  const body = JSON.stringify({ events });
+  return { body, signature: sign(body, SECRET, now / 1000) };
+}
+
+describe("the same events by webhook and from the log", () => {
+  /** A receiver and a reader on one file; what they write waits until the test lets it in. */
+  function setUp() {
+    const clock = new ManualClock(1_800_000_000_000);
+    const log = new FakeLog(clock);
+    for (const id of ["1", "2", "3"]) log.add(id, "follow", clock.now() - MINUTE);
+    const inbox = new SqliteInbox({ file: join(temporaryFolder(), "bot.db"), clock });
+    onTestFinished(() => inbox.close());
+    const waiting = { webhook: Promise.withResolvers<void>(), poll: Promise.withResolvers<void>() };
+    const letIn = { webhook: Promise.withResolvers<void>(), poll: Promise.withResolvers<void>() };
+    const put: SqliteInbox["put"] = async (events, source, cursors) => {
+      waiting[source].resolve();
+      await letIn[source].promise;
+      return await inbox.put(events, source, cursors);
+    };
+    const receiver = new Receiver({
+      inbox: { put },
+      secrets: [SECRET],
+      laneOf: defaultLane,
+      clock,
+      log: logSink().log,
+    });
+    const reader = new LogReader({
+      inbox: { put, cursor: (name) => inbox.cursor(name) },
+      client: log,
+      laneOf: defaultLane,
+      log: logSink().log,
+      startFrom: "oldest",
+      platformNow: () => clock.now(),
+    });
+    const doors = {
+      webhook: async (ids: readonly string[]) => {
+        const events = log.entries.filter(({ id }) => ids.includes(id));
+        const { body, signature } = signed(events, clock.now());
+        const answer = await receiver.receive({ body: Buffer.from(body), signature });
+        const { stored }: { stored: number } = JSON.parse(answer.body);
+        return { status: answer.status, stored };
+      },
+      poll: async () => {
+        const { signal } = new AbortController();
+        await reader.open(signal);
+        return await reader.read("cursor", signal);
+      },
+    };
+    return { inbox, doors, waiting, letIn };
+  }
+
+  const orders = [
+    ["webhook", "poll"],
+    ["poll", "webhook"],
+  ] as const;
+
+  test.each([
+    ...orders.map((order) => ({ order, together: true, ids: ["1", "2", "3"] })),
+    ...orders.map((order) => ({ order, together: true, ids: ["2"] })),
+    ...orders.map((order) => ({ order, together: false, ids: ["1", "2", "3"] })),
+    ...orders.map((order) => ({ order, together: false, ids: ["2"] })),
+  ])(
+    "come in once when $order.0 is before $order.1, in one commit: $together, delivered: $ids",
+    async ({ order, together, ids }) => {
+      const { inbox, doors, waiting, letIn } = setUp();
+      const delivered = doors.webhook(ids);
+      const read = doors.poll();
+      await Promise.all([waiting.webhook.promise, waiting.poll.promise]);
+      const [one, other] = order;
+      // What is written in one turn of the event loop shares a commit.
+      letIn[one].resolve();
+      if (!together) await (one === "webhook" ? delivered : read);
+      letIn[other].resolve();
+      const answer = await delivered;
+      const found = await read;
+      expect(answer.status).toBe(200);
+      expect(answer.stored + found.length).toBe(3);
+      expect(answer.stored).toBe(one === "webhook" ? ids.length : 0);
+      expect(await inbox.stats()).toMatchObject({ pending: 3 });
+      expect(await inbox.cursor(CURSOR)).toBe("3");
+      const runs: string[] = [];
+      for (;;) {
+        const claims = await inbox.claim(10, MINUTE);
+        if (claims.length === 0) break;
+        for (const claim of claims) {
+          runs.push(claim.id);
+          await inbox.complete(claim);
+        }
+      }
+      expect(runs).toEqual(["1", "2", "3"]);
+    },
+  );
+});
+
+interface LoggedEvent {
+  readonly id: string;
+  readonly [field: string]: unknown;
+}
+
+function follow(id: string): LoggedEvent {
+  const actor = { username: `person-${id}`, name: "Somebody" };
+  const payload = { actor, entityType: "user", entityId: "u_bot" };
+  return { id, type: "follow", payload, createdAt: new Date().toISOString() };
+}
+
+/** A whole bot. Each of its reads of the log waits until the test answers. */
+async function openBot() {
+  const log: LoggedEvent[] = [];
+  const runs: string[] = [];
+  let asked = Promise.withResolvers<void>();
+  let mayAnswer = Promise.withResolvers<void>();
+  const bot = new Bot({
+    env: {},
+    baseUrl: "http://platform.invalid",
+    apiKey: "sbk_of_this_test",
+    webhookSecret: SECRET,
+    databaseUrl: `file:${join(temporaryFolder(), "bot.db")}`,
+    startFrom: "oldest",
+    auditIntervalMs: 50,
+    pollIntervalMs: 50,
+    logger: logSink().log,
+    fetch: async (url) => {
+      const since = new URL(String(url)).searchParams.get("since");
+      asked.resolve();
+      await mayAnswer.promise;
+      const rest = log.filter(({ id }) => since === null || Number(id) > Number(since));
+      const events = rest.slice(0, 50);
+      return Response.json({ events, cursor: events.at(-1)?.id ?? since ?? "" });
+    },
+  });
+  bot.on("follow", async (ctx) => {
+    await turn();
+    runs.push(ctx.event.id);
+  });
+  await bot.start({ listen: false });
+  onTestFinished(async () => {
+    mayAnswer.resolve();
+    await bot.stop();
+  });
+  return {
+    bot,
+    log,
+    runs,
+    /** The bot has asked for the log and waits for the answer. */
+    asked: () => asked.promise,
+    /** Answers; resolves when it reads again, so that what it got now is stored. */
+    answer: async () => {
+      const before = mayAnswer;
+      mayAnswer = Promise.withResolvers<void>();
+      asked = Promise.withResolvers<void>();
+      before.resolve();
+      await asked.promise;
+    },
+    deliver: async (events: readonly unknown[]) => {
+      const { body, signature } = signed(events);
+      const headers = { "x-service-signature": signature };
+      const request = new Request("http://bot/webhook", { method: "POST", headers, body });
+      const { status } = await bot.handle(request);
+      return status;
+    },
+  };
+}
+
+const SEED = Number(process.env.SEED ?? 20261120);
+
+test(`a whole bot runs each event once, whichever door is a moment ahead (SEED=${SEED})`, async () => {
+  const random = mulberry32(SEED);
+  const upTo = (limit: number) => Math.floor(random() * limit);
+  const { bot, log, runs, asked, answer, deliver } = await openBot();
+  const after = async <T>(turns: number, work: () => Promise<T>) => {
+    for (let left = turns; left > 0; left--) await turn();
+    return await work();
+  };
+  for (let round = 0; round < 30; round++) {
+    await asked();
+    const events = Array.from({ length: 1 + upTo(4) }, (_, n) => follow(`${log.length + n + 1}`));
+    log.push(...events);
+    const repeats = Array.from({ length: 1 + upTo(3) }, () =>
+      after(upTo(8), () => deliver(events.filter(() => random() < 0.8))),
+    );
+    const read = after(upTo(8), answer);
+    expect(new Set(await Promise.all(repeats))).toEqual(new Set([200]));
+    await read;
+  }
+  // What no delivery held, and no page before.
+  for (let pages = 0; pages < 4; pages++) await answer();
+  await bot.idle();
+  expect(runs.toSorted()).toEqual(log.map(({ id }) => id).toSorted());
+  expect((await bot.status()).log?.lastPollError).toBeUndefined();
+  expect(await bot.inbox.stats()).toMatchObject({ pending: 0, dead: 0, done: log.length });
+});
+
+describe("a batch with one broken event", () => {
+  const broken = { ...follow("2"), payload: { actor: null } };
+  const batch = [follow("1"), broken, follow("3")];
+
+  test("by webhook is answered with 200; the others are handled, and it is kept", async () => {
+    const { bot, runs, deliver } = await openBot();
+    expect(await deliver(batch)).toBe(200);
+    await bot.idle();
+    expect(runs.toSorted()).toEqual(["1", "3"]);
+    const { events } = await bot.inbox.list({ state: "dead" });
+    expect(events).toMatchObject([{ id: "2", error: expect.stringContaining("payload.actor") }]);
+  });
+
+  test("from the log is read over: the others are handled, and it is kept", async () => {
+    const { bot, log, runs, answer } = await openBot();
+    log.push(...batch);
+    await answer();
+    log.push(follow("4"));
+    await answer();
+    await bot.idle();
+    expect(runs.toSorted()).toEqual(["1", "3", "4"]);
+    const { events } = await bot.inbox.list({ state: "dead" });
+    expect(events).toMatchObject([{ id: "2", error: expect.stringContaining("payload.actor") }]);
+  });
+
+  test("by both at once is kept once", async () => {
+    const { bot, log, runs, asked, answer, deliver } = await openBot();
+    await asked();
+    log.push(...batch);
+    const [status] = await Promise.all([deliver(batch), answer()]);
+    expect(status).toBe(200);
+    expect(await deliver(batch)).toBe(200);
+    await bot.idle();
+    expect(runs.toSorted()).toEqual(["1", "3"]);
+    expect(await bot.inbox.stats()).toMatchObject({ dead: 1, done: 2 });
+  });
+});
