@@ -3,8 +3,8 @@ import { ServiceBotError } from "../errors.ts";
 /** No answer of the platform is nearly as long: fifty items of a page with their texts. In bytes. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 
-/** Of an error's body no more is read than can hold a code and a sentence, in bytes. */
-const MAX_ERROR_BYTES = 64 * 1024;
+/** Of an error's body no more is read than this, in bytes: cut off, it could not be parsed, and its code is wanted. */
+const MAX_ERROR_BYTES = 2 * 1024 * 1024;
 
 /** The body of an answer that is 2xx. Empty, it is undefined. */
 export async function readJson(response: Response, request: string): Promise<unknown> {
@@ -19,7 +19,7 @@ export async function readJson(response: Response, request: string): Promise<unk
   try {
     return JSON.parse(text);
   } catch (cause) {
-    const what = /^\s*</.test(text) ? "a web page, as a proxy or a login page sends," : "not JSON";
+    const what = /^\s*</.test(text) ? "not JSON but a web page, as a proxy or a login form sends" : "not JSON";
     const origin = "Is SERVICE_BASE_URL the platform's origin?";
     throw invalid(request, `the answer (${response.status}) is ${what}. ${origin}`, { cause });
   }

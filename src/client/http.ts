@@ -139,15 +139,17 @@ export class Http {
       kind: purpose ?? (method === "GET" ? "read" : "write"),
     };
     signal?.throwIfAborted();
-    const first = await this.#enter(call, signal);
+    const entered = this.#enter(call, signal);
+    const permit = entered instanceof Promise ? await entered : entered;
     const deadline = new AbortController();
     const endsAt = this.#clock.now() + this.timeoutMs;
     const cancel = this.#clock.timer(this.timeoutMs, () => deadline.abort());
     const both = AbortSignal.any(signal ? [deadline.signal, signal] : [deadline.signal]);
     try {
+      const first = this.#attempt(call, permit, both);
       return await withRetries(
         async (number) =>
-          await this.#attempt(call, number === 1 ? first : await this.#enter(call, both), both),
+          number === 1 ? first : await this.#attempt(call, await this.#enter(call, both), both),
         {
           method,
           // The poller has its own patience.
@@ -171,9 +173,8 @@ export class Http {
     }
   }
 
-  async #enter({ method, path, kind }: Call, signal: AbortSignal | undefined): Promise<Permit> {
-    const entered = this.#gate.enter(`${method} ${path.split("/", 2)[1]}`, kind, signal);
-    return entered instanceof Promise ? await entered : entered;
+  #enter({ method, path, kind }: Call, signal: AbortSignal | undefined): Permit | Promise<Permit> {
+    return this.#gate.enter(`${method} ${path.split("/", 2)[1]}`, kind, signal);
   }
 
   /** One exchange, its body included. */

@@ -55,7 +55,7 @@ export async function serve(
   return {
     url,
     calls,
-    client: new Client({ baseUrl: url, apiKey, timeoutMs: 10_000, ...options }),
+    client: new Client({ baseUrl: url, apiKey, timeoutMs: 10_000, retries: 0, ...options }),
   };
 }
 

@@ -20,6 +20,7 @@ function platform() {
   const changes: BreakerChange[] = [];
   const state = { respond: away };
   const client = new Client({
+    retries: 0,
     baseUrl: "http://platform.test",
     apiKey: "key",
     timeoutMs: 10_000,

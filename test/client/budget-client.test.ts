@@ -14,6 +14,7 @@ function scene(perMinute: number | undefined, { lastsMs = 0 } = {}) {
       Response.json({ username: "bot", events: [], cursor: "1", id: "1", items: [], key: "k" }),
   };
   const client = new Client({
+    retries: 0,
     baseUrl: "http://platform.test",
     apiKey: "key",
     clock,

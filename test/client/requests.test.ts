@@ -117,6 +117,7 @@ describe("onRequest", () => {
     const client = new Client({
       baseUrl: "http://platform.test",
       apiKey,
+      retries: 0,
       fetch: () => Promise.reject(new TypeError("fetch failed")),
       onRequest: (report) => seen.push(report),
     });

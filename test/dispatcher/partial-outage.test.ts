@@ -12,6 +12,7 @@ async function scene(status: number): Promise<{ gets: number; posts: number; ope
   const clock = new ManualClock(1_800_000_000_000);
   const seen = { gets: 0, posts: 0, opened: 0 };
   const client = new Client({
+    retries: 0,
     baseUrl: "http://platform.test",
     apiKey: "key",
     clock,

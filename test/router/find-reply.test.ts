@@ -29,6 +29,7 @@ function clientFor(
   const clock = new ManualClock(startedAt);
   const date = new Date(startedAt + ahead).toUTCString();
   const client = new Client({
+    retries: 0,
     baseUrl: "http://platform.test",
     apiKey: "key",
     clock,
@@ -209,6 +210,7 @@ describe.each(ways)("what an earlier run may have said, as $kind", ({ kind, find
 
   test("cannot be told when the platform does not answer", async () => {
     const client = new Client({
+      retries: 0,
       baseUrl: "http://platform.test",
       apiKey: "key",
       fetch: async () => Response.json({}, { status: 503 }),
@@ -298,6 +300,7 @@ describe("a post that an earlier run may have made", () => {
 /** A platform whose feed answers with this status. */
 function refusing(status: number): Client {
   return new Client({
+    retries: 0,
     baseUrl: "http://platform.test",
     apiKey: "key",
     fetch: async (address) =>

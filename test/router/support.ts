@@ -55,7 +55,13 @@ export function fakeClient(options: Partial<ClientOptions> = {}): {
   const platform = new FakePlatform(() => Date.parse("2026-01-01T00:00:00Z"));
   const { fetch } = platform;
   return {
-    client: new Client({ baseUrl: "http://platform.test", apiKey: "key", fetch, ...options }),
+    client: new Client({
+      retries: 0,
+      baseUrl: "http://platform.test",
+      apiKey: "key",
+      fetch,
+      ...options,
+    }),
     platform,
   };
 }
