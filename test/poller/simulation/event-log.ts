@@ -72,8 +72,8 @@ export class EventLog {
 
   /** @throws {ApiError} 400 for a position that is not in the log any more, where it does so */
   page(since: string | undefined, limit: number, date: number): EventPage {
-    const isTrimmed = since !== undefined && since !== "" && this.seqOf(since) <= this.#trimmedTo;
-    if (isTrimmed && this.#refusesTrimmed) throw new ApiError("unknown since", { status: 400 });
+    if (this.#refusesTrimmed && this.#isTrimmed(since))
+      throw new ApiError("unknown since", { status: 400 });
     const end = this.#entries.at(-1)?.id;
     if (since === "") return { events: [], cursor: end ?? "", date };
     const found: LogEvent[] = [];
@@ -86,6 +86,12 @@ export class EventLog {
     const isLast = found.length < limit && end !== undefined && this.seqOf(end) > this.seqOf(last);
     const cursor = this.#cursorAtEnd && isLast ? end : last;
     return { events: found.map(({ wire }) => wire), cursor, date };
+  }
+
+  #isTrimmed(since: string | undefined): boolean {
+    if (since === undefined || since === "" || this.seqOf(since) > this.#trimmedTo) return false;
+    // What committed late may outlive its successors.
+    return !this.#entries.some(({ id }) => id === since);
   }
 
   /** The index of the first entry behind this place. */
