@@ -1,0 +1,21 @@
+import { MAX_IMAGE_BYTES, tooLarge } from "./limits.ts";
+import { refuse } from "./refuse.ts";
+
+/**
+ * The bytes of `data:image/png;base64,…`. What it says about its type is not read: the bytes tell.
+ *
+ * @throws {InputError} without a platformCode for another encoding, or TOO_LARGE
+ */
+export function fromDataUrl(text: string): Uint8Array {
+  const comma = text.indexOf(",");
+  // A header is short; what follows it may be megabytes, and is not looked through for one.
+  if (comma < 0 || !/;base64$/i.test(text.slice(0, comma))) {
+    return refuse(undefined, "A data: URL with an image has the form data:image/png;base64,….");
+  }
+  const base64 = text.slice(comma + 1);
+  if (base64.length > Math.ceil(MAX_IMAGE_BYTES / 3) * 4) return tooLarge("The data: URL");
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) {
+    return refuse(undefined, "The data: URL holds characters that are not base64.");
+  }
+  return Buffer.from(base64, "base64");
+}

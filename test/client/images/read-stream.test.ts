@@ -1,0 +1,240 @@
+import { createReadStream, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { PassThrough, Readable } from "node:stream";
+import { describe, expect, test } from "vitest";
+import { MAX_IMAGE_BYTES } from "../../../src/client/images/limits.ts";
+import { prepareImage } from "../../../src/client/images/prepare.ts";
+import type { ImageBytes } from "../../../src/client/images/source.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { refusal } from "./refusal.ts";
+import { pngOf, sampleOf } from "./samples.ts";
+
+const PIECE = 65_536;
+const png = sampleOf("png");
+
+/** An endless source that counts what it has given, and tells when it was stopped. */
+class Source {
+  given = 0;
+  readonly #stopped = Promise.withResolvers<unknown>();
+
+  get stopped(): Promise<unknown> {
+    return this.#stopped.promise;
+  }
+
+  web(): ReadableStream<Uint8Array> {
+    return new ReadableStream({
+      pull: (controller) => controller.enqueue(this.#piece()),
+      cancel: (reason) => this.#stopped.resolve(reason),
+    });
+  }
+
+  node(): Readable {
+    const read = (): void => void stream.push(this.#piece());
+    const stream = new Readable({ read, destroy: (error, done) => this.#destroyed(error, done) });
+    return stream;
+  }
+
+  async *generator(): AsyncGenerator<Uint8Array> {
+    try {
+      for (;;) yield this.#piece();
+    } finally {
+      this.#stopped.resolve(undefined);
+    }
+  }
+
+  #piece(): Uint8Array {
+    const piece = Buffer.alloc(PIECE);
+    if (this.given === 0) png.copy(piece);
+    this.given += PIECE;
+    return piece;
+  }
+
+  #destroyed(error: Error | null, done: (error: Error | null) => void): void {
+    this.#stopped.resolve(error);
+    done(error);
+  }
+}
+
+/** As many pieces as it takes. */
+async function* inPieces(bytes: Buffer, size = 1_000): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+function stalled(): { stream: ReadableStream<Uint8Array>; cancelled: Promise<unknown> } {
+  const { promise, resolve } = Promise.withResolvers<unknown>();
+  return { stream: new ReadableStream({ cancel: resolve }), cancelled: promise };
+}
+
+describe("an image is taken from", () => {
+  test.each<[string, () => ImageBytes]>([
+    ["a Uint8Array", () => new Uint8Array(png)],
+    ["a Buffer", () => png],
+    ["a DataView", () => new DataView(png.buffer, png.byteOffset, png.length)],
+    ["an ArrayBuffer", () => new Uint8Array(png).buffer],
+    ["a Blob", () => new Blob([png], { type: "image/jpeg" })],
+    ["a File", () => new File([png], "cat.jpg", { type: "image/jpeg" })],
+    ["a web stream", () => new Blob([png]).stream()],
+    ["a Node stream", () => Readable.from(inPieces(png))],
+    ["a generator", () => inPieces(png, 7)],
+  ])("%s", async (_, make) => {
+    expect(await prepareImage(make())).toEqual({ data: new Uint8Array(png), kind: "png" });
+    const wrapped = { data: make(), contentType: "image/gif" };
+    expect(await prepareImage(wrapped)).toMatchObject({ kind: "png" });
+  });
+
+  test("a stream of a file", async () => {
+    const path = join(temporaryFolder(), "cat.gif");
+    writeFileSync(path, png);
+    expect(await prepareImage(createReadStream(path))).toMatchObject({ kind: "png" });
+  });
+
+  test("a stream that fills one buffer again and again", async () => {
+    const buffer = Buffer.alloc(100);
+    async function* again(): AsyncGenerator<Uint8Array> {
+      for (let at = 0; at < png.length; at += 100) {
+        yield buffer.subarray(0, png.copy(buffer, 0, at, at + 100));
+      }
+    }
+    expect(await prepareImage(again())).toMatchObject({ kind: "png" });
+  });
+});
+
+test("what was checked is sent, though the caller changes the bytes", async () => {
+  const bytes = Buffer.from(png);
+  const image = await prepareImage(bytes);
+  bytes.fill(0);
+  expect(image).toMatchObject({ data: new Uint8Array(png) });
+});
+
+describe("5 MB and one byte are TOO_LARGE", () => {
+  const large = pngOf(MAX_IMAGE_BYTES + 1);
+  const whole = pngOf(MAX_IMAGE_BYTES);
+  test.each<[string, (bytes: Buffer) => ImageBytes]>([
+    ["as bytes", (bytes) => bytes],
+    ["as an ArrayBuffer", (bytes) => new Uint8Array(bytes).buffer],
+    ["as a Blob", (bytes) => new Blob([bytes as Buffer<ArrayBuffer>])],
+    ["as a stream", (bytes) => Readable.from(inPieces(bytes, 100_000))],
+  ])("%s, and 5 MB pass", async (_, make) => {
+    expect(await prepareImage(make(whole))).toMatchObject({ kind: "png" });
+    expect((await refusal(() => prepareImage(make(large)))).platformCode).toBe("TOO_LARGE");
+  });
+
+  test.each(["web", "node", "generator"] as const)(
+    "an endless %s stream is stopped",
+    async (form) => {
+      const source = new Source();
+      const error = await refusal(() => prepareImage(source[form]()));
+      expect(error.platformCode).toBe("TOO_LARGE");
+      await source.stopped;
+      // Streams read a little ahead.
+      expect(source.given).toBeLessThanOrEqual(MAX_IMAGE_BYTES + 4 * PIECE);
+    },
+  );
+});
+
+describe("a stream is read once", () => {
+  test.each<[string, () => ImageBytes]>([
+    ["web", () => new Blob([png]).stream()],
+    ["Node", () => Readable.from(inPieces(png))],
+    ["generator", () => inPieces(png)],
+  ])("and its bytes are kept for a repeat: %s", async (_, make) => {
+    const stream = make();
+    const [first, together] = await Promise.all([prepareImage(stream), prepareImage(stream)]);
+    const later = await prepareImage({ data: stream });
+    expect([first, together, later]).toEqual(
+      Array(3).fill({ data: new Uint8Array(png), kind: "png" }),
+    );
+  });
+
+  test("and fails again as it did", async () => {
+    const broken = new Error("the disk is gone");
+    const stream = new Readable({ read: () => void stream.destroy(broken) });
+    await expect(prepareImage(stream)).rejects.toBe(broken);
+    await expect(prepareImage(stream)).rejects.toBe(broken);
+    const endless = new Source().web();
+    await refusal(() => prepareImage(endless));
+    expect((await refusal(() => prepareImage(endless))).platformCode).toBe("TOO_LARGE");
+  });
+
+  test.each<[string, () => Promise<ImageBytes>]>([
+    [
+      "a web stream",
+      async () => {
+        const stream = new Blob([png]).stream();
+        stream.getReader();
+        return stream;
+      },
+    ],
+    [
+      "a Node stream",
+      async () => {
+        const stream = Readable.from(inPieces(png));
+        await stream.toArray();
+        return stream;
+      },
+    ],
+    ["a Node stream that was destroyed", async () => new PassThrough().destroy()],
+  ])("refused where somebody else has read it: %s", async (_, make) => {
+    const stream = await make();
+    const { message } = await refusal(() => prepareImage(stream));
+    expect(message).toContain("has been read already");
+  });
+
+  test("refused where it gives text", async () => {
+    const stream = Readable.from(["a", "b"]);
+    const { message } = await refusal(() => prepareImage(stream));
+    expect(message).toBe("The stream gives strings, not bytes: set no encoding on it.");
+    expect(stream.destroyed).toBe(true);
+  });
+});
+
+describe("an abort", () => {
+  const reason = new Error("enough");
+
+  test("ends a stream that gives nothing, and cancels it", async () => {
+    const { stream, cancelled } = stalled();
+    const controller = new AbortController();
+    const reading = prepareImage(stream, controller);
+    controller.abort(reason);
+    await expect(reading).rejects.toBe(reason);
+    expect(await cancelled).toBe(reason);
+  });
+
+  test("destroys a Node stream", async () => {
+    const stream = new PassThrough();
+    const controller = new AbortController();
+    const reading = prepareImage(stream, controller);
+    controller.abort(reason);
+    await expect(reading).rejects.toBe(reason);
+    expect(stream.destroyed).toBe(true);
+  });
+
+  test("ends a generator that waits for ever", async () => {
+    async function* never(): AsyncGenerator<Uint8Array> {
+      yield png.subarray(0, 10);
+      await new Promise(() => undefined);
+    }
+    const controller = new AbortController();
+    const reading = prepareImage(never(), controller);
+    controller.abort(reason);
+    await expect(reading).rejects.toBe(reason);
+  });
+
+  test("ends the wait for a Blob", async () => {
+    const blob = { size: 10, arrayBuffer: () => new Promise<ArrayBuffer>(() => undefined) };
+    const controller = new AbortController();
+    const reading = prepareImage(blob as Blob, controller);
+    controller.abort(reason);
+    await expect(reading).rejects.toBe(reason);
+  });
+
+  test("leaves a stream of which the next try says why it cannot be read", async () => {
+    const { stream } = stalled();
+    const controller = new AbortController();
+    const reading = prepareImage(stream, controller);
+    controller.abort(reason);
+    await expect(reading).rejects.toBe(reason);
+    const { message } = await refusal(() => prepareImage(stream));
+    expect(message).toContain("read in part by a try that was aborted");
+  });
+});
