@@ -126,6 +126,7 @@ export interface ApiErrorDetails {
   readonly retryAfterMs?: number | undefined;
   readonly requestId?: string | undefined;
   readonly local?: boolean | undefined;
+  readonly cause?: unknown;
 }
 
 /**
@@ -146,7 +147,7 @@ export class ApiError extends ServiceBotError {
   readonly local: boolean;
 
   constructor(message: string, details: ApiErrorDetails) {
-    super(apiCodeOf(details), message);
+    super(apiCodeOf(details), message, "cause" in details ? { cause: details.cause } : {});
     this.status = details.status;
     this.platformCode = details.platformCode;
     this.retryAfterMs = details.retryAfterMs;

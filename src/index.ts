@@ -3,38 +3,57 @@
 export { Bot } from "./bot.ts";
 export type { BreakerChange } from "./client/breaker.ts";
 export type { BudgetWait, RequestsStatus } from "./client/budget.ts";
-export { Client, type ClientOptions, type Dms, type Posts } from "./client/client.ts";
+export { Client, type ClientOptions } from "./client/client.ts";
+export type { Dms } from "./client/dms.ts";
 export type { Fetch, LogPurpose, RequestReport } from "./client/http.ts";
+export type { ImageBytes, ImageInput } from "./client/images/source.ts";
+export { Listing } from "./client/listing.ts";
+export type { Posts } from "./client/posts.ts";
 export type {
+  CallOptions,
   Comment,
+  Conversation,
   EventPage,
   Image,
-  ImageSource,
   Message,
   OutgoingMessage,
   Page,
   PageOptions,
   Post,
   Profile,
+  SearchHit,
+  SearchQuery,
   Sent,
   SentComment,
   SentMessage,
   SentPost,
   Upload,
 } from "./client/types.ts";
+export type { UploadOptions } from "./client/upload.ts";
+export type { Users } from "./client/users.ts";
 export type { ConfigOverrides, DeliveryMode } from "./config.ts";
 export type { BackoffOptions, Random } from "./core/backoff.ts";
 export type { Clock, TimerOptions } from "./core/clock.ts";
 export type { HandlerOptions } from "./core/job.ts";
 export type { Logger, LogLevel } from "./core/logger.ts";
 export {
+  AccessError,
   ApiError,
+  type ApiErrorCode,
+  type ApiErrorDetails,
   ConfigError,
+  ContentError,
   type ErrorCode,
   GiveUp,
+  ImageError,
+  LimitError,
   NetworkError,
+  NotFoundError,
+  type PlatformCode,
+  platformCodes,
   RetryLater,
   ServiceBotError,
+  UnavailableError,
 } from "./errors.ts";
 export type { LaneOf } from "./events/lane.ts";
 export { eventTypes } from "./events/parse.ts";

@@ -19,7 +19,9 @@ export async function readJson(response: Response, request: string): Promise<unk
   try {
     return JSON.parse(text);
   } catch (cause) {
-    const what = /^\s*</.test(text) ? "not JSON but a web page, as a proxy or a login form sends" : "not JSON";
+    const what = /^\s*</.test(text)
+      ? "not JSON but a web page, as a proxy or a login form sends"
+      : "not JSON";
     const origin = "Is SERVICE_BASE_URL the platform's origin?";
     throw invalid(request, `the answer (${response.status}) is ${what}. ${origin}`, { cause });
   }

@@ -1,45 +1,41 @@
+import { ServiceBotError } from "../errors.ts";
 import type { RequestsStatus } from "./budget.ts";
-import { Http, type HttpOptions, type LogPurpose, type RequestOptions } from "./http.ts";
-import { commentsPath, messagesPath } from "./paths.ts";
-import {
-  check,
-  eventPage,
-  message,
-  pageOf,
-  post,
-  profile,
-  sentMessage,
-  sentPost,
-  upload,
-} from "./schemas.ts";
+import { Dms } from "./dms.ts";
+import { Http, type HttpOptions, type LogPurpose } from "./http.ts";
+import { prepareImage } from "./images/prepare.ts";
+import type { ImageInput } from "./images/source.ts";
+import { checkLimit, type Listing } from "./listing.ts";
+import { Posts } from "./posts.ts";
+import { list } from "./reading.ts";
+import { check, eventPage, post, profile, searchHit } from "./schemas.ts";
 import type {
-  Comment,
+  CallOptions,
   EventPage,
-  ImageSource,
-  Message,
-  OutgoingMessage,
-  Page,
   PageOptions,
   Post,
   Profile,
-  SentComment,
-  SentMessage,
-  SentPost,
+  SearchHit,
+  SearchQuery,
   Upload,
 } from "./types.ts";
+import { type UploadOptions, uploadImage } from "./upload.ts";
+import { Users } from "./users.ts";
 
 export type ClientOptions = HttpOptions;
 
 /**
- * The platform's API v1 (section 4 of the platform document), as far as a bot that answers needs it.
- * Every method rejects with an `ApiError` for an answer that is not 2xx, a `NetworkError` when none
- * came, and a `ServiceBotError` API_INVALID_RESPONSE when it is not as documented.
+ * The platform's API v1 (section 4 of the platform document), whole. It works on its own
+ * (`service-bot/client`), and is `ctx.client` in a handler. Every method rejects with an `ApiError` of some family
+ * for an answer that is not 2xx, a `NetworkError` when none came, and a `ServiceBotError` API_INVALID_RESPONSE
+ * when it is not as documented; fields that are not documented pass through.
  */
 export class Client {
   /** Direct messages. Scope: `dm`. */
   readonly dms: Dms;
   /** Posts and comments. */
   readonly posts: Posts;
+  /** People and bots. */
+  readonly users: Users;
   readonly #http: Http;
   #asked: Promise<void> | undefined;
 
@@ -48,6 +44,7 @@ export class Client {
     this.#http = new Http(options);
     this.dms = new Dms(this.#http);
     this.posts = new Posts(this.#http);
+    this.users = new Users(this.#http);
   }
 
   /** Deadline of one request, in milliseconds. */
@@ -91,9 +88,9 @@ export class Client {
     await this.#asked;
   }
 
-  /** The bot's own profile. */
-  async me(options: { signal?: AbortSignal } = {}): Promise<Profile> {
-    const { body } = await this.#http.request("GET", "/me", options);
+  /** The bot's own profile. Fields beyond `username` are not documented, and not certain. */
+  async me({ signal }: CallOptions = {}): Promise<Profile> {
+    const { body } = await this.#http.request("GET", "/me", { signal });
     return check(profile, body, "GET /me");
   }
 
@@ -102,104 +99,49 @@ export class Client {
    *
    * @param query `since` is the cursor of the page before; empty it asks for the present, absent for
    *   the oldest event; `limit` is 1 to 50.
-   * @param options with a `purpose` the request gives way to those of handlers, and waits for the budget of
-   *   requests as long as it takes
+   * @param options with a `purpose` the request gives way to those of handlers, waits for the budget of
+   *   requests as long as it takes, and is not tried again
+   * @throws {ServiceBotError} INVALID_OPTION
+   * @throws {AccessError} when the token has neither scope
    */
   async events(
-    query: { since?: string | undefined; limit?: number | undefined },
-    options: { signal?: AbortSignal; purpose?: LogPurpose } = {},
+    query: { since?: string | undefined; limit?: number | undefined } = {},
+    options: CallOptions & { purpose?: LogPurpose } = {},
   ): Promise<EventPage> {
+    checkLimit(query);
     const { body, date } = await this.#http.request("GET", "/events", { ...options, query });
     return { ...check(eventPage, body, "GET /events"), date };
   }
 
-  /** A page of the feed. Scope: `read`. Order, paging and whose posts are in it are not documented. */
-  async feed(options: PageOptions = {}): Promise<Page<Post>> {
-    const { body } = await this.#http.request("GET", "/feed", paged(options));
-    return check(pageOf(post), body, "GET /feed");
+  /** The feed. Scope: `read`. Order, paging and whose posts are in it are not documented. */
+  feed(options: PageOptions = {}): Listing<Post> {
+    return list(this.#http, "/feed", post, options);
   }
 
   /**
-   * Uploads an image; its key goes into `imageKeys`. Scope: any but `read`. Repeating it does no harm:
-   * what is attached to nothing is gone after an hour.
+   * Searches. Scope: `read`. Neither parameters nor results are documented: `text` goes as `q`, other fields of
+   * the query as they are, and of a hit no field is certain.
    */
-  async upload(image: ImageSource, options: { signal?: AbortSignal } = {}): Promise<Upload> {
-    const form =
-      "url" in image
-        ? image
-        : {
-            dataBase64: Buffer.from(image.data).toString("base64"),
-            contentType: image.contentType,
-          };
-    const { body } = await this.#http.request("POST", "/uploads", { ...options, json: form });
-    return check(upload, body, "POST /uploads");
-  }
-}
-
-/** Direct messages: reply-only, in conversations that somebody else began. */
-export class Dms {
-  readonly #http: Http;
-
-  constructor(http: Http) {
-    this.#http = http;
+  search({ text, ...others }: SearchQuery, options: PageOptions = {}): Listing<SearchHit> {
+    return list(this.#http, "/search", searchHit, options, { q: text, ...others });
   }
 
-  /** A page of a conversation, newest first. */
-  async messages(conversationId: string, options: PageOptions = {}): Promise<Page<Message>> {
-    const path = messagesPath(conversationId);
-    const { body } = await this.#http.request("GET", path, paged(options));
-    return check(pageOf(message), body, `GET ${path}`);
+  /**
+   * Uploads an image; its key goes into `imageKeys`. Scope: any but `read`. An address is fetched by the
+   * platform, bytes are sent. What is attached to nothing is gone after an hour.
+   *
+   * @throws {ImageError} BLOCKED_HOST, NOT_IMAGE, TOO_LARGE
+   * @throws {ContentError} VALIDATION for what is no image of the five kinds
+   * @throws {ServiceBotError} INVALID_OPTION for what cannot be read, or is a key
+   * @throws {LimitError} QUOTA_EXCEEDED
+   * @throws {UnavailableError} NOT_CONFIGURED
+   */
+  async upload(image: ImageInput, options: UploadOptions = {}): Promise<Upload> {
+    const prepared = await prepareImage(image, options);
+    if ("key" in prepared) {
+      const message = "This is the key of an upload: attach it as it is.";
+      throw new ServiceBotError("INVALID_OPTION", message);
+    }
+    return await uploadImage(this.#http, prepared, options);
   }
-
-  /** Sends a message. Not repeated on failure: whoever calls must know whether it arrived. */
-  async send(
-    conversationId: string,
-    outgoing: OutgoingMessage,
-    options: { signal?: AbortSignal } = {},
-  ): Promise<SentMessage> {
-    const path = messagesPath(conversationId);
-    const { body } = await this.#http.request("POST", path, { ...options, json: outgoing });
-    return check(sentMessage, body, `POST ${path}`);
-  }
-}
-
-/** Posts and their comments. */
-export class Posts {
-  readonly #http: Http;
-
-  constructor(http: Http) {
-    this.#http = http;
-  }
-
-  /** Makes a post. Scope: `posts:write`. Not repeated on failure. */
-  async create(
-    outgoing: OutgoingMessage,
-    options: { signal?: AbortSignal } = {},
-  ): Promise<SentPost> {
-    const { body } = await this.#http.request("POST", "/posts", { ...options, json: outgoing });
-    return check(sentPost, body, "POST /posts");
-  }
-
-  /** A page of a post's comments. Scope: `read`. Order and paging are not documented. */
-  async comments(postId: string, options: PageOptions = {}): Promise<Page<Comment>> {
-    const path = commentsPath(postId);
-    const { body } = await this.#http.request("GET", path, paged(options));
-    return check(pageOf(post), body, `GET ${path}`);
-  }
-
-  /** Comments on a post. Scope: `comments:write`. Not repeated on failure. */
-  async comment(
-    postId: string,
-    outgoing: OutgoingMessage,
-    options: { signal?: AbortSignal } = {},
-  ): Promise<SentComment> {
-    const path = commentsPath(postId);
-    const { body } = await this.#http.request("POST", path, { ...options, json: outgoing });
-    return check(sentPost, body, `POST ${path}`);
-  }
-}
-
-function paged(options: PageOptions): RequestOptions {
-  const { limit, cursor, signal } = options;
-  return { query: { limit, cursor }, signal };
 }

@@ -2,7 +2,19 @@ import { ServiceBotError } from "../errors.ts";
 
 /** Where the messages of a conversation are, below `/api/v1`. */
 export function messagesPath(conversationId: string): string {
-  return `/dm/conversations/${segment(conversationId)}/messages`;
+  return `${conversationsPath}/${segment(conversationId)}/messages`;
+}
+
+export const conversationsPath = "/dm/conversations";
+
+/** Where an account is, below `/api/v1`. */
+export function userPath(username: string): string {
+  return `/users/${segment(username)}`;
+}
+
+/** Where a post is, below `/api/v1`. */
+export function postPath(postId: string): string {
+  return `/posts/${segment(postId)}`;
 }
 
 /** Where the comments on a post are, below `/api/v1`. */
@@ -18,5 +30,8 @@ export function commentsPath(postId: string): string {
  */
 function segment(id: string): string {
   if (!["", ".", ".."].includes(id)) return encodeURIComponent(id);
-  throw new ServiceBotError("INVALID_ID", `"${id}" cannot be the id of a conversation or a post.`);
+  throw new ServiceBotError(
+    "INVALID_ID",
+    `"${id}" cannot be the id of a conversation or a post, or the name of an account.`,
+  );
 }

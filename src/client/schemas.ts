@@ -1,11 +1,13 @@
 import { z } from "zod";
 import { ServiceBotError } from "../errors.ts";
 import type {
+  Conversation,
   Image,
   Message,
   Page,
   Post,
   Profile,
+  SearchHit,
   SentMessage,
   SentPost,
   Upload,
@@ -53,7 +55,30 @@ export const sentMessage: z.ZodType<SentMessage> = z.looseObject({
 export const sentPost: z.ZodType<SentPost> = z
   .looseObject({ id: orUndefined(text) })
   .catch({ id: undefined });
-export const profile: z.ZodType<Profile> = z.looseObject({ username: orUndefined(text) });
+export const profile: z.ZodType<Profile> = z.looseObject({
+  id: orUndefined(text),
+  username: orUndefined(text),
+  name: orUndefined(text),
+  avatarUrl: z.string().nullish(),
+  isBot: orUndefined(z.boolean()),
+});
+
+export const searchHit: z.ZodType<SearchHit> = z.looseObject({
+  id: orUndefined(text),
+  type: orUndefined(text),
+});
+
+export const conversation: z.ZodType<Conversation> = z.looseObject({
+  id: text,
+  peer: z.looseObject({
+    username: text,
+    name: text,
+    avatarUrl: z.string().nullable().default(null),
+    isBot: z.boolean(),
+  }),
+  lastMessageAt: text,
+  lastMessage: z.looseObject({ text, fromBot: z.boolean() }),
+});
 
 export const upload: z.ZodType<Upload> = z.looseObject({
   key: text,

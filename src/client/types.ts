@@ -1,3 +1,5 @@
+import type { ImageInput } from "./images/source.ts";
+
 /**
  * Shapes of section 2 of the platform document. Objects may carry fields beyond those declared:
  * the platform adds fields without changing its version (section 9).
@@ -77,14 +79,41 @@ export interface Upload {
   readonly bytes: number;
 }
 
-/** An image to upload: where the platform finds it (https), or its bytes (at most 5 MB) and their type. */
-export type ImageSource =
-  | { readonly url: string }
-  | { readonly data: Uint8Array; readonly contentType: string };
-
-/** The bot's own profile. Fields are not documented; `username` is there where the platform sends it. */
+/** An account. Fields are not documented: these are there where the platform sends them, and so may others be. */
 export interface Profile {
+  readonly id?: string | undefined;
   readonly username?: string | undefined;
+  readonly name?: string | undefined;
+  readonly avatarUrl?: string | null | undefined;
+  readonly isBot?: boolean | undefined;
+  readonly [field: string]: unknown;
+}
+
+/** What is searched for. Fields besides `text` are sent as they are: the parameters are not documented. */
+export interface SearchQuery {
+  readonly text: string;
+  readonly [parameter: string]: string | undefined;
+}
+
+/** Something found. Fields are not documented; `type` may tell a post from an account. */
+export interface SearchHit {
+  readonly type?: string | undefined;
+  readonly id?: string | undefined;
+  readonly [field: string]: unknown;
+}
+
+/** A conversation of the bot with one person. */
+export interface Conversation {
+  readonly id: string;
+  readonly peer: {
+    readonly username: string;
+    readonly name: string;
+    readonly avatarUrl: string | null;
+    readonly isBot: boolean;
+  };
+  /** ISO 8601, UTC. */
+  readonly lastMessageAt: string;
+  readonly lastMessage: { readonly text: string; readonly fromBot: boolean };
 }
 
 /** One page of a listing, newest first. `nextCursor` is null on the last page. */
@@ -106,13 +135,22 @@ export interface EventPage {
 /** Text, images, or both. At least one is required (section 4, "Attaching images"). */
 export interface OutgoingMessage {
   readonly text?: string | undefined;
-  /** At most 4 keys of uploaded images. */
+  /**
+   * Images: bytes, a Blob, a stream, a path, an https address, or the key of an upload (docs/images.md). With
+   * `imageKeys` at most 4. They are uploaded side by side.
+   */
+  readonly images?: readonly ImageInput[] | undefined;
+  /** The keys of uploads; they come before `images`. */
   readonly imageKeys?: readonly string[] | undefined;
 }
 
-export interface PageOptions {
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface PageOptions extends CallOptions {
   /** 1 to 50. The platform's default is not documented. */
   readonly limit?: number | undefined;
+  /** The `nextCursor` of the page before. */
   readonly cursor?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
 }

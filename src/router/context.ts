@@ -1,6 +1,6 @@
 import type { Client } from "../client/client.ts";
+import type { ImageInput } from "../client/images/source.ts";
 import type {
-  ImageSource,
   Message,
   OutgoingMessage,
   Sent,
@@ -68,7 +68,7 @@ export interface Context<T extends string = string> {
    *
    * @throws {ServiceBotError} LEASE_LOST
    */
-  upload(image: ImageSource): Promise<Upload>;
+  upload(image: ImageInput): Promise<Upload>;
   /**
    * The newest messages of the conversation, newest first (1 to 50, default 50). For `dm.message`.
    *

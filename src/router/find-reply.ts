@@ -1,13 +1,5 @@
 import type { Client } from "../client/client.ts";
-import type {
-  Comment,
-  Message,
-  OutgoingMessage,
-  Page,
-  Post,
-  SentComment,
-  SentMessage,
-} from "../client/types.ts";
+import type { Comment, Message, Page, Post, SentComment, SentMessage } from "../client/types.ts";
 import { type Effect, howToSettle, type OpenIntent } from "../core/step.ts";
 import { ServiceBotError } from "../errors.ts";
 
@@ -25,6 +17,14 @@ const UNKNOWN_CLOCK_SLACK_MS = 300_000;
 
 /** Beyond this many pages of 50 it cannot be told whether the reply is there. */
 const MAX_PAGES = 20;
+
+/** What is remembered of a write that was begun: enough to know it again. */
+export interface Asked {
+  readonly text?: string | undefined;
+  readonly imageCount: number;
+  /** The platform's time, in ms since 1970; absent where it was not known yet. */
+  readonly at?: number | undefined;
+}
 
 /** What a step has made. */
 export type Kind = "dm" | "comment" | "post";
@@ -106,7 +106,7 @@ export function isOlder(
 
 /** No effect of the intent is older, in milliseconds since 1970 on the platform's clock. */
 function earliest({ request, startedAt }: OpenIntent, client: Client): number {
-  const { at }: { at?: number } = JSON.parse(request);
+  const { at }: Asked = JSON.parse(request);
   if (at !== undefined) return at - CLOCK_SLACK_MS;
   return startedAt + client.clockOffsetMs - UNKNOWN_CLOCK_SLACK_MS;
 }
@@ -119,14 +119,14 @@ export function sameContent(
   { text, images }: Pick<Post, "text" | "images">,
   intent: OpenIntent,
 ): boolean {
-  const request: OutgoingMessage = JSON.parse(intent.request);
-  if (images.length !== (request.imageKeys?.length ?? 0)) return false;
-  return text.trim() === (request.text ?? "").trim();
+  const asked: Asked = JSON.parse(intent.request);
+  if (images.length !== asked.imageCount) return false;
+  return text.trim() === (asked.text ?? "").trim();
 }
 
 /** @throws {ServiceBotError} STEP_UNCERTAIN when there is no end to it */
 export async function* readPages<T>(
-  read: (cursor: string | undefined) => Promise<Page<T>>,
+  read: (cursor: string | undefined) => PromiseLike<Page<T>>,
 ): AsyncGenerator<T> {
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {

@@ -1,6 +1,6 @@
 import type { Client } from "../client/client.ts";
+import type { ImageInput } from "../client/images/source.ts";
 import type {
-  ImageSource,
   OutgoingMessage,
   SentComment,
   SentMessage,
@@ -9,7 +9,7 @@ import type {
 } from "../client/types.ts";
 import type { Effect, Step } from "../core/step.ts";
 import { findPost } from "./find-post.ts";
-import { findComment, findMessage, type Kind, refOf } from "./find-reply.ts";
+import { type Asked, findComment, findMessage, type Kind, refOf } from "./find-reply.ts";
 
 /** The writes of the API as steps: how to do each, and how to find it again after a crash. */
 
@@ -40,7 +40,7 @@ export function messageStep(
   { client, signal }: WriteScope,
 ): Step<SentMessage> {
   return {
-    ...write(name, message, client),
+    ...write(name, client, message),
     place: () => `dm:${conversationId}`,
     run: async () => named("dm", await client.dms.send(conversationId, message, { signal })),
     find: (intent) => findMessage(client, conversationId, intent, signal),
@@ -54,7 +54,7 @@ export function commentStep(
   { client, signal }: WriteScope,
 ): Step<SentComment> {
   return {
-    ...write(name, { ...message, postId }, client),
+    ...write(name, client, message, { postId }),
     place: (request) => `post:${postOf(request)}`,
     run: async () => named("comment", await client.posts.comment(postId, message, { signal })),
     find: (intent) => findComment(client, postOf(intent.request), intent, signal),
@@ -67,7 +67,7 @@ export function postStep(
   { client, signal }: WriteScope,
 ): Step<SentPost> {
   return {
-    ...write(name, message, client),
+    ...write(name, client, message),
     place: () => "posts",
     run: async () => named("post", await client.posts.create(message, { signal })),
     find: (intent) => findPost(client, intent, signal),
@@ -77,7 +77,7 @@ export function postStep(
 /** Uploads are repeated rather than looked for: one that is not used costs nothing. */
 export function uploadStep(
   name: string,
-  image: ImageSource,
+  image: ImageInput,
   { client, signal }: WriteScope,
 ): Step<Upload> {
   return {
@@ -96,13 +96,21 @@ function postOf(request: string): string {
   return postId;
 }
 
-function write(name: string, request: object, client: Client) {
+function write(
+  name: string,
+  client: Client,
+  { text, images = [], imageKeys = [] }: OutgoingMessage,
+  where: object = {},
+) {
+  const imageCount = images.length + imageKeys.length;
+  // Images are uploaded and attached, and both once more should a key have expired.
+  const calls = images.length === 0 ? 1 : 4;
   return {
     name,
     // The platform's time of the intent: what ours was then is not known any more once it has been set.
-    request: () => JSON.stringify({ ...request, at: client.platformNow() }),
-    // The wait for a place in the budget is between the intent and the call.
-    inFlightMs: client.longestCallMs + SETTLE_MS,
+    request: () =>
+      JSON.stringify({ text, imageCount, ...where, at: client.platformNow() } satisfies Asked),
+    inFlightMs: calls * client.longestCallMs + SETTLE_MS,
     repeatable: false,
   };
 }

@@ -24,6 +24,7 @@ test("every TypeScript example compiles, strictly", { timeout: 60_000 }, async (
   }
   const paths = {
     "service-bot": [join(root, "src/index.ts")],
+    "service-bot/client": [join(root, "src/client/index.ts")],
     "service-bot/testing": [join(root, "src/testing/index.ts")],
   };
   const compilerOptions = { paths, isolatedDeclarations: false, declaration: false };

@@ -15,7 +15,7 @@ function poll(delivery: "auto" | "polling") {
   const poller = new Poller({
     inbox: new SqliteInbox({ file: ":memory:", clock }),
     client: {
-      events: ({ since }, { purpose } = {}) => {
+      events: ({ since } = {}, { purpose } = {}) => {
         purposes.push(purpose);
         return log.events(since === undefined ? {} : { since });
       },

@@ -10,7 +10,7 @@ import { structureProblem } from "./structure/structure.ts";
  *
  * @param what names the image in messages, such as `"./cat.png"`
  * @returns its kind, by its bytes
- * @throws {InputError} platformCode TOO_LARGE, VALIDATION
+ * @throws {ApiError} TOO_LARGE, VALIDATION
  */
 export function checkImage(bytes: Uint8Array, what = "The image"): ImageKind {
   if (bytes.length === 0) refuse("VALIDATION", `${what} is empty.`);

@@ -14,7 +14,7 @@ export interface Content {
  * The rules of "Attaching images" in section 4 of the platform document. Text of spaces alone is text:
  * what the platform makes of it is not shown, and neither is how long a text may be.
  *
- * @throws {InputError} platformCode EMPTY, TOO_MANY_IMAGES
+ * @throws {ApiError} EMPTY, TOO_MANY_IMAGES
  */
 export function checkContent({ text = "", images = [], imageKeys = [] }: Content): void {
   const count = images.length + imageKeys.length;

@@ -4,7 +4,7 @@ import { refuse } from "./refuse.ts";
 /**
  * The bytes of `data:image/png;base64,…`. What it says about its type is not read: the bytes tell.
  *
- * @throws {InputError} without a platformCode for another encoding, or TOO_LARGE
+ * @throws {ServiceBotError} INVALID_OPTION for another encoding; {ApiError} TOO_LARGE
  */
 export function fromDataUrl(text: string): Uint8Array {
   const comma = text.indexOf(",");

@@ -6,7 +6,7 @@ import { refuse } from "./refuse.ts";
  */
 export const MAX_IMAGE_BYTES = 5_242_880;
 
-/** @throws {InputError} platformCode TOO_LARGE */
+/** @throws {ApiError} TOO_LARGE */
 export function tooLarge(what: string): never {
   return refuse(
     "TOO_LARGE",

@@ -14,7 +14,7 @@ export type PreparedImage =
 /**
  * Reads and checks an image; sends nothing. Whatever is wrong with it is known after this.
  *
- * @throws {InputError} platformCode BLOCKED_HOST, TOO_LARGE, VALIDATION; none where it cannot be read
+ * @throws {ApiError} BLOCKED_HOST, TOO_LARGE, VALIDATION; {ServiceBotError} INVALID_OPTION where it cannot be read
  * @throws the reason of the signal, or the error of a stream
  */
 export async function prepareImage(

@@ -10,7 +10,7 @@ const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 /**
  * The bytes of a file, of which no more than the limit is ever read.
  *
- * @throws {InputError} TOO_LARGE, or without a platformCode where it is no file that can be read
+ * @throws {ApiError} TOO_LARGE; {ServiceBotError} INVALID_OPTION where it is no file that can be read
  */
 export async function readImageFile(
   path: string,
@@ -61,7 +61,7 @@ async function readAll(
   }
 }
 
-/** @throws {InputError} */
+/** @throws {ServiceBotError} INVALID_OPTION */
 function unreadable(path: string, cause: unknown): never {
   const why = reasons.find(([code]) => hasCode(cause, code))?.[1] ?? messageOf(cause);
   const hints = hasCode(cause, "ENOENT")

@@ -21,7 +21,7 @@ const readings = new WeakMap<object, Promise<Uint8Array<ArrayBuffer>>>();
  * The bytes of a stream. It is stopped as soon as it has given more than an image may have. Reading the
  * same stream again gives the same bytes, or fails as it did.
  *
- * @throws {InputError} TOO_LARGE, or without a platformCode for a stream that gives no bytes
+ * @throws {ApiError} TOO_LARGE; {ServiceBotError} INVALID_OPTION for a stream that gives no bytes
  * @throws the reason of the signal, and whatever the stream fails with
  */
 export async function readStream(

@@ -8,7 +8,7 @@ import { type ImageBytes, isBlob } from "./source.ts";
  * All bytes of an image, in a copy, so that what was checked is what is sent. Never more than the limit
  * is held.
  *
- * @throws {InputError} as {@link readStream} does
+ * @throws as {@link readStream} does
  */
 export async function readBytes(
   bytes: ImageBytes,

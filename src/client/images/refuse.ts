@@ -1,29 +1,23 @@
-import { ServiceBotError } from "../../errors.ts";
+import { apiErrorOf, type PlatformCode, ServiceBotError } from "../../errors.ts";
 
 /** The codes of section 7 of the platform document that are given without asking the platform. */
-export type LocalCode = "EMPTY" | "TOO_MANY_IMAGES" | "TOO_LARGE" | "VALIDATION" | "BLOCKED_HOST";
-
-/** What was to be sent cannot be sent; nothing of it was. */
-export class InputError extends ServiceBotError {
-  override readonly name = "InputError";
-  /** What the platform would have answered; undefined where it would never have been asked. */
-  readonly platformCode: LocalCode | undefined;
-
-  constructor(platformCode: LocalCode | undefined, message: string, options?: ErrorOptions) {
-    super("INVALID_OPTION", message, options);
-    this.platformCode = platformCode;
-  }
-}
+export type LocalCode = Extract<
+  PlatformCode,
+  "EMPTY" | "TOO_MANY_IMAGES" | "TOO_LARGE" | "VALIDATION" | "BLOCKED_HOST"
+>;
 
 /**
- * Every refusal of this folder.
+ * Every refusal of this folder; nothing was sent.
  *
- * @throws {InputError} INVALID_OPTION
+ * @param code what the platform would have answered (with 400); undefined where it would never have been asked
+ * @throws {ApiError} with that code, and `local` set
+ * @throws {ServiceBotError} INVALID_OPTION without one
  */
 export function refuse(
-  platformCode: LocalCode | undefined,
+  code: LocalCode | undefined,
   message: string,
   options?: ErrorOptions,
 ): never {
-  throw new InputError(platformCode, message, options);
+  if (code === undefined) throw new ServiceBotError("INVALID_OPTION", message, options);
+  throw apiErrorOf(message, { status: 400, platformCode: code, local: true, ...options });
 }

@@ -52,7 +52,7 @@ const EXPECTED =
 /**
  * Tells what is meant; reads nothing.
  *
- * @throws {InputError} without a platformCode, or BLOCKED_HOST for an address other than https
+ * @throws {ServiceBotError} INVALID_OPTION; {ApiError} BLOCKED_HOST for an address other than https
  */
 export function sourceOf(input: ImageInput): Source {
   if (typeof input === "string") return fromText(input);

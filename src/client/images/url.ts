@@ -9,7 +9,7 @@ const localNames = /(^|\.)(localhost|local|internal|lan|intranet|corp|home|home\
  * (section 4 of the platform document) as far as the address alone tells. Names are not looked up.
  *
  * @returns the address in its normal spelling
- * @throws {InputError} platformCode BLOCKED_HOST; the message shows neither credentials nor the query
+ * @throws {ApiError} BLOCKED_HOST; the message shows neither credentials nor the query
  */
 export function checkImageUrl(address: string | URL): string {
   const url = URL.parse(String(address));

@@ -26,7 +26,7 @@ describe("the size", () => {
 
   test("5 MB and one byte are TOO_LARGE", async () => {
     const error = await refusal(() => checkImage(pngOf(MAX_IMAGE_BYTES + 1)));
-    expect(error).toMatchObject({ code: "INVALID_OPTION", platformCode: "TOO_LARGE" });
+    expect(error).toMatchObject({ code: "TOO_LARGE", platformCode: "TOO_LARGE" });
     expect(error.message).toContain("larger than 5 MB (5242880 bytes)");
   });
 

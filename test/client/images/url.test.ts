@@ -50,7 +50,7 @@ describe("BLOCKED_HOST before anything is sent", () => {
   test.each(localHosts)("https://%s", async (host) => {
     for (const url of [`https://${host}/a.png`, `HTTPS://${host}:8443/a.png?x=1`]) {
       const error = await refusal(() => checkImageUrl(url));
-      expect(error, url).toMatchObject({ code: "INVALID_OPTION", platformCode: "BLOCKED_HOST" });
+      expect(error, url).toMatchObject({ code: "BLOCKED_HOST", platformCode: "BLOCKED_HOST" });
       expect(error.message).toMatch(/not on the public internet|is not a URL/);
     }
   });

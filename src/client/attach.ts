@@ -1,0 +1,69 @@
+import { ApiError } from "../errors.ts";
+import { checkContent } from "./images/content.ts";
+import { type PreparedImage, prepareImages } from "./images/prepare.ts";
+import type { OutgoingMessage, Upload } from "./types.ts";
+
+/** The body of a write, as the platform takes it (section 4, "Attaching images"). */
+export interface Outgoing {
+  readonly text?: string | undefined;
+  readonly imageKeys?: readonly string[] | undefined;
+}
+
+/** An image that is not uploaded yet. */
+export type Unsent = Exclude<PreparedImage, { readonly key: string }>;
+
+export interface Writing<T> {
+  readonly upload: (image: Unsent, signal: AbortSignal) => Promise<Upload>;
+  readonly send: (outgoing: Outgoing) => Promise<T>;
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * Uploads the images of a message, side by side, and sends it. Where a key turns out to be of no use any more,
+ * for it has expired or was consumed, what can be uploaded again is uploaded again, once.
+ *
+ * @throws {ApiError} EMPTY, TOO_MANY_IMAGES and what is wrong with an image, before anything is sent
+ */
+export async function sendWithImages<T>(
+  { text, images = [], imageKeys = [] }: OutgoingMessage,
+  { upload, send, signal }: Writing<T>,
+): Promise<T> {
+  checkContent({ text, images, imageKeys });
+  const prepared = await prepareImages(images, { signal });
+  const attempt = async () => {
+    const keys = [...imageKeys, ...(await keysOf(prepared, upload, signal))];
+    return await send({
+      ...(text === undefined ? {} : { text }),
+      ...(keys.length === 0 ? {} : { imageKeys: keys }),
+    });
+  };
+  try {
+    return await attempt();
+  } catch (error) {
+    const canRepeat = prepared.some((image) => !("key" in image));
+    if (!(canRepeat && error instanceof ApiError && error.code === "INVALID_IMAGE_KEY"))
+      throw error;
+    return await attempt();
+  }
+}
+
+/** The first failure ends the other uploads. */
+async function keysOf(
+  prepared: readonly PreparedImage[],
+  upload: Writing<unknown>["upload"],
+  signal: AbortSignal | undefined,
+): Promise<string[]> {
+  const failed = new AbortController();
+  const either = AbortSignal.any(signal ? [failed.signal, signal] : [failed.signal]);
+  const uploads = prepared.map(async (image) =>
+    "key" in image ? image.key : (await upload(image, either)).key,
+  );
+  try {
+    return await Promise.all(uploads);
+  } catch (error) {
+    failed.abort(error);
+    // Nothing is left running when this is over.
+    await Promise.allSettled(uploads);
+    throw error;
+  }
+}

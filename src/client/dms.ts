@@ -1,0 +1,63 @@
+import { sendWithImages } from "./attach.ts";
+import type { Http } from "./http.ts";
+import type { Listing } from "./listing.ts";
+import { conversationsPath, messagesPath } from "./paths.ts";
+import { list } from "./reading.ts";
+import { check, conversation, message, sentMessage } from "./schemas.ts";
+import type {
+  CallOptions,
+  Conversation,
+  Message,
+  OutgoingMessage,
+  PageOptions,
+  SentMessage,
+} from "./types.ts";
+import { uploadImage } from "./upload.ts";
+
+/** Direct messages: reply-only, in conversations that somebody else began. Scope: `dm`. */
+export class Dms {
+  readonly #http: Http;
+
+  constructor(http: Http) {
+    this.#http = http;
+  }
+
+  /** The bot's conversations that have received messages, newest first. */
+  conversations(options: PageOptions = {}): Listing<Conversation> {
+    return list(this.#http, conversationsPath, conversation, options);
+  }
+
+  /**
+   * The messages of a conversation, newest first.
+   *
+   * @throws {NotFoundError} NOT_FOUND when the bot takes no part in it
+   */
+  messages(conversationId: string, options: PageOptions = {}): Listing<Message> {
+    return list(this.#http, messagesPath(conversationId), message, options);
+  }
+
+  /**
+   * Sends a message: text, images or both. It is tried again only where it is certain that it was not sent.
+   *
+   * @throws {ContentError} EMPTY, TOO_LONG, GROUP_UNSUPPORTED
+   * @throws {ImageError} TOO_MANY_IMAGES, INVALID_IMAGE_KEY, and what is wrong with an image
+   * @throws {AccessError} BLOCKED, AGENT_SCOPE_MISSING
+   * @throws {NotFoundError} NOT_FOUND
+   * @throws {LimitError} QUOTA_EXCEEDED
+   */
+  async send(
+    conversationId: string,
+    outgoing: OutgoingMessage,
+    { signal }: CallOptions = {},
+  ): Promise<SentMessage> {
+    const path = messagesPath(conversationId);
+    return await sendWithImages(outgoing, {
+      signal,
+      upload: (image, abort) => uploadImage(this.#http, image, { signal: abort }),
+      send: async (json) => {
+        const { body } = await this.#http.request("POST", path, { signal, json });
+        return check(sentMessage, body, `POST ${path}`);
+      },
+    });
+  }
+}

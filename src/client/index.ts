@@ -1,0 +1,50 @@
+/** The public names of `service-bot/client`: the API of the platform, without a bot. */
+
+export type { BackoffOptions, Random } from "../core/backoff.ts";
+export type { Clock, TimerOptions } from "../core/clock.ts";
+export {
+  AccessError,
+  ApiError,
+  type ApiErrorCode,
+  type ApiErrorDetails,
+  ContentError,
+  type ErrorCode,
+  ImageError,
+  LimitError,
+  NetworkError,
+  NotFoundError,
+  type PlatformCode,
+  platformCodes,
+  ServiceBotError,
+  UnavailableError,
+} from "../errors.ts";
+export type { BreakerChange } from "./breaker.ts";
+export type { BudgetWait, RequestsStatus } from "./budget.ts";
+export { Client, type ClientOptions } from "./client.ts";
+export type { Dms } from "./dms.ts";
+export type { Fetch, LogPurpose, RequestReport } from "./http.ts";
+export type { ImageBytes, ImageInput } from "./images/source.ts";
+export { Listing } from "./listing.ts";
+export type { Posts } from "./posts.ts";
+export type {
+  CallOptions,
+  Comment,
+  Conversation,
+  EventPage,
+  Image,
+  Message,
+  OutgoingMessage,
+  Page,
+  PageOptions,
+  Post,
+  Profile,
+  SearchHit,
+  SearchQuery,
+  Sent,
+  SentComment,
+  SentMessage,
+  SentPost,
+  Upload,
+} from "./types.ts";
+export type { UploadOptions } from "./upload.ts";
+export type { Users } from "./users.ts";

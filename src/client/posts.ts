@@ -1,0 +1,77 @@
+import { sendWithImages } from "./attach.ts";
+import type { Http } from "./http.ts";
+import type { Listing } from "./listing.ts";
+import { commentsPath, postPath } from "./paths.ts";
+import { list } from "./reading.ts";
+import { check, post, sentPost } from "./schemas.ts";
+import type {
+  CallOptions,
+  Comment,
+  OutgoingMessage,
+  PageOptions,
+  Post,
+  SentComment,
+  SentPost,
+} from "./types.ts";
+import { uploadImage } from "./upload.ts";
+
+/** Posts and their comments. */
+export class Posts {
+  readonly #http: Http;
+
+  constructor(http: Http) {
+    this.#http = http;
+  }
+
+  /**
+   * A post. Scope: `read`.
+   *
+   * @throws {NotFoundError} NOT_FOUND
+   */
+  async get(postId: string, { signal }: CallOptions = {}): Promise<Post> {
+    const path = postPath(postId);
+    const { body } = await this.#http.request("GET", path, { signal });
+    return check(post, body, `GET ${path}`);
+  }
+
+  /**
+   * Makes a post: text, images or both. It is tried again only where it is certain that it was not made.
+   * Scope: `posts:write`.
+   *
+   * @throws {ContentError} EMPTY, TOO_LONG
+   * @throws {ImageError} TOO_MANY_IMAGES, INVALID_IMAGE_KEY, and what is wrong with an image
+   * @throws {AccessError} AGENT_SCOPE_MISSING
+   */
+  async create(outgoing: OutgoingMessage, options: CallOptions = {}): Promise<SentPost> {
+    return await this.#write("/posts", outgoing, options);
+  }
+
+  /** The comments on a post. Scope: `read`. Their order is not documented. */
+  comments(postId: string, options: PageOptions = {}): Listing<Comment> {
+    return list(this.#http, commentsPath(postId), post, options);
+  }
+
+  /** Comments on a post, as {@link create} makes one. Scope: `comments:write`. */
+  async comment(
+    postId: string,
+    outgoing: OutgoingMessage,
+    options: CallOptions = {},
+  ): Promise<SentComment> {
+    return await this.#write(commentsPath(postId), outgoing, options);
+  }
+
+  async #write(
+    path: string,
+    outgoing: OutgoingMessage,
+    { signal }: CallOptions,
+  ): Promise<SentPost> {
+    return await sendWithImages(outgoing, {
+      signal,
+      upload: (image, abort) => uploadImage(this.#http, image, { signal: abort }),
+      send: async (json) => {
+        const { body } = await this.#http.request("POST", path, { signal, json });
+        return check(sentPost, body, `POST ${path}`);
+      },
+    });
+  }
+}

@@ -1,0 +1,25 @@
+import type { z } from "zod";
+import type { Http } from "./http.ts";
+import { checkLimit, Listing } from "./listing.ts";
+import { check, pageOf } from "./schemas.ts";
+import type { PageOptions } from "./types.ts";
+
+/** A listing with `limit` and `cursor`, as the document shows them for conversations and messages. */
+export function list<T>(
+  http: Http,
+  path: string,
+  item: z.ZodType<T>,
+  { limit, cursor, signal }: PageOptions,
+  query: Readonly<Record<string, string | undefined>> = {},
+): Listing<T> {
+  checkLimit({ limit });
+  const request = `GET ${path}`;
+  const read = async (at: string | undefined) => {
+    const { body } = await http.request("GET", path, {
+      signal,
+      query: { ...query, limit, cursor: at },
+    });
+    return check(pageOf(item), body, request);
+  };
+  return new Listing(read, cursor, request);
+}
