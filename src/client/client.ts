@@ -115,7 +115,7 @@ export class Client {
 
   /** The feed. Scope: `read`. Order, paging and whose posts are in it are not documented. */
   feed(options: PageOptions = {}): Listing<Post> {
-    return list(this.#http, "/feed", post, options);
+    return list(this.#http, () => "/feed", post, options);
   }
 
   /**
@@ -123,7 +123,7 @@ export class Client {
    * the query as they are, and of a hit no field is certain.
    */
   search({ text, ...others }: SearchQuery, options: PageOptions = {}): Listing<SearchHit> {
-    return list(this.#http, "/search", searchHit, options, { q: text, ...others });
+    return list(this.#http, () => "/search", searchHit, options, { q: text, ...others });
   }
 
   /**

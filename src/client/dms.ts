@@ -24,7 +24,7 @@ export class Dms {
 
   /** The bot's conversations that have received messages, newest first. */
   conversations(options: PageOptions = {}): Listing<Conversation> {
-    return list(this.#http, conversationsPath, conversation, options);
+    return list(this.#http, () => conversationsPath, conversation, options);
   }
 
   /**
@@ -33,7 +33,7 @@ export class Dms {
    * @throws {NotFoundError} NOT_FOUND when the bot takes no part in it
    */
   messages(conversationId: string, options: PageOptions = {}): Listing<Message> {
-    return list(this.#http, messagesPath(conversationId), message, options);
+    return list(this.#http, () => messagesPath(conversationId), message, options);
   }
 
   /**

@@ -10,7 +10,8 @@ export type ReadPage<T> = (cursor: string | undefined) => Promise<Page<T>>;
 
 /**
  * A listing of the platform: awaited it is one page, iterated it is every item, page after page, as far as
- * the loop goes. Nothing is asked for before that.
+ * the loop goes. Nothing is asked for before that, and what it was made with is looked at then: an id or a `limit`
+ * that cannot be rejects, as everything else does.
  *
  *     const { items, nextCursor } = await client.dms.messages(id);
  *     for await (const message of client.dms.messages(id)) { … }
@@ -20,11 +21,11 @@ export class Listing<T> implements Promise<Page<T>>, AsyncIterable<T> {
   readonly [Symbol.toStringTag] = "Listing";
   readonly #read: ReadPage<T>;
   readonly #from: string | undefined;
-  readonly #request: string;
+  readonly #request: () => string;
   #first: Promise<Page<T>> | undefined;
 
   /** @param request what it is called in errors */
-  constructor(read: ReadPage<T>, from: string | undefined, request: string) {
+  constructor(read: ReadPage<T>, from: string | undefined, request: () => string) {
     this.#read = read;
     this.#from = from;
     this.#request = request;
@@ -52,7 +53,7 @@ export class Listing<T> implements Promise<Page<T>>, AsyncIterable<T> {
 
   /** Page after page, asked for anew. */
   async *pages(): AsyncGenerator<Page<T>, void, undefined> {
-    const trail = new Trail(this.#request);
+    const trail = new Trail(this.#request());
     let cursor = this.#from;
     for (;;) {
       const page = await this.#read(cursor);

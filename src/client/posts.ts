@@ -48,7 +48,7 @@ export class Posts {
 
   /** The comments on a post. Scope: `read`. Their order is not documented. */
   comments(postId: string, options: PageOptions = {}): Listing<Comment> {
-    return list(this.#http, commentsPath(postId), post, options);
+    return list(this.#http, () => commentsPath(postId), post, options);
   }
 
   /** Comments on a post, as {@link create} makes one. Scope: `comments:write`. */

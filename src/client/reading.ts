@@ -7,19 +7,19 @@ import type { PageOptions } from "./types.ts";
 /** A listing with `limit` and `cursor`, as the document shows them for conversations and messages. */
 export function list<T>(
   http: Http,
-  path: string,
+  path: () => string,
   item: z.ZodType<T>,
   { limit, cursor, signal }: PageOptions,
   query: Readonly<Record<string, string | undefined>> = {},
 ): Listing<T> {
-  checkLimit({ limit });
-  const request = `GET ${path}`;
+  const request = () => `GET ${path()}`;
   const read = async (at: string | undefined) => {
-    const { body } = await http.request("GET", path, {
+    checkLimit({ limit });
+    const { body } = await http.request("GET", path(), {
       signal,
       query: { ...query, limit, cursor: at },
     });
-    return check(pageOf(item), body, request);
+    return check(pageOf(item), body, request());
   };
   return new Listing(read, cursor, request);
 }

@@ -81,6 +81,8 @@ describe("a client with a budget", () => {
     void client.events({}, { purpose: "audit" });
     void client.me();
     void client.posts.create({ text: "hi" }).catch(() => undefined);
+    // A write has its images looked at before it is a request.
+    await clock.advance(0);
     expect(client.requests).toEqual({ perMinute: 4, left: 0, waiting: 4 });
     await clock.advance(4_000);
     expect(calls).toEqual(["POST /posts", "GET /me", "GET /events"].map((c) => `${c} at 60000`));

@@ -135,10 +135,15 @@ test.each(["", ".", ".."])("an id %j is refused before anything is sent", async 
   };
   const client = new Client({ baseUrl: "http://platform.test", apiKey: "sbk_x", fetch });
   const refused = { code: "INVALID_ID" };
-  await expect(client.dms.messages(id)).rejects.toMatchObject(refused);
+  for (const listing of [client.dms.messages(id), client.posts.comments(id)]) {
+    await expect(listing).rejects.toMatchObject(refused);
+    await expect(listing.pages().next()).rejects.toMatchObject(refused);
+    await expect(listing[Symbol.asyncIterator]().next()).rejects.toMatchObject(refused);
+  }
   await expect(client.dms.send(id, { text: "hi" })).rejects.toMatchObject(refused);
-  await expect(client.posts.comments(id)).rejects.toMatchObject(refused);
+  await expect(client.posts.get(id)).rejects.toMatchObject(refused);
   await expect(client.posts.comment(id, { text: "hi" })).rejects.toMatchObject(refused);
+  await expect(client.users.get(id)).rejects.toMatchObject(refused);
   expect(sent).toEqual([]);
   await client.dms.messages("...");
   expect(sent).toHaveLength(1);

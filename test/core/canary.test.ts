@@ -132,7 +132,7 @@ describe("a bot that meets every kind of failure", () => {
       "SIGNATURE_MISMATCH",
       "BODY_INVALID",
       "an onError observer failed",
-      '"lastPollError":{"code":"API_ERROR","status":400}',
+      '"lastPollError":{"code":"VALIDATION","status":400}',
       '"deadLetters":',
     ]) {
       expect(output).toContain(told);

@@ -177,9 +177,11 @@ describe("a reply is a step", () => {
     const ctx = createContext(job, client);
     await ctx.reply("plain");
     await ctx.reply({ text: "with a picture", imageKeys: ["k_1"] });
+    await ctx.reply({ images: [{ key: "k_2" }], imageKeys: ["k_3"] });
     expect(job.steps.ran.map(({ request }) => JSON.parse(request()) as unknown)).toEqual([
-      { text: "plain" },
-      { text: "with a picture", imageKeys: ["k_1"] },
+      { text: "plain", imageCount: 0 },
+      { text: "with a picture", imageCount: 1 },
+      { imageCount: 2 },
     ]);
   });
 
@@ -203,9 +205,9 @@ describe("a reply is a step", () => {
     const job = jobFor("dm.message");
     await createContext(job, client).reply("hello");
     const [step] = job.steps.ran;
-    expect(JSON.parse(step?.request() ?? "")).toEqual({ text: "hello", at: now });
+    expect(JSON.parse(step?.request() ?? "")).toEqual({ text: "hello", imageCount: 0, at: now });
     now += 5_000;
-    expect(JSON.parse(step?.request() ?? "")).toEqual({ text: "hello", at: now });
+    expect(JSON.parse(step?.request() ?? "")).toEqual({ text: "hello", imageCount: 0, at: now });
     await createContext(jobFor("dm.message"), client).reply("again");
     expect(asked.filter((path) => path.endsWith("/me"))).toHaveLength(1);
   });
@@ -294,7 +296,7 @@ describe("comment, post and upload are steps", () => {
     const { client, platform } = fakeClient();
     const job = jobFor("follow");
     const ctx = createContext(job, client);
-    const { key } = await ctx.upload({ data: new Uint8Array([1, 2]), contentType: "image/png" });
+    const { key } = await ctx.upload({ url: "https://example.com/a.png" });
     await ctx.post({ text: "news", imageKeys: [key] });
     await ctx.comment("p_1", "one");
     await ctx.comment("p_2", "one");
@@ -343,7 +345,7 @@ describe("comment, post and upload are steps", () => {
     const job = jobFor("follow");
     await createContext(job, client).comment("p_2", "hello");
     const found = await job.steps.ran[0]?.find?.({
-      request: JSON.stringify({ text: "hello", postId: "p_1" }),
+      request: JSON.stringify({ text: "hello", imageCount: 0, postId: "p_1" }),
       startedAt: Date.parse("2026-01-01T00:00:00Z"),
       claimed: async () => new Set(),
     });

@@ -70,7 +70,7 @@ interface IntentOptions {
 
 function intent({ text = "hello", claimed = [], at = startedAt }: IntentOptions = {}): OpenIntent {
   return {
-    request: JSON.stringify({ text, at: at ?? undefined }),
+    request: JSON.stringify({ text, imageCount: 0, at: at ?? undefined }),
     startedAt,
     claimed: async (refs) => new Set(refs.filter((ref) => claimed.includes(ref))),
   };
@@ -185,7 +185,7 @@ describe.each(ways)("what an earlier run may have said, as $kind", ({ kind, find
         { id: "picture", text: "", images: 1 },
       ],
     ]);
-    const open: OpenIntent = { ...intent(), request: JSON.stringify({ imageKeys: ["k_1"] }) };
+    const open: OpenIntent = { ...intent(), request: JSON.stringify({ imageCount: 1 }) };
     expect(await find(client, open)).toMatchObject({ result: { id: "picture" } });
   });
 
