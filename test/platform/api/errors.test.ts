@@ -3,8 +3,7 @@ import { type ErrorBody, request, runPlatform } from "../support/platform.ts";
 
 test.each([
   ["GET", "/api/v1/nothing"],
-  ["GET", "/api/v1/search"],
-  ["POST", "/api/v1/uploads"],
+  ["POST", "/api/v1/likes"],
   ["GET", "/api/v1"],
   ["GET", "/control/nothing"],
   ["GET", "/nothing"],

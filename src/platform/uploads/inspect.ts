@@ -1,0 +1,26 @@
+import { imageSize } from "image-size";
+import { type ImageKind, imageKindOf } from "../../core/image-kind.ts";
+
+export interface ImageFacts {
+  readonly kind: ImageKind;
+  /** Pixels, from the file's header. */
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Looks at the bytes of an image; undefined when they are none of the five kinds. */
+export function inspect(bytes: Uint8Array): ImageFacts | undefined {
+  const kind = imageKindOf(bytes);
+  if (kind === undefined) return undefined;
+  try {
+    const { width, height } = imageSize(bytes);
+    return isSize(width) && isSize(height) ? { kind, width, height } : undefined;
+  } catch {
+    // It throws for a header that is cut off or makes no sense.
+    return undefined;
+  }
+}
+
+function isSize(pixels: number): boolean {
+  return Number.isInteger(pixels) && pixels > 0;
+}
