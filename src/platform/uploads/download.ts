@@ -1,6 +1,6 @@
 import { promises as dns, type LookupAddress } from "node:dns";
-import type { IncomingMessage } from "node:http";
-import { Agent, request as httpsRequest } from "node:https";
+import type { ClientRequest, IncomingMessage } from "node:http";
+import { Agent, request as httpsRequest, type RequestOptions } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import type { Clock } from "../../core/clock.ts";
 import { messageOf } from "../../errors.ts";
@@ -18,10 +18,17 @@ export const DOWNLOAD_TIME_LIMIT_MS = 10_000;
  */
 export type Download = (url: string, signal: AbortSignal) => Promise<Uint8Array>;
 
+/** Opens a request, like `request` of node:https. */
+export type Open = (
+  url: URL,
+  options: RequestOptions,
+  onResponse: (response: IncomingMessage) => void,
+) => ClientRequest;
+
 /** The parts of a download. All but the clock are there for its tests, which stay on this machine. */
 export interface DownloadParts {
   readonly clock: Clock;
-  readonly open?: typeof httpsRequest;
+  readonly open?: Open;
   readonly resolve?: (host: string) => Promise<readonly LookupAddress[]>;
   readonly isAllowed?: (address: string) => boolean;
 }
