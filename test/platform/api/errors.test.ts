@@ -25,6 +25,9 @@ test("GET / tells a visitor how to talk to the bot", async () => {
 test.each([
   ["DELETE", "/api/v1/posts/p_1", "GET"],
   ["PUT", "/api/v1/dm/conversations/c_1/messages", "GET, POST"],
+  ["GET", "/api/v1/uploads", "POST"],
+  ["POST", "/api/v1/search", "GET"],
+  ["DELETE", "/api/v1/users/ada", "GET"],
   ["DELETE", "/control/webhook", "GET, PUT"],
 ])("%s %s is answered with 405 and the methods %s", async (method, path, allow) => {
   const platform = await runPlatform();

@@ -3,6 +3,14 @@ import type { ImageKind } from "../../../src/core/image-kind.ts";
 import type { Platform } from "../../../src/platform/index.ts";
 import { type Answer, type ErrorBody, request } from "./platform.ts";
 
+/** An image inside content; messages have no `thumbUrl`. */
+export interface Image {
+  readonly url: string;
+  readonly thumbUrl?: string | null;
+  readonly width: number;
+  readonly height: number;
+}
+
 export interface Upload {
   readonly key: string;
   readonly url: string;

@@ -22,7 +22,7 @@ export interface ImageServer {
 
 /** A server on this machine that stands in for one of the internet; it closes with the test. */
 export async function imageServer(
-  respond?: (response: ServerResponse) => void,
+  respond?: (response: ServerResponse, path: string) => void,
 ): Promise<ImageServer> {
   const png = await image();
   const asked: string[] = [];
@@ -31,7 +31,7 @@ export async function imageServer(
     asked.push(incoming.url ?? "");
     incoming.socket.once("close", () => closed.resolve());
     if (respond === undefined) response.writeHead(200, { "content-type": "image/png" }).end(png);
-    else respond(response);
+    else respond(response, incoming.url ?? "");
   });
   await new Promise<void>((resolve) => {
     server.listen(0, "127.0.0.1", resolve);
