@@ -12,7 +12,7 @@ function post(platform: { url: string } & Parameters<typeof request>[0], key: st
   return request(platform, "POST", "/api/v1/posts", { body: { imageKeys: [key] } });
 }
 
-/** The number of images in a state file that nobody uses any more. */
+/** The number of images in a state file that no platform uses any more. */
 function rowsIn(stateFile: string): unknown {
   const db = new Sqlite(stateFile);
   const rows = db.prepare("SELECT count(*) FROM image").pluck().get();
@@ -31,6 +31,17 @@ test("a key is valid for an hour of the platform's clock", async () => {
   const late = await post(platform, other.key);
   expect(late.status).toBe(400);
   expect(late.body.error.code).toBe("INVALID_IMAGE_KEY");
+});
+
+test("an upload whose removal is late is over all the same", async () => {
+  const clock = new ManualClock();
+  // As on a machine that slept.
+  const late = { now: () => clock.now(), timer: () => () => {} };
+  const platform = await runPlatform({ clock: late });
+  const upload = await newUpload(platform);
+  clock.advance(HOUR_MS);
+  expect((await post(platform, upload.key)).status).toBe(400);
+  expect((await fetch(upload.url)).status).toBe(404);
 });
 
 test("what is not attached is removed after an hour; what is attached stays", async () => {
