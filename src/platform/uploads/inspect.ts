@@ -13,7 +13,9 @@ export function inspect(bytes: Uint8Array): ImageFacts | undefined {
   const kind = imageKindOf(bytes);
   if (kind === undefined) return undefined;
   try {
-    const { width, height } = imageSize(bytes);
+    // A copy in memory of its own: of a Buffer, which shares its memory with others, image-size reads on
+    // behind the end, and would take what is there for the size.
+    const { width, height } = imageSize(new Uint8Array(bytes));
     return isSize(width) && isSize(height) ? { kind, width, height } : undefined;
   } catch {
     // It throws for a header that is cut off or makes no sense.

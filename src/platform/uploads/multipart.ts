@@ -6,9 +6,6 @@ import { imageTooLarge, MAX_IMAGE_BYTES } from "./limits.ts";
 /** The one part that an upload has (section 4). */
 const PART = "file";
 
-/** More than one, so that a second part is seen and refused. */
-const MAX_PARTS = 2;
-
 /** The headers of a part, in bytes. */
 const MAX_HEADER_BYTES = 8 * 1024;
 
@@ -57,7 +54,7 @@ function openParser(request: IncomingMessage): BusboyInstance {
   try {
     return new Busboy({
       headers: { ...headers, "content-type": contentType },
-      limits: { fileSize: MAX_IMAGE_BYTES, parts: MAX_PARTS, headerSize: MAX_HEADER_BYTES },
+      limits: { fileSize: MAX_IMAGE_BYTES, headerSize: MAX_HEADER_BYTES },
       // With or without a file name: what counts is its name and its bytes.
       isPartAFile: () => true,
     });

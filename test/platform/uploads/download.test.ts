@@ -24,6 +24,15 @@ test.each([204, 401, 404, 500])("an answer with %i is no image", async (status) 
   await expect(server.download()).rejects.toMatchObject({ status: 400, code: "NOT_IMAGE" });
 });
 
+test("the connection of an answer that is not wanted is closed", async () => {
+  const server = await imageServer((response) => {
+    response.writeHead(404);
+    response.write("and so on");
+  });
+  await expect(server.download()).rejects.toMatchObject({ code: "NOT_IMAGE" });
+  await server.closed;
+});
+
 test("5 MB are taken, and one byte more is not, be it announced or not", async () => {
   const whole = await imageOf(MAX_IMAGE_BYTES);
   const fits = await imageServer((response) => response.end(whole));
@@ -80,6 +89,12 @@ test("a name that does not resolve is refused", async () => {
   const server = await imageServer();
   const resolve = () => Promise.reject(new Error("getaddrinfo ENOTFOUND"));
   await expect(server.download({ resolve })).rejects.toMatchObject({ code: "BLOCKED_HOST" });
+});
+
+test("a name without addresses is refused", async () => {
+  const server = await imageServer();
+  const answer = server.download({ resolve: async () => [] });
+  await expect(answer).rejects.toThrow("the name has no address");
 });
 
 test.each(["", "a.png", "//example.org/a.png", "https://", "https://exa mple.org/"])(

@@ -23,6 +23,12 @@ async function post(platform: Platform, body: Buffer, type = "multipart/form-dat
   return { status: response.status, body: (await response.json()) as ErrorBody };
 }
 
+test("a form without parts is told what it lacks", async () => {
+  const platform = await runPlatform();
+  const { body } = await post(platform, end);
+  expect(body.error.message).toBe("The file part `file` is missing.");
+});
+
 test.each(["", '; filename="a.png"', `${CRLF}Content-Type: text/html`])(
   "the part is found by its name, with the headers %j",
   async (headers) => {

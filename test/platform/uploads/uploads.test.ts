@@ -75,6 +75,11 @@ test("the address of an image does not give its key away", async () => {
   expect(one.url).not.toContain(one.key.slice("img_".length));
 });
 
+/** The header of a GIF of this size, in base64. */
+function gif(width: number, height: number): string {
+  return Buffer.from([...Buffer.from("GIF89a"), width, 0, height, 0, 0, 0, 0]).toString("base64");
+}
+
 const pixel = "iVBORw0KGgo=";
 const cases: readonly (readonly [string, unknown])[] = [
   ["nothing", {}],
@@ -85,16 +90,36 @@ const cases: readonly (readonly [string, unknown])[] = [
   ["a type without bytes", { contentType: "image/png" }],
   ["a type of another kind", { dataBase64: pixel, contentType: "image/svg+xml" }],
   ["a type that is no image", { dataBase64: pixel, contentType: "text/html" }],
-  ["no base64", { dataBase64: "%%%", contentType: "image/png" }],
-  ["base64 for URLs", { dataBase64: "_-8=", contentType: "image/png" }],
-  ["base64 without padding", { dataBase64: "iVBORw0KGgo", contentType: "image/png" }],
-  ["a data URL", { dataBase64: `data:image/png;base64,${pixel}`, contentType: "image/png" }],
+  ["a width of 0", { dataBase64: gif(0, 1), contentType: "image/gif" }],
+  ["a height of 0", { dataBase64: gif(1, 0), contentType: "image/gif" }],
+  ["a size that is cut off", { dataBase64: "R0lGODlhAQ==", contentType: "image/gif" }],
   ["no bytes", { dataBase64: "", contentType: "image/png" }],
   ["bytes that are no image", { dataBase64: "aGVsbG8=", contentType: "image/png" }],
   ["a header that is cut off", { dataBase64: pixel, contentType: "image/png" }],
   ["a URL that is none", { url: "images/a.png" }],
   ["a URL that is a number", { url: 5 }],
 ];
+
+test.each([
+  ["line breaks", (text: string) => text.replace(/^.{8}/, "$&\n")],
+  ["no padding", (text: string) => text.replace(/=+$/, "")],
+  ["the alphabet for URLs", (text: string) => text.replaceAll("+", "-").replaceAll("/", "_")],
+  ["a data: prefix", (text: string) => `data:image/png;base64,${text}`],
+  ["other characters", (text: string) => `${text.slice(0, 8)}%%${text.slice(8)}`],
+])("base64 of an image with %s: 400 VALIDATION", async (_, spell) => {
+  const platform = await runPlatform();
+  // One byte short of a multiple of three, so that there is padding, and with every character.
+  const bytes = Buffer.concat([await image(), Buffer.from([0xfb, 0xff, 0xbf])]);
+  const text = Buffer.concat([bytes, Buffer.alloc(2 - (bytes.byteLength % 3))]).toString("base64");
+  const upload = (dataBase64: string) =>
+    request(platform, "POST", "/api/v1/uploads", {
+      body: { dataBase64, contentType: "image/png" },
+    });
+  expect((await upload(text)).status).toBe(200);
+  const { status, body } = await upload(spell(text));
+  expect(status).toBe(400);
+  expect(body.error.message).toContain("dataBase64 must be standard base64");
+});
 
 test.each(cases)("%s: 400 VALIDATION", async (_, body) => {
   const platform = await runPlatform();
