@@ -128,6 +128,18 @@ test.each(cases)("%s: 400 VALIDATION", async (_, body) => {
   expect(answer.body.error.code).toBe("VALIDATION");
 });
 
+test("a JPEG is measured behind metadata of many segments", async () => {
+  const platform = await runPlatform();
+  const jpeg = await image("jpeg");
+  // Ten comments of nearly 64 KB each, right behind the start of the image.
+  const segment = Buffer.alloc(65_000, "x");
+  segment.set([0xff, 0xfe, (segment.length - 2) >> 8, (segment.length - 2) & 0xff]);
+  const comments = Array.from({ length: 10 }, () => segment);
+  const bytes = Buffer.concat([jpeg.subarray(0, 2), ...comments, jpeg.subarray(2)]);
+  const { body } = await uploadBytes(platform, bytes, { contentType: "image/jpeg" });
+  expect(body).toMatchObject({ width: 9, height: 7, bytes: bytes.byteLength });
+});
+
 test("a type that is not that of the bytes is told", async () => {
   const platform = await runPlatform();
   const jpeg = await image("jpeg");
