@@ -5,6 +5,18 @@ export type { BreakerChange } from "./client/breaker.ts";
 export type { BudgetWait, RequestsStatus } from "./client/budget.ts";
 export { Client, type ClientOptions } from "./client/client.ts";
 export type { Dms } from "./client/dms.ts";
+export {
+  AccessError,
+  ApiError,
+  type ApiErrorDetails,
+  ContentError,
+  ImageError,
+  LimitError,
+  NetworkError,
+  NotFoundError,
+  platformCodes,
+  UnavailableError,
+} from "./client/errors.ts";
 export type { Fetch, LogPurpose, RequestReport } from "./client/http.ts";
 export type { ImageBytes, ImageInput } from "./client/images/source.ts";
 export { Listing } from "./client/listing.ts";
@@ -37,23 +49,13 @@ export type { Clock, TimerOptions } from "./core/clock.ts";
 export type { HandlerOptions } from "./core/job.ts";
 export type { Logger, LogLevel } from "./core/logger.ts";
 export {
-  AccessError,
-  ApiError,
   type ApiErrorCode,
-  type ApiErrorDetails,
   ConfigError,
-  ContentError,
   type ErrorCode,
   GiveUp,
-  ImageError,
-  LimitError,
-  NetworkError,
-  NotFoundError,
   type PlatformCode,
-  platformCodes,
   RetryLater,
   ServiceBotError,
-  UnavailableError,
 } from "./errors.ts";
 export type { LaneOf } from "./events/lane.ts";
 export { eventTypes } from "./events/parse.ts";

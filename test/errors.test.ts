@@ -1,23 +1,17 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, expectTypeOf, test } from "vitest";
-import {
-  ApiError,
-  ConfigError,
-  type ErrorCode,
-  hasCode,
-  messageOf,
-  NetworkError,
-  ServiceBotError,
-} from "../src/errors.ts";
+import { ApiError, apiErrorOf, NetworkError, platformCodes } from "../src/client/errors.ts";
+import { ConfigError, type ErrorCode, hasCode, messageOf, ServiceBotError } from "../src/errors.ts";
 
 const source = readFileSync(new URL("../src/errors.ts", import.meta.url), "utf8");
 const catalogue = readFileSync(new URL("../docs/errors.md", import.meta.url), "utf8");
 
-/** The members of the union, in its order. */
+/** The members of the unions of codes, ours and the platform's; some are in both. */
 function codesOf(text: string): string[] {
-  const [, union = ""] = /export type ErrorCode =([^;]*);/.exec(text) ?? [];
-  return [...union.matchAll(/"([A-Z_]+)"/g)].map(([, code = ""]) => code);
+  const unions = [...text.matchAll(/export type (?:ErrorCode|PlatformCode) =([^;]*);/g)];
+  const codes = unions.flatMap(([, union = ""]) => [...union.matchAll(/"([A-Z_]+)"/g)]);
+  return [...new Set(codes.map(([, code = ""]) => code))];
 }
 
 /** The rows of the tables that begin with a code. */
@@ -32,9 +26,21 @@ describe("the catalogue in docs/errors.md", () => {
   const codes = codesOf(source);
   const rows = rowsOf(catalogue);
 
-  test("has every code of src/errors.ts, and no other, once each", () => {
+  test("has every code of src/errors.ts, ours and the platform's, and no other, once each", () => {
     expect(codes.length).toBeGreaterThan(30);
     expect(rows.map(({ code }) => code).sort()).toEqual([...codes].sort());
+  });
+
+  test("has the families of the platform's codes", () => {
+    const families = [...catalogue.matchAll(/^\| `(\w+Error)` \| (.*) \|$/gm)];
+    const documented = families.flatMap(([, family = "", cell = ""]) =>
+      [...cell.matchAll(/`([A-Z_]+)`/g)].map(([, code]) => `${code}: ${family}`),
+    );
+    const real = platformCodes.map((platformCode) => {
+      const { name } = apiErrorOf("x", { status: 400, platformCode });
+      return `${platformCode}: ${name}`;
+    });
+    expect(documented.sort()).toEqual(real.sort());
   });
 
   test("says of each what it means and what to do", () => {
@@ -67,6 +73,7 @@ describe("the catalogue in docs/errors.md", () => {
       "A_B",
       "C",
     ]);
+    expect(codesOf('export type PlatformCode = "D";\nexport type Other = "E";')).toEqual(["D"]);
     expect(rowsOf("| `A_B` | it broke | mend it |\n| code | x |")).toEqual([
       { code: "A_B", cells: ["it broke", "mend it"] },
     ]);

@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { Client } from "../client/client.ts";
+import { ApiError } from "../client/errors.ts";
 import { type Config, loadConfig } from "../config.ts";
-import { ApiError, ConfigError, messageOf } from "../errors.ts";
+import { ConfigError, messageOf } from "../errors.ts";
 import { localWebhookUrl, readDotEnv } from "./dot-env.ts";
 import { type Command, readArguments } from "./usage.ts";
 

@@ -1,4 +1,4 @@
-import { ApiError } from "../errors.ts";
+import { ApiError } from "./errors.ts";
 import { checkContent } from "./images/content.ts";
 import { type PreparedImage, prepareImages } from "./images/prepare.ts";
 import type { OutgoingMessage, Upload } from "./types.ts";

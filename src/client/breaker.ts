@@ -1,7 +1,7 @@
 import { type BackoffOptions, backoff, type Random } from "../core/backoff.ts";
 import type { Clock } from "../core/clock.ts";
-import { ApiError, NetworkError, outageOf } from "../errors.ts";
 import { Circuit, type Pass } from "./circuit.ts";
+import { ApiError, NetworkError, outageOf } from "./errors.ts";
 
 export interface BreakerOptions {
   readonly clock: Clock;

@@ -1,6 +1,6 @@
 import type { Random } from "../core/backoff.ts";
 import type { Clock } from "../core/clock.ts";
-import { NetworkError } from "../errors.ts";
+import { NetworkError } from "./errors.ts";
 import { Places } from "./places.ts";
 import { Turns } from "./turns.ts";
 import { type RequestKind, type Waiter, WaitingRoom } from "./waiting.ts";

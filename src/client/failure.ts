@@ -1,5 +1,5 @@
-import { type ApiError, apiErrorOf } from "../errors.ts";
 import { readErrorText } from "./body.ts";
+import { type ApiError, apiErrorOf } from "./errors.ts";
 
 /** Nobody means to be waited for longer than this, in milliseconds: a slip must not stop a lane for years. */
 const LONGEST_RETRY_AFTER_MS = 3_600_000;

@@ -1,7 +1,6 @@
 import type { Random } from "../core/backoff.ts";
 import type { Clock } from "../core/clock.ts";
 import { outOfRange, refuseProblems } from "../core/ranges.ts";
-import { NetworkError } from "../errors.ts";
 import { Breaker, type BreakerChange, type Permit } from "./breaker.ts";
 import {
   type BudgetWait,
@@ -10,6 +9,7 @@ import {
   RequestBudget,
   type RequestsStatus,
 } from "./budget.ts";
+import { NetworkError } from "./errors.ts";
 import type { RequestKind } from "./waiting.ts";
 
 export interface GateOptions {

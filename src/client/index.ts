@@ -3,25 +3,27 @@
 export type { BackoffOptions, Random } from "../core/backoff.ts";
 export type { Clock, TimerOptions } from "../core/clock.ts";
 export {
-  AccessError,
-  ApiError,
   type ApiErrorCode,
-  type ApiErrorDetails,
-  ContentError,
   type ErrorCode,
-  ImageError,
-  LimitError,
-  NetworkError,
-  NotFoundError,
   type PlatformCode,
-  platformCodes,
   ServiceBotError,
-  UnavailableError,
 } from "../errors.ts";
 export type { BreakerChange } from "./breaker.ts";
 export type { BudgetWait, RequestsStatus } from "./budget.ts";
 export { Client, type ClientOptions } from "./client.ts";
 export type { Dms } from "./dms.ts";
+export {
+  AccessError,
+  ApiError,
+  type ApiErrorDetails,
+  ContentError,
+  ImageError,
+  LimitError,
+  NetworkError,
+  NotFoundError,
+  platformCodes,
+  UnavailableError,
+} from "./errors.ts";
 export type { Fetch, LogPurpose, RequestReport } from "./http.ts";
 export type { ImageBytes, ImageInput } from "./images/source.ts";
 export { Listing } from "./listing.ts";

@@ -1,7 +1,7 @@
 import pRetry from "p-retry";
 import { type BackoffOptions, backoff, type Random } from "../core/backoff.ts";
 import { type Clock, sleep } from "../core/clock.ts";
-import { ApiError, NetworkError } from "../errors.ts";
+import { ApiError, NetworkError } from "./errors.ts";
 
 /** Between two tries of one call: it has a deadline, and somebody waits for it. In milliseconds. */
 const WAITS: BackoffOptions = { baseMs: 300, maxMs: 5_000, factor: 3 };

@@ -1,4 +1,5 @@
-import { messageOf, NetworkError } from "../errors.ts";
+import { messageOf } from "../errors.ts";
+import { NetworkError } from "./errors.ts";
 
 /** System errors after which the request cannot have reached the platform. */
 const neverConnected: ReadonlySet<string> = new Set([

@@ -1,5 +1,6 @@
+import { ApiError, NetworkError } from "../client/errors.ts";
 import { howToSettle } from "../core/step.ts";
-import { ApiError, findCause, messageOf, NetworkError, ServiceBotError } from "../errors.ts";
+import { findCause, messageOf, ServiceBotError } from "../errors.ts";
 
 /** What is known after the effect of a step has failed. */
 export type Doubt =

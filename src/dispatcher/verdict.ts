@@ -1,5 +1,6 @@
+import { outageOf } from "../client/errors.ts";
 import { type BackoffOptions, backoff, type Random } from "../core/backoff.ts";
-import { findCause, GiveUp, outageOf, RetryLater, ServiceBotError } from "../errors.ts";
+import { findCause, GiveUp, RetryLater, ServiceBotError } from "../errors.ts";
 
 /** What happens to an event after a run of its handler. All times in milliseconds. */
 export type Verdict =

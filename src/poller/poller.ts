@@ -1,7 +1,7 @@
+import { ApiError, outageOf } from "../client/errors.ts";
 import { backoff, type Random } from "../core/backoff.ts";
 import { type Clock, sleep } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
-import { ApiError, outageOf } from "../errors.ts";
 import { LogReader, type LogReaderOptions } from "./log-reader.ts";
 import {
   type FoundEvent,

@@ -1,11 +1,12 @@
-import { ApiError, type ErrorCode, ServiceBotError } from "../errors.ts";
+import { ApiError } from "../client/errors.ts";
+import { type ErrorCode, ServiceBotError } from "../errors.ts";
 import type { Mode } from "./mode.ts";
 
 /** Why the log could not be read: codes alone, for the sentences of a platform may quote anything. */
 export interface PollFailure {
   /** docs/errors.md has them all; INTERNAL is what has no code of ours. */
   readonly code: ErrorCode;
-  /** The platform's HTTP status, with API_ERROR and API_REDIRECT. */
+  /** The platform's HTTP status, where it refused the request. */
   readonly status: number | undefined;
 }
 

@@ -1,4 +1,4 @@
-import { ApiError } from "../errors.ts";
+import { ApiError } from "../client/errors.ts";
 import { orderKey } from "../events/id.ts";
 
 /**

@@ -1,7 +1,8 @@
 import type { Client } from "../client/client.ts";
+import { ApiError } from "../client/errors.ts";
 import type { Post, SentPost } from "../client/types.ts";
 import { type Effect, howToSettle, type OpenIntent } from "../core/step.ts";
-import { ApiError, ServiceBotError } from "../errors.ts";
+import { ServiceBotError } from "../errors.ts";
 import { adopt, isOlder, readPages, sameContent } from "./find-reply.ts";
 
 /**

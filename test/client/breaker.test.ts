@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { BreakerChange } from "../../src/client/breaker.ts";
 import { Client } from "../../src/client/client.ts";
-import { NetworkError, outageOf } from "../../src/errors.ts";
+import { NetworkError, outageOf } from "../../src/client/errors.ts";
 import { ManualClock } from "../../src/testing/manual-clock.ts";
 import { rejection } from "./api.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type BudgetWait, type Place, RequestBudget } from "../../src/client/budget.ts";
+import { NetworkError } from "../../src/client/errors.ts";
 import type { RequestKind } from "../../src/client/waiting.ts";
-import { NetworkError } from "../../src/errors.ts";
 import { ManualClock } from "../../src/testing/manual-clock.ts";
 import { rejection } from "./api.ts";
 

@@ -1,7 +1,8 @@
 import { type AddressInfo, createServer } from "node:net";
 import { describe, expect, test } from "vitest";
 import { Client } from "../../src/client/client.ts";
-import { ApiError, NetworkError, ServiceBotError } from "../../src/errors.ts";
+import { ApiError, NetworkError } from "../../src/client/errors.ts";
+import { ServiceBotError } from "../../src/errors.ts";
 import { ManualClock } from "../../src/testing/manual-clock.ts";
 import { apiKey, json, type Responder, rejection, serve } from "./api.ts";
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { ApiError } from "../../src/client/errors.ts";
 import { createLogger, type Logger, type LogLevel, logLevels } from "../../src/core/logger.ts";
 import { scrubber, showError } from "../../src/core/redact.ts";
-import { ApiError } from "../../src/errors.ts";
 
 const secret = "whsec_canary_3f9a";
 const apiKey = "key-canary-77b1";

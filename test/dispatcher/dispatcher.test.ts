@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { ApiError, NetworkError } from "../../src/client/errors.ts";
 import { systemClock } from "../../src/core/clock.ts";
-import { ApiError, GiveUp, NetworkError, RetryLater, ServiceBotError } from "../../src/errors.ts";
+import { GiveUp, RetryLater, ServiceBotError } from "../../src/errors.ts";
 import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
 import { message, messages } from "../support/inbox-events.ts";
 import { gate, harness } from "./harness.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { NetworkError, ServiceBotError } from "../../src/errors.ts";
+import { NetworkError } from "../../src/client/errors.ts";
+import { ServiceBotError } from "../../src/errors.ts";
 import { message, messages } from "../support/inbox-events.ts";
 import { gate, harness } from "./harness.ts";
 

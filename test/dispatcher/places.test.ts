@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
+import { NetworkError } from "../../src/client/errors.ts";
 import type { OpenIntent } from "../../src/core/step.ts";
-import { NetworkError } from "../../src/errors.ts";
 import type { Claim } from "../../src/inbox/inbox.ts";
 import { gate } from "./harness.ts";
 import { IN_FLIGHT, LEASE, StepWorld } from "./step-world.ts";

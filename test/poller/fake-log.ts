@@ -1,5 +1,5 @@
+import { ApiError } from "../../src/client/errors.ts";
 import type { EventPage } from "../../src/client/types.ts";
-import { ApiError } from "../../src/errors.ts";
 import { orderKey } from "../../src/events/id.ts";
 import type { ManualClock } from "../../src/testing/manual-clock.ts";
 

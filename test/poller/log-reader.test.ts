@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { ApiError } from "../../src/errors.ts";
+import { ApiError } from "../../src/client/errors.ts";
 import { defaultLane } from "../../src/events/lane.ts";
 import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
 import { CURSOR, LogReader, type LogReaderOptions } from "../../src/poller/log-reader.ts";

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { ApiError, NetworkError } from "../../src/client/errors.ts";
 import { sleep } from "../../src/core/clock.ts";
-import { ApiError, NetworkError } from "../../src/errors.ts";
 import { defaultLane } from "../../src/events/lane.ts";
 import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
 import type { Mode } from "../../src/poller/mode.ts";

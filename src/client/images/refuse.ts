@@ -1,4 +1,5 @@
-import { apiErrorOf, type PlatformCode, ServiceBotError } from "../../errors.ts";
+import { type PlatformCode, ServiceBotError } from "../../errors.ts";
+import { apiErrorOf } from "../errors.ts";
 
 /** The codes of section 7 of the platform document that are given without asking the platform. */
 export type LocalCode = Extract<

@@ -1,4 +1,5 @@
-import { ApiError, ServiceBotError } from "../../../src/errors.ts";
+import { ApiError } from "../../../src/client/errors.ts";
+import { ServiceBotError } from "../../../src/errors.ts";
 
 /** What an image was refused with. */
 export interface Refusal {

@@ -1,5 +1,5 @@
+import { ApiError } from "../../../src/client/errors.ts";
 import type { EventPage } from "../../../src/client/types.ts";
-import { ApiError } from "../../../src/errors.ts";
 import type { Schedule } from "./schedule.ts";
 
 /** An event of the simulated platform. Times are the simulation's, not the platform's own. */

@@ -1,7 +1,7 @@
 import { RequestBudget } from "../../../src/client/budget.ts";
+import { NetworkError } from "../../../src/client/errors.ts";
 import type { LogPurpose } from "../../../src/client/http.ts";
 import { type Clock, sleep } from "../../../src/core/clock.ts";
-import { NetworkError } from "../../../src/errors.ts";
 import type { Random } from "../../faults/random.ts";
 
 export interface HandlersOptions {

@@ -1,0 +1,168 @@
+import { type ApiErrorCode, findCause, type PlatformCode, ServiceBotError } from "../errors.ts";
+
+/** What is known of a refusal. */
+export interface ApiErrorDetails {
+  /** The HTTP status; of a refusal before anything was sent the one that the platform would have answered. */
+  readonly status: number;
+  /** The platform's code as it came. */
+  readonly platformCode?: string | undefined;
+  readonly retryAfterMs?: number | undefined;
+  readonly requestId?: string | undefined;
+  readonly local?: boolean | undefined;
+  readonly cause?: unknown;
+}
+
+/**
+ * The platform refused a request (section 7 of the platform document), or would have: what can be checked
+ * beforehand is refused here, with the same code. The families below say what kind of refusal it is.
+ */
+export class ApiError extends ServiceBotError {
+  override readonly name: string = "ApiError";
+  declare readonly code: ApiErrorCode;
+  readonly status: number;
+  /** The platform's own code as it came, also one that is newer than this version; absent where there was none. */
+  readonly platformCode: string | undefined;
+  /** How long the platform asks to wait (`Retry-After`), in milliseconds, an hour at most. */
+  readonly retryAfterMs: number | undefined;
+  /** What the platform calls this request, for its support; absent where it does not say. */
+  readonly requestId: string | undefined;
+  /** True when it was refused before anything was sent. */
+  readonly local: boolean;
+
+  constructor(message: string, details: ApiErrorDetails) {
+    super(apiCodeOf(details), message, "cause" in details ? { cause: details.cause } : {});
+    this.status = details.status;
+    this.platformCode = details.platformCode;
+    this.retryAfterMs = details.retryAfterMs;
+    this.requestId = details.requestId;
+    this.local = details.local ?? false;
+  }
+
+  /**
+   * Whether the same request may succeed later although nobody changes anything: after 408, 425, 429 (limits and
+   * quotas) and 5xx; `retryAfterMs` says when, where the platform does.
+   */
+  get retryable(): boolean {
+    return this.status >= 500 || retryableStatuses.has(this.status);
+  }
+}
+
+const retryableStatuses: ReadonlySet<number> = new Set([408, 425, 429]);
+
+/** An image cannot be used: its address, size or kind, or the key of its upload. */
+export class ImageError extends ApiError {
+  override readonly name = "ImageError";
+}
+
+/** What was to be said, or asked for, is not right: empty, too long, of a wrong shape, for a group. */
+export class ContentError extends ApiError {
+  override readonly name = "ContentError";
+}
+
+/** The token is missing, unknown or without the scope (401, 403), or somebody has blocked somebody. */
+export class AccessError extends ApiError {
+  override readonly name = "AccessError";
+}
+
+/** There is no such thing, or the bot has no part in it: the platform does not tell which (404). */
+export class NotFoundError extends ApiError {
+  override readonly name = "NotFoundError";
+}
+
+/** Too many requests in a minute, or a daily quota is used up (429). */
+export class LimitError extends ApiError {
+  override readonly name = "LimitError";
+}
+
+/** The platform cannot do it at present (5xx). */
+export class UnavailableError extends ApiError {
+  override readonly name = "UnavailableError";
+}
+
+type Family = typeof ApiError;
+
+/** The platform's codes with the family of each. */
+const families: { readonly [C in PlatformCode]: Family } = {
+  BLOCKED_HOST: ImageError,
+  NOT_IMAGE: ImageError,
+  TOO_LARGE: ImageError,
+  INVALID_IMAGE_KEY: ImageError,
+  TOO_MANY_IMAGES: ImageError,
+  NOT_CONFIGURED: UnavailableError,
+  VALIDATION: ContentError,
+  EMPTY: ContentError,
+  TOO_LONG: ContentError,
+  GROUP_UNSUPPORTED: ContentError,
+  AGENT_SCOPE_MISSING: AccessError,
+  BLOCKED: AccessError,
+  NOT_FOUND: NotFoundError,
+  QUOTA_EXCEEDED: LimitError,
+};
+
+const familyByStatus: ReadonlyMap<number, Family> = new Map<number, Family>([
+  [400, ContentError],
+  [401, AccessError],
+  [403, AccessError],
+  [404, NotFoundError],
+  [413, ContentError],
+  [415, ContentError],
+  [422, ContentError],
+  [429, LimitError],
+]);
+
+/** Every code of the platform that this version knows. */
+export const platformCodes: readonly PlatformCode[] = Object.keys(families) as PlatformCode[];
+
+/** The error of the family that the code, or else the status, belongs to. */
+export function apiErrorOf(message: string, details: ApiErrorDetails): ApiError {
+  const { status, platformCode = "" } = details;
+  const byStatus = status >= 500 ? UnavailableError : (familyByStatus.get(status) ?? ApiError);
+  return new (isPlatformCode(platformCode) ? families[platformCode] : byStatus)(message, details);
+}
+
+function apiCodeOf({ status, platformCode = "" }: ApiErrorDetails): ApiErrorCode {
+  if (status >= 300 && status < 400) return "API_REDIRECT";
+  return isPlatformCode(platformCode) ? platformCode : "API_ERROR";
+}
+
+function isPlatformCode(code: string): code is PlatformCode {
+  return Object.hasOwn(families, code);
+}
+
+/**
+ * No answer came from the platform.
+ * `sent` says whether the request can have reached it: false when the connection was never made.
+ */
+export class NetworkError extends ServiceBotError {
+  override readonly name = "NetworkError";
+  /** Whether the same request may succeed later: always. */
+  readonly retryable = true;
+  readonly sent: boolean;
+  /**
+   * With API_CIRCUIT_OPEN: how long until the platform is tried again; with API_BUDGET_SPENT: about how long
+   * until there is a place for the request. In milliseconds.
+   */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    code: "API_UNREACHABLE" | "API_TIMEOUT" | "API_CIRCUIT_OPEN" | "API_BUDGET_SPENT",
+    message: string,
+    options: ErrorOptions & { sent: boolean; retryAfterMs?: number },
+  ) {
+    super(code, message, options);
+    this.sent = options.sent;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}
+
+/** Statuses that speak of the platform's state, not of the request. */
+const outageStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
+/** The outage of the platform that an error is, or that it was wrapped around as a cause. */
+export function outageOf(error: unknown): ApiError | NetworkError | undefined {
+  return findCause(
+    error,
+    (at): at is ApiError | NetworkError =>
+      at instanceof NetworkError || (at instanceof ApiError && outageStatuses.has(at.status)),
+  );
+}
