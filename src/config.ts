@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { originProblem, tokenProblem } from "./core/access.ts";
 import { type LogLevel, logLevels } from "./core/logger.ts";
 import { ConfigError } from "./errors.ts";
 
@@ -209,9 +210,7 @@ function integer(min: number, max: number): z.ZodType<number, string> {
 /** Milliseconds; 24 days is the longest that a timer takes. */
 const interval = integer(50, 2 ** 31 - 1);
 
-const token = z.string().refine((text) => /^[\x21-\x7e]+$/.test(text), {
-  error: "must be one word of visible characters, as an HTTP header needs it",
-});
+const token = checked(tokenProblem);
 
 /** Fewer characters after `whsec_` are a slip of the clipboard, and could be guessed. */
 const SHORTEST_SECRET = 8;
@@ -241,17 +240,16 @@ const path: z.ZodType<string, string> = z
   })
   .transform((text) => text.replace(/(?<=.)\/+$/, ""));
 
-const origin: z.ZodType<string, string> = z.string().transform((text, context) => {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    context.addIssue("must be an http(s) address such as https://platform.example");
-  } else if (url.username !== "" || url.password !== "") {
-    context.addIssue("must not hold a user or a password");
-  } else if (url.pathname.replace(/\/+$/, "") !== "" || url.search !== "" || url.hash !== "") {
-    context.addIssue("must be the origin alone, without /api/v1 or any other path");
-  }
-  return url?.origin ?? "";
-});
+const origin: z.ZodType<string, string> = checked(originProblem).transform(
+  (text) => URL.parse(text)?.origin ?? "",
+);
+
+function checked(problemOf: (text: string) => string | undefined): z.ZodType<string, string> {
+  return z.string().superRefine((text, context) => {
+    const problem = problemOf(text);
+    if (problem !== undefined) context.addIssue(problem);
+  });
+}
 
 const database: z.ZodType<string, string> = z.string().transform((text, context) => {
   if (/^postgres(ql)?:/.test(text)) {

@@ -3,6 +3,7 @@
 export { Bot } from "./bot.ts";
 export type { BreakerChange } from "./client/breaker.ts";
 export type { BudgetWait, RequestsStatus } from "./client/budget.ts";
+export type { LogPurpose } from "./client/call.ts";
 export { Client, type ClientOptions } from "./client/client.ts";
 export type { Dms } from "./client/dms.ts";
 export {
@@ -17,7 +18,7 @@ export {
   platformCodes,
   UnavailableError,
 } from "./client/errors.ts";
-export type { Fetch, LogPurpose, RequestReport } from "./client/http.ts";
+export type { Fetch, RequestReport } from "./client/http.ts";
 export type { ImageBytes, ImageInput } from "./client/images/source.ts";
 export { Listing } from "./client/listing.ts";
 export type { Posts } from "./client/posts.ts";

@@ -8,6 +8,7 @@ const MAX_ERROR_BYTES = 2 * 1024 * 1024;
 
 /** The body of an answer that is 2xx. Empty, it is undefined. */
 export async function readJson(response: Response, request: string): Promise<unknown> {
+  const type = response.headers.get("content-type");
   const { text, isWhole } = await readText(response, MAX_ANSWER_BYTES);
   if (!isWhole) {
     throw invalid(
@@ -16,15 +17,24 @@ export async function readJson(response: Response, request: string): Promise<unk
     );
   }
   if (text === "") return undefined;
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    const what = /^\s*</.test(text)
-      ? "not JSON but a web page, as a proxy or a login form sends"
-      : "not JSON";
-    const origin = "Is SERVICE_BASE_URL the platform's origin?";
-    throw invalid(request, `the answer (${response.status}) is ${what}. ${origin}`, { cause });
+  if (isPerhapsJson(type)) {
+    try {
+      return JSON.parse(text);
+    } catch {
+      // The parser's words quote the answer.
+    }
   }
+  const what = /^\s*</.test(text)
+    ? "not JSON but a web page, as a proxy or a login form sends"
+    : `not JSON (${type === null ? "without a content type" : type.slice(0, 100)})`;
+  const origin = "Is SERVICE_BASE_URL the platform's origin?";
+  throw invalid(request, `the answer (${response.status}) is ${what}. ${origin}`);
+}
+
+/** `text/plain` is what servers say that say nothing about their JSON: then the text tells. */
+function isPerhapsJson(contentType: string | null): boolean {
+  const type = contentType?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  return type === "" || type === "text/plain" || /^\w+\/([\w.-]+\+)?json$/.test(type);
 }
 
 /** As much of an error's body as is of use; empty where it breaks off or cannot be read. */
@@ -57,6 +67,6 @@ function decode(chunks: readonly Uint8Array[]): string {
   return new TextDecoder().decode(Buffer.concat(chunks));
 }
 
-function invalid(request: string, what: string, options?: ErrorOptions): ServiceBotError {
-  return new ServiceBotError("API_INVALID_RESPONSE", `${request}: ${what}`, options);
+function invalid(request: string, what: string): ServiceBotError {
+  return new ServiceBotError("API_INVALID_RESPONSE", `${request}: ${what}`);
 }

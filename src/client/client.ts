@@ -1,7 +1,8 @@
 import { ServiceBotError } from "../errors.ts";
 import type { RequestsStatus } from "./budget.ts";
+import type { LogPurpose } from "./call.ts";
 import { Dms } from "./dms.ts";
-import { Http, type HttpOptions, type LogPurpose } from "./http.ts";
+import { Http, type HttpOptions } from "./http.ts";
 import { prepareImage } from "./images/prepare.ts";
 import type { ImageInput } from "./images/source.ts";
 import { checkLimit, type Listing } from "./listing.ts";

@@ -1,15 +1,17 @@
+import { originProblem, tokenProblem } from "../core/access.ts";
 import type { Random } from "../core/backoff.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
+import { outOfRange, refuseProblems, TIME_LIMIT } from "../core/ranges.ts";
 import { scrubber } from "../core/redact.ts";
 import { ServiceBotError } from "../errors.ts";
 import { readJson } from "./body.ts";
 import type { BreakerChange, Permit } from "./breaker.ts";
 import type { BudgetWait, RequestsStatus } from "./budget.ts";
+import { type Call, callOf, type Method, type RequestOptions } from "./call.ts";
 import { failureIn, readFailure } from "./failure.ts";
 import { Gate } from "./gate.ts";
 import { withRetries } from "./retries.ts";
 import { timedOut, unreachable } from "./transport.ts";
-import type { RequestKind } from "./waiting.ts";
 
 /** The part of `fetch` that the client calls. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -43,34 +45,6 @@ export interface RequestReport {
   readonly ms: number;
 }
 
-export interface RequestOptions {
-  readonly query?: Readonly<Record<string, string | number | undefined>>;
-  /** Sent as JSON. */
-  readonly json?: unknown;
-  /** Sent as multipart/form-data. */
-  readonly form?: FormData | undefined;
-  readonly signal?: AbortSignal | undefined;
-  /** A read of the event log on the bot's own behalf; whatever else it is counts as a handler's. */
-  readonly purpose?: LogPurpose | undefined;
-}
-
-/** Why the event log is read: to look for what the webhook lost, or because it brings nothing. */
-export type LogPurpose = "audit" | "poll";
-
-export type Method = "GET" | "POST";
-
-/** Everything about a call that does not change from one try to the next. */
-interface Call {
-  readonly method: Method;
-  readonly path: string;
-  readonly url: string;
-  readonly kind: RequestKind;
-  readonly headers: Record<string, string>;
-  readonly body: string | FormData | null;
-  /** What the platform's errors may quote, and ours must not. */
-  readonly quotable: readonly string[];
-}
-
 /** An answer whose body is JSON. */
 export interface Answer {
   readonly body: unknown;
@@ -86,21 +60,26 @@ export class Http {
   readonly #options: HttpOptions;
   readonly #fetch: Fetch;
   readonly #clock: Clock;
+  readonly #random: Random;
   readonly #gate: Gate;
   #offsetMs: number | undefined;
 
   /** @throws {ServiceBotError} INVALID_OPTION */
   constructor(options: HttpOptions) {
+    const { baseUrl, apiKey, timeoutMs = 10_000, retries = 2 } = options;
+    refuseProblems([
+      problem("baseUrl", originProblem(baseUrl)),
+      problem("apiKey", tokenProblem(apiKey)),
+      outOfRange("timeoutMs", timeoutMs, TIME_LIMIT),
+      outOfRange("retries", retries, { max: 10, whole: true }),
+    ]);
     this.#options = options;
     this.#fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
     this.#clock = options.clock ?? systemClock;
-    this.timeoutMs = options.timeoutMs ?? 10_000;
-    this.#retries = options.retries ?? 2;
-    this.#gate = new Gate({
-      ...options,
-      clock: this.#clock,
-      random: options.random ?? Math.random,
-    });
+    this.#random = options.random ?? Math.random;
+    this.timeoutMs = timeoutMs;
+    this.#retries = retries;
+    this.#gate = new Gate({ ...options, clock: this.#clock, random: this.#random });
   }
 
   /** How much of the budget is left; undefined where there is none. */
@@ -131,13 +110,7 @@ export class Http {
    */
   async request(method: Method, path: string, options: RequestOptions = {}): Promise<Answer> {
     const { signal, purpose } = options;
-    const call: Call = {
-      ...this.#content(options),
-      method,
-      path,
-      url: this.#url(path, options.query),
-      kind: purpose ?? (method === "GET" ? "read" : "write"),
-    };
+    const call = callOf(method, path, options, this.#options);
     signal?.throwIfAborted();
     const entered = this.#enter(call, signal);
     const permit = entered instanceof Promise ? await entered : entered;
@@ -146,16 +119,16 @@ export class Http {
     const cancel = this.#clock.timer(this.timeoutMs, () => deadline.abort());
     const both = AbortSignal.any(signal ? [deadline.signal, signal] : [deadline.signal]);
     try {
-      const first = this.#attempt(call, permit, both);
       return await withRetries(
+        // Each try passes the gate anew: it is a request to the budget, and news to the breaker.
         async (number) =>
-          number === 1 ? first : await this.#attempt(call, await this.#enter(call, both), both),
+          this.#attempt(call, number === 1 ? permit : await this.#enter(call, both), both),
         {
           method,
           // The poller has its own patience.
           retries: purpose === undefined ? this.#retries : 0,
           clock: this.#clock,
-          random: this.#options.random ?? Math.random,
+          random: this.#random,
           endsAt,
           signal: both,
         },
@@ -173,13 +146,13 @@ export class Http {
     }
   }
 
-  #enter({ method, path, kind }: Call, signal: AbortSignal | undefined): Permit | Promise<Permit> {
-    return this.#gate.enter(`${method} ${path.split("/", 2)[1]}`, kind, signal);
+  #enter({ operation, kind }: Call, signal: AbortSignal | undefined): Permit | Promise<Permit> {
+    return this.#gate.enter(operation, kind, signal);
   }
 
   /** One exchange, its body included. */
   async #attempt(call: Call, permit: Permit, signal: AbortSignal): Promise<Answer> {
-    const { method, path, url, headers, body, quotable } = call;
+    const { method, path, url, headers, body, secrets } = call;
     const request = `${method} ${path}`;
     const started = this.#clock.now();
     let status: number | undefined;
@@ -188,10 +161,7 @@ export class Http {
       const response = await this.#fetch(url, init);
       status = response.status;
       const date = this.#readDate(response);
-      const failure = {
-        now: date ?? this.#clock.now(),
-        scrub: scrubber([this.#options.apiKey, ...quotable]),
-      };
+      const failure = { now: date ?? this.#clock.now(), scrub: scrubber(secrets) };
       if (!response.ok) throw await readFailure(response, request, failure);
       const answer = await readJson(response, request);
       const refusal = failureIn(answer, response, request, failure);
@@ -210,29 +180,6 @@ export class Http {
     }
   }
 
-  #url(path: string, query: RequestOptions["query"] = {}): string {
-    const url = new URL(`${this.#options.baseUrl.replace(/\/+$/, "")}/api/v1${path}`);
-    for (const [name, value] of Object.entries(query)) {
-      if (value !== undefined) url.searchParams.set(name, String(value));
-    }
-    return url.href;
-  }
-
-  #content({ json, form }: RequestOptions): Pick<Call, "headers" | "body" | "quotable"> {
-    const headers = {
-      accept: "application/json",
-      authorization: `Bearer ${this.#options.apiKey}`,
-    };
-    // The boundary of a form is chosen by `fetch`, with the header that tells it.
-    if (form !== undefined) return { headers, body: form, quotable: [] };
-    if (json === undefined) return { headers, body: null, quotable: [] };
-    return {
-      headers: { ...headers, "content-type": "application/json" },
-      body: JSON.stringify(json),
-      quotable: textsOf(json),
-    };
-  }
-
   #readDate(response: Response): number | undefined {
     const date = Date.parse(response.headers.get("date") ?? "");
     if (Number.isNaN(date)) return undefined;
@@ -241,13 +188,6 @@ export class Http {
   }
 }
 
-/** Longer values are images, which nobody quotes. */
-function isQuotable(value: string): boolean {
-  return value.length < 100_000;
-}
-
-/** What somebody is about to be told; platforms quote it in their errors, ours do not. */
-function textsOf(body: unknown): string[] {
-  const fields: unknown[] = typeof body === "object" && body !== null ? Object.values(body) : [];
-  return fields.filter((value) => typeof value === "string").filter(isQuotable);
+function problem(name: string, what: string | undefined): string | undefined {
+  return what === undefined ? undefined : `${name} ${what}`;
 }

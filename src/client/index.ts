@@ -10,6 +10,7 @@ export {
 } from "../errors.ts";
 export type { BreakerChange } from "./breaker.ts";
 export type { BudgetWait, RequestsStatus } from "./budget.ts";
+export type { LogPurpose } from "./call.ts";
 export { Client, type ClientOptions } from "./client.ts";
 export type { Dms } from "./dms.ts";
 export {
@@ -24,7 +25,7 @@ export {
   platformCodes,
   UnavailableError,
 } from "./errors.ts";
-export type { Fetch, LogPurpose, RequestReport } from "./http.ts";
+export type { Fetch, RequestReport } from "./http.ts";
 export type { ImageBytes, ImageInput } from "./images/source.ts";
 export { Listing } from "./listing.ts";
 export type { Posts } from "./posts.ts";

@@ -22,7 +22,11 @@ export interface RetryOptions {
 
 /**
  * Tries again what may be tried again, within the deadline of the call. It waits as long as the platform asks
- * for, and gives up at once where that is too long.
+ * for, and gives up at once where that is too long. The loop is p-retry's rather than one inside a library around
+ * `fetch`: the budget, the breaker and our clock act on each try, and no copy of a body is made for a try that
+ * may not come.
+ *
+ * @throws what the last try threw; the reason of the signal when it aborts during a wait
  */
 export async function withRetries<T>(
   attempt: (number: number) => Promise<T>,
@@ -38,7 +42,8 @@ export async function withRetries<T>(
       const waitMs = Math.max(asked, backoff(WAITS, attemptNumber, random));
       if (clock.now() + waitMs >= endsAt) return false;
       await sleep(clock, waitMs, signal);
-      return !signal.aborted;
+      signal.throwIfAborted();
+      return true;
     },
   });
 }

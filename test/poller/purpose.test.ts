@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import type { LogPurpose } from "../../src/client/http.ts";
+import type { LogPurpose } from "../../src/client/call.ts";
 import { defaultLane } from "../../src/events/lane.ts";
 import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
 import { Poller } from "../../src/poller/poller.ts";

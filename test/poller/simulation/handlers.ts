@@ -1,6 +1,6 @@
 import { RequestBudget } from "../../../src/client/budget.ts";
+import type { LogPurpose } from "../../../src/client/call.ts";
 import { NetworkError } from "../../../src/client/errors.ts";
-import type { LogPurpose } from "../../../src/client/http.ts";
 import { type Clock, sleep } from "../../../src/core/clock.ts";
 import type { Random } from "../../faults/random.ts";
 

@@ -1,0 +1,24 @@
+/** What a client needs to reach the platform: the checks that the configuration and the client share. */
+
+/**
+ * What is wrong with the platform's origin, as the end of a sentence that begins with its name; undefined when
+ * nothing is. It never repeats a password that is in it.
+ */
+export function originProblem(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    return "must be an http(s) address such as https://platform.example";
+  }
+  if (url.username !== "" || url.password !== "") return "must not hold a user or a password";
+  if (url.pathname.replace(/\/+$/, "") !== "" || url.search !== "" || url.hash !== "") {
+    return "must be the origin alone, without /api/v1 or any other path";
+  }
+  return undefined;
+}
+
+/** The same of a bearer token; it is never repeated. A variable that is not set would else go out as "undefined". */
+export function tokenProblem(text: string): string | undefined {
+  return typeof text === "string" && /^[\x21-\x7e]+$/.test(text)
+    ? undefined
+    : "must be one word of visible characters, as an HTTP header needs it";
+}

@@ -1,0 +1,65 @@
+import { describe, expect, test } from "vitest";
+import { Client, type ClientOptions } from "../../src/client/client.ts";
+import { ServiceBotError } from "../../src/errors.ts";
+
+const good: ClientOptions = { baseUrl: "https://platform.example", apiKey: "sbk_1" };
+
+/** What the constructor throws. */
+function refusal(options: Partial<ClientOptions>): ServiceBotError {
+  try {
+    new Client({ ...good, ...options });
+  } catch (error) {
+    if (error instanceof ServiceBotError) return error;
+    throw error;
+  }
+  throw new Error("It was taken.");
+}
+
+describe("a client takes", () => {
+  test.each<Partial<ClientOptions>>([
+    {},
+    { baseUrl: "http://127.0.0.1:4400" },
+    { baseUrl: "https://platform.example/" },
+    { timeoutMs: 1 },
+    { retries: 0 },
+    { retries: 10 },
+    { retries: undefined },
+  ])("%j", (options) => {
+    expect(() => new Client({ ...good, ...options })).not.toThrow();
+  });
+});
+
+describe("a client refuses", () => {
+  test.each<[name: string, options: Partial<ClientOptions>]>([
+    ["baseUrl", { baseUrl: "" }],
+    ["baseUrl", { baseUrl: "platform.example" }],
+    ["baseUrl", { baseUrl: "ftp://platform.example" }],
+    ["baseUrl", { baseUrl: "https://platform.example/api/v1" }],
+    ["baseUrl", { baseUrl: "https://platform.example?a=1" }],
+    ["baseUrl", { baseUrl: "https://ada:opensesame@platform.example" }],
+    ["apiKey", { apiKey: "" }],
+    ["apiKey", { apiKey: "opensesame and more" }],
+    ["apiKey", { apiKey: "opensesame\r\nx-injected: 1" }],
+    ["apiKey", { apiKey: "opensesäme" }],
+    // What TypeScript would not let through, and JavaScript does.
+    ["apiKey", { apiKey: undefined as unknown as string }],
+    ["timeoutMs", { timeoutMs: 0 }],
+    ["timeoutMs", { timeoutMs: Number.NaN }],
+    ["timeoutMs", { timeoutMs: Number.POSITIVE_INFINITY }],
+    ["retries", { retries: -1 }],
+    ["retries", { retries: 11 }],
+    ["retries", { retries: 1.5 }],
+    ["maxRequestsPerMinute", { maxRequestsPerMinute: 0 }],
+  ])("%s: %j, and never shows a secret", (name, options) => {
+    const error = refusal(options);
+    expect(error.code).toBe("INVALID_OPTION");
+    expect(error.message).toMatch(new RegExp(`^${name} must `));
+    expect(`${error.stack}`).not.toMatch(/opensesame|injected/);
+  });
+
+  test("everything at once", () => {
+    const { message } = refusal({ baseUrl: "x", apiKey: "", timeoutMs: -1, retries: -1 });
+    for (const name of ["baseUrl", "apiKey", "timeoutMs", "retries"])
+      expect(message).toContain(name);
+  });
+});
