@@ -1,0 +1,207 @@
+import { describe, expect, test } from "vitest";
+import { Client } from "../../src/client/client.ts";
+import type { OutgoingMessage } from "../../src/client/types.ts";
+import { image } from "../platform/support/images.ts";
+import { rejection } from "./api.ts";
+
+interface Request {
+  readonly path: string;
+  readonly body: unknown;
+  readonly signal: AbortSignal | null | undefined;
+  readonly answer: (response: Response) => void;
+}
+
+/** A client whose requests wait until the test answers them. */
+function gated() {
+  const open: Request[] = [];
+  const all: string[] = [];
+  let arrived = Promise.withResolvers<void>();
+  const client = new Client({
+    baseUrl: "http://platform.test",
+    apiKey: "key",
+    retries: 0,
+    fetch: (url, { body, signal }) => {
+      const { promise, resolve, reject } = Promise.withResolvers<Response>();
+      signal?.addEventListener("abort", () => reject(signal.reason), { once: true });
+      const path = new URL(url).pathname.replace("/api/v1", "");
+      all.push(path);
+      const sent: unknown = typeof body === "string" ? JSON.parse(body) : body;
+      open.push({ path, body: sent, signal, answer: resolve });
+      arrived.resolve();
+      return promise;
+    },
+  });
+  /** The requests that are under way, once there are so many. */
+  const underWay = async (count: number): Promise<readonly Request[]> => {
+    while (open.length < count) {
+      await arrived.promise;
+      arrived = Promise.withResolvers();
+    }
+    return open.splice(0, count);
+  };
+  return { client, all, underWay };
+}
+
+const uploaded = (key: string) =>
+  Response.json({ key, url: "u", thumbUrl: "t", width: 1, height: 1, bytes: 1 });
+const made = () => Response.json({ id: "p_9" }, { status: 201 });
+const refused = (code: string, status = 400) => Response.json({ error: { code } }, { status });
+const address = (name: string) => ({ url: `https://example.com/${name}.png` });
+
+describe("images of a message", () => {
+  test("are uploaded side by side, and attached in their order, whichever is done first", async () => {
+    const { client, underWay } = gated();
+    const images = ["a", "b", "c", "d"].map(address);
+    const posting = client.posts.create({ text: "hi", images });
+    const uploads = await underWay(4);
+    for (const { path, body, answer } of uploads.toReversed()) {
+      expect(path).toBe("/uploads");
+      const { url } = body as { url: string };
+      answer(uploaded(`key of ${url.at(-5)}`));
+    }
+    const [post] = await underWay(1);
+    expect(post?.path).toBe("/posts");
+    const imageKeys = ["a", "b", "c", "d"].map((name) => `key of ${name}`);
+    expect(post?.body).toEqual({ text: "hi", imageKeys });
+    post?.answer(made());
+    expect(await posting).toEqual({ id: "p_9" });
+  });
+
+  test("come behind the ready keys; keys are not uploaded, also among the images", async () => {
+    const { client, all, underWay } = gated();
+    const images = [{ key: "k_2" }, address("a"), "k_4"];
+    const sending = client.dms.send("c_1", { images, imageKeys: ["k_1"] });
+    const [upload] = await underWay(1);
+    upload?.answer(uploaded("k_3"));
+    const [message] = await underWay(1);
+    expect(message?.body).toEqual({ imageKeys: ["k_1", "k_2", "k_3", "k_4"] });
+    const createdAt = "2026-01-01T00:00:00.000Z";
+    message?.answer(Response.json({ id: "m_1", conversationId: "c_1", createdAt }));
+    await sending;
+    expect(all).toHaveLength(2);
+  });
+
+  test("of which one fails are given up together, and nothing is posted", async () => {
+    const { client, all, underWay } = gated();
+    const posting = rejection(client.posts.comment("p_1", { images: ["a", "b"].map(address) }));
+    const [first, second] = await underWay(2);
+    second?.answer(refused("NOT_IMAGE"));
+    expect(await posting).toMatchObject({ code: "NOT_IMAGE" });
+    expect(first?.signal?.aborted).toBe(true);
+    expect(all).toEqual(["/uploads", "/uploads"]);
+  });
+
+  test("are given up with the call", async () => {
+    const { client, underWay } = gated();
+    const controller = new AbortController();
+    const reason = new Error("enough");
+    const options = { signal: controller.signal };
+    const posting = rejection(client.posts.create({ images: [address("a")] }, options));
+    const [upload] = await underWay(1);
+    controller.abort(reason);
+    expect(await posting).toBe(reason);
+    expect(upload?.signal?.aborted).toBe(true);
+  });
+
+  test("that are bytes are sent as a file", async () => {
+    const { client, underWay } = gated();
+    const bytes = await image("webp");
+    void client.posts.create({ images: [bytes] }).catch(() => undefined);
+    const [upload] = await underWay(1);
+    const form = upload?.body as FormData;
+    const file = form.get("file") as File;
+    expect(file.type).toBe("image/webp");
+    expect(Buffer.from(await file.arrayBuffer())).toEqual(bytes);
+  });
+});
+
+describe("an image whose key has expired or was consumed", () => {
+  test("is uploaded once more, also where it came as a stream", async () => {
+    const { client, all, underWay } = gated();
+    const stream = new Blob([await image()]).stream();
+    const posting = client.posts.create({ text: "hi", images: [stream] });
+    for (const key of ["k_1", "k_2"]) {
+      const [upload] = await underWay(1);
+      upload?.answer(uploaded(key));
+      const [post] = await underWay(1);
+      expect(post?.body).toEqual({ text: "hi", imageKeys: [key] });
+      post?.answer(key === "k_1" ? refused("INVALID_IMAGE_KEY") : made());
+    }
+    await posting;
+    expect(all).toEqual(["/uploads", "/posts", "/uploads", "/posts"]);
+  });
+
+  test("and no more than once", async () => {
+    const { client, all, underWay } = gated();
+    const posting = rejection(client.posts.create({ images: [address("a")] }));
+    for (const key of ["k_1", "k_2"]) {
+      const [upload] = await underWay(1);
+      upload?.answer(uploaded(key));
+      const [post] = await underWay(1);
+      post?.answer(refused("INVALID_IMAGE_KEY"));
+    }
+    expect(await posting).toMatchObject({ code: "INVALID_IMAGE_KEY", local: false });
+    expect(all).toHaveLength(4);
+  });
+
+  test("cannot be uploaded where there is nothing but the key", async () => {
+    const { client, all, underWay } = gated();
+    const posting = rejection(client.posts.create({ images: ["k_1"], imageKeys: ["k_2"] }));
+    const [post] = await underWay(1);
+    post?.answer(refused("INVALID_IMAGE_KEY"));
+    expect(await posting).toMatchObject({ code: "INVALID_IMAGE_KEY" });
+    expect(all).toEqual(["/posts"]);
+  });
+
+  test("another refusal uploads nothing again", async () => {
+    const { client, all, underWay } = gated();
+    const posting = rejection(client.posts.create({ images: [address("a")] }));
+    (await underWay(1))[0]?.answer(uploaded("k_1"));
+    (await underWay(1))[0]?.answer(refused("TOO_LONG"));
+    expect(await posting).toMatchObject({ code: "TOO_LONG" });
+    expect(all).toHaveLength(2);
+  });
+});
+
+describe("before a byte is sent", async () => {
+  const png = await image();
+  const five = Array.from({ length: 5 }, () => png);
+  const polyglot = Buffer.concat([png, Buffer.from("PK\x03\x04 and so on")]);
+
+  test.each<[code: string, what: string, message: OutgoingMessage]>([
+    ["EMPTY", "nothing", {}],
+    ["EMPTY", "an empty text", { text: "", images: [], imageKeys: [] }],
+    ["TOO_MANY_IMAGES", "five images", { images: five }],
+    ["TOO_MANY_IMAGES", "five keys", { imageKeys: ["1", "2", "3", "4", "5"] }],
+    ["TOO_MANY_IMAGES", "five of both", { images: five.slice(2), imageKeys: ["1", "2"] }],
+    ["TOO_LARGE", "5 MB and a byte", { images: [Buffer.concat([png], 5 * 1024 * 1024 + 1)] }],
+    ["VALIDATION", "a text file", { images: [png, Buffer.from("hello")] }],
+    ["VALIDATION", "an empty file", { images: [png, new Uint8Array(0)] }],
+    ["VALIDATION", "a polyglot", { images: [png, polyglot] }],
+    ["BLOCKED_HOST", "http", { images: [png, "http://example.com/a.png"] }],
+    ["BLOCKED_HOST", "a private address", { images: [png, "https://10.0.0.1/a.png"] }],
+    ["BLOCKED_HOST", "a password", { images: [png, "https://ada:x@example.com/a.png"] }],
+    ["INVALID_OPTION", "a file that is not there", { images: [png, "./no-such-file.png"] }],
+  ])("%s: %s", async (code, _what, message) => {
+    const sent: string[] = [];
+    const client = new Client({
+      baseUrl: "http://platform.test",
+      apiKey: "key",
+      fetch: async (url) => {
+        sent.push(url);
+        return uploaded("k");
+      },
+    });
+    for (const writing of [
+      client.posts.create(message),
+      client.posts.comment("p_1", message),
+      client.dms.send("c_1", message),
+    ]) {
+      const error = await rejection(writing);
+      expect(error).toMatchObject(
+        code === "INVALID_OPTION" ? { code } : { code, status: 400, local: true, retryable: false },
+      );
+    }
+    expect(sent).toEqual([]);
+  });
+});

@@ -1,0 +1,194 @@
+import { gzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { ApiError, NetworkError } from "../../src/client/errors.ts";
+import { json, type Responder, rejection, serve } from "./api.ts";
+
+const MIB = 1024 * 1024;
+
+/** Answers with this text as it stands. */
+function raw(status: number, body: string | Buffer, type = "application/json"): Responder {
+  return (response) => response.writeHead(status, { "content-type": type }).end(body);
+}
+
+/** Writes on and on, as fast as it is read, and counts. */
+function endless(status: number): { readonly respond: Responder; readonly written: () => number } {
+  let written = 0;
+  return {
+    written: () => written,
+    respond(response) {
+      response.writeHead(status, { "content-type": "application/json" }).write('{"username":"');
+      const piece = Buffer.alloc(64 * 1024, "x");
+      const more = () => {
+        do written += piece.length;
+        while (response.write(piece));
+      };
+      response.on("drain", more);
+      more();
+    },
+  };
+}
+
+describe("an answer that is none is told as what it is", () => {
+  test.each<[name: string, respond: Responder, code: string, message: RegExp]>([
+    ["truncated JSON", raw(200, '{"username":"bo'), "API_INVALID_RESPONSE", /not JSON/],
+    [
+      "JSON that breaks off with its connection",
+      (response) => {
+        response.writeHead(200, { "content-length": "50" }).write('{"username":"bo');
+        response.socket?.destroySoon();
+      },
+      "API_UNREACHABLE",
+      /broke before the answer came/,
+    ],
+    [
+      "a page of a proxy",
+      raw(200, "<!doctype html><title>Sign in</title>", "text/html"),
+      "API_INVALID_RESPONSE",
+      /web page.*SERVICE_BASE_URL/,
+    ],
+    ["a page that says it is JSON", raw(200, "\n <html>"), "API_INVALID_RESPONSE", /web page/],
+    [
+      "another content type, whatever is in it",
+      raw(200, '{"username":"bot"}', "image/png"),
+      "API_INVALID_RESPONSE",
+      /not JSON \(image\/png\)/,
+    ],
+    ["bytes", raw(200, Buffer.from([0xff, 0xfe, 0x00])), "API_INVALID_RESPONSE", /not JSON/],
+    ["a number", raw(200, "5"), "API_INVALID_RESPONSE", /body: .*expected object/],
+    ["nothing", raw(200, ""), "API_INVALID_RESPONSE", /body: .*expected object/],
+    ["204", (response) => response.writeHead(204).end(), "API_INVALID_RESPONSE", /expected object/],
+    [
+      "a list in a list in a list",
+      raw(200, "[".repeat(100_000) + "]".repeat(100_000)),
+      "API_INVALID_RESPONSE",
+      /expected object/,
+    ],
+    [
+      "a redirect",
+      (response) => response.writeHead(302, { location: "https://elsewhere.example/" }).end(),
+      "API_REDIRECT",
+      /not followed/,
+    ],
+    [
+      "headers of 100 kB",
+      (response) => response.writeHead(200, { "x-long": "x".repeat(100_000) }).end("{}"),
+      "API_UNREACHABLE",
+      /broke/,
+    ],
+  ])("%s", async (_name, respond, code, message) => {
+    const { client, calls } = await serve(respond);
+    expect(await rejection(client.me())).toMatchObject({
+      code,
+      message: expect.stringMatching(message),
+    });
+    expect(calls).toHaveLength(1);
+  });
+
+  test("and JSON under another name of it is taken", async () => {
+    for (const type of [
+      "application/json; charset=utf-8",
+      "application/vnd.platform+json",
+      "text/plain;charset=UTF-8",
+    ]) {
+      const { client } = await serve(raw(200, '{"username":"bot"}', type));
+      expect(await client.me()).toEqual({ username: "bot" });
+    }
+  });
+});
+
+describe("200 with an error in its body", () => {
+  test.each([
+    ["{error: {code}}", { error: { code: "BLOCKED", message: "no" } }, "BLOCKED"],
+    ["{error: CODE}", { error: "BLOCKED", message: "no" }, "BLOCKED"],
+    ["a code that is new", { error: { code: "SO_NEW" } }, "API_ERROR"],
+  ])("%s is an error", async (_name, body, code) => {
+    const { client } = await serve(json(200, body));
+    const error = await rejection(client.dms.send("c_1", { text: "hi" }));
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error).toMatchObject({ code, status: 200, retryable: false });
+  });
+
+  test("beside a result it is a field like others", async () => {
+    const { client } = await serve(json(200, { id: "p_9", error: { code: "STRAY" } }));
+    expect(await client.posts.create({ text: "hi" })).toMatchObject({ id: "p_9" });
+    const nothing = await serve(json(200, { username: "bot", error: null }));
+    expect(await nothing.client.me()).toMatchObject({ username: "bot" });
+  });
+});
+
+describe("a body without end", () => {
+  test("is cut off at 8 MiB, and its connection with it", async () => {
+    const { respond, written } = endless(200);
+    const gone = Promise.withResolvers<void>();
+    const { client } = await serve((response, request) => {
+      request.socket.once("close", () => gone.resolve());
+      respond(response, request);
+    });
+    expect(await rejection(client.me())).toMatchObject({
+      code: "API_INVALID_RESPONSE",
+      message: expect.stringContaining("longer than 8388608 bytes"),
+    });
+    await gone.promise;
+    // What was under way is on top.
+    expect(written()).toBeLessThan(32 * MIB);
+  });
+
+  test("of an error is cut off at 2 MiB, and its status is told", async () => {
+    const { respond, written } = endless(503);
+    const { client } = await serve(respond);
+    expect(await rejection(client.me())).toMatchObject({ code: "API_ERROR", status: 503 });
+    expect(written()).toBeLessThan(24 * MIB);
+  });
+
+  test("that was packed small is cut off at what it unpacks to", async () => {
+    const body = gzipSync(Buffer.alloc(200 * MIB, " "));
+    const { client } = await serve((response) => {
+      const headers = { "content-type": "application/json", "content-encoding": "gzip" };
+      response.writeHead(200, headers).end(body);
+    });
+    const before = process.memoryUsage().arrayBuffers;
+    expect(await rejection(client.me())).toMatchObject({ code: "API_INVALID_RESPONSE" });
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(64 * MIB);
+  });
+
+  test("that comes drop by drop ends with the deadline", async () => {
+    const { client } = await serve(
+      (response) => {
+        response.writeHead(200, { "content-type": "application/json" }).write("{");
+      },
+      { timeoutMs: 50 },
+    );
+    const error = await rejection(client.me());
+    expect(error).toBeInstanceOf(NetworkError);
+    expect(error).toMatchObject({ code: "API_TIMEOUT", sent: true });
+  });
+});
+
+describe("the platform's name for a request", () => {
+  test.each(["x-request-id", "request-id", "x-correlation-id"])(
+    "is taken from %s",
+    async (name) => {
+      const { client } = await serve(json(500, {}, { [name]: "req_17" }));
+      expect(await rejection(client.me())).toMatchObject({
+        requestId: "req_17",
+        message: expect.stringContaining("Request id: req_17."),
+      });
+    },
+  );
+
+  test("is taken from the body where no header has it", async () => {
+    const { client } = await serve(json(400, { error: { code: "EMPTY" }, requestId: "req_18" }));
+    expect(await rejection(client.me())).toMatchObject({ requestId: "req_18" });
+  });
+
+  test.each([
+    ["blanks", "a b"],
+    ["more than 200 characters", "x".repeat(201)],
+  ])("is left out when it has %s", async (_name, requestId) => {
+    const { client } = await serve(json(400, { requestId }));
+    expect(await rejection(client.me())).toMatchObject({
+      requestId: undefined,
+      message: expect.not.stringContaining(requestId),
+    });
+  });
+});
