@@ -39,6 +39,7 @@ export const message: z.ZodType<Message> = z.looseObject({
 /** Posts and comments have one shape, as far as it is documented. */
 export const post: z.ZodType<Post> = z.looseObject({
   id: text,
+  type: orUndefined(text),
   text,
   images,
   createdAt: orUndefined(text),

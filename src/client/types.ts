@@ -31,15 +31,18 @@ export interface Message {
   readonly images: readonly Image[];
 }
 
-/** A post. Fields beyond `id`, `type`, `text` and `images` are not documented. */
+/** A post. Fields beyond `id`, `type`, `text` and `images` are not documented, and open therefore. */
 export interface Post {
   readonly id: string;
+  /** `post` for posts. */
+  readonly type?: string | undefined;
   readonly text: string;
   readonly images: readonly Image[];
   /** Where the platform sends it; ISO 8601, UTC. */
   readonly createdAt?: string | undefined;
   /** Where the platform sends it. */
   readonly author?: { readonly username: string } | undefined;
+  readonly [field: string]: unknown;
 }
 
 /** A comment: it has the fields of a post. */
@@ -56,11 +59,13 @@ export interface SentMessage {
 /** What the platform answers when a comment was made: not documented, so nothing is certain. */
 export interface SentComment {
   readonly id?: string | undefined;
+  readonly [field: string]: unknown;
 }
 
 /** What the platform answers when a post was made: not documented either. */
 export interface SentPost {
   readonly id?: string | undefined;
+  readonly [field: string]: unknown;
 }
 
 /** What became of a reply: a message or a comment. */
