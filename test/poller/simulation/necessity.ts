@@ -20,12 +20,21 @@ export function checkNecessity(record: RunRecord): string[] {
 }
 
 function falseAlarms(record: RunRecord, life: Life): string[] {
-  const alarms = life.switches.filter(
-    ({ to, reason }) => to === "polling" && !reason.includes("while the bot was away"),
-  );
-  return alarms
-    .filter(({ at }) => !record.events.some((event) => isMissing(record, event, at)))
+  return life.switches
+    .filter(({ to }) => to === "polling")
+    .filter(({ at, reason }) => {
+      const isBehind = reason.includes("while the bot was away")
+        ? (event: LogEvent) => wasMissed(record, life, event, at)
+        : (event: LogEvent) => isMissing(record, event, at);
+      return !record.events.some(isBehind);
+    })
     .map(({ at, reason }) => `false alarm at ${at}: ${reason}`);
+}
+
+/** Made before the start, and not there by the first read after it. */
+function wasMissed(record: RunRecord, life: Life, event: LogEvent, at: number): boolean {
+  if (event.madeAt > life.from + TOLERANCE_MS || event.committedAt > at) return false;
+  return (record.broughtAt.get(event.id) ?? Number.POSITIVE_INFINITY) > at - TOLERANCE_MS;
 }
 
 function isMissing(record: RunRecord, event: LogEvent, at: number): boolean {
