@@ -49,7 +49,7 @@ export function check(record: RunRecord, schedule: Schedule): Findings {
   else {
     checkFlaps(record, findings);
     checkTakeover(record, schedule, findings);
-    findings.violations.push(...checkNecessity(record));
+    findings.violations.push(...checkNecessity(record, waitsMs(schedule)));
   }
   return findings;
 }

@@ -73,7 +73,7 @@ export class Platform {
     const hasDate = !this.#random.chance(this.#schedule.badDates);
     const createdAt = hasDate
       ? new Date(madeAt + this.#schedule.clockOffMs).toISOString()
-      : this.#random.pick([undefined, "yesterday", "2999-01-01T00:00:00.000Z"]);
+      : this.#random.pick([null, "yesterday", "2999-01-01T00:00:00.000Z"]);
     const wire = { id, type, createdAt, payload: payloadOf(type) };
     const committedAt = madeAt + lateMs;
     const event = { seq: this.#seq, id, type, madeAt, committedAt, hasDate, wire };
