@@ -72,8 +72,12 @@ describe.each(quotas)("$name", ({ name, write }) => {
       expect(status === 429, other.name).toBe(other.name === name);
     }
   });
+});
 
-  test.skipIf(name === "dmsPerDay")("is counted for each app by itself", async () => {
+// Nobody writes to the bots of other apps, so that they have no messages to send.
+test.each(quotas.filter(({ name }) => name !== "dmsPerDay"))(
+  "$name is counted for each app by itself",
+  async ({ name, write }) => {
     const platform = await run(new ManualClock(), { [name]: 1 });
     const token = platform.control.createToken(["posts:write", "comments:write"], "other").apiKey;
     const bytes = await image();
@@ -86,8 +90,8 @@ describe.each(quotas)("$name", ({ name, write }) => {
     expect((await byOther()).status).toBe(429);
     expect((await write(platform)).status).toBeLessThan(300);
     expect((await write(platform)).status).toBe(429);
-  });
-});
+  },
+);
 
 test("several tokens of an app share its quota", async () => {
   const platform = await run(new ManualClock(), { postsPerDay: 1 });
