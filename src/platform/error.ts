@@ -3,19 +3,25 @@
  * platform document come first; the others are ours, where it shows none (docs/platform.md).
  */
 export type PlatformErrorCode =
+  | "BLOCKED_HOST"
+  | "NOT_IMAGE"
+  | "TOO_LARGE"
   | "VALIDATION"
   | "INVALID_IMAGE_KEY"
   | "TOO_MANY_IMAGES"
+  | "GROUP_UNSUPPORTED"
   | "EMPTY"
   | "TOO_LONG"
   | "AGENT_SCOPE_MISSING"
+  | "BLOCKED"
   | "NOT_FOUND"
+  | "QUOTA_EXCEEDED"
+  | "NOT_CONFIGURED"
   // ours
   | "UNAUTHORIZED"
   | "FORBIDDEN"
   | "METHOD_NOT_ALLOWED"
   | "WEBHOOK_OFF"
-  | "TOO_LARGE"
   | "UNSUPPORTED_MEDIA_TYPE"
   | "RATE_LIMITED"
   | "INJECTED_FAULT"

@@ -1,6 +1,7 @@
 export type { ActInput, ActResult } from "./acts/input.ts";
+export type { Control } from "./control/control.ts";
+export type { DeliverInput } from "./control/deliveries.ts";
 export type {
-  Control,
   ControlComment,
   ControlMessage,
   FaultsChange,
@@ -8,13 +9,17 @@ export type {
   IssuedToken,
   PlatformState,
   Profile,
-} from "./control/control.ts";
-export type { DeliverInput } from "./control/deliveries.ts";
+  StorageState,
+} from "./control/shapes.ts";
+export type { BlockInput, GroupInput, GroupResult } from "./control/world.ts";
 export { PlatformError, type PlatformErrorCode } from "./error.ts";
 export type { ApiFault, ApiFaultInput, ApiFaultState } from "./faults/api-faults.ts";
 export type { WebhookFault, WebhookFaultInput } from "./faults/webhook-faults.ts";
+export type { LimitsView, LimitView } from "./limits/limits.ts";
+export type { LimitName, LimitSettings } from "./limits/settings.ts";
 export type { PlatformOptions } from "./options.ts";
 export { type Platform, startPlatform } from "./platform.ts";
+export type { Block } from "./store/blocks.ts";
 export type { Scope } from "./store/tokens.ts";
 export type { EntryOf, WaitOptions } from "./timeline/await.ts";
 export type {

@@ -1,18 +1,24 @@
 import type { Express } from "express";
 import { Acts } from "./acts/acts.ts";
 import { apiRouter } from "./api/router.ts";
+import { type Origin, Views } from "./api/views.ts";
 import { Control } from "./control/control.ts";
 import { ForcedDeliveries } from "./control/deliveries.ts";
 import { controlRouter } from "./control/router.ts";
 import { ApiFaults } from "./faults/api-faults.ts";
 import { WebhookFaults } from "./faults/webhook-faults.ts";
 import { createApp, type Listening, listen } from "./http/server.ts";
+import { Limits } from "./limits/limits.ts";
 import { type PlatformOptions, type Settings, settings } from "./options.ts";
 import { seed } from "./store/seed.ts";
 import { Store } from "./store/store.ts";
 import { awaitEntry, type EntryOf, type WaitOptions } from "./timeline/await.ts";
 import type { TimelineRecord } from "./timeline/entries.ts";
 import { Timeline, type TimelineListener } from "./timeline/timeline.ts";
+import { Cleaner } from "./uploads/cleaner.ts";
+import { type Download, downloadWith } from "./uploads/download.ts";
+import { mediaRouter } from "./uploads/media.ts";
+import { Uploads } from "./uploads/uploads.ts";
 import { Deliverer } from "./webhooks/deliverer.ts";
 import { Sender } from "./webhooks/sender.ts";
 import { Webhook } from "./webhooks/webhook.ts";
@@ -22,8 +28,18 @@ interface Parts {
   readonly timeline: Timeline;
   readonly sender: Sender;
   readonly deliverer: Deliverer;
+  readonly cleaner: Cleaner;
+  readonly origin: Origin;
   readonly control: Control;
   readonly app: Express;
+}
+
+/**
+ * Parts that only tests of the platform itself replace. They are no options: a download that may reach
+ * private addresses must not be a setting away.
+ */
+export interface Replaced {
+  readonly download?: Download;
 }
 
 /**
@@ -33,17 +49,22 @@ interface Parts {
  * @throws {ConfigError} an option or the state file cannot be used
  * @throws {ServiceBotError} ADDRESS_IN_USE
  */
-export async function startPlatform(options: PlatformOptions = {}): Promise<Platform> {
+export async function startPlatform(
+  options: PlatformOptions = {},
+  replaced: Replaced = {},
+): Promise<Platform> {
   const chosen = settings(options);
   const store = new Store(chosen.stateFile);
   try {
     const { apiKey, webhookSecret, clock } = chosen;
     seed(store, { apiKey, webhookSecret, now: clock.now() });
-    const parts = assemble(store, chosen);
+    const parts = assemble(store, chosen, replaced);
     const listening = await listen(parts.app, chosen.host, chosen.port);
     chosen.logger.info({ url: listening.url }, "local platform listening");
-    // What an earlier run still owed.
+    parts.origin.url = listening.url;
+    // What an earlier run still owed, and what it would have removed by now.
     parts.deliverer.wake();
+    parts.cleaner.wake();
     return new Platform(parts, listening);
   } catch (error) {
     store.close();
@@ -52,7 +73,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
 }
 
 /** The only place where the concrete parts meet. */
-function assemble(store: Store, chosen: Settings): Parts {
+function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
   const { clock, random, logger, disableAfter, retryIntervalMs, deliveryTimeoutMs } = chosen;
   const timeline = new Timeline(clock);
   const webhookFaults = new WebhookFaults(timeline);
@@ -65,11 +86,22 @@ function assemble(store: Store, chosen: Settings): Parts {
   });
   const acts = new Acts({ store, clock, timeline, onEvents: () => deliverer.wake() });
   const forced = new ForcedDeliveries({ store, webhook, sender, timeline });
+  const origin: Origin = { url: "" };
+  const views = new Views(store.images, origin);
+  const limits = new Limits({ usage: store.usage, clock, settings: chosen.limits });
+  const cleaner = new Cleaner(store.images, clock);
+  const { download = downloadWith({ clock }) } = replaced;
+  const uploads = new Uploads({ store, clock, limits, views, cleaner, download });
   const control = new Control({
     ...{ store, acts, webhook, deliverer, forced, webhookFaults, apiFaults, timeline },
+    ...{ clock, views, limits, uploads },
   });
   const routers = {
-    "/api/v1": apiRouter({ store, clock, timeline, faults: apiFaults, logger }),
+    "/api/v1": apiRouter({
+      ...{ store, views, limits, uploads, clock, timeline, logger },
+      faults: apiFaults,
+    }),
+    "/media": mediaRouter(store.images, clock),
     "/control": controlRouter(control, timeline),
   };
   return {
@@ -77,6 +109,8 @@ function assemble(store: Store, chosen: Settings): Parts {
     timeline,
     sender,
     deliverer,
+    cleaner,
+    origin,
     control,
     app: createApp({ routers, clock, logger }),
   };
@@ -131,12 +165,13 @@ export class Platform {
   }
 
   async #stop(): Promise<void> {
-    const { timeline, sender, deliverer, store } = this.#parts;
+    const { timeline, sender, deliverer, cleaner, store } = this.#parts;
     timeline.end();
     const closed = this.#listening.close();
     sender.close();
     await deliverer.stop();
     await closed;
+    cleaner.stop();
     store.close();
   }
 }

@@ -122,6 +122,8 @@ test.each([
   [{ retryIntervalMs: 0 }, "retryIntervalMs"],
   [{ disableAfter: 0 }, "disableAfter"],
   [{ deliveryTimeoutMs: Number.NaN }, "deliveryTimeoutMs"],
+  [{ limits: { dmsPerDay: -1 } }, "limits.dmsPerDay"],
+  [{ limits: { requestsPerMinute: 1.5 } }, "limits.requestsPerMinute"],
   [{ webhookSecret: "canary" }, "webhookSecret"],
   [{ apiKey: "canary canary" }, "apiKey"],
   [{ stateFile: "/dev/null/state.db" }, "stateFile"],

@@ -15,10 +15,12 @@ export function mentionBot({ store, person, bot, input, at }: Act): Outcome {
     const post = postById(store.posts, input.postId);
     return commented("mention", person, store.posts.addComment(post.seq, draft));
   }
-  const postId = idOf("p", store.posts.addPost(draft).seq);
+  const { seq } = store.posts.addPost(draft);
+  const postId = idOf("p", seq);
   const entity = { entityType: "post", entityId: postId, postId };
   const payload = { actor: actor(person), ...entity, excerpt: excerpt(text) };
-  return { event: { type: "mention", payload }, text, concerns: { postId } };
+  const made = { post: seq };
+  return { event: { type: "mention", payload }, text, concerns: { postId }, made };
 }
 
 /** A person comments on the bot's post. */
@@ -72,14 +74,15 @@ export function quotePost(act: Act): Outcome {
   const entity = { entityType: "post", entityId: idOf("p", made.seq) };
   const concerns = { postId: idOf("p", quoted.seq) };
   const payload = { actor: actor(person), ...entity, ...concerns, excerpt: excerpt(text) };
-  return { event: { type: "quote", payload }, text, concerns };
+  return { event: { type: "quote", payload }, text, concerns, made: { post: made.seq } };
 }
 
 function commented(type: "mention" | "comment" | "reply", by: User, comment: Comment): Outcome {
   const concerns = { postId: idOf("p", comment.post), commentId: idOf("cm", comment.seq) };
   const entity = { entityType: "comment", entityId: concerns.commentId };
   const payload = { actor: actor(by), ...entity, ...concerns, excerpt: excerpt(comment.text) };
-  return { event: { type, payload }, text: comment.text, concerns };
+  const made = { comment: comment.seq };
+  return { event: { type, payload }, text: comment.text, concerns, made };
 }
 
 function toPost(type: "like" | "repost", act: Act): Outcome {
@@ -119,7 +122,7 @@ function postById(posts: Act["store"]["posts"], postId: string): Post {
 
 function withMention(text: string, bot: User): string {
   const mentioned = text.toLowerCase().includes(`@${bot.username}`);
-  return mentioned ? text : `@${bot.username} ${text}`;
+  return mentioned ? text : `@${bot.username} ${text}`.trimEnd();
 }
 
 function actor({ username, name }: User): { username: string; name: string } {

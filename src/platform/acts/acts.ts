@@ -18,6 +18,7 @@ import {
 import { type ActInput, type ActResult, checkAct, usernameIn } from "./input.ts";
 import { sendMessage } from "./messages.ts";
 import type { Act, Outcome } from "./outcome.ts";
+import { attachSamples } from "./sample-image.ts";
 
 const performers: { readonly [T in EventType]: (act: Act) => Outcome } = {
   "dm.message": sendMessage,
@@ -54,11 +55,11 @@ export class Acts {
   /**
    * Lets a person do something, once or `count` times, in one transaction.
    *
-   * @throws {PlatformError} 400 VALIDATION, EMPTY, TOO_LONG; 404 NOT_FOUND
+   * @throws {PlatformError} 400 VALIDATION, EMPTY, TOO_LONG; 403 BLOCKED; 404 NOT_FOUND
    */
   perform(input: ActInput): ActResult {
     checkAct(input);
-    const from = usernameIn(input.from);
+    const from = usernameIn(input.from, "from");
     const { store, clock, timeline, onEvents } = this.#options;
     const happenings = store.transaction(() => {
       const person = this.#personNamed(from);
@@ -79,16 +80,15 @@ export class Acts {
 
   #once(act: Act): Happening {
     const outcome = performers[act.input.type](act);
+    if (outcome.made !== undefined) attachSamples(act, outcome.made);
     const logged = act.store.events.append(outcome.event, act.at);
     act.store.webhook.enqueue(logged);
     return { logged, outcome };
   }
 
   #personNamed(username: string): User {
-    const { people } = this.#options.store;
-    const found = people.find(username);
-    if (found?.isBot) throw invalid("from must be a person: the bot's own acts make no events");
-    if (found !== undefined) return found;
-    return people.add(username, username.charAt(0).toUpperCase() + username.slice(1), "person");
+    const person = this.#options.store.people.named(username);
+    if (person.isBot) throw invalid("from must be a person: the bot's own acts make no events");
+    return person;
   }
 }

@@ -1,4 +1,4 @@
-import { notFound } from "../error.ts";
+import { notFound, PlatformError } from "../error.ts";
 import { idOf, seqOf } from "../store/ids.ts";
 import { type Act, excerpt, type Outcome } from "./outcome.ts";
 
@@ -12,17 +12,18 @@ export function sendMessage(act: Act): Outcome {
   const conversationId = idOf("c", conversation);
   const payload = { conversationId, from: { userId, username, name }, excerpt: excerpt(text) };
   const concerns = { conversationId, messageId: idOf("m", message.seq) };
-  return { event: { type: "dm.message", payload }, text, concerns };
+  const made = { message: message.seq };
+  return { event: { type: "dm.message", payload }, text, concerns, made };
 }
 
 /** The conversation of the person with the bot; a `conversationId` must name that one. */
 function conversationOf({ store, person, bot, input: { conversationId } }: Act): number {
+  if (store.blocks.between(person.seq, bot.seq)) {
+    throw new PlatformError(403, "BLOCKED", "One of the two has blocked the other.");
+  }
   if (conversationId === undefined) return store.conversations.between(person.seq, bot.seq);
   const seq = seqOf("c", conversationId);
-  const theirs = [person, bot].every(
-    ({ seq: user }) => seq !== undefined && store.conversations.hasMember(seq, user),
-  );
-  if (seq === undefined || !theirs) {
+  if (seq === undefined || store.conversations.peer(seq, bot.seq) !== person.seq) {
     throw notFound(`conversation of ${person.username} with the bot: ${conversationId}`);
   }
   return seq;

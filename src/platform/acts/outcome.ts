@@ -1,4 +1,5 @@
 import type { NewEvent } from "../store/event-log.ts";
+import type { Target } from "../store/images.ts";
 import type { User } from "../store/people.ts";
 import type { Store } from "../store/store.ts";
 import type { Created } from "../timeline/entries.ts";
@@ -14,11 +15,14 @@ export interface Act {
   readonly at: number;
 }
 
-/** What came of an act. `text` is what the person wrote, where they write. */
+/** What came of an act. */
 export interface Outcome {
   readonly event: NewEvent;
+  /** The words of what the person wrote. */
   readonly text?: string;
   readonly concerns: Created;
+  /** What the person wrote, where they write. */
+  readonly made?: Target;
 }
 
 /** Excerpts are cut to this many characters (code points). The document names no length. */

@@ -1,15 +1,15 @@
 import { PlatformError } from "../error.ts";
-import type { Scope, Tokens } from "../store/tokens.ts";
+import type { Grant, Scope, Tokens } from "../store/tokens.ts";
 
 /**
- * Finds the scopes of the bearer token (section 5, rule 1).
+ * Finds what the bearer token stands for (section 5, rule 1).
  *
  * @throws {PlatformError} 401 UNAUTHORIZED
  */
-export function authenticate(tokens: Tokens, header: string | undefined): ReadonlySet<Scope> {
+export function authenticate(tokens: Tokens, header: string | undefined): Grant {
   const apiKey = /^Bearer +([\x21-\x7e]+)$/i.exec(header ?? "")?.[1];
-  const scopes = apiKey === undefined ? undefined : tokens.scopesOf(apiKey);
-  if (scopes !== undefined) return scopes;
+  const grant = apiKey === undefined ? undefined : tokens.find(apiKey);
+  if (grant !== undefined) return grant;
   throw new PlatformError(
     401,
     "UNAUTHORIZED",

@@ -1,9 +1,10 @@
-import { notFound } from "../error.ts";
+import { notFound, PlatformError } from "../error.ts";
 import { page, window } from "../http/query.ts";
 import { idOf, seqOf } from "../store/ids.ts";
-import { readText } from "./draft.ts";
+import { readDraft } from "./draft.ts";
 import type { Call, CallAnswer, Route } from "./route.ts";
-import { conversationView, isoTime, messageView } from "./views.ts";
+import { conversationView, isoTime } from "./views.ts";
+import { write } from "./write.ts";
 
 const MESSAGES = "/dm/conversations/:id/messages";
 
@@ -14,8 +15,7 @@ export const dmRoutes: readonly Route[] = [
   { method: "post", path: MESSAGES, scopes: ["dm"], handle: sendMessage },
 ];
 
-function listConversations({ store, query }: Call): CallAnswer {
-  const bot = store.people.bot();
+function listConversations({ store, query, bot }: Call): CallAnswer {
   // The position is the latest message: a conversation that gains one moves to the front.
   const body = page(
     window(query, (cursor) => seqOf("m", cursor)),
@@ -29,14 +29,13 @@ function listConversations({ store, query }: Call): CallAnswer {
 }
 
 function listMessages(call: Call): CallAnswer {
-  const { store, query } = call;
-  const bot = store.people.bot();
+  const { store, query, views, bot } = call;
   const conversation = botsConversation(call);
   const body = page(
     window(query, (cursor) => seqOf("m", cursor)),
     (rows) => store.conversations.page(conversation, rows),
     {
-      item: (message) => messageView(message, bot),
+      item: (message) => views.message(message, bot),
       cursor: (message) => idOf("m", message.seq),
     },
   );
@@ -44,12 +43,15 @@ function listMessages(call: Call): CallAnswer {
 }
 
 function sendMessage(call: Call): CallAnswer {
-  const { store, body, now } = call;
+  const { store, body, bot, now } = call;
   const conversation = botsConversation(call);
-  const text = readText(body);
-  const { seq } = store.transaction(() =>
-    store.conversations.addMessage(conversation, store.people.bot().seq, text, now),
-  );
+  checkPeer(call, conversation);
+  const draft = readDraft(body);
+  const { seq } = write(call, draft, {
+    quota: "dmsPerDay",
+    make: () => store.conversations.addMessage(conversation, bot.seq, draft.text, now),
+    target: (message) => ({ message }),
+  });
   const id = idOf("m", seq);
   const conversationId = idOf("c", conversation);
   return {
@@ -60,10 +62,21 @@ function sendMessage(call: Call): CallAnswer {
 }
 
 /** Conversations of others and such that do not exist are answered alike. */
-function botsConversation({ store, id }: Call): number {
+function botsConversation({ store, bot, id }: Call): number {
   const seq = seqOf("c", id);
-  if (seq === undefined || !store.conversations.hasMember(seq, store.people.bot().seq)) {
+  if (seq === undefined || !store.conversations.hasMember(seq, bot.seq)) {
     throw notFound("conversation");
   }
   return seq;
+}
+
+/** @throws {PlatformError} 400 GROUP_UNSUPPORTED; 403 BLOCKED (section 7) */
+function checkPeer({ store, bot }: Call, conversation: number): void {
+  const peer = store.conversations.peer(conversation, bot.seq);
+  if (peer === undefined) {
+    throw new PlatformError(400, "GROUP_UNSUPPORTED", "Bots do not write to groups.");
+  }
+  if (store.blocks.between(bot.seq, peer)) {
+    throw new PlatformError(403, "BLOCKED", "One of the two has blocked the other.");
+  }
 }

@@ -8,7 +8,7 @@ export const eventRoutes: readonly Route[] = [
   { method: "get", path: "/events", scopes: ["read", "dm"], handle: readEvents },
 ];
 
-function readEvents({ store, query, scopes }: Call): CallAnswer {
+function readEvents({ store, query, scopes, bot }: Call): CallAnswer {
   const size = limit(query);
   const since = text(query, "since");
   if (since === "") {
@@ -16,7 +16,12 @@ function readEvents({ store, query, scopes }: Call): CallAnswer {
   }
   const after = since === undefined ? 0 : eventSeq(since);
   if (after === undefined) throw invalid("since must be an event id or a cursor of GET /events");
-  const visible = { dms: scopes.has("dm"), others: scopes.has("read") };
+  // People do things to the first bot alone: the log of any other one is empty.
+  const concerned = bot.seq === store.people.bot().seq;
+  const visible = {
+    dms: concerned && scopes.has("dm"),
+    others: concerned && scopes.has("read"),
+  };
   const events = store.events.page(after, visible, size).map(({ event }) => event);
   // The last event shown, so that nothing is skipped; with none to show, where the client was.
   const cursor = events.at(-1)?.id ?? since ?? BEFORE_FIRST_EVENT;

@@ -6,15 +6,21 @@ import type { ApiFaults, Gate } from "../faults/api-faults.ts";
 import { type Answer, errorAnswer, goneSignal, send } from "../http/answer.ts";
 import { readJson } from "../http/body.ts";
 import { parameter } from "../http/query.ts";
+import type { Limits } from "../limits/limits.ts";
 import type { Store } from "../store/store.ts";
 import type { Created } from "../timeline/entries.ts";
 import type { Timeline } from "../timeline/timeline.ts";
+import type { Uploads } from "../uploads/uploads.ts";
 import { authenticate, requireScope } from "./auth.ts";
-import type { Route } from "./route.ts";
+import type { Call, Route } from "./route.ts";
+import type { Views } from "./views.ts";
 
 /** What the API needs to answer. */
 export interface ApiContext {
   readonly store: Store;
+  readonly views: Views;
+  readonly limits: Limits;
+  readonly uploads: Uploads;
   readonly clock: Clock;
   readonly timeline: Timeline;
   readonly faults: ApiFaults;
@@ -39,6 +45,7 @@ export async function exchange(
   const started = clock.now();
   const gone = goneSignal(response);
   const { method, path } = request;
+  const { read = readJson } = route;
   const trace: Trace = {};
   const record = (status: number | null) => {
     timeline.add({ kind: "api", method, path, status, ms: clock.now() - started, ...trace });
@@ -46,7 +53,7 @@ export async function exchange(
   let gate: Gate = { pass: "execute" };
   let answer: Answer;
   try {
-    const body = await readJson(request);
+    const body = await read(request);
     const text = textOf(body);
     if (text !== undefined) trace.text = text;
     gate = await faults.gate({ method, path, gone });
@@ -56,7 +63,7 @@ export async function exchange(
       return;
     }
     if (gate.pass === "refuse") throw refusal(gate);
-    answer = call(context, route, request, body, trace);
+    answer = await call(context, route, request, { body, gone, trace });
   } catch (error) {
     answer = errorAnswer(error, logger);
   }
@@ -70,18 +77,23 @@ export async function exchange(
   send(response, answer);
 }
 
-function call(
-  { store, clock }: ApiContext,
+async function call(
+  { store, views, limits, uploads, clock }: ApiContext,
   route: Route,
   request: Request,
-  body: unknown,
-  trace: Trace,
-): Answer {
-  const scopes = authenticate(store.tokens, request.headers.authorization);
+  { trace, ...given }: Pick<Call, "body" | "gone"> & { readonly trace: Trace },
+): Promise<Answer> {
+  const { bot, scopes } = authenticate(store.tokens, request.headers.authorization);
+  limits.countRequest(bot);
   requireScope(scopes, route.scopes);
-  const id = parameter(request, "id");
-  const { query } = request;
-  const answer = route.handle({ store, now: clock.now(), id, query, body, scopes });
+  const answer = await route.handle({
+    ...{ store, views, limits, uploads, scopes },
+    ...given,
+    bot: store.people.get(bot),
+    now: clock.now(),
+    id: parameter(request, "id") || parameter(request, "username"),
+    query: request.query,
+  });
   if (answer.created !== undefined) trace.created = answer.created;
   return answer;
 }

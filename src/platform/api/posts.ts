@@ -2,9 +2,9 @@ import { notFound } from "../error.ts";
 import { page, window } from "../http/query.ts";
 import { idOf, seqOf } from "../store/ids.ts";
 import type { Post } from "../store/posts.ts";
-import { readText } from "./draft.ts";
+import { readDraft } from "./draft.ts";
 import type { Call, CallAnswer, Route } from "./route.ts";
-import { commentView, postView } from "./views.ts";
+import { write } from "./write.ts";
 
 const COMMENTS = "/posts/:id/comments";
 
@@ -17,44 +17,55 @@ export const postRoutes: readonly Route[] = [
   { method: "post", path: COMMENTS, scopes: ["comments:write"], handle: createComment },
 ];
 
-function createPost({ store, body, now }: Call): CallAnswer {
-  const text = readText(body);
-  const post = store.posts.addPost({ author: store.people.bot().seq, text, at: now });
-  return { status: 201, body: postView(post), created: { postId: idOf("p", post.seq) } };
+function createPost(call: Call): CallAnswer {
+  const { store, views, body, bot, now } = call;
+  const draft = readDraft(body);
+  const post = write(call, draft, {
+    quota: "postsPerDay",
+    make: () => store.posts.addPost({ author: bot.seq, text: draft.text, at: now }),
+    target: (seq) => ({ post: seq }),
+  });
+  return { status: 201, body: views.post(post), created: { postId: idOf("p", post.seq) } };
 }
 
-function readFeed({ store, query }: Call): CallAnswer {
+/**
+ * All posts in the order of time. That is no recommendation, so the bot's own are there (section 1).
+ */
+function readFeed({ store, views, query }: Call): CallAnswer {
   const body = page(
     window(query, (cursor) => seqOf("p", cursor)),
     (rows) => store.posts.posts(rows),
-    { item: postView, cursor: (post) => idOf("p", post.seq) },
+    { item: (post) => views.post(post), cursor: (post) => idOf("p", post.seq) },
   );
   return { status: 200, body };
 }
 
 function readPost(call: Call): CallAnswer {
-  return { status: 200, body: postView(namedPost(call)) };
+  return { status: 200, body: call.views.post(namedPost(call)) };
 }
 
 function listComments(call: Call): CallAnswer {
-  const { store, query } = call;
+  const { store, views, query } = call;
   const post = namedPost(call);
   const body = page(
     window(query, (cursor) => seqOf("cm", cursor)),
     (rows) => store.posts.comments(post.seq, rows),
-    { item: commentView, cursor: (comment) => idOf("cm", comment.seq) },
+    { item: (comment) => views.comment(comment), cursor: (comment) => idOf("cm", comment.seq) },
   );
   return { status: 200, body };
 }
 
 function createComment(call: Call): CallAnswer {
-  const { store, body, now } = call;
+  const { store, views, body, bot, now } = call;
   const post = namedPost(call);
-  const text = readText(body);
-  const author = store.people.bot().seq;
-  const comment = store.posts.addComment(post.seq, { author, text, at: now });
+  const draft = readDraft(body);
+  const comment = write(call, draft, {
+    quota: "commentsPerDay",
+    make: () => store.posts.addComment(post.seq, { author: bot.seq, text: draft.text, at: now }),
+    target: (seq) => ({ comment: seq }),
+  });
   const created = { postId: idOf("p", post.seq), commentId: idOf("cm", comment.seq) };
-  return { status: 201, body: commentView(comment), created };
+  return { status: 201, body: views.comment(comment), created };
 }
 
 function namedPost({ store, id }: Call): Post {

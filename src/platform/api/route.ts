@@ -1,19 +1,31 @@
+import type { IncomingMessage } from "node:http";
 import type { Query } from "../http/query.ts";
+import type { Limits } from "../limits/limits.ts";
+import type { User } from "../store/people.ts";
 import type { Store } from "../store/store.ts";
 import type { Scope } from "../store/tokens.ts";
 import type { Created } from "../timeline/entries.ts";
+import type { Uploads } from "../uploads/uploads.ts";
+import type { Views } from "./views.ts";
 
 /** A request that was let in. */
 export interface Call {
   readonly store: Store;
+  readonly views: Views;
+  readonly limits: Limits;
+  readonly uploads: Uploads;
+  /** The bot whose app calls. */
+  readonly bot: User;
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** The `:id` of the path; empty where it has none. */
+  /** The `:id` or `:username` of the path; empty where it has none. */
   readonly id: string;
   readonly query: Query;
   readonly body: unknown;
   /** The scopes of the token. */
   readonly scopes: ReadonlySet<Scope>;
+  /** Aborts when the client goes away. */
+  readonly gone: AbortSignal;
 }
 
 export interface CallAnswer {
@@ -23,13 +35,18 @@ export interface CallAnswer {
   readonly created?: Created;
 }
 
-/** One endpoint of section 4. Synchronous: a call happens as a whole or not at all. */
+/**
+ * One endpoint of section 4. Synchronous, so that a call happens as a whole or not at all; an upload
+ * waits for a download, and is then stored in one step.
+ */
 export interface Route {
   readonly method: "get" | "post";
   /** Below /api/v1. */
   readonly path: string;
   /** The token needs one of these. */
   readonly scopes: readonly Scope[];
+  /** Reads the body; JSON of up to 1 MB when absent. */
+  readonly read?: (request: IncomingMessage) => Promise<unknown>;
   /** @throws {PlatformError} */
-  readonly handle: (call: Call) => CallAnswer;
+  readonly handle: (call: Call) => CallAnswer | Promise<CallAnswer>;
 }

@@ -4,11 +4,20 @@ import { allScopes } from "../store/tokens.ts";
 import { dmRoutes } from "./dm.ts";
 import { eventRoutes } from "./events.ts";
 import { type ApiContext, exchange } from "./exchange.ts";
-import { meRoutes } from "./me.ts";
 import { postRoutes } from "./posts.ts";
 import type { Route } from "./route.ts";
+import { searchRoutes } from "./search.ts";
+import { uploadRoutes } from "./uploads.ts";
+import { userRoutes } from "./users.ts";
 
-const routes: readonly Route[] = [...meRoutes, ...postRoutes, ...dmRoutes, ...eventRoutes];
+const routes: readonly Route[] = [
+  ...userRoutes,
+  ...postRoutes,
+  ...searchRoutes,
+  ...uploadRoutes,
+  ...dmRoutes,
+  ...eventRoutes,
+];
 
 /** The API that bots call: everything below /api/v1. */
 export function apiRouter(context: ApiContext): Router {

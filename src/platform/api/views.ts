@@ -1,70 +1,82 @@
 import type { ConversationSummary, Message } from "../store/conversations.ts";
 import { idOf } from "../store/ids.ts";
+import type { Image, Images, Target } from "../store/images.ts";
 import type { User } from "../store/people.ts";
 import type { Comment, Post } from "../store/posts.ts";
+import type {
+  CommentView,
+  ConversationView,
+  ImageView,
+  MessageView,
+  PostView,
+  ProfileView,
+} from "./shapes.ts";
 
-/** The shapes of section 2 as they go over the wire. */
-
-export interface AuthorView {
-  readonly username: string;
-  readonly name: string;
-  readonly isBot: boolean;
+/** Where the platform is reached; known once it listens. */
+export interface Origin {
+  url: string;
 }
 
-/** `author` and `createdAt` are ours; the document shows the first four fields only. */
-export interface PostView {
-  readonly id: string;
-  readonly type: "post";
-  readonly text: string;
-  readonly images: readonly never[];
-  readonly author: AuthorView;
-  readonly createdAt: string;
-}
+/** Turns what is stored into what goes over the wire. */
+export class Views {
+  readonly #images: Images;
+  readonly #origin: Origin;
 
-export interface CommentView extends Omit<PostView, "type"> {
-  readonly type: "comment";
-  readonly postId: string;
-}
+  constructor(images: Images, origin: Origin) {
+    this.#images = images;
+    this.#origin = origin;
+  }
 
-export interface MessageView {
-  readonly id: string;
-  readonly conversationId: string;
-  readonly fromBot: boolean;
-  readonly authorUsername: string;
-  readonly text: string;
-  readonly createdAt: string;
-  readonly replyToId: string | null;
-  readonly images: readonly never[];
-}
+  /** The preview is the image itself, as long as no smaller ones are made. */
+  image({ file, width, height }: Image): ImageView {
+    const url = this.#url(file);
+    return { url, thumbUrl: url, width, height };
+  }
 
-export interface ConversationView {
-  readonly id: string;
-  readonly peer: AuthorView & { readonly avatarUrl: string | null };
-  readonly lastMessageAt: string;
-  readonly lastMessage: { readonly text: string; readonly fromBot: boolean };
-}
+  post(post: Post): PostView {
+    const content = this.#written(post, { post: post.seq });
+    return { id: idOf("p", post.seq), type: "post", ...content };
+  }
 
-export function postView(post: Post): PostView {
-  return { id: idOf("p", post.seq), type: "post", ...written(post) };
-}
+  comment(comment: Comment): CommentView {
+    const content = this.#written(comment, { comment: comment.seq });
+    const postId = idOf("p", comment.post);
+    return { id: idOf("cm", comment.seq), type: "comment", ...content, postId };
+  }
 
-export function commentView(comment: Comment): CommentView {
-  const postId = idOf("p", comment.post);
-  return { id: idOf("cm", comment.seq), type: "comment", ...written(comment), postId };
-}
+  /** `fromBot`: the message belongs to this bot (section 2). */
+  message(message: Message, bot: User): MessageView {
+    return {
+      id: idOf("m", message.seq),
+      conversationId: idOf("c", message.conversation),
+      fromBot: message.author === bot.seq,
+      authorUsername: message.authorUsername,
+      text: message.text,
+      createdAt: isoTime(message.createdAt),
+      replyToId: null,
+      images: this.#images
+        .of({ message: message.seq })
+        .map(({ file, width, height }) => ({ url: this.#url(file), width, height })),
+    };
+  }
 
-/** `fromBot`: the message belongs to this bot (section 2). */
-export function messageView(message: Message, bot: User): MessageView {
-  return {
-    id: idOf("m", message.seq),
-    conversationId: idOf("c", message.conversation),
-    fromBot: message.author === bot.seq,
-    authorUsername: message.authorUsername,
-    text: message.text,
-    createdAt: isoTime(message.createdAt),
-    replyToId: null,
-    images: [],
-  };
+  /** The public address of an image. */
+  #url(file: string): string {
+    return `${this.#origin.url}/media/${file}`;
+  }
+
+  #written(content: Post, target: Target): Omit<PostView, "id" | "type"> {
+    return {
+      text: content.text,
+      images: this.#images.of(target).map((image) => this.image(image)),
+      author: {
+        username: content.authorUsername,
+        name: content.authorName,
+        isBot: content.authorIsBot === 1,
+      },
+      createdAt: isoTime(content.createdAt),
+    };
+  }
 }
 
 export function conversationView(summary: ConversationSummary, bot: User): ConversationView {
@@ -81,20 +93,11 @@ export function conversationView(summary: ConversationSummary, bot: User): Conve
   };
 }
 
+export function profileView({ seq, username, name, isBot }: User): ProfileView {
+  return { id: idOf("u", seq), username, name, isBot, avatarUrl: null };
+}
+
 /** ISO 8601, UTC, with milliseconds. */
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString();
-}
-
-function written(content: Post): Pick<PostView, "text" | "images" | "author" | "createdAt"> {
-  return {
-    text: content.text,
-    images: [],
-    author: {
-      username: content.authorUsername,
-      name: content.authorName,
-      isBot: content.authorIsBot === 1,
-    },
-    createdAt: isoTime(content.createdAt),
-  };
 }

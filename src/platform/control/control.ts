@@ -1,56 +1,41 @@
+import type { Clock } from "../../core/clock.ts";
 import type { KnownEvent } from "../../events/types.ts";
 import type { Acts } from "../acts/acts.ts";
 import type { ActInput, ActResult } from "../acts/input.ts";
-import { type CommentView, commentView, type MessageView, messageView } from "../api/views.ts";
+import type { Views } from "../api/views.ts";
 import { invalid, notFound } from "../error.ts";
-import type { ApiFaultInput, ApiFaultState, ApiFaults } from "../faults/api-faults.ts";
-import type { WebhookFault, WebhookFaultInput, WebhookFaults } from "../faults/webhook-faults.ts";
+import type { ApiFaults } from "../faults/api-faults.ts";
+import type { WebhookFaults } from "../faults/webhook-faults.ts";
+import type { Limits, LimitsView } from "../limits/limits.ts";
+import type { LimitSettings } from "../limits/settings.ts";
 import { newApiKey } from "../secrets.ts";
+import type { Block } from "../store/blocks.ts";
 import { eventId, eventSeq, idOf, seqOf } from "../store/ids.ts";
 import type { Store } from "../store/store.ts";
 import type { Scope } from "../store/tokens.ts";
 import type { Timeline } from "../timeline/timeline.ts";
+import type { Uploads } from "../uploads/uploads.ts";
 import type { Deliverer } from "../webhooks/deliverer.ts";
 import type { Webhook, WebhookChange, WebhookView } from "../webhooks/webhook.ts";
 import type { DeliverInput, DeliverResult, ForcedDeliveries } from "./deliveries.ts";
-
-/** The state of the platform at a glance. */
-export interface PlatformState {
-  readonly bot: Profile;
-  readonly people: readonly Profile[];
-  readonly webhook: WebhookView;
-  /** Null when nothing has happened yet. */
-  readonly lastEventId: string | null;
-  /** The number of the newest timeline entry. */
-  readonly timelineSeq: number;
-}
-
-export interface Profile {
-  readonly username: string;
-  readonly name: string;
-}
-
-export interface IssuedToken {
-  readonly apiKey: string;
-  readonly scopes: readonly Scope[];
-}
-
-export interface FaultsState {
-  readonly webhook: WebhookFault;
-  readonly api: ApiFaultState;
-}
-
-/** Absent parts stay as they are. */
-export interface FaultsChange {
-  readonly webhook?: WebhookFaultInput | undefined;
-  readonly api?: ApiFaultInput | undefined;
-}
-
-/** A message as everybody sees it: `fromBot` is true for the bot's. */
-export type ControlMessage = MessageView;
-
-/** A comment with the id of the comment that it answers. */
-export type ControlComment = CommentView & { readonly replyToId: string | null };
+import type {
+  ControlComment,
+  ControlMessage,
+  FaultsChange,
+  FaultsState,
+  IssuedToken,
+  PlatformState,
+  Profile,
+  StorageState,
+} from "./shapes.ts";
+import {
+  type BlockInput,
+  botNamed,
+  createGroup,
+  type GroupInput,
+  type GroupResult,
+  setBlock,
+} from "./world.ts";
 
 export interface ControlOptions {
   readonly store: Store;
@@ -61,6 +46,10 @@ export interface ControlOptions {
   readonly webhookFaults: WebhookFaults;
   readonly apiFaults: ApiFaults;
   readonly timeline: Timeline;
+  readonly clock: Clock;
+  readonly views: Views;
+  readonly limits: Limits;
+  readonly uploads: Uploads;
 }
 
 /** What a bot cannot do: be a person, the bot's owner, or bad luck. The control API is a face of it. */
@@ -86,7 +75,7 @@ export class Control {
   /**
    * Lets a person do something that makes events.
    *
-   * @throws {PlatformError} 400 VALIDATION, EMPTY, TOO_LONG; 404 NOT_FOUND
+   * @throws {PlatformError} 400 VALIDATION, EMPTY, TOO_LONG; 403 BLOCKED; 404 NOT_FOUND
    */
   act(input: ActInput): ActResult {
     return this.#options.acts.perform(input);
@@ -99,17 +88,21 @@ export class Control {
     const messages = seq === undefined ? [] : conversations.all(seq);
     if (messages.length === 0) throw notFound("conversation");
     const bot = people.bot();
-    return messages.map((message) => messageView(message, bot));
+    return messages.map((message) => this.#options.views.message(message, bot));
   }
 
   /** All comments on a post, oldest first. */
   comments(postId: string): readonly ControlComment[] {
-    const { posts } = this.#options.store;
+    const { store, views } = this.#options;
+    const { posts } = store;
     const seq = seqOf("p", postId);
     if (seq === undefined || posts.post(seq) === undefined) throw notFound("post");
     return posts.allComments(seq).map((comment) => {
       const { replyTo } = comment;
-      return { ...commentView(comment), replyToId: replyTo === null ? null : idOf("cm", replyTo) };
+      return {
+        ...views.comment(comment),
+        replyToId: replyTo === null ? null : idOf("cm", replyTo),
+      };
     });
   }
 
@@ -121,12 +114,65 @@ export class Control {
     return page.map(({ event }) => event);
   }
 
-  /** Makes a bearer token with these scopes. */
-  createToken(scopes: readonly Scope[]): IssuedToken {
+  /**
+   * Makes a bearer token with these scopes.
+   *
+   * @param bot username of the bot whose app it is for; made on first use. Default: the bot
+   * @throws {PlatformError} 400 VALIDATION
+   */
+  createToken(scopes: readonly Scope[], bot?: string): IssuedToken {
+    const { store } = this.#options;
     const apiKey = newApiKey();
     const own = [...new Set(scopes)];
-    this.#options.store.tokens.add(apiKey, own);
+    const { seq } = bot === undefined ? store.people.bot() : botNamed(store, bot);
+    store.tokens.add(apiKey, seq, own);
     return { apiKey, scopes: own };
+  }
+
+  /**
+   * Makes a group conversation, which is no event.
+   *
+   * @throws {PlatformError} 400 VALIDATION, EMPTY, TOO_LONG
+   */
+  createGroup(input: GroupInput): GroupResult {
+    const { store, clock } = this.#options;
+    return createGroup(store, input, clock.now());
+  }
+
+  /** Who has blocked whom. */
+  get blocks(): readonly Block[] {
+    return this.#options.store.blocks.all();
+  }
+
+  /**
+   * Lets somebody block somebody, or lift that.
+   *
+   * @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND
+   */
+  setBlock(input: BlockInput): readonly Block[] {
+    return setBlock(this.#options.store, input);
+  }
+
+  /** The rate limit and the daily quotas, and what the bot has used of them. */
+  get limits(): LimitsView {
+    const { limits, store } = this.#options;
+    return limits.view(store.people.bot().seq);
+  }
+
+  /** Sets the limits that are named, for every app; null takes a limit away. */
+  setLimits(change: Partial<LimitSettings>): LimitsView {
+    this.#options.limits.set(change);
+    return this.limits;
+  }
+
+  get storage(): StorageState {
+    return { configured: this.#options.uploads.configured };
+  }
+
+  /** Switches the storage for uploads off or on; off, they are answered with 503 NOT_CONFIGURED. */
+  setStorage({ configured }: StorageState): StorageState {
+    this.#options.uploads.configured = configured;
+    return this.storage;
   }
 
   get webhook(): WebhookView {

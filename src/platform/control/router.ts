@@ -6,7 +6,17 @@ import { sameOriginOnly } from "../http/guard.ts";
 import { integer, parameter, text } from "../http/query.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import type { Control } from "./control.ts";
-import { actBody, deliveriesBody, faultsBody, tokenBody, webhookBody } from "./schemas.ts";
+import {
+  actBody,
+  blockBody,
+  deliveriesBody,
+  faultsBody,
+  groupBody,
+  limitsBody,
+  storageBody,
+  tokenBody,
+  webhookBody,
+} from "./schemas.ts";
 
 /** The longest wait of a long poll, in milliseconds. */
 const MAX_WAIT_MS = 30_000;
@@ -47,8 +57,27 @@ function endpoints(control: Control, timeline: Timeline): Readonly<Record<string
       get: (request) => ({ events: control.events(text(request.query, "since")) }),
     },
     "/tokens": {
-      post: async (request) =>
-        control.createToken(validate(tokenBody, await readJson(request)).scopes),
+      post: async (request) => {
+        const { scopes, bot } = validate(tokenBody, await readJson(request));
+        return control.createToken(scopes, bot);
+      },
+    },
+    "/groups": {
+      post: async (request) => control.createGroup(validate(groupBody, await readJson(request))),
+    },
+    "/blocks": {
+      get: () => ({ items: control.blocks }),
+      put: async (request) => ({
+        items: control.setBlock(validate(blockBody, await readJson(request))),
+      }),
+    },
+    "/limits": {
+      get: () => control.limits,
+      put: async (request) => control.setLimits(validate(limitsBody, await readJson(request))),
+    },
+    "/storage": {
+      get: () => control.storage,
+      put: async (request) => control.setStorage(validate(storageBody, await readJson(request))),
     },
     "/webhook": {
       get: () => control.webhook,

@@ -4,11 +4,13 @@ import type { EventType } from "../../events/types.ts";
 import type { ActInput } from "../acts/input.ts";
 import type { ApiFaultInput } from "../faults/api-faults.ts";
 import type { WebhookFaultInput } from "../faults/webhook-faults.ts";
+import { type LimitSettings, MAX_LIMIT } from "../limits/settings.ts";
 import { WEBHOOK_SECRET } from "../secrets.ts";
 import { allScopes, type Scope } from "../store/tokens.ts";
 import type { WebhookChange } from "../webhooks/webhook.ts";
-import type { FaultsChange } from "./control.ts";
 import type { DeliverInput } from "./deliveries.ts";
+import type { FaultsChange, StorageState } from "./shapes.ts";
+import type { BlockInput, GroupInput } from "./world.ts";
 
 /** The bodies of the control API. Strict: a field that is passed over would look obeyed. */
 
@@ -22,15 +24,40 @@ export const actBody: z.ZodType<ActInput> = z.strictObject({
   type: eventType,
   from: z.string(),
   text: optionalText,
+  images: z.number().optional(),
   conversationId: optionalText,
   postId: optionalText,
   commentId: optionalText,
   count: z.number().optional(),
 });
 
-export const tokenBody: z.ZodType<{ scopes: Scope[] }> = z.strictObject({
+export const tokenBody: z.ZodType<{ scopes: Scope[]; bot?: string | undefined }> = z.strictObject({
   scopes: z.array(z.enum(allScopes)),
+  bot: optionalText,
 });
+
+export const groupBody: z.ZodType<GroupInput> = z.strictObject({
+  members: z.array(z.string()),
+  text: optionalText,
+});
+
+export const blockBody: z.ZodType<BlockInput> = z.strictObject({
+  by: z.string(),
+  whom: optionalText,
+  blocked: z.boolean().optional(),
+});
+
+const limit = z.int().min(0).max(MAX_LIMIT).nullable().exactOptional();
+
+export const limitsBody: z.ZodType<Partial<LimitSettings>> = z.strictObject({
+  requestsPerMinute: limit,
+  uploadsPerDay: limit,
+  postsPerDay: limit,
+  commentsPerDay: limit,
+  dmsPerDay: limit,
+});
+
+export const storageBody: z.ZodType<StorageState> = z.strictObject({ configured: z.boolean() });
 
 export const webhookBody: z.ZodType<WebhookChange> = z.strictObject({
   url: optionalText,

@@ -7,11 +7,25 @@ import { invalid, PlatformError } from "../error.ts";
 /** The largest body of a request, in bytes. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
-/** Reads a JSON body; undefined when there is none. */
-export async function readJson(request: IncomingMessage): Promise<unknown> {
+interface BodyLimit {
+  readonly maxBytes: number;
+  readonly tooLarge: () => PlatformError;
+}
+
+const usualLimit: BodyLimit = {
+  maxBytes: MAX_BODY_BYTES,
+  tooLarge: () =>
+    new PlatformError(413, "TOO_LARGE", `A body holds at most ${MAX_BODY_BYTES} bytes.`),
+};
+
+/** Reads a JSON body, of up to 1 MB unless told otherwise; undefined when there is none. */
+export async function readJson(
+  request: IncomingMessage,
+  limit: BodyLimit = usualLimit,
+): Promise<unknown> {
   if (!hasBody(request)) return undefined;
   checkHeaders(request);
-  const bytes = await readBytes(request);
+  const bytes = await readBytes(request, limit);
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
@@ -38,7 +52,7 @@ export function isJson(request: IncomingMessage): boolean {
   return /^application\/json\s*(;|$)/i.test(request.headers["content-type"] ?? "");
 }
 
-function hasBody({ headers }: IncomingMessage): boolean {
+export function hasBody({ headers }: IncomingMessage): boolean {
   if (headers["transfer-encoding"] !== undefined) return true;
   return Number(headers["content-length"] ?? 0) > 0;
 }
@@ -53,18 +67,19 @@ function checkHeaders(request: IncomingMessage): void {
   );
 }
 
-async function readBytes(request: IncomingMessage): Promise<Uint8Array> {
+async function readBytes(
+  request: IncomingMessage,
+  { maxBytes, tooLarge }: BodyLimit,
+): Promise<Uint8Array> {
   try {
     return await getRawBody(request, {
-      limit: MAX_BODY_BYTES,
+      limit: maxBytes,
       length: request.headers["content-length"] ?? null,
     });
   } catch (error) {
     // Lets the rest pass by, so that the client gets to read the answer.
     request.resume();
-    if (hasStatus(error, 413)) {
-      throw new PlatformError(413, "TOO_LARGE", `A body holds at most ${MAX_BODY_BYTES} bytes.`);
-    }
+    if (hasStatus(error, 413)) throw tooLarge();
     if (hasCode(error, "ECONNABORTED")) throw invalid("The body ended too early.");
     throw error;
   }

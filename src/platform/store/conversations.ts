@@ -42,11 +42,14 @@ const SUMMARY = `
   WHERE @user IN (c.a, c.b) AND c.last_message < @before
   ORDER BY c.last_message DESC LIMIT @limit`;
 
-/** 1:1 conversations and their messages. */
+/** Conversations of two, groups, and their messages. */
 export class Conversations {
   readonly #find: Statement<[number, number], { seq: number }>;
   readonly #insert: Statement<[number, number]>;
-  readonly #member: Statement<[number, number], { seq: number }>;
+  readonly #member: Statement<[{ seq: number; user: number }], { seq: number }>;
+  readonly #peer: Statement<[{ seq: number; user: number }], { peer: number }>;
+  readonly #insertGroup: Statement<[]>;
+  readonly #insertMember: Statement<[number, number]>;
   readonly #addMessage: Statement<[number, number, string, number]>;
   readonly #touch: Statement<[number, number]>;
   readonly #message: Statement<[number], Message>;
@@ -57,7 +60,15 @@ export class Conversations {
   constructor(db: Database) {
     this.#find = db.prepare("SELECT seq FROM conversation WHERE a = ? AND b = ?");
     this.#insert = db.prepare("INSERT INTO conversation (a, b) VALUES (?, ?)");
-    this.#member = db.prepare("SELECT seq FROM conversation WHERE seq = ? AND ? IN (a, b)");
+    this.#member = db.prepare(
+      `SELECT seq FROM conversation WHERE seq = @seq AND (@user IN (a, b) OR EXISTS (
+         SELECT 1 FROM group_member WHERE conversation = @seq AND user = @user))`,
+    );
+    this.#peer = db.prepare(
+      "SELECT iif(a = @user, b, a) AS peer FROM conversation WHERE seq = @seq AND @user IN (a, b)",
+    );
+    this.#insertGroup = db.prepare("INSERT INTO conversation (a, b) VALUES (NULL, NULL)");
+    this.#insertMember = db.prepare("INSERT INTO group_member (conversation, user) VALUES (?, ?)");
     this.#addMessage = db.prepare(
       "INSERT INTO message (conversation, author, text, created_at) VALUES (?, ?, ?, ?)",
     );
@@ -76,8 +87,20 @@ export class Conversations {
     return this.#find.get(a, b)?.seq ?? Number(this.#insert.run(a, b).lastInsertRowid);
   }
 
+  /** A new group of these. */
+  addGroup(members: readonly number[]): number {
+    const seq = Number(this.#insertGroup.run().lastInsertRowid);
+    for (const member of members) this.#insertMember.run(seq, member);
+    return seq;
+  }
+
   hasMember(conversation: number, user: number): boolean {
-    return this.#member.get(conversation, user) !== undefined;
+    return this.#member.get({ seq: conversation, user }) !== undefined;
+  }
+
+  /** The other one of a conversation of two; undefined for a group, and when `user` is not in it. */
+  peer(conversation: number, user: number): number | undefined {
+    return this.#peer.get({ seq: conversation, user })?.peer;
   }
 
   addMessage(conversation: number, author: number, text: string, at: number): Message {

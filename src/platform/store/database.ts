@@ -38,6 +38,8 @@ export function openDatabase(file: string): Database {
 function configure(db: Database): void {
   db.pragma("foreign_keys = ON");
   db.pragma("trusted_schema = OFF");
+  // SQLite's own lower() knows ASCII alone.
+  db.function("folded", { deterministic: true }, (text) => String(text).toLowerCase());
   // Two platforms on one file would deliver everything twice. Set before WAL: then the lock is taken
   // with the first access and kept.
   db.pragma("locking_mode = EXCLUSIVE");

@@ -1,6 +1,7 @@
 import type { Database, Statement } from "better-sqlite3";
+import type { Window } from "./conversations.ts";
 
-/** Anybody with an account; the bot is one of them. */
+/** Anybody with an account: people and bots. */
 export interface User {
   readonly seq: number;
   readonly username: string;
@@ -20,16 +21,23 @@ const COLUMNS = "seq, username, name, is_bot";
 export class People {
   readonly #insert: Statement<[string, string, number], UserRow>;
   readonly #byUsername: Statement<[string], UserRow>;
+  readonly #bySeq: Statement<[number], UserRow>;
   readonly #bot: Statement<[], UserRow>;
   readonly #people: Statement<[], UserRow>;
+  readonly #search: Statement<[string, number, number], UserRow>;
 
   constructor(db: Database) {
     this.#insert = db.prepare(
       `INSERT INTO user (username, name, is_bot) VALUES (?, ?, ?) RETURNING ${COLUMNS}`,
     );
     this.#byUsername = db.prepare(`SELECT ${COLUMNS} FROM user WHERE username = ?`);
-    this.#bot = db.prepare(`SELECT ${COLUMNS} FROM user WHERE is_bot = 1`);
+    this.#bySeq = db.prepare(`SELECT ${COLUMNS} FROM user WHERE seq = ?`);
+    this.#bot = db.prepare(`SELECT ${COLUMNS} FROM user WHERE is_bot = 1 ORDER BY seq LIMIT 1`);
     this.#people = db.prepare(`SELECT ${COLUMNS} FROM user WHERE is_bot = 0 ORDER BY seq`);
+    this.#search = db.prepare(
+      `SELECT ${COLUMNS} FROM user WHERE instr(folded(username || char(10) || name), folded(?))
+         AND seq < ? ORDER BY seq DESC LIMIT ?`,
+    );
   }
 
   add(username: string, name: string, kind: "person" | "bot"): User {
@@ -38,21 +46,39 @@ export class People {
     return toUser(row);
   }
 
+  /** The one of this name, made on first use. */
+  named(username: string, kind: "person" | "bot" = "person"): User {
+    const name = username.charAt(0).toUpperCase() + username.slice(1);
+    return this.find(username) ?? this.add(username, name, kind);
+  }
+
   find(username: string): User | undefined {
     const row = this.#byUsername.get(username);
     return row && toUser(row);
   }
 
-  /** The one bot of the one app. */
+  /** Somebody who is known to exist. */
+  get(seq: number): User {
+    const row = this.#bySeq.get(seq);
+    if (row === undefined) throw new Error(`There is no user ${seq}`);
+    return toUser(row);
+  }
+
+  /** The bot that people do things to. */
   bot(): User {
     const row = this.#bot.get();
     if (row === undefined) throw new Error("The state file has no bot: it was never seeded");
     return toUser(row);
   }
 
-  /** Everybody but the bot, in the order in which they came. */
+  /** Everybody but the bots, in the order in which they came. */
   all(): User[] {
     return this.#people.all().map(toUser);
+  }
+
+  /** Those whose username or name holds this text, in any case; the newest first. */
+  search(text: string, { before, limit }: Window): User[] {
+    return this.#search.all(text, before, limit).map(toUser);
   }
 }
 

@@ -43,6 +43,7 @@ export class Posts {
   readonly #addComment: Statement<[Draft & { post: number; replyTo: number | null }]>;
   readonly #post: Statement<[number], Post>;
   readonly #posts: Statement<[number, number], Post>;
+  readonly #search: Statement<[string, number, number], Post>;
   readonly #newestPost: Statement<[number], Post>;
   readonly #comment: Statement<[number], Comment>;
   readonly #newestComment: Statement<[number], Comment>;
@@ -59,6 +60,9 @@ export class Posts {
     );
     this.#post = db.prepare(`${POST} WHERE x.seq = ?`);
     this.#posts = db.prepare(`${POST} WHERE x.seq < ? ORDER BY x.seq DESC LIMIT ?`);
+    this.#search = db.prepare(
+      `${POST} WHERE instr(folded(x.text), folded(?)) AND x.seq < ? ORDER BY x.seq DESC LIMIT ?`,
+    );
     this.#newestPost = db.prepare(`${POST} ${NEWEST}`);
     this.#comment = db.prepare(`${COMMENT} WHERE x.seq = ?`);
     this.#newestComment = db.prepare(`${COMMENT} ${NEWEST}`);
@@ -85,6 +89,11 @@ export class Posts {
   /** Newest first. */
   posts({ before, limit }: Window): Post[] {
     return this.#posts.all(before, limit);
+  }
+
+  /** Those whose text holds this one, in any case; the newest first. */
+  search(text: string, { before, limit }: Window): Post[] {
+    return this.#search.all(text, before, limit);
   }
 
   newestPost(author: number): Post | undefined {

@@ -14,7 +14,7 @@ export function seed(store: Store, { apiKey, webhookSecret, now }: SeedOptions):
   store.transaction(() => {
     if (store.webhook.find() === undefined) seedWorld(store, now);
     const token = apiKey ?? (store.tokens.standard() === undefined ? newApiKey() : undefined);
-    if (token !== undefined) store.tokens.setStandard(token);
+    if (token !== undefined) store.tokens.setStandard(token, store.people.bot().seq);
     if (webhookSecret !== undefined) {
       store.webhook.put({ ...store.webhook.get(), secret: webhookSecret });
     }

@@ -1,10 +1,13 @@
 import type { Database } from "better-sqlite3";
+import { Blocks } from "./blocks.ts";
 import { Conversations } from "./conversations.ts";
 import { openDatabase } from "./database.ts";
 import { EventLog } from "./event-log.ts";
+import { Images } from "./images.ts";
 import { People } from "./people.ts";
 import { Posts } from "./posts.ts";
 import { Tokens } from "./tokens.ts";
+import { Usage } from "./usage.ts";
 import { WebhookStore } from "./webhook.ts";
 
 /** Everything that the platform remembers. Synchronous, so that a request is one step. */
@@ -15,6 +18,9 @@ export class Store {
   readonly events: EventLog;
   readonly tokens: Tokens;
   readonly webhook: WebhookStore;
+  readonly images: Images;
+  readonly blocks: Blocks;
+  readonly usage: Usage;
   readonly #db: Database;
 
   /** @throws {ConfigError} the file cannot be used */
@@ -26,6 +32,9 @@ export class Store {
     this.events = new EventLog(this.#db);
     this.tokens = new Tokens(this.#db);
     this.webhook = new WebhookStore(this.#db);
+    this.images = new Images(this.#db);
+    this.blocks = new Blocks(this.#db);
+    this.usage = new Usage(this.#db);
   }
 
   /** Runs `work` as one: when it throws, nothing of it is kept. */

@@ -36,6 +36,9 @@ test("the token of one platform is not valid on another", async () => {
 
 const table: readonly [string, string, Scope][] = [
   ["GET", "/me", "read"],
+  ["GET", "/feed", "read"],
+  ["GET", "/users/ada", "read"],
+  ["GET", "/search?q=a", "read"],
   ["GET", "/posts/p_1", "read"],
   ["GET", "/posts/p_1/comments", "read"],
   ["POST", "/posts", "posts:write"],

@@ -3,8 +3,7 @@ import { type ErrorBody, request, runPlatform } from "../support/platform.ts";
 
 test.each([
   ["GET", "/api/v1/nothing"],
-  ["GET", "/api/v1/search"],
-  ["POST", "/api/v1/uploads"],
+  ["POST", "/api/v1/likes"],
   ["GET", "/api/v1"],
   ["GET", "/control/nothing"],
   ["GET", "/nothing"],
@@ -26,6 +25,9 @@ test("GET / tells a visitor how to talk to the bot", async () => {
 test.each([
   ["DELETE", "/api/v1/posts/p_1", "GET"],
   ["PUT", "/api/v1/dm/conversations/c_1/messages", "GET, POST"],
+  ["GET", "/api/v1/uploads", "POST"],
+  ["POST", "/api/v1/search", "GET"],
+  ["DELETE", "/api/v1/users/ada", "GET"],
   ["DELETE", "/control/webhook", "GET, PUT"],
 ])("%s %s is answered with 405 and the methods %s", async (method, path, allow) => {
   const platform = await runPlatform();

@@ -1,0 +1,47 @@
+/** The kinds of image that the platform takes (section 4 of the platform document, "POST /uploads"). */
+export type ImageKind = "png" | "jpeg" | "webp" | "gif" | "avif";
+
+/** So many bytes from the beginning are enough to tell the kind. */
+export const KIND_PREFIX_BYTES = 128;
+
+const PNG = "\x89PNG\r\n\x1a\n";
+
+/**
+ * The kind of an image by its first bytes, whatever its name or its sender says; undefined when it is
+ * none of the five. It says what the bytes begin as, not that the rest of them is an image.
+ *
+ * @param bytes the whole image, or its first {@link KIND_PREFIX_BYTES}
+ */
+export function imageKindOf(bytes: Uint8Array): ImageKind | undefined {
+  const head = asciiOf(bytes.subarray(0, KIND_PREFIX_BYTES));
+  if (head.startsWith(PNG)) return "png";
+  if (head.startsWith("\xff\xd8\xff")) return "jpeg";
+  if (head.startsWith("GIF87a") || head.startsWith("GIF89a")) return "gif";
+  if (head.startsWith("RIFF") && head.startsWith("WEBP", 8)) return "webp";
+  return brandsOf(head).some((brand) => brand === "avif" || brand === "avis") ? "avif" : undefined;
+}
+
+/** The media type of a kind. */
+export function mediaTypeOf<K extends ImageKind>(kind: K): `image/${K}` {
+  return `image/${kind}`;
+}
+
+/**
+ * The brands of a file of the ISO base media format (ISO/IEC 14496-12, 4.3): the major one, then the
+ * compatible ones. Empty for every other file.
+ *
+ * @param head the beginning of the file, one character for each byte
+ */
+export function brandsOf(head: string): string[] {
+  if (!head.startsWith("ftyp", 4)) return [];
+  const size = [...head.slice(0, 4)].reduce((sum, byte) => sum * 256 + byte.charCodeAt(0), 0);
+  const box = head.slice(0, size);
+  // Between the major brand and the others is a version.
+  const compatible = box.slice(16).match(/[\s\S]{4}/g) ?? [];
+  return box.length < 12 ? [] : [box.slice(8, 12), ...compatible];
+}
+
+/** Bytes as a string of one character each, for signatures are best read as text. */
+export function asciiOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+}

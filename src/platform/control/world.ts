@@ -1,0 +1,80 @@
+import { usernameIn } from "../acts/input.ts";
+import { checkText } from "../content.ts";
+import { invalid, notFound } from "../error.ts";
+import type { Block } from "../store/blocks.ts";
+import { idOf } from "../store/ids.ts";
+import type { User } from "../store/people.ts";
+import type { Store } from "../store/store.ts";
+
+/** A group conversation to make. */
+export interface GroupInput {
+  /** 2 to 50 usernames of people and bots; people are made on first use, the first one writes. */
+  readonly members: readonly string[];
+  /** What the first member writes. Default "Hello!". */
+  readonly text?: string | undefined;
+}
+
+export interface GroupResult {
+  readonly conversationId: string;
+  readonly messageId: string;
+}
+
+/** A block to set or to lift. */
+export interface BlockInput {
+  /** Username of who blocks; a person is made on first use. */
+  readonly by: string;
+  /** Username of who is blocked. Default: the bot. */
+  readonly whom?: string | undefined;
+  /** Default true. */
+  readonly blocked?: boolean | undefined;
+}
+
+const MAX_MEMBERS = 50;
+
+/**
+ * Makes a group with a first message in it. That is no event: bots have no part in groups (section 1).
+ *
+ * @throws {PlatformError} 400 VALIDATION, EMPTY, TOO_LONG
+ */
+export function createGroup(
+  store: Store,
+  { members, text = "Hello!" }: GroupInput,
+  now: number,
+): GroupResult {
+  checkText(text);
+  const names = [...new Set(members.map((name) => usernameIn(name, "members")))];
+  if (names.length < 2 || names.length > MAX_MEMBERS) {
+    throw invalid(`members must hold 2 to ${MAX_MEMBERS} different usernames`);
+  }
+  return store.transaction(() => {
+    const users = names.map((name) => store.people.named(name).seq);
+    const conversation = store.conversations.addGroup(users);
+    const message = store.conversations.addMessage(conversation, users[0] ?? 0, text, now);
+    return { conversationId: idOf("c", conversation), messageId: idOf("m", message.seq) };
+  });
+}
+
+/** @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND */
+export function setBlock(store: Store, { by, whom, blocked = true }: BlockInput): readonly Block[] {
+  store.transaction(() => {
+    const blocker = store.people.named(usernameIn(by, "by"));
+    const other = whom === undefined ? store.people.bot() : known(store, usernameIn(whom, "whom"));
+    if (blocker.seq === other.seq) throw invalid("nobody blocks themselves");
+    store.blocks.set(blocker.seq, other.seq, blocked);
+  });
+  return store.blocks.all();
+}
+
+/** The bot of this name, made on first use: with it comes an app of its own. */
+export function botNamed(store: Store, name: string): User {
+  const username = usernameIn(name, "bot");
+  const found = store.people.find(username) ?? store.people.named(username, "bot");
+  if (found.isBot) return found;
+  throw invalid(`bot: ${username} is a person`);
+}
+
+function known(store: Store, username: string): User {
+  const user = store.people.find(username);
+  if (user === undefined) throw notFound(`user: ${username}`);
+  return user;
+}

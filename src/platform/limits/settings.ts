@@ -1,0 +1,42 @@
+/** What an app may do. Null: as often as it likes. */
+export interface LimitSettings {
+  /** Requests in a minute of the clock, polling included (section 8). */
+  readonly requestsPerMinute: number | null;
+  /** Uploads in a day, UTC. */
+  readonly uploadsPerDay: number | null;
+  /** Posts in a day, UTC. */
+  readonly postsPerDay: number | null;
+  /** Comments in a day, UTC. */
+  readonly commentsPerDay: number | null;
+  /** Direct messages in a day, UTC. */
+  readonly dmsPerDay: number | null;
+}
+
+export type LimitName = keyof LimitSettings;
+
+/** A limit for a day. */
+export type Quota = Exclude<LimitName, "requestsPerMinute">;
+
+export const NO_LIMITS: LimitSettings = {
+  requestsPerMinute: null,
+  uploadsPerDay: null,
+  postsPerDay: null,
+  commentsPerDay: null,
+  dmsPerDay: null,
+};
+
+/** The largest number of a limit. */
+export const MAX_LIMIT = 1_000_000;
+
+export const DAY_MS = 86_400_000;
+
+/** What is wrong with limits that were set from code, in sentences that name them. */
+export function limitProblems(limits: LimitSettings): string[] {
+  return Object.entries(limits)
+    .filter(([, value]) => value !== null && !isLimit(value))
+    .map(([name]) => `limits.${name}: must be null or a whole number from 0 to ${MAX_LIMIT}`);
+}
+
+function isLimit(value: number): boolean {
+  return Number.isInteger(value) && value >= 0 && value <= MAX_LIMIT;
+}

@@ -1,0 +1,112 @@
+import type { Database, Statement } from "better-sqlite3";
+import type { ImageKind } from "../../core/image-kind.ts";
+
+/** An image as its content shows it. */
+export interface Image {
+  /** Its name in the public address. */
+  readonly file: string;
+  /** Pixels. */
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface NewImage extends Image {
+  /** The uploader: the bot of an app, or a person. */
+  readonly owner: number;
+  readonly kind: ImageKind;
+  readonly data: Uint8Array;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** The content that an image belongs to. */
+export type Target =
+  | { readonly post: number }
+  | { readonly comment: number }
+  | { readonly message: number };
+
+/** A file as it is served. */
+export interface ImageFile {
+  readonly kind: ImageKind;
+  readonly data: Uint8Array;
+}
+
+interface Place {
+  readonly post: number | null;
+  readonly comment: number | null;
+  readonly message: number | null;
+}
+
+/** A key is valid this long, in milliseconds (section 8). */
+export const UPLOAD_LIFETIME_MS = 3_600_000;
+
+const NOWHERE: Place = { post: null, comment: null, message: null };
+const VALID = "(key IS NULL OR created_at > @expired)";
+
+/** Images, and the uploads that wait for their content (section 3). */
+export class Images {
+  readonly #insert: Statement<[object]>;
+  readonly #attach: Statement<[object]>;
+  readonly #of: Statement<[Place], Image>;
+  readonly #file: Statement<[{ file: string; expired: number }], ImageFile>;
+  readonly #oldest: Statement<[], { at: number | null }>;
+  readonly #clean: Statement<[number]>;
+
+  constructor(db: Database) {
+    this.#insert = db.prepare(
+      `INSERT INTO image (file, key, owner, kind, width, height, created_at, post, comment, message,
+                          position, data)
+       VALUES (@file, @key, @owner, @kind, @width, @height, @at, @post, @comment, @message,
+               @position, @data)`,
+    );
+    this.#attach = db.prepare(
+      `UPDATE image SET key = NULL, post = @post, comment = @comment, message = @message,
+                        position = @position
+       WHERE key = @key AND owner = @owner AND created_at > @expired`,
+    );
+    this.#of = db.prepare(
+      `SELECT file, width, height FROM image
+       WHERE post = @post OR comment = @comment OR message = @message ORDER BY position`,
+    );
+    this.#file = db.prepare(`SELECT kind, data FROM image WHERE file = @file AND ${VALID}`);
+    this.#oldest = db.prepare("SELECT min(created_at) AS at FROM image WHERE key IS NOT NULL");
+    this.#clean = db.prepare("DELETE FROM image WHERE key IS NOT NULL AND created_at <= ?");
+  }
+
+  /** Keeps an upload until it is attached, or an hour is over. */
+  addUpload(image: NewImage, key: string): void {
+    this.#insert.run({ ...image, ...NOWHERE, key, position: null });
+  }
+
+  /** Adds an image to content at once, without an upload. */
+  addTo(target: Target, image: NewImage, position: number): void {
+    this.#insert.run({ ...image, ...NOWHERE, ...target, key: null, position });
+  }
+
+  /** Consumes a key. False when it is not valid, not any more, or not of this owner. */
+  attach(key: string, target: Target & { owner: number; now: number; position: number }): boolean {
+    const expired = target.now - UPLOAD_LIFETIME_MS;
+    return this.#attach.run({ ...NOWHERE, ...target, key, expired }).changes === 1;
+  }
+
+  /** The images of a post, comment or message, in their order. */
+  of(target: Target): Image[] {
+    return this.#of.all({ ...NOWHERE, ...target });
+  }
+
+  /** Undefined for a file that does not exist, or whose time as an upload is over. */
+  file(file: string, now: number): ImageFile | undefined {
+    return this.#file.get({ file, expired: now - UPLOAD_LIFETIME_MS });
+  }
+
+  /** When the next upload expires, in milliseconds since 1970; undefined when none waits. */
+  nextExpiry(): number | undefined {
+    const at = this.#oldest.get()?.at ?? undefined;
+    return at === undefined ? undefined : at + UPLOAD_LIFETIME_MS;
+  }
+
+  /** Removes the uploads whose time is over. */
+  clean(now: number): void {
+    this.#clean.run(now - UPLOAD_LIFETIME_MS);
+  }
+}

@@ -1,0 +1,127 @@
+import { promises as dns, type LookupAddress } from "node:dns";
+import type { ClientRequest, IncomingMessage } from "node:http";
+import { Agent, request as httpsRequest, type RequestOptions } from "node:https";
+import { isIP, type LookupFunction } from "node:net";
+import type { Clock } from "../../core/clock.ts";
+import { messageOf } from "../../errors.ts";
+import { invalid, PlatformError } from "../error.ts";
+import { isPublicAddress } from "./addresses.ts";
+import { imageTooLarge, MAX_IMAGE_BYTES } from "./limits.ts";
+
+/** How long a download may take, in milliseconds. */
+export const DOWNLOAD_TIME_LIMIT_MS = 10_000;
+
+/**
+ * Downloads an image for the URL form of an upload (section 4).
+ *
+ * @throws {PlatformError} 400 VALIDATION, BLOCKED_HOST, NOT_IMAGE, TOO_LARGE
+ */
+export type Download = (url: string, signal: AbortSignal) => Promise<Uint8Array>;
+
+/** Opens a request, like `request` of node:https. */
+export type Open = (
+  url: URL,
+  options: RequestOptions,
+  onResponse: (response: IncomingMessage) => void,
+) => ClientRequest;
+
+/** The parts of a download. All but the clock are there for its tests, which stay on this machine. */
+export interface DownloadParts {
+  readonly clock: Clock;
+  readonly open?: Open;
+  readonly resolve?: (host: string) => Promise<readonly LookupAddress[]>;
+  readonly isAllowed?: (address: string) => boolean;
+}
+
+export function downloadWith({
+  clock,
+  open = httpsRequest,
+  resolve = (host) => dns.lookup(host, { all: true }),
+  isAllowed = isPublicAddress,
+}: DownloadParts): Download {
+  const lookup = guardedLookup(resolve, isAllowed);
+  return async (text, signal) => {
+    const url = checkUrl(text, isAllowed);
+    return new Promise((done, reject) => {
+      // A connection of its own, by the addresses of `lookup`: never one that was opened otherwise, nor
+      // a proxy of the environment, which would resolve the name by itself.
+      const options = { agent: new Agent(), lookup, headers: { accept: "image/*" } };
+      const request = open(url, options, (response) => readImage(response).then(done, fail));
+      const end = () => request.destroy(new Error(`not there in ${DOWNLOAD_TIME_LIMIT_MS} ms`));
+      const cancel = clock.timer(DOWNLOAD_TIME_LIMIT_MS, end);
+      const fail = (error: unknown) => {
+        reject(error instanceof PlatformError ? error : blocked(messageOf(error)));
+        request.destroy();
+      };
+      signal.addEventListener("abort", end, { once: true });
+      request.on("error", fail);
+      request.on("close", () => {
+        cancel();
+        signal.removeEventListener("abort", end);
+      });
+      if (signal.aborted) end();
+      request.end();
+    });
+  };
+}
+
+/** What can be refused without looking anything up. */
+function checkUrl(text: string, isAllowed: (address: string) => boolean): URL {
+  const url = URL.parse(text);
+  if (url === null) throw invalid("url must be an absolute address");
+  if (url.protocol !== "https:") throw blocked("it must begin with https:");
+  if (url.username !== "" || url.password !== "") {
+    throw blocked("it must not hold a user name or a password");
+  }
+  // For an address in the URL itself, nothing is looked up later. The URL has brought every spelling of
+  // it into one form.
+  const address = url.hostname.replace(/^\[(.*)\]$/, "$1");
+  if (isIP(address) !== 0 && !isAllowed(address)) throw blocked("its address is not public");
+  return url;
+}
+
+/**
+ * Resolves a name while it is being connected to, so that the addresses that were checked are those
+ * that are used. A name of which one address is refused is refused altogether.
+ */
+function guardedLookup(
+  resolve: (host: string) => Promise<readonly LookupAddress[]>,
+  isAllowed: (address: string) => boolean,
+): LookupFunction {
+  const find = async (host: string): Promise<[LookupAddress, ...LookupAddress[]]> => {
+    const [first, ...others] = await resolve(host);
+    if (first === undefined) throw new Error("the name has no address");
+    if ([first, ...others].every(({ address }) => isAllowed(address))) return [first, ...others];
+    throw new Error("its address is not public");
+  };
+  return (host, { all }, callback) => {
+    find(host).then(
+      (found) => {
+        if (all) callback(null, found);
+        else callback(null, found[0].address, found[0].family);
+      },
+      (error: NodeJS.ErrnoException) => callback(error, []),
+    );
+  };
+}
+
+async function readImage(response: IncomingMessage): Promise<Uint8Array> {
+  const { statusCode = 0 } = response;
+  if (statusCode >= 300 && statusCode <= 399) throw blocked("redirects are not followed");
+  if (statusCode !== 200) {
+    throw new PlatformError(400, "NOT_IMAGE", `The URL was answered with ${statusCode}.`);
+  }
+  if (Number(response.headers["content-length"]) > MAX_IMAGE_BYTES) throw imageTooLarge();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of response) {
+    size += chunk.length;
+    if (size > MAX_IMAGE_BYTES) throw imageTooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function blocked(why: string): PlatformError {
+  return new PlatformError(400, "BLOCKED_HOST", `The URL cannot be used: ${why}.`);
+}

@@ -1,0 +1,80 @@
+import { randomBytes } from "node:crypto";
+import type { Clock } from "../../core/clock.ts";
+import { mediaTypeOf } from "../../core/image-kind.ts";
+import type { UploadView } from "../api/shapes.ts";
+import type { Views } from "../api/views.ts";
+import { invalid, PlatformError } from "../error.ts";
+import type { Limits } from "../limits/limits.ts";
+import type { User } from "../store/people.ts";
+import type { Store } from "../store/store.ts";
+import type { Cleaner } from "./cleaner.ts";
+import type { Download } from "./download.ts";
+import { readForm, type UploadForm } from "./form.ts";
+import { type ImageFacts, inspect } from "./inspect.ts";
+import { imageTooLarge, MAX_IMAGE_BYTES } from "./limits.ts";
+
+export interface UploadsOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly limits: Limits;
+  readonly views: Views;
+  readonly cleaner: Cleaner;
+  readonly download: Download;
+}
+
+/** Takes images and keeps them until they are attached (sections 3 and 4). */
+export class Uploads {
+  /** False: the server has no storage, and uploads are answered with 503 NOT_CONFIGURED (section 7). */
+  configured = true;
+  readonly #options: UploadsOptions;
+
+  constructor(options: UploadsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Keeps an image for this app and gives it a key.
+   *
+   * @param body what the request held, in one of the three forms
+   * @param signal aborts a download
+   * @throws {PlatformError} 400 VALIDATION, TOO_LARGE, BLOCKED_HOST, NOT_IMAGE; 429 QUOTA_EXCEEDED;
+   * 503 NOT_CONFIGURED
+   */
+  async accept(body: unknown, bot: User, signal: AbortSignal): Promise<UploadView> {
+    if (!this.configured) {
+      throw new PlatformError(503, "NOT_CONFIGURED", "The server has no storage for images.");
+    }
+    const form = readForm(body);
+    // Nothing is downloaded for an app that may not keep it.
+    this.#options.limits.check(bot.seq, "uploadsPerDay");
+    const bytes = "url" in form ? await this.#options.download(form.url, signal) : form.bytes;
+    return this.#keep(bytes, checkImage(bytes, form), bot);
+  }
+
+  #keep(data: Uint8Array, { kind, width, height }: ImageFacts, bot: User): UploadView {
+    const { store, clock, limits, views, cleaner } = this.#options;
+    // The address is public and the key is not, so neither follows from the other.
+    const key = `img_${randomBytes(24).toString("base64url")}`;
+    const file = `${randomBytes(16).toString("hex")}.${kind}`;
+    store.transaction(() => {
+      limits.take(bot.seq, "uploadsPerDay");
+      const at = clock.now();
+      store.images.addUpload({ file, owner: bot.seq, kind, width, height, data, at }, key);
+    });
+    cleaner.wake();
+    return { key, ...views.image({ file, width, height }), bytes: data.byteLength };
+  }
+}
+
+function checkImage(bytes: Uint8Array, form: UploadForm): ImageFacts {
+  if (bytes.byteLength > MAX_IMAGE_BYTES) throw imageTooLarge();
+  const facts = inspect(bytes);
+  if (facts === undefined) {
+    if ("url" in form) throw new PlatformError(400, "NOT_IMAGE", "The URL gives no image.");
+    throw invalid("The bytes are no PNG, JPEG, WebP, GIF or AVIF image.");
+  }
+  if ("contentType" in form && form.contentType !== mediaTypeOf(facts.kind)) {
+    throw invalid(`contentType is ${form.contentType}, but the bytes are ${facts.kind}`);
+  }
+  return facts;
+}

@@ -1,0 +1,149 @@
+import { describe, expect, test } from "vitest";
+import type { GroupResult, Platform } from "../../../src/platform/index.ts";
+import { act, request, runPlatform } from "../support/platform.ts";
+
+const send = (platform: Platform, conversationId: string) =>
+  request(platform, "POST", `/api/v1/dm/conversations/${conversationId}/messages`, {
+    body: { text: "hi" },
+  });
+
+describe("a group", () => {
+  const create = (platform: Platform, body: unknown) =>
+    request<GroupResult>(platform, "POST", "/control/groups", { body });
+
+  test("is made of its members, and the first one writes", async () => {
+    const platform = await runPlatform();
+    const { status, body } = await create(platform, {
+      members: ["cleo", "@Ben", "bot"],
+      text: "all here?",
+    });
+    expect(status).toBe(201);
+    expect(body).toEqual({ conversationId: "c_2", messageId: "m_2" });
+    expect(platform.control.messages("c_2")).toMatchObject([
+      { authorUsername: "cleo", text: "all here?" },
+    ]);
+  });
+
+  test("makes no event, and is not among the conversations of the bot", async () => {
+    const platform = await runPlatform();
+    await create(platform, { members: ["ada", "ben", "bot"] });
+    const { body } = await request(platform, "GET", "/api/v1/dm/conversations");
+    expect(body).toEqual({ items: [], nextCursor: null });
+    expect(platform.control.events()).toEqual([]);
+  });
+
+  test("does not take the bot's messages", async () => {
+    const platform = await runPlatform();
+    const { conversationId } = (await create(platform, { members: ["ada", "ben", "bot"] })).body;
+    const { status, body } = await send(platform, conversationId);
+    expect(status).toBe(400);
+    expect(body.error.code).toBe("GROUP_UNSUPPORTED");
+    expect(platform.control.messages(conversationId)).toHaveLength(1);
+  });
+
+  test("can be read by the bot when it is a member", async () => {
+    const platform = await runPlatform();
+    const { conversationId } = (await create(platform, { members: ["ada", "ben", "bot"] })).body;
+    const path = `/api/v1/dm/conversations/${conversationId}/messages`;
+    const { status, body } = await request(platform, "GET", path);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ items: [{ authorUsername: "ada" }] });
+  });
+
+  test("without the bot is answered as if it did not exist", async () => {
+    const platform = await runPlatform();
+    const { conversationId } = (await create(platform, { members: ["ada", "ben", "cleo"] })).body;
+    const answers = [await send(platform, conversationId), await send(platform, "c_999")];
+    expect(answers.map(({ status }) => status)).toEqual([404, 404]);
+    expect(answers[0]?.body).toEqual(answers[1]?.body);
+  });
+
+  test("is no place for a direct message of a person to the bot", async () => {
+    const platform = await runPlatform();
+    const { conversationId } = (await create(platform, { members: ["ada", "bot"] })).body;
+    expect(() => act(platform, "dm.message", { conversationId })).toThrow("There is no such");
+  });
+
+  test.each([
+    [{ members: ["ada"] }, "members must hold 2 to 50"],
+    [{ members: ["ada", "ADA"] }, "members must hold 2 to 50"],
+    [{ members: Array.from({ length: 51 }, (_, n) => `p${n}`) }, "members must hold 2 to 50"],
+    [{ members: ["ada", "b n"] }, "members must be a username"],
+    [{ members: ["ada", "bot"], title: "x" }, "title"],
+    [{}, "members"],
+  ])("cannot be made of %j", async (body, message) => {
+    const platform = await runPlatform();
+    const answer = await request(platform, "POST", "/control/groups", { body });
+    expect(answer.status).toBe(400);
+    expect(answer.body.error.message).toContain(message);
+  });
+});
+
+describe("a block", () => {
+  const put = (platform: Platform, body: unknown) =>
+    request(platform, "PUT", "/control/blocks", { body });
+
+  test.each([
+    [{ by: "ada" }, { by: "ada", whom: "bot" }],
+    [
+      { by: "bot", whom: "ada" },
+      { by: "bot", whom: "ada" },
+    ],
+  ])("%j stops messages both ways, and lifting it lets them through", async (body, shown) => {
+    const platform = await runPlatform();
+    const { conversationId = "" } = act(platform, "dm.message");
+    const set = await put(platform, body);
+    expect(set.status).toBe(200);
+    expect(set.body).toEqual({ items: [shown] });
+    expect((await request(platform, "GET", "/control/blocks")).body).toEqual({ items: [shown] });
+    const refused = await send(platform, conversationId);
+    expect(refused.status).toBe(403);
+    expect(refused.body.error.code).toBe("BLOCKED");
+    expect(() => act(platform, "dm.message")).toThrow("has blocked");
+    expect(platform.control.messages(conversationId)).toHaveLength(1);
+    const lifted = await put(platform, { ...body, blocked: false });
+    expect(lifted.body).toEqual({ items: [] });
+    expect((await send(platform, conversationId)).status).toBe(201);
+    expect(act(platform, "dm.message").conversationId).toBe(conversationId);
+  });
+
+  test("concerns those two alone, and only messages", async () => {
+    const platform = await runPlatform();
+    const { conversationId = "" } = act(platform, "dm.message", { from: "ben" });
+    await put(platform, { by: "ada" });
+    expect((await send(platform, conversationId)).status).toBe(201);
+    expect(act(platform, "mention").events).toHaveLength(1);
+    const path = `/api/v1/dm/conversations/${conversationId}/messages`;
+    expect((await request(platform, "GET", path)).status).toBe(200);
+  });
+
+  test("can be set twice, and lifted where there is none", async () => {
+    const platform = await runPlatform();
+    await put(platform, { by: "ada" });
+    expect((await put(platform, { by: "ada" })).body).toMatchObject({ items: [{ by: "ada" }] });
+    expect((await put(platform, { by: "ben", blocked: false })).status).toBe(200);
+  });
+
+  test.each([
+    [{ by: "bot" }, 400],
+    [{ by: "ada", whom: "ada" }, 400],
+    [{ by: "ada", whom: "nobody" }, 404],
+    [{ by: "a b" }, 400],
+    [{}, 400],
+  ])("%j is refused", async (body, status) => {
+    const platform = await runPlatform();
+    expect((await put(platform, body)).status).toBe(status);
+    expect(platform.control.blocks).toEqual([]);
+  });
+});
+
+test("the storage can be switched off, and shows that", async () => {
+  const platform = await runPlatform();
+  const get = async () => (await request(platform, "GET", "/control/storage")).body;
+  expect(await get()).toEqual({ configured: true });
+  const off = await request(platform, "PUT", "/control/storage", { body: { configured: false } });
+  expect(off.body).toEqual({ configured: false });
+  expect(await get()).toEqual({ configured: false });
+  const bad = await request(platform, "PUT", "/control/storage", { body: {} });
+  expect(bad.status).toBe(400);
+});

@@ -1,0 +1,43 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { act, request, runPlatform } from "./support/platform.ts";
+
+const first = readFileSync(
+  new URL("../../src/platform/store/sql/001_platform.sql", import.meta.url),
+  "utf8",
+);
+
+test("a state file from before images keeps what it holds, and takes what is new", async () => {
+  const stateFile = join(temporaryFolder(), "state.db");
+  const db = new Sqlite(stateFile);
+  db.exec(`${first}
+    INSERT INTO user VALUES (1, 'bot', 'Bot', 1), (2, 'ada', 'Ada', 0), (3, 'ben', 'Ben', 0);
+    INSERT INTO conversation VALUES (1, 2, 3, NULL), (2, 1, 2, NULL), (3, 1, 3, NULL);
+    INSERT INTO message VALUES (1, 1, 2, 'Lunch?', 0), (5, 2, 2, 'hi', 1), (6, 2, 1, 'hello', 2);
+    UPDATE conversation SET last_message = 1 WHERE seq = 1;
+    UPDATE conversation SET last_message = 6 WHERE seq = 2;
+    INSERT INTO post VALUES (1, 1, 'Hello', 0);
+    INSERT INTO token VALUES ('sbk_old', '["read","posts:write","comments:write","dm"]', 1);
+    INSERT INTO webhook VALUES (1, NULL, '[]', 'whsec_old', 0, 0, NULL);
+    PRAGMA user_version = 1;`);
+  db.close();
+  const platform = await runPlatform({ stateFile });
+  expect(platform).toMatchObject({ apiKey: "sbk_old", webhookSecret: "whsec_old" });
+  const { body } = await request(platform, "GET", "/api/v1/dm/conversations");
+  expect(body).toMatchObject({ items: [{ id: "c_2", lastMessage: { text: "hello" } }] });
+  const ids = (conversation: string) => platform.control.messages(conversation).map(({ id }) => id);
+  expect(ids("c_2")).toEqual(["m_5", "m_6"]);
+  expect(ids("c_1")).toEqual(["m_1"]);
+  // Numbers go on, and a pair keeps its conversation.
+  expect(act(platform, "dm.message")).toMatchObject({ conversationId: "c_2", messageId: "m_7" });
+  expect(act(platform, "dm.message", { from: "ben" }).conversationId).toBe("c_3");
+  const { conversationId } = platform.control.createGroup({ members: ["ada", "bot"] });
+  expect(conversationId).toBe("c_4");
+  await platform.stop();
+  const after = new Sqlite(stateFile);
+  expect(after.pragma("foreign_key_check")).toEqual([]);
+  after.close();
+});

@@ -1,0 +1,87 @@
+import sharp from "sharp";
+import type { ImageKind } from "../../../src/core/image-kind.ts";
+import type { Platform } from "../../../src/platform/index.ts";
+import { type Answer, type ErrorBody, request } from "./platform.ts";
+
+/** An image inside content; messages have no `thumbUrl`. */
+export interface Image {
+  readonly url: string;
+  readonly thumbUrl?: string | null;
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface Upload {
+  readonly key: string;
+  readonly url: string;
+  readonly thumbUrl: string;
+  readonly width: number;
+  readonly height: number;
+  readonly bytes: number;
+}
+
+export const kinds: readonly ImageKind[] = ["png", "jpeg", "webp", "gif", "avif"];
+
+/** A real image of 9 × 7 pixels. */
+export function image(kind: ImageKind = "png"): Promise<Buffer<ArrayBuffer>> {
+  const pixels = sharp({ create: { width: 9, height: 7, channels: 3, background: "teal" } });
+  return pixels.toFormat(kind).toBuffer() as Promise<Buffer<ArrayBuffer>>;
+}
+
+/** A PNG of exactly this many bytes; what comes after its end is passed over. */
+export async function imageOf(bytes: number): Promise<Buffer<ArrayBuffer>> {
+  const whole = Buffer.alloc(bytes);
+  (await image()).copy(whole);
+  return whole;
+}
+
+/** Uploads in the form that JSON has for bytes. */
+export function uploadBytes<T = Upload>(
+  platform: Platform,
+  bytes: Buffer,
+  { contentType = "image/png", token }: { contentType?: string; token?: string } = {},
+): Promise<Answer<T>> {
+  const body = { dataBase64: bytes.toString("base64"), contentType };
+  return request<T>(platform, "POST", "/api/v1/uploads", {
+    body,
+    ...(token === undefined ? {} : { token }),
+  });
+}
+
+/** Uploads a form as a browser would. */
+export async function uploadForm<T = Upload & ErrorBody>(
+  platform: Platform,
+  form: FormData,
+): Promise<Answer<T>> {
+  const response = await fetch(`${platform.url}/api/v1/uploads`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${platform.apiKey}` },
+    body: form,
+  });
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: (await response.json()) as T,
+  };
+}
+
+/** A form with one file part. */
+export function formWith(bytes: Buffer<ArrayBuffer>, name = "file"): FormData {
+  const form = new FormData();
+  form.append(name, new Blob([bytes]), "image.bin");
+  return form;
+}
+
+/** A new upload of this app. */
+export async function newUpload(platform: Platform, token?: string): Promise<Upload> {
+  const options = token === undefined ? {} : { token };
+  const { status, body } = await uploadBytes(platform, await image(), options);
+  if (status !== 200) throw new Error(`The upload was answered with ${status}`);
+  return body;
+}
+
+/** The keys of this many new uploads. */
+export async function newKeys(platform: Platform, count: number): Promise<string[]> {
+  const uploads = await Promise.all(Array.from({ length: count }, () => newUpload(platform)));
+  return uploads.map(({ key }) => key);
+}

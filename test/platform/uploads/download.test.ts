@@ -1,0 +1,118 @@
+import { expect, test } from "vitest";
+import { DOWNLOAD_TIME_LIMIT_MS, downloadWith } from "../../../src/platform/uploads/download.ts";
+import { MAX_IMAGE_BYTES } from "../../../src/platform/uploads/limits.ts";
+import { ManualClock } from "../support/clock.ts";
+import { image, imageOf } from "../support/images.ts";
+import { imageServer } from "./image-server.ts";
+
+test("an image is downloaded byte for byte", async () => {
+  const server = await imageServer();
+  expect(await server.download()).toEqual(await image());
+  expect(server.asked).toEqual(["/a.png"]);
+});
+
+test.each([301, 302, 303, 307, 308])("a redirect with %i is not followed", async (status) => {
+  const server = await imageServer((response) => {
+    response.writeHead(status, { location: "/b.png" }).end();
+  });
+  await expect(server.download()).rejects.toMatchObject({ status: 400, code: "BLOCKED_HOST" });
+  expect(server.asked).toEqual(["/a.png"]);
+});
+
+test.each([204, 401, 404, 500])("an answer with %i is no image", async (status) => {
+  const server = await imageServer((response) => response.writeHead(status).end());
+  await expect(server.download()).rejects.toMatchObject({ status: 400, code: "NOT_IMAGE" });
+});
+
+test("the connection of an answer that is not wanted is closed", async () => {
+  const server = await imageServer((response) => {
+    response.writeHead(404);
+    response.write("and so on");
+  });
+  await expect(server.download()).rejects.toMatchObject({ code: "NOT_IMAGE" });
+  await server.closed;
+});
+
+test("5 MB are taken, and one byte more is not, be it announced or not", async () => {
+  const whole = await imageOf(MAX_IMAGE_BYTES);
+  const fits = await imageServer((response) => response.end(whole));
+  expect((await fits.download()).byteLength).toBe(MAX_IMAGE_BYTES);
+  const over = Buffer.concat([whole, Buffer.from("x")]);
+  const announced = await imageServer((response) => response.end(over));
+  await expect(announced.download()).rejects.toMatchObject({ status: 400, code: "TOO_LARGE" });
+  const chunked = await imageServer((response) => {
+    response.write(whole);
+    response.end("x");
+  });
+  await expect(chunked.download()).rejects.toMatchObject({ status: 400, code: "TOO_LARGE" });
+});
+
+test("a stream without an end is cut off at 5 MB", async () => {
+  const server = await imageServer((response) => {
+    const more = () => {
+      while (response.write(Buffer.alloc(64 * 1024)));
+    };
+    response.on("drain", more);
+    more();
+  });
+  await expect(server.download()).rejects.toMatchObject({ code: "TOO_LARGE" });
+  await server.closed;
+});
+
+test.each(["before the answer", "in the middle of it"])(
+  "a host that falls silent %s is given 10 s",
+  async (when) => {
+    const clock = new ManualClock();
+    const silent = Promise.withResolvers<void>();
+    const server = await imageServer((response) => {
+      if (when !== "before the answer") response.write("x");
+      silent.resolve();
+    });
+    const answer = server.download({ clock });
+    const refused = expect(answer).rejects.toMatchObject({ status: 400, code: "BLOCKED_HOST" });
+    await silent.promise;
+    clock.advance(DOWNLOAD_TIME_LIMIT_MS);
+    await refused;
+    await server.closed;
+  },
+);
+
+test("an answer that breaks off is refused", async () => {
+  const server = await imageServer((response) => {
+    response.writeHead(200, { "content-length": 100 });
+    response.write("x", () => response.destroy());
+  });
+  await expect(server.download()).rejects.toMatchObject({ status: 400, code: "BLOCKED_HOST" });
+});
+
+test("a name that does not resolve is refused", async () => {
+  const server = await imageServer();
+  const resolve = () => Promise.reject(new Error("getaddrinfo ENOTFOUND"));
+  await expect(server.download({ resolve })).rejects.toMatchObject({ code: "BLOCKED_HOST" });
+});
+
+test("a name without addresses is refused", async () => {
+  const server = await imageServer();
+  const answer = server.download({ resolve: async () => [] });
+  await expect(answer).rejects.toThrow("the name has no address");
+});
+
+test.each(["", "a.png", "//example.org/a.png", "https://", "https://exa mple.org/"])(
+  "%j is no address",
+  async (url) => {
+    const { parts } = await imageServer();
+    const answer = downloadWith(parts)(url, new AbortController().signal);
+    await expect(answer).rejects.toMatchObject({ status: 400, code: "VALIDATION" });
+  },
+);
+
+test("a download ends with its client", async () => {
+  const begun = Promise.withResolvers<void>();
+  const server = await imageServer(() => begun.resolve());
+  const client = new AbortController();
+  const refused = expect(server.download({}, client.signal)).rejects.toThrow();
+  await begun.promise;
+  client.abort();
+  await refused;
+  await server.closed;
+});

@@ -1,0 +1,66 @@
+import { createServer, request, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { onTestFinished } from "vitest";
+import { systemClock } from "../../../src/core/clock.ts";
+import {
+  type DownloadParts,
+  downloadWith,
+  type Open,
+} from "../../../src/platform/uploads/download.ts";
+import { image } from "../support/images.ts";
+
+export interface ImageServer {
+  /** The parts of a download that reaches this server under any name. */
+  readonly parts: DownloadParts;
+  /** Downloads from this server, under a name. */
+  readonly download: (parts?: Partial<DownloadParts>, signal?: AbortSignal) => Promise<Uint8Array>;
+  /** The paths that were asked for. */
+  readonly asked: readonly string[];
+  /** Resolves when a connection was closed by the other side. */
+  readonly closed: Promise<void>;
+}
+
+/** A server on this machine that stands in for one of the internet; it closes with the test. */
+export async function imageServer(
+  respond?: (response: ServerResponse, path: string) => void,
+): Promise<ImageServer> {
+  const png = await image();
+  const asked: string[] = [];
+  const closed = Promise.withResolvers<void>();
+  const server = createServer((incoming, response) => {
+    asked.push(incoming.url ?? "");
+    incoming.socket.once("close", () => closed.resolve());
+    if (respond === undefined) response.writeHead(200, { "content-type": "image/png" }).end(png);
+    else respond(response, incoming.url ?? "");
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  onTestFinished(
+    () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  );
+  const { port } = server.address() as AddressInfo;
+  // Without TLS, which would take a certificate; the address still comes from `lookup`.
+  const open: Open = (url, { lookup, headers }, onResponse) =>
+    request(
+      { host: url.hostname, port, path: url.pathname, headers, agent: false, lookup },
+      onResponse,
+    );
+  const parts: DownloadParts = {
+    clock: systemClock,
+    open,
+    resolve: async () => [{ address: "127.0.0.1", family: 4 }],
+    isAllowed: (address) => address === "127.0.0.1",
+  };
+  return {
+    parts,
+    download: (replaced = {}, signal = new AbortController().signal) =>
+      downloadWith({ ...parts, ...replaced })("https://images.example/a.png", signal),
+    asked,
+    closed: closed.promise,
+  };
+}

@@ -1,0 +1,88 @@
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { ManualClock } from "../support/clock.ts";
+import { newUpload } from "../support/images.ts";
+import { request, runPlatform } from "../support/platform.ts";
+
+const HOUR_MS = 3_600_000;
+
+function post(platform: { url: string } & Parameters<typeof request>[0], key: string) {
+  return request(platform, "POST", "/api/v1/posts", { body: { imageKeys: [key] } });
+}
+
+/** The number of images in a state file that no platform uses any more. */
+function rowsIn(stateFile: string): unknown {
+  const db = new Sqlite(stateFile);
+  const rows = db.prepare("SELECT count(*) FROM image").pluck().get();
+  db.close();
+  return rows;
+}
+
+test("a key is valid for an hour of the platform's clock", async () => {
+  const clock = new ManualClock();
+  const platform = await runPlatform({ clock });
+  const [one, other] = [await newUpload(platform), await newUpload(platform)];
+  clock.advance(HOUR_MS - 1);
+  expect((await fetch(one.url)).status).toBe(200);
+  expect((await post(platform, one.key)).status).toBe(201);
+  clock.advance(1);
+  const late = await post(platform, other.key);
+  expect(late.status).toBe(400);
+  expect(late.body.error.code).toBe("INVALID_IMAGE_KEY");
+});
+
+test("an upload whose removal is late is over all the same", async () => {
+  const clock = new ManualClock();
+  // As on a machine that slept.
+  const late = { now: () => clock.now(), timer: () => () => {} };
+  const platform = await runPlatform({ clock: late });
+  const upload = await newUpload(platform);
+  clock.advance(HOUR_MS);
+  expect((await post(platform, upload.key)).status).toBe(400);
+  expect((await fetch(upload.url)).status).toBe(404);
+});
+
+test("what is not attached is removed after an hour; what is attached stays", async () => {
+  const clock = new ManualClock();
+  const stateFile = join(temporaryFolder(), "state.db");
+  const platform = await runPlatform({ clock, stateFile });
+  const [kept, dropped] = [await newUpload(platform), await newUpload(platform)];
+  await post(platform, kept.key);
+  clock.advance(HOUR_MS);
+  expect((await fetch(dropped.url)).status).toBe(404);
+  expect((await fetch(kept.url)).status).toBe(200);
+  await platform.stop();
+  expect(rowsIn(stateFile)).toBe(1);
+});
+
+test("each upload is removed in its own time", async () => {
+  const clock = new ManualClock();
+  const stateFile = join(temporaryFolder(), "state.db");
+  const platform = await runPlatform({ clock, stateFile });
+  await newUpload(platform);
+  clock.advance(HOUR_MS / 2);
+  await newUpload(platform);
+  clock.advance(HOUR_MS / 2);
+  await platform.stop();
+  expect(rowsIn(stateFile)).toBe(1);
+});
+
+test("uploads survive a restart, and what expired meanwhile is removed by it", async () => {
+  const clock = new ManualClock();
+  const stateFile = join(temporaryFolder(), "state.db");
+  const first = await runPlatform({ clock, stateFile });
+  const early = await newUpload(first);
+  clock.advance(HOUR_MS / 2);
+  const late = await newUpload(first);
+  await first.stop();
+  clock.advance(HOUR_MS / 2);
+  const second = await runPlatform({ clock, stateFile });
+  const file = (url: string) => fetch(`${second.url}${new URL(url).pathname}`);
+  expect((await file(early.url)).status).toBe(404);
+  expect((await file(late.url)).status).toBe(200);
+  expect((await post(second, late.key)).status).toBe(201);
+  await second.stop();
+  expect(rowsIn(stateFile)).toBe(1);
+});
