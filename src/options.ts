@@ -35,8 +35,8 @@ export interface BotOptions extends ConfigOverrides {
    * dead letters 90 days. `Infinity` keeps for ever.
    */
   readonly retention?: Partial<Retention>;
-  /** Called when polling takes over from the webhook, and when it hands back. */
-  readonly onSwitch?: (mode: Mode, reason: string) => void;
+  /** Called when polling takes over from the webhook, and when it hands back. What it throws is logged. */
+  readonly onSwitch?: (mode: Mode, reason: string) => unknown;
   readonly fetch?: Fetch;
   readonly clock?: Clock;
   readonly random?: Random;

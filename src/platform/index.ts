@@ -1,6 +1,7 @@
 export type { ActInput, ActResult } from "./acts/input.ts";
+export type { Control } from "./control/control.ts";
+export type { DeliverInput } from "./control/deliveries.ts";
 export type {
-  Control,
   ControlComment,
   ControlMessage,
   FaultsChange,
@@ -9,8 +10,7 @@ export type {
   PlatformState,
   Profile,
   StorageState,
-} from "./control/control.ts";
-export type { DeliverInput } from "./control/deliveries.ts";
+} from "./control/shapes.ts";
 export type { BlockInput, GroupInput, GroupResult } from "./control/world.ts";
 export { PlatformError, type PlatformErrorCode } from "./error.ts";
 export type { ApiFault, ApiFaultInput, ApiFaultState } from "./faults/api-faults.ts";

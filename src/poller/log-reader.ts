@@ -5,6 +5,7 @@ import type { Logger } from "../core/logger.ts";
 import type { LaneOf } from "../events/lane.ts";
 import type { Inbox } from "../inbox/inbox.ts";
 import { readBatch } from "../inbox/intake.ts";
+import { EventDates } from "./event-dates.ts";
 import type { FoundEvent } from "./mode.ts";
 import { mayRefusePosition, RefusedPosition } from "./refused-position.ts";
 
@@ -47,6 +48,7 @@ export class LogReader {
   #head: string | undefined;
   /** When the positions that the last read from the cursor came by were first seen, on the platform's clock. */
   #seenAt = new Map<string, number>();
+  readonly #dates = new EventDates();
   #resumed = false;
   #atEnd = false;
   readonly #refused = new RefusedPosition();
@@ -115,11 +117,15 @@ export class LogReader {
       settled &&= next !== undefined && this.#isSettled(page, next, seenAt);
       const position = settled && !this.#refused.covers(next ?? "") ? next : undefined;
       found.push(...(await this.#store(page, position)));
+      if (this.#atEnd) this.#refused.tell(this.#options.log);
       since = next;
       if (isLast) break;
     }
     this.#head = since;
-    if (from === "cursor") this.#seenAt = seenAt;
+    if (from === "cursor") {
+      this.#seenAt = seenAt;
+      this.#dates.forgetPassed();
+    }
     return found;
   }
 
@@ -157,7 +163,7 @@ export class LogReader {
   /** Whether nothing can commit any more before this position. */
   #isSettled(page: EventPage, cursor: string, seenAt: Map<string, number>): boolean {
     const now = this.#dateOf(page);
-    const dates = page.events.map((raw) => dated(raw, now));
+    const dates = this.#dates.of(page, now);
     if (dates.some(([, at]) => now - at < SETTLED_AFTER_MS)) return false;
     if (cursor === this.#cursor || cursor === dates.at(-1)?.[0]) return true;
     // It may be ahead of the last event, by events that the token cannot read: nobody knows their age.
@@ -171,15 +177,15 @@ export class LogReader {
     const { inbox, laneOf } = this.#options;
     const isNew = position !== undefined && position !== this.#cursor;
     const batch = readBatch(page.events, laneOf).filter(
-      ({ id, unusable }) => unusable !== undefined || !this.#refused.covers(id),
+      ({ id, unusable }) => unusable !== undefined || !this.#refused.leavesOut(id),
     );
     if (batch.length === 0 && !isNew) return [];
     const now = this.#dateOf(page);
-    const dates = new Map(page.events.map((raw) => dated(raw, now)));
+    const dates = new Map(this.#dates.of(page, now));
     const { stored } = await inbox.put(batch, "poll", isNew ? [{ name: CURSOR, position }] : []);
     if (isNew) {
       this.#cursor = position;
-      this.#refused.replace();
+      this.#refused.replace(this.#options.log);
     }
     const types = new Map(batch.map(({ id, type }) => [id, type]));
     return stored.map((id) => ({ id, type: types.get(id) ?? "", at: dates.get(id) ?? now }));
@@ -188,11 +194,4 @@ export class LogReader {
   #dateOf({ date }: EventPage): number {
     return date ?? this.#options.platformNow();
   }
-}
-
-/** The id and the date of an event as it came; what cannot be read counts as made now. */
-function dated(raw: unknown, now: number): [id: string, at: number] {
-  const { id, createdAt }: { id?: unknown; createdAt?: unknown } = Object(raw);
-  const at = Date.parse(String(createdAt));
-  return [String(id), Number.isNaN(at) ? now : at];
 }

@@ -50,8 +50,8 @@ export type Observation =
       readonly kind: "round";
       readonly now: number;
       readonly found: readonly FoundEvent[];
-      /** True for the first round after a start that continues from a stored cursor. */
-      readonly resumed: boolean;
+      /** For the first round after a start that continues from a stored cursor: when the bot started. */
+      readonly resumedAt?: number | undefined;
       /** True when the reading failed on the way to the end. */
       readonly partial?: boolean;
     }
@@ -106,10 +106,12 @@ export function observe(state: ModeState, observation: Observation, silenceMs: n
 /** When the state should next be looked at even if nothing happens; undefined when that is never. */
 export function nextDeadline(state: ModeState, silenceMs: number): number | undefined {
   if (state.mode === "polling" || state.unconfirmed.length === 0) return undefined;
-  const times = state.unconfirmed.map(({ at, foundAt }) =>
-    Math.max(at + silenceMs, foundAt + UNDER_WAY_MS),
-  );
-  return Math.min(...times);
+  return Math.min(...state.unconfirmed.map((event) => dueAt(event, silenceMs)));
+}
+
+/** When the webhook must have brought it: whatever its date says, no later than if it were made when it was found. */
+function dueAt({ at, foundAt }: AwaitedEvent, silenceMs: number): number {
+  return Math.max(Math.min(at, foundAt) + silenceMs, foundAt + UNDER_WAY_MS);
 }
 
 function delivered(
@@ -130,13 +132,12 @@ function delivered(
 
 function audited(
   state: ModeState,
-  { found, now, resumed }: Extract<Observation, { kind: "round" }>,
+  { found, now, resumedAt }: Extract<Observation, { kind: "round" }>,
   silenceMs: number,
 ): ModeStep {
   const expected = found.filter((event) => isExpected(state, event) && !isFromBefore(state, event));
-  if (resumed && expected.length > 0) {
-    return toPolling(state, `${count(expected)} came while the bot was away`);
-  }
+  const missed = expected.filter(({ at }) => resumedAt !== undefined && at < resumedAt);
+  if (missed.length > 0) return toPolling(state, `${count(missed)} came while the bot was away`);
   return checkSilence({ ...state, unconfirmed: awaiting(state, expected, now) }, now, silenceMs);
 }
 
@@ -214,7 +215,7 @@ function overdue(
   now: number,
   silenceMs: number,
 ): readonly AwaitedEvent[] {
-  return events.filter(({ at, foundAt }) => now - at > silenceMs && now - foundAt > UNDER_WAY_MS);
+  return events.filter((event) => now > dueAt(event, silenceMs));
 }
 
 function count(events: readonly FoundEvent[]): string {

@@ -27,7 +27,7 @@ export interface PollerOptions extends LogReaderOptions {
   readonly silenceMs: number;
   /** The types that ever came by webhook. */
   readonly webhookTypes: ReadonlySet<string>;
-  readonly onSwitch?: (mode: Mode, reason: string) => void;
+  readonly onSwitch?: (mode: Mode, reason: string) => unknown;
   readonly random?: Random;
 }
 
@@ -36,6 +36,9 @@ const REFUSED_RETRY_MS = 300_000;
 
 /** The longest pause after failures in a row, in milliseconds. */
 const MAX_PAUSE_MS = 60_000;
+
+const NO_END =
+  "the event log goes on and on without events: its cursor moves, and nothing comes; it is read at the audit interval";
 
 /** Reads the event log again and again, and decides how often. The webhook is a hint; the log is the truth. */
 export class Poller {
@@ -48,7 +51,9 @@ export class Poller {
   #failures = 0;
   /** The events that came by webhook while the log is being read. */
   #broughtMeanwhile: Set<string> | undefined;
-  #refused = false;
+  /** How the log failed to be read, as it was last told; undefined while it can be read. */
+  #told: string | undefined;
+  #reachesEnd = true;
   /** When the part that may still be unsettled was last read, on our clock. */
   #auditedAt = Number.NEGATIVE_INFINITY;
 
@@ -90,12 +95,14 @@ export class Poller {
   async #run(): Promise<void> {
     const { signal } = this.#stopping;
     let opened = false;
+    // False once the first round after the start is over.
     let resumed = false;
+    const started = this.#options.clock.now();
     while (!signal.aborted) {
       try {
         if (!opened) resumed = await this.#reader.open(signal);
         opened = true;
-        await this.#round(resumed);
+        await this.#round(resumed ? started : undefined);
         resumed = false;
         this.#succeeded();
         await this.#rest();
@@ -105,7 +112,8 @@ export class Poller {
     }
   }
 
-  async #round(resumed: boolean): Promise<void> {
+  /** @param resumedAt when the bot started, on our clock, for the first round that continues from a cursor */
+  async #round(resumedAt?: number): Promise<void> {
     const { clock, auditIntervalMs, platformNow, log } = this.#options;
     const due = clock.now() - this.#auditedAt >= auditIntervalMs;
     const audit = due || this.#state.mode === "auditing";
@@ -127,7 +135,9 @@ export class Poller {
       if (found.length > 0) log.info({ found: found.length, mode: this.mode }, "polled");
       // Also when the reading failed half-way: no later one finds these again.
       if (!signal.aborted && (!partial || found.length > 0)) {
-        this.#observe({ kind: "round", now: platformNow(), found, resumed, partial });
+        const now = platformNow();
+        const away = resumedAt === undefined ? undefined : now - clock.now() + resumedAt;
+        this.#observe({ kind: "round", now, found, resumedAt: away, partial });
       }
     }
   }
@@ -136,7 +146,8 @@ export class Poller {
   async #rest(): Promise<void> {
     const { clock, pollIntervalMs, auditIntervalMs, silenceMs, platformNow } = this.#options;
     const { signal } = this.#stopping;
-    const until = clock.now() + (this.mode === "polling" ? pollIntervalMs : auditIntervalMs);
+    const isPolling = this.mode === "polling" && this.#reader.atEnd;
+    const until = clock.now() + (isPolling ? pollIntervalMs : auditIntervalMs);
     while (!signal.aborted && clock.now() < until) {
       const deadline = nextDeadline(this.#state, silenceMs);
       const ms = deadline === undefined ? Infinity : deadline - platformNow() + 1;
@@ -156,44 +167,59 @@ export class Poller {
     this.#record.switched(clock.now(), reason);
     if (to === "polling") log.warn({ mode: to, reason }, "polling takes over from the webhook");
     else log.info({ mode: to, reason }, "the webhook is used again; polling goes back to audits");
-    onSwitch?.(to, reason);
+    // It is the bot's own, and may throw or reject: neither may end the loop, or the process.
+    Promise.resolve()
+      .then(() => onSwitch?.(to, reason))
+      .catch((err: unknown) => log.error({ err }, "the onSwitch option failed"));
   }
 
   #succeeded(): void {
-    if (this.#failures > 0) this.#options.log.info("the event log can be read again");
+    const { log } = this.#options;
+    if (this.#failures > 0) log.info("the event log can be read again");
     this.#failures = 0;
-    this.#refused = false;
+    this.#told = undefined;
+    const { atEnd } = this.#reader;
+    if (this.#reachesEnd && !atEnd) log.warn(NO_END);
+    this.#reachesEnd = atEnd;
   }
 
   /** Logs a failed round; returns how long to wait before the next one, in milliseconds. */
   #failed(err: unknown): number {
-    const { clock, log, delivery, pollIntervalMs, random } = this.#options;
+    const { clock, log, pollIntervalMs, random } = this.#options;
     this.#failures += 1;
     this.#record.failed(clock.now(), err);
     if (err instanceof ApiError && (err.status === 401 || err.status === 403)) {
       const retryInMs = REFUSED_RETRY_MS;
-      if (!this.#refused) log.error({ err, retryInMs }, refusal(err.status, delivery));
-      this.#refused = true;
+      if (this.#isNews(String(err.status)))
+        log.error({ err, retryInMs }, this.#refusal(err.status));
       return retryInMs;
     }
     const policy = { baseMs: pollIntervalMs, maxMs: MAX_PAUSE_MS, factor: 2 };
     const asked = outageOf(err)?.retryAfterMs ?? 0;
     const retryInMs = Math.max(asked, pollIntervalMs, backoff(policy, this.#failures, random));
-    const level = this.#failures === 1 ? "warn" : "debug";
+    const level = this.#isNews("unreadable") ? "warn" : "debug";
     log[level]({ err, retryInMs }, "the event log cannot be read");
     return retryInMs;
   }
-}
 
-/** What a person can do about a token that may not read the log (section 5 of the platform document). */
-function refusal(status: 401 | 403, delivery: PollerOptions["delivery"]): string {
-  const remedy =
-    status === 401
-      ? "the platform does not accept the token: check SERVICE_API_KEY"
-      : "the token may not read the event log: give it the scope read, dm or both in the developer portal";
-  const meanwhile =
-    delivery === "auto"
-      ? "webhook deliveries go on, but what the webhook loses is not found"
-      : "no event arrives until then";
-  return `${remedy}; ${meanwhile}`;
+  /** Whether the log fails in another way than the last time: what is known is not told again. */
+  #isNews(failure: string): boolean {
+    const isNews = this.#told !== failure;
+    this.#told = failure;
+    return isNews;
+  }
+
+  /** What a person can do about a token that may not read the log (section 5 of the platform document). */
+  #refusal(status: 401 | 403): string {
+    const remedy =
+      status === 401
+        ? "the platform does not accept the token: check SERVICE_API_KEY"
+        : "the token may not read the event log: give it the scope read, dm or both in the developer portal";
+    const meanwhile =
+      this.mode === "auditing"
+        ? "webhook deliveries go on, but what the webhook loses is not found"
+        : "no event arrives until then, except what the webhook brings";
+    const alone = "no event arrives until then";
+    return `${remedy}; ${this.#options.delivery === "polling" ? alone : meanwhile}`;
+  }
 }

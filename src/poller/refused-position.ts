@@ -1,4 +1,5 @@
 import { ApiError } from "../client/errors.ts";
+import type { Logger } from "../core/logger.ts";
 import { orderKey } from "../events/id.ts";
 
 /**
@@ -19,14 +20,36 @@ export function mayRefusePosition(error: unknown): error is ApiError {
  */
 export class RefusedPosition {
   #key: string | undefined;
+  readonly #leftOut = new Set<string>();
+  #told = false;
 
   refuse(cursor: string | undefined): void {
     if (cursor !== undefined) this.#key = orderKey(cursor);
+    this.#told = false;
   }
 
   /** There is a new position. */
-  replace(): void {
+  replace(log: Logger): void {
+    this.tell(log);
     this.#key = undefined;
+    this.#leftOut.clear();
+  }
+
+  /** Leaves an event out that is not behind the position. */
+  leavesOut(id: string): boolean {
+    const isDone = this.covers(id);
+    if (isDone && !this.#told) this.#leftOut.add(id);
+    return isDone;
+  }
+
+  /** Tells once how many were left out: nobody would find out that these are not done, if it came to that. */
+  tell(log: Logger): void {
+    if (this.#leftOut.size === 0 || this.#told) return;
+    this.#told = true;
+    log.warn(
+      { events: this.#leftOut.size },
+      "events up to that position were left out: they are taken as done",
+    );
   }
 
   /** Whether an event or a position is not behind the refused one, as far as the two can be compared. */

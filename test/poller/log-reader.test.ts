@@ -251,6 +251,46 @@ describe("the stored cursor", () => {
   });
 });
 
+describe("an event whose date says nothing", () => {
+  test.each([
+    ["is missing", undefined],
+    ["cannot be read", "2027-13-45"],
+    ["lies ahead", "2999-01-01T00:00:00.000Z"],
+  ])("counts as made when it was first seen: its date %s", async (_what, createdAt) => {
+    const reader = await open();
+    log.add("1", "follow", clock.now() - MINUTE);
+    log.add("2");
+    log.entries = log.entries.map((entry) =>
+      entry.id === "2" ? { ...entry, createdAt: createdAt as string } : entry,
+    );
+    const began = clock.now();
+    expect((await reader.read("cursor", signal)).at(-1)).toMatchObject({ id: "2", at: began });
+    await clock.advance(MINUTE - 1);
+    await reader.read("cursor", signal);
+    expect(reader.cursor).toBeUndefined();
+    await clock.advance(1);
+    await reader.read("cursor", signal);
+    expect(reader.cursor).toBe("2");
+  });
+
+  test.each([3, -3])(
+    "where the platform tells no time, and is %i h off, no date does",
+    async (hours) => {
+      const events: typeof log.events = async (query) => ({
+        ...(await log.events(query)),
+        date: undefined,
+      });
+      const reader = await open({ client: { events } });
+      log.add("2", "follow", clock.now() + hours * 60 * MINUTE);
+      expect(await reader.read("cursor", signal)).toMatchObject([{ at: clock.now() }]);
+      // One that commits late, before it, must not be passed over.
+      log.add("1", "follow", clock.now() + hours * 60 * MINUTE);
+      await clock.advance(MINUTE - 1);
+      expect(await reader.read("cursor", signal)).toMatchObject([{ id: "1" }]);
+    },
+  );
+});
+
 describe("a position that the platform refuses", () => {
   /** A reader whose cursor is at 3, after which the log was trimmed. */
   async function trimmed(): Promise<LogReader> {
@@ -309,6 +349,7 @@ describe("a position that the platform refuses", () => {
     expect(await reader.read("cursor", signal)).toMatchObject([{ id: "121" }]);
     expect(await pending()).toBe(1);
     expect(moves).toEqual(["121"]);
+    expect(lines.records.find(({ events }) => events === 120)?.msg).toMatch(/left out/);
   });
 
   test("is not blamed when the platform refuses every read", async () => {

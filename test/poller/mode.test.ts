@@ -35,7 +35,9 @@ class Machine {
   }
 
   round(found: readonly FoundEvent[] = [], resumed = false): this {
-    return this.observe({ kind: "round", now: this.now, found, resumed });
+    // What is found was made before the start then.
+    const resumedAt = resumed ? this.now + 1 : undefined;
+    return this.observe({ kind: "round", now: this.now, found, resumedAt });
   }
 
   delivery(...ids: readonly string[]): this {
@@ -107,6 +109,31 @@ describe("auditing", () => {
     const machine = new Machine();
     machine.round([machine.event("1")], true);
     expect(machine.switches).toMatchObject([{ to: "polling" }]);
+  });
+
+  test("goes on when the first round after a restart finds what was made since the start", () => {
+    const machine = new Machine();
+    const resumedAt = machine.now;
+    machine.after(400);
+    const found = [machine.event("1")];
+    machine.observe({ kind: "round", now: machine.now, found, resumedAt });
+    machine
+      .delivery("1")
+      .after(SILENCE * 2)
+      .tick();
+    expect(machine.switches).toEqual([]);
+  });
+
+  test.each([3, -3])("ends in time although events are dated %i h off", (hours) => {
+    const machine = new Machine();
+    const event = { ...machine.event("1"), at: machine.now + hours * 3_600_000 };
+    machine
+      .round([event])
+      .after(hours > 0 ? SILENCE : 5_000)
+      .tick();
+    expect(machine.switches).toEqual([]);
+    machine.after(1).tick();
+    expect(machine.state.mode).toBe("polling");
   });
 
   test("goes on when the first round after a restart finds nothing", () => {
@@ -237,7 +264,6 @@ describe("hand-back", () => {
       kind: "round",
       now: machine.now,
       found: [],
-      resumed: false,
       partial: true,
     });
     expect(machine.state.mode).toBe("polling");
@@ -334,7 +360,7 @@ test("what the webhook has to bring is remembered up to a bound", () => {
 test("observing never changes the state it was given", () => {
   const state = Object.freeze(initialMode(new Set(["dm.message"])));
   const found = [{ id: "1", type: "dm.message", at: T0 }];
-  observe(state, { kind: "round", now: T0, found, resumed: false }, SILENCE);
+  observe(state, { kind: "round", now: T0, found }, SILENCE);
   observe(state, { kind: "delivery", now: T0, events: found }, SILENCE);
   expect(state).toEqual(initialMode(new Set(["dm.message"])));
 });

@@ -114,7 +114,7 @@ test("what was found before a reading failed half-way counts all the same", asyn
 describe("polling", () => {
   async function startPolling(): Promise<Poller> {
     await inbox.put([], "poll", [{ name: "events", position: "0" }]);
-    log.add("1");
+    log.add("1", "dm.message", clock.now() - 1);
     const poller = await start();
     expect(poller.mode).toBe("polling");
     return poller;
@@ -172,6 +172,47 @@ describe("the status", () => {
     const poller = await start({ client: { events: slow }, startFrom: "oldest" });
     await clock.advance(100);
     expect(poller.status).toMatchObject({ readToEndAt: began, lastPollAt: began + 100 });
+  });
+});
+
+describe("the onSwitch option", () => {
+  test.each([
+    [
+      "throws",
+      () => {
+        throw new Error("slack is away");
+      },
+    ],
+    ["rejects", () => Promise.reject(new Error("slack is away"))],
+  ])(
+    "that %s ends neither the process nor the loop, and is told as what it is",
+    async (_how, onSwitch) => {
+      await start({ onSwitch });
+      log.add("1");
+      await clock.advance(AUDIT * 2);
+      expect(lines.records.filter(({ level }) => level === "error")).toMatchObject([
+        { msg: "the onSwitch option failed", err: { message: "slack is away" } },
+      ]);
+      expect(lines.text()).not.toContain("cannot be read");
+      log.add("2");
+      await clock.advance(POLL);
+      expect(await pending()).toBe(2);
+    },
+  );
+});
+
+describe("a log without end", () => {
+  test("is told once, and read at the audit interval", async () => {
+    let requests = 0;
+    const events = async () => {
+      requests += 1;
+      return { events: [], cursor: String(requests), date: clock.now() };
+    };
+    await start({ client: { events }, delivery: "polling" });
+    await clock.advance(AUDIT * 4);
+    expect(requests).toBeLessThan(102 * 6);
+    const told = lines.records.filter(({ level }) => level === "warn");
+    expect(told).toMatchObject([{ msg: expect.stringMatching(/on and on without events/) }]);
   });
 });
 
@@ -234,16 +275,19 @@ describe("failures", () => {
     },
   );
 
-  test("what was read before a page that fails is not forgotten", async () => {
+  test("another kind of failure is told anew", async () => {
     await start();
-    for (let id = 1; id <= 50; id++) log.add(String(id));
-    log.failures = [undefined, new ApiError("away", { status: 503 })];
-    await clock.advance(AUDIT);
+    const statuses = [401, 401, 403, 503, 503, 401];
+    log.failures = statuses.map((status) => new ApiError("no", { status }));
+    await clock.advance(300_000 * 6);
     expect(log.failures).toEqual([]);
-    expect(await pending()).toBe(50);
-    // No later read finds them.
-    await clock.advance(SILENCE);
-    expect(switches).toEqual(["polling"]);
+    const told = lines.records.filter(({ level }) => level === "error" || level === "warn");
+    expect(told.map(({ msg }) => msg)).toEqual([
+      expect.stringContaining("SERVICE_API_KEY"),
+      expect.stringContaining("the scope read"),
+      "the event log cannot be read",
+      expect.stringContaining("SERVICE_API_KEY"),
+    ]);
   });
 
   test("a first start that fails is tried again from the same place", async () => {

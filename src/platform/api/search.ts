@@ -39,7 +39,7 @@ function hits(store: Store, wanted: string, amongPosts: boolean, rows: Window): 
   const users = amongPosts ? [] : store.people.search(wanted, rows);
   const posts = store.posts.search(wanted, {
     before: amongPosts ? rows.before : Number.MAX_SAFE_INTEGER,
-    limit: rows.limit - users.length,
+    limit: rows.limit,
   });
   return [...users.map((user) => ({ user })), ...posts.map((post) => ({ post }))];
 }

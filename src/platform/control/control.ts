@@ -2,11 +2,10 @@ import type { Clock } from "../../core/clock.ts";
 import type { KnownEvent } from "../../events/types.ts";
 import type { Acts } from "../acts/acts.ts";
 import type { ActInput, ActResult } from "../acts/input.ts";
-import type { CommentView, MessageView } from "../api/shapes.ts";
 import type { Views } from "../api/views.ts";
 import { invalid, notFound } from "../error.ts";
-import type { ApiFaultInput, ApiFaultState, ApiFaults } from "../faults/api-faults.ts";
-import type { WebhookFault, WebhookFaultInput, WebhookFaults } from "../faults/webhook-faults.ts";
+import type { ApiFaults } from "../faults/api-faults.ts";
+import type { WebhookFaults } from "../faults/webhook-faults.ts";
 import type { Limits, LimitsView } from "../limits/limits.ts";
 import type { LimitSettings } from "../limits/settings.ts";
 import { newApiKey } from "../secrets.ts";
@@ -19,6 +18,16 @@ import type { Uploads } from "../uploads/uploads.ts";
 import type { Deliverer } from "../webhooks/deliverer.ts";
 import type { Webhook, WebhookChange, WebhookView } from "../webhooks/webhook.ts";
 import type { DeliverInput, DeliverResult, ForcedDeliveries } from "./deliveries.ts";
+import type {
+  ControlComment,
+  ControlMessage,
+  FaultsChange,
+  FaultsState,
+  IssuedToken,
+  PlatformState,
+  Profile,
+  StorageState,
+} from "./shapes.ts";
 import {
   type BlockInput,
   botNamed,
@@ -27,49 +36,6 @@ import {
   type GroupResult,
   setBlock,
 } from "./world.ts";
-
-/** The state of the platform at a glance. */
-export interface PlatformState {
-  readonly bot: Profile;
-  readonly people: readonly Profile[];
-  readonly webhook: WebhookView;
-  /** Null when nothing has happened yet. */
-  readonly lastEventId: string | null;
-  /** The number of the newest timeline entry. */
-  readonly timelineSeq: number;
-}
-
-export interface Profile {
-  readonly username: string;
-  readonly name: string;
-}
-
-export interface IssuedToken {
-  readonly apiKey: string;
-  readonly scopes: readonly Scope[];
-}
-
-export interface FaultsState {
-  readonly webhook: WebhookFault;
-  readonly api: ApiFaultState;
-}
-
-/** Whether the server can keep images (section 7, NOT_CONFIGURED). */
-export interface StorageState {
-  readonly configured: boolean;
-}
-
-/** Absent parts stay as they are. */
-export interface FaultsChange {
-  readonly webhook?: WebhookFaultInput | undefined;
-  readonly api?: ApiFaultInput | undefined;
-}
-
-/** A message as everybody sees it: `fromBot` is true for the bot's. */
-export type ControlMessage = MessageView;
-
-/** A comment with the id of the comment that it answers. */
-export type ControlComment = CommentView & { readonly replyToId: string | null };
 
 export interface ControlOptions {
   readonly store: Store;

@@ -8,8 +8,8 @@ import { type LimitSettings, MAX_LIMIT } from "../limits/settings.ts";
 import { WEBHOOK_SECRET } from "../secrets.ts";
 import { allScopes, type Scope } from "../store/tokens.ts";
 import type { WebhookChange } from "../webhooks/webhook.ts";
-import type { FaultsChange, StorageState } from "./control.ts";
 import type { DeliverInput } from "./deliveries.ts";
+import type { FaultsChange, StorageState } from "./shapes.ts";
 import type { BlockInput, GroupInput } from "./world.ts";
 
 /** The bodies of the control API. Strict: a field that is passed over would look obeyed. */

@@ -39,6 +39,7 @@ test.each([
   ["clouds", ["p_3", "p_2"]],
   ["  ClOuDs ", ["p_3", "p_2"]],
   ["bot", ["u_1", "p_3", "p_2"]],
+  ["CLEON", ["u_5"]],
   ["hello", ["p_1"]],
   ["nothing of the kind", []],
   ["%", []],
@@ -64,8 +65,9 @@ test("comments and messages are not found", async () => {
 
 test.each([1, 2, 3, 4])("pages of %i come to the end, and nothing is lost", async (limit) => {
   const platform = await run();
-  act(platform, "mention", { from: "cleo", text: "cleo again" });
-  const all = ["u_5", "u_4", "p_4", "p_2"];
+  // The numbers of the posts pass those of the people.
+  act(platform, "mention", { from: "cleo", text: "cleo again", count: 4 });
+  const all = ["u_5", "u_4", "p_7", "p_6", "p_5", "p_4", "p_2"];
   const seen: string[] = [];
   let more = `&limit=${limit}`;
   for (let cursor: string | null = ""; cursor !== null; more = `&limit=${limit}&cursor=${cursor}`) {

@@ -21,9 +21,11 @@ const REQUESTS_MS = 1_000;
 /** A read of the log waits this long for its place at most, where handlers use up the budget. */
 const WAIT_MS = 62_000;
 
-/** A round has two reads, and as many again where there is something to be read. */
+/** A round that is under way has two reads, and the one after it those of the largest burst (four pages and the end). */
+const READS = 7;
+
 function waitsMs({ perMinute }: Schedule): number {
-  return perMinute === undefined ? 0 : 4 * WAIT_MS;
+  return perMinute === undefined ? 0 : READS * WAIT_MS;
 }
 
 /** What is promised, from the moment at which an event is overdue. */
@@ -47,7 +49,7 @@ export function check(record: RunRecord, schedule: Schedule): Findings {
   else {
     checkFlaps(record, findings);
     checkTakeover(record, schedule, findings);
-    findings.violations.push(...checkNecessity(record));
+    findings.violations.push(...checkNecessity(record, waitsMs(schedule)));
   }
   return findings;
 }
@@ -153,7 +155,7 @@ function isAway({ apiAway }: RunRecord, from: number, to: number): boolean {
 function counts(record: RunRecord, life: Life, event: LogEvent, until: number): boolean {
   const settled = life.from + SILENCE_MS;
   if (event.madeAt < settled || life.to <= until || !record.mayRead(event)) return false;
-  if (event.seq <= record.startSeq()) return false;
+  if (event.seq <= record.startSeq() || !event.hasDate) return false;
   if ((record.broughtAt.get(event.id) ?? Number.POSITIVE_INFINITY) <= until) return false;
   if (isAway(record, event.madeAt - SILENCE_MS, until)) return false;
   return auditing(life, event.madeAt) && expected(record, life, event);

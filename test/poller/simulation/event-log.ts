@@ -10,6 +10,8 @@ export interface LogEvent {
   readonly madeAt: number;
   /** When it can be read and is sent: some rows commit late. */
   readonly committedAt: number;
+  /** False where its date says nothing. */
+  readonly hasDate: boolean;
   /** As it goes over the wire, dated by the platform's clock. */
   readonly wire: object;
 }

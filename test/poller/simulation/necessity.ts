@@ -1,5 +1,5 @@
 import type { LogEvent } from "./event-log.ts";
-import type { Life, RunRecord } from "./record.ts";
+import type { Life, RunRecord, Span } from "./record.ts";
 import { SILENCE_MS } from "./schedule.ts";
 
 /** Whole seconds in the Date header, and a request under way. */
@@ -12,20 +12,31 @@ const SOON_MS = 20_000;
 const FINE_MS = 5 * 60_000;
 
 /** Whether each switch to polling had a missing event behind it, and polling ended when there was none. */
-export function checkNecessity(record: RunRecord): string[] {
+export function checkNecessity(record: RunRecord, waitsMs: number): string[] {
+  // The two rounds before the hand-back may have to wait for their requests.
+  const fineMs = FINE_MS + 2 * waitsMs;
   return record.lives.flatMap((life) => [
     ...falseAlarms(record, life),
-    ...needlessPolling(record, life),
+    ...needlessPolling(record, life, fineMs),
   ]);
 }
 
 function falseAlarms(record: RunRecord, life: Life): string[] {
-  const alarms = life.switches.filter(
-    ({ to, reason }) => to === "polling" && !reason.includes("while the bot was away"),
-  );
-  return alarms
-    .filter(({ at }) => !record.events.some((event) => isMissing(record, event, at)))
+  return life.switches
+    .filter(({ to }) => to === "polling")
+    .filter(({ at, reason }) => {
+      const isBehind = reason.includes("while the bot was away")
+        ? (event: LogEvent) => wasMissed(record, life, event, at)
+        : (event: LogEvent) => isMissing(record, event, at);
+      return !record.events.some(isBehind);
+    })
     .map(({ at, reason }) => `false alarm at ${at}: ${reason}`);
+}
+
+/** Made before the start, and not there by the first read after it. */
+function wasMissed(record: RunRecord, life: Life, event: LogEvent, at: number): boolean {
+  if (event.madeAt > life.from + TOLERANCE_MS || event.committedAt > at) return false;
+  return (record.broughtAt.get(event.id) ?? Number.POSITIVE_INFINITY) > at - TOLERANCE_MS;
 }
 
 function isMissing(record: RunRecord, event: LogEvent, at: number): boolean {
@@ -33,19 +44,23 @@ function isMissing(record: RunRecord, event: LogEvent, at: number): boolean {
   return (record.broughtAt.get(event.id) ?? Number.POSITIVE_INFINITY) > at;
 }
 
-function needlessPolling(record: RunRecord, life: Life): string[] {
+function needlessPolling(record: RunRecord, life: Life, fineMs: number): string[] {
   const found: string[] = [];
   life.switches.forEach(({ at, to }, index) => {
     if (to !== "polling") return;
     const until = Math.min(life.switches[index + 1]?.at ?? life.to, life.to);
-    const since = fineSince(record, at, until);
+    const since = fineSince(record, { from: at, to: until }, fineMs);
     if (since !== undefined) found.push(`needless polling from ${since}, begun at ${at}`);
   });
   return found;
 }
 
 /** Since when the webhook was fine for too long within this span. */
-function fineSince(record: RunRecord, from: number, until: number): number | undefined {
+function fineSince(
+  record: RunRecord,
+  { from, to: until }: Readonly<Span>,
+  fineMs: number,
+): number | undefined {
   let run: LogEvent[] = [];
   for (const event of record.events) {
     if (event.madeAt < from) continue;
@@ -55,7 +70,7 @@ function fineSince(record: RunRecord, from: number, until: number): number | und
     const first = run[0]?.madeAt ?? broughtAt;
     const away = record.apiAway.some((span) => span.from < broughtAt && span.to > first);
     if (away) run = [];
-    else if (run.length > 2 && broughtAt - first > FINE_MS) return first;
+    else if (run.length > 2 && broughtAt - first > fineMs) return first;
   }
   return undefined;
 }

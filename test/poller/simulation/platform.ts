@@ -70,9 +70,13 @@ export class Platform {
     const madeAt = this.#clock.now() - agoMs;
     const lateMs = agoMs === 0 && this.#random.chance(late) ? this.#random.below(59_000) : 0;
     const id = idOf(this.#seq, ids);
-    const createdAt = new Date(madeAt + this.#schedule.clockOffMs).toISOString();
+    const hasDate = !this.#random.chance(this.#schedule.badDates);
+    const createdAt = hasDate
+      ? new Date(madeAt + this.#schedule.clockOffMs).toISOString()
+      : this.#random.pick([null, "yesterday", "2999-01-01T00:00:00.000Z"]);
     const wire = { id, type, createdAt, payload: payloadOf(type) };
-    const event = { seq: this.#seq, id, type, madeAt, committedAt: madeAt + lateMs, wire };
+    const committedAt = madeAt + lateMs;
+    const event = { seq: this.#seq, id, type, madeAt, committedAt, hasDate, wire };
     this.#record().events.push(event);
     if (agoMs > 0) {
       this.log.commit(event);

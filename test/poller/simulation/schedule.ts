@@ -40,6 +40,8 @@ export interface Schedule {
   readonly delivery: "auto" | "polling";
   /** Whether the log refuses a position that it was trimmed past, instead of going on after it. */
   readonly refusesTrimmed: boolean;
+  /** The share of events whose date is missing, cannot be read or lies ahead. */
+  readonly badDates: number;
   /** The budget of requests that the poller shares with handlers; undefined: none. */
   readonly perMinute: number | undefined;
 }
@@ -78,6 +80,7 @@ export function drawSchedule(seed: number): Schedule {
     drainMs: random.pick([100, 5_000, 30_000]),
     delivery: random.chance(0.1) ? "polling" : "auto",
     refusesTrimmed: random.chance(0.3),
+    badDates: random.pick([0, 0, 0.02]),
     perMinute: random.chance(0.3) ? random.pick([10, 30, 100]) : undefined,
   };
 }

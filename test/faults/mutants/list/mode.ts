@@ -1,6 +1,7 @@
 import { type Mutant, mutantsOf } from "../mutant.ts";
 
 const MODE = ["test/poller/mode.test.ts"];
+const BOT = ["test/fallback.test.ts"];
 const POLLER = ["test/poller/poller.test.ts"];
 
 /** Polling takes over by itself, and hands back. */
@@ -8,13 +9,13 @@ export const modeMutants: readonly Mutant[] = [
   ...mutantsOf("src/poller/mode.ts", MODE, [
     {
       name: "patience with the webhook before polling",
-      find: "return events.filter(({ at, foundAt }) => now - at > silenceMs && now - foundAt > UNDER_WAY_MS);",
-      replace: "return events.filter(() => silenceMs > now - now);",
+      find: "return events.filter((event) => now > dueAt(event, silenceMs));",
+      replace: "return events.filter(() => now > silenceMs);",
     },
     {
       name: "the webhook's time after a late commit was found",
-      find: "now - at > silenceMs && now - foundAt > UNDER_WAY_MS",
-      replace: "now - at > silenceMs && foundAt > 0",
+      find: "Math.min(at, foundAt) + silenceMs, foundAt + UNDER_WAY_MS);",
+      replace: "Math.min(at, foundAt) + silenceMs);",
     },
     {
       name: "the webhook confirms what the log showed first",
@@ -43,8 +44,18 @@ export const modeMutants: readonly Mutant[] = [
     },
     {
       name: "what came while the bot was away starts polling at once",
-      find: "if (resumed && expected.length > 0) {",
-      replace: "if (resumed && expected.length > 1e9) {",
+      find: "if (missed.length > 0) return toPolling",
+      replace: "if (missed.length > 1e9) return toPolling",
+    },
+    {
+      name: "what came since the start is not what came while the bot was away",
+      find: "resumedAt !== undefined && at < resumedAt",
+      replace: "resumedAt !== undefined && at > 0",
+    },
+    {
+      name: "patience is bounded whatever the date of an event says",
+      find: "Math.max(Math.min(at, foundAt) + silenceMs",
+      replace: "Math.max(at + silenceMs",
     },
     {
       name: "the webhook must show itself before the hand-back",
@@ -103,8 +114,20 @@ export const modeMutants: readonly Mutant[] = [
     },
     {
       name: "looking up when an event becomes overdue",
-      find: "Math.max(at + silenceMs, foundAt + UNDER_WAY_MS),",
-      replace: "Math.max(at + silenceMs * 2, foundAt + UNDER_WAY_MS),",
+      find: "dueAt(event, silenceMs)));",
+      replace: "dueAt(event, silenceMs * 2)));",
+    },
+  ]),
+  ...mutantsOf("src/bot.ts", BOT, [
+    {
+      name: "a bot's poller goes by the platform's clock",
+      find: "platformNow: () => client.platformNow() ?? clock.now(),",
+      replace: "platformNow: () => clock.now(),",
+    },
+    {
+      name: "a bot's poller knows the types from before its start",
+      find: "webhookTypes: await inbox.webhookTypes(),",
+      replace: "webhookTypes: new Set(),",
     },
   ]),
   ...mutantsOf("src/poller/poller.ts", POLLER, [
@@ -130,12 +153,12 @@ export const modeMutants: readonly Mutant[] = [
     },
     {
       name: "polling every few seconds",
-      find: 'this.mode === "polling" ? pollIntervalMs : auditIntervalMs',
+      find: "isPolling ? pollIntervalMs : auditIntervalMs",
       replace: "auditIntervalMs",
     },
     {
       name: "audits only while the webhook is well",
-      find: 'this.mode === "polling" ? pollIntervalMs : auditIntervalMs',
+      find: "isPolling ? pollIntervalMs : auditIntervalMs",
       replace: "pollIntervalMs",
     },
     {
@@ -155,8 +178,8 @@ export const modeMutants: readonly Mutant[] = [
     },
     {
       name: "a refused token is told once",
-      find: "if (!this.#refused) log.error",
-      replace: "log.error",
+      find: "const isNews = this.#told !== failure;",
+      replace: "const isNews = failure !== undefined;",
     },
     {
       name: "DELIVERY=polling never switches",
@@ -165,8 +188,18 @@ export const modeMutants: readonly Mutant[] = [
     },
     {
       name: "the first round after a start is told apart",
-      find: "await this.#round(resumed);",
-      replace: "await this.#round(resumed && false);",
+      find: "await this.#round(resumed ? started : undefined);",
+      replace: "await this.#round(resumed ? -1 : undefined);",
+    },
+    {
+      name: "an onSwitch that fails is nobody's end",
+      find: '.catch((err: unknown) => log.error({ err }, "the onSwitch option failed"));',
+      replace: "",
+    },
+    {
+      name: "a log without end is not hurried",
+      find: 'this.mode === "polling" && this.#reader.atEnd;',
+      replace: 'this.mode === "polling";',
     },
   ]),
 ];

@@ -140,9 +140,9 @@ export const pollerMutants: readonly Mutant[] = mutantsOf("src/poller/log-reader
     replace: "return this.#options.platformNow();",
   },
   {
-    name: "the present for a date that cannot be read",
-    find: "Number.isNaN(at) ? now : at",
-    replace: "at",
+    name: "remembering since when an event without a good date is there",
+    find: "      this.#dates.forgetPassed();\n",
+    replace: "      this.#dates.forgetPassed();\n      this.#dates.forgetPassed();\n",
   },
   {
     name: "beginning again where a position is refused",
@@ -157,7 +157,7 @@ export const pollerMutants: readonly Mutant[] = mutantsOf("src/poller/log-reader
   },
   {
     name: "leaving out what a refused position had passed",
-    find: "unusable !== undefined || !this.#refused.covers(id)",
+    find: "unusable !== undefined || !this.#refused.leavesOut(id)",
     replace: "true",
   },
   {

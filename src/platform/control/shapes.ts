@@ -1,0 +1,48 @@
+import type { CommentView, MessageView } from "../api/shapes.ts";
+import type { ApiFaultInput, ApiFaultState } from "../faults/api-faults.ts";
+import type { WebhookFault, WebhookFaultInput } from "../faults/webhook-faults.ts";
+import type { Scope } from "../store/tokens.ts";
+import type { WebhookView } from "../webhooks/webhook.ts";
+
+/** The state of the platform at a glance. */
+export interface PlatformState {
+  readonly bot: Profile;
+  readonly people: readonly Profile[];
+  readonly webhook: WebhookView;
+  /** Null when nothing has happened yet. */
+  readonly lastEventId: string | null;
+  /** The number of the newest timeline entry. */
+  readonly timelineSeq: number;
+}
+
+export interface Profile {
+  readonly username: string;
+  readonly name: string;
+}
+
+export interface IssuedToken {
+  readonly apiKey: string;
+  readonly scopes: readonly Scope[];
+}
+
+export interface FaultsState {
+  readonly webhook: WebhookFault;
+  readonly api: ApiFaultState;
+}
+
+/** Whether the server can keep images (section 7, NOT_CONFIGURED). */
+export interface StorageState {
+  readonly configured: boolean;
+}
+
+/** Absent parts stay as they are. */
+export interface FaultsChange {
+  readonly webhook?: WebhookFaultInput | undefined;
+  readonly api?: ApiFaultInput | undefined;
+}
+
+/** A message as everybody sees it: `fromBot` is true for the bot's. */
+export type ControlMessage = MessageView;
+
+/** A comment with the id of the comment that it answers. */
+export type ControlComment = CommentView & { readonly replyToId: string | null };
