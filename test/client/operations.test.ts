@@ -1,0 +1,139 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { ImageInput } from "../../src/client/images/source.ts";
+import { image, kinds } from "../platform/support/images.ts";
+import { act } from "../platform/support/platform.ts";
+import { world } from "./platform.ts";
+
+describe("each operation of section 4, against the local platform", () => {
+  test("GET /me", async () => {
+    const { client } = await world();
+    expect(await client.me()).toMatchObject({ username: "bot", isBot: true });
+  });
+
+  test("GET /feed", async () => {
+    const { client } = await world();
+    await client.posts.create({ text: "news" });
+    expect((await client.feed({ limit: 1 })).items).toMatchObject([{ text: "news", images: [] }]);
+  });
+
+  test("POST /posts and GET /posts/:id", async () => {
+    const { client } = await world();
+    const { id = "" } = await client.posts.create({ text: "news" });
+    expect(await client.posts.get(id)).toMatchObject({ id, type: "post", text: "news" });
+  });
+
+  test("POST and GET /posts/:id/comments", async () => {
+    const { client } = await world();
+    const { id } = await client.posts.comment("p_1", { text: "nice" });
+    expect((await client.posts.comments("p_1")).items).toMatchObject([{ id, text: "nice" }]);
+  });
+
+  test("GET /users/:username, with and without the @", async () => {
+    const { client } = await world();
+    expect(await client.users.get("ada")).toMatchObject({ username: "ada", isBot: false });
+    expect(await client.users.get("@ada")).toEqual(await client.users.get("ada"));
+  });
+
+  test("GET /search", async () => {
+    const { client } = await world();
+    await client.posts.create({ text: "a word about narwhals" });
+    const { items } = await client.search({ text: "narwhals" }, { limit: 5 });
+    expect(items).toHaveLength(1);
+    expect(JSON.stringify(items)).toContain("narwhals");
+  });
+
+  test("GET /dm/conversations", async () => {
+    const { client } = await world();
+    expect((await client.dms.conversations()).items).toMatchObject([
+      { id: "c_2", peer: { username: "ada", isBot: false }, lastMessage: { fromBot: false } },
+    ]);
+  });
+
+  test("GET and POST /dm/conversations/:id/messages", async () => {
+    const { client } = await world();
+    const { id } = await client.dms.send("c_2", { text: "hello" });
+    expect((await client.dms.messages("c_2", { limit: 1 })).items).toMatchObject([
+      { id, conversationId: "c_2", fromBot: true, text: "hello", images: [] },
+    ]);
+  });
+
+  test("GET /events", async () => {
+    const { client } = await world();
+    const page = await client.events();
+    expect(page.events).toMatchObject([{ type: "dm.message" }]);
+    expect(page.date).toBeTypeOf("number");
+    expect(await client.events({ since: page.cursor })).toMatchObject({
+      events: [],
+      cursor: page.cursor,
+    });
+  });
+
+  test("listings go from page to page, to the end", async () => {
+    const { client, platform } = await world();
+    for (const text of ["1", "2", "3", "4"]) act(platform, "dm.message", { text });
+    const texts: string[] = [];
+    for await (const { text } of client.dms.messages("c_2", { limit: 2 })) texts.push(text);
+    expect(texts.slice(0, 4)).toEqual(["4", "3", "2", "1"]);
+    expect(texts).toHaveLength(5);
+  });
+});
+
+describe("POST /uploads", () => {
+  const whole = { key: expect.any(String), width: 9, height: 7 };
+
+  test.each(kinds)("takes a real %s, as multipart and as base64", async (kind) => {
+    const { client } = await world();
+    const bytes = await image(kind);
+    const uploaded = { ...whole, bytes: bytes.length };
+    expect(await client.upload(bytes)).toMatchObject(uploaded);
+    expect(await client.upload(bytes, { form: "base64" })).toMatchObject(uploaded);
+  });
+
+  test("takes an address", async () => {
+    const { client } = await world();
+    expect(await client.upload("https://images.example/a.png")).toMatchObject(whole);
+  });
+
+  test("takes a path; the kind is told by the bytes, also of a PNG that is called .jpg", async () => {
+    const { client } = await world();
+    const folder = await mkdtemp(join(tmpdir(), "upload-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const path = join(folder, "picture.jpg");
+    await writeFile(path, await image("png"));
+    expect(await client.upload({ path })).toMatchObject(whole);
+    expect(await client.upload(path)).toMatchObject(whole);
+  });
+
+  test.each<[string, (bytes: Buffer<ArrayBuffer>) => ImageInput]>([
+    ["a Uint8Array", (bytes) => new Uint8Array(bytes)],
+    ["an ArrayBuffer", (bytes) => new Uint8Array(bytes).buffer],
+    ["a Blob", (bytes) => new Blob([bytes])],
+    ["a web stream", (bytes) => new Blob([bytes]).stream()],
+    ["a Node stream", (bytes) => Readable.from([bytes.subarray(0, 9), bytes.subarray(9)])],
+    ["bytes in an object", (bytes) => ({ data: bytes })],
+    ["a data URL", (bytes) => `data:image/png;base64,${bytes.toString("base64")}`],
+  ])("takes %s", async (_name, give) => {
+    const { client } = await world();
+    expect(await client.upload(give(await image()))).toMatchObject(whole);
+  });
+});
+
+test("images go with posts, comments and messages, in whatever form they are", async () => {
+  const { client } = await world();
+  const [png, gif] = [await image("png"), await image("gif")];
+  const key = await client.upload(png);
+  const images = [png, "https://images.example/a.png", new Blob([gif]), key];
+  const { id = "" } = await client.posts.create({ text: "four", images });
+  expect((await client.posts.get(id)).images).toHaveLength(4);
+  await client.posts.comment("p_1", { images: [gif] });
+  expect((await client.posts.comments("p_1")).items[0]?.images).toHaveLength(1);
+  await client.dms.send("c_2", { images: [gif, gif] });
+  expect((await client.dms.messages("c_2")).items[0]).toMatchObject({
+    text: "",
+    images: [{ width: 9 }, { width: 9 }],
+  });
+});

@@ -1,0 +1,44 @@
+import { Client, type ClientOptions } from "../../src/client/client.ts";
+import type { Platform, Scope } from "../../src/platform/index.ts";
+import { MAX_IMAGE_BYTES } from "../../src/platform/uploads/limits.ts";
+import { ManualClock } from "../platform/support/clock.ts";
+import { image } from "../platform/support/images.ts";
+import { act, tokenWith } from "../platform/support/platform.ts";
+import { startWithDownloads } from "../platform/uploads/start.ts";
+
+/** The local platform, and a client that reaches it over HTTP. */
+export interface World {
+  readonly platform: Platform;
+  readonly clock: ManualClock;
+  readonly client: Client;
+  /** A client whose token has these scopes. */
+  readonly clientWith: (...scopes: Scope[]) => Client;
+  /** A client of another app. */
+  readonly stranger: Client;
+}
+
+/** A platform where ada has written to the bot (`c_2`); what it downloads depends on the path of the address. */
+export async function world(options: Partial<ClientOptions> = {}): Promise<World> {
+  const clock = new ManualClock();
+  const png = await image();
+  const platform = await startWithDownloads(
+    (response, path) => {
+      if (path === "/a.png") response.end(png);
+      else if (path === "/moved") response.writeHead(302, { location: "/a.png" }).end();
+      else if (path === "/gone") response.destroy();
+      else if (path === "/large") response.end(Buffer.alloc(MAX_IMAGE_BYTES + 1));
+      else response.end("<html></html>");
+    },
+    { clock },
+  );
+  act(platform, "dm.message");
+  const clientFor = (apiKey: string) =>
+    new Client({ baseUrl: platform.url, apiKey, retries: 0, ...options });
+  return {
+    platform,
+    clock,
+    client: clientFor(platform.apiKey),
+    clientWith: (...scopes) => clientFor(tokenWith(platform, ...scopes)),
+    stranger: clientFor(platform.control.createToken(["dm", "posts:write"], "other").apiKey),
+  };
+}
