@@ -1,135 +1,133 @@
 import type { Fetch } from "../client/http.ts";
+import { failure, notFound, Refusal, success } from "./fake-answers.ts";
+import { FakeUploads } from "./fake-uploads.ts";
+import { FakeWorld, type Happening, postView, type SentByBot } from "./fake-world.ts";
 
-interface Content {
-  readonly text: string;
-  /** Absent when there are none. */
-  readonly imageKeys?: readonly string[];
+/** A request to the platform. */
+export interface RecordedCall {
+  readonly method: string;
+  /** Below `/api/v1`, as it was sent. */
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  /** What was JSON, or a form; undefined without a body. */
+  readonly body: unknown;
 }
 
-/** What a bot said. */
-export type SentByBot =
-  | ({ readonly kind: "dm"; readonly conversationId: string } & Content)
-  | ({ readonly kind: "comment"; readonly postId: string } & Content)
-  | ({ readonly kind: "post" } & Content);
+/** A request that a route answers. */
+interface Asked {
+  /** The part of the path that stands for an id or a name. */
+  readonly id: string;
+  readonly query: URLSearchParams;
+  readonly body: unknown;
+}
 
-type Route = (path: readonly string[], body: Readonly<Record<string, unknown>>) => unknown;
+type Route = (asked: Asked) => unknown;
 
 /**
- * The platform's API in memory, as far as answering needs it: it takes what the bot says and remembers
- * it. It stands in for `fetch`; no request leaves the process.
+ * The platform's API v1 in memory, all 13 operations of it: it takes what the bot says and remembers it, and refuses
+ * what the platform document says is refused. It stands in for `fetch`; no request leaves the process.
+ *
+ *     const platform = new FakePlatform();
+ *     const client = new Client({ baseUrl: "http://platform.test", apiKey: "x", fetch: platform.fetch });
+ *
+ * It knows neither tokens nor limits, fetches no image, and has an event log without events.
  */
 export class FakePlatform {
-  readonly #sent: (SentByBot & { readonly id: string; readonly createdAt: string })[] = [];
-  readonly #now: () => number;
-  #uploads = 0;
+  readonly #calls: RecordedCall[] = [];
+  readonly #world: FakeWorld;
+  readonly #uploads: FakeUploads;
 
-  constructor(now: () => number) {
-    this.#now = now;
+  /** @param now the time, in milliseconds since 1970 */
+  constructor(now: () => number = Date.now) {
+    this.#world = new FakeWorld(now);
+    this.#uploads = new FakeUploads(now);
   }
 
   /** Everything the bot has said, in order. */
   get sent(): readonly SentByBot[] {
-    return this.#sent.map(({ id: _id, createdAt: _createdAt, ...said }) => said);
+    return this.#world.sent;
   }
 
-  /** Give this to the bot as its `fetch`. */
+  /** Every request, in order, those that were refused among them. */
+  get calls(): readonly RecordedCall[] {
+    return this.#calls;
+  }
+
+  /**
+   * Tells the platform of an event: from then on there are the person, the conversation with the message, the post. In
+   * other conversations the bot has no part.
+   */
+  happen(event: Happening): void {
+    this.#world.happen(event);
+  }
+
+  /** Give this to the client or the bot as its `fetch`. */
   readonly fetch: Fetch = async (url, init) => {
-    const path = new URL(url).pathname.replace("/api/v1", "");
-    const parts = path
-      .split("/")
-      .filter((part) => part !== "")
-      .map(decodeURIComponent);
-    const route = this.#routes[`${init.method} ${shape(parts)}`];
-    if (route === undefined) return reply(404, { error: { code: "NOT_FOUND", message: path } });
-    const body: Record<string, unknown> = JSON.parse(String(init.body ?? "{}"));
-    return reply(init.method === "POST" ? 201 : 200, route(parts, body));
+    const { pathname, searchParams: query } = new URL(url);
+    const path = pathname.replace("/api/v1", "");
+    const body: unknown = typeof init.body === "string" ? JSON.parse(init.body) : init.body;
+    const method = init.method ?? "GET";
+    this.#calls.push({ method, path, query: Object.fromEntries(query), body: body ?? undefined });
+    const { shape, id } = placeOf(path);
+    const route = this.#routes[`${method} ${shape}`];
+    try {
+      if (route === undefined) throw notFound("address");
+      const answer = await route({ id, query, body });
+      return success(method === "POST" && shape !== "/uploads" ? 201 : 200, answer);
+    } catch (error) {
+      if (error instanceof Refusal) return failure(error);
+      throw error;
+    }
   };
 
   readonly #routes: Readonly<Record<string, Route>> = {
-    "GET me": () => ({ username: "bot", name: "Bot" }),
-    "GET events": () => ({ events: [], cursor: "0" }),
-    "GET dm/conversations/*/messages": ([, , id]) => page(this.#messages(String(id))),
-    "POST dm/conversations/*/messages": ([, , id], body) =>
-      this.#say({ kind: "dm", conversationId: String(id), ...contentOf(body) }),
-    "GET posts/*/comments": ([, id]) => page(this.#comments(String(id))),
-    "POST posts/*/comments": ([, id], body) =>
-      this.#say({ kind: "comment", postId: String(id), ...contentOf(body) }),
-    "POST posts": (_path, body) => this.#say({ kind: "post", ...contentOf(body) }),
-    "GET feed": () => page(this.#posts()),
-    "POST uploads": () => this.#upload(),
+    "GET /me": () => this.#world.bot,
+    "GET /feed": ({ query }) => this.#world.feed(query),
+    "GET /search": ({ query }) => this.#world.search(query),
+    "GET /users/*": ({ id }) => this.#world.person(id) ?? refuse("person"),
+    "GET /posts/*": ({ id }) => this.#world.post(id) ?? refuse("post"),
+    "GET /posts/*/comments": ({ id, query }) => this.#world.comments(id, query),
+    "POST /posts": ({ body }) =>
+      postView(this.#world.say({ kind: "post", ...this.#content(body) })),
+    "POST /posts/*/comments": ({ id, body }) =>
+      postView(this.#world.say({ kind: "comment", postId: id, ...this.#content(body) })),
+    "GET /dm/conversations": ({ query }) => this.#world.conversations(query),
+    "GET /dm/conversations/*/messages": ({ id, query }) =>
+      this.#world.messages(this.#conversation(id), query),
+    "POST /dm/conversations/*/messages": ({ id, body }) => this.#send(this.#conversation(id), body),
+    "GET /events": ({ query }) => ({ events: [], cursor: query.get("since") || "0" }),
+    "POST /uploads": ({ body }) => this.#uploads.take(body),
   };
 
-  #say(said: SentByBot): unknown {
-    const made = { ...said, id: `sent_${this.#sent.length + 1}`, createdAt: this.#date() };
-    this.#sent.push(made);
-    return made;
+  #send(conversationId: string, body: unknown): unknown {
+    const said = { kind: "dm", conversationId, ...this.#content(body) } as const;
+    const { id, createdAt } = this.#world.say(said);
+    return { id, conversationId, createdAt };
   }
 
-  #upload(): unknown {
-    this.#uploads += 1;
-    const url = `https://platform.test/uploads/${this.#uploads}.png`;
-    const key = `key_${this.#uploads}`;
-    return { key, url, thumbUrl: url, width: 1, height: 1, bytes: 68 };
+  #conversation(id: string): string {
+    return this.#world.hasConversation(id) ? id : refuse("conversation");
   }
 
-  #messages(conversationId: string): unknown[] {
-    return this.#sent
-      .filter((said) => said.kind === "dm" && said.conversationId === conversationId)
-      .map((said) => ({
-        ...said,
-        fromBot: true,
-        authorUsername: "bot",
-        replyToId: null,
-        images: imagesOf(said),
-      }))
-      .reverse();
-  }
-
-  #posts(): unknown[] {
-    return this.#sent
-      .filter(({ kind }) => kind === "post")
-      .map((said) => written(said))
-      .reverse();
-  }
-
-  #comments(postId: string): unknown[] {
-    return this.#sent
-      .filter((said) => said.kind === "comment" && said.postId === postId)
-      .map((said) => written(said))
-      .reverse();
-  }
-
-  #date(): string {
-    return new Date(this.#now()).toISOString();
+  /** The rules of "Attaching images" (section 4). */
+  #content(body: unknown): { readonly text: string; readonly imageKeys?: readonly string[] } {
+    const { text = "", imageKeys }: Readonly<Record<string, unknown>> = { ...Object(body) };
+    if (typeof text !== "string") throw new Refusal(400, "VALIDATION", "text must be a string.");
+    const keys = this.#uploads.consume(imageKeys);
+    if (text === "" && keys.length === 0) {
+      throw new Refusal(400, "EMPTY", "There is neither text nor image.");
+    }
+    return keys.length === 0 ? { text } : { text, imageKeys: keys };
   }
 }
 
-function contentOf({ text, imageKeys }: Readonly<Record<string, unknown>>): Content {
-  const keys = Array.isArray(imageKeys) && imageKeys.length > 0 ? { imageKeys } : {};
-  return { text: typeof text === "string" ? text : "", ...keys };
+function refuse(what: string): never {
+  throw notFound(what);
 }
 
-/** A post or a comment as it is read. */
-function written(said: SentByBot): unknown {
-  return { ...said, type: said.kind, images: imagesOf(said), author: { username: "bot" } };
-}
-
-function imagesOf({ imageKeys = [] }: SentByBot): unknown[] {
-  return imageKeys.map((key) => ({ url: `https://platform.test/${key}`, width: 1, height: 1 }));
-}
-
-/** `dm/conversations/c_1/messages` becomes `dm/conversations/*` + `/messages`. */
-function shape(parts: readonly string[]): string {
-  const collections = new Set(["conversations", "posts"]);
-  return parts
-    .map((part, index) => (collections.has(parts[index - 1] ?? "") ? "*" : part))
-    .join("/");
-}
-
-function page(items: readonly unknown[]): unknown {
-  return { items, nextCursor: null };
-}
-
-function reply(status: number, body: unknown): Response {
-  return Response.json(body, { status });
+/** `/dm/conversations/c_1/messages` is `/dm/conversations/*` + `/messages` with the id `c_1`. */
+function placeOf(path: string): { readonly shape: string; readonly id: string } {
+  const [, before = path, id = "", after = ""] =
+    /^(\/dm\/conversations|\/posts|\/users)\/([^/]+)(\/\w+)?$/.exec(path) ?? [];
+  return { shape: id === "" ? before : `${before}/*${after}`, id: decodeURIComponent(id) };
 }

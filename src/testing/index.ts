@@ -1,6 +1,7 @@
 /** The public names of `service-bot/testing`. */
 
-export type { SentByBot } from "./fake-platform.ts";
+export { FakePlatform, type RecordedCall } from "./fake-platform.ts";
+export type { Happening, SentByBot } from "./fake-world.ts";
 export { ManualClock } from "./manual-clock.ts";
 export {
   type BotUnderTest,

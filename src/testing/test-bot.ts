@@ -1,7 +1,8 @@
 import type { Fetch } from "../client/http.ts";
 import type { EventType, PayloadByType } from "../events/types.ts";
 import { SIGNATURE_HEADER, sign } from "../signature/signature.ts";
-import { FakePlatform, type SentByBot } from "./fake-platform.ts";
+import { FakePlatform, type RecordedCall } from "./fake-platform.ts";
+import type { SentByBot } from "./fake-world.ts";
 import { ManualClock } from "./manual-clock.ts";
 
 /** The options that a bot under test must be made with. */
@@ -68,6 +69,11 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
     return this.#platform.sent;
   }
 
+  /** Every request that the bot has made to the platform, in order. */
+  get calls(): readonly RecordedCall[] {
+    return this.#platform.calls;
+  }
+
   /**
    * Delivers events to the webhook as the platform would, signed. Resolves once the bot has answered
    * and handled them; what waits for a retry is not waited for.
@@ -76,8 +82,10 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
     events: TestEvent | readonly TestEvent[],
     options: DeliverOptions = {},
   ): Promise<DeliveryAnswer> {
-    const list = Array.isArray(events) ? events : [events];
-    const body = JSON.stringify({ events: list.map((event) => this.#complete(event)) });
+    const given: readonly TestEvent[] = Array.isArray(events) ? events : [events];
+    const list = given.map((event) => this.#complete(event));
+    for (const event of list) this.#platform.happen(event);
+    const body = JSON.stringify({ events: list });
     const timestamp = options.timestamp ?? this.clock.now() / 1000;
     const response = await this.bot.handle(
       new Request(`${ORIGIN}/webhook`, {

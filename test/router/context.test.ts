@@ -13,8 +13,8 @@ import type {
 } from "../../src/events/types.ts";
 import { type Context, createContext } from "../../src/router/context.ts";
 import { type Handler, Router } from "../../src/router/router.ts";
-import { FakePlatform } from "../../src/testing/fake-platform.ts";
-import { fakeClient, jobFor } from "./support.ts";
+import { payloads } from "../events/samples.ts";
+import { fakeClient, fakePlatform, jobFor } from "./support.ts";
 
 describe("the context is typed by what it was asked for", () => {
   test("one type narrows event and payload", async () => {
@@ -176,8 +176,10 @@ describe("a reply is a step", () => {
     const job = jobFor("dm.message");
     const ctx = createContext(job, client);
     await ctx.reply("plain");
-    await ctx.reply({ text: "with a picture", imageKeys: ["k_1"] });
-    await ctx.reply({ images: [{ key: "k_2" }], imageKeys: ["k_3"] });
+    const upload = async () => (await client.upload({ url: "https://example.com/a.png" })).key;
+    const [one, two, three] = [await upload(), await upload(), await upload()];
+    await ctx.reply({ text: "with a picture", imageKeys: [one] });
+    await ctx.reply({ images: [{ key: two }], imageKeys: [three] });
     expect(job.steps.ran.map(({ request }) => JSON.parse(request()) as unknown)).toEqual([
       { text: "plain", imageCount: 0 },
       { text: "with a picture", imageCount: 1 },
@@ -187,7 +189,7 @@ describe("a reply is a step", () => {
 
   test("its request has the platform's time of each try, which is asked for where it is not known", async () => {
     let now = Date.parse("2026-01-01T00:00:00Z");
-    const platform = new FakePlatform(() => now);
+    const platform = fakePlatform(() => now);
     const asked: string[] = [];
     const clock = { ...systemClock, now: () => now - 60_000 };
     const client = new Client({
@@ -213,7 +215,7 @@ describe("a reply is a step", () => {
   });
 
   test("a platform that does not tell the time is asked once, and answered all the same", async () => {
-    const platform = new FakePlatform(Date.now);
+    const platform = fakePlatform(Date.now);
     const asked: string[] = [];
     const fetch: Fetch = (url, init) => {
       asked.push(new URL(url).pathname);
@@ -272,7 +274,7 @@ describe("a reply is a step", () => {
 
   test("it carries the signal of the run", async () => {
     const reason = new Error("the lease was lost");
-    const platform = new FakePlatform(Date.now);
+    const platform = fakePlatform(Date.now);
     const signals: unknown[] = [];
     const fetch: Fetch = (url, init) => {
       if (init.method === "POST") signals.push(init.signal?.aborted);
@@ -393,7 +395,8 @@ describe("messages", () => {
     const ctx = createContext(jobFor("dm.message"), client);
     await ctx.reply("one");
     await ctx.reply("two");
-    expect((await ctx.messages()).map(({ text }) => text)).toEqual(["two", "one"]);
+    const { excerpt } = payloads["dm.message"];
+    expect((await ctx.messages()).map(({ text }) => text)).toEqual(["two", "one", excerpt]);
   });
 
   test("asks for 50 unless told otherwise", async () => {

@@ -47,12 +47,22 @@ export function jobFor(
   };
 }
 
+/** A platform in memory where somebody has written to the bot, in `c_1` and in `c_2`. */
+export function fakePlatform(now: () => number): FakePlatform {
+  const platform = new FakePlatform(now);
+  for (const conversationId of ["c_1", "c_2"]) {
+    const payload = { ...payloads["dm.message"], conversationId };
+    platform.happen({ type: "dm.message", id: conversationId, payload });
+  }
+  return platform;
+}
+
 /** A client whose requests end in memory. */
 export function fakeClient(options: Partial<ClientOptions> = {}): {
   client: Client;
   platform: FakePlatform;
 } {
-  const platform = new FakePlatform(() => Date.parse("2026-01-01T00:00:00Z"));
+  const platform = fakePlatform(() => Date.parse("2026-01-01T00:00:00Z"));
   const { fetch } = platform;
   return {
     client: new Client({

@@ -10,6 +10,7 @@ import {
   testBot,
 } from "../../src/testing/index.ts";
 import { payloads } from "../events/samples.ts";
+import { image } from "../platform/support/images.ts";
 
 /** A bot under test, changed by `prepare`, that stops with the test. */
 async function startBot(
@@ -226,7 +227,7 @@ describe("the platform that stands in", () => {
     await bot.deliver(message);
     await bot.deliver(mention);
     expect(texts).toEqual([
-      ["two", "one"],
+      ["two", "one", "hello"],
       ["two", "one"],
     ]);
   });
@@ -236,9 +237,12 @@ describe("the platform that stands in", () => {
     const other = { ...message, payload: { ...message.payload, conversationId: "c/2 ü" } };
     await bot.deliver([message, other]);
     const { client } = await contextOf(bot);
-    expect((await client.dms.messages("c_1")).items).toHaveLength(1);
-    expect((await client.dms.messages("c/2 ü")).items).toMatchObject([{ conversationId: "c/2 ü" }]);
-    expect((await client.dms.messages("c_3")).items).toEqual([]);
+    expect((await client.dms.messages("c_1")).items).toHaveLength(2);
+    expect((await client.dms.messages("c/2 ü")).items).toMatchObject([
+      { conversationId: "c/2 ü", fromBot: true, authorUsername: "bot" },
+      { conversationId: "c/2 ü", fromBot: false, authorUsername: "ada" },
+    ]);
+    await expect(client.dms.messages("c_3")).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
   test("knows who the bot is, and has no events of its own", async () => {
@@ -246,6 +250,22 @@ describe("the platform that stands in", () => {
     expect((await client.me()).username).toBeTypeOf("string");
     expect((await client.events({ since: "" })).events).toEqual([]);
   });
+});
+
+test("images of a reply are uploaded and attached, and every request is on record", async () => {
+  const png = await image();
+  const bot = await startBot((made) =>
+    made.on("dm.message", (ctx) => ctx.reply({ text: "look", images: [png, png] })),
+  );
+  await bot.deliver(message);
+  const imageKeys = ["key_1", "key_2"];
+  expect(bot.sent).toEqual([{ kind: "dm", conversationId: "c_1", text: "look", imageKeys }]);
+  const made = bot.calls.filter(({ method }) => method === "POST");
+  expect(made).toMatchObject([
+    { path: "/uploads", body: expect.any(FormData) },
+    { path: "/uploads", body: expect.any(FormData) },
+    { path: "/dm/conversations/c_1/messages", body: { text: "look", imageKeys } },
+  ]);
 });
 
 /** The context that a handler of the bot gets. */
