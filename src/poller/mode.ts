@@ -169,8 +169,8 @@ function polled(
 function checkSilence(state: ModeState, now: number, silenceMs: number): ModeStep {
   const late = overdue(state.unconfirmed, now, silenceMs);
   if (late.length === 0) return { state };
-  const seconds = Math.round(silenceMs / 1000);
-  const reason = `${count(late)} did not come by webhook within ${seconds} s`;
+  const patience = silenceMs < 1_000 ? `${silenceMs} ms` : `${Math.round(silenceMs / 1000)} s`;
+  const reason = `${count(late)} did not come by webhook within ${patience}`;
   return toPolling(without(state, late), reason);
 }
 

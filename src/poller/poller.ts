@@ -34,6 +34,9 @@ export interface PollerOptions extends LogReaderOptions {
 /** A token that is refused is tried again this often, in milliseconds. */
 const REFUSED_RETRY_MS = 300_000;
 
+/** The platform's time is known by a header of whole seconds, and up to this much later than it says. */
+const DATE_STEP_MS = 1_000;
+
 /** The longest pause after failures in a row, in milliseconds. */
 const MAX_PAUSE_MS = 60_000;
 
@@ -136,7 +139,8 @@ export class Poller {
       // Also when the reading failed half-way: no later one finds these again.
       if (!signal.aborted && (!partial || found.length > 0)) {
         const now = platformNow();
-        const away = resumedAt === undefined ? undefined : now - clock.now() + resumedAt;
+        const offset = now - clock.now() + DATE_STEP_MS;
+        const away = resumedAt === undefined ? undefined : resumedAt + offset;
         this.#observe({ kind: "round", now, found, resumedAt: away, partial });
       }
     }

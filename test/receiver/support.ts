@@ -1,7 +1,5 @@
 import { createServer, request as httpRequest, type IncomingHttpHeaders } from "node:http";
-import type { AddressInfo } from "node:net";
 import express from "express";
-import { onTestFinished } from "vitest";
 import { createLogger } from "../../src/core/logger.ts";
 import { defaultLane } from "../../src/events/lane.ts";
 import type { Inbox, NewEvent, PutResult } from "../../src/inbox/inbox.ts";
@@ -10,6 +8,7 @@ import { Receiver, type ReceiverOptions } from "../../src/receiver/receiver.ts";
 import type { RouteOptions } from "../../src/receiver/routes.ts";
 import { sign } from "../../src/signature/signature.ts";
 import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { listenUntilEnd } from "../support/listen.ts";
 
 export const secret = "whsec_of_this_test";
 export const limit = 2_000;
@@ -168,17 +167,7 @@ export async function listening(
   listener: Parameters<typeof createServer>[1] & object,
 ): Promise<string> {
   const server = createServer(listener);
-  await new Promise<void>((resolve) => {
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  onTestFinished(
-    () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  );
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return (await listenUntilEnd(server)).url;
 }
 
 /** One way in. Standalone ones answer every request; the other leaves what is not the webhook's. */

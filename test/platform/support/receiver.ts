@@ -1,7 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { onTestFinished } from "vitest";
 import type { KnownEvent } from "../../../src/events/types.ts";
+import { listenUntilEnd } from "../../support/listen.ts";
 
 export interface Received {
   readonly method: string;
@@ -42,19 +41,9 @@ export async function runReceiver(respond: Respond = ok): Promise<Receiver> {
     received.push({ method, path, headers, body, events });
     respond(response, received.length);
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  onTestFinished(
-    () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  );
-  const { port } = server.address() as AddressInfo;
+  const { url } = await listenUntilEnd(server);
   return {
-    url: `http://127.0.0.1:${port}/webhook`,
+    url: `${url}/webhook`,
     received,
     batches: () => received.map(({ events }) => events.map((event) => event.id)),
   };

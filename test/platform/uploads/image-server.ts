@@ -1,12 +1,11 @@
 import { createServer, request, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { onTestFinished } from "vitest";
 import { systemClock } from "../../../src/core/clock.ts";
 import {
   type DownloadParts,
   downloadWith,
   type Open,
 } from "../../../src/platform/uploads/download.ts";
+import { listenUntilEnd } from "../../support/listen.ts";
 import { image } from "../support/images.ts";
 
 export interface ImageServer {
@@ -33,17 +32,7 @@ export async function imageServer(
     if (respond === undefined) response.writeHead(200, { "content-type": "image/png" }).end(png);
     else respond(response, incoming.url ?? "");
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  onTestFinished(
-    () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  );
-  const { port } = server.address() as AddressInfo;
+  const { port } = await listenUntilEnd(server);
   // Without TLS, which would take a certificate; the address still comes from `lookup`.
   const open: Open = (url, { lookup, headers }, onResponse) =>
     request(
