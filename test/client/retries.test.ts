@@ -182,13 +182,14 @@ test("the deadline is one for all tries", async () => {
   expect(clock.waits).toEqual([150, 450]);
 });
 
-test("an abort during a wait ends the call with its reason, and nothing more is sent", async () => {
-  const { client, calls, clock } = await scene([status(500)]);
+test("an abort during a wait ends the call with its reason, and no further try begins", async () => {
+  const tries: unknown[] = [];
+  const { client, clock } = await scene([status(500)], { onRequest: (each) => tries.push(each) });
   const controller = new AbortController();
   const reason = new Error("enough");
   clock.onWait = () => controller.abort(reason);
   expect(await rejection(client.me({ signal: controller.signal }))).toBe(reason);
-  expect(calls).toHaveLength(1);
+  expect(tries).toHaveLength(1);
 });
 
 describe("each try", () => {

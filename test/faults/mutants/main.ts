@@ -5,6 +5,7 @@
  */
 
 import { budgetMutants } from "./list/budget.ts";
+import { clientMutants } from "./list/client.ts";
 import { dispatcherMutants } from "./list/dispatcher.ts";
 import { durabilityMutants } from "./list/durability.ts";
 import { inboxMutants, modelMutants } from "./list/inbox.ts";
@@ -25,6 +26,7 @@ const all = [
   ...stepMutants,
   ...modeMutants,
   ...budgetMutants,
+  ...clientMutants,
   ...pollerMutants,
 ];
 const wanted = process.argv.slice(2);
