@@ -119,6 +119,12 @@ describe("5 MB and one byte are TOO_LARGE", () => {
     expect((await refusal(() => prepareImage(make(large)))).platformCode).toBe("TOO_LARGE");
   });
 
+  test("a Blob that says so is not read", async () => {
+    const blob = new Blob([pngOf(MAX_IMAGE_BYTES + 1)]);
+    blob.arrayBuffer = () => Promise.reject(new Error("It was read."));
+    expect((await refusal(() => prepareImage(blob))).platformCode).toBe("TOO_LARGE");
+  });
+
   test.each(["web", "node", "generator"] as const)(
     "an endless %s stream is stopped",
     async (form) => {
