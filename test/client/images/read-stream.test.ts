@@ -2,6 +2,7 @@ import { createReadStream, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
+import { untilAborted } from "../../../src/client/images/aborted.ts";
 import { MAX_IMAGE_BYTES } from "../../../src/client/images/limits.ts";
 import { prepareImage } from "../../../src/client/images/prepare.ts";
 import type { ImageBytes } from "../../../src/client/images/source.ts";
@@ -196,6 +197,19 @@ describe("a stream is read once", () => {
 
 describe("an abort", () => {
   const reason = new Error("enough");
+
+  test.each(["upl_1", "https://images.example/a.png", png])(
+    "before the beginning leaves nothing to do",
+    async (input) => {
+      const signal = AbortSignal.abort(reason);
+      await expect(prepareImage(input, { signal })).rejects.toBe(reason);
+    },
+  );
+
+  test("from before a wait ends it", async () => {
+    const never = new Promise<never>(() => undefined);
+    await expect(untilAborted(never, AbortSignal.abort(reason))).rejects.toBe(reason);
+  });
 
   test("ends a stream that gives nothing, and cancels it", async () => {
     const { stream, cancelled } = stalled();
