@@ -84,6 +84,8 @@ describe("what only looks like it is refused", () => {
   const zip = latin1("PK\x05\x06\0\0\0\0\0\0\0\0");
   const damaged = samsung(["MotionPhoto_Data", video()]);
   damaged.writeUInt32LE(9_999, damaged.length - 8);
+  const farther = samsung(["Image_UTC_Data", noise(9)]);
+  farther.writeUInt32LE(300, farther.indexOf("SEFH") + 16);
   const early = samsung(["Image_UTC_Data", noise(9)]);
 
   test.each<[string, Buffer[]]>([
@@ -96,6 +98,7 @@ describe("what only looks like it is refused", () => {
     ["an archive behind a video", [jpeg, video(), zip]],
     ["an archive in the records of Samsung", [jpeg, samsung(["Image_UTC_Data", zip])]],
     ["a directory of Samsung that is damaged", [jpeg, damaged]],
+    ["records of Samsung that reach back into the picture", [jpeg, noise(50), farther]],
     ["bytes between the picture and the records", [jpeg, noise(50), early]],
     ["text that ends like the records", [jpeg, latin1("alert(1)//SEFT")]],
   ])("%s", async (_, parts) => {

@@ -138,11 +138,34 @@ test.each([2_400, 2_348, 2_365, 800, 8_000])(
   },
 );
 
+test("a GIF of a size that reads as an operator, and then as no text, passes", () => {
+  const gif = Buffer.from(sampleOf("gif"));
+  gif.set([0x3d, 0x0a, 0x01, 0x20], 6);
+  expect(checkImage(gif)).toBe("gif");
+});
+
+test("a GIF with a colour table of its image passes", () => {
+  const table = "\xff\xff\xff\xfe\xfe\xfe";
+  const image = `,\0\0\0\0\x01\0\x01\0\x80${table}\x02\x02L\x01\0`;
+  expect(checkImage(latin1(`GIF89a\x01\0\x01\0\0\0\0${image};`))).toBe("gif");
+});
+
+test("a WebP with chunks behind one of odd length passes", () => {
+  const odd = withRiffChunk(sampleOf("webp"), "EXIF", noise(9));
+  expect(checkImage(withRiffChunk(odd, "XMP ", noise(9)))).toBe("webp");
+});
+
 describe("a container whose length disagrees is refused", () => {
   test.each([-2, 2, 4_096])("WebP, by %i bytes", async (by) => {
     const webp = Buffer.from(sampleOf("webp"));
     webp.writeUInt32LE(webp.length - 8 + by, 4);
-    await expectRefused(webp, /past its end|behind its last chunk|cut off/);
+    await expectRefused(webp, /past its end|not part of it|cut off/);
+  });
+
+  test("WebP, by bytes behind its last chunk", async () => {
+    const webp = Buffer.concat([sampleOf("webp"), latin1("abcd")]);
+    webp.writeUInt32LE(webp.length - 8, 4);
+    await expectRefused(webp, "4 bytes behind its end are not part of it");
   });
 
   test("WebP, by a chunk", async () => {

@@ -7,7 +7,9 @@ const localHosts = [
   ..."localhost LOCALHOST localhost. a.localhost a.localhost. printer.local metadata.google.internal".split(
     " ",
   ),
-  ..."router.lan wiki.intranet dc.corp nas.home box.home.arpa intranet router%2elan".split(" "),
+  ..."router.lan wiki.intranet dc.corp nas.home box.home.arpa intranet redis db. router%2elan".split(
+    " ",
+  ),
   // loopback
   ..."127.0.0.1 127.0.0.1. 127.1 127.0.1 2130706433 0x7f000001 0x7f.1 0177.0.0.1 017700000001".split(
     " ",

@@ -19,7 +19,6 @@ export function walkWebp(bytes: Buffer): Walk {
     if (at > end) return { problem: "a chunk of it reaches past its end" };
     at += length % 2;
   }
-  if (at < end) return { problem: "there is something behind its last chunk" };
   return hasPixels ? { end: Math.min(at, bytes.length) } : { problem: "it has no pixels" };
 }
 
