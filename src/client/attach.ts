@@ -20,7 +20,8 @@ export interface Writing<T> {
 
 /**
  * Uploads the images of a message, side by side, and sends it. Where a key turns out to be of no use any more,
- * for it has expired or was consumed, what can be uploaded again is uploaded again, once.
+ * for it has expired or was consumed, all are uploaded again, once: unless a ready key is among them, which would
+ * be the one, or an earlier try of the same write may have consumed them, and have sent the message.
  *
  * @throws {ApiError} EMPTY, TOO_MANY_IMAGES and what is wrong with an image, before anything is sent
  */
@@ -40,11 +41,16 @@ export async function sendWithImages<T>(
   try {
     return await attempt();
   } catch (error) {
-    const canRepeat = prepared.some((image) => !("key" in image));
-    if (!(canRepeat && error instanceof ApiError && error.code === "INVALID_IMAGE_KEY"))
-      throw error;
+    const isOurs = imageKeys.length === 0 && prepared.every((image) => !("key" in image));
+    if (!isOurs || !isStaleKey(error)) throw error;
     return await attempt();
   }
+}
+
+function isStaleKey(error: unknown): boolean {
+  return (
+    error instanceof ApiError && error.code === "INVALID_IMAGE_KEY" && error.cause === undefined
+  );
 }
 
 /** The first failure ends the other uploads. */

@@ -26,21 +26,28 @@ export async function readFailure(
   return failureOf(parse(await readErrorText(response)), response, request, options);
 }
 
-/** An answer that is 2xx and says in its body that it is a failure, as some platforms and proxies do. */
+/**
+ * An answer that is 2xx and says in its body that it is a failure, as some platforms and proxies do. Only one
+ * that says nothing else is taken for that: what the answers to some writes hold is not shown.
+ */
 export function failureIn(
   body: unknown,
   response: Response,
   request: string,
   options: FailureOptions,
 ): ApiError | undefined {
-  const { error, ...others } = fields(body);
-  const isFailure = text(error) !== undefined || describe({ error }).code !== undefined;
-  const hasResult = results.some((name) => name in others);
-  return isFailure && !hasResult ? failureOf(body, response, request, options) : undefined;
+  if (typeof body !== "object" || body === null || !("error" in body)) return undefined;
+  for (const name in body) if (!ofFailures.has(name)) return undefined;
+  const { error } = body;
+  const isFailure = typeof error === "string" ? isCode(error) : describe({ error }).code;
+  return isFailure ? failureOf(body, response, request, options) : undefined;
 }
 
-/** Fields that only answers with a result have. */
-const results = ["id", "items", "events", "key", "username"] as const;
+/** What a body has that tells of a failure alone. */
+const ofFailures: ReadonlySet<string> = new Set([
+  ...["error", "message", "code", "status", "statusCode", "ok", "success"],
+  ...["requestId", "request_id"],
+]);
 
 function failureOf(
   body: unknown,
@@ -49,7 +56,7 @@ function failureOf(
   { now, scrub }: FailureOptions,
 ): ApiError {
   const { code, message } = describe(body);
-  const requestId = requestIdOf(response, body);
+  const requestId = requestIdOf(response, body, scrub);
   const said = [code, message].filter((part) => part !== undefined).join(": ");
   const what = scrub(said).slice(0, MAX_CHARACTERS);
   const details = what === "" ? "" : ` (${what})`;
@@ -58,7 +65,8 @@ function failureOf(
     `${request}: the platform answered ${response.status}${details}.${remedy(response)}${id}`,
     {
       status: response.status,
-      platformCode: code,
+      // Redacted, it is no code any more.
+      platformCode: code === undefined || !isCode(scrub(code)) ? undefined : code,
       retryAfterMs: retryAfter(response, now),
       requestId,
     },
@@ -68,12 +76,17 @@ function failureOf(
 /** Where platforms put it; whether this one does is not shown. */
 const requestIdHeaders = ["x-request-id", "request-id", "x-correlation-id"] as const;
 
-function requestIdOf(response: Response, body: unknown): string | undefined {
+function requestIdOf(
+  response: Response,
+  body: unknown,
+  scrub: FailureOptions["scrub"],
+): string | undefined {
   const inHeaders = requestIdHeaders.map((name) => response.headers.get(name));
   const { requestId, request_id } = fields(body);
   const found = [...inHeaders, requestId, request_id].find((value) => text(value) !== undefined);
-  // It goes into logs: a word, and no more.
-  return /^[\x21-\x7e]{1,200}$/.test(String(found ?? "")) ? String(found) : undefined;
+  const id = scrub(String(found ?? ""));
+  // It goes into logs: a word without anything redacted, and no more.
+  return /^[\w.:/+=~-]{1,200}$/.test(id) ? id : undefined;
 }
 
 function parse(body: string): unknown {
@@ -86,16 +99,29 @@ function parse(body: string): unknown {
 
 function describe(body: unknown): { code: string | undefined; message: string | undefined } {
   const outer = fields(body);
-  // {error: {code, message}}, {error: "CODE", message} and {code, message} are all common.
-  const inner = typeof outer.error === "string" ? { code: outer.error } : fields(outer.error);
+  // {error: {code, message}}, {error: "CODE", message}, {error: "words"} and {code, message} are all common.
+  const error = text(outer.error);
+  const inner = error === undefined ? fields(outer.error) : {};
+  const words = error === undefined || isCode(error) ? undefined : error;
   return {
-    code: text(inner.code) ?? text(outer.code),
-    message: text(inner.message) ?? text(outer.message),
+    code: codeIn(inner.code) ?? codeIn(error) ?? codeIn(outer.code),
+    message: text(inner.message) ?? text(outer.message) ?? words,
   };
 }
 
+/** A code is a word; a sentence in its place is a message. */
+function isCode(value: string): boolean {
+  return /^[A-Za-z][\w.:-]{0,63}$/.test(value);
+}
+
+function codeIn(value: unknown): string | undefined {
+  const found = text(value);
+  return found !== undefined && isCode(found) ? found : undefined;
+}
+
+/** The fields of an object, as they are: the body may be large, and is not copied. */
 function fields(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null ? { ...value } : {};
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }
 
 function text(value: unknown): string | undefined {

@@ -28,7 +28,7 @@ export interface HttpOptions {
   readonly fetch?: Fetch;
   readonly clock?: Clock;
   readonly random?: Random;
-  /** Called after each request, for logs and metrics. `status` is absent when no answer came. */
+  /** Called after each request, for logs and metrics; what it throws is dropped. `status` is absent when no answer came. */
   readonly onRequest?: (request: RequestReport) => void;
   /** At most so many requests in any 60 seconds, from 1 up. No limit by default. */
   readonly maxRequestsPerMinute?: number | undefined;
@@ -73,13 +73,13 @@ export class Http {
       outOfRange("timeoutMs", timeoutMs, TIME_LIMIT),
       outOfRange("retries", retries, { max: 10, whole: true }),
     ]);
-    this.#options = options;
+    this.#options = { ...options, ...quietly(options) };
     this.#fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? Math.random;
     this.timeoutMs = timeoutMs;
     this.#retries = retries;
-    this.#gate = new Gate({ ...options, clock: this.#clock, random: this.#random });
+    this.#gate = new Gate({ ...this.#options, clock: this.#clock, random: this.#random });
   }
 
   /** How much of the budget is left; undefined where there is none. */
@@ -186,6 +186,23 @@ export class Http {
     this.#offsetMs = date - this.#clock.now();
     return date;
   }
+}
+
+/** The observers, unable to make a request fail that has succeeded: what they throw is dropped. */
+function quietly({ onRequest, onBudget, onBreaker }: HttpOptions): Partial<HttpOptions> {
+  return {
+    ...(onRequest === undefined ? {} : { onRequest: quiet(onRequest) }),
+    ...(onBudget === undefined ? {} : { onBudget: quiet(onBudget) }),
+    ...(onBreaker === undefined ? {} : { onBreaker: quiet(onBreaker) }),
+  };
+}
+
+function quiet<T>(observe: (news: T) => unknown): (news: T) => void {
+  return (news) => {
+    // Called at once, for the order of what is logged.
+    const told = async () => await observe(news);
+    told().catch(() => undefined);
+  };
 }
 
 function problem(name: string, what: string | undefined): string | undefined {

@@ -23,13 +23,13 @@ export function commentsPath(postId: string): string {
 }
 
 /**
- * One part of a path. No spelling keeps a dot or two from being read as "here" and "up", so such an id
+ * One part of a path. Half a character (a lone surrogate) cannot be written in it, and no spelling keeps a dot or two from being read as "here" and "up", so such an id
  * would call another address.
  *
  * @throws {ServiceBotError} INVALID_ID
  */
 function segment(id: string): string {
-  if (!["", ".", ".."].includes(id)) return encodeURIComponent(id);
+  if (!["", ".", ".."].includes(id) && id.isWellFormed()) return encodeURIComponent(id);
   throw new ServiceBotError(
     "INVALID_ID",
     `"${id}" cannot be the id of a conversation or a post, or the name of an account.`,

@@ -26,13 +26,26 @@ export interface RetryOptions {
  * `fetch`: the budget, the breaker and our clock act on each try, and no copy of a body is made for a try that
  * may not come.
  *
- * @throws what the last try threw; the reason of the signal when it aborts during a wait
+ * What it cannot know of: Node's `fetch` itself repeats a request that was answered with 421.
+ *
+ * @throws what the last try threw, with the 503 of an earlier try of a write as its cause; the reason of the signal when it aborts during a wait
  */
 export async function withRetries<T>(
   attempt: (number: number) => Promise<T>,
   { method, retries, clock, random, endsAt, signal }: RetryOptions,
 ): Promise<T> {
-  return await pRetry(attempt, {
+  let unsure: ApiError | undefined;
+  const remember = async (number: number) => {
+    try {
+      return await attempt(number);
+    } catch (error) {
+      // Said to have done nothing, a try that is refused for another reason later may have done it after all.
+      if (unsure !== undefined && error instanceof ApiError) error.cause ??= unsure;
+      if (method === "POST" && error instanceof ApiError && error.status === 503) unsure ??= error;
+      throw error;
+    }
+  };
+  return await pRetry(remember, {
     retries,
     // The waiting is done below, on our clock.
     minTimeout: 0,

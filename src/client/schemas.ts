@@ -98,11 +98,19 @@ export const eventPage: z.ZodType<{ events: unknown[]; cursor: string }> = z.loo
 export function pageOf<T>(item: z.ZodType<T>): z.ZodType<Page<T>> {
   const page = z.looseObject({
     items: z.array(item),
-    nextCursor: z.string().nullable().default(null),
+    // Empty, it would ask for the first page again.
+    nextCursor: z.preprocess((cursor) => cursor || null, z.string().nullable()),
   });
   // The listings under "Other read endpoints" are not documented; a bare array is a single page.
   return z.preprocess((body) => (Array.isArray(body) ? { items: body } : body), page);
 }
+
+/** The platform sends 50 items at most (section 8); what is much longer is not checked item by item. */
+const MAX_ITEMS = 1_000;
+
+/** Of what is wrong with an answer so much is told. */
+const MAX_ISSUES = 5;
+const MAX_CHARACTERS = 200;
 
 /**
  * Checks an answer at the border: a new field never breaks a bot, a missing one is named by its path.
@@ -110,13 +118,25 @@ export function pageOf<T>(item: z.ZodType<T>): z.ZodType<Page<T>> {
  * @throws {ServiceBotError} API_INVALID_RESPONSE
  */
 export function check<T>(schema: z.ZodType<T>, body: unknown, request: string): T {
+  const items = itemsIn(body);
+  if (items > MAX_ITEMS) throw invalid(request, `it has ${items} items, and a page 50 at most`);
   const result = schema.safeParse(body);
   if (result.success) return result.data;
-  const issues = result.error.issues.map(
-    (issue) => `${issue.path.join(".") || "body"}: ${issue.message}`,
-  );
-  throw new ServiceBotError(
-    "API_INVALID_RESPONSE",
-    `${request}: the answer is not as documented: ${issues.join("; ")}`,
-  );
+  const { issues } = result.error;
+  const told = issues
+    .slice(0, MAX_ISSUES)
+    .map(({ path, message }) => `${path.join(".") || "body"}: ${message}`.slice(0, MAX_CHARACTERS));
+  const more = issues.length > MAX_ISSUES ? [`and ${issues.length - MAX_ISSUES} more`] : [];
+  throw invalid(request, [...told, ...more].join("; "));
+}
+
+function itemsIn(body: unknown): number {
+  if (Array.isArray(body)) return body.length;
+  const { items, events }: { items?: unknown; events?: unknown } = Object(body);
+  return Math.max(...[items, events].map((list) => (Array.isArray(list) ? list.length : 0)));
+}
+
+function invalid(request: string, what: string): ServiceBotError {
+  const message = `${request}: the answer is not as documented: ${what}`;
+  return new ServiceBotError("API_INVALID_RESPONSE", message);
 }

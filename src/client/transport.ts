@@ -13,8 +13,9 @@ const neverConnected: ReadonlySet<string> = new Set([
 
 /** What `fetch` threw, as an error that says whether the request can have arrived. */
 export function unreachable(request: string, baseUrl: string, error: unknown): NetworkError {
-  const code = causeCode(error);
-  const sent = !neverConnected.has(code ?? "");
+  const causes = systemErrors(error);
+  const code = causes.find(({ code }) => code !== undefined)?.code;
+  const sent = causes.length === 0 || !causes.every(isBeforeConnected);
   const why = code === "ECONNREFUSED" ? "nothing listens there" : (code ?? messageOf(error));
   const what = sent
     ? `the connection to ${baseUrl} broke before the answer came (${why}).`
@@ -33,12 +34,27 @@ export function timedOut(
   return new NetworkError("API_TIMEOUT", `${request}: ${what}`, { cause, sent: true });
 }
 
-/** `fetch` throws a bare TypeError; the system's code is in its cause, sometimes in one of several. */
-function causeCode(error: unknown): string | undefined {
+interface SystemError {
+  readonly code?: string | undefined;
+  readonly syscall?: string | undefined;
+}
+
+/** A route can also be lost under an established connection; then reading or writing is what failed. */
+function isBeforeConnected({ code = "", syscall = "connect" }: SystemError): boolean {
+  return neverConnected.has(code) && (syscall === "connect" || syscall === "getaddrinfo");
+}
+
+/** `fetch` throws a bare TypeError; the system's errors are in its cause, sometimes several: one an address. */
+function systemErrors(error: unknown): readonly SystemError[] {
   for (let at: unknown = error; typeof at === "object" && at !== null; ) {
-    if ("code" in at && typeof at.code === "string") return at.code;
-    if ("errors" in at && Array.isArray(at.errors)) at = at.errors[0];
-    else at = "cause" in at ? at.cause : undefined;
+    if ("errors" in at && Array.isArray(at.errors) && at.errors.length > 0) {
+      return at.errors.flatMap(systemErrors);
+    }
+    if ("code" in at && typeof at.code === "string") {
+      const syscall = "syscall" in at && typeof at.syscall === "string" ? at.syscall : undefined;
+      return [{ code: at.code, syscall }];
+    }
+    at = "cause" in at ? at.cause : undefined;
   }
-  return undefined;
+  return [];
 }

@@ -11,15 +11,23 @@ export type Doubt =
   /** It may have happened; an answer came, so that it is over. */
   | "answered";
 
-/** What an error, or the first of its causes that says something about it, leaves open. */
+/** What an error leaves open: as much as the most doubtful of its causes. */
 export function doubtOf(error: unknown): Doubt {
   const telling = findCause(error, isTelling);
   if (telling === undefined) return "none";
+  const own = doubtOfOne(telling);
+  const below = telling.cause === undefined ? "none" : doubtOf(telling.cause);
+  return own === "under way" || below === "none" ? own : below;
+}
+
+function doubtOfOne(telling: Error): Doubt {
   if (telling instanceof NetworkError) return telling.sent ? "under way" : "none";
   if (isAbort(telling) || isBrokenConnection(telling)) return "under way";
   if (!(telling instanceof ApiError)) return "answered";
   // A gateway answers for a platform that may still be at it.
   if (telling.status === 502 || telling.status === 504) return "under way";
+  // A success that calls itself a failure, in words that nobody knows.
+  if (telling.status < 300 && telling.code === "API_ERROR") return "answered";
   return telling.status >= 500 || telling.status === 408 ? "answered" : "none";
 }
 

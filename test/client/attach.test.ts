@@ -153,6 +153,15 @@ describe("an image whose key has expired or was consumed", () => {
     expect(all).toEqual(["/posts"]);
   });
 
+  test("is not uploaded again beside a ready key, which would be the one", async () => {
+    const { client, all, underWay } = gated();
+    const posting = rejection(client.posts.create({ images: [address("a")], imageKeys: ["dead"] }));
+    (await underWay(1))[0]?.answer(uploaded("k_1"));
+    (await underWay(1))[0]?.answer(refused("INVALID_IMAGE_KEY"));
+    expect(await posting).toMatchObject({ code: "INVALID_IMAGE_KEY" });
+    expect(all).toEqual(["/uploads", "/posts"]);
+  });
+
   test("another refusal uploads nothing again", async () => {
     const { client, all, underWay } = gated();
     const posting = rejection(client.posts.create({ images: [address("a")] }));

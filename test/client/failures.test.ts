@@ -246,6 +246,26 @@ describe("no answer is a NetworkError", () => {
     }
   });
 
+  test.each(["EHOSTUNREACH", "ENETUNREACH"])(
+    "%s while reading or writing comes of a connection that was there",
+    async (code) => {
+      const errors = ["read", "write"].map((syscall) =>
+        Object.assign(new Error("below"), { code, syscall }),
+      );
+      const connecting = Object.assign(new Error("below"), { code, syscall: "connect" });
+      const mixed = new AggregateError([connecting, ...errors]);
+      for (const [error, sent] of [
+        ...errors.map((one) => [one, true]),
+        [mixed, true],
+        [connecting, false],
+      ] as const) {
+        const fetch = () => Promise.reject(error);
+        const client = new Client({ retries: 0, baseUrl: "http://platform.test", apiKey, fetch });
+        expect(await rejection(client.me())).toMatchObject({ sent });
+      }
+    },
+  );
+
   test("an error without a code is taken as sent: better to look than to say something twice", async () => {
     const client = new Client({
       retries: 0,

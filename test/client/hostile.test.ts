@@ -1,7 +1,8 @@
+import { inspect } from "node:util";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { ApiError, NetworkError } from "../../src/client/errors.ts";
-import { json, type Responder, rejection, serve } from "./api.ts";
+import { apiKey, json, type Responder, rejection, serve } from "./api.ts";
 
 const MIB = 1024 * 1024;
 
@@ -191,4 +192,86 @@ describe("the platform's name for a request", () => {
       message: expect.not.stringContaining(requestId),
     });
   });
+});
+
+describe("an answer with far too much in it", () => {
+  test.each([
+    ["items", { items: Array.from({ length: 200_000 }, () => 0), nextCursor: null }],
+    ["a bare list", Array.from({ length: 200_000 }, () => ({}))],
+  ])("is not checked item by item: %s", async (_name, body) => {
+    const { client } = await serve(json(200, body));
+    const error = await rejection(client.feed());
+    expect(error).toMatchObject({ code: "API_INVALID_RESPONSE" });
+    expect((error as Error).message).toMatch(/200000 items/);
+  });
+
+  test("tells the first of what is wrong, and how much more there is", async () => {
+    const { client } = await serve(json(200, { items: Array.from({ length: 50 }, () => ({})) }));
+    const { message } = (await rejection(client.dms.messages("c_1"))) as Error;
+    expect(message).toMatch(/items\.0\.id: .*; and \d+ more/);
+    expect(message.length).toBeLessThan(1_500);
+  });
+});
+
+describe("what the platform quotes", () => {
+  test.each([
+    ["a sentence as the error", { error: `Incorrect API key provided: ${apiKey}` }],
+    ["a code that is the token", { code: apiKey, message: "no" }],
+    ["a request id that is the token", { code: "X", requestId: apiKey }],
+  ])("never shows the token: %s", async (_name, body) => {
+    const { client } = await serve(json(401, body));
+    const error = await rejection(client.me());
+    expect(error).toMatchObject({ name: "AccessError", status: 401 });
+    expect(inspect(error, { depth: 9 })).not.toContain(apiKey);
+  });
+
+  test("as a code is a word: a sentence is a message, and nothing is longer than it should be", async () => {
+    const { client } = await serve(json(400, { error: "x ".repeat(700_000) }));
+    const error = (await rejection(client.me())) as ApiError;
+    expect(error).toMatchObject({ code: "API_ERROR", platformCode: undefined });
+    expect(error.message.length).toBeLessThan(3_000);
+  });
+});
+
+describe("a success with an error in it", () => {
+  test.each([
+    { ok: true, postId: "p_1", error: "none" },
+    { data: { id: "p_1" }, error: { code: "x" } },
+    { error: null },
+    { error: "nothing went wrong" },
+  ])(
+    "and something else is a success, for the answers to posts are not documented: %j",
+    async (body) => {
+      const { client } = await serve(json(201, body));
+      expect(await client.posts.create({ text: "hi" })).toBeDefined();
+    },
+  );
+});
+
+test("an observer that fails does not make a request fail that has succeeded", async () => {
+  const { client, calls } = await serve(
+    json(201, { id: "m_1", conversationId: "c_1", createdAt: "x" }),
+    {
+      retries: 2,
+      onRequest: () => {
+        throw new Error("metrics down");
+      },
+    },
+  );
+  expect(await client.dms.send("c_1", { text: "hi" })).toMatchObject({ id: "m_1" });
+  expect(calls).toHaveLength(1);
+});
+
+test("half a character cannot be an id", async () => {
+  const { client, calls } = await serve(json(200, {}));
+  expect(await rejection(client.posts.get("\ud800"))).toMatchObject({ code: "INVALID_ID" });
+  expect(await rejection(client.dms.messages("\ud800"))).toMatchObject({ code: "INVALID_ID" });
+  expect(calls).toEqual([]);
+});
+
+test("an empty cursor ends a listing: it would ask for the first page again", async () => {
+  const { client, calls } = await serve(json(200, { items: [], nextCursor: "" }));
+  expect(await client.feed()).toMatchObject({ nextCursor: null });
+  for await (const _ of client.feed()) expect.unreachable();
+  expect(calls).toHaveLength(2);
 });

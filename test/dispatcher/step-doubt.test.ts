@@ -89,6 +89,11 @@ describe("after an answer, no call is under way", () => {
   test.each<[string, Error]>([
     ["500", new ApiError("oops", { status: 500 })],
     ["408", new ApiError("too slow", { status: 408 })],
+    ["a success that calls itself a failure", new ApiError("oops", { status: 200 })],
+    [
+      "a refusal after a try that was answered with 503",
+      new ApiError("stale", { status: 400, cause: new ApiError("away", { status: 503 }) }),
+    ],
     ["one that cannot be read", new ServiceBotError("API_INVALID_RESPONSE", "not JSON")],
   ])("be it %s, so the next run looks for it without a wait", async (_name, error) => {
     await expect((await world.begin()).run(failing(error))).rejects.toBe(error);

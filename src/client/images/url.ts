@@ -2,7 +2,8 @@ import ipaddr from "ipaddr.js";
 import { refuse } from "./refuse.ts";
 
 /** Names that mean a host of the network that one is in. */
-const localNames = /(^|\.)(localhost|local|internal|lan|intranet|corp|home|home\.arpa)$/;
+const localNames =
+  /(^|\.)(localhost|localdomain|local|internal|lan|intranet|corp|home|home\.arpa)$/;
 
 /**
  * Checks the address of an image that the platform is to fetch, by the rules of `POST /uploads`
@@ -39,7 +40,7 @@ export function checkImageUrl(address: string | URL): string {
 /** @param hostname as a `URL` writes it: every spelling of an IPv4 address has become four numbers */
 function isPublic(hostname: string): boolean {
   if (hostname.startsWith("[")) return isPublicV6(ipaddr.IPv6.parse(hostname.slice(1, -1)));
-  const name = hostname.replace(/\.$/, "");
+  const name = hostname.replace(/\.+$/, "");
   if (ipaddr.IPv4.isValidFourPartDecimal(name))
     return ipaddr.IPv4.parse(name).range() === "unicast";
   return name.includes(".") && !localNames.test(name);

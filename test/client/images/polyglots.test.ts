@@ -31,11 +31,41 @@ const others: readonly (readonly [name: string, bytes: Buffer])[] = [
   ["PHP", latin1("<?php system($_GET[0]); ?>")],
   ["PHP", latin1("<?=$_GET[0]($_POST[1]);?>")],
   ["PHP", latin1("<?PHP\n__HALT_COMPILER();")],
+  ["PHP", latin1("<?=`$_GET[0]`?>")],
+  ["PHP", latin1("<?= system($_GET[0])")],
+  ["a PDF", latin1("%PDF-\n1 0 obj")],
+  ["HTML", latin1("<meta http-equiv=refresh content=0;url=//x.example>")],
+  ["HTML", latin1("<object data=//x.example>")],
+  ["HTML", latin1("<style>@import'//x.example'</style>")],
+  ["HTML", latin1("<a href=javascript:alert(1)>")],
+  ["HTML", latin1("<img src=x title='>' onerror=alert(1)>")],
+  ["a ZIP archive", zipWithOddFields()],
   ["JSP", latin1('<%@ page import="java.util.*" %>')],
   ["a RAR archive", latin1("Rar!\x1a\x07\x01\0")],
   ["a 7z archive", latin1("7z\xbc\xaf\x27\x1c\0\x04")],
   ["a shell script", latin1("\n#!/bin/sh\nrm -rf /")],
 ];
+
+/** One file, stored; readers look neither at the version that it needs nor at the number of the disk. */
+function zipWithOddFields(): Buffer {
+  const name = latin1("a.txt");
+  const local = Buffer.alloc(30);
+  local.write("PK\x03\x04", "latin1");
+  local.writeUInt16LE(name.length, 26);
+  const file = Buffer.concat([local, name]);
+  const entry = Buffer.alloc(46);
+  entry.write("PK\x01\x02", "latin1");
+  entry.writeUInt16LE(name.length, 28);
+  const directory = Buffer.concat([entry, name]);
+  const end = Buffer.alloc(22);
+  end.write("PK\x05\x06", "latin1");
+  end.writeUInt16LE(1, 4);
+  end.writeUInt16LE(1, 8);
+  end.writeUInt16LE(1, 10);
+  end.writeUInt32LE(directory.length, 12);
+  end.writeUInt32LE(file.length, 16);
+  return Buffer.concat([file, directory, end]);
+}
 
 async function expectRefused(bytes: Buffer, holds: string | RegExp): Promise<void> {
   const error = await refusal(() => checkImage(bytes));

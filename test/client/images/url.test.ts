@@ -28,6 +28,8 @@ const localHosts = [
     " ",
   ),
   "255.255.255.255",
+  // names of this machine, with dots that change nothing
+  ..."localhost.. 127.0.0.1.. localhost.localdomain".split(" "),
   // IPv6
   ..."[::1] [0:0:0:0:0:0:0:1] [::] [fe80::1] [febf::1] [fec0::1] [fc00::1] [fd12:3456::1]".split(
     " ",

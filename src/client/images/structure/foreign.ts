@@ -8,15 +8,18 @@ import type { ImageKind } from "../../../core/image-kind.ts";
 const foreign: readonly (readonly [looks: RegExp, name: string])[] = [
   [/PK\x03\x04[\x0a-\x3f]\0/, "a ZIP archive"],
   [/PK\x05\x06\0\0\0\0/, "a ZIP archive"],
-  [/%PDF-[12]\.\d/, "a PDF"],
+  [/%PDF-/, "a PDF"],
   [/Rar!\x1a\x07/, "a RAR archive"],
   [/7z\xbc\xaf\x27\x1c/, "a 7z archive"],
   [/<\?php\s|<\?=\s{0,9}\$_|__HALT_COMPILER\(\)/i, "PHP"],
+  [/<\?=[\t\n\r -~]{12}|<\?=[\t\n\r -~]{4,200}?\?>/, "PHP"],
   [/<%@\s{1,9}page\b/i, "JSP"],
   [/<script[\s>/]/i, "a script"],
   [/<!doctype\s{1,9}html|<html[\s>]|<iframe[\s>]/i, "HTML"],
+  [/<(?:meta|object|embed|style|base|form|applet|frameset)[\s/>]/i, "HTML"],
+  [/<a\s[^<>]{0,200}\bhref\s{0,9}=\s{0,9}["']?\s{0,9}javascript:/i, "HTML"],
   [
-    /<(?:svg|img|body|video|audio|input|object|details)[\s/][^<>]{0,200}\bon[a-z]{3,20}\s{0,9}=/i,
+    /<(?:svg|img|body|video|audio|input|object|details)[\s/][^<]{0,200}\bon[a-z]{3,20}\s{0,9}=/i,
     "HTML",
   ],
   [/#!\/(?:usr\/)?bin\//, "a shell script"],
@@ -40,7 +43,26 @@ export function foreignIn(bytes: Buffer, kind: ImageKind): string | undefined {
   const mark = placed.find(([at, expected]) => text.startsWith(expected, at));
   if (mark !== undefined) return mark[2];
   if (isProgram[kind]?.(text)) return "JavaScript";
+  if (hasDirectory(bytes)) return "a ZIP archive";
   return foreign.find(([looks]) => looks.test(text))?.[1];
+}
+
+/**
+ * Readers of ZIP archives find the end of the directory, and from it the directory; what else the records hold
+ * they hardly look at.
+ */
+function hasDirectory(bytes: Buffer): boolean {
+  for (let end = bytes.indexOf("PK\x05\x06", 0, "latin1"); end !== -1; ) {
+    if (end + 22 > bytes.length) return false;
+    const size = bytes.readUInt32LE(end + 12);
+    const start = end - size;
+    if (size > 0 && start >= 0 && bytes.toString("latin1", start, start + 4) === "PK\x01\x02")
+      return true;
+    // The large kind has its sizes elsewhere, and says so before the end.
+    if (end >= 20 && bytes.toString("latin1", end - 20, end - 16) === "PK\x06\x07") return true;
+    end = bytes.indexOf("PK\x05\x06", end + 4, "latin1");
+  }
+  return false;
 }
 
 /**

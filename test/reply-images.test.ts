@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import type { Bot } from "../src/index.ts";
+import type { ApiEntry } from "../src/platform/index.ts";
+import { image } from "./platform/support/images.ts";
+import { runBot, runPlatform } from "./support/running-bot.ts";
+
+const away = () => Response.json({ error: { code: "AWAY" } }, { status: 503 });
+const confused = () => Response.json({ error: { code: "INTERNAL", message: "who knows" } });
+
+/** Every first answer to a message that was taken is replaced. */
+test.each<[name: string, reply: "text" | "bytes" | "key", instead: () => Response]>([
+  ["success that calls itself a failure, for a text", "text", confused],
+  ["503 for an image that was sent", "bytes", away],
+  ["503 for the key of an upload that was sent", "key", away],
+  ["success that calls itself a failure, for an image", "bytes", confused],
+])("a %s does not say it twice", async (_name, reply, instead) => {
+  const platform = await runPlatform();
+  const said: ApiEntry[] = [];
+  platform.onTimeline((entry) => {
+    if (entry.kind === "api" && entry.created !== undefined) said.push(entry);
+  });
+  let replaced = 0;
+  const done = Promise.withResolvers<void>();
+  const register = (bot: Bot) => {
+    bot.on("dm.message", async (ctx) => {
+      const data = await image("png");
+      if (reply === "text") await ctx.reply("hello");
+      else if (reply === "bytes") await ctx.reply({ text: "hello", images: [data] });
+      else {
+        const { key } = await ctx.upload(data);
+        await ctx.reply({ text: "hello", images: [key] });
+      }
+      done.resolve();
+    });
+  };
+  await runBot(platform, register, {
+    retry: { baseMs: 10, maxMs: 20 },
+    fetch: async (url, init) => {
+      const response = await fetch(url, init);
+      if (init.method !== "POST" || !url.endsWith("/messages") || replaced > 0) return response;
+      expect(response.status).toBe(201);
+      replaced += 1;
+      return instead();
+    },
+  });
+  platform.control.act({ type: "dm.message", from: "ada", text: "hi" });
+  await done.promise;
+  expect(replaced).toBe(1);
+  expect(said.filter(({ path }) => path.endsWith("/messages"))).toHaveLength(1);
+});
