@@ -295,6 +295,7 @@ function makeClient(config: Config, options: BotOptions, clock: Clock, log: Logg
     baseUrl: config.baseUrl,
     apiKey: config.apiKey,
     timeoutMs: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
+    retries: options.requestRetries,
     clock,
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
     random: options.random ?? Math.random,

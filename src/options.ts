@@ -20,8 +20,10 @@ export interface BotOptions extends ConfigOverrides {
   readonly retry?: Partial<BackoffOptions>;
   /** Chooses the lane of an event. Events of one lane are handled in order, one at a time. */
   readonly lane?: LaneOf;
-  /** Deadline of one request to the platform. Default 10,000. */
+  /** Deadline of one request to the platform, further tries included. Default 10,000. */
   readonly requestTimeoutMs?: number;
+  /** How often a request of a handler is tried again within its deadline, from 0 to 10. Default 2. */
+  readonly requestRetries?: number;
   /** How long running handlers get when the bot stops. Default 10,000. */
   readonly shutdownGraceMs?: number;
   /** The largest webhook body, in bytes. Default 1,048,576. */
@@ -59,6 +61,7 @@ export function checkOptions(options: BotOptions): void {
   refuseProblems([
     outOfRange("handlerTimeoutMs", options.handlerTimeoutMs, TIME_LIMIT),
     outOfRange("requestTimeoutMs", options.requestTimeoutMs, TIME_LIMIT),
+    outOfRange("requestRetries", options.requestRetries, { max: 10, whole: true }),
     outOfRange("shutdownGraceMs", options.shutdownGraceMs, WAIT),
     outOfRange("maxBodyBytes", options.maxBodyBytes, { min: 1, whole: true }),
     outOfRange("maxBacklog", options.maxBacklog, { min: 1, whole: true }),

@@ -5,6 +5,7 @@ test.each<[BotOptions, string]>([
   [{ handlerTimeoutMs: 0 }, "handlerTimeoutMs must be from 1 to"],
   [{ handlerTimeoutMs: Number.POSITIVE_INFINITY }, "365 days"],
   [{ requestTimeoutMs: Number.NaN }, "requestTimeoutMs must be"],
+  [{ requestRetries: 11 }, "requestRetries must be a whole number from 0 to 10"],
   [{ shutdownGraceMs: -1 }, "shutdownGraceMs must be from 0"],
   [{ maxBodyBytes: 1.5 }, "maxBodyBytes must be a whole number from 1 up"],
   [{ maxBacklog: 0 }, "maxBacklog must be"],

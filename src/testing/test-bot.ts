@@ -14,6 +14,7 @@ export interface TestBotOptions {
   readonly databaseUrl: string;
   readonly delivery: "webhook";
   readonly logLevel: "silent";
+  readonly requestRetries: 0;
   readonly fetch: Fetch;
   readonly clock: ManualClock;
 }
@@ -126,6 +127,8 @@ export async function testBot<B extends BotUnderTest>(
     databaseUrl: "file::memory:",
     delivery: "webhook",
     logLevel: "silent",
+    // A wait between two tries of one request would last for ever, for the clock stands still.
+    requestRetries: 0,
     fetch: platform.fetch,
     clock,
   });

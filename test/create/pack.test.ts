@@ -1,7 +1,7 @@
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
+import { dirname, join } from "node:path";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { run } from "../../src/create/run.ts";
 import { root } from "./harness.ts";
 import { readTar, type TarEntry } from "./read-tar.ts";
@@ -78,6 +78,36 @@ describe("scripts/pack.ts", { timeout: 120_000 }, () => {
     );
     expect(paths.length).toBeGreaterThan(0);
     for (const path of paths) expect(entries.has(path.replace("./", "package/")), path).toBe(true);
+  });
+
+  test("the client works on its own, and brings along neither the database nor a web server", async () => {
+    // Inside the checkout, so that the dependencies are found.
+    const cache = join(root, "node_modules", ".cache");
+    await mkdir(cache, { recursive: true });
+    const folder = await mkdtemp(join(cache, "pack-"));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    for (const [path, { text }] of entries) {
+      const target = join(folder, "node_modules", path.replace(/^package/, "service-bot"));
+      await mkdir(dirname(target), { recursive: true });
+      await writeFile(target, text);
+    }
+    const script = `
+      import { createRequire } from "node:module";
+      import { Client } from "service-bot/client";
+      import { FakePlatform } from "service-bot/testing";
+      const { fetch } = new FakePlatform();
+      const client = new Client({ baseUrl: "http://platform.test", apiKey: "x", fetch });
+      await client.posts.create({ text: "hi", images: ["https://example.com/a.png"] });
+      const { items } = await client.feed();
+      const loaded = Object.keys(createRequire(import.meta.url).cache);
+      const heavy = loaded.filter((path) => /better-sqlite3|express|pino/.test(path));
+      console.log(JSON.stringify({ images: items[0].images.length, heavy }));
+    `;
+    const main = join(folder, "main.mjs");
+    await writeFile(main, script);
+    const { code, output } = await run(process.execPath, [main], { cwd: folder, env: process.env });
+    expect(code, output).toBe(0);
+    expect(JSON.parse(output)).toEqual({ images: 1, heavy: [] });
   });
 });
 

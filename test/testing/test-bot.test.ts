@@ -1,6 +1,7 @@
 import { describe, expect, expectTypeOf, onTestFinished, test, vi } from "vitest";
 import { Bot } from "../../src/bot.ts";
 import type { Client } from "../../src/client/client.ts";
+import { systemClock } from "../../src/core/clock.ts";
 import type { DmMessagePayload } from "../../src/events/types.ts";
 import {
   ManualClock,
@@ -266,6 +267,40 @@ test("images of a reply are uploaded and attached, and every request is on recor
     { path: "/uploads", body: expect.any(FormData) },
     { path: "/dm/conversations/c_1/messages", body: { text: "look", imageKeys } },
   ]);
+});
+
+test("a platform that is away fails a handler at once, whatever the clock", async () => {
+  const { promise, resolve } = Promise.withResolvers<unknown>();
+  const bot = await startBot(
+    (made) =>
+      made.on("dm.message", async (ctx) => {
+        await ctx.messages().catch(resolve);
+      }),
+    { fetch: async () => Response.json({}, { status: 503 }) },
+  );
+  await bot.deliver(message);
+  expect(await promise).toMatchObject({ status: 503 });
+});
+
+test("requests of handlers are tried again as often as the bot is told to", async () => {
+  const calls: string[] = [];
+  const bot = await startBot(
+    (made) =>
+      made.on("dm.message", async (ctx) => {
+        await ctx.messages().catch(() => undefined);
+      }),
+    {
+      requestRetries: 1,
+      clock: systemClock,
+      random: () => 0,
+      fetch: async (url) => {
+        calls.push(new URL(url).pathname);
+        return Response.json({}, { status: 500 });
+      },
+    },
+  );
+  await bot.deliver(message);
+  expect(calls.filter((path) => path.endsWith("/messages"))).toHaveLength(2);
 });
 
 /** The context that a handler of the bot gets. */
