@@ -4,6 +4,7 @@ const RETRIES = ["test/client/retries.test.ts"];
 const ATTACH = ["test/client/attach.test.ts"];
 const LISTING = ["test/client/listing.test.ts"];
 const HOSTILE = ["test/client/hostile.test.ts"];
+const REPLIES = ["test/reply-images.test.ts"];
 const OPTIONS = ["test/client/options.test.ts"];
 
 /** The client says nothing twice, sends nothing in vain, and bears whatever it is answered. */
@@ -64,9 +65,9 @@ export const clientMutants: readonly Mutant[] = [
       replace: "false",
     },
     {
-      name: "the client: only where there is something to upload",
-      find: 'prepared.some((image) => !("key" in image))',
-      replace: "true",
+      name: "the client: images are not uploaded again beside a ready key",
+      find: "if (!isOurs || !isStaleKey(error)) throw error;",
+      replace: "if (!isStaleKey(error)) throw error;",
     },
     {
       name: "the client: the first upload that fails ends the others",
@@ -108,8 +109,8 @@ export const clientMutants: readonly Mutant[] = [
   ...mutantsOf("src/client/failure.ts", HOSTILE, [
     {
       name: "the client: 200 with an error in its body is an error",
-      find: "return isFailure && !hasResult ?",
-      replace: "return isFailure && hasResult ?",
+      find: "if (refusal !== undefined) throw refusal;",
+      replace: "",
     },
   ]),
   ...mutantsOf("src/core/access.ts", OPTIONS, [
@@ -117,6 +118,49 @@ export const clientMutants: readonly Mutant[] = [
       name: "the client: a base address has no password",
       find: 'if (url.username !== "" || url.password !== "")',
       replace: 'if (url.username === ":")',
+    },
+  ]),
+  ...mutantsOf("src/client/attach.ts", REPLIES, [
+    {
+      name: "the client: keys that an earlier try may have consumed are not uploaded again",
+      find: " && error.cause === undefined",
+      replace: "",
+    },
+  ]),
+  ...mutantsOf("src/dispatcher/doubt.ts", REPLIES, [
+    {
+      name: "a 503 behind a refusal leaves it open whether the message was sent",
+      find: 'telling.cause === undefined ? "none" : doubtOf(telling.cause)',
+      replace: '"none" as Doubt',
+    },
+    {
+      name: "a success that calls itself a failure leaves it open",
+      find: "if (telling.status < 300 &&",
+      replace: "if (telling.status < 0 &&",
+    },
+  ]),
+  ...mutantsOf("src/client/schemas.ts", HOSTILE, [
+    {
+      name: "the client: a page with far too many items is not checked item by item",
+      find: "if (items > MAX_ITEMS) throw",
+      replace: "if (items < 0) throw",
+    },
+    {
+      name: "the client: an empty cursor ends a listing",
+      find: "(cursor) => cursor || null",
+      replace: "(cursor) => cursor ?? null",
+    },
+  ]),
+  ...mutantsOf("src/client/failure.ts", HOSTILE, [
+    {
+      name: "the client: codes do not show what is redacted",
+      find: "code === undefined || !isCode(scrub(code)) ? undefined : code",
+      replace: "code",
+    },
+    {
+      name: "the client: nor do request ids",
+      find: 'const id = scrub(String(found ?? ""));',
+      replace: 'const id = String(found ?? "");',
     },
   ]),
 ];

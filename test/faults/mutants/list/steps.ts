@@ -171,8 +171,8 @@ export const stepMutants: readonly Mutant[] = [
   ...mutantsOf("src/router/writes.ts", WRITES, [
     {
       name: "the platform's time of an intent",
-      find: "JSON.stringify({ ...request, at: client.platformNow() })",
-      replace: "JSON.stringify(request)",
+      find: "...where, at: client.platformNow() }",
+      replace: "...where }",
     },
     {
       name: "the place of a comment: where the run before wanted it",
