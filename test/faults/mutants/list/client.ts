@@ -109,8 +109,8 @@ export const clientMutants: readonly Mutant[] = [
   ...mutantsOf("src/client/failure.ts", HOSTILE, [
     {
       name: "the client: 200 with an error in its body is an error",
-      find: "if (refusal !== undefined) throw refusal;",
-      replace: "",
+      find: "return isFailure ? failureOf",
+      replace: "return isFailure && false ? failureOf",
     },
   ]),
   ...mutantsOf("src/core/access.ts", OPTIONS, [
