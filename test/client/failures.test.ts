@@ -302,8 +302,21 @@ describe("the deadline", () => {
 
   test("ends an error whose body never ends, with the status that had come", async () => {
     const endless: Responder = (response) => void response.writeHead(503).write("{");
-    const { client } = await serve(endless, { timeoutMs: 50 });
-    expect(await rejection(client.me())).toMatchObject({ code: "API_ERROR", status: 503 });
+    const clock = new ManualClock();
+    const came = Promise.withResolvers<void>();
+    const { client } = await serve(endless, {
+      clock,
+      timeoutMs: 50,
+      fetch: async (url, init) => {
+        const response = await fetch(url, init);
+        came.resolve();
+        return response;
+      },
+    });
+    const request = rejection(client.me());
+    await came.promise;
+    await clock.advance(50);
+    expect(await request).toMatchObject({ code: "API_ERROR", status: 503 });
   });
 
   test("leaves a request alone that is in time", async () => {
