@@ -115,8 +115,10 @@ export class LogReader {
       // Should storing fail, nobody waits for that page any more.
       fetching.catch(() => undefined);
       settled &&= next !== undefined && this.#isSettled(page, next, seenAt);
-      const position = settled && !this.#refused.covers(next ?? "") ? next : undefined;
-      found.push(...(await this.#store(page, position)));
+      const isDone = next !== undefined && this.#refused.covers(next);
+      found.push(...(await this.#store(page, settled && !isDone ? next : undefined)));
+      // Read past, but not stored: a restart must know the position that everything up to it is done.
+      if (settled && isDone) this.#cursor = next;
       if (this.#atEnd) this.#refused.tell(this.#options.log);
       since = next;
       if (isLast) break;

@@ -24,7 +24,10 @@ export class RefusedPosition {
   #told = false;
 
   refuse(cursor: string | undefined): void {
-    if (cursor !== undefined) this.#key = orderKey(cursor);
+    if (cursor === undefined) return;
+    const key = orderKey(cursor);
+    // One that is behind it, and is refused as well, takes nothing back.
+    if (this.#key === undefined || key > this.#key) this.#key = key;
     this.#told = false;
   }
 

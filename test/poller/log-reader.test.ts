@@ -352,6 +352,33 @@ describe("a position that the platform refuses", () => {
     expect(lines.records.find(({ events }) => events === 120)?.msg).toMatch(/left out/);
   });
 
+  test("refused with nothing behind it, is not looked for page by page again and again", async () => {
+    for (let id = 1; id <= 120; id++) log.add(String(id), "follow", clock.now() - MINUTE);
+    const reader = await open({ startFrom: "now" });
+    log.failures = [new ApiError("no", { status: 400 })];
+    await reader.read("cursor", signal);
+    log.requests.length = 0;
+    await reader.read("cursor", signal);
+    expect(log.requests).toEqual(["120"]);
+    expect(await inbox.cursor(CURSOR)).toBe("120");
+    log.add("121", "follow", clock.now() - MINUTE);
+    expect(await reader.read("cursor", signal)).toMatchObject([{ id: "121" }]);
+    expect(await inbox.cursor(CURSOR)).toBe("121");
+    expect(await pending()).toBe(1);
+  });
+
+  test("refused once more on the way to a new one, takes nothing back", async () => {
+    for (let id = 1; id <= 120; id++) log.add(String(id), "follow", clock.now() - MINUTE);
+    const reader = await open({ startFrom: "now" });
+    log.entries = log.entries.filter(({ id }) => Number(id) <= 60);
+    const no = new ApiError("no", { status: 400 });
+    log.failures = [no];
+    await reader.read("cursor", signal);
+    log.failures = [no];
+    for (const id of ["110", "121"]) log.add(id, "follow", clock.now() - MINUTE);
+    expect(await reader.read("cursor", signal)).toMatchObject([{ id: "121" }]);
+  });
+
   test("is not blamed when the platform refuses every read", async () => {
     const reader = await trimmed();
     const refusal = new ApiError("no", { status: 404 });

@@ -50,8 +50,9 @@ export const pollerMutants: readonly Mutant[] = mutantsOf("src/poller/log-reader
   },
   {
     name: "storing a page before the next one is there",
-    find: "found.push(...(await this.#store(page, position)));",
-    replace: "await fetching;\n      found.push(...(await this.#store(page, position)));",
+    find: "found.push(...(await this.#store(page, settled && !isDone ? next : undefined)));",
+    replace:
+      "await fetching;\n      found.push(...(await this.#store(page, settled && !isDone ? next : undefined)));",
   },
   {
     name: "not minding a page that nobody waits for",
@@ -60,9 +61,9 @@ export const pollerMutants: readonly Mutant[] = mutantsOf("src/poller/log-reader
   },
   {
     name: "telling what was found before a page that fails",
-    find: "found.push(...(await this.#store(page, position)));",
+    find: "found.push(...(await this.#store(page, settled && !isDone ? next : undefined)));",
     replace:
-      "const kept = await this.#store(page, position);\n" +
+      "const kept = await this.#store(page, settled && !isDone ? next : undefined);\n" +
       "      await fetching;\n      found.push(...kept);",
   },
   {
@@ -89,10 +90,10 @@ export const pollerMutants: readonly Mutant[] = mutantsOf("src/poller/log-reader
   },
   {
     name: "the cursor of a page that is stored, not of the next one",
-    find: "found.push(...(await this.#store(page, position)));",
+    find: "found.push(...(await this.#store(page, settled && !isDone ? next : undefined)));",
     replace:
       "const ahead = isLast ? undefined : await fetching;\n" +
-      "      found.push(...(await this.#store(page, position && (ahead?.cursor ?? next))));",
+      "      found.push(...(await this.#store(page, settled && !isDone ? (ahead?.cursor ?? next) : undefined)));",
   },
   {
     name: "continuing from the cursor that was stored",
@@ -162,7 +163,12 @@ export const pollerMutants: readonly Mutant[] = mutantsOf("src/poller/log-reader
   },
   {
     name: "a cursor that does not go back behind a refused position",
-    find: 'settled && !this.#refused.covers(next ?? "") ? next : undefined',
+    find: "settled && !isDone ? next : undefined",
     replace: "settled ? next : undefined",
+  },
+  {
+    name: "not looking for a refused position again and again",
+    find: "if (settled && isDone) this.#cursor = next;",
+    replace: "",
   },
 ]).map((mutant) => ({ ...mutant, name: `${mutant.name} (log reader)` }));
