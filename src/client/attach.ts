@@ -1,4 +1,5 @@
 import { ApiError } from "./errors.ts";
+import type { Http } from "./http.ts";
 import { checkContent } from "./images/content.ts";
 import { type PreparedImage, prepareImages } from "./images/prepare.ts";
 import type { OutgoingMessage, Upload } from "./types.ts";
@@ -13,6 +14,7 @@ export interface Outgoing {
 export type Unsent = Exclude<PreparedImage, { readonly key: string }>;
 
 export interface Writing<T> {
+  readonly prepare: Http["prepare"];
   readonly upload: (image: Unsent, signal: AbortSignal) => Promise<Upload>;
   readonly send: (outgoing: Outgoing) => Promise<T>;
   readonly signal: AbortSignal | undefined;
@@ -27,10 +29,10 @@ export interface Writing<T> {
  */
 export async function sendWithImages<T>(
   { text, images = [], imageKeys = [] }: OutgoingMessage,
-  { upload, send, signal }: Writing<T>,
+  { prepare, upload, send, signal }: Writing<T>,
 ): Promise<T> {
   checkContent({ text, images, imageKeys });
-  const prepared = await prepareImages(images, { signal });
+  const prepared = await prepare(signal, (either) => prepareImages(images, { signal: either }));
   const attempt = async () => {
     const keys = [...imageKeys, ...(await keysOf(prepared, upload, signal))];
     return await send({

@@ -8,7 +8,7 @@ import type { ImageInput } from "./images/source.ts";
 import { checkLimit, type Listing } from "./listing.ts";
 import { Posts } from "./posts.ts";
 import { list } from "./reading.ts";
-import { check, eventPage, post, profile, searchHit } from "./schemas.ts";
+import { check, eventPage, pageOf, post, profile, searchHit } from "./schemas.ts";
 import type {
   CallOptions,
   EventPage,
@@ -116,7 +116,7 @@ export class Client {
 
   /** The feed. Scope: `read`. Order, paging and whose posts are in it are not documented. */
   feed(options: PageOptions = {}): Listing<Post> {
-    return list(this.#http, () => "/feed", post, options);
+    return list(this.#http, () => "/feed", pageOf(post), options);
   }
 
   /**
@@ -124,7 +124,7 @@ export class Client {
    * the query as they are, and of a hit no field is certain.
    */
   search({ text, ...others }: SearchQuery, options: PageOptions = {}): Listing<SearchHit> {
-    return list(this.#http, () => "/search", searchHit, options, { q: text, ...others });
+    return list(this.#http, () => "/search", pageOf(searchHit), options, { q: text, ...others });
   }
 
   /**
@@ -138,7 +138,9 @@ export class Client {
    * @throws {UnavailableError} NOT_CONFIGURED
    */
   async upload(image: ImageInput, options: UploadOptions = {}): Promise<Upload> {
-    const prepared = await prepareImage(image, options);
+    const prepared = await this.#http.prepare(options.signal, (signal) =>
+      prepareImage(image, { signal }),
+    );
     if ("key" in prepared) {
       const message = "This is the key of an upload: attach it as it is.";
       throw new ServiceBotError("INVALID_OPTION", message);

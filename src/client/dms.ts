@@ -3,7 +3,7 @@ import type { Http } from "./http.ts";
 import type { Listing } from "./listing.ts";
 import { conversationsPath, messagesPath } from "./paths.ts";
 import { list } from "./reading.ts";
-import { check, conversation, message, sentMessage } from "./schemas.ts";
+import { check, conversation, documentedPageOf, message, sentMessage } from "./schemas.ts";
 import type {
   CallOptions,
   Conversation,
@@ -24,7 +24,7 @@ export class Dms {
 
   /** The bot's conversations that have received messages, newest first. */
   conversations(options: PageOptions = {}): Listing<Conversation> {
-    return list(this.#http, () => conversationsPath, conversation, options);
+    return list(this.#http, () => conversationsPath, documentedPageOf(conversation), options);
   }
 
   /**
@@ -33,7 +33,7 @@ export class Dms {
    * @throws {NotFoundError} NOT_FOUND when the bot takes no part in it
    */
   messages(conversationId: string, options: PageOptions = {}): Listing<Message> {
-    return list(this.#http, () => messagesPath(conversationId), message, options);
+    return list(this.#http, () => messagesPath(conversationId), documentedPageOf(message), options);
   }
 
   /**
@@ -53,6 +53,7 @@ export class Dms {
     const path = messagesPath(conversationId);
     return await sendWithImages(outgoing, {
       signal,
+      prepare: (...work) => this.#http.prepare(...work),
       upload: (image, abort) => uploadImage(this.#http, image, { signal: abort }),
       send: async (json) => {
         const { body } = await this.#http.request("POST", path, { signal, json });

@@ -52,34 +52,45 @@ const retryableStatuses: ReadonlySet<number> = new Set([408, 425, 429]);
 /** An image cannot be used: its address, size or kind, or the key of its upload. */
 export class ImageError extends ApiError {
   override readonly name = "ImageError";
+  declare readonly code:
+    | "BLOCKED_HOST"
+    | "NOT_IMAGE"
+    | "TOO_LARGE"
+    | "INVALID_IMAGE_KEY"
+    | "TOO_MANY_IMAGES";
 }
 
 /** What was to be said, or asked for, is not right: empty, too long, of a wrong shape, for a group. */
 export class ContentError extends ApiError {
   override readonly name = "ContentError";
+  declare readonly code: "VALIDATION" | "EMPTY" | "TOO_LONG" | "GROUP_UNSUPPORTED" | "API_ERROR";
 }
 
 /** The token is missing, unknown or without the scope (401, 403), or somebody has blocked somebody. */
 export class AccessError extends ApiError {
   override readonly name = "AccessError";
+  declare readonly code: "AGENT_SCOPE_MISSING" | "BLOCKED" | "API_ERROR";
 }
 
 /** There is no such thing, or the bot has no part in it: the platform does not tell which (404). */
 export class NotFoundError extends ApiError {
   override readonly name = "NotFoundError";
+  declare readonly code: "NOT_FOUND" | "API_ERROR";
 }
 
 /** Too many requests in a minute, or a daily quota is used up (429). */
 export class LimitError extends ApiError {
   override readonly name = "LimitError";
+  declare readonly code: "QUOTA_EXCEEDED" | "API_ERROR";
 }
 
 /** The platform cannot do it at present (5xx). */
 export class UnavailableError extends ApiError {
   override readonly name = "UnavailableError";
+  declare readonly code: "NOT_CONFIGURED" | "API_ERROR";
 }
 
-type Family = typeof ApiError;
+type Family = new (message: string, details: ApiErrorDetails) => ApiError;
 
 /** The platform's codes with the family of each. */
 const families: { readonly [C in PlatformCode]: Family } = {
@@ -129,12 +140,20 @@ function isPlatformCode(code: string): code is PlatformCode {
   return Object.hasOwn(families, code);
 }
 
+/** What the code of a {@link NetworkError} can be. */
+export type NetworkErrorCode =
+  | "API_UNREACHABLE"
+  | "API_TIMEOUT"
+  | "API_CIRCUIT_OPEN"
+  | "API_BUDGET_SPENT";
+
 /**
  * No answer came from the platform.
  * `sent` says whether the request can have reached it: false when the connection was never made.
  */
 export class NetworkError extends ServiceBotError {
   override readonly name = "NetworkError";
+  declare readonly code: NetworkErrorCode;
   /** Whether the same request may succeed later: always. */
   readonly retryable = true;
   readonly sent: boolean;
@@ -145,7 +164,7 @@ export class NetworkError extends ServiceBotError {
   readonly retryAfterMs: number | undefined;
 
   constructor(
-    code: "API_UNREACHABLE" | "API_TIMEOUT" | "API_CIRCUIT_OPEN" | "API_BUDGET_SPENT",
+    code: NetworkErrorCode,
     message: string,
     options: ErrorOptions & { sent: boolean; retryAfterMs?: number },
   ) {

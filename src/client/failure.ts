@@ -1,4 +1,5 @@
 import { readErrorText } from "./body.ts";
+import { fields, isCode, isFailureAlone, saidIn, text } from "./error-body.ts";
 import { type ApiError, apiErrorOf } from "./errors.ts";
 
 /** Nobody means to be waited for longer than this, in milliseconds: a slip must not stop a lane for years. */
@@ -36,18 +37,8 @@ export function failureIn(
   request: string,
   options: FailureOptions,
 ): ApiError | undefined {
-  if (typeof body !== "object" || body === null || !("error" in body)) return undefined;
-  for (const name in body) if (!ofFailures.has(name)) return undefined;
-  const { error } = body;
-  const isFailure = typeof error === "string" ? isCode(error) : describe({ error }).code;
-  return isFailure ? failureOf(body, response, request, options) : undefined;
+  return isFailureAlone(body) ? failureOf(body, response, request, options) : undefined;
 }
-
-/** What a body has that tells of a failure alone. */
-const ofFailures: ReadonlySet<string> = new Set([
-  ...["error", "message", "code", "status", "statusCode", "ok", "success"],
-  ...["requestId", "request_id"],
-]);
 
 function failureOf(
   body: unknown,
@@ -55,14 +46,14 @@ function failureOf(
   request: string,
   { now, scrub }: FailureOptions,
 ): ApiError {
-  const { code, message } = describe(body);
+  const { code, message } = saidIn(body);
   const requestId = requestIdOf(response, body, scrub);
   const said = [code, message].filter((part) => part !== undefined).join(": ");
-  const what = scrub(said).slice(0, MAX_CHARACTERS);
+  const what = scrub(said).slice(0, MAX_CHARACTERS).replace(/\.$/, "");
   const details = what === "" ? "" : ` (${what})`;
   const id = requestId === undefined ? "" : ` Request id: ${requestId}.`;
   return apiErrorOf(
-    `${request}: the platform answered ${response.status}${details}.${remedy(response)}${id}`,
+    `${request}: the platform answered ${response.status}${details}.${remedy(response, code)}${id}`,
     {
       status: response.status,
       // Redacted, it is no code any more.
@@ -89,52 +80,33 @@ function requestIdOf(
   return /^[\w.:/+=~-]{1,200}$/.test(id) ? id : undefined;
 }
 
+/** Error bodies that are no JSON are words. */
 function parse(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch {
-    return undefined;
+    return body;
   }
 }
 
-function describe(body: unknown): { code: string | undefined; message: string | undefined } {
-  const outer = fields(body);
-  // {error: {code, message}}, {error: "CODE", message}, {error: "words"} and {code, message} are all common.
-  const error = text(outer.error);
-  const inner = error === undefined ? fields(outer.error) : {};
-  const words = error === undefined || isCode(error) ? undefined : error;
-  return {
-    code: codeIn(inner.code) ?? codeIn(error) ?? codeIn(outer.code),
-    message: text(inner.message) ?? text(outer.message) ?? words,
-  };
-}
+/** What can be done about a code of section 7, where its name does not say it. */
+const remedies: Readonly<Partial<Record<string, string>>> = {
+  AGENT_SCOPE_MISSING: "Check the scopes of the token in the developer portal.",
+  INVALID_IMAGE_KEY:
+    "A key is good for one use, for an hour, and for the app that uploaded: upload again.",
+  QUOTA_EXCEEDED: "A daily quota is used up; the platform gives a new one the next day.",
+  NOT_CONFIGURED: "The platform has no storage for uploads, which its owner must set up.",
+  NOT_FOUND: "There is no such thing, or the bot has no part in it.",
+};
 
-/** A code is a word; a sentence in its place is a message. */
-function isCode(value: string): boolean {
-  return /^[A-Za-z][\w.:-]{0,63}$/.test(value);
-}
-
-function codeIn(value: unknown): string | undefined {
-  const found = text(value);
-  return found !== undefined && isCode(found) ? found : undefined;
-}
-
-/** The fields of an object, as they are: the body may be large, and is not copied. */
-function fields(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
-}
-
-function text(value: unknown): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined;
-}
-
-function remedy(response: Response): string {
-  const { status } = response;
+function remedy({ status }: Response, code = ""): string {
   if (status >= 300 && status < 400) {
-    return " Redirects are not followed, so that the token stays where it belongs: set SERVICE_BASE_URL to the final address.";
+    return " Redirects are not followed, so that the token stays where it belongs: set SERVICE_BASE_URL (baseUrl) to the final address.";
   }
-  if (status === 401) return " Check SERVICE_API_KEY.";
-  if (status === 403) return " Check the scopes of the token in the developer portal.";
+  const known = remedies[code];
+  if (known !== undefined) return ` ${known}`;
+  if (status === 401) return " Check SERVICE_API_KEY (apiKey).";
+  if (status === 403 && code !== "BLOCKED") return ` ${remedies.AGENT_SCOPE_MISSING}`;
   return "";
 }
 

@@ -8,6 +8,7 @@ import { readJson } from "./body.ts";
 import type { BreakerChange, Permit } from "./breaker.ts";
 import type { BudgetWait, RequestsStatus } from "./budget.ts";
 import { type Call, callOf, type Method, type RequestOptions } from "./call.ts";
+import { NetworkError } from "./errors.ts";
 import { failureIn, readFailure } from "./failure.ts";
 import { Gate } from "./gate.ts";
 import { withRetries } from "./retries.ts";
@@ -141,6 +142,30 @@ export class Http {
         throw timedOut(request, this.#options.baseUrl, this.timeoutMs, error);
       }
       throw unreachable(request, this.#options.baseUrl, error);
+    } finally {
+      cancel();
+    }
+  }
+
+  /**
+   * Gives work that comes before a request, such as reading a stream, the time of one: a source that never ends
+   * must not hold its caller for ever.
+   *
+   * @throws {NetworkError} API_TIMEOUT, with `sent` false
+   */
+  async prepare<T>(
+    signal: AbortSignal | undefined,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const deadline = new AbortController();
+    const tooLong = new NetworkError(
+      "API_TIMEOUT",
+      `Not sent: the image could not be read within ${this.timeoutMs} ms.`,
+      { sent: false },
+    );
+    const cancel = this.#clock.timer(this.timeoutMs, () => deadline.abort(tooLong));
+    try {
+      return await work(AbortSignal.any(signal ? [deadline.signal, signal] : [deadline.signal]));
     } finally {
       cancel();
     }

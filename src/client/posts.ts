@@ -3,7 +3,7 @@ import type { Http } from "./http.ts";
 import type { Listing } from "./listing.ts";
 import { commentsPath, postPath } from "./paths.ts";
 import { list } from "./reading.ts";
-import { check, post, sentPost } from "./schemas.ts";
+import { check, pageOf, post, sentPost } from "./schemas.ts";
 import type {
   CallOptions,
   Comment,
@@ -48,7 +48,7 @@ export class Posts {
 
   /** The comments on a post. Scope: `read`. Their order is not documented. */
   comments(postId: string, options: PageOptions = {}): Listing<Comment> {
-    return list(this.#http, () => commentsPath(postId), post, options);
+    return list(this.#http, () => commentsPath(postId), pageOf(post), options);
   }
 
   /** Comments on a post, as {@link create} makes one. Scope: `comments:write`. */
@@ -67,6 +67,7 @@ export class Posts {
   ): Promise<SentPost> {
     return await sendWithImages(outgoing, {
       signal,
+      prepare: (...work) => this.#http.prepare(...work),
       upload: (image, abort) => uploadImage(this.#http, image, { signal: abort }),
       send: async (json) => {
         const { body } = await this.#http.request("POST", path, { signal, json });

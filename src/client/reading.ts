@@ -1,14 +1,14 @@
 import type { z } from "zod";
 import type { Http } from "./http.ts";
 import { checkLimit, Listing } from "./listing.ts";
-import { check, pageOf } from "./schemas.ts";
-import type { PageOptions } from "./types.ts";
+import { check } from "./schemas.ts";
+import type { Page, PageOptions } from "./types.ts";
 
 /** A listing with `limit` and `cursor`, as the document shows them for conversations and messages. */
 export function list<T>(
   http: Http,
   path: () => string,
-  item: z.ZodType<T>,
+  page: z.ZodType<Page<T>>,
   { limit, cursor, signal }: PageOptions,
   query: Readonly<Record<string, string | undefined>> = {},
 ): Listing<T> {
@@ -19,7 +19,7 @@ export function list<T>(
       signal,
       query: { ...query, limit, cursor: at },
     });
-    return check(pageOf(item), body, request());
+    return check(page, body, request());
   };
   return new Listing(read, cursor, request);
 }

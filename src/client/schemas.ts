@@ -17,6 +17,16 @@ const text = z.string();
 const orUndefined = <T>(schema: z.ZodType<T>): z.ZodType<T | undefined> =>
   z.preprocess((value) => value ?? undefined, schema.optional());
 
+/** Empty, it would ask for the first page again. */
+const cursor = z.preprocess((value) => (value === "" ? null : value), z.string().nullable());
+
+/** What is not documented is passed on as it should be, or left out: it breaks no bot. */
+const perhaps = <T>(schema: z.ZodType<T>): z.ZodType<T | undefined> =>
+  orUndefined(schema).catch(undefined);
+const perhapsId = perhaps(
+  z.preprocess((id) => (typeof id === "number" ? String(id) : id), z.string()),
+);
+
 const image: z.ZodType<Image> = z.looseObject({
   url: text,
   thumbUrl: z.string().nullish(),
@@ -42,8 +52,8 @@ export const post: z.ZodType<Post> = z.looseObject({
   type: orUndefined(text),
   text,
   images,
-  createdAt: orUndefined(text),
-  author: orUndefined(z.looseObject({ username: text })),
+  createdAt: perhaps(text),
+  author: perhaps(z.looseObject({ username: text })),
 });
 
 export const sentMessage: z.ZodType<SentMessage> = z.looseObject({
@@ -54,19 +64,19 @@ export const sentMessage: z.ZodType<SentMessage> = z.looseObject({
 
 // The answers of these two are not documented: whatever comes is good, and an id is taken if there is one.
 export const sentPost: z.ZodType<SentPost> = z
-  .looseObject({ id: orUndefined(text) })
+  .looseObject({ id: perhapsId })
   .catch({ id: undefined });
 export const profile: z.ZodType<Profile> = z.looseObject({
-  id: orUndefined(text),
-  username: orUndefined(text),
-  name: orUndefined(text),
-  avatarUrl: z.string().nullish(),
-  isBot: orUndefined(z.boolean()),
+  id: perhapsId,
+  username: perhaps(text),
+  name: perhaps(text),
+  avatarUrl: z.string().nullish().catch(undefined),
+  isBot: perhaps(z.boolean()),
 });
 
 export const searchHit: z.ZodType<SearchHit> = z.looseObject({
-  id: orUndefined(text),
-  type: orUndefined(text),
+  id: perhapsId,
+  type: perhaps(text),
 });
 
 export const conversation: z.ZodType<Conversation> = z.looseObject({
@@ -95,11 +105,16 @@ export const eventPage: z.ZodType<{ events: unknown[]; cursor: string }> = z.loo
   cursor: text,
 });
 
+/** A page as the document shows it for conversations and messages. */
+export function documentedPageOf<T>(item: z.ZodType<T>): z.ZodType<Page<T>> {
+  return z.looseObject({ items: z.array(item), nextCursor: cursor });
+}
+
+/** A page of a listing that the document does not show. */
 export function pageOf<T>(item: z.ZodType<T>): z.ZodType<Page<T>> {
   const page = z.looseObject({
     items: z.array(item),
-    // Empty, it would ask for the first page again.
-    nextCursor: z.preprocess((cursor) => cursor || null, z.string().nullable()),
+    nextCursor: cursor.default(null),
   });
   // The listings under "Other read endpoints" are not documented; a bare array is a single page.
   return z.preprocess((body) => (Array.isArray(body) ? { items: body } : body), page);

@@ -11,16 +11,31 @@ const neverConnected: ReadonlySet<string> = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
 
+/** The other side does not prove who it is, or speaks no TLS: nothing was said to it. */
+const tlsFailures: ReadonlySet<string> = new Set([
+  "CERT_HAS_EXPIRED",
+  "CERT_NOT_YET_VALID",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "ERR_SSL_WRONG_VERSION_NUMBER",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+]);
+
 /** What `fetch` threw, as an error that says whether the request can have arrived. */
 export function unreachable(request: string, baseUrl: string, error: unknown): NetworkError {
   const causes = systemErrors(error);
   const code = causes.find(({ code }) => code !== undefined)?.code;
   const sent = causes.length === 0 || !causes.every(isBeforeConnected);
-  const why = code === "ECONNREFUSED" ? "nothing listens there" : (code ?? messageOf(error));
+  const isTls = causes.some(({ code = "" }) => tlsFailures.has(code));
+  const why = code === "ECONNREFUSED" ? "nothing listens there" : (code ?? deepestMessage(error));
+  const hint = isTls
+    ? "Its certificate is not trusted, or it does not speak TLS: NODE_EXTRA_CA_CERTS names a file with more authorities."
+    : "Is the platform running, and is SERVICE_BASE_URL (baseUrl) right?";
   const what = sent
     ? `the connection to ${baseUrl} broke before the answer came (${why}).`
-    : `${baseUrl} cannot be reached (${why}). ` +
-      "Is the platform running, and is SERVICE_BASE_URL right?";
+    : `${baseUrl} cannot be reached (${why}). ${hint}`;
   return new NetworkError("API_UNREACHABLE", `${request}: ${what}`, { cause: error, sent });
 }
 
@@ -34,6 +49,19 @@ export function timedOut(
   return new NetworkError("API_TIMEOUT", `${request}: ${what}`, { cause, sent: true });
 }
 
+/** `fetch` says that it failed, and its cause says why. */
+function deepestMessage(error: unknown): string {
+  let deepest = error;
+  for (
+    let depth = 0;
+    depth < 5 && deepest instanceof Error && deepest.cause !== undefined;
+    depth++
+  ) {
+    deepest = deepest.cause;
+  }
+  return messageOf(deepest);
+}
+
 interface SystemError {
   readonly code?: string | undefined;
   readonly syscall?: string | undefined;
@@ -41,6 +69,7 @@ interface SystemError {
 
 /** A route can also be lost under an established connection; then reading or writing is what failed. */
 function isBeforeConnected({ code = "", syscall = "connect" }: SystemError): boolean {
+  if (tlsFailures.has(code)) return true;
   return neverConnected.has(code) && (syscall === "connect" || syscall === "getaddrinfo");
 }
 

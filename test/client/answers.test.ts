@@ -78,7 +78,7 @@ describe("answers come out as they are", () => {
 describe("what is not documented is not required", () => {
   test("a message without replyToId and images has neither", async () => {
     const { replyToId: _reply, images: _images, ...rest } = message;
-    const { client } = await serve(json(200, { items: [rest] }));
+    const { client } = await serve(json(200, { items: [rest], nextCursor: null }));
     const page = await client.dms.messages("c_1");
     expect(page).toEqual({ items: [{ ...rest, replyToId: null, images: [] }], nextCursor: null });
   });
@@ -95,7 +95,7 @@ describe("what is not documented is not required", () => {
     ["null", null],
     ["a text", "done"],
     ["a list", []],
-    ["an id that is a number", { id: 5 }],
+    ["an id that is no text", { id: { n: 5 } }],
   ])("the answer to a comment may be %s", async (_name, body) => {
     const { client } = await serve(json(201, body));
     expect((await client.posts.comment("p_1", { text: "hi" })).id).toBeUndefined();
@@ -219,4 +219,31 @@ describe("the platform's clock", () => {
     expect((await client.events({})).date).toBeUndefined();
     expect(client.clockOffsetMs).toBe(60_000);
   });
+});
+
+describe("a field that is not documented", () => {
+  test("breaks nothing, whatever it is", async () => {
+    const odd = { id: 5, username: "bot", name: 7, isBot: "yes", avatarUrl: 1, extra: [1] };
+    expect(await (await serve(json(200, odd))).client.me()).toEqual({
+      id: "5",
+      username: "bot",
+      extra: [1],
+    });
+    const post = { id: "p_1", type: "post", text: "hi", images: [], author: "ada", createdAt: 5 };
+    const { client } = await serve(json(200, { items: [post], nextCursor: null }));
+    expect((await client.feed()).items).toMatchObject([{ id: "p_1", text: "hi" }]);
+    expect((await client.search({ text: "hi" })).items).toHaveLength(1);
+  });
+
+  test("does not take the others of an answer with it", async () => {
+    const { client } = await serve(json(201, { id: 7, text: "x" }));
+    expect(await client.posts.create({ text: "x" })).toEqual({ id: "7", text: "x" });
+  });
+});
+
+test("a page of messages without its cursor is not taken for the last", async () => {
+  const { client } = await serve(json(200, { items: [] }));
+  const error = await rejection(client.dms.messages("c_1"));
+  expect(error).toMatchObject({ message: expect.stringContaining("nextCursor") });
+  expect((await client.feed()).nextCursor).toBeNull();
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Client } from "../../src/client/client.ts";
 import type { OutgoingMessage } from "../../src/client/types.ts";
+import { ManualClock } from "../../src/testing/manual-clock.ts";
 import { image } from "../platform/support/images.ts";
 import { rejection } from "./api.ts";
 
@@ -214,3 +215,19 @@ describe("before a byte is sent", async () => {
     expect(sent).toEqual([]);
   });
 });
+
+test.each(["upload", "create"] as const)(
+  "a stream that never ends holds nobody for longer than a request may take: %s",
+  async (what) => {
+    const clock = new ManualClock();
+    const fetch = () => Promise.reject(new Error("nothing is sent"));
+    const client = new Client({ baseUrl: "http://platform.test", apiKey: "key", clock, fetch });
+    const stream = new ReadableStream<Uint8Array>({});
+    const call = rejection(
+      what === "upload" ? client.upload(stream) : client.posts.create({ images: [stream] }),
+    );
+    await clock.advance(10_000);
+    expect(await call).toMatchObject({ code: "API_TIMEOUT", sent: false });
+    expect(clock.waiting).toBe(0);
+  },
+);

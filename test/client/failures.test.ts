@@ -45,6 +45,19 @@ describe("an answer that is not 2xx is an ApiError", () => {
     expect(error).toMatchObject({ code: platformCode ?? "API_ERROR", status, platformCode });
   });
 
+  test.each<[body: string, code: string | undefined, message: RegExp]>([
+    ["TOO_LONG", "TOO_LONG", /400 \(TOO_LONG\)/],
+    ['"TOO_LONG"', "TOO_LONG", /400 \(TOO_LONG\)/],
+    ["TOO_LONG: 500 at most", "TOO_LONG", /500 at most/],
+    ["Text too long.", undefined, /400 \(Text too long\)\./],
+    ["SO_NEW", undefined, /SO_NEW/],
+    ['{"errors":[{"code":"EMPTY","message":"say something"}]}', "EMPTY", /say something/],
+  ])("with the text %s", async (body, platformCode, message) => {
+    const error = await apiError((response) => response.writeHead(400).end(body));
+    expect(error).toMatchObject({ code: platformCode ?? "API_ERROR", platformCode });
+    expect(error.message).toMatch(message);
+  });
+
   test.each([
     ["HTML", "<html><body>Bad Gateway</body></html>"],
     ["nothing", ""],
@@ -103,6 +116,9 @@ describe("an answer that is not 2xx is an ApiError", () => {
     expect((await apiError(json(401, {}))).message).toContain("SERVICE_API_KEY");
     expect((await apiError(json(403, {}))).message).toMatch(/scope/);
     expect((await apiError(json(500, {}))).message).not.toMatch(/SERVICE_API_KEY|scope/);
+    const blocked = { code: "BLOCKED", message: "One has blocked the other." };
+    expect((await apiError(json(403, blocked))).message).not.toMatch(/scope/);
+    expect((await apiError(json(429, { code: "QUOTA_EXCEEDED" }))).message).toMatch(/next day/);
   });
 });
 
@@ -265,6 +281,28 @@ describe("no answer is a NetworkError", () => {
       }
     },
   );
+
+  test.each(["DEPTH_ZERO_SELF_SIGNED_CERT", "ERR_SSL_WRONG_VERSION_NUMBER"])(
+    "%s: nothing was said to a stranger, and the remedy is named",
+    async (code) => {
+      const error = new TypeError("fetch failed", {
+        cause: Object.assign(new Error("below"), { code }),
+      });
+      const fetch = () => Promise.reject(error);
+      const client = new Client({ retries: 0, baseUrl: "http://platform.test", apiKey, fetch });
+      expect(await rejection(client.me())).toMatchObject({
+        sent: false,
+        message: expect.stringMatching(/NODE_EXTRA_CA_CERTS/),
+      });
+    },
+  );
+
+  test("what fetch refuses by itself is told in the words of its cause", async () => {
+    const client = new Client({ retries: 0, baseUrl: "http://127.0.0.1:6000", apiKey });
+    expect(await rejection(client.me())).toMatchObject({
+      message: expect.stringContaining("bad port"),
+    });
+  });
 
   test("an error without a code is taken as sent: better to look than to say something twice", async () => {
     const client = new Client({

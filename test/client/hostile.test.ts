@@ -102,11 +102,17 @@ describe("200 with an error in its body", () => {
     ["{error: {code}}", { error: { code: "BLOCKED", message: "no" } }, "BLOCKED"],
     ["{error: CODE}", { error: "BLOCKED", message: "no" }, "BLOCKED"],
     ["a code that is new", { error: { code: "SO_NEW" } }, "API_ERROR"],
+    ["{code, message}", { code: "QUOTA_EXCEEDED", message: "no" }, "QUOTA_EXCEEDED"],
+    ["{error: {message}}", { error: { message: "Something failed" } }, "API_ERROR"],
+    ["words", { error: "Something failed" }, "API_ERROR"],
+    ["{ok: false}", { ok: false, message: "Something failed" }, "API_ERROR"],
   ])("%s is an error", async (_name, body, code) => {
     const { client } = await serve(json(200, body));
     const error = await rejection(client.dms.send("c_1", { text: "hi" }));
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toMatchObject({ code, status: 200, retryable: false });
+    expect(await rejection(client.posts.create({ text: "hi" }))).toMatchObject({ code });
+    expect(await rejection(client.me())).toMatchObject({ code });
   });
 
   test("beside a result it is a field like others", async () => {
@@ -238,7 +244,8 @@ describe("a success with an error in it", () => {
     { ok: true, postId: "p_1", error: "none" },
     { data: { id: "p_1" }, error: { code: "x" } },
     { error: null },
-    { error: "nothing went wrong" },
+    { ok: true, error: "nothing went wrong" },
+    { message: "made" },
   ])(
     "and something else is a success, for the answers to posts are not documented: %j",
     async (body) => {

@@ -131,7 +131,7 @@ test.each(["", ".", ".."])("an id %j is refused before anything is sent", async 
   const sent: string[] = [];
   const fetch = async (url: string) => {
     sent.push(url);
-    return Response.json({ items: [] });
+    return Response.json({ items: [], nextCursor: null });
   };
   const client = new Client({ baseUrl: "http://platform.test", apiKey: "sbk_x", fetch });
   const refused = { code: "INVALID_ID" };

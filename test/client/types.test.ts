@@ -108,14 +108,20 @@ describe("errors", () => {
   test("are narrowed by their class", () => {
     never((error: unknown = undefined) => {
       if (error instanceof ImageError) {
-        expectTypeOf(error.code).toEqualTypeOf<ApiErrorCode>();
+        // @ts-expect-error an image has no quota
+        never(() => error.code === "QUOTA_EXCEEDED");
         expectTypeOf(error.status).toEqualTypeOf<number>();
         expectTypeOf(error.requestId).toEqualTypeOf<string | undefined>();
       }
       if (error instanceof ApiError && error.code === "QUOTA_EXCEEDED") {
         expectTypeOf(error.retryAfterMs).toEqualTypeOf<number | undefined>();
       }
-      if (error instanceof NetworkError) expectTypeOf(error.sent).toEqualTypeOf<boolean>();
+      if (error instanceof NetworkError) {
+        expectTypeOf(error.sent).toEqualTypeOf<boolean>();
+        // @ts-expect-error it comes from no platform
+        never(() => error.code === "EMPTY");
+      }
+      if (error instanceof ApiError) expectTypeOf(error.code).toEqualTypeOf<ApiErrorCode>();
       // @ts-expect-error no such code
       if (error instanceof ApiError) error.code === "QUOTA_EXCEDED";
       // @ts-expect-error the base has no status

@@ -30,7 +30,7 @@ export type ImageInput =
   | ImageBytes
   | { readonly data: ImageBytes; readonly contentType?: string | undefined }
   | { readonly path: string | URL }
-  | { readonly url: string | URL }
+  | { readonly url: string | URL; readonly arrayBuffer?: never }
   | { readonly key: string };
 
 /** An {@link ImageInput} of which it is known what it is. */
