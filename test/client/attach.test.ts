@@ -202,12 +202,12 @@ describe("before a byte is sent", async () => {
         return uploaded("k");
       },
     });
-    for (const writing of [
-      client.posts.create(message),
-      client.posts.comment("p_1", message),
-      client.dms.send("c_1", message),
+    for (const write of [
+      () => client.posts.create(message),
+      () => client.posts.comment("p_1", message),
+      () => client.dms.send("c_1", message),
     ]) {
-      const error = await rejection(writing);
+      const error = await rejection(write());
       expect(error).toMatchObject(
         code === "INVALID_OPTION" ? { code } : { code, status: 400, local: true, retryable: false },
       );

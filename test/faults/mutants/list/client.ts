@@ -4,6 +4,7 @@ const RETRIES = ["test/client/retries.test.ts"];
 const ATTACH = ["test/client/attach.test.ts"];
 const LISTING = ["test/client/listing.test.ts"];
 const HOSTILE = ["test/client/hostile.test.ts"];
+const ANSWERS = ["test/client/answers.test.ts"];
 const REPLIES = ["test/reply-images.test.ts"];
 const OPTIONS = ["test/client/options.test.ts"];
 
@@ -109,8 +110,8 @@ export const clientMutants: readonly Mutant[] = [
   ...mutantsOf("src/client/failure.ts", HOSTILE, [
     {
       name: "the client: 200 with an error in its body is an error",
-      find: "return isFailure ? failureOf",
-      replace: "return isFailure && false ? failureOf",
+      find: "return isFailureAlone(body) ? failureOf",
+      replace: "return isFailureAlone(undefined) ? failureOf",
     },
   ]),
   ...mutantsOf("src/core/access.ts", OPTIONS, [
@@ -147,8 +148,27 @@ export const clientMutants: readonly Mutant[] = [
     },
     {
       name: "the client: an empty cursor ends a listing",
-      find: "(cursor) => cursor || null",
-      replace: "(cursor) => cursor ?? null",
+      find: 'value === "" ? null : value',
+      replace: "value",
+    },
+  ]),
+  ...mutantsOf("src/client/schemas.ts", ANSWERS, [
+    {
+      name: "the client: a field that is not documented breaks nothing",
+      find: "orUndefined(schema).catch(undefined);",
+      replace: "orUndefined(schema);",
+    },
+    {
+      name: "the client: a page of messages must say whether it is the last",
+      find: "nextCursor: cursor });",
+      replace: "nextCursor: cursor.default(null) });",
+    },
+  ]),
+  ...mutantsOf("src/client/http.ts", ATTACH, [
+    {
+      name: "the client: reading an image has a deadline",
+      find: "() => deadline.abort(tooLong)",
+      replace: "() => undefined",
     },
   ]),
   ...mutantsOf("src/client/failure.ts", HOSTILE, [
