@@ -49,7 +49,8 @@ describe("the log", () => {
   test("has whole events, each once", async () => {
     const { client, platform } = scene();
     const event = { id: "1", ...hello(ada, "c_1") };
-    platform.happen(event);
+    // It has happened already: another date changes nothing.
+    platform.happen({ ...event, createdAt: "2026-02-02T00:00:00.000Z" });
     const createdAt = "2026-01-01T00:00:00.000Z";
     expect((await client.events()).events).toEqual([{ ...event, createdAt }]);
   });
@@ -120,6 +121,14 @@ describe("what an event is about is there from then on", () => {
     platform.happen({ type, payload: activity });
     expect(await client.posts.get("p_1")).toMatchObject({ author: { username: "bot" } });
     expect((await client.posts.comments("p_1")).items).toEqual([]);
+  });
+
+  test("the words of a like are the post's, those of a quote are not", async () => {
+    const { client, platform } = scene();
+    platform.happen({ type: "like", payload: activity });
+    platform.happen({ type: "quote", payload: { ...activity, entityId: "p_2" } });
+    expect(await client.posts.get("p_1")).toMatchObject({ text: "nice" });
+    expect(await client.posts.get("p_2")).toMatchObject({ text: "" });
   });
 
   test("a post that is known stays as it is", async () => {
