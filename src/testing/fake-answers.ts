@@ -4,12 +4,19 @@ import type { PlatformCode } from "../errors.ts";
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly status: number;
-  readonly code: PlatformCode;
+  readonly code: string;
+  readonly retryAfterSeconds: number | undefined;
 
-  constructor(status: number, code: PlatformCode, message: string) {
+  constructor(
+    status: number,
+    code: PlatformCode | (string & Record<never, never>),
+    message: string,
+    retryAfterSeconds?: number,
+  ) {
     super(message);
     this.status = status;
     this.code = code;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 }
 
@@ -20,13 +27,17 @@ export function notFound(what: string): Refusal {
 /** The platform's default is not documented. */
 const PAGE_SIZE = 20;
 
+/** How many items are asked for at most. */
+export function limitOf(query: URLSearchParams): number {
+  const limit = Number(query.get("limit") ?? PAGE_SIZE);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= 50) return limit;
+  throw new Refusal(400, "VALIDATION", "limit must be a whole number from 1 to 50.");
+}
+
 /** The page of a listing that is asked for; a cursor is a place in the list. */
 export function pageOf(items: readonly unknown[], query: URLSearchParams): unknown {
-  const limit = Number(query.get("limit") ?? PAGE_SIZE);
+  const limit = limitOf(query);
   const from = Number(query.get("cursor") ?? 0);
-  if (!(Number.isInteger(limit) && limit >= 1 && limit <= 50)) {
-    throw new Refusal(400, "VALIDATION", "limit must be a whole number from 1 to 50.");
-  }
   if (!(Number.isInteger(from) && from >= 0)) {
     throw new Refusal(400, "VALIDATION", "This is no cursor.");
   }
@@ -38,6 +49,8 @@ export function success(status: number, body: unknown): Response {
   return Response.json(body, { status });
 }
 
-export function failure({ status, code, message }: Refusal): Response {
-  return Response.json({ error: { code, message } }, { status });
+export function failure({ status, code, message, retryAfterSeconds }: Refusal): Response {
+  const headers: Record<string, string> =
+    retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) };
+  return Response.json({ error: { code, message } }, { status, headers });
 }

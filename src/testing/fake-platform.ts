@@ -1,7 +1,9 @@
 import type { Fetch } from "../client/http.ts";
 import { failure, notFound, Refusal, success } from "./fake-answers.ts";
-import { FakeUploads } from "./fake-uploads.ts";
-import { FakeWorld, type Happening, postView, type SentByBot } from "./fake-world.ts";
+import { FakeLog, type Happening } from "./fake-log.ts";
+import { FakeRefusals, type RefuseOptions } from "./fake-refusals.ts";
+import { FakeUploads, type UploadedByBot } from "./fake-uploads.ts";
+import { FakeWorld, postView, type SentByBot } from "./fake-world.ts";
 
 /** A request to the platform. */
 export interface RecordedCall {
@@ -30,17 +32,20 @@ type Route = (asked: Asked) => unknown;
  *     const platform = new FakePlatform();
  *     const client = new Client({ baseUrl: "http://platform.test", apiKey: "x", fetch: platform.fetch });
  *
- * It knows neither tokens nor limits, fetches no image, and has an event log without events.
+ * It knows neither tokens nor limits, and fetches no image; {@link refuse} makes it refuse for any reason.
  */
 export class FakePlatform {
   readonly #calls: RecordedCall[] = [];
   readonly #world: FakeWorld;
   readonly #uploads: FakeUploads;
+  readonly #log: FakeLog;
+  readonly #refusals = new FakeRefusals();
 
   /** @param now the time, in milliseconds since 1970 */
   constructor(now: () => number = Date.now) {
     this.#world = new FakeWorld(now);
     this.#uploads = new FakeUploads(now);
+    this.#log = new FakeLog(now);
   }
 
   /** Everything the bot has said, in order. */
@@ -53,12 +58,29 @@ export class FakePlatform {
     return this.#calls;
   }
 
+  /** Every image that the bot has uploaded, in the order in which the requests came, as their keys are numbered. */
+  get uploads(): readonly UploadedByBot[] {
+    return this.#uploads.taken;
+  }
+
   /**
-   * Tells the platform of an event: from then on there are the person, the conversation with the message, the post. In
-   * other conversations the bot has no part.
+   * Tells the platform of an event: from then on it is in the log, and there are the person, the conversation with the
+   * message, the post with the comment. In other conversations the bot has no part. The same id again changes nothing.
    */
   happen(event: Happening): void {
-    this.#world.happen(event);
+    const happened = this.#log.add(event);
+    if (happened !== undefined) this.#world.happen(happened);
+  }
+
+  /**
+   * Refuses the next call, or the next `times`, that can be answered with this code (section 7 of the platform
+   * document); with `method` or `path`, the next such call, whatever it is. What is refused has no effect.
+   *
+   *     platform.refuse({ code: "BLOCKED" });
+   *     platform.refuse({ code: "QUOTA_EXCEEDED", path: "/uploads", retryAfterSeconds: 60, times: 2 });
+   */
+  refuse(options: RefuseOptions): void {
+    this.#refusals.add(options);
   }
 
   /** Give this to the client or the bot as its `fetch`. */
@@ -71,6 +93,7 @@ export class FakePlatform {
     const { shape, id } = placeOf(path);
     const route = this.#routes[`${method} ${shape}`];
     try {
+      this.#refusals.check({ method, path, shape });
       if (route === undefined) throw notFound("address");
       const answer = await route({ id, query, body });
       return success(method === "POST" && shape !== "/uploads" ? 201 : 200, answer);
@@ -95,7 +118,7 @@ export class FakePlatform {
     "GET /dm/conversations/*/messages": ({ id, query }) =>
       this.#world.messages(this.#conversation(id), query),
     "POST /dm/conversations/*/messages": ({ id, body }) => this.#send(this.#conversation(id), body),
-    "GET /events": ({ query }) => ({ events: [], cursor: query.get("since") || "0" }),
+    "GET /events": ({ query }) => this.#log.page(query),
     "POST /uploads": ({ body }) => this.#uploads.take(body),
   };
 

@@ -1,4 +1,6 @@
 import { pageOf } from "./fake-answers.ts";
+import { type Fields, learn } from "./fake-learning.ts";
+import type { Happened } from "./fake-log.ts";
 import { urlOf } from "./fake-uploads.ts";
 
 interface Content {
@@ -21,14 +23,6 @@ export type Entry = SentByBot & {
   readonly by: string;
 };
 
-/** An event, as far as the platform learns from it who there is and what was said. */
-export interface Happening {
-  readonly id?: string | undefined;
-  readonly type: string;
-  readonly payload: object;
-  readonly createdAt?: string | undefined;
-}
-
 export interface Person {
   readonly username: string;
   readonly name: string;
@@ -37,10 +31,14 @@ export interface Person {
 
 const BOT: Person = { username: "bot", name: "Bot", isBot: true };
 
+/** Who wrote what no event tells the author of. */
+const UNKNOWN = "somebody";
+
 /** Who there is and what was said, oldest first. */
 export class FakeWorld {
   readonly #now: () => number;
   readonly #entries: Entry[] = [];
+  readonly #sent: SentByBot[] = [];
   readonly #people = new Map<string, Person>([[BOT.username, BOT]]);
   /** The conversations of the bot, with whom each is. */
   readonly #conversations = new Map<string, Person>();
@@ -49,11 +47,9 @@ export class FakeWorld {
     this.#now = now;
   }
 
-  /** What the bot has said. */
+  /** What the bot has said here; what it must have said before, for an event to happen, is not in it. */
   get sent(): readonly SentByBot[] {
-    return this.#entries
-      .filter(({ by }) => by === BOT.username)
-      .map(({ id: _id, createdAt: _createdAt, by: _by, ...said }) => said);
+    return this.#sent;
   }
 
   get bot(): Person {
@@ -62,27 +58,22 @@ export class FakeWorld {
 
   /** The bot says something. */
   say(said: SentByBot): Entry {
-    const entry = {
-      ...said,
-      id: `sent_${this.sent.length + 1}`,
-      createdAt: this.#date(),
-      by: "bot",
-    };
+    const id = `sent_${this.#sent.push(said)}`;
+    const createdAt = new Date(this.#now()).toISOString();
+    const entry = { ...said, id, createdAt, by: BOT.username };
     this.#entries.push(entry);
     return entry;
   }
 
-  /** Somebody does something that the bot is told of. The same event again changes nothing. */
-  happen({ id = "", payload, createdAt = this.#date() }: Happening): void {
-    const { from, actor, conversationId, excerpt, entityType, entityId }: Fields = { ...payload };
+  /** Somebody does something that the bot is told of. What is known already stays as it is. */
+  happen(event: Happened): void {
+    const { from, actor }: Fields = { ...event.payload };
     const person = this.#meet(from ?? actor);
-    const text = typeof excerpt === "string" ? excerpt : "";
-    const said = { createdAt, by: person.username, text };
-    if (typeof conversationId === "string") {
-      this.#conversations.set(conversationId, person);
-      this.#remember({ ...said, kind: "dm", conversationId, id: `message_of_${id}` });
-    } else if (entityType === "post" && typeof entityId === "string") {
-      this.#remember({ ...said, kind: "post", id: entityId });
+    const authors = { bot: BOT.username, actor: person.username, unknown: UNKNOWN };
+    for (const { place, id, text, by } of learn(event)) {
+      if (place.kind === "dm") this.#conversations.set(place.conversationId, person);
+      if (this.#entries.some((known) => known.id === id)) continue;
+      this.#entries.push({ ...place, id, text, by: authors[by], createdAt: event.createdAt });
     }
   }
 
@@ -98,15 +89,14 @@ export class FakeWorld {
     return pageOf(this.#newest(ofConversation(conversationId)).map(messageView), query);
   }
 
+  /** By the last message that the bot was sent: its own answers move none to the front. */
   conversations(query: URLSearchParams): unknown {
-    const items = [...this.#conversations].flatMap(([id, peer]) => {
-      const [last] = this.#newest(ofConversation(id));
-      if (last === undefined) return [];
-      const { createdAt: lastMessageAt, text, by } = last;
-      const lastMessage = { text, fromBot: by === BOT.username };
-      return [{ id, peer: { ...peer, avatarUrl: null }, lastMessageAt, lastMessage }];
-    });
-    return pageOf(items.reverse(), query);
+    const received = this.#newest(({ kind, by }) => kind === "dm" && by !== BOT.username);
+    const ids = new Set(received.map((entry) => (entry.kind === "dm" ? entry.conversationId : "")));
+    return pageOf(
+      [...ids].map((id) => this.#conversationView(id)),
+      query,
+    );
   }
 
   comments(postId: string, query: URLSearchParams): unknown {
@@ -134,27 +124,24 @@ export class FakeWorld {
     return pageOf([...posts, ...people.map((person) => ({ type: "user", ...person }))], query);
   }
 
+  #conversationView(id: string): unknown {
+    const [last] = this.#newest(ofConversation(id));
+    const lastMessage = { text: last?.text, fromBot: last?.by === BOT.username };
+    const peer = { ...this.#conversations.get(id), avatarUrl: null };
+    return { id, peer, lastMessageAt: last?.createdAt, lastMessage };
+  }
+
   #newest(fits: (entry: Entry) => boolean): Entry[] {
     return this.#entries.filter(fits).reverse();
   }
 
-  #remember(entry: Entry): void {
-    if (!this.#entries.some(({ id }) => id === entry.id)) this.#entries.push(entry);
-  }
-
   #meet(who: unknown): Person {
-    const { username = "somebody", name = username }: Fields = { ...Object(who) };
+    const { username = UNKNOWN, name = username }: Fields = { ...Object(who) };
     const person = { username: String(username), name: String(name), isBot: false };
     this.#people.set(person.username, person);
     return person;
   }
-
-  #date(): string {
-    return new Date(this.#now()).toISOString();
-  }
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 function ofConversation(id: string): (entry: Entry) => boolean {
   return (entry) => entry.kind === "dm" && entry.conversationId === id;

@@ -1,7 +1,10 @@
 /** The public names of `service-bot/testing`. */
 
+export type { Happening } from "./fake-log.ts";
 export { FakePlatform, type RecordedCall } from "./fake-platform.ts";
-export type { Happening, SentByBot } from "./fake-world.ts";
+export type { RefuseOptions } from "./fake-refusals.ts";
+export type { UploadedByBot } from "./fake-uploads.ts";
+export type { SentByBot } from "./fake-world.ts";
 export { ManualClock } from "./manual-clock.ts";
 export {
   type BotUnderTest,

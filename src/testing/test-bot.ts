@@ -2,6 +2,8 @@ import type { Fetch } from "../client/http.ts";
 import type { EventType, PayloadByType } from "../events/types.ts";
 import { SIGNATURE_HEADER, sign } from "../signature/signature.ts";
 import { FakePlatform, type RecordedCall } from "./fake-platform.ts";
+import type { RefuseOptions } from "./fake-refusals.ts";
+import type { UploadedByBot } from "./fake-uploads.ts";
 import type { SentByBot } from "./fake-world.ts";
 import { ManualClock } from "./manual-clock.ts";
 
@@ -70,9 +72,19 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
     return this.#platform.sent;
   }
 
+  /** Every image that the bot has uploaded, in order. */
+  get uploads(): readonly UploadedByBot[] {
+    return this.#platform.uploads;
+  }
+
   /** Every request that the bot has made to the platform, in order. */
   get calls(): readonly RecordedCall[] {
     return this.#platform.calls;
+  }
+
+  /** Makes the platform refuse the next calls: see `FakePlatform.refuse`. */
+  refuse(options: RefuseOptions): void {
+    this.#platform.refuse(options);
   }
 
   /**

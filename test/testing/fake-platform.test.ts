@@ -1,30 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { Client } from "../../src/client/client.ts";
-import { Http } from "../../src/client/http.ts";
-import { FakePlatform } from "../../src/testing/index.ts";
+import type { Http } from "../../src/client/http.ts";
 import { rejection } from "../client/api.ts";
 import { image } from "../platform/support/images.ts";
-
-const access = { baseUrl: "http://platform.test", apiKey: "key", retries: 0 };
-const ada = { userId: "u_1", username: "ada", name: "Ada" };
-
-/** A client on its own with the platform in memory, where ada has written to the bot. */
-function scene() {
-  let now = Date.parse("2026-01-01T00:00:00Z");
-  const platform = new FakePlatform(() => now);
-  const payload = { conversationId: "c_1", from: ada, excerpt: "hello" };
-  platform.happen({ id: "1", type: "dm.message", payload });
-  const { fetch } = platform;
-  return {
-    platform,
-    client: new Client({ ...access, fetch }),
-    /** Past what the client would refuse by itself. */
-    http: new Http({ ...access, fetch }),
-    wait: (ms: number) => {
-      now += ms;
-    },
-  };
-}
+import { ada, scene } from "./scene.ts";
 
 describe("the platform in memory answers each operation", () => {
   test("of reading", async () => {

@@ -2,6 +2,7 @@ import { describe, expect, expectTypeOf, onTestFinished, test, vi } from "vitest
 import { Bot } from "../../src/bot.ts";
 import type { Client } from "../../src/client/client.ts";
 import { systemClock } from "../../src/core/clock.ts";
+import type { ServiceBotError } from "../../src/errors.ts";
 import type { DmMessagePayload } from "../../src/events/types.ts";
 import {
   ManualClock,
@@ -229,7 +230,7 @@ describe("the platform that stands in", () => {
     await bot.deliver(mention);
     expect(texts).toEqual([
       ["two", "one", "hello"],
-      ["two", "one"],
+      ["two", "one", "hey @bot"],
     ]);
   });
 
@@ -246,10 +247,24 @@ describe("the platform that stands in", () => {
     await expect(client.dms.messages("c_3")).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
-  test("knows who the bot is, and has no events of its own", async () => {
+  test("knows who the bot is, and has the events in its log that were delivered", async () => {
     const { client } = await contextOf(await startBot(() => undefined));
     expect((await client.me()).username).toBeTypeOf("string");
-    expect((await client.events({ since: "" })).events).toEqual([]);
+    expect((await client.events()).events).toMatchObject([{ type: "follow" }]);
+  });
+
+  test("refuses what it is told to, so that handlers can be tested against it", async () => {
+    const codes: unknown[] = [];
+    const bot = await startBot((made) =>
+      made.on("dm.message", async (ctx) => {
+        await ctx.reply("hello").catch((error: ServiceBotError) => codes.push(error.code));
+      }),
+    );
+    bot.refuse({ code: "BLOCKED" });
+    await bot.deliver([message]);
+    await bot.deliver([message]);
+    expect(codes).toEqual(["BLOCKED"]);
+    expect(bot.sent).toHaveLength(1);
   });
 });
 
@@ -261,6 +276,8 @@ test("images of a reply are uploaded and attached, and every request is on recor
   await bot.deliver(message);
   const imageKeys = ["key_1", "key_2"];
   expect(bot.sent).toEqual([{ kind: "dm", conversationId: "c_1", text: "look", imageKeys }]);
+  const uploaded = { contentType: "image/png", bytes: new Uint8Array(png) };
+  expect(bot.uploads).toEqual(imageKeys.map((key) => ({ key, ...uploaded })));
   const made = bot.calls.filter(({ method }) => method === "POST");
   expect(made).toMatchObject([
     { path: "/uploads", body: expect.any(FormData) },

@@ -1,0 +1,92 @@
+import { describe, expect, test } from "vitest";
+import { Client } from "../../src/client/client.ts";
+import { platformCodes } from "../../src/client/errors.ts";
+import type { PlatformCode } from "../../src/errors.ts";
+import { rejection } from "../client/api.ts";
+import { access, scene } from "./scene.ts";
+
+const text = "hi";
+const address = { url: "https://example.com/a.png" };
+const send = (client: Client) => client.dms.send("c_1", { text });
+const upload = (client: Client) => client.upload(address);
+const attach = async (client: Client) =>
+  client.posts.create({ imageKeys: [(await upload(client)).key] });
+
+/** A call that can be answered with the code, by section 7, and the status that it comes with. */
+const section7: Readonly<Record<PlatformCode, [number, (client: Client) => Promise<unknown>]>> = {
+  BLOCKED_HOST: [400, upload],
+  NOT_IMAGE: [400, upload],
+  TOO_LARGE: [400, upload],
+  VALIDATION: [400, upload],
+  INVALID_IMAGE_KEY: [400, attach],
+  TOO_MANY_IMAGES: [400, attach],
+  GROUP_UNSUPPORTED: [400, send],
+  EMPTY: [400, send],
+  TOO_LONG: [400, send],
+  AGENT_SCOPE_MISSING: [403, (client) => client.dms.conversations()],
+  BLOCKED: [403, send],
+  NOT_FOUND: [404, (client) => client.dms.messages("c_1")],
+  QUOTA_EXCEEDED: [429, send],
+  NOT_CONFIGURED: [503, upload],
+};
+
+describe("a code of section 7", () => {
+  test.each(platformCodes)("%s comes once, where it can, with its status", async (code) => {
+    const { client, platform } = scene();
+    const [status, call] = section7[code];
+    platform.refuse({ code });
+    // A bot asks for these by itself.
+    await client.me();
+    await client.events();
+    expect(await rejection(call(client))).toMatchObject({ code, status, local: false });
+    expect(platform.sent).toEqual([]);
+    // Another client, for this one leaves alone for a while what a quota has ended.
+    await call(new Client({ ...access, fetch: platform.fetch }));
+  });
+
+  test("of a message passes over the uploads of its images", async () => {
+    const { client, platform } = scene();
+    platform.refuse({ code: "BLOCKED" });
+    const error = await rejection(client.dms.send("c_1", { images: [address] }));
+    expect(error).toMatchObject({ code: "BLOCKED" });
+    expect(platform.calls.map(({ path }) => path)).toEqual([
+      "/uploads",
+      "/dm/conversations/c_1/messages",
+    ]);
+  });
+});
+
+test("a path or a method says which calls; others are answered", async () => {
+  const { client, platform } = scene();
+  platform.refuse({ code: "NOT_FOUND", path: "/posts/*/comments" });
+  platform.refuse({ code: "TOO_LONG", method: "POST", path: "/posts" });
+  platform.refuse({ code: "AGENT_SCOPE_MISSING", method: "GET" });
+  await send(client);
+  expect(await rejection(client.posts.create({ text }))).toMatchObject({ code: "TOO_LONG" });
+  expect(await rejection(client.me())).toMatchObject({ code: "AGENT_SCOPE_MISSING" });
+  await client.me();
+  expect(await rejection(client.posts.comments("p_1"))).toMatchObject({ code: "NOT_FOUND" });
+  await client.posts.comment("p_1", { text });
+});
+
+test("times says how often, and several refusals come in order", async () => {
+  const { client, platform } = scene();
+  platform.refuse({ code: "TOO_LONG", times: 2 });
+  platform.refuse({ code: "BLOCKED", times: Number.POSITIVE_INFINITY });
+  const codes: unknown[] = [];
+  for (let i = 0; i < 4; i++) codes.push(await rejection(send(client)));
+  expect(codes).toMatchObject(
+    ["TOO_LONG", "TOO_LONG", "BLOCKED", "BLOCKED"].map((code) => ({ code })),
+  );
+});
+
+test("a status, a wait and a code of its own can be told", async () => {
+  const { client, platform } = scene();
+  platform.refuse({ code: "RATE_LIMITED", status: 429, retryAfterSeconds: 7 });
+  expect(await rejection(client.me())).toMatchObject({
+    code: "API_ERROR",
+    platformCode: "RATE_LIMITED",
+    status: 429,
+    retryAfterMs: 7_000,
+  });
+});
