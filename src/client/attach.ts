@@ -44,7 +44,7 @@ export async function sendWithImages<T>(
     return await attempt();
   } catch (error) {
     const isOurs = imageKeys.length === 0 && prepared.every((image) => !("key" in image));
-    if (!isOurs || !isStaleKey(error)) throw error;
+    if (prepared.length === 0 || !isOurs || !isStaleKey(error)) throw error;
     return await attempt();
   }
 }

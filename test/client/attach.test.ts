@@ -163,6 +163,14 @@ describe("an image whose key has expired or was consumed", () => {
     expect(all).toEqual(["/uploads", "/posts"]);
   });
 
+  test("is not looked for where there are no images at all", async () => {
+    const { client, all, underWay } = gated();
+    const posting = rejection(client.posts.create({ text: "hi" }));
+    (await underWay(1))[0]?.answer(refused("INVALID_IMAGE_KEY"));
+    expect(await posting).toMatchObject({ code: "INVALID_IMAGE_KEY" });
+    expect(all).toEqual(["/posts"]);
+  });
+
   test("another refusal uploads nothing again", async () => {
     const { client, all, underWay } = gated();
     const posting = rejection(client.posts.create({ images: [address("a")] }));
