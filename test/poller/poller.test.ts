@@ -101,10 +101,11 @@ test("what was found before a reading failed half-way counts all the same", asyn
   const { events } = log;
   let requests = 0;
   Object.assign(log, {
-    events: (query: { since?: string }) => {
+    events: async (query: { since?: string }) => {
       requests += 1;
+      // The page before it is stored by then, and found by no later read.
       if (requests === 2) throw new ApiError("away", { status: 503 });
-      return events(query);
+      return await events(query);
     },
   });
   await clock.advance(10 * AUDIT + SILENCE + 6_000);
