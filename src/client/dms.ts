@@ -1,9 +1,8 @@
-import { sendWithImages } from "./attach.ts";
 import type { Http } from "./http.ts";
 import type { Listing } from "./listing.ts";
 import { conversationsPath, messagesPath } from "./paths.ts";
 import { list } from "./reading.ts";
-import { check, conversation, documentedPageOf, message, sentMessage } from "./schemas.ts";
+import { conversation, documentedPageOf, message, sentMessage } from "./schemas.ts";
 import type {
   CallOptions,
   Conversation,
@@ -12,7 +11,7 @@ import type {
   PageOptions,
   SentMessage,
 } from "./types.ts";
-import { uploadImage } from "./upload.ts";
+import { write } from "./writing.ts";
 
 /** Direct messages: reply-only, in conversations that somebody else began. Scope: `dm`. */
 export class Dms {
@@ -48,17 +47,8 @@ export class Dms {
   async send(
     conversationId: string,
     outgoing: OutgoingMessage,
-    { signal }: CallOptions = {},
+    options: CallOptions = {},
   ): Promise<SentMessage> {
-    const path = messagesPath(conversationId);
-    return await sendWithImages(outgoing, {
-      signal,
-      prepare: (...work) => this.#http.prepare(...work),
-      upload: (image, abort) => uploadImage(this.#http, image, { signal: abort }),
-      send: async (json) => {
-        const { body } = await this.#http.request("POST", path, { signal, json });
-        return check(sentMessage, body, `POST ${path}`);
-      },
-    });
+    return await write(this.#http, messagesPath(conversationId), sentMessage, outgoing, options);
   }
 }

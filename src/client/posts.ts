@@ -1,4 +1,3 @@
-import { sendWithImages } from "./attach.ts";
 import type { Http } from "./http.ts";
 import type { Listing } from "./listing.ts";
 import { commentsPath, postPath } from "./paths.ts";
@@ -13,7 +12,7 @@ import type {
   SentComment,
   SentPost,
 } from "./types.ts";
-import { uploadImage } from "./upload.ts";
+import { write } from "./writing.ts";
 
 /** Posts and their comments. */
 export class Posts {
@@ -43,7 +42,7 @@ export class Posts {
    * @throws {AccessError} AGENT_SCOPE_MISSING
    */
   async create(outgoing: OutgoingMessage, options: CallOptions = {}): Promise<SentPost> {
-    return await this.#write("/posts", outgoing, options);
+    return await write(this.#http, "/posts", sentPost, outgoing, options);
   }
 
   /** The comments on a post. Scope: `read`. Their order is not documented. */
@@ -57,22 +56,6 @@ export class Posts {
     outgoing: OutgoingMessage,
     options: CallOptions = {},
   ): Promise<SentComment> {
-    return await this.#write(commentsPath(postId), outgoing, options);
-  }
-
-  async #write(
-    path: string,
-    outgoing: OutgoingMessage,
-    { signal }: CallOptions,
-  ): Promise<SentPost> {
-    return await sendWithImages(outgoing, {
-      signal,
-      prepare: (...work) => this.#http.prepare(...work),
-      upload: (image, abort) => uploadImage(this.#http, image, { signal: abort }),
-      send: async (json) => {
-        const { body } = await this.#http.request("POST", path, { signal, json });
-        return check(sentPost, body, `POST ${path}`);
-      },
-    });
+    return await write(this.#http, commentsPath(postId), sentPost, outgoing, options);
   }
 }

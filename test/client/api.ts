@@ -4,9 +4,8 @@ import {
   type IncomingMessage,
   type ServerResponse,
 } from "node:http";
-import type { AddressInfo } from "node:net";
-import { onTestFinished } from "vitest";
 import { Client, type ClientOptions } from "../../src/client/client.ts";
+import { listenUntilEnd } from "../support/listen.ts";
 
 export const apiKey = "key-of-this-test";
 
@@ -40,18 +39,7 @@ export async function serve(
     calls.push({ method, url, headers, body: Buffer.concat(chunks).toString() });
     respond(response, request);
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  onTestFinished(
-    () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  );
-  const { port } = server.address() as AddressInfo;
-  const url = `http://127.0.0.1:${port}`;
+  const { url } = await listenUntilEnd(server);
   return {
     url,
     calls,
