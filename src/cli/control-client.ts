@@ -14,7 +14,7 @@ import type {
 } from "../platform/index.ts";
 import { CommandError } from "./usage.ts";
 
-/** Calls `/control` of a local platform in another process. Every method rejects with a `CommandError`. */
+/** Calls `/control/v1` of a local platform in another process. Every method rejects with a `CommandError`. */
 export class ControlClient {
   readonly #platform: string;
 
@@ -67,7 +67,7 @@ export class ControlClient {
 
   /** Both ends are of one version, so an answer has the shape that the platform's own types say. */
   async #request<T>(method: string, path: string, body?: object): Promise<T> {
-    const url = `${this.#platform}/control${path}`;
+    const url = `${this.#platform}/control/v1${path}`;
     const init = body === undefined ? {} : { body: JSON.stringify(body) };
     const headers = { "content-type": "application/json" };
     let response: Response;

@@ -17,7 +17,7 @@ export const platformFlags = {
 } as const;
 
 export const platform: Command = {
-  summary: "the local platform alone: the API, signed webhooks, and /control to be a person",
+  summary: "the local platform alone: the API, signed webhooks, and /control/v1 to be a person",
   usage:
     "platform [--port 4400] [--state FILE] [--webhook URL] [--retry-interval MS] [--disable-after N] [--json]",
   run: async (args) => {
@@ -64,14 +64,14 @@ function asJson({ url, apiKey, webhookSecret }: Platform): string {
   return JSON.stringify({
     url,
     portal: `${url}/`,
-    control: `${url}/control`,
+    control: `${url}/control/v1`,
     apiKey,
     webhookSecret,
   });
 }
 
 function asText({ url, apiKey, webhookSecret, control }: Platform): string {
-  const webhook = control.webhook.url ?? "none yet: --webhook URL, or PUT /control/webhook";
+  const webhook = control.webhook.url ?? "none yet: --webhook URL, or PUT /control/v1/webhook";
   return [
     `service-bot platform ${version()}`,
     `  SERVICE_BASE_URL        ${url}`,

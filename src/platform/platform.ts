@@ -44,7 +44,7 @@ export interface Replaced {
 
 /**
  * Starts a local platform: the API v1 under `/api/v1`, webhook deliveries, and the control API under
- * `/control`. Several can run in one process, each with its own port and state.
+ * `/control/v1`. Several can run in one process, each with its own port and state.
  *
  * @throws {ConfigError} an option or the state file cannot be used
  * @throws {ServiceBotError} ADDRESS_IN_USE
@@ -102,7 +102,7 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
       faults: apiFaults,
     }),
     "/media": mediaRouter(store.images, clock),
-    "/control": controlRouter(control, timeline),
+    "/control/v1": controlRouter(control, timeline),
   };
   return {
     store,
@@ -122,7 +122,7 @@ export class Platform {
   readonly url: string;
   /** The standard bearer token, with every scope. */
   readonly apiKey: string;
-  /** What `/control` offers, in process: acts of people, the webhook's configuration, faults. */
+  /** What `/control/v1` offers, in process: acts of people, the webhook's configuration, faults. */
   readonly control: Control;
   readonly #parts: Parts;
   readonly #listening: Listening;

@@ -7,7 +7,7 @@ import { runReceiver } from "./support/receiver.ts";
 const page = readFileSync(new URL("../../docs/platform.md", import.meta.url), "utf8");
 
 const examples = [...page.matchAll(/^control (\S+) '?([^\s']+)'?(?: '(.*)')?$/gm)];
-const endpoints = [...page.matchAll(/`(GET|PUT|POST) (\/control\/[^`?]*)/g)];
+const endpoints = [...page.matchAll(/`(GET|PUT|POST) (\/control\/v1\/[^`?]*)/g)];
 
 test("the page has examples and endpoints", () => {
   expect(examples.length).toBeGreaterThan(10);
@@ -24,7 +24,7 @@ test.each(examples.map((match) => match[0]))("the example works: %s", async (lin
   act(platform, "like", { count: 50 });
   // The bot of the example may really be running here.
   const json = body?.replace("http://127.0.0.1:3000/webhook", receiver.url);
-  const answer = await request(platform, method, `/control${path}`, {
+  const answer = await request(platform, method, `/control/v1${path}`, {
     body: json === undefined ? undefined : JSON.parse(json),
   });
   expect([200, 201]).toContain(answer.status);

@@ -10,7 +10,7 @@ test("a platform takes a free port and says where it listens", async () => {
   const [one, other] = [await runPlatform(), await runPlatform()];
   expect(one.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   expect(one.url).not.toBe(other.url);
-  expect((await request(one, "GET", "/control/state")).status).toBe(200);
+  expect((await request(one, "GET", "/control/v1/state")).status).toBe(200);
 });
 
 test("platforms side by side share nothing", async () => {
@@ -51,7 +51,7 @@ test("stopping does not wait for held requests, long polls or deliveries", async
   const refused = expect(post).rejects.toThrow();
   await platform.waitFor("fault", ({ change }) => change === "held");
   const { timelineSeq } = platform.control.state();
-  const poll = request(platform, "GET", `/control/timeline?after=${timelineSeq}&waitMs=30000`);
+  const poll = request(platform, "GET", `/control/v1/timeline?after=${timelineSeq}&waitMs=30000`);
   const settled = Promise.allSettled([poll]);
   const [id = ""] = ids(act(platform, "follow"));
   const repeat = platform.control.deliver({ eventIds: [id], times: 3 });

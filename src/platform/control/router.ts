@@ -24,7 +24,7 @@ const MAX_WAIT_MS = 30_000;
 type Handler = (request: Request, response: Response) => unknown;
 type Endpoint = Readonly<Partial<Record<"get" | "put" | "post", Handler>>>;
 
-/** The control API: everything below /control. */
+/** The control API: everything below /control/v1. */
 export function controlRouter(control: Control, timeline: Timeline): Router {
   const router = Router();
   router.use(sameOriginOnly);

@@ -19,7 +19,7 @@ export interface WebhookFaultInput {
 
 const NONE: WebhookFault = { failNext: 0, mode: "status", status: 500 };
 
-/** Makes scheduled deliveries fail. Forced ones (`POST /control/deliveries`) are not touched. */
+/** Makes scheduled deliveries fail. Forced ones (`POST /control/v1/deliveries`) are not touched. */
 export class WebhookFaults {
   readonly #timeline: Timeline;
   #fault: WebhookFault = NONE;

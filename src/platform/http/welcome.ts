@@ -6,14 +6,14 @@ export const welcome: RequestHandler = (request, response) => {
   response.type("text/plain").send(`The local platform of service-bot.
 
 A bot talks to it at   ${origin}/api/v1
-You talk to it at      ${origin}/control
+You talk to it at      ${origin}/control/v1
 
 Be a person:
 
   service-bot trigger dm.message --from ada --text hello --wait --platform ${origin}
   service-bot trigger mention --from ben --wait --platform ${origin}
 
-See what happened:     ${origin}/control/timeline
-                       ${origin}/control/state
+See what happened:     ${origin}/control/v1/timeline
+                       ${origin}/control/v1/state
 `);
 };

@@ -21,7 +21,7 @@ export interface DeliveryEntry {
   readonly ms: number;
   /** Which try this was, from 1 up. */
   readonly attempt: number;
-  /** True for `POST /control/deliveries`: such a delivery changes nothing in the schedule. */
+  /** True for `POST /control/v1/deliveries`: such a delivery changes nothing in the schedule. */
   readonly forced: boolean;
   /** Why it failed; absent when it was answered with 200 to 299. */
   readonly error?: string;

@@ -5,7 +5,7 @@ test.each([
   ["GET", "/api/v1/nothing"],
   ["POST", "/api/v1/likes"],
   ["GET", "/api/v1"],
-  ["GET", "/control/nothing"],
+  ["GET", "/control/v1/nothing"],
   ["GET", "/nothing"],
 ])("%s %s is answered with 404 NOT_FOUND", async (method, path) => {
   const platform = await runPlatform();
@@ -28,7 +28,7 @@ test.each([
   ["GET", "/api/v1/uploads", "POST"],
   ["POST", "/api/v1/search", "GET"],
   ["DELETE", "/api/v1/users/ada", "GET"],
-  ["DELETE", "/control/webhook", "GET, PUT"],
+  ["DELETE", "/control/v1/webhook", "GET, PUT"],
 ])("%s %s is answered with 405 and the methods %s", async (method, path, allow) => {
   const platform = await runPlatform();
   const { status, headers, body } = await request(platform, method, path);

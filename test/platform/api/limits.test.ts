@@ -179,10 +179,10 @@ describe("requestsPerMinute", () => {
     expect(platform.control.limits.postsPerDay.used).toBe(0);
   });
 
-  test("does not count strangers, nor what /control does", async () => {
+  test("does not count strangers, nor what /control/v1 does", async () => {
     const platform = await run(new ManualClock(), { requestsPerMinute: 1 });
     expect((await me(platform, "sbk_wrong")).status).toBe(401);
-    await request(platform, "GET", "/control/state");
+    await request(platform, "GET", "/control/v1/state");
     expect((await me(platform)).status).toBe(200);
   });
 
@@ -195,13 +195,13 @@ describe("requestsPerMinute", () => {
   });
 });
 
-describe("/control/limits", () => {
+describe("/control/v1/limits", () => {
   test("shows every limit with what is used of it", async () => {
     const clock = new ManualClock(HALF_PAST_ELEVEN);
     const platform = await run(clock);
     await post("/posts")(platform);
     const resetsAt = "2030-02-01T00:00:00.000Z";
-    const { status, body } = await request(platform, "GET", "/control/limits");
+    const { status, body } = await request(platform, "GET", "/control/v1/limits");
     expect(status).toBe(200);
     expect(body).toEqual({
       requestsPerMinute: { limit: null, used: 1, resetsAt: "2030-01-31T23:31:00.000Z" },
@@ -216,7 +216,7 @@ describe("/control/limits", () => {
     const platform = await run(new ManualClock(), { dmsPerDay: 7 });
     await post("/posts")(platform);
     const put = (body: unknown) =>
-      request<LimitsView>(platform, "PUT", "/control/limits", { body });
+      request<LimitsView>(platform, "PUT", "/control/v1/limits", { body });
     const set = await put({ postsPerDay: 1 });
     expect(set.status).toBe(200);
     expect(set.body).toMatchObject({ postsPerDay: { limit: 1, used: 1 }, dmsPerDay: { limit: 7 } });
@@ -229,7 +229,7 @@ describe("/control/limits", () => {
     "refuses %j",
     async (body) => {
       const platform = await run(new ManualClock());
-      const answer = await request(platform, "PUT", "/control/limits", { body });
+      const answer = await request(platform, "PUT", "/control/v1/limits", { body });
       expect(answer.status).toBe(400);
       expect(answer.body.error.code).toBe("VALIDATION");
     },

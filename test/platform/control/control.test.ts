@@ -21,18 +21,18 @@ test("the state shows the bot, the people, the webhook, the log and the timeline
     lastEventId: null,
     timelineSeq: 0,
   };
-  const { status, body } = await request(platform, "GET", "/control/state");
+  const { status, body } = await request(platform, "GET", "/control/v1/state");
   expect(status).toBe(200);
   expect(body).toEqual(start);
   const [id] = ids(act(platform, "follow"));
-  const later = await request(platform, "GET", "/control/state");
+  const later = await request(platform, "GET", "/control/v1/state");
   expect(later.body).toEqual({ ...start, lastEventId: id, timelineSeq: 1 });
 });
 
 test("an act is answered with 201, its events and what they concern", async () => {
   const platform = await runPlatform();
   const body = { type: "dm.message", from: "ada", text: "hi", count: 2 };
-  const answer = await request<ActResult>(platform, "POST", "/control/act", { body });
+  const answer = await request<ActResult>(platform, "POST", "/control/v1/act", { body });
   expect(answer.status).toBe(201);
   expect(answer.body).toEqual({
     events: platform.control.events(),
@@ -45,7 +45,7 @@ test("an act is answered with 201, its events and what they concern", async () =
 test("an unknown type is answered with 400 and the types there are", async () => {
   const platform = await runPlatform();
   const body = { type: "poke", from: "ada" };
-  const answer = await request(platform, "POST", "/control/act", { body });
+  const answer = await request(platform, "POST", "/control/v1/act", { body });
   expect(answer.status).toBe(400);
   expect(answer.body.error).toEqual({
     code: "VALIDATION",
@@ -61,7 +61,7 @@ test.each([
   [{ type: "follow", from: "ada", count: "2" }, "count: "],
 ])("the act %j is answered with 400 and says what is wrong", async (body, message) => {
   const platform = await runPlatform();
-  const answer = await request(platform, "POST", "/control/act", { body });
+  const answer = await request(platform, "POST", "/control/v1/act", { body });
   expect(answer.status).toBe(400);
   expect(answer.body.error.code).toBe("VALIDATION");
   expect(answer.body.error.message).toContain(message);
@@ -72,7 +72,7 @@ test("messages and comments are shown whole, oldest first, without a token", asy
   const { conversationId } = act(platform, "dm.message", { count: 60 });
   act(platform, "comment", { count: 60 });
   const get = async (path: string) => {
-    const response = await fetch(`${platform.url}/control${path}`);
+    const response = await fetch(`${platform.url}/control/v1${path}`);
     expect(response.status).toBe(200);
     return ((await response.json()) as { items: { id: string }[] }).items.map(({ id }) => id);
   };
@@ -84,7 +84,7 @@ test("messages and comments are shown whole, oldest first, without a token", asy
 
 test.each(["/conversations/c_9/messages", "/posts/p_9/comments"])("%s: 404", async (path) => {
   const platform = await runPlatform();
-  const { status, body } = await request(platform, "GET", `/control${path}`);
+  const { status, body } = await request(platform, "GET", `/control/v1${path}`);
   expect(status).toBe(404);
   expect(body.error.code).toBe("NOT_FOUND");
 });
@@ -93,18 +93,18 @@ test("the log is shown whole, or from an event on", async () => {
   const platform = await runPlatform();
   const all = ids(act(platform, "dm.message", { count: 120 }));
   const get = async (query: string) => {
-    const { body } = await request<ActResult>(platform, "GET", `/control/events${query}`);
+    const { body } = await request<ActResult>(platform, "GET", `/control/v1/events${query}`);
     return body.events.map(({ id }) => id);
   };
   expect(await get("")).toEqual(all);
   expect(await get(`?since=${all[99]}`)).toEqual(all.slice(100));
-  const { status } = await request(platform, "GET", "/control/events?since=1");
+  const { status } = await request(platform, "GET", "/control/v1/events?since=1");
   expect(status).toBe(400);
 });
 
 test("a token is made with the scopes that are asked for", async () => {
   const platform = await runPlatform();
-  const made = await request<{ apiKey: string }>(platform, "POST", "/control/tokens", {
+  const made = await request<{ apiKey: string }>(platform, "POST", "/control/v1/tokens", {
     body: { scopes: ["read", "read"] },
   });
   expect(made.status).toBe(201);
@@ -115,6 +115,8 @@ test("a token is made with the scopes that are asked for", async () => {
   const token = made.body.apiKey;
   expect((await request(platform, "GET", "/api/v1/me", { token })).status).toBe(200);
   expect((await request(platform, "GET", "/api/v1/dm/conversations", { token })).status).toBe(403);
-  const bad = await request(platform, "POST", "/control/tokens", { body: { scopes: ["write"] } });
+  const bad = await request(platform, "POST", "/control/v1/tokens", {
+    body: { scopes: ["write"] },
+  });
   expect(bad.status).toBe(400);
 });

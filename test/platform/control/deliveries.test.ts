@@ -13,7 +13,7 @@ test("events are delivered again, signed, in the order that is asked for", async
   platform.control.saveWebhook({ url: receiver.url });
   const [first = "", second = ""] = ids(act(platform, "follow", { count: 2 }));
   await deliveryOf(platform, second);
-  const { status, body } = await request<Deliveries>(platform, "POST", "/control/deliveries", {
+  const { status, body } = await request<Deliveries>(platform, "POST", "/control/v1/deliveries", {
     body: { eventIds: [second, first, second], times: 2 },
   });
   expect(status).toBe(200);
@@ -64,14 +64,14 @@ test("while the webhook is off nothing is sent by force either", async () => {
   const receiver = await runReceiver();
   const [id = ""] = ids(act(platform, "follow"));
   const body = { eventIds: [id] };
-  const never = await request(platform, "POST", "/control/deliveries", { body });
+  const never = await request(platform, "POST", "/control/v1/deliveries", { body });
   expect(never.status).toBe(409);
   expect(never.body.error.code).toBe("WEBHOOK_OFF");
   platform.control.saveWebhook({ url: receiver.url });
   platform.control.saveWebhook({ enabled: false });
-  expect((await request(platform, "POST", "/control/deliveries", { body })).status).toBe(409);
+  expect((await request(platform, "POST", "/control/v1/deliveries", { body })).status).toBe(409);
   platform.control.saveWebhook({ enabled: true });
-  expect((await request(platform, "POST", "/control/deliveries", { body })).status).toBe(200);
+  expect((await request(platform, "POST", "/control/v1/deliveries", { body })).status).toBe(200);
   expect(receiver.received).toHaveLength(1);
 });
 
@@ -88,7 +88,7 @@ test.each([
   act(platform, "follow");
   const receiver = await runReceiver();
   platform.control.saveWebhook({ url: receiver.url });
-  const answer = await request(platform, "POST", "/control/deliveries", { body });
+  const answer = await request(platform, "POST", "/control/v1/deliveries", { body });
   expect(answer.status).toBe(status);
   expect(receiver.received).toEqual([]);
 });

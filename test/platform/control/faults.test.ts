@@ -26,7 +26,7 @@ async function held(platform: Platform, count: number): Promise<void> {
 
 test("there are no faults at first", async () => {
   const platform = await runPlatform();
-  const { status, body } = await request(platform, "GET", "/control/faults");
+  const { status, body } = await request(platform, "GET", "/control/v1/faults");
   expect(status).toBe(200);
   expect(body).toEqual({
     webhook: { failNext: 0, mode: "status", status: 500 },
@@ -48,7 +48,7 @@ test.each([
   { disk: {} },
 ])("the faults %j are answered with 400", async (body) => {
   const platform = await runPlatform();
-  const answer = await request(platform, "PUT", "/control/faults", { body });
+  const answer = await request(platform, "PUT", "/control/v1/faults", { body });
   expect(answer.status).toBe(400);
   expect(answer.body.error.code).toBe("VALIDATION");
 });
@@ -64,7 +64,7 @@ test.each([
     const platform = await runPlatform({ clock });
     const receiver = await runReceiver();
     platform.control.saveWebhook({ url: receiver.url });
-    await request(platform, "PUT", "/control/faults", { body: { webhook } });
+    await request(platform, "PUT", "/control/v1/faults", { body: { webhook } });
     const [id = ""] = ids(act(platform, "follow"));
     const first = await deliveryOf(platform, id);
     expect(first).toMatchObject({ status, error: expect.stringContaining("injected fault") });
@@ -92,14 +92,14 @@ test("faulty deliveries switch the webhook off like real ones", async () => {
 
 test("held requests wait, and are executed once the fault is changed", async () => {
   const platform = await runPlatform();
-  await request(platform, "PUT", "/control/faults", { body: { api: { mode: "hold" } } });
+  await request(platform, "PUT", "/control/v1/faults", { body: { api: { mode: "hold" } } });
   const answers = [comment(platform, "one"), request(platform, "GET", "/api/v1/me")];
   await held(platform, 2);
   expect(platform.control.faults.api).toMatchObject({ mode: "hold", held: 2 });
   expect(texts(platform)).toEqual([]);
-  await request(platform, "PUT", "/control/faults", { body: { webhook: { failNext: 0 } } });
+  await request(platform, "PUT", "/control/v1/faults", { body: { webhook: { failNext: 0 } } });
   expect(platform.control.faults.api.held).toBe(2);
-  await request(platform, "PUT", "/control/faults", { body: { api: { mode: "none" } } });
+  await request(platform, "PUT", "/control/v1/faults", { body: { api: { mode: "none" } } });
   expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([201, 200]);
   expect(texts(platform)).toEqual(["one"]);
   const entry = await platform.waitFor("api", ({ status }) => status === 201);
@@ -138,7 +138,7 @@ test("a hold for one request lets the next one through and keeps the first", asy
 test("requests under a status fault are answered with it and not executed", async () => {
   const platform = await runPlatform();
   const api = { mode: "status", status: 429, retryAfterSeconds: 7, times: 2 };
-  await request(platform, "PUT", "/control/faults", { body: { api } });
+  await request(platform, "PUT", "/control/v1/faults", { body: { api } });
   const refused = await comment(platform, "one");
   expect(refused.status).toBe(429);
   expect(refused.headers.get("retry-after")).toBe("7");
@@ -205,7 +205,7 @@ test("a mix answers with 429, 500, 503, or loses the answer of what it executed"
 test("faults do not touch the control API", async () => {
   const platform = await runPlatform();
   platform.control.setFaults({ api: { mode: "status" } });
-  expect((await request(platform, "GET", "/control/state")).status).toBe(200);
+  expect((await request(platform, "GET", "/control/v1/state")).status).toBe(200);
 });
 
 test("setting a fault and its end are in the timeline", async () => {

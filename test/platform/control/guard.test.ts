@@ -12,7 +12,7 @@ test.each(["127.0.0.1", "localhost", "LOCALHOST", "[::1]"])(
   async (host) => {
     const platform = await runPlatform();
     for (const value of [host, `${host}:${portOf(platform)}`, `${host}:1`]) {
-      const { status } = await supertest(platform.url).get("/control/state").set("Host", value);
+      const { status } = await supertest(platform.url).get("/control/v1/state").set("Host", value);
       expect(status).toBe(200);
     }
   },
@@ -28,7 +28,7 @@ test.each([
   "",
 ])("the host %j is refused everywhere", async (host) => {
   const platform = await runPlatform();
-  for (const path of ["/control/state", "/api/v1/me", "/"]) {
+  for (const path of ["/control/v1/state", "/api/v1/me", "/"]) {
     const { status, body } = await supertest(platform.url)
       .get(path)
       .set("Host", host)
@@ -41,7 +41,7 @@ test.each([
 test("the control API answers its own pages", async () => {
   const platform = await runPlatform();
   const { status } = await supertest(platform.url)
-    .post("/control/act")
+    .post("/control/v1/act")
     .set("Origin", platform.url)
     .send({ type: "follow", from: "ada" });
   expect(status).toBe(201);
@@ -51,11 +51,11 @@ test.each(["https://example.org", "null", "http://127.0.0.1:1", "http://localhos
   "the control API refuses pages of %s",
   async (origin) => {
     const platform = await runPlatform();
-    const read = await supertest(platform.url).get("/control/state").set("Origin", origin);
+    const read = await supertest(platform.url).get("/control/v1/state").set("Origin", origin);
     expect(read.status).toBe(403);
     expect(read.body.error.code).toBe("FORBIDDEN");
     const write = await supertest(platform.url)
-      .post("/control/act")
+      .post("/control/v1/act")
       .set("Origin", origin)
       .send({ type: "follow", from: "ada" });
     expect(write.status).toBe(403);
@@ -66,7 +66,7 @@ test.each(["https://example.org", "null", "http://127.0.0.1:1", "http://localhos
 test("the origin must be written like the host that was asked", async () => {
   const platform = await runPlatform();
   const { status } = await supertest(platform.url)
-    .get("/control/state")
+    .get("/control/v1/state")
     .set("Origin", `http://localhost:${portOf(platform)}`);
   expect(status).toBe(403);
 });
@@ -78,7 +78,7 @@ test.each([
   "application/jsonp",
 ])("the control API refuses to be written to with %s", async (type) => {
   const platform = await runPlatform();
-  for (const path of ["/control/act", "/control/webhook/secret", "/control/tokens"]) {
+  for (const path of ["/control/v1/act", "/control/v1/webhook/secret", "/control/v1/tokens"]) {
     const { status, body } = await supertest(platform.url)
       .post(path)
       .set("Content-Type", type)
@@ -92,17 +92,17 @@ test.each([
 test("a request without a body must say JSON too", async () => {
   const platform = await runPlatform();
   const secret = platform.webhookSecret;
-  const { status } = await supertest(platform.url).post("/control/webhook/secret");
+  const { status } = await supertest(platform.url).post("/control/v1/webhook/secret");
   expect(status).toBe(415);
   expect(platform.webhookSecret).toBe(secret);
   const withType = await supertest(platform.url)
-    .post("/control/webhook/secret")
+    .post("/control/v1/webhook/secret")
     .set("Content-Type", "application/json");
   expect(withType.status).toBe(201);
 });
 
 test("other pages are not allowed to read anything", async () => {
   const platform = await runPlatform();
-  const { headers } = await supertest(platform.url).get("/control/state");
+  const { headers } = await supertest(platform.url).get("/control/v1/state");
   expect(headers).not.toHaveProperty("access-control-allow-origin");
 });

@@ -14,7 +14,7 @@ interface Answer {
 }
 
 async function read(platform: Platform, query = ""): Promise<Answer> {
-  const { status, body } = await request<Answer>(platform, "GET", `/control/timeline${query}`);
+  const { status, body } = await request<Answer>(platform, "GET", `/control/v1/timeline${query}`);
   expect(status).toBe(200);
   return body;
 }
@@ -126,7 +126,7 @@ test("what comes while an answer is being made is in the next one", async () => 
   const timeline = new WatchedTimeline(systemClock);
   const { control } = await runPlatform();
   const logger = createLogger({ level: "silent", secrets: [] });
-  const routers = { "/control": controlRouter(control, timeline) };
+  const routers = { "/control/v1": controlRouter(control, timeline) };
   const server = await listen(createApp({ routers, clock: systemClock, logger }), "127.0.0.1", 0);
   onTestFinished(async () => {
     timeline.end();
@@ -135,7 +135,7 @@ test("what comes while an answer is being made is in the next one", async () => 
   let last = 0;
   const seen: number[] = [];
   const poll = async () => {
-    const response = await fetch(`${server.url}/control/timeline?after=${last}&waitMs=30000`);
+    const response = await fetch(`${server.url}/control/v1/timeline?after=${last}&waitMs=30000`);
     const answer = (await response.json()) as Answer;
     seen.push(...answer.entries.map(({ seq }) => seq));
     last = answer.last;
@@ -186,7 +186,7 @@ test.each(["after=-1", "after=x", "waitMs=30001", "waitMs=", "after=1&after=2"])
   "%s is answered with 400",
   async (query) => {
     const platform = await runPlatform();
-    const { status, body } = await request(platform, "GET", `/control/timeline?${query}`);
+    const { status, body } = await request(platform, "GET", `/control/v1/timeline?${query}`);
     expect(status).toBe(400);
     expect(body.error.code).toBe("VALIDATION");
   },

@@ -9,7 +9,7 @@ const send = (platform: Platform, conversationId: string) =>
 
 describe("a group", () => {
   const create = (platform: Platform, body: unknown) =>
-    request<GroupResult>(platform, "POST", "/control/groups", { body });
+    request<GroupResult>(platform, "POST", "/control/v1/groups", { body });
 
   test("is made of its members, and the first one writes", async () => {
     const platform = await runPlatform();
@@ -73,7 +73,7 @@ describe("a group", () => {
     [{}, "members"],
   ])("cannot be made of %j", async (body, message) => {
     const platform = await runPlatform();
-    const answer = await request(platform, "POST", "/control/groups", { body });
+    const answer = await request(platform, "POST", "/control/v1/groups", { body });
     expect(answer.status).toBe(400);
     expect(answer.body.error.message).toContain(message);
   });
@@ -81,7 +81,7 @@ describe("a group", () => {
 
 describe("a block", () => {
   const put = (platform: Platform, body: unknown) =>
-    request(platform, "PUT", "/control/blocks", { body });
+    request(platform, "PUT", "/control/v1/blocks", { body });
 
   test.each([
     [{ by: "ada" }, { by: "ada", whom: "bot" }],
@@ -95,7 +95,7 @@ describe("a block", () => {
     const set = await put(platform, body);
     expect(set.status).toBe(200);
     expect(set.body).toEqual({ items: [shown] });
-    expect((await request(platform, "GET", "/control/blocks")).body).toEqual({ items: [shown] });
+    expect((await request(platform, "GET", "/control/v1/blocks")).body).toEqual({ items: [shown] });
     const refused = await send(platform, conversationId);
     expect(refused.status).toBe(403);
     expect(refused.body.error.code).toBe("BLOCKED");
@@ -139,11 +139,13 @@ describe("a block", () => {
 
 test("the storage can be switched off, and shows that", async () => {
   const platform = await runPlatform();
-  const get = async () => (await request(platform, "GET", "/control/storage")).body;
+  const get = async () => (await request(platform, "GET", "/control/v1/storage")).body;
   expect(await get()).toEqual({ configured: true });
-  const off = await request(platform, "PUT", "/control/storage", { body: { configured: false } });
+  const off = await request(platform, "PUT", "/control/v1/storage", {
+    body: { configured: false },
+  });
   expect(off.body).toEqual({ configured: false });
   expect(await get()).toEqual({ configured: false });
-  const bad = await request(platform, "PUT", "/control/storage", { body: {} });
+  const bad = await request(platform, "PUT", "/control/v1/storage", { body: {} });
   expect(bad.status).toBe(400);
 });

@@ -34,7 +34,7 @@ export async function runPlatform(options: PlatformOptions = {}): Promise<Platfo
   return platform;
 }
 
-/** A request with JSON both ways. `path` begins with /api/v1 or /control. */
+/** A request with JSON both ways. `path` begins with /api/v1 or /control/v1. */
 export async function request<T = ErrorBody>(
   platform: Platform,
   method: string,
@@ -88,7 +88,7 @@ export async function timeline(platform: Platform): Promise<EntryOf<"event">[]> 
   const { body } = await request<{ entries: EntryOf<"event">[] }>(
     platform,
     "GET",
-    "/control/timeline",
+    "/control/v1/timeline",
   );
   return body.entries;
 }

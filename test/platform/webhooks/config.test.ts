@@ -24,7 +24,7 @@ test.each([
   "http://[::1]:3000/",
 ])("%s can be saved", async (url) => {
   const platform = await runPlatform();
-  const { status, body } = await request(platform, "PUT", "/control/webhook", { body: { url } });
+  const { status, body } = await request(platform, "PUT", "/control/v1/webhook", { body: { url } });
   expect(status).toBe(200);
   expect(body).toMatchObject({ url: new URL(url).href, enabled: true });
 });
@@ -40,7 +40,7 @@ test.each([
   "",
 ])("%j is answered with 400 VALIDATION", async (url) => {
   const platform = await runPlatform();
-  const { status, body } = await request(platform, "PUT", "/control/webhook", { body: { url } });
+  const { status, body } = await request(platform, "PUT", "/control/v1/webhook", { body: { url } });
   expect(status).toBe(400);
   expect(body.error.code).toBe("VALIDATION");
   expect(platform.control.webhook.url).toBeNull();
@@ -54,7 +54,7 @@ test.each([
   { adress: "https://example.org/" },
 ])("the webhook %j is answered with 400 VALIDATION", async (body) => {
   const platform = await runPlatform();
-  const answer = await request(platform, "PUT", "/control/webhook", { body });
+  const answer = await request(platform, "PUT", "/control/v1/webhook", { body });
   expect(answer.status).toBe(400);
   expect(answer.body.error.code).toBe("VALIDATION");
 });
@@ -82,7 +82,7 @@ test("each change is in the timeline", async () => {
   platform.control.saveWebhook({ types: ["like"] });
   platform.control.saveWebhook({ enabled: false });
   platform.control.regenerateWebhookSecret();
-  const { body } = await request<{ entries: unknown[] }>(platform, "GET", "/control/timeline");
+  const { body } = await request<{ entries: unknown[] }>(platform, "GET", "/control/v1/timeline");
   expect(body.entries).toMatchObject([
     { kind: "webhook", change: "enabled" },
     { kind: "webhook", change: "saved" },
@@ -96,7 +96,7 @@ test("a regenerated secret signs from then on, and is shown once", async () => {
   const before = platform.webhookSecret;
   const receiver = await runReceiver();
   platform.control.saveWebhook({ url: receiver.url });
-  const made = await request<{ secret: string }>(platform, "POST", "/control/webhook/secret");
+  const made = await request<{ secret: string }>(platform, "POST", "/control/v1/webhook/secret");
   expect(made.status).toBe(201);
   const { secret } = made.body;
   expect(secret).toMatch(/^whsec_[0-9a-f]{48}$/);
@@ -111,7 +111,7 @@ test("a regenerated secret signs from then on, and is shown once", async () => {
     }),
   );
   expect(verdicts).toEqual([[true], [false]]);
-  for (const path of ["/control/state", "/control/webhook", "/control/timeline"]) {
+  for (const path of ["/control/v1/state", "/control/v1/webhook", "/control/v1/timeline"]) {
     const { body } = await request(platform, "GET", path);
     expect(JSON.stringify(body)).not.toContain("whsec_");
   }
@@ -120,7 +120,7 @@ test("a regenerated secret signs from then on, and is shown once", async () => {
 test("a secret can be chosen", async () => {
   const platform = await runPlatform();
   const url = "https://example.org/";
-  await request(platform, "PUT", "/control/webhook", { body: { url, secret: "whsec_mine" } });
+  await request(platform, "PUT", "/control/v1/webhook", { body: { url, secret: "whsec_mine" } });
   expect(platform.webhookSecret).toBe("whsec_mine");
 });
 
