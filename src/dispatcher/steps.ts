@@ -47,7 +47,7 @@ export class DurableSteps implements StepRunner {
     if (begun.state === "made") return begun.result;
     if (begun.state === "done") {
       const { validForMs = Number.POSITIVE_INFINITY } = step;
-      if (this.#scope.clock.now() - begun.startedAt < validForMs) return unpack<T>(begun.result);
+      if (begun.ageMs < validForMs) return unpack<T>(begun.result);
     } else {
       const found = await this.#lookFor(step, begun);
       if (found !== undefined) return found.result;
@@ -121,7 +121,10 @@ export class DurableSteps implements StepRunner {
       throw endedInside(step.name, claim.id);
     }
     this.#expectOver(step, open);
-    const intent: OpenIntent = { ...open, claimed: (refs) => inbox.claimedRefs(refs) };
+    const { request } = open;
+    const startedAt = this.#scope.clock.now() - open.ageMs;
+    const claimed: OpenIntent["claimed"] = (refs) => inbox.claimedRefs(refs);
+    const intent: OpenIntent = { request, startedAt, claimed };
     return await this.#alone(step, open.request, async () => {
       const found = await step.find?.(intent);
       if (found !== undefined) await this.#records.finish(step.name, found);
@@ -130,11 +133,12 @@ export class DurableSteps implements StepRunner {
   }
 
   /** Puts the event off while the call may be under way: a wait in here would hold up other events. */
-  #expectOver({ name, inFlightMs }: Step<unknown>, { startedAt }: Open): void {
+  #expectOver({ name, inFlightMs }: Step<unknown>, { ageMs }: Open): void {
     const { clock, claim, shared } = this.#scope;
     const now = clock.now();
     // Never longer than a call takes, and that once, wherever our clock was when the intent was recorded.
-    const end = Math.min(startedAt + inFlightMs, now + inFlightMs, shared.endOf(claim.id, name));
+    const leftMs = Math.min(inFlightMs - ageMs, inFlightMs);
+    const end = Math.min(now + leftMs, shared.endOf(claim.id, name));
     if (end <= now) return;
     shared.rememberEnd(claim.id, name, end);
     const reason = `What an earlier run began as "${shown(name)}" may still be under way; it is looked for when it cannot be.`;

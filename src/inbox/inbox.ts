@@ -63,14 +63,17 @@ export interface Claim {
   readonly receivedAt: number;
 }
 
-/** What is known of a step when it is about to run. */
+/**
+ * What is known of a step when it is about to run. `ageMs` is how long ago its intent was recorded, in
+ * milliseconds: a span, for the store's clock may be another one than the bot's.
+ */
 export type StepStart =
   /** The intent has just been recorded: nothing was tried before. */
   | { readonly state: "new" }
   /** An earlier run recorded the intent and no result: the effect may or may not have happened. */
-  | { readonly state: "open"; readonly request: string; readonly startedAt: number }
+  | { readonly state: "open"; readonly request: string; readonly ageMs: number }
   /** The step has a result; undefined where a person has settled it. */
-  | { readonly state: "done"; readonly result: string | undefined; readonly startedAt: number };
+  | { readonly state: "done"; readonly result: string | undefined; readonly ageMs: number };
 
 /** How long what has ended is kept, in milliseconds after its end. */
 export interface Retention {
@@ -82,7 +85,20 @@ export interface Retention {
   readonly deadLettersMs: number;
 }
 
+/** What one kind of inbox does and another does not. Callers ask for this, never for the kind. */
+export interface InboxCapabilities {
+  /**
+   * True when several processes may use the inbox at once. The leases of one that is gone then run out by
+   * themselves; an inbox of one process ends them when it is opened.
+   */
+  readonly shared: boolean;
+  /** True when new events are refused while the disk is nearly full; else only a commit that fails tells. */
+  readonly guardsDisk: boolean;
+}
+
 export interface Inbox {
+  readonly capabilities: InboxCapabilities;
+
   /** For people: what is in the inbox, and what becomes of what could not be handled. */
   readonly admin: InboxAdmin;
 

@@ -5,6 +5,12 @@ import { parseEvent } from "../events/parse.ts";
 import type { NewEvent } from "./inbox.ts";
 
 /**
+ * No store has to keep a longer id, type or lane than this, in bytes: they are in its indexes, whose entries
+ * have a limit, and an event that the store can never take would fail its batch for ever.
+ */
+const LONGEST_KEY = 512;
+
+/**
  * Turns the elements of `events`, as they came over the wire, into what the inbox stores, sorted by
  * id. What cannot be handled is not refused, for the sender would repeat the whole batch for ever:
  * it comes out as a dead letter that says what is wrong with it.
@@ -21,7 +27,11 @@ function readEvent(raw: unknown, laneOf: LaneOf): NewEvent {
   if (!parsed.ok) return unusable(parsed, body ?? "", parsed.reason);
   const { id, type } = parsed.event;
   if (body === undefined) return unusable({ id, type }, "", "nested too deeply to be stored");
-  return { id, type, lane: laneOf(parsed.event), ord: orderKey(id), body };
+  const long = isLong(id) ? "id" : isLong(type) ? "type" : undefined;
+  if (long !== undefined) {
+    return unusable({ id, type }, body, `${long}: longer than ${LONGEST_KEY} bytes`);
+  }
+  return { id, type, lane: shorten(laneOf(parsed.event)), ord: orderKey(id), body };
 }
 
 function unusable(
@@ -30,9 +40,22 @@ function unusable(
   reason: string,
 ): NewEvent {
   // Without an id of its own the event gets one from its content, so that repeats are still dropped.
-  const id = known.id ?? `invalid:${createHash("sha256").update(body).digest("hex").slice(0, 32)}`;
-  const type = known.type ?? "invalid";
+  const id = known.id === undefined || isLong(known.id) ? `invalid:${hash(body)}` : known.id;
+  const type = shorten(known.type ?? "invalid");
   return { id, type, lane: "invalid", ord: orderKey(id), body, unusable: reason };
+}
+
+function isLong(key: string): boolean {
+  return Buffer.byteLength(key) > LONGEST_KEY;
+}
+
+/** Long keys stay different ones: they end with a hash of the whole. */
+function shorten(key: string): string {
+  return isLong(key) ? `${key.slice(0, 64)}…${hash(key)}` : key;
+}
+
+function hash(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 32);
 }
 
 /** `JSON.stringify` recurses and gives up on a hostile depth; `JSON.parse` does not. */

@@ -2,7 +2,8 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { type AttachedInbox, attachInbox } from "../../src/inbox/sqlite/attach.ts";
+import type { AttachedInbox } from "../../src/inbox/attached.ts";
+import { attachInbox } from "../../src/inbox/sqlite/attach.ts";
 import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
 import { ManualClock } from "../../src/testing/manual-clock.ts";
 import { first } from "../support/first.ts";
@@ -49,7 +50,7 @@ describe("beside a running bot", () => {
     const bot = openBot();
     await bury(bot, "1", "2");
     const { admin, served } = attach();
-    expect(served()).toBe(true);
+    expect(await served()).toBe(true);
     expect(await admin.stats()).toMatchObject({ dead: 2 });
     await admin.retry("1");
     await admin.discard("2", "spam");
@@ -113,9 +114,9 @@ describe("without a bot", () => {
     await bury(before, "1");
     await before.close();
     const { admin, served, close } = attach();
-    expect(served()).toBe(false);
+    expect(await served()).toBe(false);
     await admin.retry("1");
-    close();
+    await close();
     expect(await openBot().claim(1, 1_000)).toMatchObject([{ id: "1", attempt: 1 }]);
   });
 
@@ -137,8 +138,8 @@ describe("without a bot", () => {
     rmSync(`${file}-lock`);
     const before = readdirSync(folder);
     const { served, close } = attach();
-    expect(served()).toBe(false);
-    close();
+    expect(await served()).toBe(false);
+    await close();
     expect(readdirSync(folder)).toEqual(before);
   });
 });

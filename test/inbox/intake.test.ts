@@ -47,6 +47,26 @@ describe("an event on its way in", () => {
     expect(read(follow("1"), (event) => `mine:${event.id}`).lane).toBe("mine:1");
   });
 
+  test("with an id or a type that no index takes is parked under a name of its own", () => {
+    for (const raw of [follow("9".repeat(513)), follow("7", { type: "x".repeat(513) })]) {
+      const parked = read(raw);
+      expect(parked.unusable).toMatch(/^(id|type): longer than 512 bytes$/);
+      for (const key of [parked.id, parked.type, parked.ord]) {
+        expect(Buffer.byteLength(key)).toBeLessThan(600);
+      }
+      expect(parked.body).toBe(JSON.stringify(raw));
+    }
+    expect(read(follow("9".repeat(512))).unusable).toBeUndefined();
+  });
+
+  test("in a lane with a long name gets a shorter one, that is no other lane's", () => {
+    const long = "漢".repeat(500);
+    const lanes = [long, `${long}1`].map((lane) => read(follow("1"), () => lane).lane);
+    for (const lane of lanes) expect(Buffer.byteLength(lane)).toBeLessThan(512);
+    expect(lanes[0]).not.toBe(lanes[1]);
+    expect(read(follow("1"), () => long).lane).toBe(lanes[0]);
+  });
+
   test("with NUL and lone surrogates is kept as it is", () => {
     const raw = follow("1", { note: "a\0b\ud800c" });
     expect(JSON.parse(read(raw).body)).toEqual(raw);

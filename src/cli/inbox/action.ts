@@ -1,5 +1,5 @@
+import type { AttachedInbox } from "../../inbox/attached.ts";
 import type { EventState } from "../../inbox/records.ts";
-import type { AttachedInbox } from "../../inbox/sqlite/attach.ts";
 
 /**
  * One of the things that can be done with an inbox. It reads its arguments first, so that wrong usage is

@@ -1,6 +1,6 @@
 import { messageOf } from "../../errors.ts";
 import type { InboxAdmin, InboxChange, InboxFilter } from "../../inbox/admin.ts";
-import type { AttachedInbox } from "../../inbox/sqlite/attach.ts";
+import type { AttachedInbox } from "../../inbox/attached.ts";
 import { type Arguments, readArguments, textFlag, UsageError } from "../usage.ts";
 import { type Action, filterFlags, jsonFlag, nameOf, print, printJson } from "./action.ts";
 
@@ -17,7 +17,7 @@ export const retry: Action = (args) => {
   return (inbox) =>
     decide(inbox, given, target, {
       state: "dead",
-      done: (n) => `retried: ${n} ${nameOf("dead", n)}, ${whenItRuns(inbox)}`,
+      done: async (n) => `retried: ${n} ${nameOf("dead", n)}, ${await whenItRuns(inbox)}`,
       act: (admin, one) => admin.retry(one, { assume }),
     });
 };
@@ -52,7 +52,7 @@ interface Target {
 
 interface Decision {
   readonly state: "dead" | "pending";
-  readonly done: (n: number) => string;
+  readonly done: (n: number) => string | Promise<string>;
   readonly act: (admin: InboxAdmin, target: string | InboxFilter) => Promise<InboxChange>;
 }
 
@@ -95,7 +95,7 @@ async function decide(
     }
   }
   if (given.flags.json) printJson({ changed, skipped: skipped + failed.length });
-  else if (changed > 0) print(done(changed));
+  else if (changed > 0) print(await done(changed));
   else if (failed.length === 0 && skipped === 0) print(`No ${nameOf(state, 2)} to choose from.`);
   if (skipped > 0 && !given.flags.json) {
     print(
@@ -106,8 +106,8 @@ async function decide(
   return failed.length > 0 ? 1 : 0;
 }
 
-function whenItRuns({ served }: AttachedInbox): string {
-  return served() ? "the bot takes it from here" : "to run when the bot starts";
+async function whenItRuns({ served }: AttachedInbox): Promise<string> {
+  return (await served()) ? "the bot takes it from here" : "to run when the bot starts";
 }
 
 function oneOf<const T extends string>(

@@ -35,7 +35,7 @@ export const inbox: Command = {
     try {
       return await work(attached);
     } finally {
-      attached.close();
+      await attached.close();
     }
   },
 };

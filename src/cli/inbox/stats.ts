@@ -7,7 +7,7 @@ export const stats: Action = (args) => {
   const given = readArguments(args, jsonFlag, { max: 0 });
   return async ({ admin, served }) => {
     const report = await admin.stats();
-    const running = served();
+    const running = await served();
     if (given.flags.json) printJson({ ...report, running });
     else print(statsText(report, running));
     return 0;

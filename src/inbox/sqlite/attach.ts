@@ -2,18 +2,10 @@ import { existsSync } from "node:fs";
 import Sqlite, { type Database } from "better-sqlite3";
 import { type Clock, systemClock } from "../../core/clock.ts";
 import { hasCode, messageOf, ServiceBotError } from "../../errors.ts";
-import type { InboxAdmin } from "../admin.ts";
-import { SqliteAdmin } from "./admin.ts";
+import type { AttachedInbox } from "../attached.ts";
+import { sqliteAdmin } from "./admin.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { lockOf, MEMORY, prepareConnection, schemaVersion, tooNew } from "./open.ts";
-
-/** The administration of a bot's inbox from outside of the bot. */
-export interface AttachedInbox {
-  readonly admin: InboxAdmin;
-  /** True when a bot has the file open now. */
-  served(): boolean;
-  close(): void;
-}
 
 /** By these an inbox is told from any other database. */
 const TABLES = ["attempt", "event", "lane", "step"];
@@ -36,9 +28,9 @@ export function attachInbox(file: string, clock: Clock = systemClock): AttachedI
   const db = open(file);
   const group = new GroupCommit(db);
   return {
-    admin: new SqliteAdmin({ db, now: () => clock.now(), write: (work) => group.write(work) }),
-    served: () => isLocked(lockOf(file)),
-    close() {
+    admin: sqliteAdmin({ db, now: () => clock.now(), write: (work) => group.write(work) }),
+    served: async () => isLocked(lockOf(file)),
+    async close() {
       group.close();
       db.close();
     },

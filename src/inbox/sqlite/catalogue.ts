@@ -1,35 +1,17 @@
 import type { Database, Statement } from "better-sqlite3";
-import { ServiceBotError } from "../../errors.ts";
 import type { InboxListOptions, InboxPage } from "../admin.ts";
 import {
-  type EventDetails,
-  type EventState,
-  type EventSummary,
-  eventStates,
-  type StepRecord,
-} from "../records.ts";
+  type EventRow,
+  type PageRow,
+  pageSize,
+  placeOf,
+  toPage,
+  toSummary,
+} from "../event-rows.ts";
+import { type EventDetails, type EventState, eventStates, type StepRecord } from "../records.ts";
 import type { History } from "./history.ts";
 
 type Parameters = [Record<string, unknown>];
-
-interface EventRow {
-  readonly seq: number;
-  readonly id: string;
-  readonly type: string;
-  readonly lane: string;
-  readonly state: EventState;
-  readonly source: EventSummary["source"];
-  readonly attempts: number;
-  readonly leased: number | null;
-  readonly received_at: number;
-  readonly done_at: number | null;
-  readonly error: string | null;
-  readonly reason: string | null;
-}
-
-interface PageRow extends EventRow {
-  readonly at: number;
-}
 
 interface StepRow extends Omit<StepRecord, "result" | "ref"> {
   readonly result: string | null;
@@ -52,11 +34,6 @@ const lists: Readonly<Record<EventState | "all", { readonly where: string; reado
     all: { where: "TRUE", at: "event.seq" },
   };
 
-/** Where the first page begins. */
-const START = { at: Number.MAX_SAFE_INTEGER, seq: Number.MAX_SAFE_INTEGER };
-
-const MOST = 1_000;
-
 /** Finds events for people to look at. */
 export class Catalogue {
   readonly #history: History;
@@ -77,20 +54,17 @@ export class Catalogue {
   }
 
   /** @throws {ServiceBotError} CURSOR_INVALID */
-  list({ state, type, lane, limit = 50, after }: InboxListOptions, now: number): InboxPage {
-    const most = Math.min(Math.max(Math.trunc(limit) || 1, 1), MOST);
-    const rows =
-      this.#pages.get(state)?.all({
-        type: type ?? null,
-        lane: lane ?? null,
-        now,
-        ...(after === undefined ? START : readCursor(after)),
-        // One more than asked for tells whether there are more.
-        limit: most + 1,
-      }) ?? [];
-    const last = rows[most - 1];
-    const next = rows.length > most && last !== undefined ? `${last.at}-${last.seq}` : undefined;
-    return { events: rows.slice(0, most).map(toSummary), next };
+  list({ state, type, lane, limit, after }: InboxListOptions, now: number): InboxPage {
+    const size = pageSize(limit);
+    const rows = this.#pages.get(state)?.all({
+      type: type ?? null,
+      lane: lane ?? null,
+      now,
+      ...placeOf(after),
+      // One more than asked for tells whether there are more.
+      limit: size + 1,
+    });
+    return toPage(rows ?? [], size);
   }
 
   show(id: string, now: number): EventDetails | undefined {
@@ -112,30 +86,4 @@ function pageOf(state: EventState | undefined): string {
     AND (@type IS NULL OR event.type = @type) AND (@lane IS NULL OR event.lane = @lane)
     AND (${at}, event.seq) < (@at, @seq)
     ORDER BY ${at} DESC, event.seq DESC LIMIT @limit`;
-}
-
-function readCursor(text: string): { readonly at: number; readonly seq: number } {
-  const [, at, seq] = /^(\d{1,16})-(\d{1,16})$/.exec(text) ?? [];
-  if (at !== undefined && seq !== undefined) return { at: Number(at), seq: Number(seq) };
-  throw new ServiceBotError(
-    "CURSOR_INVALID",
-    `"${text}" is no place in a list. Pass "next" of the page before, or nothing to begin at the top.`,
-  );
-}
-
-function toSummary(row: EventRow): EventSummary {
-  const { id, type, lane, state, source, attempts } = row;
-  return {
-    id,
-    type,
-    lane,
-    state,
-    source,
-    attempts,
-    leased: row.leased === 1,
-    receivedAt: row.received_at,
-    endedAt: row.done_at ?? undefined,
-    error: row.error ?? undefined,
-    discardReason: row.reason ?? undefined,
-  };
 }

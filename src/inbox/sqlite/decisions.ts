@@ -1,15 +1,10 @@
 import type { Database, Statement } from "better-sqlite3";
 import type { InboxFilter, InboxRetryOptions } from "../admin.ts";
+import type { Outcome } from "../administration.ts";
 import type { EventState } from "../records.ts";
 
 type Parameters = [Record<string, unknown>];
 type Write = Statement<Parameters>;
-
-/** Why a decision was not carried out. */
-export type Refusal = "not-found" | "not-dead" | "body-dropped" | "leased" | "ended";
-
-/** By how many events the backlog has changed, or why nothing was done. */
-export type Outcome = { readonly pending: -1 | 0 | 1 } | { readonly refused: Refusal };
 
 interface EventRow {
   readonly lane: string;

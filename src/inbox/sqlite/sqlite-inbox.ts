@@ -2,11 +2,13 @@ import { randomUUID } from "node:crypto";
 import { dirname, resolve } from "node:path";
 import { type Clock, systemClock } from "../../core/clock.ts";
 import { ServiceBotError } from "../../errors.ts";
+import type { InboxAdmin } from "../admin.ts";
 import type {
   Claim,
   CursorMove,
   DeadLetter,
   Inbox,
+  InboxCapabilities,
   InboxStats,
   NewEvent,
   PutResult,
@@ -14,7 +16,7 @@ import type {
   Source,
   StepStart,
 } from "../inbox.ts";
-import { SqliteAdmin } from "./admin.ts";
+import { sqliteAdmin } from "./admin.ts";
 import { Batches } from "./batches.ts";
 import { DiskGuard } from "./disk.ts";
 import { GroupCommit, readStore } from "./group-commit.ts";
@@ -42,7 +44,8 @@ const MIN_FREE_BYTES = 64 * 1024 * 1024;
 
 /** The inbox in one SQLite file, for one process. */
 export class SqliteInbox implements Inbox {
-  readonly admin: SqliteAdmin;
+  readonly capabilities: InboxCapabilities;
+  readonly admin: InboxAdmin;
   readonly #file: OpenFile;
   readonly #clock: Clock;
   readonly #maxBacklog: number;
@@ -72,13 +75,14 @@ export class SqliteInbox implements Inbox {
     this.#reports = new Reports(db);
     this.#sweeper = new Sweeper(db);
     this.#disk = makeGuard(options, this.#clock);
+    this.capabilities = { shared: false, guardsDisk: this.#disk !== undefined };
     db.transaction(() => this.#lanes.recover(this.#clock.now())).immediate();
     this.#pending = this.#reports.pending();
     this.#unwatch = watch(db, this.#clock, () => {
       this.#pending = this.#reports.pending();
       this.#announce();
     });
-    this.admin = new SqliteAdmin({
+    this.admin = sqliteAdmin({
       db,
       now: () => this.#clock.now(),
       write: (work) => this.#group.write(work),

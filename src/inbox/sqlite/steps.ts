@@ -50,9 +50,9 @@ export class Steps {
       this.#open.run({ id: claim.id, name, request, fence: claim.fence, now });
       return { state: "new" };
     }
-    const startedAt = row.started_at;
-    if (row.state === "done") return { state: "done", result: row.result ?? undefined, startedAt };
-    return { state: "open", request: row.request, startedAt };
+    const ageMs = now - row.started_at;
+    if (row.state === "done") return { state: "done", result: row.result ?? undefined, ageMs };
+    return { state: "open", request: row.request, ageMs };
   }
 
   restart(claim: Claim, name: string, request: string, now: number): void {

@@ -169,9 +169,9 @@ export class InboxModel {
         start = { state: "new" };
         return;
       }
-      const { state, request: before, result, startedAt } = step;
-      start =
-        state === "done" ? { state, result, startedAt } : { state, request: before, startedAt };
+      const { state, request: before, result } = step;
+      const ageMs = this.now - step.startedAt;
+      start = state === "done" ? { state, result, ageMs } : { state, request: before, ageMs };
     });
     return start;
   }

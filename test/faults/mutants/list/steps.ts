@@ -18,7 +18,7 @@ export const stepMutants: readonly Mutant[] = [
     },
     {
       name: "giving the recorded result",
-      find: "if (this.#scope.clock.now() - begun.startedAt < validForMs) return",
+      find: "if (begun.ageMs < validForMs) return",
       replace: "if (validForMs < 0) return",
     },
     {
@@ -38,8 +38,8 @@ export const stepMutants: readonly Mutant[] = [
     },
     {
       name: "waiting no longer than a call takes",
-      find: "now + inFlightMs, shared.endOf",
-      replace: "shared.endOf",
+      find: "Math.min(inFlightMs - ageMs, inFlightMs)",
+      replace: "inFlightMs - ageMs",
     },
     {
       name: "waiting for the end of a call once",

@@ -1,0 +1,80 @@
+import { ServiceBotError } from "../errors.ts";
+import type { InboxPage } from "./admin.ts";
+import type { EventState, EventSummary } from "./records.ts";
+
+/** An event as the stores keep it, with what makes a summary of it. */
+export interface EventRow {
+  readonly seq: number;
+  readonly id: string;
+  readonly type: string;
+  readonly lane: string;
+  readonly state: EventState;
+  readonly source: EventSummary["source"];
+  readonly attempts: number;
+  /** Null where its lane is gone; SQLite has 0 and 1. */
+  readonly leased: boolean | number | null;
+  readonly received_at: number;
+  readonly done_at: number | null;
+  readonly error: string | null;
+  readonly reason: string | null;
+}
+
+/** An event in a list that is sorted by `at`. */
+export interface PageRow extends EventRow {
+  readonly at: number;
+}
+
+/** A place in a list: what comes after it is smaller. */
+interface Place {
+  readonly at: number;
+  readonly seq: number;
+}
+
+/** Where the first page begins. */
+const START: Place = { at: Number.MAX_SAFE_INTEGER, seq: Number.MAX_SAFE_INTEGER };
+
+const MOST = 1_000;
+
+/** How many events a page has at most. */
+export function pageSize(limit = 50): number {
+  return Math.min(Math.max(Math.trunc(limit) || 1, 1), MOST);
+}
+
+/**
+ * Reads the `next` of the page before.
+ *
+ * @throws {ServiceBotError} CURSOR_INVALID
+ */
+export function placeOf(after: string | undefined): Place {
+  if (after === undefined) return START;
+  const [, at, seq] = /^(\d{1,16})-(\d{1,16})$/.exec(after) ?? [];
+  if (at !== undefined && seq !== undefined) return { at: Number(at), seq: Number(seq) };
+  throw new ServiceBotError(
+    "CURSOR_INVALID",
+    `"${after}" is no place in a list. Pass "next" of the page before, or nothing to begin at the top.`,
+  );
+}
+
+/** @param rows one more than `size` where there are more */
+export function toPage(rows: readonly PageRow[], size: number): InboxPage {
+  const last = rows[size - 1];
+  const next = rows.length > size && last !== undefined ? `${last.at}-${last.seq}` : undefined;
+  return { events: rows.slice(0, size).map(toSummary), next };
+}
+
+export function toSummary(row: EventRow): EventSummary {
+  const { id, type, lane, state, source, attempts } = row;
+  return {
+    id,
+    type,
+    lane,
+    state,
+    source,
+    attempts,
+    leased: Boolean(row.leased),
+    receivedAt: row.received_at,
+    endedAt: row.done_at ?? undefined,
+    error: row.error ?? undefined,
+    discardReason: row.reason ?? undefined,
+  };
+}
