@@ -4,6 +4,7 @@ import { defineConfig, type ViteUserConfig } from "vitest/config";
 const config: ViteUserConfig = defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
+    globalSetup: "test/support/postgres/global-setup.ts",
     // Much of what is tested runs in processes of its own, and its tests only wait.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 20_000,

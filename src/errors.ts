@@ -32,6 +32,7 @@ export type ErrorCode =
   | "INBOX_TOO_OLD"
   | "INBOX_MISSING"
   | "INBOX_UNUSABLE"
+  | "DRIVER_MISSING"
   // its administration
   | "EVENT_NOT_FOUND"
   | "EVENT_NOT_DEAD"

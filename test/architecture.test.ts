@@ -42,6 +42,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   inbox: words,
   // Siblings: they meet at the inbox contract alone.
   "inbox/sqlite": [...ground, "inbox"],
+  "inbox/postgres": [...ground, "inbox"],
   receiver: [...words, "inbox"],
   poller: doors,
   dispatcher: doors,
@@ -51,18 +52,19 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   options: [...words, "client", "config", "poller", "inbox"],
   status: ["core", "client", "inbox", "poller", "receiver"],
   "budget-warning": ["core", "client", "config"],
-  bot: [...runtime, "inbox/sqlite"],
+  bot: [...runtime, "inbox/sqlite", "inbox/postgres"],
   index: [...runtime, "bot"],
   testing: [...words, "client"],
   platform: [...words, "client"],
   create: [],
-  cli: [...runtime, "inbox/sqlite", "bot", "index", "env", "testing", "platform"],
+  cli: [...runtime, "inbox/sqlite", "inbox/postgres", "bot", "index", "env", "testing", "platform"],
 };
 
 /** Heavy or native packages, and the only rooms that may load them. */
 const heavy: Readonly<Record<string, RegExp>> = {
   "better-sqlite3": /^(inbox\/sqlite|platform\/store)\//,
   express: /^platform\//,
+  pg: /^inbox\/postgres\//,
 };
 
 const specifier = `["']([^"']+)["']`;

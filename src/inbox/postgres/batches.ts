@@ -1,0 +1,75 @@
+import type { CursorMove, NewEvent, PutResult, Source } from "../inbox.ts";
+import type { Queries } from "./database.ts";
+
+/**
+ * One statement, so that all of it is one transaction and one round trip. Events go in sorted by id, and
+ * lanes by their keys: two batches that wait for each other's rows in different orders would be a deadlock.
+ * A lane that is leased or waits for a retry keeps its time: its order is worth more than its speed.
+ */
+const PUT = `
+WITH input AS (
+  SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
+    WITH ORDINALITY AS input (id, lane, ord, type, body, error, n)
+), stored AS (
+  INSERT INTO {schema}.event (id, lane, ord, type, body, source, state, received_at, done_at, error)
+  SELECT id, lane, ord, type, body, $7::text,
+    CASE WHEN error IS NULL THEN 'pending' ELSE 'dead' END, {now},
+    CASE WHEN error IS NOT NULL THEN {now} END, error
+  FROM input ORDER BY ord COLLATE "C", n
+  ON CONFLICT (id) DO NOTHING
+  RETURNING id, lane, state
+), woken AS (
+  INSERT INTO {schema}.lane (key, pending, ready_at)
+  SELECT lane, count(*), {now} FROM stored WHERE state = 'pending' GROUP BY lane ORDER BY lane
+  ON CONFLICT (key) DO UPDATE SET pending = lane.pending + excluded.pending,
+    ready_at = coalesce(lane.ready_at, excluded.ready_at)
+), noted AS (
+  INSERT INTO {schema}.webhook_type (type)
+  SELECT DISTINCT type COLLATE "C" FROM input WHERE $7::text = 'webhook' ORDER BY 1
+  ON CONFLICT (type) DO NOTHING
+), moved AS (
+  INSERT INTO {schema}.cursor (name, position)
+  SELECT name, position FROM unnest($8::text[], $9::text[]) AS moves (name, position)
+  ORDER BY name COLLATE "C"
+  ON CONFLICT (name) DO UPDATE SET position = excluded.position
+)
+SELECT id, state FROM stored`;
+
+const KNOWN = "SELECT count(*) AS n FROM {schema}.event WHERE id = ANY ($1::text[])";
+
+/** The way in: batches of events, with the cursors that were read with them. */
+export class Batches {
+  readonly #queries: Queries;
+
+  constructor(queries: Queries) {
+    this.#queries = queries;
+  }
+
+  /** True when storing these would add nothing. */
+  async allKnown(events: readonly NewEvent[]): Promise<boolean> {
+    const ids = [...new Set(events.map(({ id }) => id))];
+    const [known] = await this.#queries.rows<{ readonly n: number }>(KNOWN, [ids]);
+    return known?.n === ids.length;
+  }
+
+  async put(
+    events: readonly NewEvent[],
+    source: Source,
+    cursors: readonly CursorMove[],
+  ): Promise<PutResult> {
+    const column = <K extends keyof NewEvent>(name: K) =>
+      events.map((event) => event[name] ?? null);
+    // Of two moves of one cursor the later one holds.
+    const moves = new Map(cursors.map(({ name, position }) => [name, position]));
+    const rows = await this.#queries.rows<{ readonly id: string; readonly state: string }>(PUT, [
+      ...[column("id"), column("lane"), column("ord"), column("type"), column("body")],
+      ...[column("unusable"), source, [...moves.keys()], [...moves.values()]],
+    ]);
+    const stored = new Set(rows.map(({ id }) => id));
+    return {
+      stored: [...new Set(events.map(({ id }) => id))].filter((id) => stored.has(id)),
+      duplicates: events.length - rows.length,
+      unusable: rows.filter(({ state }) => state === "dead").length,
+    };
+  }
+}

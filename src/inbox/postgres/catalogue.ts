@@ -1,0 +1,81 @@
+import type { InboxListOptions, InboxPage } from "../admin.ts";
+import {
+  type EventRow,
+  type PageRow,
+  pageSize,
+  placeOf,
+  toPage,
+  toSummary,
+} from "../event-rows.ts";
+import type { EventDetails, EventState, StepRecord } from "../records.ts";
+import type { Queries } from "./database.ts";
+import { historyOf } from "./history.ts";
+
+const EVENT = `event.seq, event.id, event.type, event.lane, event.state, event.source, event.attempts,
+  event.received_at, event.done_at, event.error, event.reason,
+  event.state = 'pending' AND lane.owner IS NOT NULL AND lane.fence = event.fence
+    AND lane.ready_at > {now} AS leased
+FROM {schema}.event LEFT JOIN {schema}.lane ON lane.key = event.lane`;
+
+/** What each list holds and the time that it is sorted by, so that an index serves it. */
+const lists: Readonly<Record<EventState | "all", { readonly where: string; readonly at: string }>> =
+  {
+    pending: { where: "event.state = 'pending'", at: "event.received_at" },
+    done: { where: "event.state <> 'pending' AND event.state = 'done'", at: "event.done_at" },
+    dead: { where: "event.state = 'dead'", at: "event.done_at" },
+    discarded: { where: "event.state = 'discarded'", at: "event.done_at" },
+    all: { where: "TRUE", at: "event.seq" },
+  };
+
+function pageOf(state: EventState | undefined): string {
+  const { where, at } = lists[state ?? "all"];
+  return `SELECT ${at} AS at, ${EVENT} WHERE ${where}
+    AND ($1::text IS NULL OR event.type = $1) AND ($2::text IS NULL OR event.lane = $2)
+    AND (${at}, event.seq) < ($3::bigint, $4::bigint)
+    ORDER BY ${at} DESC, event.seq DESC LIMIT $5`;
+}
+
+const ONE = `SELECT event.body, ${EVENT} WHERE event.id = $1`;
+
+const STEPS = `
+SELECT name, state, request, result, ref, started_at AS "startedAt"
+FROM {schema}.step WHERE event_id = $1 ORDER BY started_at, name`;
+
+interface StepRow extends Omit<StepRecord, "result" | "ref"> {
+  readonly result: string | null;
+  readonly ref: string | null;
+}
+
+/** Finds events for people to look at. */
+export class Catalogue {
+  readonly #queries: Queries;
+
+  constructor(queries: Queries) {
+    this.#queries = queries;
+  }
+
+  /** @throws {ServiceBotError} CURSOR_INVALID */
+  async list({ state, type, lane, limit, after }: InboxListOptions): Promise<InboxPage> {
+    const size = pageSize(limit);
+    const { at, seq } = placeOf(after);
+    // One more than asked for tells whether there are more.
+    const values = [type ?? null, lane ?? null, at, seq, size + 1];
+    return toPage(await this.#queries.rows<PageRow>(pageOf(state), values), size);
+  }
+
+  async show(id: string): Promise<EventDetails | undefined> {
+    const [row] = await this.#queries.rows<EventRow & { readonly body: string | null }>(ONE, [id]);
+    if (row === undefined) return undefined;
+    const steps = await this.#queries.rows<StepRow>(STEPS, [id]);
+    return {
+      ...toSummary(row),
+      body: row.body ?? undefined,
+      history: await historyOf(this.#queries, id),
+      steps: steps.map((step) => ({
+        ...step,
+        result: step.result ?? undefined,
+        ref: step.ref ?? undefined,
+      })),
+    };
+  }
+}

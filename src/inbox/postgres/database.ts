@@ -1,0 +1,192 @@
+import { hasCode, messageOf, ServiceBotError } from "../../errors.ts";
+import {
+  type Client,
+  type ClientSettings,
+  type Connection,
+  type Driver,
+  numbersFor,
+  type Pool,
+} from "./driver.ts";
+import { packValues, unpackRow } from "./texts.ts";
+
+export interface DatabaseOptions {
+  readonly driver: Driver;
+  /** `postgres://…`. Its password is in nothing that is told. */
+  readonly url: string;
+  /** Where the tables are. */
+  readonly schema: string;
+  /** Stands in for the database's clock, in tests: milliseconds since 1970. */
+  readonly now?: (() => number) | undefined;
+  /** How long a connection or an answer may take, in milliseconds. Default 10,000. */
+  readonly timeoutMs?: number | undefined;
+  /** How many connections at most, besides the one that listens. Default 10. */
+  readonly connections?: number | undefined;
+  /** Told of each statement, in tests. */
+  readonly onStatement?: ((text: string) => void) | undefined;
+}
+
+/**
+ * Runs statements. In their texts `{schema}` stands for the schema, for a search path would be state of a
+ * session, and `{now}` for the time on the database's clock, in milliseconds since 1970.
+ */
+export interface Queries {
+  rows<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
+}
+
+const TIMEOUT_MS = 10_000;
+const CONNECTIONS = 10;
+
+/** An idle connection is closed after this, in milliseconds. */
+const IDLE_MS = 30_000;
+
+/** Silence on a connection after which TCP asks whether the other end is still there, in milliseconds. */
+const KEEP_ALIVE_MS = 10_000;
+
+/** Of the statement, so that all of it has one time, and an index can be searched for it. */
+const NOW = "floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint";
+
+/**
+ * A process that stands still inside a transaction would keep what it has locked; the server ends it. It
+ * says so for the one transaction, for a pooler may give the next one another session.
+ */
+const BEGIN = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = 15000";
+
+/** The connections to a database, and the statements that run on them. */
+export class Database implements Queries {
+  readonly #options: DatabaseOptions;
+  readonly #settings: ClientSettings;
+  readonly #pool: Pool;
+  readonly #texts = new Map<string, string>();
+  #closed = false;
+
+  constructor(options: DatabaseOptions) {
+    const { driver, url, schema, timeoutMs = TIMEOUT_MS, connections = CONNECTIONS } = options;
+    this.#options = options;
+    this.#settings = {
+      connectionString: url,
+      application_name: `service-bot ${schema}`,
+      connectionTimeoutMillis: timeoutMs,
+      query_timeout: timeoutMs,
+      types: numbersFor(driver.types),
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    };
+    this.#pool = new driver.Pool({
+      ...this.#settings,
+      max: connections,
+      idleTimeoutMillis: IDLE_MS,
+      allowExitOnIdle: true,
+    });
+    // Of an idle connection that broke; the next statement makes a new one.
+    this.#pool.on("error", () => undefined);
+  }
+
+  get schema(): string {
+    return this.#options.schema;
+  }
+
+  /** A connection of its own, for what needs a session. It is not connected yet. */
+  client(): Client {
+    return new this.#options.driver.Client(this.#settings);
+  }
+
+  /** Runs one statement, in a transaction of its own. */
+  rows<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return this.#connected((connection) => this.#run<Row>(connection, text, values));
+  }
+
+  /** Runs statements in one transaction. Each sees what others have committed before it. */
+  transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
+    return this.#connected(async (connection) => {
+      await this.#run(connection, BEGIN);
+      try {
+        const result = await work({
+          rows: (text, values) => this.#run(connection, text, values),
+        });
+        await this.#run(connection, "COMMIT");
+        return result;
+      } catch (error) {
+        await this.#run(connection, "ROLLBACK");
+        throw error;
+      }
+    });
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#pool.end();
+  }
+
+  async #connected<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    if (this.#closed) throw new ServiceBotError("STORE_UNAVAILABLE", "The inbox is closed.");
+    let broken = false;
+    const ignore = () => {
+      broken = true;
+    };
+    try {
+      const connection = await this.#pool.connect();
+      connection.on("error", ignore);
+      try {
+        return await work(connection);
+      } catch (error) {
+        broken ||= !isOfTheServer(error);
+        throw error;
+      } finally {
+        connection.off("error", ignore);
+        connection.release(broken);
+      }
+    } catch (error) {
+      throw asStoreError(error);
+    }
+  }
+
+  async #run<Row>(
+    connection: Connection,
+    text: string,
+    values: readonly unknown[] = [],
+  ): Promise<Row[]> {
+    this.#options.onStatement?.(text);
+    // A list of values, even an empty one, makes the driver prepare the text, which takes one statement only.
+    const given = values.length === 0 ? undefined : packValues(values);
+    const { rows } = await connection.query(this.#textOf(text), given);
+    return (rows ?? []).map(unpackRow) as Row[];
+  }
+
+  #textOf(text: string): string {
+    const { schema, now } = this.#options;
+    const known = this.#texts.get(text);
+    if (known !== undefined) return known;
+    const time = now === undefined ? NOW : `${now()}::bigint`;
+    const made = text.replaceAll("{schema}", `"${schema}"`).replaceAll("{now}", time);
+    if (now === undefined) this.#texts.set(text, made);
+    return made;
+  }
+}
+
+/** What the server says has a code of five characters, and the connection goes on after it. */
+function isOfTheServer(error: unknown): boolean {
+  if (error instanceof ServiceBotError) return true;
+  const code = codeOf(error);
+  // 57P01 to 57P03: the server stops or starts, and takes the connection with it.
+  return /^[0-9A-Z]{5}$/.test(code) && !code.startsWith("57P");
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
+}
+
+/**
+ * Everything that the driver throws becomes STORE_UNAVAILABLE; our own errors stay what they are. The
+ * error itself is left out, for the server quotes in it what was to be stored.
+ */
+function asStoreError(error: unknown): ServiceBotError {
+  if (error instanceof ServiceBotError) return error;
+  const code = codeOf(error);
+  const why = messageOf(error) || code;
+  const full = hasCode(error, "53100") ? " Free some space on the database's disk." : "";
+  return new ServiceBotError(
+    "STORE_UNAVAILABLE",
+    `The inbox in PostgreSQL cannot be used: ${why}${code === "" || why === code ? "" : ` (${code})`}.${full}`,
+  );
+}

@@ -1,0 +1,156 @@
+import type { InboxFilter, InboxRetryOptions } from "../admin.ts";
+import type { Outcome } from "../administration.ts";
+import type { EventState } from "../records.ts";
+import type { Database, Queries } from "./database.ts";
+
+/** In the order of the keys, as everybody does it who locks several. */
+const LOCK = `
+SELECT lane.key FROM {schema}.lane
+WHERE lane.key IN (SELECT lane FROM {schema}.event WHERE id = ANY ($1::text[]))
+ORDER BY lane.key FOR UPDATE`;
+
+/** Seen once the lanes are locked, so that it stays as it is: what a lane holds is changed under its lock alone. */
+const FIND = `
+SELECT event.id, event.lane, event.state, event.fence, event.body IS NOT NULL AS has_body,
+  lane.owner IS NOT NULL AND lane.fence = event.fence AS held,
+  lane.owner IS NOT NULL AND lane.fence = event.fence AND lane.ready_at > {now} AS leased,
+  NOT EXISTS (
+    SELECT FROM {schema}.event AS other WHERE other.lane = event.lane AND other.state = 'pending'
+      AND (other.ord, other.seq) < (event.ord, event.seq)) AS first
+FROM {schema}.event LEFT JOIN {schema}.lane ON lane.key = event.lane WHERE event.id = ANY ($1::text[])`;
+
+/** The fence of an earlier claim must not be taken for that of a claim to come. */
+const REVIVE = `
+UPDATE {schema}.event SET state = 'pending', attempts = 0, crashes = 0, fence = 0, done_at = NULL
+WHERE id = ANY ($1::text[])`;
+
+/**
+ * A lease is left alone. A wait is cut short for an event that comes first, not for one behind it. A lane
+ * may have been made anew since: its fences go on after those in the history of the event.
+ */
+const ENTER_LANES = `
+INSERT INTO {schema}.lane (key, pending, ready_at, fence)
+SELECT lane, count(*), 0, max(fence)
+FROM unnest($1::text[], $2::boolean[], $3::bigint[]) AS revived (lane, first, fence)
+GROUP BY lane ORDER BY lane COLLATE "C"
+ON CONFLICT (key) DO UPDATE SET pending = lane.pending + excluded.pending,
+  fence = CASE WHEN lane.owner IS NULL THEN greatest(lane.fence, excluded.fence) ELSE lane.fence END,
+  ready_at = CASE WHEN lane.owner IS NULL AND lane.key = ANY ($4::text[]) THEN 0
+                  ELSE coalesce(lane.ready_at, 0) END`;
+
+const DISCARD = `
+UPDATE {schema}.event SET state = 'discarded', done_at = {now}, reason = $2 WHERE id = ANY ($1::text[])`;
+
+/**
+ * A run whose lease ran out may still be at work: without an owner, its claim is good for nothing. What
+ * waited for the event that is gone need not wait any more.
+ */
+const LEAVE_LANES = `
+UPDATE {schema}.lane SET pending = lane.pending - gone.n, done_at = {now},
+  owner = CASE WHEN gone.held THEN NULL ELSE lane.owner END,
+  ready_at = CASE WHEN lane.owner IS NOT NULL AND NOT gone.held THEN lane.ready_at
+                  WHEN lane.pending <= gone.n THEN NULL
+                  WHEN gone.first THEN 0
+                  ELSE lane.ready_at END
+FROM (SELECT lane, count(*) AS n, bool_or(held) AS held, bool_or(first) AS first
+  FROM unnest($1::text[], $2::boolean[], $3::boolean[]) AS left_lane (lane, held, first)
+  GROUP BY lane) AS gone
+WHERE lane.key = gone.lane`;
+
+const SETTLE_STEPS = `
+UPDATE {schema}.step SET state = 'done', result = NULL WHERE event_id = ANY ($1::text[]) AND state = 'open'`;
+
+const DROP_STEPS = `
+DELETE FROM {schema}.step WHERE event_id = ANY ($1::text[]) AND state = 'open'`;
+
+const TARGETS = `
+SELECT id FROM {schema}.event WHERE state = $1
+  AND ($2::text IS NULL OR type = $2) AND ($3::text IS NULL OR lane = $3)
+ORDER BY coalesce(done_at, received_at), seq`;
+
+interface EventRow {
+  readonly id: string;
+  readonly lane: string;
+  readonly state: EventState;
+  readonly fence: number;
+  readonly has_body: boolean;
+  /** Whether its lane's last claim was of this event and has not been given back. */
+  readonly held: boolean | null;
+  /** Whether that claim's lease still runs. */
+  readonly leased: boolean | null;
+  /** Whether nothing pending comes before it in its lane. */
+  readonly first: boolean;
+}
+
+/** What people decide about events. */
+export class Decisions {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** The ids of the events that a filter means, the oldest first. */
+  async targets(state: "dead" | "pending", { type, lane }: InboxFilter): Promise<string[]> {
+    const values = [state, type ?? null, lane ?? null];
+    return (await this.#database.rows<{ readonly id: string }>(TARGETS, values)).map(
+      ({ id }) => id,
+    );
+  }
+
+  retry(ids: readonly string[], assume: InboxRetryOptions["assume"]): Promise<Outcome[]> {
+    return this.#decide(ids, judgeRetry, async (queries, events) => {
+      const revived = events.map(({ id }) => id);
+      await queries.rows(REVIVE, [revived]);
+      await queries.rows(ENTER_LANES, [
+        events.map(({ lane }) => lane),
+        events.map(({ first }) => first),
+        events.map(({ fence }) => fence),
+        events.filter(({ first }) => first).map(({ lane }) => lane),
+      ]);
+      if (assume === "done") await queries.rows(SETTLE_STEPS, [revived]);
+      if (assume === "absent") await queries.rows(DROP_STEPS, [revived]);
+    });
+  }
+
+  discard(ids: readonly string[], reason: string): Promise<Outcome[]> {
+    return this.#decide(ids, judgeDiscard, async (queries, events) => {
+      await queries.rows(DISCARD, [events.map(({ id }) => id), reason]);
+      const pending = events.filter(({ state }) => state === "pending");
+      await queries.rows(LEAVE_LANES, [
+        pending.map(({ lane }) => lane),
+        pending.map(({ held }) => held ?? false),
+        pending.map(({ first }) => first),
+      ]);
+    });
+  }
+
+  /** Carries out what is not refused, in one transaction. One outcome for each id, in their order. */
+  #decide(
+    ids: readonly string[],
+    judge: (event: EventRow) => Outcome,
+    carryOut: (queries: Queries, events: readonly EventRow[]) => Promise<void>,
+  ): Promise<Outcome[]> {
+    return this.#database.transaction(async (queries) => {
+      await queries.rows(LOCK, [ids]);
+      const found = await queries.rows<EventRow>(FIND, [ids]);
+      const outcomes = new Map(found.map((event) => [event.id, judge(event)]));
+      const chosen = found.filter(({ id }) => !("refused" in (outcomes.get(id) ?? NOT_FOUND)));
+      if (chosen.length > 0) await carryOut(queries, chosen);
+      return ids.map((id) => outcomes.get(id) ?? NOT_FOUND);
+    });
+  }
+}
+
+const NOT_FOUND: Outcome = { refused: "not-found" };
+
+function judgeRetry({ state, has_body }: EventRow): Outcome {
+  if (state !== "dead") return { refused: "not-dead" };
+  return has_body ? { pending: 1 } : { refused: "body-dropped" };
+}
+
+function judgeDiscard({ state, leased }: EventRow): Outcome {
+  if (state !== "dead" && state !== "pending") return { refused: "ended" };
+  if (state === "pending" && leased) return { refused: "leased" };
+  return { pending: state === "pending" ? -1 : 0 };
+}

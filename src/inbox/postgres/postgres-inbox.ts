@@ -1,0 +1,231 @@
+import { randomUUID } from "node:crypto";
+import type { Random } from "../../core/backoff.ts";
+import { type Clock, systemClock } from "../../core/clock.ts";
+import { ServiceBotError } from "../../errors.ts";
+import type { InboxAdmin } from "../admin.ts";
+import type {
+  Claim,
+  CursorMove,
+  DeadLetter,
+  Inbox,
+  InboxCapabilities,
+  InboxStats,
+  NewEvent,
+  PutResult,
+  Retention,
+  Source,
+  StepStart,
+} from "../inbox.ts";
+import { postgresAdmin } from "./admin.ts";
+import { Backlog } from "./backlog.ts";
+import { Batches } from "./batches.ts";
+import { Claims } from "./claims.ts";
+import type { Database } from "./database.ts";
+import { Lanes } from "./lanes.ts";
+import { migrate } from "./migrate.ts";
+import { asUnusable, type OpenOptions, openDatabase } from "./open.ts";
+import { Reports } from "./reports.ts";
+import { Sweeper } from "./retention.ts";
+import { Steps } from "./steps.ts";
+import { WakeUps } from "./wake-ups.ts";
+
+export interface PostgresInboxOptions extends OpenOptions {
+  /** For the waits of this process; leases are on the database's clock alone. */
+  readonly clock?: Clock | undefined;
+  readonly random?: Random | undefined;
+  /** How many events may be pending before `put` refuses more (INBOX_FULL). Default 100,000. */
+  readonly maxBacklog?: number | undefined;
+}
+
+/** What is ready and cannot be claimed, again and again, is looked at again after this, in milliseconds. */
+const TAKEN_WAIT_MS = 50;
+
+/** The inbox in a PostgreSQL database. */
+export class PostgresInbox implements Inbox {
+  readonly capabilities: InboxCapabilities = { shared: true, guardsDisk: false };
+  readonly admin: InboxAdmin;
+  readonly #database: Database;
+  readonly #backlog: Backlog;
+  readonly #batches: Batches;
+  readonly #claims: Claims;
+  readonly #lanes: Lanes;
+  readonly #steps: Steps;
+  readonly #reports: Reports;
+  readonly #sweeper: Sweeper;
+  readonly #wakeUps: WakeUps;
+  readonly #listeners = new Set<() => void>();
+  /** True when the last answer was that something is ready. */
+  #saidReady = false;
+  /** True when nothing could be claimed although something was ready: somebody else is at it. */
+  #taken = false;
+
+  /** @throws {ServiceBotError} DRIVER_MISSING, INBOX_TOO_NEW, INBOX_UNUSABLE */
+  static async open(options: PostgresInboxOptions): Promise<PostgresInbox> {
+    const database = await openDatabase(options);
+    try {
+      await migrate(database);
+      const inbox = new PostgresInbox(database, options);
+      await inbox.#backlog.recount();
+      inbox.#wakeUps.start();
+      return inbox;
+    } catch (error) {
+      await database.close();
+      throw asUnusable(error);
+    }
+  }
+
+  private constructor(database: Database, options: PostgresInboxOptions) {
+    const { clock = systemClock, random, maxBacklog = 100_000 } = options;
+    const id = randomUUID();
+    this.#database = database;
+    this.#batches = new Batches(database);
+    this.#claims = new Claims(database, id);
+    this.#lanes = new Lanes(database, id);
+    this.#steps = new Steps(database, id);
+    this.#reports = new Reports(database);
+    this.#sweeper = new Sweeper(database);
+    this.#backlog = new Backlog(maxBacklog, () => this.#reports.backlog());
+    this.#wakeUps = new WakeUps({
+      database,
+      id,
+      clock,
+      random,
+      onWake: (why) => {
+        this.#backlog.othersMayHaveChangedIt(why === "time");
+        this.#announce();
+      },
+    });
+    this.admin = postgresAdmin(database, (pending) => {
+      this.#backlog.add(pending);
+      this.#announceToAll();
+    });
+  }
+
+  async put(
+    events: readonly NewEvent[],
+    source: Source,
+    cursors: readonly CursorMove[] = [],
+  ): Promise<PutResult> {
+    if (this.#backlog.mayBeFull) await this.#refuseWhenFull(events);
+    const result = await this.#backlog.watch(this.#batches.put(events, source, cursors));
+    const waiting = result.stored.length - result.unusable;
+    this.#backlog.add(waiting);
+    if (waiting > 0) this.#announceToAll();
+    return result;
+  }
+
+  async claim(limit: number, leaseMs: number): Promise<readonly Claim[]> {
+    const claims = await this.#claims.claim(limit, leaseMs);
+    this.#taken = claims.length === 0 && this.#saidReady;
+    return claims;
+  }
+
+  extend(claims: readonly Claim[], leaseMs: number): Promise<readonly Claim[]> {
+    return this.#lanes.extend(claims, leaseMs);
+  }
+
+  complete(claim: Claim): Promise<boolean> {
+    return this.#end(claim);
+  }
+
+  bury(claim: Claim, error: string): Promise<boolean> {
+    return this.#end(claim, error);
+  }
+
+  retry(claim: Claim, delayMs: number, error: string): Promise<boolean> {
+    return this.#lanes.retry(claim, delayMs, error);
+  }
+
+  release(claim: Claim, delayMs: number, error?: string): Promise<boolean> {
+    return this.#lanes.release(claim, delayMs, error);
+  }
+
+  async nextReadyIn(): Promise<number | undefined> {
+    const ms = await this.#lanes.nextReadyIn();
+    this.#saidReady = ms === 0;
+    return ms === 0 && this.#taken ? TAKEN_WAIT_MS : ms;
+  }
+
+  heal(): Promise<number> {
+    return this.#lanes.heal();
+  }
+
+  sweep(keep: Retention): Promise<boolean> {
+    return this.#sweeper.sweep(keep);
+  }
+
+  beginStep(claim: Claim, name: string, request: string): Promise<StepStart | undefined> {
+    return this.#steps.begin(claim, name, request);
+  }
+
+  restartStep(claim: Claim, name: string, request: string): Promise<boolean> {
+    return this.#steps.restart(claim, name, request);
+  }
+
+  finishStep(claim: Claim, name: string, result: string, ref?: string): Promise<boolean> {
+    return this.#steps.finish(claim, name, result, ref);
+  }
+
+  dropStep(claim: Claim, name: string): Promise<boolean> {
+    return this.#steps.drop(claim, name);
+  }
+
+  claimedRefs(refs: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.#steps.claimed(refs);
+  }
+
+  cursor(name: string): Promise<string | undefined> {
+    return this.#reports.cursor(name);
+  }
+
+  webhookTypes(): Promise<ReadonlySet<string>> {
+    return this.#reports.webhookTypes();
+  }
+
+  stats(): Promise<InboxStats> {
+    return this.#reports.stats();
+  }
+
+  deadLetters(limit: number): Promise<readonly DeadLetter[]> {
+    return this.#reports.deadLetters(limit);
+  }
+
+  ping(): Promise<void> {
+    return this.#reports.ping();
+  }
+
+  onReady(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    await this.#wakeUps.close();
+    await this.#database.close();
+  }
+
+  async #end(claim: Claim, error?: string): Promise<boolean> {
+    const ended = await this.#backlog.watch(this.#lanes.end(claim, error));
+    if (ended) this.#backlog.add(-1);
+    return ended;
+  }
+
+  /** What is known already adds nothing, and a refusal would only have it sent once more. */
+  async #refuseWhenFull(events: readonly NewEvent[]): Promise<void> {
+    const pending = await this.#backlog.recount();
+    if (!this.#backlog.mayBeFull || (await this.#batches.allKnown(events))) return;
+    throw new ServiceBotError(
+      "INBOX_FULL",
+      `${pending} events wait to be handled, and the limit is ${this.#backlog.most}.`,
+    );
+  }
+
+  #announceToAll(): void {
+    this.#announce();
+    this.#wakeUps.tell();
+  }
+
+  #announce(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}

