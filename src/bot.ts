@@ -3,6 +3,7 @@ import { HANDLER_WAIT_MS } from "./client/budget.ts";
 import { Client } from "./client/client.ts";
 import { type Config, loadConfig } from "./config.ts";
 import { type Clock, steadyClock, systemClock } from "./core/clock.ts";
+import { secretsOf, showDatabase } from "./core/database-address.ts";
 import type { HandlerOptions } from "./core/job.ts";
 import { createLogger, type Logger } from "./core/logger.ts";
 import { requireNode } from "./core/node-version.ts";
@@ -79,7 +80,7 @@ export class Bot {
   /**
    * Opens the inbox, listens, polls and dispatches. Resolves once the port is bound.
    *
-   * @throws {ServiceBotError} CONFIG_INVALID, NODE_TOO_OLD, INBOX_IN_USE, INBOX_TOO_NEW,
+   * @throws {ServiceBotError} CONFIG_INVALID, NODE_TOO_OLD, DRIVER_MISSING, INBOX_IN_USE, INBOX_TOO_NEW,
    *   INBOX_UNUSABLE, ADDRESS_IN_USE, ALREADY_STARTED, unless the bot owns the process
    */
   async start(options: StartOptions = {}): Promise<void> {
@@ -233,7 +234,7 @@ async function assemble(
 ): Promise<Parts> {
   const wall = options.clock ?? systemClock;
   const clock = options.clock ?? steadyClock();
-  const secrets = [config.apiKey, ...config.webhookSecrets];
+  const secrets = [config.apiKey, ...config.webhookSecrets, ...secretsOf(config.database)];
   const log = options.logger ?? createLogger({ level: config.logLevel, secrets });
   const laneOf = safeLane(options.lane ?? defaultLane, log);
   const client = makeClient(config, options, clock, log);
@@ -310,10 +311,18 @@ function makeClient(config: Config, options: BotOptions, clock: Clock, log: Logg
 }
 
 async function openInbox(config: Config, options: BotOptions, clock: Clock): Promise<Inbox> {
+  const { database, databaseSchema: schema } = config;
+  if (database.kind === "postgres") {
+    const { PostgresInbox } = await import("./inbox/postgres/postgres-inbox.ts");
+    const { random, maxBacklog } = options;
+    // A test that stops the clock stops the leases with it; else they are on the database's.
+    const now = options.clock && (() => clock.now());
+    return await PostgresInbox.open({ url: database.url, schema, clock, now, random, maxBacklog });
+  }
   // Loaded late: the native binding must not be touched before the version of Node was checked.
   const { SqliteInbox } = await import("./inbox/sqlite/sqlite-inbox.ts");
   return new SqliteInbox({
-    file: config.databaseFile,
+    file: database.file,
     clock,
     ...(options.maxBacklog === undefined ? {} : { maxBacklog: options.maxBacklog }),
     ...(options.minFreeBytes === undefined ? {} : { minFreeBytes: options.minFreeBytes }),
@@ -387,7 +396,7 @@ async function answers(inbox: Inbox): Promise<boolean> {
 }
 
 function readyLine(config: Config, url: string | undefined): Record<string, unknown> {
-  const { delivery, webhookPath, databaseFile, baseUrl } = config;
+  const { delivery, webhookPath, database, baseUrl } = config;
   const webhook = url === undefined || delivery === "polling" ? undefined : `${url}${webhookPath}`;
-  return { url, webhook, delivery, platform: baseUrl, database: databaseFile };
+  return { url, webhook, delivery, platform: baseUrl, database: showDatabase(database) };
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { originProblem, tokenProblem } from "./core/access.ts";
+import { type DatabaseAddress, databaseProblem, readDatabase } from "./core/database-address.ts";
 import { type LogLevel, logLevels } from "./core/logger.ts";
 import { ConfigError } from "./errors.ts";
 
@@ -22,8 +23,10 @@ export interface Config {
   readonly port: number;
   /** WEBHOOK_PATH, default `/webhook`. */
   readonly webhookPath: string;
-  /** DATABASE_URL as a path (or `:memory:`), default `data/bot.db`. */
-  readonly databaseFile: string;
+  /** DATABASE_URL, default the file `data/bot.db`. */
+  readonly database: DatabaseAddress;
+  /** DATABASE_SCHEMA, default `service_bot`: where the tables are in PostgreSQL. */
+  readonly databaseSchema: string;
   /** POLL_INTERVAL_MS, default 4000: between two reads of the log while polling. */
   readonly pollIntervalMs: number;
   /** AUDIT_INTERVAL_MS, default 60,000: between two reads while the webhook is healthy. */
@@ -52,8 +55,9 @@ export interface ConfigOverrides {
   readonly host?: string;
   readonly port?: number;
   readonly webhookPath?: string;
-  /** `file:relative`, `file:/absolute` or `file::memory:`. */
+  /** `file:relative`, `file:/absolute`, `file::memory:` or `postgres://…`. */
   readonly databaseUrl?: string;
+  readonly databaseSchema?: string;
   readonly pollIntervalMs?: number;
   readonly auditIntervalMs?: number;
   readonly silenceMs?: number;
@@ -74,6 +78,7 @@ const variables: { readonly [K in keyof ConfigOverrides]-?: string } = {
   port: "PORT",
   webhookPath: "WEBHOOK_PATH",
   databaseUrl: "DATABASE_URL",
+  databaseSchema: "DATABASE_SCHEMA",
   pollIntervalMs: "POLL_INTERVAL_MS",
   auditIntervalMs: "AUDIT_INTERVAL_MS",
   silenceMs: "SILENCE_MS",
@@ -90,7 +95,9 @@ const variables: { readonly [K in keyof ConfigOverrides]-?: string } = {
  */
 const LEAST_REQUESTS = 5;
 
-const DATABASE_FILE = "data/bot.db";
+const DATABASE: DatabaseAddress = { kind: "sqlite", file: "data/bot.db" };
+
+const DATABASE_SCHEMA = "service_bot";
 
 /**
  * Reads the configuration: options first, then the environment, then the defaults.
@@ -112,7 +119,7 @@ export function loadConfig(
     host: read.value("host", z.string(), "127.0.0.1"),
     port: read.value("port", integer(0, 65_535), 3000),
     webhookPath: read.value("webhookPath", path, "/webhook"),
-    databaseFile: read.value("databaseUrl", database, DATABASE_FILE),
+    ...readDatabaseFrom(read),
     pollIntervalMs: read.value("pollIntervalMs", interval, 4_000),
     auditIntervalMs: read.value("auditIntervalMs", interval, 60_000),
     silenceMs: read.value("silenceMs", interval, 45_000),
@@ -126,16 +133,25 @@ export function loadConfig(
   return config;
 }
 
+type DatabaseConfig = Pick<Config, "database" | "databaseSchema">;
+
 /**
- * DATABASE_URL as a path, for tools that need nothing else.
+ * Where the inbox is, for tools that need nothing else.
  *
  * @throws {ConfigError} CONFIG_INVALID
  */
-export function loadDatabaseFile(env: Readonly<Record<string, string | undefined>>): string {
+export function loadDatabase(env: Readonly<Record<string, string | undefined>>): DatabaseConfig {
   const read = readerOf(env, {});
-  const file = read.value("databaseUrl", database, DATABASE_FILE);
+  const config = readDatabaseFrom(read);
   if (read.problems.length > 0) throw new ConfigError(read.problems);
-  return file;
+  return config;
+}
+
+function readDatabaseFrom(read: Reader): DatabaseConfig {
+  return {
+    database: read.value("databaseUrl", database, DATABASE),
+    databaseSchema: read.value("databaseSchema", schemaName, DATABASE_SCHEMA),
+  };
 }
 
 function readerOf(
@@ -251,15 +267,12 @@ function checked(problemOf: (text: string) => string | undefined): z.ZodType<str
   });
 }
 
-const database: z.ZodType<string, string> = z.string().transform((text, context) => {
-  if (/^postgres(ql)?:/.test(text)) {
-    context.addIssue(
-      "names PostgreSQL, which this version does not have yet: use file:data/bot.db",
-    );
-  } else if (!/^file:./.test(text)) {
-    context.addIssue("must be file:relative/path.db or file:/absolute/path.db");
-  } else if (/^file:\/\//.test(text)) {
-    context.addIssue("must be a path after file:, without the two slashes of a web address");
-  }
-  return text.replace(/^file:/, "");
-});
+const database: z.ZodType<DatabaseAddress, string> =
+  checked(databaseProblem).transform(readDatabase);
+
+/** As PostgreSQL takes it without quotes, and none of its own. */
+const schemaName: z.ZodType<string, string> = checked((text) =>
+  /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/.test(text)
+    ? undefined
+    : "must be a name of lower-case letters, digits and _, of 63 at most, that does not begin with pg_",
+);

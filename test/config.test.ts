@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, expectTypeOf, test } from "vitest";
-import { type Config, type ConfigOverrides, loadConfig, loadDatabaseFile } from "../src/config.ts";
+import { type Config, type ConfigOverrides, loadConfig, loadDatabase } from "../src/config.ts";
 import { ConfigError } from "../src/errors.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -40,7 +40,8 @@ describe("defaults", () => {
       host: "127.0.0.1",
       port: 3000,
       webhookPath: "/webhook",
-      databaseFile: "data/bot.db",
+      database: { kind: "sqlite", file: "data/bot.db" },
+      databaseSchema: "service_bot",
       pollIntervalMs: 4_000,
       auditIntervalMs: 60_000,
       silenceMs: 45_000,
@@ -103,9 +104,23 @@ describe("each variable is read", () => {
     ["PORT", "65535", { port: 65_535 }],
     ["WEBHOOK_PATH", "/", { webhookPath: "/" }],
     ["WEBHOOK_PATH", "/hooks/service-bot", { webhookPath: "/hooks/service-bot" }],
-    ["DATABASE_URL", "file:other/bot.db", { databaseFile: "other/bot.db" }],
-    ["DATABASE_URL", "file:/var/lib/bot.db", { databaseFile: "/var/lib/bot.db" }],
-    ["DATABASE_URL", "file::memory:", { databaseFile: ":memory:" }],
+    ...["other/bot.db", "/var/lib/bot.db", ":memory:"].map(
+      (file): [string, string, Partial<Config>] => [
+        "DATABASE_URL",
+        `file:${file}`,
+        { database: { kind: "sqlite", file } },
+      ],
+    ),
+    ...[
+      "postgres://localhost/bot",
+      "postgresql://me:p%40ss@db.example:6432/bot?sslmode=require",
+      "postgres:///bot?host=/var/run/postgresql",
+    ].map((url): [string, string, Partial<Config>] => [
+      "DATABASE_URL",
+      url,
+      { database: { kind: "postgres", url } },
+    ]),
+    ["DATABASE_SCHEMA", "bot_2", { databaseSchema: "bot_2" }],
     ["POLL_INTERVAL_MS", "50", { pollIntervalMs: 50 }],
     ["AUDIT_INTERVAL_MS", "50", { auditIntervalMs: 50 }],
     ["SILENCE_MS", "50", { silenceMs: 50 }],
@@ -163,8 +178,16 @@ describe("what cannot be used is told by the variable's name", () => {
     ["DATABASE_URL", "file:"],
     ["DATABASE_URL", "file:///var/lib/bot.db"],
     ["DATABASE_URL", "mysql://localhost/bot"],
-    ["DATABASE_URL", "postgres://localhost/bot"],
-    ["DATABASE_URL", "postgresql://localhost/bot"],
+    ["DATABASE_URL", "postgres://localhost"],
+    ["DATABASE_URL", "postgres://localhost/"],
+    ["DATABASE_URL", "postgres:///bot"],
+    ["DATABASE_URL", "postgres://me:p@ss/word@localhost/bot"],
+    ["DATABASE_URL", "postgres://me:50%@localhost/bot"],
+    ["DATABASE_URL", "postgresql://localhost/bot?sslmode=maybe"],
+    ["DATABASE_SCHEMA", "Bot"],
+    ["DATABASE_SCHEMA", "pg_bot"],
+    ["DATABASE_SCHEMA", 'bot"; DROP SCHEMA public; --'],
+    ["DATABASE_SCHEMA", "a".repeat(64)],
     ["POLL_INTERVAL_MS", "49"],
     ["POLL_INTERVAL_MS", "4s"],
     ["POLL_INTERVAL_MS", "2147483648"],
@@ -264,7 +287,7 @@ describe("secrets", () => {
           SERVICE_BASE_URL: `https://me:${other}@platform.example`,
           SERVICE_API_KEY: `${key} ${key}`,
           SERVICE_WEBHOOK_SECRET: `${one},whsec_${one.slice(0, 7)},${other}`,
-          DATABASE_URL: `postgres://me:${other}@db.example/bot`,
+          DATABASE_URL: `postgres://me:${other}@db.example`,
         });
         expect(error.problems.length).toBeGreaterThanOrEqual(6);
         const told = `${error.message}${JSON.stringify(error)}${error.stack}`;
@@ -291,6 +314,7 @@ describe("options", () => {
     port: 8080,
     webhookPath: "/other",
     databaseUrl: "file::memory:",
+    databaseSchema: "other",
     pollIntervalMs: 100,
     auditIntervalMs: 200,
     silenceMs: 300,
@@ -304,7 +328,7 @@ describe("options", () => {
   const expected = {
     ...same,
     webhookSecrets: ["whsec_from_options"],
-    databaseFile: ":memory:",
+    database: { kind: "sqlite", file: ":memory:" },
   } satisfies Config;
 
   test("are enough by themselves", () => {
@@ -371,13 +395,15 @@ test("variables that are nobody's are nobody's business", () => {
 
 describe("the database alone", () => {
   test("needs no other variable", () => {
-    expect(loadDatabaseFile({})).toBe("data/bot.db");
-    expect(loadDatabaseFile({ DATABASE_URL: " " })).toBe("data/bot.db");
-    expect(loadDatabaseFile({ DATABASE_URL: "file:/srv/bot.db" })).toBe("/srv/bot.db");
+    const standard = { kind: "sqlite", file: "data/bot.db" };
+    expect(loadDatabase({})).toEqual({ database: standard, databaseSchema: "service_bot" });
+    expect(loadDatabase({ DATABASE_URL: " " }).database).toEqual(standard);
+    const own = { kind: "sqlite", file: "/srv/bot.db" };
+    expect(loadDatabase({ DATABASE_URL: "file:/srv/bot.db" }).database).toEqual(own);
   });
 
   test("is checked like the whole", () => {
-    expect(() => loadDatabaseFile({ DATABASE_URL: "bot.db" })).toThrow(
+    expect(() => loadDatabase({ DATABASE_URL: "bot.db" })).toThrow(
       expect.objectContaining({
         code: "CONFIG_INVALID",
         message: expect.stringContaining("file:"),

@@ -1,4 +1,5 @@
-import { loadDatabaseFile } from "../../config.ts";
+import { loadDatabase } from "../../config.ts";
+import type { AttachedInbox } from "../../inbox/attached.ts";
 import { readDotEnv } from "../dot-env.ts";
 import { type Command, UsageError } from "../usage.ts";
 import type { Action } from "./action.ts";
@@ -28,10 +29,7 @@ export const inbox: Command = {
     }
     const work = action(rest);
     readDotEnv();
-    const file = loadDatabaseFile(process.env);
-    // Loaded late: the other commands need no database.
-    const { attachInbox } = await import("../../inbox/sqlite/attach.ts");
-    const attached = attachInbox(file);
+    const attached = await attach();
     try {
       return await work(attached);
     } finally {
@@ -39,3 +37,14 @@ export const inbox: Command = {
     }
   },
 };
+
+/** The stores are loaded late: the other commands need none. */
+async function attach(): Promise<AttachedInbox> {
+  const { database, databaseSchema: schema } = loadDatabase(process.env);
+  if (database.kind === "postgres") {
+    const { attachPostgres } = await import("../../inbox/postgres/attach.ts");
+    return await attachPostgres({ url: database.url, schema });
+  }
+  const { attachInbox } = await import("../../inbox/sqlite/attach.ts");
+  return attachInbox(database.file);
+}

@@ -63,7 +63,7 @@ export class Database implements Queries {
     const { driver, url, schema, timeoutMs = TIMEOUT_MS, connections = CONNECTIONS } = options;
     this.#options = options;
     this.#settings = {
-      connectionString: url,
+      connectionString: withStrictTls(url),
       application_name: `service-bot ${schema}`,
       connectionTimeoutMillis: timeoutMs,
       query_timeout: timeoutMs,
@@ -162,6 +162,19 @@ export class Database implements Queries {
     if (now === undefined) this.#texts.set(text, made);
     return made;
   }
+}
+
+/**
+ * The driver takes three modes of TLS, which other programs mean less strictly, as the strictest one, and
+ * warns of that. It is said to it as it is meant.
+ */
+function withStrictTls(url: string): string {
+  const parsed = new URL(url);
+  const { searchParams } = parsed;
+  if (searchParams.has("uselibpqcompat")) return url;
+  if (!/^(prefer|require|verify-ca)$/.test(searchParams.get("sslmode") ?? "")) return url;
+  searchParams.set("sslmode", "verify-full");
+  return parsed.href;
 }
 
 /** What the server says has a code of five characters, and the connection goes on after it. */

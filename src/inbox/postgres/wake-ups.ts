@@ -31,7 +31,8 @@ const TELL_MS = 100;
 /** The waits before the connection is made again, in milliseconds. */
 const RECONNECT = { baseMs: 200, maxMs: 5_000, factor: 2 };
 
-const TELL = "SELECT pg_notify($1, $2)";
+/** Takes the channel, which is the schema, and who tells. */
+export const TELL = "SELECT pg_notify($1, $2)";
 
 /** Held by each process that has the inbox open, as long as its connection lives. */
 const PRESENT = "SELECT pg_advisory_lock_shared(1936876643, hashtext($1)), pg_backend_pid() AS pid";
@@ -113,7 +114,7 @@ export class WakeUps {
     const { signal } = this.#closing;
     let failures = 0;
     while (!signal.aborted && !this.#deaf) {
-      const heard = await this.#listen();
+      const heard = await this.#listen().catch(() => false);
       failures = heard ? 1 : failures + 1;
       await sleep(background(clock), backoff(RECONNECT, failures, random), signal);
     }

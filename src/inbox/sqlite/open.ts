@@ -78,8 +78,7 @@ function takeLock(file: string): Database {
     throw new ServiceBotError(
       "INBOX_IN_USE",
       `Another process uses ${file}. A SQLite file serves one bot process: stop the other one, or set ` +
-        "DATABASE_URL to a file of this one's own. Several processes on one inbox need PostgreSQL " +
-        "(postgres://), which comes with a later version.",
+        "DATABASE_URL to a file of this one's own, or to a database in PostgreSQL (postgres://…).",
     );
   }
 }
