@@ -94,15 +94,22 @@ interface ClaimRow {
 export class Claims {
   readonly #database: Database;
   readonly #owner: string;
+  #foundNothing = false;
 
   constructor(database: Database, owner: string) {
     this.#database = database;
     this.#owner = owner;
   }
 
+  /** True when no lane was ready, or somebody else had them all, when it was last asked. */
+  get foundNothing(): boolean {
+    return this.#foundNothing;
+  }
+
   async claim(limit: number, leaseMs: number): Promise<Claim[]> {
     const values = [limit, this.#owner, leaseMs];
     const rows = await this.#database.rows<ClaimRow>(CLAIM, values);
+    this.#foundNothing = rows.length === 0;
     const admitted = await this.#admitOne(rows.filter(isSuspect), leaseMs);
     for (const { key, fence } of rows.filter(({ seq }) => seq === null)) {
       await this.#mend(key, fence);

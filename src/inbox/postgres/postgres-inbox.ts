@@ -116,7 +116,8 @@ export class PostgresInbox implements Inbox {
 
   async claim(limit: number, leaseMs: number): Promise<readonly Claim[]> {
     const claims = await this.#claims.claim(limit, leaseMs);
-    this.#taken = claims.length === 0 && this.#saidReady;
+    this.#taken = this.#saidReady && this.#claims.foundNothing;
+    this.#saidReady = false;
     return claims;
   }
 
@@ -226,6 +227,7 @@ export class PostgresInbox implements Inbox {
   }
 
   #announce(): void {
+    this.#taken = false;
     for (const listener of this.#listeners) listener();
   }
 }

@@ -64,10 +64,15 @@ export class InboxModel {
 
   /** The claim of an event that may be what ends the process. */
   #suspect: number | undefined;
+  /** Claims below this number were made by a process that is gone. */
+  #gone = 0;
+  readonly #shared: boolean;
 
-  constructor(now: number, maxBacklog: number) {
+  /** @param shared whether other processes may use it, so that one that opens it ends no leases */
+  constructor(now: number, maxBacklog: number, shared: boolean) {
     this.now = now;
     this.maxBacklog = maxBacklog;
+    this.#shared = shared;
   }
 
   /** Full, for anything that is not known already. */
@@ -120,7 +125,7 @@ export class InboxModel {
     if (head === undefined) throw new Error(`${lane} has nothing to claim`);
     // Of those that have crashed twice, one at a time.
     if (head.crashes >= 2) {
-      if (this.#suspect !== undefined && this.holds(this.#suspect)) {
+      if (this.#suspect !== undefined && this.#isLeased(this.#suspect)) {
         state.readyAt = this.now + SUSPECT_WAIT_MS;
         return undefined;
       }
@@ -197,8 +202,10 @@ export class InboxModel {
     });
   }
 
-  /** The process died: nobody holds anything, and what was held is ready. */
+  /** The process died. Where there is no other one, nobody holds anything, and what was held is ready. */
   recover(): void {
+    this.#gone = this.claims.length;
+    if (this.#shared) return;
     this.#suspect = undefined;
     for (const lane of this.lanes.values()) {
       if (lane.holder === undefined) continue;
@@ -210,6 +217,11 @@ export class InboxModel {
   }
 
   holds(claim: number): boolean {
+    return claim >= this.#gone && this.#isLeased(claim);
+  }
+
+  /** True while nobody else has taken the lane over, be its process alive or not. */
+  #isLeased(claim: number): boolean {
     const lane = this.claims[claim]?.lane;
     return lane !== undefined && this.lanes.get(lane)?.holder === claim;
   }

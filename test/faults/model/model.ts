@@ -38,8 +38,8 @@ export async function compareWithModel(options: ModelRuns): Promise<number> {
 
 async function runOnce(list: Iterable<Command>, open: OpenStore): Promise<number> {
   const clock = new ManualClock(START);
-  const model = new InboxModel(START, MAX_BACKLOG);
   const store = await open({ clock, maxBacklog: MAX_BACKLOG });
+  const model = new InboxModel(START, MAX_BACKLOG, store.inbox.capabilities.shared);
   const world: World = { store, clock, claims: [], executed: 0 };
   try {
     await fc.asyncModelRun(() => ({ model, real: world }), list);

@@ -1,0 +1,38 @@
+import pg from "pg";
+import { PostgresInbox } from "../../../src/inbox/postgres/postgres-inbox.ts";
+import type { Place } from "../../support/postgres/open.ts";
+import type { OpenStore } from "./world.ts";
+
+const TABLES = ["event", "lane", "attempt", "step", "cursor", "webhook_type"];
+
+/** Inboxes in one schema of a PostgreSQL server, one after the other: each begins with empty tables. */
+export async function postgresStoreAt(
+  place: Place,
+): Promise<{ readonly open: OpenStore; close(): Promise<void> }> {
+  const client = new pg.Client(place.url);
+  await client.connect();
+  const tables = TABLES.map((table) => `${place.schema}.${table}`);
+  const empty = `TRUNCATE ${tables}; UPDATE ${place.schema}.suspect SET lane = NULL, fence = NULL`;
+  const open: OpenStore = async ({ clock, maxBacklog }) => {
+    const options = { ...place, clock, now: () => clock.now(), maxBacklog };
+    // The first one makes the schema.
+    await (await PostgresInbox.open(options)).close();
+    await client.query(empty);
+    let inbox = await PostgresInbox.open(options);
+    return {
+      get inbox() {
+        return inbox;
+      },
+      async reopen() {
+        await inbox.close();
+        inbox = await PostgresInbox.open(options);
+      },
+      async strand(lane) {
+        const idle = `UPDATE ${place.schema}.lane SET ready_at = NULL, pending = 0 WHERE key = $1`;
+        await client.query(idle, [lane]);
+      },
+      close: () => inbox.close(),
+    };
+  };
+  return { open, close: () => client.end() };
+}
