@@ -1,0 +1,214 @@
+import pg from "pg";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { Claim } from "../../../src/inbox/inbox.ts";
+import { ManualClock } from "../../../src/testing/manual-clock.ts";
+import { first } from "../../support/first.ts";
+import { message, messages } from "../../support/inbox-events.ts";
+import { emptyPlace, openAt } from "../../support/postgres/open.ts";
+
+const LEASE = 30_000;
+
+/** Two processes on one inbox, on a clock that stands still. */
+async function two() {
+  const place = await emptyPlace();
+  const clock = new ManualClock(1_800_000_000_000);
+  const options = { now: () => clock.now(), clock };
+  const one = await openAt(place, options);
+  return { place, clock, one, other: await openAt(place, options) };
+}
+
+const numbers = (n: number) => Array.from({ length: n }, (_, i) => i + 1);
+
+describe("two processes on one inbox", () => {
+  test("never have the same lane, and together have all of them", async () => {
+    const { one, other } = await two();
+    const events = numbers(200).map((n) => message(String(n), `c${n}`));
+    await one.put(events, "webhook");
+    const rounds = await Promise.all(
+      numbers(40).map((n) => (n % 2 === 0 ? one : other).claim(10, LEASE)),
+    );
+    const claimed = rounds.flat().map(({ id }) => id);
+    expect(new Set(claimed).size).toBe(claimed.length);
+    // What one of them had locked while the others looked is there for the next.
+    for (const rest of [await one.claim(200, LEASE), await other.claim(200, LEASE)]) {
+      claimed.push(...rest.map(({ id }) => id));
+    }
+    expect(new Set(claimed).size).toBe(200);
+    expect(claimed).toHaveLength(200);
+  });
+
+  test("take no more lanes than they ask for, however many there are", async () => {
+    const { one } = await two();
+    await one.put(
+      numbers(500).map((n) => message(String(n), `c${n}`)),
+      "webhook",
+    );
+    expect(await one.claim(7, LEASE)).toHaveLength(7);
+  });
+
+  test("do not write each other's claims", async () => {
+    const { one, other, clock } = await two();
+    await one.put(messages("1"), "webhook");
+    const lost = first(await one.claim(1, LEASE));
+    expect(await other.complete(lost)).toBe(false);
+    await clock.advance(LEASE);
+    const held = first(await other.claim(1, LEASE));
+    expect(held).toMatchObject({ id: "1", attempt: 2, crashes: 1 });
+    expect(await one.complete(lost)).toBe(false);
+    expect(await one.beginStep(lost, "s", "")).toBeUndefined();
+    expect(await one.extend([lost], LEASE)).toEqual([]);
+    expect(await other.complete(held)).toBe(true);
+  });
+
+  test("let one event at a time run whose runs have crashed twice", async () => {
+    const { one, other, clock } = await two();
+    await one.put([message("1", "a"), message("2", "b"), message("3", "c")], "webhook");
+    for (let crashes = 0; crashes < 2; crashes++) {
+      expect(await one.claim(10, LEASE)).toHaveLength(3);
+      await clock.advance(LEASE);
+    }
+    const both = await Promise.all([one.claim(1, LEASE), other.claim(1, LEASE)]);
+    expect(both.flat()).toHaveLength(1);
+    await clock.advance(1_000);
+    const again = await Promise.all([one.claim(10, LEASE), other.claim(10, LEASE)]);
+    expect(again.flat()).toEqual([]);
+  });
+
+  test("start steps of an event once, whoever asks", async () => {
+    const { one } = await two();
+    await one.put(messages("1"), "webhook");
+    const claim = first(await one.claim(1, LEASE));
+    const begun = await Promise.all(numbers(5).map(() => one.beginStep(claim, "s", "r")));
+    expect(begun.filter((start) => start?.state === "new")).toHaveLength(1);
+    expect(begun.filter((start) => start?.state === "open")).toHaveLength(4);
+  });
+
+  test("fill one backlog: what the other has stored counts before anything is refused", async () => {
+    const place = await emptyPlace();
+    const [one, other] = [
+      await openAt(place, { maxBacklog: 3 }),
+      await openAt(place, { maxBacklog: 3 }),
+    ];
+    await one.put(messages("1", "2", "3"), "webhook");
+    await expect(one.put(messages("4"), "webhook")).rejects.toMatchObject({ code: "INBOX_FULL" });
+    for (const _ of numbers(3)) await other.complete(first(await other.claim(1, LEASE)));
+    expect(await one.put(messages("4"), "webhook")).toMatchObject({ stored: ["4"] });
+  });
+});
+
+describe("much at once", () => {
+  test("batches with the same events in any order never wait for each other in a circle", async () => {
+    const { place, one, other } = await two();
+    const deadlocks = await countDeadlocks(place.url);
+    for (const round of numbers(20)) {
+      const ids = numbers(60).map((n) => String(round * 1_000 + n));
+      const events = ids.map((id, n) => message(id, `c${n % 30}`));
+      const batches = numbers(8).map((n) =>
+        rotate(n % 2 === 0 ? events : events.toReversed(), n * 7),
+      );
+      const results = await Promise.all(
+        batches.map((batch, n) => (n % 2 === 0 ? one : other).put(batch, "webhook")),
+      );
+      expect(results.flatMap(({ stored }) => stored).sort()).toEqual(ids.sort());
+    }
+    expect(await deadlocks()).toBe(0);
+    expect(await one.heal()).toBe(0);
+  });
+
+  test("events that arrive while lanes are completed are neither lost nor stranded", async () => {
+    const place = await emptyPlace();
+    const inboxes = [await openAt(place), await openAt(place)];
+    const all = numbers(300);
+    const handled: string[] = [];
+    let storing = true;
+    const store = async () => {
+      for (const n of all) {
+        await inboxes[n % 2]?.put([message(String(n), `c${n % 5}`)], "webhook");
+      }
+      storing = false;
+    };
+    const handle = async (inbox: (typeof inboxes)[number]) => {
+      for (;;) {
+        const last = !storing;
+        const claims: readonly Claim[] = await inbox.claim(3, LEASE);
+        for (const claim of claims) handled.push(claim.id);
+        const ended = await Promise.all(claims.map((claim) => inbox.complete(claim)));
+        expect(ended.every(Boolean)).toBe(true);
+        if (last && claims.length === 0 && (await inbox.nextReadyIn()) === undefined) return;
+      }
+    };
+    await Promise.all([store(), ...inboxes.map(handle)]);
+    expect(handled.map(Number).sort((a, b) => a - b)).toEqual(all);
+    expect(await inboxes[0]?.heal()).toBe(0);
+    const [sums] = await look(
+      place.url,
+      `SELECT sum(pending)::integer AS pending FROM ${place.schema}.lane`,
+    );
+    expect(sums).toEqual({ pending: 0 });
+  });
+});
+
+test("what PostgreSQL cannot store comes back as it went in", async () => {
+  const inbox = await openAt(await emptyPlace());
+  const odd = "\0 \ud800 \u001a0000 🐟 \u001a";
+  const event = { ...message(`1${odd.replace("\ud800", "")}`), lane: odd, type: odd };
+  expect(await inbox.put([event], "webhook")).toMatchObject({ stored: [event.id] });
+  const claim = first(await inbox.claim(1, LEASE));
+  expect(claim).toMatchObject({ id: event.id, lane: odd, type: odd });
+  await inbox.beginStep(claim, odd, odd);
+  await inbox.finishStep(claim, odd, odd, odd);
+  expect(await inbox.claimedRefs([odd])).toEqual(new Set([odd]));
+  await inbox.bury(claim, odd);
+  expect(await inbox.admin.show(event.id)).toMatchObject({
+    error: odd,
+    history: [{ error: odd }],
+    steps: [{ name: odd, request: odd, result: odd, ref: odd }],
+  });
+  expect((await inbox.admin.list({ lane: odd })).events).toHaveLength(1);
+});
+
+test("a lane that was taken for an event that has ended meanwhile is mended", async () => {
+  const { place, one } = await two();
+  await one.put(messages("1", "2"), "webhook");
+  const done = `UPDATE ${place.schema}.event SET state = 'done', done_at = 1 WHERE id`;
+  await look(place.url, `${done} = '1'`);
+  expect(await one.claim(1, LEASE)).toMatchObject([{ id: "2" }]);
+  await one.put([message("3", "other")], "webhook");
+  await look(place.url, `${done} = '3'`);
+  expect(await one.claim(1, LEASE)).toEqual([]);
+  expect(
+    await look(
+      place.url,
+      `SELECT pending, ready_at FROM ${place.schema}.lane WHERE key = 'dm:other'`,
+    ),
+  ).toEqual([{ pending: 0, ready_at: null }]);
+});
+
+function rotate<T>(list: readonly T[], by: number): T[] {
+  return [...list.slice(by), ...list.slice(0, by)];
+}
+
+async function look(url: string, sql: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** How many deadlocks the server has seen from now on. */
+async function countDeadlocks(url: string): Promise<() => Promise<number>> {
+  const client = new pg.Client(url);
+  await client.connect();
+  onTestFinished(() => client.end());
+  const count = async () => {
+    const { rows } = await client.query(
+      "SELECT sum(deadlocks)::integer AS n FROM pg_stat_database WHERE datname = current_database()",
+    );
+    return Number(rows[0]?.n);
+  };
+  const before = await count();
+  return async () => (await count()) - before;
+}

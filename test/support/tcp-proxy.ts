@@ -1,0 +1,77 @@
+import { once } from "node:events";
+import {
+  type AddressInfo,
+  createConnection,
+  createServer,
+  type Server,
+  type Socket,
+} from "node:net";
+import { onTestFinished } from "vitest";
+
+/** A way to a server that can be broken. It is gone when the test has finished. */
+export class TcpProxy {
+  readonly port: number;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  #open = true;
+  #frozen = false;
+
+  private constructor(server: Server, target: number) {
+    this.#server = server;
+    this.port = (server.address() as AddressInfo).port;
+    server.on("connection", (near) => this.#join(near, target));
+    onTestFinished(() => {
+      this.cut();
+      server.close();
+    });
+  }
+
+  /** @param target the port of a server of this machine */
+  static async to(target: number): Promise<TcpProxy> {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    return new TcpProxy(server, target);
+  }
+
+  /** Connections end with a reset, and none is made. */
+  cut(): void {
+    this.#open = false;
+    for (const socket of this.#sockets) socket.resetAndDestroy();
+  }
+
+  /** Half-open: connections stay, and nothing that is written to them arrives any more. */
+  freeze(): void {
+    this.#frozen = true;
+    for (const socket of this.#sockets) socket.pause();
+  }
+
+  /** Connections are made again. Those that were frozen stay so. */
+  mend(): void {
+    this.#open = true;
+    this.#frozen = false;
+  }
+
+  /** Resolves once somebody connects. */
+  async connected(): Promise<void> {
+    await once(this.#server, "connection");
+  }
+
+  #join(near: Socket, target: number): void {
+    if (!this.#open) {
+      near.resetAndDestroy();
+      return;
+    }
+    const far = createConnection(target, "127.0.0.1");
+    for (const socket of [near, far]) {
+      this.#sockets.add(socket);
+      const other = socket === near ? far : near;
+      socket.on("error", () => undefined);
+      socket.on("data", (bytes) => other.write(bytes));
+      socket.on("close", () => {
+        this.#sockets.delete(socket);
+        if (!this.#frozen) other.destroy();
+      });
+      if (this.#frozen) socket.pause();
+    }
+  }
+}
