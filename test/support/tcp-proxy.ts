@@ -11,13 +11,15 @@ import { onTestFinished } from "vitest";
 /** A way to a server that can be broken. It is gone when the test has finished. */
 export class TcpProxy {
   readonly port: number;
-  readonly #server: Server;
+  readonly #rewrite: (bytes: Buffer) => Buffer;
   readonly #sockets = new Set<Socket>();
+  /** How many connections there were. */
+  made = 0;
   #open = true;
   #frozen = false;
 
-  private constructor(server: Server, target: number) {
-    this.#server = server;
+  private constructor(server: Server, target: number, rewrite: (bytes: Buffer) => Buffer) {
+    this.#rewrite = rewrite;
     this.port = (server.address() as AddressInfo).port;
     server.on("connection", (near) => this.#join(near, target));
     onTestFinished(() => {
@@ -26,11 +28,17 @@ export class TcpProxy {
     });
   }
 
-  /** @param target the port of a server of this machine */
-  static async to(target: number): Promise<TcpProxy> {
+  /**
+   * @param target the port of a server of this machine
+   * @param rewrite what becomes of the server's answers
+   */
+  static async to(
+    target: number,
+    rewrite: (bytes: Buffer) => Buffer = (bytes) => bytes,
+  ): Promise<TcpProxy> {
     const server = createServer().listen(0, "127.0.0.1");
     await once(server, "listening");
-    return new TcpProxy(server, target);
+    return new TcpProxy(server, target, rewrite);
   }
 
   /** Connections end with a reset, and none is made. */
@@ -51,22 +59,18 @@ export class TcpProxy {
     this.#frozen = false;
   }
 
-  /** Resolves once somebody connects. */
-  async connected(): Promise<void> {
-    await once(this.#server, "connection");
-  }
-
   #join(near: Socket, target: number): void {
     if (!this.#open) {
       near.resetAndDestroy();
       return;
     }
+    this.made += 1;
     const far = createConnection(target, "127.0.0.1");
     for (const socket of [near, far]) {
       this.#sockets.add(socket);
       const other = socket === near ? far : near;
       socket.on("error", () => undefined);
-      socket.on("data", (bytes) => other.write(bytes));
+      socket.on("data", (bytes) => other.write(socket === far ? this.#rewrite(bytes) : bytes));
       socket.on("close", () => {
         this.#sockets.delete(socket);
         if (!this.#frozen) other.destroy();

@@ -1,0 +1,207 @@
+import pg from "pg";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { attachPostgres } from "../../../src/inbox/postgres/attach.ts";
+import type { PostgresInbox } from "../../../src/inbox/postgres/postgres-inbox.ts";
+import { ManualClock } from "../../../src/testing/manual-clock.ts";
+import { first } from "../../support/first.ts";
+import { messages } from "../../support/inbox-events.ts";
+import { emptyPlace, openAt, type Place } from "../../support/postgres/open.ts";
+import { TcpProxy } from "../../support/tcp-proxy.ts";
+
+/** Counts how often an inbox says that there may be something to do, and lets a test wait for it. */
+function wakeUpsOf(inbox: PostgresInbox) {
+  let calls = 0;
+  const waiting = new Set<() => void>();
+  inbox.onReady(() => {
+    calls += 1;
+    for (const look of waiting) look();
+  });
+  return {
+    get calls() {
+      return calls;
+    },
+    /** Resolves once there were so many. */
+    reached: (n: number) =>
+      new Promise<void>((resolve) => {
+        const look = () => calls >= n && resolve();
+        waiting.add(look);
+        look();
+      }),
+  };
+}
+
+/** Resolves once so many processes listen: they are those that hold the lock of presence. */
+async function listening({ url, schema }: Place, processes: number): Promise<void> {
+  const { served, count, close } = await presence(url, schema);
+  onTestFinished(close);
+  while ((await count()) < processes) await served();
+}
+
+async function presence(url: string, schema: string) {
+  const client = new pg.Client(url);
+  await client.connect();
+  const count = async () => {
+    const { rows } = await client.query(
+      "SELECT count(*)::integer AS n FROM pg_stat_activity WHERE application_name = $1 AND query LIKE '%pg_advisory_lock_shared%'",
+      [`service-bot ${schema}`],
+    );
+    return Number(rows[0]?.n);
+  };
+  return { count, served: count, close: () => client.end() };
+}
+
+/** The same place by way of a proxy. */
+function through(place: Place, proxy: TcpProxy): Place {
+  const url = new URL(place.url);
+  url.port = String(proxy.port);
+  return { ...place, url: url.href };
+}
+
+const port = (place: Place) => Number(new URL(place.url).port);
+
+/** Of waits that are not what a test is about: they would be long. */
+const still = () => new ManualClock(1_800_000_000_000);
+
+describe("a process hears", () => {
+  test("that another one has stored something, and of its own once", async () => {
+    const place = await emptyPlace();
+    const one = await openAt(place, { clock: still() });
+    const other = await openAt(place, { clock: still() });
+    await listening(place, 2);
+    const [own, heard] = [wakeUpsOf(one), wakeUpsOf(other)];
+    await one.put(messages("1"), "webhook");
+    expect(own.calls).toBe(1);
+    await heard.reached(1);
+    expect(await other.claim(1, 1_000)).toMatchObject([{ id: "1" }]);
+    await other.put(messages("2"), "webhook");
+    await own.reached(2);
+    expect([own.calls, heard.calls]).toEqual([2, 2]);
+  });
+
+  test("what is decided beside it", async () => {
+    const place = await emptyPlace();
+    const bot = await openAt(place, { clock: still() });
+    await bot.put(messages("1"), "webhook");
+    await bot.bury(first(await bot.claim(1, 1_000)), "x");
+    await listening(place, 1);
+    const heard = wakeUpsOf(bot);
+    const attached = await attachPostgres(place);
+    expect(await attached.served()).toBe(true);
+    await attached.admin.retry("1");
+    await heard.reached(1);
+    expect(await bot.claim(1, 1_000)).toMatchObject([{ id: "1", attempt: 1 }]);
+    await bot.close();
+    while (await attached.served()) await attached.admin.stats();
+    await attached.close();
+  });
+
+  test("nothing, and looks by itself every few seconds", async () => {
+    const place = await emptyPlace();
+    const clock = still();
+    const bot = await openAt(place, { clock });
+    const heard = wakeUpsOf(bot);
+    await clock.advance(5_000);
+    expect(heard.calls).toBeGreaterThan(0);
+  });
+});
+
+describe("a connection that is lost", () => {
+  test("is made again, and what was missed meanwhile is looked for", async () => {
+    const place = await emptyPlace();
+    const proxy = await TcpProxy.to(port(place));
+    const bot = await openAt(through(place, proxy), { random: () => 0 });
+    const writer = await openAt(place, { clock: still() });
+    await listening(place, 2);
+    proxy.cut();
+    await writer.put(messages("1"), "webhook");
+    await expect(bot.put(messages("2"), "webhook")).rejects.toMatchObject({
+      code: "STORE_UNAVAILABLE",
+    });
+    await expect(bot.ping()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    const heard = wakeUpsOf(bot);
+    proxy.mend();
+    await heard.reached(1);
+    expect(await bot.claim(1, 1_000)).toMatchObject([{ id: "1" }]);
+    expect(await bot.put(messages("2"), "webhook")).toMatchObject({ stored: ["2"] });
+  });
+
+  test("without anybody saying so is noticed, for the heartbeat has no answer", async () => {
+    const place = await emptyPlace();
+    const proxy = await TcpProxy.to(port(place));
+    const clock = still();
+    const options = { clock, random: () => 0, timeoutMs: 300 };
+    const bot = await openAt(through(place, proxy), options);
+    const heard = wakeUpsOf(bot);
+    const writer = await openAt(place, { clock: still() });
+    await listening(place, 2);
+    proxy.freeze();
+    await expect(bot.ping()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    proxy.mend();
+    // A connection that was frozen stays so: only a new one is told of this.
+    const { made } = proxy;
+    await clock.advance(10_000);
+    while (proxy.made === made) await clock.advance(1);
+    // The server still has the session that nobody is at the other end of.
+    await listening(place, 3);
+    const before = heard.calls;
+    await writer.put(messages("1"), "webhook");
+    await heard.reached(before + 1);
+    expect(await bot.claim(1, 1_000)).toMatchObject([{ id: "1" }]);
+  });
+
+  test("with all others at once, by the server, loses nothing that was accepted", async () => {
+    const place = await emptyPlace();
+    const bot = await openAt(place);
+    const admin = new pg.Client(place.url);
+    await admin.connect();
+    onTestFinished(() => admin.end());
+    const accepted: string[] = [];
+    for (let n = 0; n < 60; n++) {
+      if (n % 10 === 5) {
+        await admin.query(
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1",
+          [`service-bot ${place.schema}`],
+        );
+      }
+      const stored = await bot.put(messages(String(n)), "webhook").catch(() => undefined);
+      accepted.push(...(stored?.stored ?? []));
+    }
+    expect(accepted.length).toBeGreaterThan(40);
+    const { rows } = await admin.query(`SELECT id FROM ${place.schema}.event`);
+    const kept = new Set(rows.map(({ id }) => id));
+    expect(accepted.filter((id) => !kept.has(id))).toEqual([]);
+  });
+});
+
+test("behind a pooler nothing is left in its sessions, and the inbox is looked at every second", async () => {
+  const place = await emptyPlace();
+  const proxy = await TcpProxy.to(port(place), withOtherPid);
+  const clock = still();
+  const bot = await openAt(through(place, proxy), { clock });
+  const admin = new pg.Client(place.url);
+  await admin.connect();
+  onTestFinished(() => admin.end());
+  const session = async () => {
+    const { rows } = await admin.query(
+      "SELECT query FROM pg_stat_activity WHERE application_name = $1 AND query LIKE '%pg_backend_pid%'",
+      [`service-bot ${place.schema}`],
+    );
+    return rows.length;
+  };
+  // The second connection is the one that would listen; it is given up.
+  while (proxy.made < 2 || (await session()) > 0) await bot.ping();
+  const heard = wakeUpsOf(bot);
+  for (let seconds = 1; seconds <= 3; seconds++) {
+    await clock.advance(1_000);
+    expect(heard.calls).toBe(seconds);
+  }
+  expect(proxy.made).toBe(2);
+  expect(await bot.put(messages("1"), "webhook")).toMatchObject({ stored: ["1"] });
+});
+
+/** As a pooler does it, which gives its clients keys of its own: K, the length, the process, the secret. */
+function withOtherPid(bytes: Buffer): Buffer {
+  const at = bytes.indexOf(Buffer.from([0x4b, 0, 0, 0, 12]));
+  if (at >= 0) bytes.writeInt32BE(bytes.readInt32BE(at + 5) + 1, at + 5);
+  return bytes;
+}
