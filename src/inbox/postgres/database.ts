@@ -21,8 +21,8 @@ export interface DatabaseOptions {
   readonly timeoutMs?: number | undefined;
   /** How many connections at most, besides the one that listens. Default 10. */
   readonly connections?: number | undefined;
-  /** Told of each statement, in tests. */
-  readonly onStatement?: ((text: string) => void) | undefined;
+  /** Told of each statement, which is a round trip, in tests. */
+  readonly onStatement?: ((text: string, values: readonly unknown[]) => void) | undefined;
 }
 
 /**
@@ -146,10 +146,11 @@ export class Database implements Queries {
     text: string,
     values: readonly unknown[] = [],
   ): Promise<Row[]> {
-    this.#options.onStatement?.(text);
+    const made = this.#textOf(text);
+    this.#options.onStatement?.(made, values);
     // A list of values, even an empty one, makes the driver prepare the text, which takes one statement only.
     const given = values.length === 0 ? undefined : packValues(values);
-    const { rows } = await connection.query(this.#textOf(text), given);
+    const { rows } = await connection.query(made, given);
     return (rows ?? []).map(unpackRow) as Row[];
   }
 
