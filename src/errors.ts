@@ -32,6 +32,10 @@ export type ErrorCode =
   | "INBOX_TOO_OLD"
   | "INBOX_MISSING"
   | "INBOX_UNUSABLE"
+  | "INBOX_NOT_EMPTY"
+  | "INBOX_UNFINISHED"
+  | "INBOX_MOVED"
+  | "INBOX_DIFFERS"
   | "DRIVER_MISSING"
   // its administration
   | "EVENT_NOT_FOUND"

@@ -40,9 +40,10 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   signature: ground,
   client: words,
   inbox: words,
-  // Siblings: they meet at the inbox contract alone.
-  "inbox/sqlite": [...ground, "inbox"],
-  "inbox/postgres": [...ground, "inbox"],
+  "inbox/copy": ground,
+  // Siblings: they meet at the inbox contract alone, and where one is copied into the other.
+  "inbox/sqlite": [...ground, "inbox", "inbox/copy"],
+  "inbox/postgres": [...ground, "inbox", "inbox/copy"],
   receiver: [...words, "inbox"],
   poller: doors,
   dispatcher: doors,
@@ -57,7 +58,19 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   testing: [...words, "client"],
   platform: [...words, "client"],
   create: [],
-  cli: [...runtime, "inbox/sqlite", "inbox/postgres", "bot", "index", "env", "testing", "platform"],
+  cli: [
+    ...runtime,
+    ...[
+      "inbox/copy",
+      "inbox/sqlite",
+      "inbox/postgres",
+      "bot",
+      "index",
+      "env",
+      "testing",
+      "platform",
+    ],
+  ],
 };
 
 /** Heavy or native packages, and the only rooms that may load them. */

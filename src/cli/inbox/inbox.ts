@@ -3,6 +3,7 @@ import type { AttachedInbox } from "../../inbox/attached.ts";
 import { readDotEnv } from "../dot-env.ts";
 import { type Command, UsageError } from "../usage.ts";
 import type { Action } from "./action.ts";
+import { copy } from "./copy.ts";
 import { discard, retry } from "./decide.ts";
 import { list } from "./list.ts";
 import { show } from "./show.ts";
@@ -12,7 +13,7 @@ const actions: Readonly<Record<string, Action>> = { stats, list, show, retry, di
 
 export const inbox: Command = {
   summary:
-    "what is in the bot's inbox: list, show, retry and discard dead letters, also while it runs",
+    "what is in the bot's inbox: list, show, retry and discard dead letters, also while it runs; copy it",
   usage:
     "inbox [stats] [--json]\n" +
     "                         list [--state dead|pending|done|discarded|all] [--type TYPE] [--lane LANE]\n" +
@@ -20,12 +21,14 @@ export const inbox: Command = {
     "                         show ID [--json]\n" +
     "                         retry ID... | --all | [--type TYPE] [--lane LANE]  [--assume done|absent] [--json]\n" +
     "                         discard ID... | --all | [--type TYPE] [--lane LANE]  [--state dead|pending]\n" +
-    "                              --reason TEXT [--json]",
+    "                              --reason TEXT [--json]\n" +
+    "                         copy [--from URL] [--to URL] [--dry-run] [--reopen] [--json]",
   run: async (args) => {
     const [name = "stats", ...rest] = args[0]?.startsWith("-") ? ["stats", ...args] : args;
+    if (name === "copy") return await copyCommand(rest);
     const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
     if (action === undefined) {
-      throw new UsageError(`"${name}" is none of ${Object.keys(actions).join(", ")}.`);
+      throw new UsageError(`"${name}" is none of ${Object.keys(actions).join(", ")}, copy.`);
     }
     const work = action(rest);
     readDotEnv();
@@ -37,6 +40,13 @@ export const inbox: Command = {
     }
   },
 };
+
+/** Of two inboxes, and of none that a bot uses: nothing is attached to. */
+async function copyCommand(args: readonly string[]): Promise<number> {
+  const work = copy(args);
+  readDotEnv();
+  return await work();
+}
 
 /** The stores are loaded late: the other commands need none. */
 async function attach(): Promise<AttachedInbox> {

@@ -1,6 +1,7 @@
 import { ServiceBotError } from "../../errors.ts";
 import type { AttachedInbox } from "../attached.ts";
 import { postgresAdmin } from "./admin.ts";
+import { refuseMarked } from "./copy-mark.ts";
 import type { Database } from "./database.ts";
 import { schemaVersion, storedVersion, tooNew } from "./migrate.ts";
 import { asUnusable, type OpenOptions, openDatabase } from "./open.ts";
@@ -10,12 +11,15 @@ import { PROCESSES, TELL } from "./wake-ups.ts";
  * Opens an inbox in PostgreSQL beside the bots that may be using it. The schema is neither made nor
  * changed: that is a bot's.
  *
- * @throws {ServiceBotError} DRIVER_MISSING, INBOX_MISSING, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNUSABLE
+ * @throws {ServiceBotError} DRIVER_MISSING, INBOX_MISSING, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNFINISHED,
+ *   INBOX_UNUSABLE
  */
 export async function attachPostgres(options: OpenOptions): Promise<AttachedInbox> {
   const database = await openDatabase(options);
   try {
     await checkSchema(database);
+    // What was copied can still be looked at; what a copy has not finished cannot be decided about.
+    await refuseMarked(database, options.url, ["target"]);
   } catch (error) {
     await database.close();
     throw asUnusable(error);
@@ -27,8 +31,7 @@ export async function attachPostgres(options: OpenOptions): Promise<AttachedInbo
       telling = database.rows(TELL, [database.schema, "admin"]).catch(() => undefined);
     }),
     async served() {
-      const [row] = await database.rows<{ readonly n: number }>(PROCESSES, [database.schema]);
-      return (row?.n ?? 0) > 0;
+      return (await processes(database)) > 0;
     },
     async close() {
       await telling;
@@ -37,7 +40,18 @@ export async function attachPostgres(options: OpenOptions): Promise<AttachedInbo
   };
 }
 
-async function checkSchema(database: Database): Promise<void> {
+/** How many processes have the inbox open, as far as they can be told. */
+export async function processes(database: Database): Promise<number> {
+  const [row] = await database.rows<{ readonly n: number }>(PROCESSES, [database.schema]);
+  return row?.n ?? 0;
+}
+
+/**
+ * Makes sure that there is an inbox of this version.
+ *
+ * @throws {ServiceBotError} INBOX_MISSING, INBOX_TOO_OLD, INBOX_TOO_NEW
+ */
+export async function checkSchema(database: Database): Promise<void> {
   const stored = await storedVersion(database);
   const { schema } = database;
   if (stored === 0) {

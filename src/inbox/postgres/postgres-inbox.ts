@@ -20,6 +20,7 @@ import { postgresAdmin } from "./admin.ts";
 import { Backlog } from "./backlog.ts";
 import { Batches } from "./batches.ts";
 import { Claims } from "./claims.ts";
+import { refuseMarked } from "./copy-mark.ts";
 import type { Database } from "./database.ts";
 import { Lanes } from "./lanes.ts";
 import { migrate } from "./migrate.ts";
@@ -59,11 +60,15 @@ export class PostgresInbox implements Inbox {
   /** True when nothing could be claimed although something was ready: somebody else is at it. */
   #taken = false;
 
-  /** @throws {ServiceBotError} DRIVER_MISSING, INBOX_TOO_NEW, INBOX_UNUSABLE */
+  /**
+   * @throws {ServiceBotError} DRIVER_MISSING, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED,
+   *   INBOX_UNUSABLE
+   */
   static async open(options: PostgresInboxOptions): Promise<PostgresInbox> {
     const database = await openDatabase(options);
     try {
       await migrate(database);
+      await refuseMarked(database, options.url);
       const inbox = new PostgresInbox(database, options);
       await inbox.#backlog.recount();
       inbox.#wakeUps.start();

@@ -3,7 +3,9 @@ import Sqlite, { type Database } from "better-sqlite3";
 import { type Clock, systemClock } from "../../core/clock.ts";
 import { hasCode, messageOf, ServiceBotError } from "../../errors.ts";
 import type { AttachedInbox } from "../attached.ts";
+import { markError } from "../copy/mark.ts";
 import { sqliteAdmin } from "./admin.ts";
+import { readMark } from "./copy-mark.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { lockOf, MEMORY, prepareConnection, schemaVersion, tooNew } from "./open.ts";
 
@@ -14,18 +16,16 @@ const TABLES = ["attempt", "event", "lane", "step"];
  * Opens the file of an inbox beside the bot that may be using it. The file is neither made nor changed in
  * its schema: that is the bot's.
  *
- * @throws {ServiceBotError} INBOX_MISSING, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNUSABLE
+ * @throws {ServiceBotError} INBOX_MISSING, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_UNUSABLE
  */
 export function attachInbox(file: string, clock: Clock = systemClock): AttachedInbox {
-  if (file === MEMORY)
-    throw missing("The inbox is in the bot's memory: use bot.inbox inside the bot.");
-  if (!existsSync(file)) {
-    throw missing(
-      `There is no inbox at ${file}. The bot makes it at its first start; is DATABASE_URL right, ` +
-        "and is this the bot's folder?",
-    );
+  const db = openExisting(file);
+  const mark = readMark(db);
+  // What was copied can still be looked at; what a copy has not finished cannot be decided about.
+  if (mark?.role === "target") {
+    db.close();
+    throw markError(mark, file);
   }
-  const db = open(file);
   const group = new GroupCommit(db);
   return {
     admin: sqliteAdmin({ db, now: () => clock.now(), write: (work) => group.write(work) }),
@@ -37,7 +37,20 @@ export function attachInbox(file: string, clock: Clock = systemClock): AttachedI
   };
 }
 
-function open(file: string): Database {
+/**
+ * A connection to the file of an inbox of this version.
+ *
+ * @throws {ServiceBotError} INBOX_MISSING, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNUSABLE
+ */
+export function openExisting(file: string): Database {
+  if (file === MEMORY)
+    throw missing("The inbox is in the bot's memory: use bot.inbox inside the bot.");
+  if (!existsSync(file)) {
+    throw missing(
+      `There is no inbox at ${file}. The bot makes it at its first start; is DATABASE_URL right, ` +
+        "and is this the bot's folder?",
+    );
+  }
   let db: Database | undefined;
   try {
     db = new Sqlite(file, { fileMustExist: true });

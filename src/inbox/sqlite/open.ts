@@ -3,6 +3,8 @@ import { basename, dirname, join, resolve } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
 import { migrate, migrationsIn } from "../../core/migrate.ts";
 import { hasCode, messageOf, ServiceBotError } from "../../errors.ts";
+import { markError } from "../copy/mark.ts";
+import { readMark } from "./copy-mark.ts";
 
 /** The name SQLite gives to a database that lives in memory alone. */
 export const MEMORY = ":memory:";
@@ -21,6 +23,11 @@ const LOCK_TIMEOUT_MS = 5_000;
 /** The WAL is cut back to this size after a checkpoint, in bytes. */
 const WAL_LIMIT_BYTES = 64 * 1024 * 1024;
 
+/** What a second bot can do. */
+const OWN_FILE =
+  "stop the other one, or set DATABASE_URL to a file of this one's own, or to a database in PostgreSQL " +
+  "(postgres://…).";
+
 /** An open file and what keeps other processes off it. */
 export interface OpenFile {
   readonly db: Database;
@@ -30,9 +37,18 @@ export interface OpenFile {
 /**
  * Opens the file of an inbox, makes its folder, takes its lock and brings its schema up to date.
  *
- * @throws {ServiceBotError} INBOX_IN_USE, INBOX_TOO_NEW, INBOX_UNUSABLE
+ * @throws {ServiceBotError} INBOX_IN_USE, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE
  */
 export function openFile(file: string): OpenFile {
+  const opened = openMarkedFile(file);
+  const mark = readMark(opened.db);
+  if (mark === undefined) return opened;
+  opened.close();
+  throw markError(mark, file);
+}
+
+/** As {@link openFile}, also where the file takes part in a copy. Nothing but a copy may use it then. */
+export function openMarkedFile(file: string): OpenFile {
   const lock = file === MEMORY ? undefined : takeLock(resolve(file));
   try {
     const db = new Sqlite(file);
@@ -57,8 +73,10 @@ export function openFile(file: string): OpenFile {
 /**
  * One process per file: an exclusive lock on a file beside it, which the kernel frees whenever and
  * however the process ends.
+ *
+ * @param remedy what to do where another one has it
  */
-function takeLock(file: string): Database {
+export function takeLock(file: string, remedy: string = OWN_FILE): Database {
   let path = file;
   let lock: Database | undefined;
   try {
@@ -77,8 +95,7 @@ function takeLock(file: string): Database {
     }
     throw new ServiceBotError(
       "INBOX_IN_USE",
-      `Another process uses ${file}. A SQLite file serves one bot process: stop the other one, or set ` +
-        "DATABASE_URL to a file of this one's own, or to a database in PostgreSQL (postgres://…).",
+      `Another process uses ${file}. A SQLite file serves one bot process: ${remedy}`,
     );
   }
 }
@@ -112,8 +129,8 @@ export function lockOf(file: string): string {
   return `${canonical(resolve(file))}-lock`;
 }
 
-/** One file has one lock, whatever links lead to it. */
-function canonical(file: string): string {
+/** One file has one lock, and one name, whatever links lead to it. */
+export function canonical(file: string): string {
   if (existsSync(file)) return realpathSync(file);
   const folder = dirname(file);
   return existsSync(folder) ? join(realpathSync(folder), basename(file)) : file;

@@ -1,0 +1,56 @@
+import { randomUUID } from "node:crypto";
+import type { CopySource } from "../copy/stores.ts";
+import { checkSchema } from "./attach.ts";
+import { clearMark, readMark, refuseMarked, setMark } from "./copy-mark.ts";
+import { openForCopy, refuseServed } from "./copy-store.ts";
+import { asUnusable, type OpenOptions } from "./open.ts";
+
+/**
+ * Opens an inbox in PostgreSQL to copy it.
+ *
+ * @throws {ServiceBotError} DRIVER_MISSING, INBOX_MISSING, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNFINISHED,
+ *   INBOX_UNUSABLE
+ */
+export async function openPostgresSource(options: OpenOptions): Promise<CopySource> {
+  const opened = await openForCopy(options);
+  const { database, store } = opened;
+  const run = randomUUID();
+  const mark = (to: string) =>
+    database.transaction((queries) => setMark(queries, { role: "source", other: to, run }));
+  // Of another run that goes on with the same copy the mark stays.
+  const release = () =>
+    database.transaction(async (queries) => {
+      if ((await readMark(queries))?.run === run) await clearMark(queries);
+    });
+  try {
+    await checkSchema(database);
+    await refuseMarked(database, options.url, ["target"]);
+  } catch (error) {
+    await database.close();
+    throw asUnusable(error);
+  }
+  return {
+    ...store,
+    async movedTo() {
+      const found = await readMark(database);
+      return found?.role === "source" ? found.other : undefined;
+    },
+    async hold(to) {
+      // Marked first: a bot that starts in between is seen, or sees it.
+      await mark(to);
+      try {
+        await refuseServed(opened);
+      } catch (error) {
+        await release();
+        throw error;
+      }
+    },
+    leave: mark,
+    release,
+    async reopen() {
+      const marked = (await readMark(database)) !== undefined;
+      await database.transaction(clearMark);
+      return marked;
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import { ServiceBotError } from "../../errors.ts";
+import type { CopyStore } from "../copy/stores.ts";
+import { processes } from "./attach.ts";
+import { placeOf } from "./copy-mark.ts";
+import { CopyRows } from "./copy-rows.ts";
+import type { Database } from "./database.ts";
+import { type OpenOptions, openDatabase } from "./open.ts";
+
+/** A batch of long events, or the planner's figures of a large table, may take its time. */
+const TIMEOUT_MS = 120_000;
+
+const LEASED =
+  "SELECT count(*) AS n FROM {schema}.lane WHERE owner IS NOT NULL AND ready_at > {now}";
+
+/** An inbox in PostgreSQL, as far as both sides of a copy need it. */
+export interface Opened {
+  readonly database: Database;
+  readonly rows: CopyRows;
+  readonly store: CopyStore;
+}
+
+/** @throws {ServiceBotError} DRIVER_MISSING, INBOX_UNUSABLE */
+export async function openForCopy(options: OpenOptions): Promise<Opened> {
+  const database = await openDatabase({ timeoutMs: TIMEOUT_MS, ...options });
+  const rows = new CopyRows(database);
+  const store: CopyStore = {
+    place: placeOf(options.url, options.schema),
+    async now() {
+      const [row] = await database.rows<{ readonly now: number }>("SELECT {now} AS now");
+      return row?.now ?? Date.now();
+    },
+    count: (table) => rows.count(table),
+    read: (table) => rows.read(table),
+    close: () => database.close(),
+  };
+  return { database, rows, store };
+}
+
+/** @throws {ServiceBotError} INBOX_IN_USE when bots use it, as far as they can be told */
+export async function refuseServed({ database, store: { place } }: Opened): Promise<void> {
+  const n = await processes(database);
+  if (n > 0) {
+    throw new ServiceBotError(
+      "INBOX_IN_USE",
+      `${place} is used by ${n === 1 ? "a bot" : `${n} instances of a bot`}. Stop ` +
+        `${n === 1 ? "it" : "them"} first: what happens meanwhile would be missing from the copy.`,
+    );
+  }
+  const [leased] = await database.rows<{ readonly n: number }>(LEASED);
+  if ((leased?.n ?? 0) === 0) return;
+  throw new ServiceBotError(
+    "INBOX_IN_USE",
+    `${place} has events that are being handled. Stop every instance of the bot; what one that was killed ` +
+      "has left under way is free after its lease, in a minute at most.",
+  );
+}
