@@ -88,7 +88,8 @@ export class WakeUps {
     this.#closing.abort();
     this.#cancelPoll();
     this.#cancelTelling?.();
-    await this.#loop;
+    // One that is just being made ends by itself; a server that does not answer is not waited for.
+    if (this.#listening) await this.#loop;
   }
 
   #tellNow(): void {
