@@ -1,7 +1,10 @@
 import type { Express } from "express";
+import { requireNode } from "../core/node-version.ts";
 import { Acts } from "./acts/acts.ts";
 import { apiRouter } from "./api/router.ts";
 import { type Origin, Views } from "./api/views.ts";
+import { ClockControl } from "./clock/clock-control.ts";
+import { PlatformClock } from "./clock/platform-clock.ts";
 import { Control } from "./control/control.ts";
 import { ForcedDeliveries } from "./control/deliveries.ts";
 import { controlRouter } from "./control/router.ts";
@@ -10,6 +13,10 @@ import { WebhookFaults } from "./faults/webhook-faults.ts";
 import { createApp, type Listening, listen } from "./http/server.ts";
 import { Limits } from "./limits/limits.ts";
 import { type PlatformOptions, type Settings, settings } from "./options.ts";
+import { KeptSettings } from "./state/kept-settings.ts";
+import { Snapshots } from "./state/snapshots.ts";
+import { WholeState } from "./state/whole-state.ts";
+import { openDatabase } from "./store/database.ts";
 import { seed } from "./store/seed.ts";
 import { Store } from "./store/store.ts";
 import { awaitEntry, type EntryOf, type WaitOptions } from "./timeline/await.ts";
@@ -47,14 +54,15 @@ export interface Replaced {
  * `/control/v1`. Several can run in one process, each with its own port and state.
  *
  * @throws {ConfigError} an option or the state file cannot be used
- * @throws {ServiceBotError} ADDRESS_IN_USE
+ * @throws {ServiceBotError} ADDRESS_IN_USE, NODE_TOO_OLD
  */
 export async function startPlatform(
   options: PlatformOptions = {},
   replaced: Replaced = {},
 ): Promise<Platform> {
+  requireNode();
   const chosen = settings(options);
-  const store = new Store(chosen.stateFile);
+  const store = new Store(openDatabase(chosen.stateFile));
   try {
     const { apiKey, webhookSecret, clock } = chosen;
     seed(store, { apiKey, webhookSecret, now: clock.now() });
@@ -74,7 +82,8 @@ export async function startPlatform(
 
 /** The only place where the concrete parts meet. */
 function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
-  const { clock, random, logger, disableAfter, retryIntervalMs, deliveryTimeoutMs } = chosen;
+  const { random, logger, disableAfter, retryIntervalMs, deliveryTimeoutMs } = chosen;
+  const clock = new PlatformClock(chosen.clock);
   const timeline = new Timeline(clock);
   const webhookFaults = new WebhookFaults(timeline);
   const apiFaults = new ApiFaults(timeline, random);
@@ -88,13 +97,32 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
   const forced = new ForcedDeliveries({ store, webhook, sender, timeline });
   const origin: Origin = { url: "" };
   const views = new Views(store.images, origin);
-  const limits = new Limits({ usage: store.usage, clock, settings: chosen.limits });
+  const limits = new Limits({ usage: store.usage, clock });
   const cleaner = new Cleaner(store.images, clock);
-  const { download = downloadWith({ clock }) } = replaced;
+  const { download = downloadWith({ clock: clock.real }) } = replaced;
   const uploads = new Uploads({ store, clock, limits, views, cleaner, download });
+  const kept = new KeptSettings({ saved: store.settings, limits, uploads, clock });
+  kept.load(chosen.limits);
+  kept.save();
+  const whole = new WholeState({
+    ...{ store, kept, clock, timeline, limits: chosen.limits },
+    end: () => {
+      webhookFaults.end();
+      apiFaults.end();
+      sender.cut("the state was replaced");
+      deliverer.reset();
+      cleaner.stop();
+    },
+    begin: () => {
+      deliverer.wake();
+      cleaner.wake();
+    },
+  });
   const control = new Control({
     ...{ store, acts, webhook, deliverer, forced, webhookFaults, apiFaults, timeline },
-    ...{ clock, views, limits, uploads },
+    ...{ clock, views, limits, uploads, kept, whole },
+    clockControl: new ClockControl({ clock, timeline, keep: () => kept.save() }),
+    snapshots: new Snapshots({ state: whole, clock, timeline }),
   });
   const routers = {
     "/api/v1": apiRouter({
@@ -120,8 +148,6 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
 export class Platform {
   /** Origin, without `/api/v1`: a bot's SERVICE_BASE_URL. */
   readonly url: string;
-  /** The standard bearer token, with every scope. */
-  readonly apiKey: string;
   /** What `/control/v1` offers, in process: acts of people, the webhook's configuration, faults. */
   readonly control: Control;
   readonly #parts: Parts;
@@ -132,8 +158,12 @@ export class Platform {
     this.#parts = parts;
     this.#listening = listening;
     this.url = listening.url;
-    this.apiKey = parts.store.tokens.standard() ?? "";
     this.control = parts.control;
+  }
+
+  /** The standard bearer token, with every scope. Readable while the platform runs. */
+  get apiKey(): string {
+    return this.#parts.store.tokens.standard() ?? "";
   }
 
   /** The secret that signs deliveries now. Readable while the platform runs. */

@@ -41,12 +41,15 @@ export class ForcedDeliveries {
     if (!Number.isInteger(times) || times < 1 || times > MAX_TIMES) {
       throw invalid(`times must be a whole number from 1 to ${MAX_TIMES}`);
     }
+    const { store, timeline, sender } = this.#options;
+    const { epoch } = store;
     const events = eventIds.map((id) => this.#event(id).event);
     const results: DeliverResult[] = [];
     for (let attempt = 1; attempt <= times; attempt += 1) {
-      if (this.#options.timeline.ended.aborted) break;
-      const result = await this.#options.sender.send({ ...this.#target(), events });
-      this.#options.timeline.add({ kind: "delivery", eventIds, attempt, forced: true, ...result });
+      // Nor what is not there any more.
+      if (timeline.ended.aborted || store.epoch !== epoch) break;
+      const result = await sender.send({ ...this.#target(), events });
+      timeline.add({ kind: "delivery", eventIds, attempt, forced: true, ...result });
       results.push(result);
     }
     return results;

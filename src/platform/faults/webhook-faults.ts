@@ -37,6 +37,11 @@ export class WebhookFaults {
     this.#note("set", describe(this.#fault));
   }
 
+  /** Ends the fault, if there is one. */
+  end(): void {
+    if (this.#fault.failNext > 0) this.set({ failNext: 0 });
+  }
+
   /** Uses up one attempt; undefined when deliveries go out as usual. */
   take(): WebhookFault | undefined {
     const fault = this.#fault;

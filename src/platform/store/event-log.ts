@@ -28,11 +28,18 @@ interface EventRow {
 
 const COLUMNS = "event.seq, event.type, event.payload, event.created_at";
 
+/** The largest number that an event ever had, also one that was lost when the state was replaced. */
+const HIGHEST = `max(
+  (SELECT coalesce(max(seq), 0) FROM event),
+  coalesce((SELECT CAST(value AS INTEGER) FROM setting WHERE name = 'event_floor'), 0))`;
+
 /** The event log (section 6): every event that concerns the bot, for ever, in the order of the ids. */
 export class EventLog {
   readonly #insert: Statement<[string, string, number]>;
   readonly #get: Statement<[number], EventRow>;
   readonly #last: Statement<[], { seq: number }>;
+  readonly #highest: Statement<[], { seq: number }>;
+  readonly #raise: Statement<[string]>;
   readonly #page: Statement<
     [{ after: number; limit: number; dms: number; others: number }],
     EventRow
@@ -40,9 +47,13 @@ export class EventLog {
   readonly #pending: Statement<[number], EventRow>;
 
   constructor(db: Database) {
-    this.#insert = db.prepare("INSERT INTO event (type, payload, created_at) VALUES (?, ?, ?)");
+    this.#insert = db.prepare(
+      `INSERT INTO event (seq, type, payload, created_at) VALUES (${HIGHEST} + 1, ?, ?, ?)`,
+    );
     this.#get = db.prepare(`SELECT ${COLUMNS} FROM event WHERE seq = ?`);
     this.#last = db.prepare("SELECT coalesce(max(seq), 0) AS seq FROM event");
+    this.#highest = db.prepare(`SELECT ${HIGHEST} AS seq`);
+    this.#raise = db.prepare("INSERT OR REPLACE INTO setting VALUES ('event_floor', ?)");
     // The filter stands before the limit, so that a page is short only at the end of the log: a page
     // emptied afterwards would leave its reader where it is for ever.
     this.#page = db.prepare(
@@ -70,6 +81,16 @@ export class EventLog {
   /** The number of the newest event; 0 when there is none. */
   lastSeq(): number {
     return this.#last.get()?.seq ?? 0;
+  }
+
+  /** The largest number that an event ever had. The next one gets a larger one. */
+  highestSeq(): number {
+    return this.#highest.get()?.seq ?? 0;
+  }
+
+  /** From now on events get numbers above this one. */
+  raiseFloor(seq: number): void {
+    this.#raise.run(String(seq));
   }
 
   /** Events later than `after`, oldest first; all of them when `limit` is absent. */

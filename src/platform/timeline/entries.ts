@@ -67,7 +67,20 @@ export interface FaultEntry {
   readonly detail: string;
 }
 
-export type TimelineRecord = EventEntry | DeliveryEntry | ApiEntry | WebhookEntry | FaultEntry;
+/** The state as a whole, or the clock, was taken in hand. */
+export interface StateEntry {
+  readonly kind: "state";
+  readonly change: "snapshot" | "restored" | "reset" | "clock";
+  readonly detail: string;
+}
+
+export type TimelineRecord =
+  | EventEntry
+  | DeliveryEntry
+  | ApiEntry
+  | WebhookEntry
+  | FaultEntry
+  | StateEntry;
 
 /** One line of the timeline. `seq` counts from 1 up while the platform runs; `at` is ISO 8601, UTC. */
 export type TimelineEntry = TimelineRecord & { readonly seq: number; readonly at: string };

@@ -53,9 +53,14 @@ export class Deliverer {
 
   /** The webhook was saved: what is pending is tried at once, with the new configuration. */
   restart(): void {
+    this.reset();
+    this.wake();
+  }
+
+  /** Waits for no round any more, and counts no failure of what is being sent. */
+  reset(): void {
     this.#generation += 1;
     this.#endWait();
-    this.wake();
   }
 
   /** Sends nothing more. Resolves when nothing runs; close the sender first. */
@@ -82,13 +87,16 @@ export class Deliverer {
 
   /** Returns whether this run goes on. */
   async #deliver(batch: readonly LoggedEvent[]): Promise<boolean> {
-    const { webhook, timeline, logger } = this.#options;
+    const { store, webhook, timeline, logger } = this.#options;
     const generation = this.#generation;
+    const { epoch } = store;
     const attempt = webhook.state.consecutiveFailures + 1;
     const result = await this.#attempt(batch);
     if (this.#state === "stopped") return false;
     const eventIds = batch.map(({ event }) => event.id);
     timeline.add({ kind: "delivery", eventIds, attempt, forced: false, ...result });
+    // What was sent belongs to a state that is gone; this one may owe the same numbers.
+    if (store.epoch !== epoch) return true;
     if (result.error === undefined) {
       webhook.succeeded(batch);
       return true;

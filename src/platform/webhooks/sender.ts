@@ -1,8 +1,8 @@
 import { type ClientRequest, request as httpRequest, type OutgoingHttpHeaders } from "node:http";
 import { request as httpsRequest } from "node:https";
-import type { Clock } from "../../core/clock.ts";
 import type { KnownEvent } from "../../events/types.ts";
 import { sign } from "../../signature/signature.ts";
+import type { PlatformClock } from "../clock/platform-clock.ts";
 import { whyNoAnswer } from "./no-answer.ts";
 
 /** One delivery: where it goes, what signs it, what it holds. */
@@ -23,20 +23,21 @@ export interface DeliveryResult {
 
 /** The outbound request of the platform (section 4, "Webhook receiver"). */
 export class Sender {
-  readonly #clock: Clock;
+  readonly #clock: PlatformClock;
   readonly #timeoutMs: number;
   readonly #open = new Set<ClientRequest>();
   #closed = false;
 
-  constructor(clock: Clock, timeoutMs: number) {
+  constructor(clock: PlatformClock, timeoutMs: number) {
     this.#clock = clock;
     this.#timeoutMs = timeoutMs;
   }
 
   /** Signs and sends once. Never rejects; redirects are not followed. */
   async send({ url, secret, events }: Delivery): Promise<DeliveryResult> {
-    const started = this.#clock.now();
-    const ms = () => this.#clock.now() - started;
+    const { real } = this.#clock;
+    const started = real.now();
+    const ms = () => real.now() - started;
     // Signed and sent are the same bytes; every try is signed with its own time.
     const body = Buffer.from(JSON.stringify({ events }));
     try {
@@ -44,7 +45,7 @@ export class Sender {
         "content-type": "application/json",
         "content-length": body.byteLength,
         "user-agent": "Service-Webhook/1",
-        "x-service-signature": sign(body, secret, started / 1000),
+        "x-service-signature": sign(body, secret, this.#clock.now() / 1000),
         "x-service-event-count": events.length,
       });
       const error = refusal(status);
@@ -57,7 +58,12 @@ export class Sender {
   /** Ends every open request; further ones fail. */
   close(): void {
     this.#closed = true;
-    for (const request of this.#open) request.destroy(new Error("the platform stopped"));
+    this.cut("the platform stopped");
+  }
+
+  /** Ends every open request, for this reason. */
+  cut(why: string): void {
+    for (const request of this.#open) request.destroy(new Error(why));
   }
 
   /** Resolves to the status as soon as it is known. */
@@ -68,7 +74,7 @@ export class Sender {
       // A connection of its own for each delivery: a kept one may be dead by now, and that failure
       // would count against an endpoint which is well.
       const request = open(url, { method: "POST", headers, agent: false });
-      const cancel = this.#clock.timer(this.#timeoutMs, () => {
+      const cancel = this.#clock.real.timer(this.#timeoutMs, () => {
         request.destroy(new Error(`no answer within ${this.#timeoutMs} ms`));
       });
       this.#open.add(request);
