@@ -64,3 +64,36 @@ test("a port that is taken ends with 1 and says so", async () => {
   expect(code).toBe(1);
   expect(err).toContain(new URL(url).port);
 });
+
+test.each([
+  ["a directory", (folder: string) => folder, "is a directory; name a file in it"],
+  ["no SQLite file", textFile, "is no SQLite file; choose another file, or remove this one"],
+  [
+    "below a file",
+    (folder: string) => join(textFile(folder), "state.db"),
+    "a file is in its place; choose another file",
+  ],
+])("a state file that is %s ends with 2 and one sentence", async (_, make, said) => {
+  const state = make(temporaryFolder());
+  const { code, out, err } = await serviceBotEnds(["platform", "--port", "0", "--state", state]);
+  expect({ code, out }).toEqual({ code: 2, out: "" });
+  expect(err.split("\n")).toHaveLength(2);
+  expect(err).toContain(`- stateFile: `);
+  expect(err).toContain(state);
+  expect(err).toContain(said);
+});
+
+function textFile(folder: string): string {
+  const file = join(folder, "notes.txt");
+  writeFileSync(file, "These are notes.");
+  return file;
+}
+
+test("a state file that another platform uses ends with 2 and says so", async () => {
+  const state = join(temporaryFolder(), "state.db");
+  const args = ["platform", "--port", "0", "--json", "--state", state];
+  await serviceBot(args).line(() => true);
+  const { code, err } = await serviceBotEnds(args);
+  expect(code).toBe(2);
+  expect(err).toContain(`another platform uses ${state}; stop it, or choose another file`);
+});
