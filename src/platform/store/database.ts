@@ -48,7 +48,6 @@ export function openBytes(file: Buffer): Database {
   const db = new Sqlite(file);
   try {
     checkOwn(db);
-    if (db.pragma("user_version", { simple: true }) === 0) throw new UnusableFile("foreign");
     if (db.pragma("integrity_check(1)", { simple: true }) !== "ok") {
       throw new UnusableFile("damaged");
     }

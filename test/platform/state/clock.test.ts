@@ -5,7 +5,7 @@ import { verify } from "../../../src/signature/signature.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { ManualClock } from "../support/clock.ts";
 import { newUpload } from "../support/images.ts";
-import { act, deliveryOf, ids, request, runPlatform } from "../support/platform.ts";
+import { act, deliveryOf, ids, request, runPlatform, timeline } from "../support/platform.ts";
 import { runReceiver, statuses } from "../support/receiver.ts";
 
 const START = Date.UTC(2030, 0, 1, 12);
@@ -132,6 +132,9 @@ test("the time limit of a delivery is the machine's, also while the platform's c
   await arrived.promise;
   platform.control.clock.set({ advanceMs: 10_000 });
   clock.advance(699);
+  await request(platform, "GET", "/api/v1/me");
+  expect(receiver.received).toHaveLength(1);
+  expect((await timeline(platform)).filter(({ kind }) => String(kind) === "delivery")).toEqual([]);
   clock.advance(1);
   expect(await deliveryOf(platform, id)).toMatchObject({
     ms: 700,

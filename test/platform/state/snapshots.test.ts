@@ -125,6 +125,25 @@ test("event numbers never go back: not by a restore, a reset, an upload, or a re
   expect(next(await runPlatform({ stateFile }))).toBe("evt_000000000011");
 });
 
+test("event numbers go on above those of an uploaded state, also of events that it has not any more", async () => {
+  const [platform, other] = [await runPlatform(), await runPlatform()];
+  act(other, "follow", { count: 9 });
+  other.control.reset();
+  const file = other.control.snapshots.file(other.control.snapshots.take().id);
+  platform.control.snapshots.restore(platform.control.snapshots.upload(file).id);
+  expect(ids(act(platform, "follow"))).toEqual(["evt_000000000010"]);
+});
+
+test("the requests of the minute are counted anew after a restore", async () => {
+  const limits = { requestsPerMinute: 1 };
+  const platform = await runPlatform({ clock: new ManualClock(), limits });
+  const me = async () => (await request(platform, "GET", "/api/v1/me")).status;
+  const { id } = platform.control.snapshots.take();
+  expect([await me(), await me()]).toEqual([200, 429]);
+  platform.control.snapshots.restore(id);
+  expect([await me(), await me()]).toEqual([200, 429]);
+});
+
 test("a bot that polls is told what happens after a restore, from where it was", async () => {
   const platform = await runPlatform();
   const { id } = platform.control.snapshots.take();

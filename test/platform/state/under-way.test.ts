@@ -43,6 +43,8 @@ test("what was owed in the snapshot is delivered after a restore, also where it 
   const { id } = platform.control.snapshots.take();
   clock.advance(30_000);
   await deliveryOf(platform, owed, { attempt: 2 });
+  // By the time this is answered the deliverer has found that nothing more is owed.
+  await request(platform, "GET", "/control/v1/state");
   const after = platform.control.state().timelineSeq;
   platform.control.snapshots.restore(id);
   // At once, and as the second attempt: one had failed when the snapshot was taken.
@@ -85,6 +87,39 @@ test("a delivery that hangs does not keep the new state waiting", async () => {
   platform.control.saveWebhook({ url: receiver.url });
   const [next = ""] = ids(act(platform, "like"));
   expect(await deliveryOf(platform, next)).toMatchObject({ status: 200 });
+});
+
+test("a restore does not wait for the round of the state before", async () => {
+  const platform = await runPlatform({ clock: new ManualClock() });
+  const receiver = await runReceiver();
+  platform.control.saveWebhook({ url: receiver.url });
+  platform.control.setFaults({ webhook: { failNext: 1 } });
+  const [owed = ""] = ids(act(platform, "follow"));
+  await deliveryOf(platform, owed);
+  await request(platform, "GET", "/control/v1/state");
+  expect(receiver.received).toEqual([]);
+  platform.control.snapshots.restore(platform.control.snapshots.take().id);
+  expect(await deliveryOf(platform, owed, { attempt: 2 })).toMatchObject({ status: 200 });
+});
+
+test("a delivery that arrives as everything is restored is owed again", async () => {
+  const platform = await runPlatform({ clock: new ManualClock() });
+  const receiver = await runReceiver();
+  platform.control.saveWebhook({ url: receiver.url });
+  platform.control.setFaults({ webhook: { failNext: 1 } });
+  const [owed = ""] = ids(act(platform, "follow"));
+  await deliveryOf(platform, owed);
+  const { id } = platform.control.snapshots.take();
+  const ignore = platform.onTimeline(({ kind }) => {
+    if (kind !== "delivery") return;
+    ignore();
+    platform.control.snapshots.restore(id);
+  });
+  const after = platform.control.state().timelineSeq;
+  platform.control.clock.set({ advanceMs: 30_000 });
+  const { seq } = await platform.waitFor("state", ({ change }) => change === "restored", { after });
+  await deliveryOf(platform, owed, { attempt: 2, after: seq });
+  expect(receiver.batches()).toEqual([[owed], [owed]]);
 });
 
 test("a round that was being waited for in the state before does not come", async () => {
