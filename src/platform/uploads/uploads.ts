@@ -69,9 +69,10 @@ export class Uploads {
 function checkImage(bytes: Uint8Array, form: UploadForm): ImageFacts {
   if (bytes.byteLength > MAX_IMAGE_BYTES) throw imageTooLarge();
   const facts = inspect(bytes);
-  if (facts === undefined) {
-    if ("url" in form) throw new PlatformError(400, "NOT_IMAGE", "The URL gives no image.");
-    throw invalid("The bytes are no PNG, JPEG, WebP, GIF or AVIF image.");
+  if (typeof facts === "string") {
+    if ("url" in form)
+      throw new PlatformError(400, "NOT_IMAGE", `The URL gives no image: ${facts}.`);
+    throw invalid(facts);
   }
   if ("contentType" in form && form.contentType !== mediaTypeOf(facts.kind)) {
     throw invalid(`contentType is ${form.contentType}, but the bytes are ${facts.kind}`);
