@@ -18,6 +18,7 @@ import { Timeline, type TimelineListener } from "./timeline/timeline.ts";
 import { Cleaner } from "./uploads/cleaner.ts";
 import { type Download, downloadWith } from "./uploads/download.ts";
 import { mediaRouter } from "./uploads/media.ts";
+import { type MakeThumbnail, thumbnailsWith } from "./uploads/thumbnail.ts";
 import { Uploads } from "./uploads/uploads.ts";
 import { Deliverer } from "./webhooks/deliverer.ts";
 import { Sender } from "./webhooks/sender.ts";
@@ -40,6 +41,7 @@ interface Parts {
  */
 export interface Replaced {
   readonly download?: Download;
+  readonly makeThumbnail?: MakeThumbnail;
 }
 
 /**
@@ -90,8 +92,11 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
   const views = new Views(store.images, origin);
   const limits = new Limits({ usage: store.usage, clock, settings: chosen.limits });
   const cleaner = new Cleaner(store.images, clock);
-  const { download = downloadWith({ clock }) } = replaced;
-  const uploads = new Uploads({ store, clock, limits, views, cleaner, download });
+  const { download = downloadWith({ clock }), makeThumbnail = thumbnailsWith() } = replaced;
+  const uploads = new Uploads({
+    ...{ store, clock, limits, views, cleaner },
+    ...{ download, makeThumbnail },
+  });
   const control = new Control({
     ...{ store, acts, webhook, deliverer, forced, webhookFaults, apiFaults, timeline },
     ...{ clock, views, limits, uploads },
