@@ -1,5 +1,5 @@
 import { type Box, walkBoxes } from "../../client/images/structure/boxes.ts";
-import type { Size } from "./size.ts";
+import type { Size } from "./pixels.ts";
 
 /** Version and flags, which stand at the beginning of many boxes. */
 const VERSION_AND_FLAGS = 4;

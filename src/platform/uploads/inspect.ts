@@ -1,6 +1,7 @@
 import { structureProblem } from "../../client/images/structure/structure.ts";
 import { type ImageKind, imageKindOf } from "../../core/image-kind.ts";
-import { type Size, sizeOf } from "./size.ts";
+import type { Size } from "./pixels.ts";
+import { sizeOf } from "./size.ts";
 
 /** The longest side, in pixels: JPEG and GIF cannot say more, and nobody has so large a PNG in 5 MB. */
 export const MAX_SIDE = 65_535;

@@ -2,12 +2,7 @@ import { walkJpeg } from "../../client/images/structure/jpeg.ts";
 import { fourAt } from "../../client/images/structure/walk.ts";
 import type { ImageKind } from "../../core/image-kind.ts";
 import { avifSize } from "./avif-size.ts";
-
-/** In pixels, as the file's header says. */
-export interface Size {
-  readonly width: number;
-  readonly height: number;
-}
+import type { Size } from "./pixels.ts";
 
 /** For images whose structure was found whole: they have the headers that are read here. */
 const readers: Readonly<Record<ImageKind, (bytes: Buffer) => Size | undefined>> = {

@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { text as textOf } from "node:stream/consumers";
 import sharp from "sharp";
 import { expect, onTestFinished, test } from "vitest";
 import { startPlatform } from "../../../src/platform/platform.ts";
@@ -163,6 +165,36 @@ test.each(kinds)("without sharp a %s has no thumbnail, and is all there", async 
   const body = { imageKeys: [key] };
   const post = await request<{ images: Image[] }>(platform, "POST", "/api/v1/posts", { body });
   expect(post.body.images).toEqual([{ url, thumbUrl: null, width: 9, height: 7 }]);
+});
+
+test("where sharp is not installed the platform works, and says nothing of it", async () => {
+  const source = new URL("../../../src/platform/index.ts", import.meta.url).href;
+  const program = `
+    import { registerHooks } from "node:module";
+    registerHooks({
+      resolve(name, context, next) {
+        if (name === "sharp") throw new Error("sharp is not installed");
+        return next(name, context);
+      },
+    });
+    const { startPlatform } = await import(${JSON.stringify(source)});
+    const platform = await startPlatform();
+    const response = await fetch(platform.url + "/api/v1/uploads", {
+      method: "POST",
+      headers: { authorization: "Bearer " + platform.apiKey, "content-type": "application/json" },
+      body: JSON.stringify({
+        contentType: "image/png",
+        dataBase64: "${(await image()).toString("base64")}",
+      }),
+    });
+    const { url, thumbUrl } = await response.json();
+    console.log(JSON.stringify([response.status, url === thumbUrl]));
+    await platform.stop();`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", program], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const [out, errors] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
+  expect({ out, errors }).toEqual({ out: "[200,true]\n", errors: "" });
 });
 
 test("sharp is loaded with the first image, and once", async () => {
