@@ -4,10 +4,10 @@ import type { ImageFacts } from "./inspect.ts";
 export const MAX_THUMBNAIL_SIDE = 320;
 
 /**
- * Larger images get no thumbnail, in pixels: decoded they take up to 8 bytes each, and a few kilobytes can say that
- * they are gigapixels.
+ * Images of more pixels get no thumbnail: decoded, each takes up to 20 bytes, and a few kilobytes can say that they
+ * are gigapixels.
  */
-export const MAX_DECODED_PIXELS = 50_000_000;
+export const MAX_DECODED_PIXELS = 25_000_000;
 
 /** What the decoder may take for one image, in seconds. */
 const TIME_LIMIT_S = 5;

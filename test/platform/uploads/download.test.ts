@@ -99,6 +99,22 @@ test("a host that drips is given 10 s altogether, not for each byte", async () =
   await server.closed;
 });
 
+test("a lookup without an end is given 10 s", async () => {
+  const clock = new ManualClock();
+  const server = await imageServer();
+  const asked = Promise.withResolvers<void>();
+  const resolve = () => {
+    asked.resolve();
+    return new Promise<never>(() => {});
+  };
+  const answer = server.download({ clock, resolve });
+  const refused = expect(answer).rejects.toMatchObject({ status: 400, code: "BLOCKED_HOST" });
+  await asked.promise;
+  clock.advance(DOWNLOAD_TIME_LIMIT_MS);
+  await refused;
+  expect(server.asked).toEqual([]);
+});
+
 test("a compressed answer stays as it is: nothing can grow beyond 5 MB here", async () => {
   const packed = gzipSync(await imageOf(100 * 1024 * 1024));
   const server = await imageServer((response, _path, request) => {

@@ -1,4 +1,4 @@
-import type { LookupAddress } from "node:dns";
+import { promises as dns, type LookupAddress } from "node:dns";
 import { request as httpsRequest } from "node:https";
 import { expect, test } from "vitest";
 import { systemClock } from "../../../src/core/clock.ts";
@@ -122,11 +122,15 @@ test.each([...spellings, ...otherwise])(
 
 test("the platform itself answers them with BLOCKED_HOST, and keeps and counts nothing", async () => {
   const platform = await runPlatform();
+  const counted = countConnections();
   for (const [url] of spellings) {
     const { status, body } = await request(platform, "POST", "/api/v1/uploads", { body: { url } });
     expect([url, status, body.error.code]).toEqual([url, 400, "BLOCKED_HOST"]);
   }
   expect(platform.control.limits.uploadsPerDay.used).toBe(0);
+  // The only connections are those to the platform.
+  expect(counted.count).toBeLessThanOrEqual(spellings.length);
+  expect(counted.lookups).toBe(0);
 });
 
 test("a public name is looked up, and a public address is not", async () => {
@@ -172,11 +176,13 @@ test.each([
   expect(opened.count).toBe(0);
 });
 
-test("the connections of an allowed download are counted", async () => {
+test("the connections of an allowed download are counted, and lookups as well", async () => {
   const server = await imageServer();
   const opened = countConnections();
   await server.download();
-  expect(opened.count).toBe(1);
+  expect(opened).toEqual({ count: 1, lookups: 0 });
+  await dns.lookup("localhost");
+  expect(opened).toEqual({ count: 1, lookups: 1 });
 });
 
 test("a name that changes its address between check and connection gains nothing", async () => {

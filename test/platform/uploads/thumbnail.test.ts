@@ -120,7 +120,7 @@ test("the decoder does not believe what the headers were taken for", async () =>
   expect(await make(bomb, { kind: "png", width: 9, height: 7 })).toBeUndefined();
 });
 
-test("a real bomb is kept, with itself as the thumbnail, and its memory is never taken", async () => {
+test("a real bomb is kept, with itself as the thumbnail", async () => {
   const platform = await runPlatform();
   const bomb = await plain(8_000, 8_000).png({ compressionLevel: 9 }).toBuffer();
   expect(bomb.byteLength).toBeLessThan(1024 * 1024);
