@@ -19,6 +19,7 @@ import { Timeline, type TimelineListener } from "./timeline/timeline.ts";
 import { Cleaner } from "./uploads/cleaner.ts";
 import { type Download, downloadWith } from "./uploads/download.ts";
 import { mediaRouter } from "./uploads/media.ts";
+import { type MakeThumbnail, thumbnailsWith } from "./uploads/thumbnail.ts";
 import { Uploads } from "./uploads/uploads.ts";
 import { Deliverer } from "./webhooks/deliverer.ts";
 import { DeliveryRecords } from "./webhooks/records.ts";
@@ -43,6 +44,7 @@ interface Parts {
  */
 export interface Replaced {
   readonly download?: Download;
+  readonly makeThumbnail?: MakeThumbnail;
 }
 
 /**
@@ -101,8 +103,11 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
   const views = new Views(store.images, origin);
   const limits = new Limits({ usage: store.usage, clock, settings: chosen.limits });
   const cleaner = new Cleaner(store.images, clock);
-  const { download = downloadWith({ clock }) } = replaced;
-  const uploads = new Uploads({ store, clock, limits, views, cleaner, download });
+  const { download = downloadWith({ clock }), makeThumbnail = thumbnailsWith() } = replaced;
+  const uploads = new Uploads({
+    ...{ store, clock, limits, views, cleaner },
+    ...{ download, makeThumbnail },
+  });
   const control = new Control({
     ...{ store, acts, webhook, deliverer, forced, webhookFaults, apiFaults, eventFaults },
     ...{ records, timeline, clock, views, limits, uploads },
