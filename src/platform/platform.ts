@@ -3,19 +3,17 @@ import { requireNode } from "../core/node-version.ts";
 import { Acts } from "./acts/acts.ts";
 import { apiRouter } from "./api/router.ts";
 import { type Origin, Views } from "./api/views.ts";
-import { ClockControl } from "./clock/clock-control.ts";
 import { PlatformClock } from "./clock/platform-clock.ts";
 import { Control } from "./control/control.ts";
 import { ForcedDeliveries } from "./control/deliveries.ts";
 import { controlRouter } from "./control/router.ts";
 import { ApiFaults } from "./faults/api-faults.ts";
+import { EventFaults } from "./faults/event-faults.ts";
 import { WebhookFaults } from "./faults/webhook-faults.ts";
 import { createApp, type Listening, listen } from "./http/server.ts";
 import { Limits } from "./limits/limits.ts";
 import { type PlatformOptions, type Settings, settings } from "./options.ts";
-import { KeptSettings } from "./state/kept-settings.ts";
-import { Snapshots } from "./state/snapshots.ts";
-import { WholeState } from "./state/whole-state.ts";
+import { assembleState } from "./state/assemble.ts";
 import { openDatabase } from "./store/database.ts";
 import { seed } from "./store/seed.ts";
 import { Store } from "./store/store.ts";
@@ -25,8 +23,10 @@ import { Timeline, type TimelineListener } from "./timeline/timeline.ts";
 import { Cleaner } from "./uploads/cleaner.ts";
 import { type Download, downloadWith } from "./uploads/download.ts";
 import { mediaRouter } from "./uploads/media.ts";
+import { type MakeThumbnail, thumbnailsWith } from "./uploads/thumbnail.ts";
 import { Uploads } from "./uploads/uploads.ts";
 import { Deliverer } from "./webhooks/deliverer.ts";
+import { DeliveryRecords } from "./webhooks/records.ts";
 import { Sender } from "./webhooks/sender.ts";
 import { Webhook } from "./webhooks/webhook.ts";
 
@@ -35,6 +35,7 @@ interface Parts {
   readonly timeline: Timeline;
   readonly sender: Sender;
   readonly deliverer: Deliverer;
+  readonly eventFaults: EventFaults;
   readonly cleaner: Cleaner;
   readonly origin: Origin;
   readonly control: Control;
@@ -47,6 +48,7 @@ interface Parts {
  */
 export interface Replaced {
   readonly download?: Download;
+  readonly makeThumbnail?: MakeThumbnail;
 }
 
 /**
@@ -70,7 +72,8 @@ export async function startPlatform(
     const listening = await listen(parts.app, chosen.host, chosen.port);
     chosen.logger.info({ url: listening.url }, "local platform listening");
     parts.origin.url = listening.url;
-    // What an earlier run still owed, and what it would have removed by now.
+    // What an earlier run had committed late, what it still owed, and what it would have removed by now.
+    parts.eventFaults.wake();
     parts.deliverer.wake();
     parts.cleaner.wake();
     return new Platform(parts, listening);
@@ -85,44 +88,42 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
   const { random, logger, disableAfter, retryIntervalMs, deliveryTimeoutMs } = chosen;
   const clock = new PlatformClock(chosen.clock);
   const timeline = new Timeline(clock);
-  const webhookFaults = new WebhookFaults(timeline);
+  const webhookFaults = new WebhookFaults(timeline, random);
   const apiFaults = new ApiFaults(timeline, random);
   const sender = new Sender(clock, deliveryTimeoutMs);
+  const records = new DeliveryRecords(timeline);
   const webhook = new Webhook({ store, timeline, logger, disableAfter });
   const deliverer = new Deliverer({
-    ...{ store, webhook, sender, timeline, clock, logger, retryIntervalMs },
+    ...{ store, webhook, sender, records, clock, random, logger, retryIntervalMs },
     faults: webhookFaults,
   });
-  const acts = new Acts({ store, clock, timeline, onEvents: () => deliverer.wake() });
-  const forced = new ForcedDeliveries({ store, webhook, sender, timeline });
+  const deliver = () => deliverer.wake();
+  const eventFaults = new EventFaults({ store, timeline, clock, random, onEvents: deliver });
+  const onEvents = () => {
+    eventFaults.wake();
+    deliver();
+  };
+  const acts = new Acts({ store, clock, timeline, eventFaults, onEvents });
+  const forced = new ForcedDeliveries({ store, webhook, sender, records, timeline });
   const origin: Origin = { url: "" };
   const views = new Views(store.images, origin);
   const limits = new Limits({ usage: store.usage, clock });
   const cleaner = new Cleaner(store.images, clock);
-  const { download = downloadWith({ clock: clock.real }) } = replaced;
-  const uploads = new Uploads({ store, clock, limits, views, cleaner, download });
-  const kept = new KeptSettings({ saved: store.settings, limits, uploads, clock });
-  kept.load(chosen.limits);
-  kept.save();
-  const whole = new WholeState({
-    ...{ store, kept, clock, timeline, limits: chosen.limits },
-    end: () => {
-      webhookFaults.end();
-      apiFaults.end();
-      sender.cut("the state was replaced");
-      deliverer.reset();
-      cleaner.stop();
-    },
-    begin: () => {
-      deliverer.wake();
-      cleaner.wake();
-    },
+  const { download = downloadWith({ clock: clock.real }), makeThumbnail = thumbnailsWith() } =
+    replaced;
+  const uploads = new Uploads({
+    ...{ store, clock, limits, views, cleaner },
+    ...{ download, makeThumbnail },
+  });
+  const state = assembleState({
+    ...{ store, clock, timeline, limits, uploads, sender, given: chosen.limits },
+    faults: [webhookFaults, apiFaults, eventFaults],
+    deliveries: deliverer,
+    timers: [eventFaults, cleaner],
   });
   const control = new Control({
-    ...{ store, acts, webhook, deliverer, forced, webhookFaults, apiFaults, timeline },
-    ...{ clock, views, limits, uploads, kept, whole },
-    clockControl: new ClockControl({ clock, timeline, keep: () => kept.save() }),
-    snapshots: new Snapshots({ state: whole, clock, timeline }),
+    ...{ store, acts, webhook, deliverer, forced, webhookFaults, apiFaults, eventFaults },
+    ...{ records, timeline, clock, views, limits, uploads, ...state },
   });
   const routers = {
     "/api/v1": apiRouter({
@@ -137,6 +138,7 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
     timeline,
     sender,
     deliverer,
+    eventFaults,
     cleaner,
     origin,
     control,
@@ -195,12 +197,13 @@ export class Platform {
   }
 
   async #stop(): Promise<void> {
-    const { timeline, sender, deliverer, cleaner, store } = this.#parts;
+    const { timeline, sender, deliverer, eventFaults, cleaner, store } = this.#parts;
     timeline.end();
     const closed = this.#listening.close();
     sender.close();
     await deliverer.stop();
     await closed;
+    eventFaults.stop();
     cleaner.stop();
     store.close();
   }

@@ -35,15 +35,16 @@ test.each(endpoints.map(([, method = "", path = ""]) => [method, path]))(
   "the endpoint exists: %s %s",
   async (method, path) => {
     const platform = await runPlatform();
+    const receiver = await runReceiver();
+    platform.control.saveWebhook({ url: receiver.url });
     const { conversationId = "" } = act(platform, "dm.message");
-    const ids = { conversations: conversationId, snapshots: platform.control.snapshots.take().id };
-    const [, kind = ""] = /\/(conversations|snapshots)\//.exec(path) ?? [];
-    const id = new Map(Object.entries(ids)).get(kind) ?? "p_1";
+    const { id: delivery } = await platform.waitFor("delivery");
+    const { id: snapshots } = platform.control.snapshots.take();
+    const ids = { conversations: conversationId, posts: "p_1", deliveries: delivery, snapshots };
+    const id = Object.entries(ids).find(([kind]) => path.includes(`/${kind}/`))?.[1] ?? "";
+    const url = `${platform.url}${path.replace(":id", id)}`;
     const headers = { "content-type": "application/json" };
-    const { status } = await fetch(`${platform.url}${path.replace(":id", id)}`, {
-      method,
-      headers,
-    });
+    const { status } = await fetch(url, { method, headers });
     expect([404, 405]).not.toContain(status);
   },
 );

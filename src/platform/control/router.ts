@@ -3,7 +3,7 @@ import { notFound } from "../error.ts";
 import { goneSignal } from "../http/answer.ts";
 import { readJson, validate } from "../http/body.ts";
 import { sameOriginOnly } from "../http/guard.ts";
-import { integer, parameter, text } from "../http/query.ts";
+import { integer, limit, parameter, text } from "../http/query.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import type { Control } from "./control.ts";
 import { type Endpoints, mount } from "./endpoint.ts";
@@ -84,10 +84,15 @@ function endpoints(control: Control, timeline: Timeline): Endpoints {
     },
     "/deliveries": {
       postStatus: 200,
+      get: ({ query }) => {
+        const window = { limit: limit(query), cursor: text(query, "cursor") };
+        return control.deliveries(window, text(query, "bot"));
+      },
       post: async (request) => ({
         deliveries: await control.deliver(validate(deliveriesBody, await readJson(request))),
       }),
     },
+    "/deliveries/:id": { get: (request) => control.delivery(parameter(request, "id")) },
     "/timeline": { get: (request, response) => readTimeline(timeline, request, response) },
   };
 }

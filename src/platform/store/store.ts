@@ -4,6 +4,7 @@ import { Blocks } from "./blocks.ts";
 import { Conversations } from "./conversations.ts";
 import { EventLog } from "./event-log.ts";
 import { Images } from "./images.ts";
+import { LateEvents } from "./late-events.ts";
 import { People } from "./people.ts";
 import { Posts } from "./posts.ts";
 import { copyOf, replaceRows } from "./rows.ts";
@@ -18,6 +19,7 @@ export class Store {
   readonly conversations: Conversations;
   readonly posts: Posts;
   readonly events: EventLog;
+  readonly lateEvents: LateEvents;
   readonly tokens: Tokens;
   readonly webhook: WebhookStore;
   readonly images: Images;
@@ -34,6 +36,7 @@ export class Store {
     this.conversations = new Conversations(this.#db);
     this.posts = new Posts(this.#db);
     this.events = new EventLog(this.#db);
+    this.lateEvents = new LateEvents(this.#db);
     this.tokens = new Tokens(this.#db);
     this.webhook = new WebhookStore(this.#db);
     this.images = new Images(this.#db);

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import Sqlite from "better-sqlite3";
 import { expect, test } from "vitest";
 import type { Platform, PlatformState, SnapshotView } from "../../../src/platform/index.ts";
@@ -185,10 +186,10 @@ test("faults end with a restore, and the timeline says what happened", async () 
   const platform = await runPlatform();
   const { id } = platform.control.snapshots.take("calm");
   const none = platform.control.faults;
-  platform.control.setFaults({ api: { mode: "status" }, webhook: { failNext: 3 } });
+  platform.control.setFaults({ api: { mode: "status" }, webhook: { mode: "status", times: 3 } });
   const after = platform.control.state().timelineSeq;
   platform.control.snapshots.restore(id);
-  expect(platform.control.faults).toMatchObject({ api: none.api, webhook: { failNext: 0 } });
+  expect(platform.control.faults).toMatchObject({ api: none.api, webhook: { mode: "none" } });
   const { seq: _, ...entry } = await platform.waitFor("state", () => true, { after });
   expect(entry).toMatchObject({ change: "restored", detail: "snap_1 (calm)" });
   expect((await request(platform, "GET", "/api/v1/me")).status).toBe(200);
@@ -281,6 +282,15 @@ const foreign = (sql: string) => {
   return bytes;
 };
 
+/** The state of the first version, with an event. */
+const firstVersion = `
+  ${readFileSync(new URL("../../../src/platform/store/sql/001_platform.sql", import.meta.url), "utf8")}
+  INSERT INTO user VALUES (1, 'bot', 'Bot', 1), (2, 'ada', 'Ada', 0);
+  INSERT INTO event VALUES (7, 'follow', '{}', 0);
+  INSERT INTO token VALUES ('sbk_old', '["read"]', 1);
+  INSERT INTO webhook VALUES (1, NULL, '[]', 'whsec_old', 0, 0, NULL);
+  PRAGMA user_version = 1;`;
+
 const unusable: readonly [string, () => Promise<Bytes> | Bytes, string][] = [
   ["an empty body", () => "", "send the bytes"],
   ["no SQLite file", () => "canary".repeat(2_000), "no SQLite file"],
@@ -345,12 +355,14 @@ test("the same file without the damage is taken, with and without a WAL, and of 
   expect(bytes[18]).toBe(2);
   const { status, body } = await upload(platform, bytes);
   expect(status).toBe(201);
-  const old = await stateFileWith("DROP TABLE setting; PRAGMA user_version = 2;");
-  const { id } = platform.control.snapshots.upload(old);
-  for (const one of [body.id, id]) {
+  const { id } = platform.control.snapshots.upload(foreign(firstVersion));
+  for (const [one, events] of [
+    [body.id, 50],
+    [id, 1],
+  ] as const) {
     platform.control.reset();
     platform.control.snapshots.restore(one);
-    expect(platform.control.events()).toHaveLength(50);
+    expect(platform.control.events()).toHaveLength(events);
   }
 });
 

@@ -37,7 +37,7 @@ test("what was owed in the snapshot is delivered after a restore, also where it 
   const platform = await runPlatform({ clock });
   const receiver = await runReceiver();
   platform.control.saveWebhook({ url: receiver.url });
-  platform.control.setFaults({ webhook: { failNext: 1 } });
+  platform.control.setFaults({ webhook: { mode: "status", times: 1 } });
   const [owed = ""] = ids(act(platform, "follow"));
   await deliveryOf(platform, owed);
   const { id } = platform.control.snapshots.take();
@@ -93,7 +93,7 @@ test("a restore does not wait for the round of the state before", async () => {
   const platform = await runPlatform({ clock: new ManualClock() });
   const receiver = await runReceiver();
   platform.control.saveWebhook({ url: receiver.url });
-  platform.control.setFaults({ webhook: { failNext: 1 } });
+  platform.control.setFaults({ webhook: { mode: "status", times: 1 } });
   const [owed = ""] = ids(act(platform, "follow"));
   await deliveryOf(platform, owed);
   await request(platform, "GET", "/control/v1/state");
@@ -106,7 +106,7 @@ test("a delivery that arrives as everything is restored is owed again", async ()
   const platform = await runPlatform({ clock: new ManualClock() });
   const receiver = await runReceiver();
   platform.control.saveWebhook({ url: receiver.url });
-  platform.control.setFaults({ webhook: { failNext: 1 } });
+  platform.control.setFaults({ webhook: { mode: "status", times: 1 } });
   const [owed = ""] = ids(act(platform, "follow"));
   await deliveryOf(platform, owed);
   const { id } = platform.control.snapshots.take();
@@ -122,13 +122,66 @@ test("a delivery that arrives as everything is restored is owed again", async ()
   expect(receiver.batches()).toEqual([[owed], [owed]]);
 });
 
+test.each([
+  ["timeout", {}],
+  ["delay", { delayMs: 60_000 }],
+] as const)(
+  "a delivery in the fault %s does not keep the new state waiting",
+  async (mode, more) => {
+    const platform = await runPlatform();
+    const { id } = platform.control.snapshots.take();
+    const receiver = await runReceiver();
+    platform.control.saveWebhook({ url: receiver.url });
+    platform.control.setFaults({ webhook: { mode, times: 1, ...more } });
+    act(platform, "follow");
+    await platform.waitFor("fault", ({ change }) => change === "ended");
+    platform.control.snapshots.restore(id);
+    platform.control.saveWebhook({ url: receiver.url });
+    const [next = ""] = ids(act(platform, "like"));
+    await deliveryOf(platform, next);
+    expect(receiver.batches()).toEqual([[next]]);
+  },
+);
+
+test("the second of two deliveries is not sent once the state was replaced", async () => {
+  const platform = await runPlatform();
+  const receiver = await slowReceiver();
+  platform.control.saveWebhook({ url: receiver.url });
+  platform.control.setFaults({ webhook: { mode: "twice" } });
+  platform.control.snapshots.take();
+  act(platform, "follow");
+  await receiver.arrived;
+  platform.control.snapshots.restore("snap_1");
+  const [next = ""] = ids(act(platform, "like"));
+  await deliveryOf(platform, next);
+  expect(receiver.batches()).toEqual([[expect.any(String)], [next]]);
+});
+
+test("events that are late when everything is replaced come with the state that they belong to", async () => {
+  const platform = await runPlatform({ clock: new ManualClock() });
+  platform.control.setFaults({ events: { mode: "late", lateMs: 1_000 } });
+  const [late = ""] = ids(act(platform, "follow"));
+  const log = () => platform.control.events().map(({ id }) => id);
+  platform.control.clock.set({ frozen: true });
+  const { id } = platform.control.snapshots.take();
+  platform.control.reset();
+  platform.control.clock.set({ advanceMs: 1_000 });
+  expect(log()).toEqual([]);
+  platform.control.snapshots.restore(id);
+  expect(platform.control.faults.events).toMatchObject({ mode: "none", held: 1 });
+  expect(log()).toEqual([]);
+  platform.control.clock.set({ advanceMs: 1_000 });
+  expect(log()).toEqual([late]);
+  expect(ids(act(platform, "follow"))).toEqual(["evt_000000000002"]);
+});
+
 test("a round that was being waited for in the state before does not come", async () => {
   const clock = new ManualClock();
   const platform = await runPlatform({ clock });
   const { id } = platform.control.snapshots.take();
   const receiver = await runReceiver();
   platform.control.saveWebhook({ url: receiver.url });
-  platform.control.setFaults({ webhook: { failNext: 1 } });
+  platform.control.setFaults({ webhook: { mode: "status", times: 1 } });
   await deliveryOf(platform, ids(act(platform, "follow"))[0] ?? "");
   platform.control.snapshots.restore(id);
   platform.control.saveWebhook({ url: receiver.url });
