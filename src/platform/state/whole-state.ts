@@ -1,7 +1,7 @@
 import type { PlatformClock } from "../clock/platform-clock.ts";
 import type { LimitSettings } from "../limits/settings.ts";
 import { seed } from "../store/seed.ts";
-import { openSnapshot } from "../store/snapshot.ts";
+import { openCopy, openSnapshot } from "../store/snapshot.ts";
 import type { Store } from "../store/store.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import type { KeptSettings } from "./kept-settings.ts";
@@ -52,12 +52,12 @@ export class WholeState {
   /**
    * Replaces everything by what a copy holds.
    *
-   * @param name what the timeline calls the copy
-   * @throws {PlatformError} 400 VALIDATION
+   * @param copy of `copy` or `adopt`
+   * @param name what the timeline calls it
    */
   restore(copy: Uint8Array, name: string): void {
     const { store, kept } = this.#options;
-    const other = openSnapshot(copy);
+    const other = openCopy(copy);
     try {
       store.replace(other, () => {});
     } finally {

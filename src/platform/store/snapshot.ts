@@ -1,8 +1,14 @@
+import type { Database } from "better-sqlite3";
 import { invalid, type PlatformError } from "../error.ts";
 import { MEMORY, openBytes, openDatabase } from "./database.ts";
 import { checkReferences, schemaOf, withoutWal } from "./rows.ts";
 import { Store } from "./store.ts";
 import { faultOf, UnusableFile } from "./unusable.ts";
+
+/** Opens a copy that this process has made: in memory, apart from everything else. */
+export function openCopy(copy: Uint8Array): Store {
+  return new Store(openBytes(withoutWal(copy)));
+}
 
 /**
  * Opens a snapshot: in memory, apart from everything else, brought up to date. A snapshot may come from
@@ -13,7 +19,7 @@ import { faultOf, UnusableFile } from "./unusable.ts";
 export function openSnapshot(file: Uint8Array): Store {
   let store: Store | undefined;
   try {
-    const db = openBytes(withoutWal(file));
+    const db = openBytes(withoutWal(file), checkIntegrity);
     try {
       if (!isSchema(schemaOf(db))) throw new UnusableFile("foreign");
       checkReferences(db);
@@ -30,6 +36,10 @@ export function openSnapshot(file: Uint8Array): Store {
     store?.close();
     throw refusal(error);
   }
+}
+
+function checkIntegrity(db: Database): void {
+  if (db.pragma("integrity_check(1)", { simple: true }) !== "ok") throw new UnusableFile("damaged");
 }
 
 function isSchema(found: readonly string[]): boolean {

@@ -32,7 +32,8 @@ async function slowReceiver() {
   return { ...receiver, arrived: arrived.promise, answer: answer.resolve };
 }
 
-test("what was owed in the snapshot is delivered after a restore, also where it had been delivered", async () => {
+/** A platform on a clock that stands still, whose webhook owes an event: a fault has let the delivery fail. */
+async function owing() {
   const clock = new ManualClock();
   const platform = await runPlatform({ clock });
   const receiver = await runReceiver();
@@ -40,6 +41,11 @@ test("what was owed in the snapshot is delivered after a restore, also where it 
   platform.control.setFaults({ webhook: { mode: "status", times: 1 } });
   const [owed = ""] = ids(act(platform, "follow"));
   await deliveryOf(platform, owed);
+  return { clock, platform, receiver, owed };
+}
+
+test("what was owed in the snapshot is delivered after a restore, also where it had been delivered", async () => {
+  const { clock, platform, receiver, owed } = await owing();
   const { id } = platform.control.snapshots.take();
   clock.advance(30_000);
   await deliveryOf(platform, owed, { attempt: 2 });
@@ -90,12 +96,7 @@ test("a delivery that hangs does not keep the new state waiting", async () => {
 });
 
 test("a restore does not wait for the round of the state before", async () => {
-  const platform = await runPlatform({ clock: new ManualClock() });
-  const receiver = await runReceiver();
-  platform.control.saveWebhook({ url: receiver.url });
-  platform.control.setFaults({ webhook: { mode: "status", times: 1 } });
-  const [owed = ""] = ids(act(platform, "follow"));
-  await deliveryOf(platform, owed);
+  const { platform, receiver, owed } = await owing();
   await request(platform, "GET", "/control/v1/state");
   expect(receiver.received).toEqual([]);
   platform.control.snapshots.restore(platform.control.snapshots.take().id);
@@ -103,12 +104,7 @@ test("a restore does not wait for the round of the state before", async () => {
 });
 
 test("a delivery that arrives as everything is restored is owed again", async () => {
-  const platform = await runPlatform({ clock: new ManualClock() });
-  const receiver = await runReceiver();
-  platform.control.saveWebhook({ url: receiver.url });
-  platform.control.setFaults({ webhook: { mode: "status", times: 1 } });
-  const [owed = ""] = ids(act(platform, "follow"));
-  await deliveryOf(platform, owed);
+  const { platform, receiver, owed } = await owing();
   const { id } = platform.control.snapshots.take();
   const ignore = platform.onTimeline(({ kind }) => {
     if (kind !== "delivery") return;
