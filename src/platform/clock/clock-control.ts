@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { invalid } from "../error.ts";
 import type { Timeline } from "../timeline/timeline.ts";
-import { type ClockSetting, LAST_TIME, type PlatformClock } from "./platform-clock.ts";
+import { type ClockSetting, LAST_TIME, type PlatformClock, timeAt } from "./platform-clock.ts";
 
 /** The platform's clock as it stands. */
 export interface ClockView {
@@ -43,10 +43,12 @@ export class ClockControl {
 
   get view(): ClockView {
     const { clock } = this.#options;
-    const now = clock.now();
+    // Read once: between two readings the machine's clock goes on.
+    const real = clock.real.now();
+    const now = timeAt(real, clock.setting);
     return {
       now: new Date(now).toISOString(),
-      offsetMs: now - clock.real.now(),
+      offsetMs: now - real,
       frozen: clock.setting.frozenAt !== null,
     };
   }
@@ -71,9 +73,10 @@ export class ClockControl {
 }
 
 function settingAfter(change: ClockChange, clock: PlatformClock): ClockSetting {
-  const now = timeAfter(change, clock.now());
+  const real = clock.real.now();
+  const now = timeAfter(change, timeAt(real, clock.setting));
   if (change.frozen ?? clock.setting.frozenAt !== null) return { offsetMs: 0, frozenAt: now };
-  return { offsetMs: now - clock.real.now(), frozenAt: null };
+  return { offsetMs: now - real, frozenAt: null };
 }
 
 function timeAfter({ now, advanceMs = 0 }: ClockChange, before: number): number {

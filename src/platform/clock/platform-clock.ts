@@ -14,6 +14,11 @@ export const MACHINE_TIME: ClockSetting = { offsetMs: 0, frozenAt: null };
 /** 9999-12-31T23:59:59.999Z, in milliseconds since 1970: a later year has no four digits. */
 export const LAST_TIME = 253_402_300_799_999;
 
+/** What the platform's clock shows when the machine's shows `real`. */
+export function timeAt(real: number, { offsetMs, frozenAt }: ClockSetting): number {
+  return frozenAt ?? real + offsetMs;
+}
+
 interface Timer {
   /** Milliseconds since 1970, on this clock. */
   due: number;
@@ -39,7 +44,7 @@ export class PlatformClock implements Clock {
   }
 
   now(): number {
-    return this.#setting.frozenAt ?? this.real.now() + this.#setting.offsetMs;
+    return timeAt(this.real.now(), this.#setting);
   }
 
   /** While the clock stands still, a timer waits until it is moved. */
