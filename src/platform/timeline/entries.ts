@@ -48,6 +48,8 @@ export interface ApiEntry {
   readonly text?: string;
   /** Present when something was made, even if the answer that says so was lost. */
   readonly created?: Created;
+  /** The events that a page of the log held; absent where it held none. */
+  readonly eventIds?: readonly string[];
   /** The fault that touched the request. */
   readonly fault?: "hold" | "status" | "lose-answer";
 }
