@@ -59,6 +59,17 @@ test("a request to the API shows its text and what it made", async () => {
   ]);
 });
 
+test("a page of the log shows which events it held", async () => {
+  const platform = await runPlatform();
+  const [first, second] = ids(act(platform, "follow", { count: 2 }));
+  await request(platform, "GET", "/api/v1/events?limit=1");
+  await request(platform, "GET", `/api/v1/events?since=${first}`);
+  await request(platform, "GET", `/api/v1/events?since=${second}`);
+  const { entries } = await read(platform, "?after=2");
+  const shown = entries.map((entry) => entry.kind === "api" && entry.eventIds);
+  expect(shown).toEqual([[first], [second], undefined]);
+});
+
 test("refused requests are in the timeline, and tokens are not", async () => {
   const platform = await runPlatform();
   await request(platform, "GET", "/api/v1/events?since=1");
