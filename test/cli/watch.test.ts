@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { ActRequest } from "../../src/cli/control-client.ts";
 import { type Happened, Watch } from "../../src/cli/trigger/watch.ts";
-import type { TimelineEntry, TimelineRecord } from "../../src/platform/index.ts";
+import type { TimelineEntry } from "../../src/platform/index.ts";
 
-/** A record as the platform writes it, of the app of `bot` where that is said. */
-function entry(record: TimelineRecord, bot?: string): TimelineEntry {
-  const of = bot === undefined ? {} : { bot };
-  return { seq: 1, at: "2026-01-01T00:00:00.000Z", ...record, ...of };
+/** An entry as it comes over the wire, of the app of `bot`. */
+function entry(record: Readonly<Record<string, unknown>>, bot = "bot"): TimelineEntry {
+  const wire: unknown = { seq: 1, at: "2026-01-01T00:00:00.000Z", bot, ...record };
+  return wire as TimelineEntry;
 }
 
 const actor = { username: "ada", name: "Ada" };

@@ -4,7 +4,7 @@ import type { ActRequest } from "../control-client.ts";
 import { printable } from "../inbox/text.ts";
 import { CommandError, UsageError } from "../usage.ts";
 import { type Awaited, isQuiet, type Reaction } from "./reaction.ts";
-import type { Answer } from "./watch.ts";
+import { type Answer, botOf } from "./watch.ts";
 
 /** One line for each event; for what makes none, one that says so. */
 export function eventLines({ type }: ActRequest, result: ActResult): string {
@@ -67,7 +67,8 @@ export function errorObject(error: unknown): { readonly code: string; readonly m
   return { code: (error instanceof CommandError && error.code) || "FAILED", message };
 }
 
-function answerLine({ text = "" }: Answer): string {
-  const lines = text.split("\n").map(printable).join("\n     ");
-  return `bot: ${text === "" ? "(no text)" : lines}\n`;
+function answerLine(answer: Answer): string {
+  const name = botOf(answer) ?? "bot";
+  const lines = (answer.text || "(no text)").split("\n").map(printable);
+  return `${name}: ${lines.join(`\n${" ".repeat(name.length + 2)}`)}\n`;
 }

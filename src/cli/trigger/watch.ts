@@ -89,7 +89,7 @@ function placesOf({ events, conversationId, postId }: ActResult): ReadonlySet<st
 }
 
 /** The app concerned; a platform that has one alone does not name it. */
-function botOf(entry: TimelineEntry): string | undefined {
+export function botOf(entry: TimelineEntry): string | undefined {
   return "bot" in entry && typeof entry.bot === "string" ? entry.bot : undefined;
 }
 
