@@ -4,7 +4,7 @@ import type {
   ControlComment,
   ControlMessage,
   DeliverInput,
-  DeliveryResult,
+  DeliverResult,
   FaultsChange,
   FaultsState,
   PlatformState,
@@ -73,8 +73,8 @@ export class ControlClient {
   }
 
   /** Delivers these events now, whatever became of them before. */
-  async deliver(input: DeliverInput): Promise<readonly DeliveryResult[]> {
-    type Answer = { readonly deliveries: readonly DeliveryResult[] };
+  async deliver(input: DeliverInput): Promise<readonly DeliverResult[]> {
+    type Answer = { readonly deliveries: readonly DeliverResult[] };
     // A hundred of them may take their ten seconds each.
     const options = { body: input, waitMs: Number.POSITIVE_INFINITY };
     const { deliveries } = await this.#request<Answer>("POST", "/deliveries", options);
