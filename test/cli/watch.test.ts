@@ -29,8 +29,19 @@ const followed = (): Happened => {
   return happened({ type: "follow" }, { events: [event] });
 };
 
-const event = (bot?: string) =>
-  entry({ kind: "event", id: "evt_1", type: "comment", from: "ada" }, bot);
+const event = (bot?: string, type = "comment") =>
+  entry({ kind: "event", id: "evt_1", type, from: "ada", postId: "p_1" }, bot);
+
+/** Somebody else's comment on p_1, so many milliseconds from the event. */
+const earlier = (ms: number, more: object = {}) => {
+  const at = new Date(Date.UTC(2026, 0, 1) + ms).toISOString();
+  return entry({
+    ...{ kind: "event", id: "evt_0", type: "comment", from: "ben" },
+    postId: "p_1",
+    at,
+    ...more,
+  });
+};
 
 const request = { kind: "api", method: "POST", path: "/", status: 201, ms: 1 } as const;
 
@@ -65,6 +76,37 @@ describe("an answer", () => {
   test("counts although its own answer was lost", () => {
     const lost = { ...request, status: null, created: { postId: "p_1" } };
     expect(answers(commented(), event(), entry(lost))).toBe(1);
+  });
+
+  test("is not what an earlier event in the same place is still owed", () => {
+    const watch = new Watch(commented());
+    for (const one of [earlier(0), event()]) watch.see(one);
+    watch.see(comment("p_1", "bot", "to the earlier one"));
+    expect(watch.answers).toEqual([]);
+    watch.see(comment("p_1", "bot", "to this one"));
+    expect(watch.answers).toMatchObject([{ text: "to this one" }]);
+  });
+
+  test("is not kept for an earlier event that was answered, is older, elsewhere, or at another bot", () => {
+    expect(answers(commented(), earlier(0), comment("p_1"), event(), comment("p_1"))).toBe(1);
+    expect(answers(commented(), earlier(-3_001), event(), comment("p_1"))).toBe(1);
+    expect(answers(commented(), earlier(0, { postId: "p_2" }), event(), comment("p_1"))).toBe(1);
+    expect(answers(commented(), earlier(0, { bot: "helper" }), event(), comment("p_1"))).toBe(1);
+  });
+
+  test("is not kept for what bots rarely answer, be it earlier or this very event", () => {
+    expect(answers(commented(), earlier(0, { type: "like" }), event(), comment("p_1"))).toBe(1);
+    const liked = commented({ type: "like" });
+    expect(answers(liked, event("bot", "like"), earlier(0), comment("p_1"))).toBe(0);
+    expect(answers(liked, event("bot", "like"), comment("p_1"))).toBe(1);
+  });
+
+  test("is in the end for this event where nothing more came", () => {
+    const watch = new Watch(commented());
+    for (const one of [earlier(0), event(), comment("p_1")]) watch.see(one);
+    watch.see(entry({ ...earlier(0), id: "evt_2", postId: "p_2" }));
+    watch.see(comment("p_2", "bot", "to somebody else"));
+    expect(watch.likelyAnswers).toMatchObject([{ text: "thanks" }]);
   });
 
   test("to what has no place is what names the person", () => {

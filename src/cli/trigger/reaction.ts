@@ -1,5 +1,5 @@
 import type { ControlClient } from "../control-client.ts";
-import { type Answer, type Happened, Watch } from "./watch.ts";
+import { type Answer, type Happened, isQuiet, Watch } from "./watch.ts";
 
 /**
  * `answered`: the bot has written as often as something happened; `delivered`: it has taken the events,
@@ -30,12 +30,8 @@ const LONGEST_POLL_MS = 30_000;
  */
 const QUIET_MS = 2_000;
 
-const wordTypes = ["dm.message", "mention", "comment", "reply", "post"];
-
-/** True for a type that bots rarely answer: a script can rely on its being taken alone. */
-export function isQuiet(type: string): boolean {
-  return !wordTypes.includes(type);
-}
+/** So many timeline entries from before the act are looked at: something in them may still be answered. */
+const LOOK_BACK = 200;
 
 /**
  * Waits until the bot has done what can be expected of it, or until the time is over. Returns at once where
@@ -46,7 +42,7 @@ export async function awaitReaction(control: ControlClient, awaited: Awaited): P
   const watch = new Watch(awaited);
   const wanted = act.count ?? 1;
   if (watch.taken) return { outcome: "none", answers: [] };
-  let seen = after;
+  let seen = Math.max(after - LOOK_BACK, 0);
   let until = performance.now() + timeoutMs;
   let hurried = false;
   for (let left = timeoutMs; left > 0; left = until - performance.now()) {
@@ -58,5 +54,7 @@ export async function awaitReaction(control: ControlClient, awaited: Awaited): P
     hurried = true;
     until = Math.min(until, performance.now() + QUIET_MS);
   }
-  return { outcome: watch.taken ? "delivered" : "none", answers: watch.answers };
+  const answers = watch.likelyAnswers;
+  if (answers.length >= wanted) return { outcome: "answered", answers };
+  return { outcome: watch.taken ? "delivered" : "none", answers };
 }

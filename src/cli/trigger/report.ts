@@ -3,8 +3,8 @@ import type { ActResult } from "../../platform/index.ts";
 import type { ActRequest } from "../control-client.ts";
 import { printable } from "../inbox/text.ts";
 import { CommandError, UsageError } from "../usage.ts";
-import { type Awaited, isQuiet, type Reaction } from "./reaction.ts";
-import { type Answer, botOf } from "./watch.ts";
+import type { Awaited, Reaction } from "./reaction.ts";
+import { type Answer, botOf, isQuiet } from "./watch.ts";
 
 /** One line for each event; for what makes none, one that says so. */
 export function eventLines({ type }: ActRequest, result: ActResult): string {
