@@ -99,6 +99,9 @@ describe("an answer", () => {
     const liked = commented({ type: "like" });
     expect(answers(liked, event("bot", "like"), earlier(0), comment("p_1"))).toBe(0);
     expect(answers(liked, event("bot", "like"), comment("p_1"))).toBe(1);
+    const watch = new Watch(liked);
+    for (const one of [event("bot", "like"), earlier(0), comment("p_1")]) watch.see(one);
+    expect(watch.likelyAnswers).toEqual([]);
   });
 
   test("is in the end for this event where nothing more came", () => {
