@@ -21,7 +21,7 @@ const intake: Mutant[] = mutantsOf(
     {
       name: "PostgreSQL: sorting the lanes of a batch",
       find: "GROUP BY lane ORDER BY lane",
-      replace: "GROUP BY lane ORDER BY md5(lane || random())",
+      replace: "GROUP BY lane ORDER BY min(id)",
     },
     {
       name: "PostgreSQL: the counter of a lane",
@@ -116,18 +116,24 @@ const sessions: Mutant[] = [
         find: "database.rows(TELL, [database.schema, id]).catch(() => undefined);",
         replace: "",
       },
+      { name: "PostgreSQL: the poll", find: 'onWake("time");', replace: "" },
+    ],
+  ),
+  ...mutantsOf(
+    source("listener"),
+    [WAKE_UPS],
+    [
       {
         name: "PostgreSQL: not hearing oneself",
-        find: "if (senderOf(message) !== id) onWake",
-        replace: "onWake",
+        find: "if (senderOf(message) !== id) onHeard",
+        replace: "onHeard",
       },
       { name: "PostgreSQL: the heartbeat", find: 'await client.query("SELECT 1");', replace: "" },
       {
         name: "PostgreSQL: looking for what was missed",
-        find: 'if (this.#heardBefore) onWake("connected");',
+        find: "if (this.#heardBefore) onHeard();",
         replace: "",
       },
-      { name: "PostgreSQL: the poll", find: 'onWake("time");', replace: "" },
       {
         name: "PostgreSQL: noticing a pooler",
         find: 'return rows[0]?.["pid"] !== client.processID;',
