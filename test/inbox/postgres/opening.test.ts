@@ -1,30 +1,15 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { loadDriver } from "../../../src/inbox/postgres/driver.ts";
 import { PostgresInbox } from "../../../src/inbox/postgres/postgres-inbox.ts";
 import { messages } from "../../support/inbox-events.ts";
+import { look } from "../../support/postgres/look.ts";
 import { emptyPlace, openAt, type Place } from "../../support/postgres/open.ts";
 import { TestProcess } from "../../support/process.ts";
 
 const SQL = new URL("../../../src/inbox/postgres/sql/", import.meta.url);
-
-/** Looks into the database from outside, as an operator would with a shell. */
-async function look<Row extends pg.QueryResultRow>(
-  { url }: Place,
-  sql: string,
-  values?: unknown[],
-): Promise<Row[]> {
-  const client = new pg.Client(url);
-  await client.connect();
-  try {
-    return (await client.query<Row>(sql, values)).rows;
-  } finally {
-    await client.end();
-  }
-}
 
 /** The schema as the server keeps it, in the order of the names. */
 async function dump(place: Place): Promise<string> {

@@ -1,0 +1,54 @@
+import Sqlite from "better-sqlite3";
+import type { Claim } from "../../../src/inbox/inbox.ts";
+import { SqliteInbox } from "../../../src/inbox/sqlite/sqlite-inbox.ts";
+import { message } from "../../support/inbox-events.ts";
+
+const LEASE = 60_000;
+
+/** Texts that some store or other cannot keep as they are. */
+export const ODD = "a\0b\u001ac\u{1f600}d";
+
+/**
+ * Leaves an inbox with everything in it: "done" with a step, "dead" inside a step, "discarded", "crashed"
+ * whose run never ended, "waits" for its retry with "behind" in its lane, and "odd" with a history of texts
+ * that are hard to keep. One lane is a dead letter of the door.
+ */
+export async function fillInbox(file: string): Promise<void> {
+  const inbox = new SqliteInbox({ file });
+  const cursors = [{ name: "events", position: "evt_0777" }];
+  await inbox.put([message("done", "a"), message("dead", "b"), message("discarded", "c")], "poll");
+  await inbox.put([message("waits", "d"), message("crashed", "e")], "webhook", cursors);
+  await inbox.put([{ ...message("odd", "f"), lane: `own:${ODD}` }], "webhook");
+  await inbox.put([{ ...message("bad", "g"), unusable: "no payload" }], "poll");
+  const claims = new Map((await inbox.claim(10, LEASE)).map((claim) => [claim.id, claim]));
+  const claimOf = (id: string): Claim => {
+    const claim = claims.get(id);
+    if (claim === undefined) throw new Error(`${id} was not claimed`);
+    return claim;
+  };
+  await inbox.beginStep(claimOf("done"), "step/reply", "hi");
+  await inbox.finishStep(claimOf("done"), "step/reply", '{"id":"m_1"}', "m_1");
+  await inbox.complete(claimOf("done"));
+  await inbox.beginStep(claimOf("dead"), "step/pay", '{"amount":100}');
+  await inbox.bury(claimOf("dead"), "TypeError: boom");
+  await inbox.bury(claimOf("discarded"), "x");
+  await inbox.admin.discard("discarded", "spam");
+  await inbox.retry(claimOf("waits"), 3_600_000, "later");
+  await inbox.put([message("waits-behind", "d")], "webhook");
+  await inbox.beginStep(claimOf("crashed"), "step/reply", "hello");
+  await inbox.retry(claimOf("odd"), 0, `error ${ODD}`);
+  await inbox.close();
+}
+
+/** Every row of a file, by table. */
+export function rowsOf(file: string): Record<string, unknown[]> {
+  const db = new Sqlite(file, { readonly: true });
+  const names = db
+    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+    .pluck()
+    .all()
+    .map(String);
+  const rows = names.map((name) => [name, db.prepare(`SELECT * FROM ${name} ORDER BY 1`).all()]);
+  db.close();
+  return Object.fromEntries(rows);
+}
