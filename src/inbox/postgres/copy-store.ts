@@ -9,8 +9,8 @@ import { type OpenOptions, openDatabase } from "./open.ts";
 /** A batch of long events, or the planner's figures of a large table, may take its time. */
 const TIMEOUT_MS = 120_000;
 
-const LEASED =
-  "SELECT count(*) AS n FROM {schema}.lane WHERE owner IS NOT NULL AND ready_at > {now}";
+/** What is under way is known to this store in a way of its own, so nothing of it is copied. */
+const UNDER_WAY = "SELECT count(*) AS n FROM {schema}.lane WHERE owner IS NOT NULL";
 
 /** An inbox in PostgreSQL, as far as both sides of a copy need it. */
 export interface Opened {
@@ -46,11 +46,11 @@ export async function refuseServed({ database, store: { place } }: Opened): Prom
         `${n === 1 ? "it" : "them"} first: what happens meanwhile would be missing from the copy.`,
     );
   }
-  const [leased] = await database.rows<{ readonly n: number }>(LEASED);
-  if ((leased?.n ?? 0) === 0) return;
+  const [underWay] = await database.rows<{ readonly n: number }>(UNDER_WAY);
+  if ((underWay?.n ?? 0) === 0) return;
   throw new ServiceBotError(
     "INBOX_IN_USE",
-    `${place} has events that are being handled. Stop every instance of the bot; what one that was killed ` +
-      "has left under way is free after its lease, in a minute at most.",
+    `${place} has events of which a run has not ended. Stop every instance of the bot; where one was killed, ` +
+      "start the bot once more, wait until the lease of that run is over (half a minute), and stop it.",
   );
 }

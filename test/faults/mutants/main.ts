@@ -6,6 +6,7 @@
 
 import { budgetMutants } from "./list/budget.ts";
 import { clientMutants } from "./list/client.ts";
+import { copyMutants } from "./list/copy.ts";
 import { dispatcherMutants } from "./list/dispatcher.ts";
 import { durabilityMutants } from "./list/durability.ts";
 import { inboxMutants, modelMutants } from "./list/inbox.ts";
@@ -30,6 +31,7 @@ const all = [
   ...clientMutants,
   ...pollerMutants,
   ...postgresMutants,
+  ...copyMutants,
 ];
 const wanted = process.argv.slice(2);
 const mutants = all.filter(

@@ -1,0 +1,125 @@
+import { type Mutant, mutantsOf } from "../mutant.ts";
+
+const COPY = "test/inbox/copy/copy.test.ts";
+
+const order: Mutant[] = mutantsOf(
+  "src/inbox/copy/copy.ts",
+  [COPY],
+  [
+    {
+      name: "copying an inbox: comparing what was written",
+      find: "const same = sum.rows === expected.rows && String(sum) === checksum;",
+      replace: "const same = sum.rows === expected.rows;",
+    },
+    {
+      name: "copying an inbox: marking the source before the target is let go",
+      find: "await source.leave(target.place);\n",
+      replace: "",
+    },
+    {
+      name: "copying an inbox: moving times to the other clock",
+      find: "return Math.abs(difference) < SAME_CLOCK_MS ? 0 : difference;",
+      replace: "return difference * 0;",
+    },
+    {
+      name: "copying an inbox: letting go of the source when it fails",
+      find: "if (!left) await source.release().catch(() => undefined);",
+      replace: "",
+    },
+  ],
+);
+
+const postgres: Mutant[] = [
+  ...mutantsOf(
+    "src/inbox/postgres/copy-target.ts",
+    [COPY],
+    [
+      {
+        name: "copying an inbox: marking the target",
+        find: 'await setMark(queries, { role: "target", other: from, run });\n',
+        replace: "",
+      },
+      {
+        name: "copying an inbox: removing what an earlier try has left",
+        find: "await new CopyRows(queries).clear(tables);\n",
+        replace: "",
+      },
+      {
+        name: "copying an inbox: numbers behind those that were copied",
+        find: "await database.rows(GO_ON);\n",
+        replace: "",
+      },
+      {
+        name: "copying an inbox: refusing a place that is not empty",
+        find: "if (await new CopyRows(queries).isEmpty(tables)) return undefined;",
+        replace: "return undefined;",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    "src/inbox/postgres/copy-rows.ts",
+    [COPY],
+    [
+      {
+        name: "copying an inbox: giving way to a later run",
+        find: "WHERE EXISTS (SELECT FROM mine) RETURNING 1",
+        replace: "RETURNING 1",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    "src/inbox/postgres/postgres-inbox.ts",
+    [COPY],
+    [
+      {
+        name: "copying an inbox: a bot that refuses a marked schema",
+        find: "await refuseMarked(database, options.url);\n",
+        replace: "",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    "src/inbox/postgres/copy-store.ts",
+    [COPY],
+    [
+      {
+        name: "copying an inbox: looking for bots in PostgreSQL",
+        find: "if (n > 0) {",
+        replace: "if (n < 0) {",
+      },
+      {
+        name: "copying an inbox: looking for runs that have not ended",
+        find: "if ((underWay?.n ?? 0) === 0) return;",
+        replace: "return;",
+      },
+    ],
+  ),
+];
+
+const sqlite: Mutant[] = [
+  ...mutantsOf(
+    "src/inbox/sqlite/open.ts",
+    [COPY],
+    [
+      {
+        name: "copying an inbox: a bot that refuses a marked file",
+        find: "if (mark === undefined) return opened;",
+        replace: "return opened;",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    "src/inbox/sqlite/copy-source.ts",
+    [COPY],
+    [
+      {
+        name: "copying an inbox: ending what the last process left under way",
+        find: 'write(() => new Lanes(db, "", new History(db)).recover(Date.now()))',
+        replace: "undefined",
+      },
+    ],
+  ),
+];
+
+/** What keeps a copy of an inbox from being half a one, or one too many. */
+export const copyMutants: readonly Mutant[] = [...order, ...postgres, ...sqlite];

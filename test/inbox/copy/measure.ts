@@ -1,0 +1,95 @@
+/**
+ * Measures a copy into PostgreSQL, and what an event takes there: node test/inbox/copy/measure.ts [EVENTS]
+ * The server keeps its data in memory where the system has /dev/shm, so the disk is not measured.
+ */
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import pg from "pg";
+import { orderKey } from "../../../src/events/id.ts";
+import { openFile } from "../../../src/inbox/sqlite/open.ts";
+import { PostgresServer } from "../../support/postgres/server.ts";
+
+const MAIN = fileURLToPath(new URL("../../../src/cli/main.ts", import.meta.url));
+const LANES = 50_000;
+/** Of a message of some 200 letters. */
+const BODY_BYTES = 500;
+
+const events = Number(process.argv[2] ?? 1_000_000);
+
+/** Most of them have ended and keep their id alone; a tenth has bodies and steps; a hundredth waits. */
+function fill(file: string): void {
+  const { db, close } = openFile(file);
+  const now = Date.now();
+  const event = db.prepare(
+    `INSERT INTO event (id, lane, ord, type, body, source, state, attempts, fence, received_at, done_at)
+     VALUES (?, ?, ?, 'dm.message', ?, 'webhook', ?, 1, 1, ?, ?)`,
+  );
+  const step = db.prepare(
+    `INSERT INTO step (event_id, name, state, request, result, ref, fence, started_at)
+     VALUES (?, 'step/reply', 'done', 'thank you', '{"id":"msg_1"}', ?, 1, ?)`,
+  );
+  const body = "x".repeat(BODY_BYTES);
+  db.transaction(() => {
+    for (let n = 0; n < events; n += 1) {
+      const id = `evt_${String(n).padStart(12, "0")}`;
+      const state = n % 100 === 0 ? "pending" : "done";
+      const kept = n % 10 === 0;
+      const values = [id, `dm:conv_${n % LANES}`, orderKey(id), kept ? body : null, state, now];
+      event.run(...values, state === "done" ? now : null);
+      if (kept) step.run(id, `msg_${n}`, now);
+    }
+    db.exec(
+      `INSERT INTO lane (key, pending, ready_at, fence)
+       SELECT lane, count(*) FILTER (WHERE state = 'pending'),
+         CASE WHEN count(*) FILTER (WHERE state = 'pending') > 0 THEN 0 END, 1 FROM event GROUP BY lane`,
+    );
+  })();
+  close();
+}
+
+async function copy(from: string, to: string): Promise<void> {
+  const tell = 'process.on("exit",()=>console.error(process.resourceUsage().maxRSS))';
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [
+    ...["--import", `data:text/javascript,${tell}`, MAIN],
+    ...["inbox", "copy", "--from", `file:${from}`, "--to", to, "--json"],
+  ]);
+  const { ms, tables, verified } = JSON.parse(stdout);
+  const rows = tables.reduce((sum: number, table: { rows: number }) => sum + table.rows, 0);
+  const seconds = ms / 1_000;
+  console.log(`rows copied and compared   ${rows}, ${verified ? "all the same" : "DIFFERENT"}`);
+  console.log(
+    `time                       ${seconds.toFixed(1)} s, ${Math.round(rows / seconds)} rows/s`,
+  );
+  console.log(`memory of the command      ${Math.round(Number(stderr) / 1_024)} MB at most`);
+}
+
+async function sizes(url: string): Promise<void> {
+  const client = new pg.Client(url);
+  await client.connect();
+  const { rows } = await client.query<{ name: string; heap: string; indexes: string; n: string }>(
+    `SELECT relname AS name, pg_table_size(oid) AS heap, pg_indexes_size(oid) AS indexes,
+       reltuples::bigint AS n
+     FROM pg_class WHERE relnamespace = 'service_bot'::regnamespace AND relkind = 'r'
+       AND relname IN ('event', 'lane', 'step')`,
+  );
+  await client.end();
+  for (const { name, heap, indexes, n } of rows) {
+    const per = (bytes: string) => Math.round(Number(bytes) / Number(n));
+    console.log(`a row of ${name.padEnd(17)} ${per(heap)} bytes, in indexes ${per(indexes)}`);
+  }
+}
+
+const folder = mkdtempSync(join(tmpdir(), "service-bot-measure-"));
+const server = await PostgresServer.start("18");
+try {
+  fill(join(folder, "bot.db"));
+  await copy(join(folder, "bot.db"), server.url());
+  await sizes(server.url());
+} finally {
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
