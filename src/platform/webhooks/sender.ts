@@ -1,7 +1,7 @@
 import { type ClientRequest, request as httpRequest, type OutgoingHttpHeaders } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { Clock } from "../../core/clock.ts";
-import type { KnownEvent } from "../../events/types.ts";
+import type { AnyEvent } from "../../events/types.ts";
 import { sign } from "../../signature/signature.ts";
 import { whyNoAnswer } from "./no-answer.ts";
 
@@ -9,7 +9,7 @@ import { whyNoAnswer } from "./no-answer.ts";
 export interface Delivery {
   readonly url: string;
   readonly secret: string;
-  readonly events: readonly KnownEvent[];
+  readonly events: readonly AnyEvent[];
 }
 
 export interface DeliveryResult {
