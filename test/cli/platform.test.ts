@@ -221,3 +221,36 @@ describe("what keeps it from starting is told in one line with the remedy", () =
     expect(err).toContain("Usage: service-bot platform");
   });
 });
+
+test.each([
+  ["a directory", (folder: string) => folder, "is a directory; name a file in it"],
+  ["no SQLite file", textFile, "is no SQLite file; choose another file, or remove this one"],
+  [
+    "below a file",
+    (folder: string) => join(textFile(folder), "state.db"),
+    "a file is in its place; choose another file",
+  ],
+])("a state file that is %s ends with 2 and one sentence", async (_, make, said) => {
+  const state = make(temporaryFolder());
+  const { code, out, err } = await serviceBotEnds(["platform", "--port", "0", "--state", state]);
+  expect({ code, out }).toEqual({ code: 2, out: "" });
+  expect(err.split("\n")).toHaveLength(1);
+  expect(err).toMatch(/^--state: /);
+  expect(err).toContain(state);
+  expect(err).toContain(said);
+});
+
+function textFile(folder: string): string {
+  const file = join(folder, "notes.txt");
+  writeFileSync(file, "These are notes.");
+  return file;
+}
+
+test("a state file that another platform uses ends with 2 and says so", async () => {
+  const state = join(temporaryFolder(), "state.db");
+  const args = ["platform", "--port", "0", "--json", "--state", state];
+  await serviceBot(args).line(() => true);
+  const { code, err } = await serviceBotEnds(args);
+  expect(code).toBe(2);
+  expect(err).toContain(`another platform uses ${state}; stop it, or choose another file`);
+});

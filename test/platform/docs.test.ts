@@ -24,6 +24,7 @@ test.each(examples.map((match) => match[0]))("the example works: %s", async (lin
   const [last = ""] = ids(act(platform, "follow", { count: 2 })).slice(-1);
   await platform.waitFor("delivery", ({ eventIds }) => eventIds.includes(last));
   act(platform, "like", { count: 50 });
+  platform.control.snapshots.take();
   // The bot of the example may really be running here.
   const json = body?.replace("http://127.0.0.1:3000/webhook", receiver.url);
   const answer = await request(platform, method, `/control/v1${path}`, {
@@ -40,6 +41,7 @@ test.each(endpoints.map(([, method = "", path = ""]) => [method, path]))(
     platform.control.saveWebhook({ url: receiver.url });
     const { conversationId = "" } = act(platform, "dm.message");
     const { id: delivery } = await platform.waitFor("delivery");
+    const { id: snapshot } = platform.control.snapshots.take();
     const named: Readonly<Record<string, string>> = {
       conversations: conversationId,
       posts: "p_1",
@@ -47,9 +49,11 @@ test.each(endpoints.map(([, method = "", path = ""]) => [method, path]))(
       tokens: "t_1",
       deliveries: delivery,
       apps: "bot",
+      snapshots: snapshot,
     };
     const real = path.replace(/(\w+)\/:\w+/, (_, list: string) => `${list}/${named[list] ?? ""}`);
-    const { status } = await request(platform, method, real);
+    const headers = { "content-type": "application/json" };
+    const { status } = await fetch(`${platform.url}${real}`, { method, headers });
     expect([404, 405]).not.toContain(status);
   },
 );

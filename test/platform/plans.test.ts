@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
+import { openDatabase } from "../../src/platform/store/database.ts";
 import { addBot, seed } from "../../src/platform/store/seed.ts";
 import { Store } from "../../src/platform/store/store.ts";
 import { planOf, scansOf, watchStatements } from "../support/statements.ts";
@@ -30,7 +31,7 @@ function useLog(store: Store, bot: number): readonly string[] {
 
 test("no page of a log, and no delivery, looks at the events before it or at those of other bots", () => {
   const file = join(temporaryFolder(), "state.db");
-  const store = new Store(file);
+  const store = new Store(openDatabase(file));
   seed(store, { now: 0 });
   const statements = useLog(store, addBot(store, "other").seq);
   store.close();

@@ -30,6 +30,8 @@ function describe(entry: TimelineEntry): string | undefined {
       return `*** app of @${entry.bot} ${entry.change}`;
     case "fault":
       return `*** ${entry.target} fault ${entry.change}: ${entry.detail}`;
+    case "state":
+      return `*** ${entry.change}: ${entry.detail}`;
   }
 }
 

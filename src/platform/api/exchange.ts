@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
-import type { Clock } from "../../core/clock.ts";
 import type { Logger } from "../../core/logger.ts";
+import type { PlatformClock } from "../clock/platform-clock.ts";
 import { PlatformError } from "../error.ts";
 import type { Publisher } from "../events/publisher.ts";
 import type { ApiFaults, Gate } from "../faults/api-faults.ts";
@@ -23,7 +23,7 @@ export interface ApiContext {
   readonly views: Views;
   readonly limits: Limits;
   readonly uploads: Uploads;
-  readonly clock: Clock;
+  readonly clock: PlatformClock;
   readonly timeline: Timeline;
   readonly faults: ApiFaults;
   readonly logger: Logger;
@@ -45,8 +45,10 @@ export async function exchange(
   request: Request,
   response: Response,
 ): Promise<void> {
-  const { clock, timeline, faults, logger } = context;
+  const { store, timeline, faults, logger } = context;
+  const clock = context.clock.real;
   const started = clock.now();
+  const { epoch } = store;
   const gone = goneSignal(response);
   const { method, path } = request;
   const { read = readJson } = route;
@@ -67,6 +69,8 @@ export async function exchange(
       return;
     }
     if (gate.pass === "refuse") throw refusal(gate);
+    // It was held, or its body was long in coming: what it was sent to is not there any more.
+    store.checkEpoch(epoch);
     answer = await call(context, route, request, { body, gone, trace });
   } catch (error) {
     answer = errorAnswer(error, logger);

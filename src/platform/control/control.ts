@@ -1,4 +1,3 @@
-import type { Clock } from "../../core/clock.ts";
 import type { AnyEvent } from "../../events/types.ts";
 import type { Acts } from "../acts/acts.ts";
 import type { ActInput, ActResult } from "../acts/input.ts";
@@ -6,6 +5,8 @@ import { isoTime, type Views } from "../api/views.ts";
 import type { Apps } from "../apps/apps.ts";
 import { appNamed } from "../apps/named.ts";
 import type { AccountInput, IssuedToken, NotificationView, Profile } from "../apps/shapes.ts";
+import type { ClockControl } from "../clock/clock-control.ts";
+import type { PlatformClock } from "../clock/platform-clock.ts";
 import { invalid, notFound } from "../error.ts";
 import type { ApiFaults } from "../faults/api-faults.ts";
 import type { EventFaults } from "../faults/event-faults.ts";
@@ -13,6 +14,9 @@ import type { WebhookFaults } from "../faults/webhook-faults.ts";
 import { type Page, page, window } from "../http/query.ts";
 import type { Limits, LimitsView } from "../limits/limits.ts";
 import type { LimitSettings } from "../limits/settings.ts";
+import type { KeptSettings } from "../state/kept-settings.ts";
+import type { Snapshots } from "../state/snapshots.ts";
+import type { WholeState } from "../state/whole-state.ts";
 import type { Block } from "../store/blocks.ts";
 import type { Visible } from "../store/event-log.ts";
 import { eventId, eventSeq, idOf, seqOf } from "../store/ids.ts";
@@ -58,10 +62,14 @@ export interface ControlOptions {
   readonly eventFaults: EventFaults;
   readonly records: DeliveryRecords;
   readonly timeline: Timeline;
-  readonly clock: Clock;
+  readonly clock: PlatformClock;
   readonly views: Views;
   readonly limits: Limits;
   readonly uploads: Uploads;
+  readonly kept: KeptSettings;
+  readonly whole: WholeState;
+  readonly clockControl: ClockControl;
+  readonly snapshots: Snapshots;
 }
 
 /**
@@ -73,6 +81,10 @@ export interface ControlOptions {
 export class Control {
   /** The apps: each is a bot with its tokens, its webhook and its kill switch. */
   readonly apps: Apps;
+  /** The platform's time. */
+  readonly clock: ClockControl;
+  /** Copies of the whole state to come back to. */
+  readonly snapshots: Snapshots;
   readonly #contents: Contents;
   readonly #options: ControlOptions;
 
@@ -80,6 +92,8 @@ export class Control {
     this.apps = options.apps;
     this.#contents = new Contents(options.store, options.views);
     this.#options = options;
+    this.clock = options.clockControl;
+    this.snapshots = options.snapshots;
   }
 
   state(bot?: string): PlatformState {
@@ -192,6 +206,7 @@ export class Control {
   /** Sets the limits that are named, for every app; null takes a limit away. */
   setLimits(change: Partial<LimitSettings>): LimitsView {
     this.#options.limits.set(change);
+    this.#options.kept.save();
     return this.limits;
   }
 
@@ -202,6 +217,7 @@ export class Control {
   /** Switches the storage for uploads off or on; off, they are answered with 503 NOT_CONFIGURED. */
   setStorage({ configured }: StorageState): StorageState {
     this.#options.uploads.configured = configured;
+    this.#options.kept.save();
     return this.storage;
   }
 
@@ -266,6 +282,14 @@ export class Control {
    */
   async deliver(input: DeliverInput, bot?: string): Promise<readonly DeliverResult[]> {
     return this.#options.forced.deliver(this.#bot(bot).seq, input);
+  }
+
+  /**
+   * Begins anew, as with a new state file: the small world of the start, the limits of the start, the machine's
+   * time. Stays: the first app's tokens and secret, snapshots, the timeline. Otherwise as a restored snapshot.
+   */
+  reset(): void {
+    this.#options.whole.reset();
   }
 
   /**

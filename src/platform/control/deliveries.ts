@@ -53,13 +53,16 @@ export class ForcedDeliveries {
       throw invalid(`times must be a whole number from 1 to ${MAX_TIMES}`);
     }
     const webhook = this.#options.webhooks.of(bot);
+    const { username } = webhook;
+    const { store, sender, records, timeline } = this.#options;
+    const { epoch } = store;
     const events = eventIds.map((id) => this.#event(bot, id).event);
-    const { sender, records, timeline } = this.#options;
     const results: DeliverResult[] = [];
     for (let attempt = 1; attempt <= times; attempt += 1) {
-      if (timeline.ended.aborted) break;
+      // Nor what is not there any more.
+      if (timeline.ended.aborted || store.epoch !== epoch) break;
       const sent = await sender.send(this.#endpoint(webhook), events);
-      const id = records.add({ bot: webhook.username, attempt, forced: true }, sent);
+      const id = records.add({ bot: username, attempt, forced: true }, sent);
       const { status, ms, error } = sent;
       results.push({ id, status, ms, ...(error === undefined ? {} : { error }) });
     }

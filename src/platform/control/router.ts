@@ -1,13 +1,14 @@
-import { type Request, type RequestHandler, type Response, Router } from "express";
-import { notFound, PlatformError } from "../error.ts";
-import { goneSignal, send } from "../http/answer.ts";
+import { type Request, type Response, Router } from "express";
+import { notFound } from "../error.ts";
+import { goneSignal } from "../http/answer.ts";
 import { sameOriginOnly } from "../http/guard.ts";
 import { integer, limit, parameter, text } from "../http/query.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import { appEndpoints } from "./app-endpoints.ts";
 import type { Control } from "./control.ts";
-import { bodyOf, botIn, type Endpoints, type Handler } from "./endpoint.ts";
+import { bodyOf, botIn, type Endpoints, mount } from "./endpoint.ts";
 import { deliveriesBody, faultsBody, limitsBody, storageBody } from "./schemas.ts";
+import { stateEndpoints } from "./state-endpoints.ts";
 import { worldEndpoints } from "./world-endpoints.ts";
 
 /** The longest wait of a long poll, in milliseconds. */
@@ -17,14 +18,10 @@ const MAX_WAIT_MS = 30_000;
 export function controlRouter(control: Control, timeline: Timeline): Router {
   const router = Router();
   router.use(sameOriginOnly);
-  for (const [path, endpoint] of Object.entries(endpoints(control, timeline))) {
-    const { get, put, post, delete: remove } = endpoint;
-    if (get !== undefined) router.get(path, answering(200, get));
-    if (put !== undefined) router.put(path, answering(200, put));
-    if (post !== undefined) router.post(path, answering(path === "/deliveries" ? 200 : 201, post));
-    if (remove !== undefined) router.delete(path, answering(200, remove));
-    router.all(path, wrongMethod(Object.keys(endpoint)));
-  }
+  mount(router, worldEndpoints(control));
+  mount(router, appEndpoints(control));
+  mount(router, endpoints(control, timeline));
+  mount(router, stateEndpoints(control));
   router.use(() => {
     throw notFound("endpoint");
   });
@@ -33,8 +30,6 @@ export function controlRouter(control: Control, timeline: Timeline): Router {
 
 function endpoints(control: Control, timeline: Timeline): Endpoints {
   return {
-    ...worldEndpoints(control),
-    ...appEndpoints(control),
     "/limits": {
       get: (request) => control.limitsOf(botIn(request)),
       put: async (request) => control.setLimits(await bodyOf(request, limitsBody)),
@@ -48,6 +43,7 @@ function endpoints(control: Control, timeline: Timeline): Endpoints {
       put: async (request) => control.setFaults(await bodyOf(request, faultsBody)),
     },
     "/deliveries": {
+      postStatus: 200,
       get: (request) => {
         const { query } = request;
         const window = { limit: limit(query), cursor: text(query, "cursor") };
@@ -73,18 +69,4 @@ async function readTimeline(
   const entries = await timeline.waitAfter(after, waitMs, goneSignal(response));
   // Not the timeline's own end: what came while this answer was being made is in the next one.
   return { entries, last: entries.at(-1)?.seq ?? Math.min(after, timeline.last) };
-}
-
-function answering(status: number, handler: Handler): RequestHandler {
-  return async (request, response) => {
-    send(response, { status, body: await handler(request, response) });
-  };
-}
-
-function wrongMethod(methods: readonly string[]): RequestHandler {
-  const allow = methods.join(", ").toUpperCase();
-  return (request) => {
-    const message = `${request.path} takes ${allow} only.`;
-    throw new PlatformError(405, "METHOD_NOT_ALLOWED", message, { Allow: allow });
-  };
 }

@@ -38,6 +38,11 @@ interface PageOf {
 const EVENT = `
   SELECT event.seq, event.recipient, event.type, event.payload, event.created_at FROM event`;
 
+/** The largest number that an event ever had, also one that was lost when the state was replaced. */
+const HIGHEST = `max(
+  (SELECT coalesce(max(seq), 0) FROM event),
+  coalesce((SELECT CAST(value AS INTEGER) FROM setting WHERE name = 'event_floor'), 0))`;
+
 /** Whether an event is in the log by now: one that is committed late has its number before. */
 const COMMITTED = "NOT EXISTS (SELECT 1 FROM late_event WHERE late_event.event = event.seq)";
 
@@ -57,6 +62,8 @@ export class EventLog {
   readonly #insert: Statement<[number, string, string, number]>;
   readonly #get: Statement<[number], EventRow>;
   readonly #last: Statement<[number], { seq: number }>;
+  readonly #highest: Statement<[], { seq: number }>;
+  readonly #raise: Statement<[string]>;
   readonly #present: Statement<[{ recipient: number }], { seq: number }>;
   readonly #page: Statement<[PageOf], EventRow>;
   readonly #pageOfKind: Statement<[PageOf & { dms: number }], EventRow>;
@@ -64,7 +71,8 @@ export class EventLog {
 
   constructor(db: Database) {
     this.#insert = db.prepare(
-      "INSERT INTO event (recipient, type, payload, created_at) VALUES (?, ?, ?, ?)",
+      `INSERT INTO event (seq, recipient, type, payload, created_at)
+       VALUES (${HIGHEST} + 1, ?, ?, ?, ?)`,
     );
     this.#get = db.prepare(`${EVENT} WHERE seq = ? AND ${COMMITTED}`);
     this.#last = db.prepare(
@@ -76,6 +84,8 @@ export class EventLog {
          WHERE e.recipient = @recipient ORDER BY late.event LIMIT 1), 1e15)
        ORDER BY seq DESC LIMIT 1`,
     );
+    this.#highest = db.prepare(`SELECT ${HIGHEST} AS seq`);
+    this.#raise = db.prepare("INSERT OR REPLACE INTO setting VALUES ('event_floor', ?)");
     this.#page = db.prepare(PAGE);
     this.#pageOfKind = db.prepare(PAGE_OF_KIND);
     this.#pending = db.prepare(
@@ -100,6 +110,16 @@ export class EventLog {
   /** The number of the newest event of a bot; 0 when there is none. */
   lastSeq(recipient: number): number {
     return this.#last.get(recipient)?.seq ?? 0;
+  }
+
+  /** The largest number that an event ever had, of any bot. The next one gets a larger one. */
+  highestSeq(): number {
+    return this.#highest.get()?.seq ?? 0;
+  }
+
+  /** From now on events get numbers above this one. */
+  raiseFloor(seq: number): void {
+    this.#raise.run(String(seq));
   }
 
   /**

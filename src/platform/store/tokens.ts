@@ -24,6 +24,7 @@ export class Tokens {
   readonly #put: Statement<[string, string, number, number]>;
   readonly #dropStandard: Statement<[]>;
   readonly #standard: Statement<[], { api_key: string }>;
+  readonly #keysOf: Statement<[number], { api_key: string; scopes: string }>;
   readonly #grant: Statement<[string], { scopes: string; bot: number }>;
   readonly #of: Statement<[number], { seq: number; lastFour: string; scopes: string }>;
   readonly #remove: Statement<[number]>;
@@ -34,6 +35,9 @@ export class Tokens {
     );
     this.#dropStandard = db.prepare("DELETE FROM token WHERE standard = 1");
     this.#standard = db.prepare("SELECT api_key FROM token WHERE standard = 1");
+    this.#keysOf = db.prepare(
+      "SELECT api_key, scopes FROM token WHERE bot = ? AND standard = 0 ORDER BY seq",
+    );
     this.#grant = db.prepare("SELECT scopes, bot FROM token WHERE api_key = ?");
     this.#of = db.prepare(
       "SELECT seq, substr(api_key, -4) AS lastFour, scopes FROM token WHERE bot = ? ORDER BY seq",
@@ -53,6 +57,11 @@ export class Tokens {
   setStandard(apiKey: string, bot: number): void {
     this.#dropStandard.run();
     this.#put.run(apiKey, JSON.stringify(allScopes), 1, bot);
+  }
+
+  /** The tokens of a bot's app in full, besides the standard one. */
+  keysOf(bot: number): { readonly apiKey: string; readonly scopes: readonly Scope[] }[] {
+    return this.#keysOf.all(bot).map((row) => ({ apiKey: row.api_key, scopes: scopesIn(row) }));
   }
 
   /** Undefined for a token that does not exist. */

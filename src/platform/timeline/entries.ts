@@ -104,13 +104,21 @@ export interface FaultEntry {
   readonly detail: string;
 }
 
+/** The state as a whole, or the clock, was taken in hand. */
+export interface StateEntry {
+  readonly kind: "state";
+  readonly change: "snapshot" | "restored" | "reset" | "clock";
+  readonly detail: string;
+}
+
 export type TimelineRecord =
   | EventEntry
   | DeliveryEntry
   | ApiEntry
   | WebhookEntry
   | AppEntry
-  | FaultEntry;
+  | FaultEntry
+  | StateEntry;
 
 /** One line of the timeline. `seq` counts from 1 up while the platform runs; `at` is ISO 8601, UTC. */
 export type TimelineEntry = TimelineRecord & { readonly seq: number; readonly at: string };

@@ -3,7 +3,6 @@ import type { LoggedEvent } from "../store/event-log.ts";
 import type { Store } from "../store/store.ts";
 import { type AttemptOptions, attempt } from "./attempt.ts";
 import type { DeliveryRecords } from "./records.ts";
-import type { Endpoint } from "./sender.ts";
 import type { Webhook } from "./webhook.ts";
 
 /** Events in one delivery, at most. */
@@ -51,11 +50,16 @@ export class Deliverer {
 
   /** The webhook was saved: what is pending is tried at once, with the new configuration. */
   restart(): void {
+    this.reset();
+    this.wake();
+  }
+
+  /** Waits for no round any more, and counts no failure of what is being sent. */
+  reset(): void {
     this.#generation += 1;
     this.#interruption.abort();
     this.#interruption = new AbortController();
     this.#endWait();
-    this.wake();
   }
 
   /** Sends nothing more. Resolves when nothing runs; close the sender first. */
@@ -83,17 +87,21 @@ export class Deliverer {
 
   /** Returns whether this run goes on. */
   async #deliver(batch: readonly LoggedEvent[]): Promise<boolean> {
-    const { webhook, records, logger } = this.#options;
+    const { store, webhook, records, logger } = this.#options;
     const generation = this.#generation;
+    const { epoch } = store;
+    // Known now: the bot may be gone when the state is replaced meanwhile.
+    const bot = webhook.username;
     const nth = webhook.state.consecutiveFailures + 1;
     const deliveries = await attempt(this.#options, {
       events: batch.map(({ event }) => event),
-      endpoint: () => this.#endpoint(),
+      endpoint: () => (store.epoch === epoch ? webhook.endpoint : undefined),
       interrupted: this.#interruption.signal,
     });
     if (this.#state === "stopped") return false;
-    const bot = webhook.username;
     for (const sent of deliveries) records.add({ bot, attempt: nth, forced: false }, sent);
+    // What was sent belongs to a state that is gone; this one may owe the same numbers.
+    if (store.epoch !== epoch) return true;
     const result = deliveries.at(-1);
     if (result === undefined) {
       // The webhook was saved before anything was sent: what it owes now may be something else.
@@ -111,10 +119,6 @@ export class Deliverer {
     webhook.failed(error);
     this.#waitForRound();
     return false;
-  }
-
-  #endpoint(): Endpoint | undefined {
-    return this.#options.webhook.endpoint;
   }
 
   /** After the webhook has gone off the round finds nothing pending. */

@@ -39,6 +39,11 @@ export class Webhooks {
     this.#app(bot).deliverer.restart();
   }
 
+  /** No schedule waits for a round any more, or counts a failure of what is being sent. */
+  reset(): void {
+    for (const { deliverer } of this.#apps.values()) deliverer.reset();
+  }
+
   /** Sends nothing more. Resolves when nothing runs; close the sender first. */
   async stop(): Promise<void> {
     await Promise.all([...this.#apps.values()].map(({ deliverer }) => deliverer.stop()));
