@@ -1,8 +1,8 @@
-import { type ClientRequest, request as httpRequest, type OutgoingHttpHeaders } from "node:http";
-import { request as httpsRequest } from "node:https";
+import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../core/clock.ts";
 import type { KnownEvent } from "../../events/types.ts";
 import { sign } from "../../signature/signature.ts";
+import { Connections } from "./connections.ts";
 import { whyNoAnswer } from "./no-answer.ts";
 
 /** One delivery: where it goes, what signs it, what it holds. */
@@ -24,13 +24,11 @@ export interface DeliveryResult {
 /** The outbound request of the platform (section 4, "Webhook receiver"). */
 export class Sender {
   readonly #clock: Clock;
-  readonly #timeoutMs: number;
-  readonly #open = new Set<ClientRequest>();
-  #closed = false;
+  readonly #connections: Connections;
 
   constructor(clock: Clock, timeoutMs: number) {
     this.#clock = clock;
-    this.#timeoutMs = timeoutMs;
+    this.#connections = new Connections(clock, timeoutMs);
   }
 
   /** Signs and sends once. Never rejects; redirects are not followed. */
@@ -39,14 +37,15 @@ export class Sender {
     const ms = () => this.#clock.now() - started;
     // Signed and sent are the same bytes; every try is signed with its own time.
     const body = Buffer.from(JSON.stringify({ events }));
+    const headers = {
+      "content-type": "application/json",
+      "content-length": body.byteLength,
+      "user-agent": "Service-Webhook/1",
+      "x-service-signature": sign(body, secret, started / 1000),
+      "x-service-event-count": events.length,
+    };
     try {
-      const status = await this.#post(new URL(url), body, {
-        "content-type": "application/json",
-        "content-length": body.byteLength,
-        "user-agent": "Service-Webhook/1",
-        "x-service-signature": sign(body, secret, started / 1000),
-        "x-service-event-count": events.length,
-      });
+      const status = await this.#connections.post({ url: new URL(url), headers, body }, statusOf);
       const error = refusal(status);
       return { status, ms: ms(), ...(error === undefined ? {} : { error }) };
     } catch (error) {
@@ -56,36 +55,15 @@ export class Sender {
 
   /** Ends every open request; further ones fail. */
   close(): void {
-    this.#closed = true;
-    for (const request of this.#open) request.destroy(new Error("the platform stopped"));
+    this.#connections.close();
   }
+}
 
-  /** Resolves to the status as soon as it is known. */
-  #post(url: URL, body: Buffer, headers: OutgoingHttpHeaders): Promise<number> {
-    if (this.#closed) return Promise.reject(new Error("the platform stopped"));
-    return new Promise((resolve, reject) => {
-      const open = url.protocol === "https:" ? httpsRequest : httpRequest;
-      // A connection of its own for each delivery: a kept one may be dead by now, and that failure
-      // would count against an endpoint which is well.
-      const request = open(url, { method: "POST", headers, agent: false });
-      const cancel = this.#clock.timer(this.#timeoutMs, () => {
-        request.destroy(new Error(`no answer within ${this.#timeoutMs} ms`));
-      });
-      this.#open.add(request);
-      request.on("close", () => {
-        cancel();
-        this.#open.delete(request);
-      });
-      request.on("error", reject);
-      request.on("response", (response) => {
-        resolve(response.statusCode ?? 0);
-        // The body means nothing, and neither does an error while it passes by; the timeout ends it.
-        response.on("error", () => {});
-        response.resume();
-      });
-      request.end(body);
-    });
-  }
+function statusOf(answer: IncomingMessage): number {
+  // The body means nothing, and neither does an error while it passes by; the timeout ends it.
+  answer.on("error", () => {});
+  answer.resume();
+  return answer.statusCode ?? 0;
 }
 
 /** A failure is any answer that is not 200 to 299 (section 3). */
