@@ -2,9 +2,11 @@ import type { Express } from "express";
 import { Acts } from "./acts/acts.ts";
 import { apiRouter } from "./api/router.ts";
 import { type Origin, Views } from "./api/views.ts";
+import { Apps } from "./apps/apps.ts";
 import { Control } from "./control/control.ts";
 import { ForcedDeliveries } from "./control/deliveries.ts";
 import { controlRouter } from "./control/router.ts";
+import { Publisher } from "./events/publisher.ts";
 import { ApiFaults } from "./faults/api-faults.ts";
 import { WebhookFaults } from "./faults/webhook-faults.ts";
 import { createApp, type Listening, listen } from "./http/server.ts";
@@ -19,15 +21,14 @@ import { Cleaner } from "./uploads/cleaner.ts";
 import { type Download, downloadWith } from "./uploads/download.ts";
 import { mediaRouter } from "./uploads/media.ts";
 import { Uploads } from "./uploads/uploads.ts";
-import { Deliverer } from "./webhooks/deliverer.ts";
 import { Sender } from "./webhooks/sender.ts";
-import { Webhook } from "./webhooks/webhook.ts";
+import { Webhooks } from "./webhooks/webhooks.ts";
 
 interface Parts {
   readonly store: Store;
   readonly timeline: Timeline;
   readonly sender: Sender;
-  readonly deliverer: Deliverer;
+  readonly webhooks: Webhooks;
   readonly cleaner: Cleaner;
   readonly origin: Origin;
   readonly control: Control;
@@ -63,7 +64,7 @@ export async function startPlatform(
     chosen.logger.info({ url: listening.url }, "local platform listening");
     parts.origin.url = listening.url;
     // What an earlier run still owed, and what it would have removed by now.
-    parts.deliverer.wake();
+    parts.webhooks.wakeAll();
     parts.cleaner.wake();
     return new Platform(parts, listening);
   } catch (error) {
@@ -79,13 +80,14 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
   const webhookFaults = new WebhookFaults(timeline);
   const apiFaults = new ApiFaults(timeline, random);
   const sender = new Sender(clock, deliveryTimeoutMs);
-  const webhook = new Webhook({ store, timeline, logger, disableAfter });
-  const deliverer = new Deliverer({
-    ...{ store, webhook, sender, timeline, clock, logger, retryIntervalMs },
+  const webhooks = new Webhooks({
+    ...{ store, sender, timeline, clock, logger, disableAfter, retryIntervalMs },
     faults: webhookFaults,
   });
-  const acts = new Acts({ store, clock, timeline, onEvents: () => deliverer.wake() });
-  const forced = new ForcedDeliveries({ store, webhook, sender, timeline });
+  const publisher = new Publisher({ store, timeline, onEvents: (bot) => webhooks.wake(bot) });
+  const acts = new Acts({ store, publisher, clock });
+  const apps = new Apps({ store, webhooks, timeline });
+  const forced = new ForcedDeliveries({ store, webhooks, sender, timeline });
   const origin: Origin = { url: "" };
   const views = new Views(store.images, origin);
   const limits = new Limits({ usage: store.usage, clock, settings: chosen.limits });
@@ -93,12 +95,12 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
   const { download = downloadWith({ clock }) } = replaced;
   const uploads = new Uploads({ store, clock, limits, views, cleaner, download });
   const control = new Control({
-    ...{ store, acts, webhook, deliverer, forced, webhookFaults, apiFaults, timeline },
+    ...{ store, acts, apps, webhooks, forced, webhookFaults, apiFaults, timeline },
     ...{ clock, views, limits, uploads },
   });
   const routers = {
     "/api/v1": apiRouter({
-      ...{ store, views, limits, uploads, clock, timeline, logger },
+      ...{ store, publisher, views, limits, uploads, clock, timeline, logger },
       faults: apiFaults,
     }),
     "/media": mediaRouter(store.images, clock),
@@ -108,7 +110,7 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
     store,
     timeline,
     sender,
-    deliverer,
+    webhooks,
     cleaner,
     origin,
     control,
@@ -120,7 +122,7 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
 export class Platform {
   /** Origin, without `/api/v1`: a bot's SERVICE_BASE_URL. */
   readonly url: string;
-  /** The standard bearer token, with every scope. */
+  /** The standard bearer token of the first bot, with every scope. */
   readonly apiKey: string;
   /** What `/control/v1` offers, in process: acts of people, the webhook's configuration, faults. */
   readonly control: Control;
@@ -136,9 +138,10 @@ export class Platform {
     this.control = parts.control;
   }
 
-  /** The secret that signs deliveries now. Readable while the platform runs. */
+  /** The secret that signs deliveries to the first bot now. Readable while the platform runs. */
   get webhookSecret(): string {
-    return this.#parts.store.webhook.get().secret;
+    const { store } = this.#parts;
+    return store.webhook.get(store.people.bot().seq).secret;
   }
 
   /** Calls `listener` with everything that happens from now on, in order. Returns what ends that. */
@@ -165,11 +168,11 @@ export class Platform {
   }
 
   async #stop(): Promise<void> {
-    const { timeline, sender, deliverer, cleaner, store } = this.#parts;
+    const { timeline, sender, webhooks, cleaner, store } = this.#parts;
     timeline.end();
     const closed = this.#listening.close();
     sender.close();
-    await deliverer.stop();
+    await webhooks.stop();
     await closed;
     cleaner.stop();
     store.close();

@@ -164,16 +164,33 @@ test.each<[EventType, object, string]>([
   expect(platform.control.state().people.map(({ username }) => username)).toEqual(["ada", "ben"]);
 });
 
-test("comments, replies and likes must concern what the bot wrote", async () => {
+test("what is done to the content of people makes no event", async () => {
+  const platform = await runPlatform();
+  const { postId = "", events } = act(platform, "post", { text: "sun is out" });
+  expect(events).toEqual([]);
+  const { commentId = "", ...comment } = act(platform, "comment", { postId, from: "ben" });
+  expect(comment).toEqual({ events: [], postId });
+  expect(act(platform, "repost", { postId }).events).toEqual([]);
+  expect(act(platform, "quote", { postId }).events).toEqual([]);
+  expect(act(platform, "like", { postId }).events).toEqual([]);
+  expect(act(platform, "like", { commentId })).toEqual({ events: [], postId, commentId });
+  expect(act(platform, "reply", { commentId, text: "yes" }).events).toEqual([]);
+  expect(platform.control.comments(postId)).toMatchObject([
+    { id: commentId, author: { username: "ben" } },
+    { text: "yes", replyToId: commentId },
+  ]);
+});
+
+test("where a bot is named, the content must be its own", async () => {
   const platform = await runPlatform();
   const { postId = "" } = act(platform, "mention");
   const { commentId = "" } = act(platform, "comment");
   for (const attempt of [
-    () => act(platform, "comment", { postId }),
-    () => act(platform, "repost", { postId }),
-    () => act(platform, "reply", { commentId }),
-    () => act(platform, "like", { commentId }),
+    () => act(platform, "comment", { postId, to: "bot" }),
+    () => act(platform, "repost", { postId, to: "bot" }),
+    () => act(platform, "like", { commentId, to: "bot" }),
+    () => act(platform, "reply", { commentId, to: "bot" }),
   ]) {
-    expect(attempt).toThrow(expect.objectContaining({ status: 400, code: "VALIDATION" }));
+    expect(attempt).toThrow("is of ada, not of bot");
   }
 });

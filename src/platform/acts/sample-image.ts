@@ -1,17 +1,17 @@
 import { randomBytes } from "node:crypto";
 import type { NewImage, Target } from "../store/images.ts";
-import type { Act } from "./outcome.ts";
+import type { Act } from "./act.ts";
 
-/** A PNG of one pixel: what people attach when an act asks for images. */
+/** A PNG of one pixel: what is attached when an act asks for images. */
 const PIXEL: Buffer = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==",
   "base64",
 );
 
 /** Adds as many images as the act asks for to what it made. */
-export function attachSamples({ store, person, input, at }: Act, target: Target): void {
+export function attachSamples({ store, from, input, at }: Act, target: Target): void {
   for (let position = 0; position < (input.images ?? 0); position += 1) {
-    store.images.addTo(target, sampleImage(person.seq, at), position);
+    store.images.addTo(target, sampleImage(from.seq, at), position);
   }
 }
 

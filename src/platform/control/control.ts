@@ -1,47 +1,53 @@
 import type { Clock } from "../../core/clock.ts";
-import type { KnownEvent } from "../../events/types.ts";
+import type { AnyEvent } from "../../events/types.ts";
 import type { Acts } from "../acts/acts.ts";
 import type { ActInput, ActResult } from "../acts/input.ts";
-import type { Views } from "../api/views.ts";
+import { isoTime, type Views } from "../api/views.ts";
+import type { Apps } from "../apps/apps.ts";
+import { appNamed } from "../apps/named.ts";
+import type { AccountInput, IssuedToken, NotificationView, Profile } from "../apps/shapes.ts";
 import { invalid, notFound } from "../error.ts";
 import type { ApiFaults } from "../faults/api-faults.ts";
 import type { WebhookFaults } from "../faults/webhook-faults.ts";
 import type { Limits, LimitsView } from "../limits/limits.ts";
 import type { LimitSettings } from "../limits/settings.ts";
-import { newApiKey } from "../secrets.ts";
 import type { Block } from "../store/blocks.ts";
+import type { Message } from "../store/conversations.ts";
+import type { Visible } from "../store/event-log.ts";
 import { eventId, eventSeq, idOf, seqOf } from "../store/ids.ts";
+import type { User } from "../store/people.ts";
 import type { Store } from "../store/store.ts";
 import type { Scope } from "../store/tokens.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import type { Uploads } from "../uploads/uploads.ts";
-import type { Deliverer } from "../webhooks/deliverer.ts";
-import type { Webhook, WebhookChange, WebhookView } from "../webhooks/webhook.ts";
+import type { WebhookChange, WebhookView } from "../webhooks/webhook.ts";
+import type { Webhooks } from "../webhooks/webhooks.ts";
 import type { DeliverInput, DeliverResult, ForcedDeliveries } from "./deliveries.ts";
 import type {
   ControlComment,
   ControlMessage,
   FaultsChange,
   FaultsState,
-  IssuedToken,
   PlatformState,
-  Profile,
   StorageState,
 } from "./shapes.ts";
 import {
   type BlockInput,
-  botNamed,
   createGroup,
+  createPerson,
+  deleteMessage,
   type GroupInput,
   type GroupResult,
   setBlock,
 } from "./world.ts";
 
+const everything: Visible = { dms: true, others: true };
+
 export interface ControlOptions {
   readonly store: Store;
   readonly acts: Acts;
-  readonly webhook: Webhook;
-  readonly deliverer: Deliverer;
+  readonly apps: Apps;
+  readonly webhooks: Webhooks;
   readonly forced: ForcedDeliveries;
   readonly webhookFaults: WebhookFaults;
   readonly apiFaults: ApiFaults;
@@ -52,28 +58,37 @@ export interface ControlOptions {
   readonly uploads: Uploads;
 }
 
-/** What a bot cannot do: be a person, the bot's owner, or bad luck. The control API is a face of it. */
+/**
+ * What a bot cannot do: be a person, the bot's owner, or bad luck. The control API is a face of it.
+ *
+ * What concerns one app takes the username of its bot, and means the first one without it. A name that no
+ * bot has is answered with 404 NOT_FOUND.
+ */
 export class Control {
+  /** The apps: each is a bot with its tokens, its webhook and its kill switch. */
+  readonly apps: Apps;
   readonly #options: ControlOptions;
 
   constructor(options: ControlOptions) {
+    this.apps = options.apps;
     this.#options = options;
   }
 
-  state(): PlatformState {
-    const { store, webhook, timeline } = this.#options;
-    const last = store.events.lastSeq();
+  state(bot?: string): PlatformState {
+    const { store, webhooks, timeline } = this.#options;
+    const user = this.#bot(bot);
+    const last = store.events.lastSeq(user.seq);
     return {
-      bot: profile(store.people.bot()),
-      people: store.people.all().map(profile),
-      webhook: webhook.view,
+      bot: profile(user),
+      people: this.people,
+      webhook: webhooks.of(user.seq).view,
       lastEventId: last === 0 ? null : eventId(last),
       timelineSeq: timeline.last,
     };
   }
 
   /**
-   * Lets a person do something that makes events.
+   * Lets a person or a bot do something.
    *
    * @throws {PlatformError} 400 VALIDATION, EMPTY, TOO_LONG; 403 BLOCKED; 404 NOT_FOUND
    */
@@ -83,12 +98,20 @@ export class Control {
 
   /** All messages of a conversation, oldest first. */
   messages(conversationId: string): readonly ControlMessage[] {
-    const { conversations, people } = this.#options.store;
+    const { conversations } = this.#options.store;
     const seq = seqOf("c", conversationId);
     const messages = seq === undefined ? [] : conversations.all(seq);
     if (messages.length === 0) throw notFound("conversation");
-    const bot = people.bot();
-    return messages.map((message) => this.#options.views.message(message, bot));
+    return messages.map((message) => this.#message(message));
+  }
+
+  /**
+   * Deletes a message: its text is empty and its images are gone, and it makes no event.
+   *
+   * @throws {PlatformError} 404 NOT_FOUND
+   */
+  deleteMessage(messageId: string): ControlMessage {
+    return this.#message(deleteMessage(this.#options.store, messageId));
   }
 
   /** All comments on a post, oldest first. */
@@ -106,27 +129,36 @@ export class Control {
     });
   }
 
-  /** The whole log, or what comes after the event `since`, oldest first. */
-  events(since?: string): readonly KnownEvent[] {
+  /** The whole log of a bot, or what comes after the event `since`, oldest first. */
+  events(since?: string, bot?: string): readonly AnyEvent[] {
     const after = since === undefined ? 0 : eventSeq(since);
     if (after === undefined) throw invalid("since must be an event id");
-    const page = this.#options.store.events.page(after, { dms: true, others: true });
+    const page = this.#options.store.events.page(this.#bot(bot).seq, after, everything);
     return page.map(({ event }) => event);
   }
 
   /**
    * Makes a bearer token with these scopes.
    *
-   * @param bot username of the bot whose app it is for; made on first use. Default: the bot
+   * @param bot username of the bot whose app it is for; made on first use. Default: the first one
    * @throws {PlatformError} 400 VALIDATION
    */
   createToken(scopes: readonly Scope[], bot?: string): IssuedToken {
-    const { store } = this.#options;
-    const apiKey = newApiKey();
-    const own = [...new Set(scopes)];
-    const { seq } = bot === undefined ? store.people.bot() : botNamed(store, bot);
-    store.tokens.add(apiKey, seq, own);
-    return { apiKey, scopes: own };
+    return this.#options.apps.createToken(scopes, bot);
+  }
+
+  /** Everybody but the bots, in the order in which they came. */
+  get people(): readonly Profile[] {
+    return this.#options.store.people.all().map(profile);
+  }
+
+  /**
+   * Makes a person. Those whom an act names come into being by themselves.
+   *
+   * @throws {PlatformError} 400 VALIDATION
+   */
+  createPerson(input: AccountInput): Profile {
+    return createPerson(this.#options.store, input);
   }
 
   /**
@@ -153,10 +185,14 @@ export class Control {
     return setBlock(this.#options.store, input);
   }
 
-  /** The rate limit and the daily quotas, and what the bot has used of them. */
+  /** The rate limit and the daily quotas, and what the first bot has used of them. */
   get limits(): LimitsView {
-    const { limits, store } = this.#options;
-    return limits.view(store.people.bot().seq);
+    return this.limitsOf();
+  }
+
+  /** The rate limit and the daily quotas, and what a bot has used of them. */
+  limitsOf(bot?: string): LimitsView {
+    return this.#options.limits.view(this.#bot(bot).seq);
   }
 
   /** Sets the limits that are named, for every app; null takes a limit away. */
@@ -175,8 +211,13 @@ export class Control {
     return this.storage;
   }
 
+  /** The webhook of the first bot. */
   get webhook(): WebhookView {
-    return this.#options.webhook.view;
+    return this.webhookOf();
+  }
+
+  webhookOf(bot?: string): WebhookView {
+    return this.#options.webhooks.of(this.#bot(bot).seq).view;
   }
 
   /**
@@ -185,14 +226,24 @@ export class Control {
    *
    * @throws {PlatformError} 400 VALIDATION
    */
-  saveWebhook(change: WebhookChange): WebhookView {
-    const view = this.#options.webhook.save(change);
-    this.#options.deliverer.restart();
+  saveWebhook(change: WebhookChange, bot?: string): WebhookView {
+    const { webhooks } = this.#options;
+    const { seq } = this.#bot(bot);
+    const view = webhooks.of(seq).save(change);
+    webhooks.restart(seq);
     return view;
   }
 
-  regenerateWebhookSecret(): string {
-    return this.#options.webhook.regenerateSecret();
+  regenerateWebhookSecret(bot?: string): string {
+    return this.#options.webhooks.of(this.#bot(bot).seq).regenerateSecret();
+  }
+
+  /** What the platform has told the owner of an app, oldest first. */
+  notifications(bot?: string): readonly NotificationView[] {
+    const { notifications } = this.#options.store;
+    return notifications.of(this.#bot(bot).seq).map(({ seq, at, type, message }) => {
+      return { id: idOf("n", seq), at: isoTime(at), type, message };
+    });
   }
 
   get faults(): FaultsState {
@@ -209,10 +260,19 @@ export class Control {
    * Delivers these events now, in this order, whatever became of them before. Changes nothing in the
    * schedule: no retries, and failures do not count.
    *
-   * @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND; 409 WEBHOOK_OFF
+   * @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND; 409 WEBHOOK_OFF, APP_DISABLED
    */
-  deliver(input: DeliverInput): Promise<readonly DeliverResult[]> {
-    return this.#options.forced.deliver(input);
+  async deliver(input: DeliverInput, bot?: string): Promise<readonly DeliverResult[]> {
+    return this.#options.forced.deliver(this.#bot(bot).seq, input);
+  }
+
+  #bot(username: string | undefined): User {
+    return appNamed(this.#options.store, username);
+  }
+
+  #message(message: Message): ControlMessage {
+    const view = this.#options.views.message(message, { seq: message.author });
+    return { ...view, fromBot: message.authorIsBot === 1 };
   }
 }
 

@@ -1,38 +1,28 @@
 import { type Request, type RequestHandler, type Response, Router } from "express";
 import { notFound, PlatformError } from "../error.ts";
 import { goneSignal, send } from "../http/answer.ts";
-import { readJson, validate } from "../http/body.ts";
 import { sameOriginOnly } from "../http/guard.ts";
-import { integer, parameter, text } from "../http/query.ts";
+import { integer } from "../http/query.ts";
 import type { Timeline } from "../timeline/timeline.ts";
+import { appEndpoints } from "./app-endpoints.ts";
 import type { Control } from "./control.ts";
-import {
-  actBody,
-  blockBody,
-  deliveriesBody,
-  faultsBody,
-  groupBody,
-  limitsBody,
-  storageBody,
-  tokenBody,
-  webhookBody,
-} from "./schemas.ts";
+import { bodyOf, botIn, type Endpoints, type Handler } from "./endpoint.ts";
+import { deliveriesBody, faultsBody, limitsBody, storageBody } from "./schemas.ts";
+import { worldEndpoints } from "./world-endpoints.ts";
 
 /** The longest wait of a long poll, in milliseconds. */
 const MAX_WAIT_MS = 30_000;
-
-type Handler = (request: Request, response: Response) => unknown;
-type Endpoint = Readonly<Partial<Record<"get" | "put" | "post", Handler>>>;
 
 /** The control API: everything below /control/v1. */
 export function controlRouter(control: Control, timeline: Timeline): Router {
   const router = Router();
   router.use(sameOriginOnly);
   for (const [path, endpoint] of Object.entries(endpoints(control, timeline))) {
-    const { get, put, post } = endpoint;
+    const { get, put, post, delete: remove } = endpoint;
     if (get !== undefined) router.get(path, answering(200, get));
     if (put !== undefined) router.put(path, answering(200, put));
     if (post !== undefined) router.post(path, answering(path === "/deliveries" ? 200 : 201, post));
+    if (remove !== undefined) router.delete(path, answering(200, remove));
     router.all(path, wrongMethod(Object.keys(endpoint)));
   }
   router.use(() => {
@@ -41,56 +31,25 @@ export function controlRouter(control: Control, timeline: Timeline): Router {
   return router;
 }
 
-function endpoints(control: Control, timeline: Timeline): Readonly<Record<string, Endpoint>> {
+function endpoints(control: Control, timeline: Timeline): Endpoints {
   return {
-    "/state": { get: () => control.state() },
-    "/act": {
-      post: async (request) => control.act(validate(actBody, await readJson(request))),
-    },
-    "/conversations/:id/messages": {
-      get: (request) => ({ items: control.messages(parameter(request, "id")) }),
-    },
-    "/posts/:id/comments": {
-      get: (request) => ({ items: control.comments(parameter(request, "id")) }),
-    },
-    "/events": {
-      get: (request) => ({ events: control.events(text(request.query, "since")) }),
-    },
-    "/tokens": {
-      post: async (request) => {
-        const { scopes, bot } = validate(tokenBody, await readJson(request));
-        return control.createToken(scopes, bot);
-      },
-    },
-    "/groups": {
-      post: async (request) => control.createGroup(validate(groupBody, await readJson(request))),
-    },
-    "/blocks": {
-      get: () => ({ items: control.blocks }),
-      put: async (request) => ({
-        items: control.setBlock(validate(blockBody, await readJson(request))),
-      }),
-    },
+    ...worldEndpoints(control),
+    ...appEndpoints(control),
     "/limits": {
-      get: () => control.limits,
-      put: async (request) => control.setLimits(validate(limitsBody, await readJson(request))),
+      get: (request) => control.limitsOf(botIn(request)),
+      put: async (request) => control.setLimits(await bodyOf(request, limitsBody)),
     },
     "/storage": {
       get: () => control.storage,
-      put: async (request) => control.setStorage(validate(storageBody, await readJson(request))),
+      put: async (request) => control.setStorage(await bodyOf(request, storageBody)),
     },
-    "/webhook": {
-      get: () => control.webhook,
-      put: async (request) => control.saveWebhook(validate(webhookBody, await readJson(request))),
-    },
-    "/webhook/secret": { post: () => ({ secret: control.regenerateWebhookSecret() }) },
     "/faults": {
       get: () => control.faults,
-      put: async (request) => control.setFaults(validate(faultsBody, await readJson(request))),
+      put: async (request) => control.setFaults(await bodyOf(request, faultsBody)),
     },
     "/deliveries": {
       post: async (request) => ({
-        deliveries: await control.deliver(validate(deliveriesBody, await readJson(request))),
+        deliveries: await control.deliver(await bodyOf(request, deliveriesBody), botIn(request)),
       }),
     },
     "/timeline": { get: (request, response) => readTimeline(timeline, request, response) },

@@ -1,8 +1,11 @@
 import { usernameIn } from "../acts/input.ts";
+import { newAccount } from "../apps/accounts.ts";
+import type { AccountInput, Profile } from "../apps/shapes.ts";
 import { checkText } from "../content.ts";
 import { invalid, notFound } from "../error.ts";
 import type { Block } from "../store/blocks.ts";
-import { idOf } from "../store/ids.ts";
+import type { Message } from "../store/conversations.ts";
+import { idOf, seqOf } from "../store/ids.ts";
 import type { User } from "../store/people.ts";
 import type { Store } from "../store/store.ts";
 
@@ -23,7 +26,7 @@ export interface GroupResult {
 export interface BlockInput {
   /** Username of who blocks; a person is made on first use. */
   readonly by: string;
-  /** Username of who is blocked. Default: the bot. */
+  /** Username of who is blocked. Default: the first bot. */
   readonly whom?: string | undefined;
   /** Default true. */
   readonly blocked?: boolean | undefined;
@@ -65,12 +68,30 @@ export function setBlock(store: Store, { by, whom, blocked = true }: BlockInput)
   return store.blocks.all();
 }
 
-/** The bot of this name, made on first use: with it comes an app of its own. */
-export function botNamed(store: Store, name: string): User {
-  const username = usernameIn(name, "bot");
-  const found = store.people.find(username) ?? store.people.named(username, "bot");
-  if (found.isBot) return found;
-  throw invalid(`bot: ${username} is a person`);
+/**
+ * Makes a person.
+ *
+ * @throws {PlatformError} 400 VALIDATION, when somebody has that name already, too
+ */
+export function createPerson(store: Store, { username, name }: AccountInput): Profile {
+  const person = newAccount(store, { username, name }, "person");
+  return { username: person.username, name: person.name };
+}
+
+/**
+ * Deletes a message (section 2: its text is empty from then on). Its images go with it; it makes no event.
+ *
+ * @throws {PlatformError} 404 NOT_FOUND
+ */
+export function deleteMessage(store: Store, id: string): Message {
+  const seq = seqOf("m", id);
+  const message = seq === undefined ? undefined : store.conversations.message(seq);
+  if (message === undefined) throw notFound(`message: ${id}`);
+  store.transaction(() => {
+    store.conversations.clear(message.seq);
+    store.images.removeFrom({ message: message.seq });
+  });
+  return { ...message, text: "" };
 }
 
 function known(store: Store, username: string): User {

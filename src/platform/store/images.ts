@@ -41,6 +41,7 @@ interface Place {
 export const UPLOAD_LIFETIME_MS = 3_600_000;
 
 const NOWHERE: Place = { post: null, comment: null, message: null };
+const OF = "(post = @post OR comment = @comment OR message = @message)";
 const VALID = "(key IS NULL OR created_at > @expired)";
 
 /** Images, and the uploads that wait for their content (section 3). */
@@ -48,6 +49,7 @@ export class Images {
   readonly #insert: Statement<[object]>;
   readonly #attach: Statement<[object]>;
   readonly #of: Statement<[Place], Image>;
+  readonly #removeFrom: Statement<[Place]>;
   readonly #file: Statement<[{ file: string; expired: number }], ImageFile>;
   readonly #oldest: Statement<[], { at: number | null }>;
   readonly #clean: Statement<[number]>;
@@ -64,10 +66,8 @@ export class Images {
                         position = @position
        WHERE key = @key AND owner = @owner AND created_at > @expired`,
     );
-    this.#of = db.prepare(
-      `SELECT file, width, height FROM image
-       WHERE post = @post OR comment = @comment OR message = @message ORDER BY position`,
-    );
+    this.#of = db.prepare(`SELECT file, width, height FROM image WHERE ${OF} ORDER BY position`);
+    this.#removeFrom = db.prepare(`DELETE FROM image WHERE ${OF}`);
     this.#file = db.prepare(`SELECT kind, data FROM image WHERE file = @file AND ${VALID}`);
     this.#oldest = db.prepare("SELECT min(created_at) AS at FROM image WHERE key IS NOT NULL");
     this.#clean = db.prepare("DELETE FROM image WHERE key IS NOT NULL AND created_at <= ?");
@@ -92,6 +92,11 @@ export class Images {
   /** The images of a post, comment or message, in their order. */
   of(target: Target): Image[] {
     return this.#of.all({ ...NOWHERE, ...target });
+  }
+
+  /** Removes the images of a post, comment or message. */
+  removeFrom(target: Target): void {
+    this.#removeFrom.run({ ...NOWHERE, ...target });
   }
 
   /** Undefined for a file that does not exist, or whose time as an upload is over. */

@@ -1,19 +1,21 @@
-import type { EventType } from "../../events/types.ts";
-
-/** An event was written to the log. */
+/** An event was written to the log of a bot. */
 export interface EventEntry {
   readonly kind: "event";
+  /** The username of the bot. */
+  readonly bot: string;
   readonly id: string;
-  readonly type: EventType;
-  /** The username of the person who did it. */
+  readonly type: string;
+  /** The username of who did it. */
   readonly from: string;
-  /** What the person wrote, in full; absent where nothing is written. */
+  /** What was written, in full; absent where nothing is written. */
   readonly text?: string;
 }
 
 /** A webhook delivery was tried. */
 export interface DeliveryEntry {
   readonly kind: "delivery";
+  /** The username of the bot whose app it is. */
+  readonly bot: string;
   readonly eventIds: readonly string[];
   /** The HTTP status of the answer; null when there was none. */
   readonly status: number | null;
@@ -38,6 +40,8 @@ export interface Created {
 /** A request to the API came to its end. */
 export interface ApiEntry {
   readonly kind: "api";
+  /** The username of the bot that called; absent where no valid token says it. */
+  readonly bot?: string;
   readonly method: string;
   /** Below /api/v1, without the query. */
   readonly path: string;
@@ -52,11 +56,21 @@ export interface ApiEntry {
   readonly fault?: "hold" | "status" | "lose-answer";
 }
 
-/** The webhook's configuration or health changed. */
+/** The configuration or the health of an app's webhook changed. */
 export interface WebhookEntry {
   readonly kind: "webhook";
+  /** The username of the bot whose app it is. */
+  readonly bot: string;
   readonly change: "enabled" | "disabled" | "saved" | "secret";
   readonly reason: string;
+}
+
+/** An app came into being, or its kill switch was used. */
+export interface AppEntry {
+  readonly kind: "app";
+  /** The username of its bot. */
+  readonly bot: string;
+  readonly change: "created" | "disabled" | "enabled";
 }
 
 /** A fault was set, came to its end, or holds or lets go of a request. */
@@ -67,7 +81,13 @@ export interface FaultEntry {
   readonly detail: string;
 }
 
-export type TimelineRecord = EventEntry | DeliveryEntry | ApiEntry | WebhookEntry | FaultEntry;
+export type TimelineRecord =
+  | EventEntry
+  | DeliveryEntry
+  | ApiEntry
+  | WebhookEntry
+  | AppEntry
+  | FaultEntry;
 
 /** One line of the timeline. `seq` counts from 1 up while the platform runs; `at` is ISO 8601, UTC. */
 export type TimelineEntry = TimelineRecord & { readonly seq: number; readonly at: string };

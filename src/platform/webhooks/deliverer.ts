@@ -29,7 +29,7 @@ export interface DelivererOptions {
 type State = "idle" | "sending" | "waiting" | "stopped";
 
 /**
- * The schedule of the webhook (sections 3 and 6). What is pending goes out at once, in id order and
+ * The schedule of one webhook (sections 3 and 6). What is pending goes out at once, in id order and
  * one delivery after the other. After a failure everything waits for the next round.
  */
 export class Deliverer {
@@ -68,7 +68,7 @@ export class Deliverer {
   async #deliverPending(): Promise<void> {
     try {
       for (;;) {
-        const batch = this.#options.store.events.pending(MAX_BATCH);
+        const batch = this.#options.store.events.pending(this.#options.webhook.bot, MAX_BATCH);
         if (batch.length === 0) break;
         // Not the state: by now somebody may have started the next run.
         if (!(await this.#deliver(batch))) return;
@@ -88,13 +88,14 @@ export class Deliverer {
     const result = await this.#attempt(batch);
     if (this.#state === "stopped") return false;
     const eventIds = batch.map(({ event }) => event.id);
-    timeline.add({ kind: "delivery", eventIds, attempt, forced: false, ...result });
+    const bot = webhook.username;
+    timeline.add({ kind: "delivery", bot, eventIds, attempt, forced: false, ...result });
     if (result.error === undefined) {
       webhook.succeeded(batch);
       return true;
     }
     const { status, error } = result;
-    logger.warn({ status, attempt, events: batch.length, error }, "webhook delivery failed");
+    logger.warn({ bot, status, attempt, events: batch.length, error }, "webhook delivery failed");
     if (generation !== this.#generation) return true;
     webhook.failed(error);
     this.#waitForRound();

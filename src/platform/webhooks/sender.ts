@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../core/clock.ts";
-import type { KnownEvent } from "../../events/types.ts";
+import type { AnyEvent } from "../../events/types.ts";
 import { sign } from "../../signature/signature.ts";
 import { Connections } from "./connections.ts";
 import { whyNoAnswer } from "./no-answer.ts";
@@ -9,7 +9,7 @@ import { whyNoAnswer } from "./no-answer.ts";
 export interface Delivery {
   readonly url: string;
   readonly secret: string;
-  readonly events: readonly KnownEvent[];
+  readonly events: readonly AnyEvent[];
 }
 
 export interface DeliveryResult {

@@ -42,15 +42,16 @@ test("an act is answered with 201, its events and what they concern", async () =
   expect(answer.body.events).toHaveLength(2);
 });
 
-test("an unknown type is answered with 400 and the types there are", async () => {
+test("a type that none can have is answered with 400 and the types there are", async () => {
   const platform = await runPlatform();
-  const body = { type: "poke", from: "ada" };
+  const body = { type: "Poke!", from: "ada" };
   const answer = await request(platform, "POST", "/control/v1/act", { body });
   expect(answer.status).toBe(400);
   expect(answer.body.error).toEqual({
     code: "VALIDATION",
     message:
-      "type: must be one of dm.message, mention, comment, reply, follow, like, repost, quote",
+      "type must be one of post, dm.message, mention, comment, reply, follow, like, repost, quote, " +
+      "or a new one of a-z, 0-9, dots, dashes, underscores",
   });
 });
 
