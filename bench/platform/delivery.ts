@@ -3,6 +3,7 @@ import { Child } from "../harness/child.ts";
 import type { Endpoint } from "../processes/endpoint.ts";
 import type { LoadProcess, LoadRequest } from "../processes/load.ts";
 import { act, type PlatformProcess, startPlatformProcess } from "../support/platform.ts";
+import { perSecond } from "../support/rate.ts";
 
 const EVENTS = 10_000;
 /** Events in one delivery. */
@@ -112,8 +113,4 @@ function delivery(): LoadRequest {
     "x-service-event-count": String(BATCH),
   };
   return { method: "POST", path: "/", headers, body: JSON.stringify({ events }) };
-}
-
-function perSecond(count: number, ms: number): number {
-  return count / (ms / 1000);
 }

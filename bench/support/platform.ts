@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Child } from "../harness/child.ts";
 import type { LocalPlatform } from "../processes/platform.ts";
+import { makeFolder } from "./folder.ts";
 
 /** The local platform in a process of its own, with a state file that goes with it. */
 export interface PlatformProcess {
@@ -16,16 +14,16 @@ export interface PlatformProcess {
 }
 
 /** The most that one act may do (docs/platform.md, "Act"). */
-export const ACTS_AT_ONCE = 1000;
+const ACTS_AT_ONCE = 1000;
 
 export async function startPlatformProcess(): Promise<PlatformProcess> {
-  const folder = mkdtempSync(join(tmpdir(), "service-bot-bench-"));
-  const child = new Child<LocalPlatform>("platform.ts", ["--expose-gc", ...(process.env["PROF"] ? ["--cpu-prof","--cpu-prof-dir=/tmp/prof-bench"] : [])]);
-  const { url, apiKey } = await child.call("start", join(folder, "platform.db"));
+  const folder = makeFolder();
+  const process = new Child<LocalPlatform>("platform.ts", ["--expose-gc"]);
+  const { url, apiKey } = await process.call("start", folder.file("platform.db"));
   return {
     url,
     apiKey,
-    process: child,
+    process,
     async control<T>(method: string, path: string, body?: unknown): Promise<T> {
       const response = await fetch(`${url}/control/v1${path}`, {
         method,
@@ -37,9 +35,9 @@ export async function startPlatformProcess(): Promise<PlatformProcess> {
       return JSON.parse(text) as T;
     },
     async close() {
-      await child.call("stop");
-      await child.stop();
-      rmSync(folder, { recursive: true, force: true });
+      await process.call("stop");
+      await process.stop();
+      folder.remove();
     },
   };
 }
