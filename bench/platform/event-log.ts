@@ -24,7 +24,7 @@ interface Parts {
 
 /**
  * Issue 6: the log of a million events pages as fast at its end as at its beginning, whatever the token
- * may see of it, and also just before half a million events that it may not see.
+ * may see of it, and also just before 300,000 events that it may not see.
  */
 export const benchmark: Benchmark = {
   title: `pages of ${LIMIT} of the event log of two apps, 1,000,000 events long (--quick: 100,000)`,

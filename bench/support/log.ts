@@ -22,18 +22,20 @@ interface Numbered {
 }
 
 /**
- * Lets `size` events happen. At both ends those of two apps and of both kinds are mixed; between them lies
- * one half of likes, and then one of direct messages.
+ * Lets `size` events happen. At both ends those of two apps and of both kinds are mixed; between them lie
+ * the likes, the direct messages, and the events of the other app, each in one stretch.
  */
 export async function fillLog(platform: PlatformProcess, size: number): Promise<FilledLog> {
   await platform.control("POST", "/apps", { username: "neighbour" });
-  const stretch = Math.floor((0.45 * size) / 1000) * 1000;
-  await mix(platform, (size - 2 * stretch) / 2);
+  const stretch = Math.floor((0.3 * size) / 1000) * 1000;
+  await mix(platform, (size - 3 * stretch) / 2);
   const beforeLikes = await last(platform);
   await act(platform, { type: "like" }, stretch);
   const beforeMessages = await last(platform);
   await act(platform, { type: "dm.message", text: "hello" }, stretch);
-  await mix(platform, (size - 2 * stretch) / 2);
+  const beforeNeighbours = await last(platform);
+  await act(platform, { type: "follow", to: "neighbour" }, stretch);
+  await mix(platform, (size - 3 * stretch) / 2);
   const nearEnd = await beforeLastPage(platform);
   return {
     tokens: {
@@ -42,7 +44,7 @@ export async function fillLog(platform: PlatformProcess, size: number): Promise<
       read: await tokenWith(platform, "read"),
     },
     cursors: {
-      all: { start: FIRST, barren: beforeLikes, end: nearEnd },
+      all: { start: FIRST, barren: beforeNeighbours, end: nearEnd },
       dm: { start: FIRST, barren: beforeLikes, end: nearEnd },
       read: { start: FIRST, barren: beforeMessages, end: nearEnd },
     },
