@@ -16,7 +16,6 @@ async function main(args: readonly string[]): Promise<void> {
     console.log(USAGE);
     return;
   }
-  // Before the benchmarks are loaded: they import their peers.
   installDependencies(folder);
   const chosen = choose(await findBenchmarks(), wanted.words);
   const where = environment();

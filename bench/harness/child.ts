@@ -22,9 +22,9 @@ export class Child<H extends Handlers> {
   readonly #open = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   #asked = 0;
 
-  /** Runs a file of `bench/processes/`, which calls {@link answer}. */
+  /** Runs a file by its path in `bench/`; it calls {@link answer}. */
   constructor(file: string, execArgv: readonly string[] = []) {
-    const path = fileURLToPath(new URL(`../processes/${file}`, import.meta.url));
+    const path = fileURLToPath(new URL(`../${file}`, import.meta.url));
     this.#process = fork(path, { execArgv: [...execArgv] });
     this.#process.on("message", (reply: Reply) => this.#settle(reply));
     this.#process.once("exit", (code) => {

@@ -8,7 +8,7 @@ export interface Named {
 }
 
 /** Folders of `bench/` that hold no benchmarks. */
-const OTHERS = ["harness", "node_modules", "processes", "results", "support"];
+const OTHERS = ["harness", "node_modules", "peers", "processes", "results", "support"];
 
 const root = new URL("../", import.meta.url);
 

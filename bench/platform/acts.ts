@@ -10,7 +10,7 @@ const ACTS = 10_000;
 export const benchmark: Benchmark = {
   title: `${ACTS.toLocaleString("en-US")} acts, 1,000 in one call`,
   async prepare(): Promise<Stage> {
-    const rows = new Child<Rows>("rows.ts");
+    const rows = new Child<Rows>("processes/rows.ts");
     await rows.call("open");
     const platform = await startPlatformProcess();
     const measure = async (what: object) => {

@@ -30,8 +30,8 @@ export const benchmark: Benchmark = {
   title: `pages of ${LIMIT} of the event log of two apps, 1,000,000 events long (--quick: 100,000)`,
   async prepare({ quick }): Promise<Stage> {
     const platform = await startPlatformProcess();
-    const endpoint = new Child<Endpoint>("endpoint.ts");
-    const load = new Child<LoadProcess>("load.ts");
+    const endpoint = new Child<Endpoint>("processes/endpoint.ts");
+    const load = new Child<LoadProcess>("processes/load.ts");
     const log = await fillLog(platform, quick ? 100_000 : 1_000_000);
     const bare = await endpoint.call("listen");
     await endpoint.call("reply", 200, await pageOf(platform.url, log.tokens.all));

@@ -54,7 +54,10 @@ export async function fillLog(platform: PlatformProcess, size: number): Promise<
 /** The cursor before the first event. */
 const FIRST = "evt_000000000000";
 
-/** Two kinds for each of two apps, ten at a time. */
+/** How many events of one kind follow each other where kinds are mixed: half a page. */
+const RUN = 25;
+
+/** Two kinds for each of two apps, in turns. */
 async function mix(platform: PlatformProcess, count: number): Promise<void> {
   const kinds = [
     { type: "dm.message", text: "hello" },
@@ -62,8 +65,8 @@ async function mix(platform: PlatformProcess, count: number): Promise<void> {
     { type: "dm.message", text: "hello", to: "neighbour" },
     { type: "follow", to: "neighbour" },
   ];
-  for (let done = 0; done < count; done += 10 * kinds.length) {
-    for (const kind of kinds) await act(platform, kind, 10);
+  for (let done = 0; done < count; done += RUN * kinds.length) {
+    for (const kind of kinds) await act(platform, kind, RUN);
   }
 }
 
