@@ -7,7 +7,7 @@ import { runReceiver } from "./support/receiver.ts";
 const page = readFileSync(new URL("../../docs/platform.md", import.meta.url), "utf8");
 
 const examples = [...page.matchAll(/^control (\S+) '?([^\s']+)'?(?: '(.*)')?$/gm)];
-const endpoints = [...page.matchAll(/`(GET|PUT|POST) (\/control\/v1\/[^`?]*)/g)];
+const endpoints = [...page.matchAll(/`(GET|PUT|POST|DELETE) (\/control\/v1\/[^`?]*)/g)];
 
 test("the page has examples and endpoints", () => {
   expect(examples.length).toBeGreaterThan(10);
@@ -18,6 +18,7 @@ test.each(examples.map((match) => match[0]))("the example works: %s", async (lin
   const [, method = "", path = "", body] = examples.find(([whole]) => whole === line) ?? [];
   const platform = await runPlatform();
   const receiver = await runReceiver();
+  platform.control.apps.create({ username: "helper" });
   platform.control.saveWebhook({ url: receiver.url });
   const [last = ""] = ids(act(platform, "follow", { count: 2 })).slice(-1);
   await platform.waitFor("delivery", ({ eventIds }) => eventIds.includes(last));
@@ -35,8 +36,11 @@ test.each(endpoints.map(([, method = "", path = ""]) => [method, path]))(
   async (method, path) => {
     const platform = await runPlatform();
     const { conversationId = "" } = act(platform, "dm.message");
-    const id = path.includes("/conversations/") ? conversationId : "p_1";
-    const { status } = await request(platform, method, path.replace(":id", id));
+    const ids = { conversations: conversationId, posts: "p_1", messages: "m_1", tokens: "t_1" };
+    const [, list = ""] = /(\w+)\/:id/.exec(path) ?? [];
+    const id = new Map(Object.entries(ids)).get(list) ?? "";
+    const named = path.replace(":id", id).replace(":bot", "bot");
+    const { status } = await request(platform, method, named);
     expect([404, 405]).not.toContain(status);
   },
 );

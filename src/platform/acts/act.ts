@@ -46,8 +46,9 @@ export function postOf(act: Act): Post {
   if (input.postId === undefined) {
     const recipient = recipientOf(act);
     const post = store.posts.newestPost(recipient.seq);
-    if (post === undefined) throw notFound(`post of ${recipient.username}`);
-    return post;
+    if (post !== undefined) return post;
+    const { username } = recipient;
+    throw notFound(`post of ${username}: an act of type post, from ${username}, makes one`);
   }
   return ownedAsSaid(act, postNamed(store, input.postId), input.postId);
 }
