@@ -8,21 +8,28 @@ interface Manifest {
 
 /**
  * Installs what the benchmarks depend on, where it is missing or of another version: the peers, which
- * are no dependencies of the project itself. Versions are pinned.
+ * are no dependencies of the project itself.
  */
 export function installDependencies(folder: URL): void {
-  const { dependencies = {} } = manifest(new URL("package.json", folder)) ?? {};
-  const missing = Object.entries(dependencies).filter(([name, version]) => {
-    const installed = manifest(new URL(`node_modules/${name}/package.json`, folder));
-    return installed?.version !== version;
-  });
+  const missing = missingDependencies(folder);
   if (missing.length === 0) return;
-  console.log(`installing what the benchmarks need: ${missing.map(([name]) => name).join(", ")}`);
+  console.log(`installing what the benchmarks need: ${missing.join(", ")}`);
   execFileSync("npm", ["ci", "--no-audit", "--no-fund"], {
     cwd: folder,
     stdio: "inherit",
     shell: process.platform === "win32",
   });
+}
+
+/** The dependencies of a package that are not installed in the version which it names. */
+export function missingDependencies(folder: URL): string[] {
+  const { dependencies = {} } = manifest(new URL("package.json", folder)) ?? {};
+  return Object.entries(dependencies)
+    .filter(([name, version]) => {
+      const installed = manifest(new URL(`node_modules/${name}/package.json`, folder));
+      return installed?.version !== version;
+    })
+    .map(([name, version]) => `${name}@${version}`);
 }
 
 function manifest(file: URL): Manifest | undefined {

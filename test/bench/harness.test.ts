@@ -1,10 +1,15 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
 import { parseArguments } from "../../bench/harness/arguments.ts";
 import { type Benchmark, FIRST_ROUND, type Subject } from "../../bench/harness/benchmark.ts";
 import { choose, findBenchmarks } from "../../bench/harness/find.ts";
+import { missingDependencies } from "../../bench/harness/install.ts";
 import { median, resultsOf } from "../../bench/harness/results.ts";
 import { measureRounds } from "../../bench/harness/rounds.ts";
 import { table } from "../../bench/harness/table.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /** A subject whose samples are these, one for each time that it is measured. */
 function subjectOf(name: string, samples: readonly number[], log: string[] = []): Subject {
@@ -116,4 +121,17 @@ test("every benchmark can be found, and says what it measures", async () => {
   const found = await findBenchmarks();
   expect(found.map(({ name }) => name)).toContain("platform/delivery");
   for (const { benchmark } of found) expect(benchmark.title).not.toBe("");
+});
+
+test("a peer is missing when it is not installed, or in another version than the one pinned", () => {
+  const folder = temporaryFolder();
+  const write = (path: string, manifest: object) => {
+    mkdirSync(join(folder, path), { recursive: true });
+    writeFileSync(join(folder, path, "package.json"), JSON.stringify(manifest));
+  };
+  write(".", { dependencies: { there: "1.0.0", "@scope/old": "2.0.0", absent: "3.0.0" } });
+  write("node_modules/there", { version: "1.0.0" });
+  write("node_modules/@scope/old", { version: "1.9.0" });
+  const missing = missingDependencies(pathToFileURL(`${folder}/`));
+  expect(missing).toEqual(["@scope/old@2.0.0", "absent@3.0.0"]);
 });
