@@ -8,6 +8,7 @@ import { ForcedDeliveries } from "./control/deliveries.ts";
 import { controlRouter } from "./control/router.ts";
 import { Publisher } from "./events/publisher.ts";
 import { ApiFaults } from "./faults/api-faults.ts";
+import { EventFaults } from "./faults/event-faults.ts";
 import { WebhookFaults } from "./faults/webhook-faults.ts";
 import { createApp, type Listening, listen } from "./http/server.ts";
 import { Limits } from "./limits/limits.ts";
@@ -20,7 +21,9 @@ import { Timeline, type TimelineListener } from "./timeline/timeline.ts";
 import { Cleaner } from "./uploads/cleaner.ts";
 import { type Download, downloadWith } from "./uploads/download.ts";
 import { mediaRouter } from "./uploads/media.ts";
+import { type MakeThumbnail, thumbnailsWith } from "./uploads/thumbnail.ts";
 import { Uploads } from "./uploads/uploads.ts";
+import { DeliveryRecords } from "./webhooks/records.ts";
 import { Sender } from "./webhooks/sender.ts";
 import { Webhooks } from "./webhooks/webhooks.ts";
 
@@ -29,6 +32,7 @@ interface Parts {
   readonly timeline: Timeline;
   readonly sender: Sender;
   readonly webhooks: Webhooks;
+  readonly eventFaults: EventFaults;
   readonly cleaner: Cleaner;
   readonly origin: Origin;
   readonly control: Control;
@@ -41,6 +45,7 @@ interface Parts {
  */
 export interface Replaced {
   readonly download?: Download;
+  readonly makeThumbnail?: MakeThumbnail;
 }
 
 /**
@@ -63,7 +68,8 @@ export async function startPlatform(
     const listening = await listen(parts.app, chosen.host, chosen.port);
     chosen.logger.info({ url: listening.url }, "local platform listening");
     parts.origin.url = listening.url;
-    // What an earlier run still owed, and what it would have removed by now.
+    // What an earlier run had committed late, what it still owed, and what it would have removed by now.
+    parts.eventFaults.wake();
     parts.webhooks.wakeAll();
     parts.cleaner.wake();
     return new Platform(parts, listening);
@@ -77,26 +83,32 @@ export async function startPlatform(
 function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
   const { clock, random, logger, disableAfter, retryIntervalMs, deliveryTimeoutMs } = chosen;
   const timeline = new Timeline(clock);
-  const webhookFaults = new WebhookFaults(timeline);
+  const webhookFaults = new WebhookFaults(timeline, random);
   const apiFaults = new ApiFaults(timeline, random);
   const sender = new Sender(clock, deliveryTimeoutMs);
+  const records = new DeliveryRecords(timeline);
   const webhooks = new Webhooks({
-    ...{ store, sender, timeline, clock, logger, disableAfter, retryIntervalMs },
+    ...{ store, sender, records, timeline, clock, random, logger, disableAfter, retryIntervalMs },
     faults: webhookFaults,
   });
-  const publisher = new Publisher({ store, timeline, onEvents: (bot) => webhooks.wake(bot) });
+  const onEvents = (bot: number) => webhooks.wake(bot);
+  const eventFaults = new EventFaults({ store, timeline, clock, random, onEvents });
+  const publisher = new Publisher({ store, timeline, eventFaults, onEvents });
   const acts = new Acts({ store, publisher, clock });
   const apps = new Apps({ store, webhooks, timeline });
-  const forced = new ForcedDeliveries({ store, webhooks, sender, timeline });
+  const forced = new ForcedDeliveries({ store, webhooks, sender, records, timeline });
   const origin: Origin = { url: "" };
   const views = new Views(store.images, origin);
   const limits = new Limits({ usage: store.usage, clock, settings: chosen.limits });
   const cleaner = new Cleaner(store.images, clock);
-  const { download = downloadWith({ clock }) } = replaced;
-  const uploads = new Uploads({ store, clock, limits, views, cleaner, download });
+  const { download = downloadWith({ clock }), makeThumbnail = thumbnailsWith() } = replaced;
+  const uploads = new Uploads({
+    ...{ store, clock, limits, views, cleaner },
+    ...{ download, makeThumbnail },
+  });
   const control = new Control({
-    ...{ store, acts, apps, webhooks, forced, webhookFaults, apiFaults, timeline },
-    ...{ clock, views, limits, uploads },
+    ...{ store, acts, apps, webhooks, forced, webhookFaults, apiFaults, eventFaults },
+    ...{ records, timeline, clock, views, limits, uploads },
   });
   const routers = {
     "/api/v1": apiRouter({
@@ -111,6 +123,7 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
     timeline,
     sender,
     webhooks,
+    eventFaults,
     cleaner,
     origin,
     control,
@@ -168,12 +181,13 @@ export class Platform {
   }
 
   async #stop(): Promise<void> {
-    const { timeline, sender, webhooks, cleaner, store } = this.#parts;
+    const { timeline, sender, webhooks, eventFaults, cleaner, store } = this.#parts;
     timeline.end();
     const closed = this.#listening.close();
     sender.close();
     await webhooks.stop();
     await closed;
+    eventFaults.stop();
     cleaner.stop();
     store.close();
   }

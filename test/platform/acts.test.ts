@@ -153,7 +153,7 @@ test.each<[string, object, string]>([
   ["", {}, "VALIDATION"],
   [`p${"o".repeat(64)}ke`, {}, "VALIDATION"],
   ["poke", { to: "nobody" }, "NOT_FOUND"],
-  ["poke", { to: "ben" }, "NOT_FOUND"],
+  ["poke", { to: "ben" }, "VALIDATION"],
   ["poke", { from: "bot" }, "VALIDATION"],
   ["follow", { from: "bot" }, "VALIDATION"],
   ["follow", { from: "" }, "VALIDATION"],

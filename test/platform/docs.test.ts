@@ -35,12 +35,20 @@ test.each(endpoints.map(([, method = "", path = ""]) => [method, path]))(
   "the endpoint exists: %s %s",
   async (method, path) => {
     const platform = await runPlatform();
+    const receiver = await runReceiver();
+    platform.control.saveWebhook({ url: receiver.url });
     const { conversationId = "" } = act(platform, "dm.message");
-    const ids = { conversations: conversationId, posts: "p_1", messages: "m_1", tokens: "t_1" };
-    const [, list = ""] = /(\w+)\/:id/.exec(path) ?? [];
-    const id = new Map(Object.entries(ids)).get(list) ?? "";
-    const named = path.replace(":id", id).replace(":bot", "bot");
-    const { status } = await request(platform, method, named);
+    const { id: delivery } = await platform.waitFor("delivery");
+    const named: Readonly<Record<string, string>> = {
+      conversations: conversationId,
+      posts: "p_1",
+      messages: "m_1",
+      tokens: "t_1",
+      deliveries: delivery,
+      apps: "bot",
+    };
+    const real = path.replace(/(\w+)\/:\w+/, (_, list: string) => `${list}/${named[list] ?? ""}`);
+    const { status } = await request(platform, method, real);
     expect([404, 405]).not.toContain(status);
   },
 );

@@ -86,3 +86,22 @@ test("a state file from before there were several apps makes one of each bot", a
   expect(secrets).toEqual(["whsec_old", expect.stringMatching(/^whsec_[0-9a-f]{48}$/)]);
   after.close();
 });
+
+test("images from before thumbnails are shown without one", async () => {
+  const stateFile = join(temporaryFolder(), "state.db");
+  const db = new Sqlite(stateFile);
+  db.exec(`${first}
+    INSERT INTO user VALUES (1, 'bot', 'Bot', 1);
+    INSERT INTO webhook VALUES (1, NULL, '[]', 'whsec_old', 0, 0, NULL);
+    INSERT INTO post VALUES (1, 1, 'Hello', 0);
+    INSERT INTO token VALUES ('sbk_old', '["read"]', 1);
+    ${second}
+    INSERT INTO image VALUES (1, 'a.png', NULL, 1, 'png', 9, 7, 0, 1, NULL, NULL, 0, x'00');
+    PRAGMA user_version = 2;`);
+  db.close();
+  const platform = await runPlatform({ stateFile });
+  const { body } = await request(platform, "GET", "/api/v1/posts/p_1");
+  const url = `${platform.url}/media/a.png`;
+  expect(body).toMatchObject({ images: [{ url, thumbUrl: null, width: 9, height: 7 }] });
+  expect((await fetch(url)).status).toBe(200);
+});

@@ -1,5 +1,5 @@
 import { usernameIn } from "../acts/input.ts";
-import { notFound } from "../error.ts";
+import { invalid, notFound } from "../error.ts";
 import type { User } from "../store/people.ts";
 import type { Store } from "../store/store.ts";
 
@@ -13,6 +13,7 @@ export function appNamed({ people }: Store, name: string | undefined, field = "b
   if (name === undefined) return people.bot();
   const username = usernameIn(name, field);
   const found = people.find(username);
-  if (found?.isBot === true) return found;
-  throw notFound(`bot: ${username}; POST /control/v1/apps makes one`);
+  if (found === undefined) throw notFound(`bot: ${username}; POST /control/v1/apps makes one`);
+  if (found.isBot) return found;
+  throw invalid(`${field}: ${username} is a person`);
 }

@@ -8,7 +8,9 @@ import { appNamed } from "../apps/named.ts";
 import type { AccountInput, IssuedToken, NotificationView, Profile } from "../apps/shapes.ts";
 import { invalid, notFound } from "../error.ts";
 import type { ApiFaults } from "../faults/api-faults.ts";
+import type { EventFaults } from "../faults/event-faults.ts";
 import type { WebhookFaults } from "../faults/webhook-faults.ts";
+import { type Page, page, window } from "../http/query.ts";
 import type { Limits, LimitsView } from "../limits/limits.ts";
 import type { LimitSettings } from "../limits/settings.ts";
 import type { Block } from "../store/blocks.ts";
@@ -20,12 +22,15 @@ import type { Store } from "../store/store.ts";
 import type { Scope } from "../store/tokens.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import type { Uploads } from "../uploads/uploads.ts";
+import type { DeliveryRecord, DeliverySummary } from "../webhooks/record.ts";
+import type { DeliveryRecords } from "../webhooks/records.ts";
 import type { WebhookChange, WebhookView } from "../webhooks/webhook.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
 import type { DeliverInput, DeliverResult, ForcedDeliveries } from "./deliveries.ts";
 import type {
   ControlComment,
   ControlMessage,
+  DeliveriesInput,
   FaultsChange,
   FaultsState,
   PlatformState,
@@ -51,6 +56,8 @@ export interface ControlOptions {
   readonly forced: ForcedDeliveries;
   readonly webhookFaults: WebhookFaults;
   readonly apiFaults: ApiFaults;
+  readonly eventFaults: EventFaults;
+  readonly records: DeliveryRecords;
   readonly timeline: Timeline;
   readonly clock: Clock;
   readonly views: Views;
@@ -61,8 +68,8 @@ export interface ControlOptions {
 /**
  * What a bot cannot do: be a person, the bot's owner, or bad luck. The control API is a face of it.
  *
- * What concerns one app takes the username of its bot, and means the first one without it. A name that no
- * bot has is answered with 404 NOT_FOUND.
+ * What concerns one app takes the username of its bot, and means the first one without it. A name that
+ * nobody has is 404 NOT_FOUND, that of a person 400 VALIDATION.
  */
 export class Control {
   /** The apps: each is a bot with its tokens, its webhook and its kill switch. */
@@ -247,12 +254,20 @@ export class Control {
   }
 
   get faults(): FaultsState {
-    return { webhook: this.#options.webhookFaults.state, api: this.#options.apiFaults.state };
+    const { webhookFaults, apiFaults, eventFaults } = this.#options;
+    return { webhook: webhookFaults.state, api: apiFaults.state, events: eventFaults.state };
   }
 
-  setFaults(change: FaultsChange): FaultsState {
-    if (change.webhook !== undefined) this.#options.webhookFaults.set(change.webhook);
-    if (change.api !== undefined) this.#options.apiFaults.set(change.api);
+  /**
+   * Sets the faults of the parts that are named; the others stay as they are.
+   *
+   * @throws {PlatformError} 400 VALIDATION
+   */
+  setFaults({ webhook, api, events }: FaultsChange): FaultsState {
+    const { webhookFaults, apiFaults, eventFaults } = this.#options;
+    if (events !== undefined) eventFaults.set(events);
+    if (webhook !== undefined) webhookFaults.set(webhook);
+    if (api !== undefined) apiFaults.set(api);
     return this.faults;
   }
 
@@ -264,6 +279,33 @@ export class Control {
    */
   async deliver(input: DeliverInput, bot?: string): Promise<readonly DeliverResult[]> {
     return this.#options.forced.deliver(this.#bot(bot).seq, input);
+  }
+
+  /**
+   * The deliveries that were made, newest first.
+   *
+   * @param bot username of the bot that they were made to. Default: the first one
+   * @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND
+   */
+  deliveries({ limit, cursor }: DeliveriesInput = {}, bot?: string): Page<DeliverySummary> {
+    const { username } = this.#bot(bot);
+    const size = limit === undefined ? {} : { limit: String(limit) };
+    return page(
+      window({ ...size, cursor }, (id) => seqOf("dlv", id)),
+      (rows) => this.#options.records.page(username, rows),
+      { item: (summary) => summary, cursor: ({ id }) => id },
+    );
+  }
+
+  /**
+   * A delivery with what was sent and answered.
+   *
+   * @throws {PlatformError} 404 NOT_FOUND
+   */
+  async delivery(id: string): Promise<DeliveryRecord> {
+    const record = await this.#options.records.find(id);
+    if (record === undefined) throw notFound(`delivery: ${id}`);
+    return record;
   }
 
   #bot(username: string | undefined): User {

@@ -4,7 +4,8 @@ import { eventSeq } from "../store/ids.ts";
 import type { Store } from "../store/store.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import { MAX_BATCH } from "../webhooks/deliverer.ts";
-import type { DeliveryResult, Sender } from "../webhooks/sender.ts";
+import type { DeliveryRecords } from "../webhooks/records.ts";
+import type { DeliveryResult, Endpoint, Sender } from "../webhooks/sender.ts";
 import type { Webhook } from "../webhooks/webhook.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
 
@@ -16,12 +17,17 @@ export interface DeliverInput {
   readonly times?: number | undefined;
 }
 
-export type DeliverResult = DeliveryResult;
+/** What came of one. */
+export interface DeliverResult extends DeliveryResult {
+  /** The id of its record. */
+  readonly id: string;
+}
 
 export interface ForcedOptions {
   readonly store: Store;
   readonly webhooks: Webhooks;
   readonly sender: Sender;
+  readonly records: DeliveryRecords;
   readonly timeline: Timeline;
 }
 
@@ -48,13 +54,14 @@ export class ForcedDeliveries {
     }
     const webhook = this.#options.webhooks.of(bot);
     const events = eventIds.map((id) => this.#event(bot, id).event);
+    const { sender, records, timeline } = this.#options;
     const results: DeliverResult[] = [];
     for (let attempt = 1; attempt <= times; attempt += 1) {
-      if (this.#options.timeline.ended.aborted) break;
-      const result = await this.#options.sender.send({ ...this.#target(webhook), events });
-      const entry = { bot: webhook.username, eventIds, attempt, forced: true };
-      this.#options.timeline.add({ kind: "delivery", ...entry, ...result });
-      results.push(result);
+      if (timeline.ended.aborted) break;
+      const sent = await sender.send(this.#endpoint(webhook), events);
+      const id = records.add({ bot: webhook.username, attempt, forced: true }, sent);
+      const { status, ms, error } = sent;
+      results.push({ id, status, ms, ...(error === undefined ? {} : { error }) });
     }
     return results;
   }
@@ -67,16 +74,12 @@ export class ForcedDeliveries {
   }
 
   /** While the webhook is off nothing is sent, not even by force. */
-  #target({ bot, state }: Webhook): { readonly url: string; readonly secret: string } {
-    const { url, secret, enabled } = state;
+  #endpoint({ bot, endpoint }: Webhook): Endpoint {
+    if (endpoint !== undefined) return endpoint;
     if (this.#options.store.apps.disabled(bot)) {
-      throw new PlatformError(
-        409,
-        "APP_DISABLED",
-        "The app is disabled, so nothing is sent to it.",
-      );
+      const message = "The app is disabled, so nothing is sent to it.";
+      throw new PlatformError(409, "APP_DISABLED", message);
     }
-    if (enabled && url !== null) return { url, secret };
     throw new PlatformError(409, "WEBHOOK_OFF", "The webhook is off; save it to switch it on.");
   }
 }

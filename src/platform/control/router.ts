@@ -2,7 +2,7 @@ import { type Request, type RequestHandler, type Response, Router } from "expres
 import { notFound, PlatformError } from "../error.ts";
 import { goneSignal, send } from "../http/answer.ts";
 import { sameOriginOnly } from "../http/guard.ts";
-import { integer } from "../http/query.ts";
+import { integer, limit, parameter, text } from "../http/query.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import { appEndpoints } from "./app-endpoints.ts";
 import type { Control } from "./control.ts";
@@ -48,10 +48,16 @@ function endpoints(control: Control, timeline: Timeline): Endpoints {
       put: async (request) => control.setFaults(await bodyOf(request, faultsBody)),
     },
     "/deliveries": {
+      get: (request) => {
+        const { query } = request;
+        const window = { limit: limit(query), cursor: text(query, "cursor") };
+        return control.deliveries(window, botIn(request));
+      },
       post: async (request) => ({
         deliveries: await control.deliver(await bodyOf(request, deliveriesBody), botIn(request)),
       }),
     },
+    "/deliveries/:id": { get: (request) => control.delivery(parameter(request, "id")) },
     "/timeline": { get: (request, response) => readTimeline(timeline, request, response) },
   };
 }

@@ -1,7 +1,9 @@
 import type { CommentView, MessageView } from "../api/shapes.ts";
 import type { Profile } from "../apps/shapes.ts";
 import type { ApiFaultInput, ApiFaultState } from "../faults/api-faults.ts";
-import type { WebhookFault, WebhookFaultInput } from "../faults/webhook-faults.ts";
+import type { EventFaultInput, EventFaultState } from "../faults/event-faults.ts";
+import type { WebhookFault } from "../faults/webhook-fault.ts";
+import type { WebhookFaultInput } from "../faults/webhook-faults.ts";
 import type { WebhookView } from "../webhooks/webhook.ts";
 
 /** The state of the platform at a glance, as it concerns one app. */
@@ -19,6 +21,7 @@ export interface PlatformState {
 export interface FaultsState {
   readonly webhook: WebhookFault;
   readonly api: ApiFaultState;
+  readonly events: EventFaultState;
 }
 
 /** Whether the server can keep images (section 7, NOT_CONFIGURED). */
@@ -26,10 +29,19 @@ export interface StorageState {
   readonly configured: boolean;
 }
 
+/** A page of the deliveries that were made. */
+export interface DeliveriesInput {
+  /** 1 to 50. Default 20. */
+  readonly limit?: number | undefined;
+  /** The `nextCursor` of the page before. */
+  readonly cursor?: string | undefined;
+}
+
 /** Absent parts stay as they are. */
 export interface FaultsChange {
   readonly webhook?: WebhookFaultInput | undefined;
   readonly api?: ApiFaultInput | undefined;
+  readonly events?: EventFaultInput | undefined;
 }
 
 /** A message as everybody sees it: `fromBot` is true where a bot has written it. */

@@ -1,4 +1,5 @@
 import type { AnyEvent } from "../../events/types.ts";
+import type { EventFaults } from "../faults/event-faults.ts";
 import type { LoggedEvent } from "../store/event-log.ts";
 import type { User } from "../store/people.ts";
 import type { Store } from "../store/store.ts";
@@ -8,6 +9,8 @@ import { type Content, type Notice, noticesOf, textOf } from "./content.ts";
 export interface PublisherOptions {
   readonly store: Store;
   readonly timeline: Timeline;
+  /** Owes events to the webhooks, or lets them be late. */
+  readonly eventFaults: EventFaults;
   /** Called with the number of a bot for which there is something to deliver. */
   readonly onEvents: (bot: number) => void;
 }
@@ -41,6 +44,8 @@ interface Written {
   readonly logged: LoggedEvent;
   readonly from: string;
   readonly text: string | undefined;
+  /** Milliseconds until it is in the log; 0 when it is. */
+  readonly lateMs: number;
 }
 
 /** The one way into the event logs, for the acts of people as for what bots do through the API. */
@@ -59,8 +64,8 @@ export class Publisher {
     const written: Written[] = [];
     const add = ({ recipient, event }: Notice, { from, at }: Cause, text?: string) => {
       const logged = this.#options.store.events.append(recipient.seq, event, at);
-      this.#options.store.webhook.enqueue(logged);
-      written.push({ recipient, logged, from: from.username, text });
+      const lateMs = this.#options.eventFaults.publish(logged);
+      written.push({ recipient, logged, from: from.username, text, lateMs });
     };
     const result = this.#options.store.transaction(() =>
       work({
@@ -76,12 +81,15 @@ export class Publisher {
   }
 
   #announce(written: readonly Written[]): void {
-    const { timeline, onEvents } = this.#options;
-    for (const { recipient, logged, from, text } of written) {
+    const { timeline, eventFaults, onEvents } = this.#options;
+    for (const { recipient, logged, from, lateMs, ...one } of written) {
       const { id, type } = logged.event;
+      const text = one.text === undefined ? {} : { text: one.text };
+      const late = lateMs === 0 ? {} : { lateMs };
       const bot = recipient.username;
-      timeline.add({ kind: "event", bot, id, type, from, ...(text === undefined ? {} : { text }) });
+      timeline.add({ kind: "event", bot, id, type, from, ...text, ...late });
     }
+    if (written.some(({ lateMs }) => lateMs > 0)) eventFaults.wake();
     for (const bot of new Set(written.map(({ recipient }) => recipient.seq))) onEvents(bot);
   }
 }

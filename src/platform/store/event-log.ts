@@ -38,12 +38,18 @@ interface PageOf {
 const EVENT = `
   SELECT event.seq, event.recipient, event.type, event.payload, event.created_at FROM event`;
 
+/** Whether an event is in the log by now: one that is committed late has its number before. */
+const COMMITTED = "NOT EXISTS (SELECT 1 FROM late_event WHERE late_event.event = event.seq)";
+
 // The filter stands before the limit, so that a page is short only at the end of the log: a page
 // emptied afterwards would leave its reader where it is for ever. Each has an index of its own: a reader
 // of one kind does not walk past a million events of the other.
-const PAGE = `${EVENT} WHERE recipient = @recipient AND seq > @after ORDER BY seq LIMIT @limit`;
+const PAGE = `${EVENT}
+  WHERE recipient = @recipient AND seq > @after AND ${COMMITTED}
+  ORDER BY seq LIMIT @limit`;
 const PAGE_OF_KIND = `${EVENT}
   WHERE recipient = @recipient AND (type = 'dm.message') = @dms AND seq > @after
+    AND ${COMMITTED}
   ORDER BY seq LIMIT @limit`;
 
 /** The event log (section 6): every event that concerns a bot, for ever, in the order of the ids. */
@@ -51,6 +57,7 @@ export class EventLog {
   readonly #insert: Statement<[number, string, string, number]>;
   readonly #get: Statement<[number], EventRow>;
   readonly #last: Statement<[number], { seq: number }>;
+  readonly #present: Statement<[{ recipient: number }], { seq: number }>;
   readonly #page: Statement<[PageOf], EventRow>;
   readonly #pageOfKind: Statement<[PageOf & { dms: number }], EventRow>;
   readonly #pending: Statement<[number, number], EventRow>;
@@ -59,8 +66,16 @@ export class EventLog {
     this.#insert = db.prepare(
       "INSERT INTO event (recipient, type, payload, created_at) VALUES (?, ?, ?, ?)",
     );
-    this.#get = db.prepare(`${EVENT} WHERE seq = ?`);
-    this.#last = db.prepare("SELECT coalesce(max(seq), 0) AS seq FROM event WHERE recipient = ?");
+    this.#get = db.prepare(`${EVENT} WHERE seq = ? AND ${COMMITTED}`);
+    this.#last = db.prepare(
+      `SELECT seq FROM event WHERE recipient = ? AND ${COMMITTED} ORDER BY seq DESC LIMIT 1`,
+    );
+    this.#present = db.prepare(
+      `SELECT seq FROM event WHERE recipient = @recipient AND seq < coalesce((
+         SELECT late.event FROM late_event late JOIN event e ON e.seq = late.event
+         WHERE e.recipient = @recipient ORDER BY late.event LIMIT 1), 1e15)
+       ORDER BY seq DESC LIMIT 1`,
+    );
     this.#page = db.prepare(PAGE);
     this.#pageOfKind = db.prepare(PAGE_OF_KIND);
     this.#pending = db.prepare(
@@ -76,6 +91,7 @@ export class EventLog {
     return toEvent({ seq, recipient, type, payload: json, created_at: at });
   }
 
+  /** Undefined also for one that is late. */
   find(seq: number): LoggedEvent | undefined {
     const row = this.#get.get(seq);
     return row && toEvent(row);
@@ -84,6 +100,14 @@ export class EventLog {
   /** The number of the newest event of a bot; 0 when there is none. */
   lastSeq(recipient: number): number {
     return this.#last.get(recipient)?.seq ?? 0;
+  }
+
+  /**
+   * Where the present of a bot begins: its newest event below every one that is still to come; 0 when there
+   * is none.
+   */
+  presentSeq(recipient: number): number {
+    return this.#present.get({ recipient })?.seq ?? 0;
   }
 
   /** Events of a bot later than `after`, oldest first; all of them when `limit` is absent. */

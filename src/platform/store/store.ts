@@ -5,6 +5,7 @@ import { Conversations } from "./conversations.ts";
 import { openDatabase } from "./database.ts";
 import { EventLog } from "./event-log.ts";
 import { Images } from "./images.ts";
+import { LateEvents } from "./late-events.ts";
 import { Notifications } from "./notifications.ts";
 import { People } from "./people.ts";
 import { Posts } from "./posts.ts";
@@ -19,6 +20,7 @@ export class Store {
   readonly conversations: Conversations;
   readonly posts: Posts;
   readonly events: EventLog;
+  readonly lateEvents: LateEvents;
   readonly tokens: Tokens;
   readonly webhook: WebhookStore;
   readonly notifications: Notifications;
@@ -35,6 +37,7 @@ export class Store {
     this.conversations = new Conversations(this.#db);
     this.posts = new Posts(this.#db);
     this.events = new EventLog(this.#db);
+    this.lateEvents = new LateEvents(this.#db);
     this.tokens = new Tokens(this.#db);
     this.webhook = new WebhookStore(this.#db);
     this.notifications = new Notifications(this.#db);

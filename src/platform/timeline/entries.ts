@@ -1,3 +1,5 @@
+import type { DeliveryFault } from "../faults/webhook-fault.ts";
+
 /** An event was written to the log of a bot. */
 export interface EventEntry {
   readonly kind: "event";
@@ -9,11 +11,15 @@ export interface EventEntry {
   readonly from: string;
   /** What was written, in full; absent where nothing is written. */
   readonly text?: string;
+  /** Where a fault lets it be late: milliseconds until it is in the log. */
+  readonly lateMs?: number;
 }
 
 /** A webhook delivery was tried. */
 export interface DeliveryEntry {
   readonly kind: "delivery";
+  /** The id of its record: `GET /control/v1/deliveries/:id`. */
+  readonly id: string;
   /** The username of the bot whose app it is. */
   readonly bot: string;
   readonly eventIds: readonly string[];
@@ -27,6 +33,8 @@ export interface DeliveryEntry {
   readonly forced: boolean;
   /** Why it failed; absent when it was answered with 200 to 299. */
   readonly error?: string;
+  /** The fault that touched it. */
+  readonly fault?: DeliveryFault;
 }
 
 /** The ids of what a request made. */
@@ -73,10 +81,10 @@ export interface AppEntry {
   readonly change: "created" | "disabled" | "enabled";
 }
 
-/** A fault was set, came to its end, or holds or lets go of a request. */
+/** A fault was set, came to its end, or holds or lets go of a request or an event. */
 export interface FaultEntry {
   readonly kind: "fault";
-  readonly target: "webhook" | "api";
+  readonly target: "webhook" | "api" | "events";
   readonly change: "set" | "ended" | "held" | "released";
   readonly detail: string;
 }

@@ -48,9 +48,6 @@ export class Connections {
     if (this.#closed) return Promise.reject(new Error("the platform stopped"));
     return new Promise((resolve, reject) => {
       let request: ClientRequest;
-      const cancel = this.#clock.timer(this.#timeoutMs, () => {
-        request.destroy(new Error(`no answer within ${this.#timeoutMs} ms`));
-      });
       const send = (over: "kept" | "new") => {
         const begun = this.#begin(post, over);
         request = begun;
@@ -66,6 +63,9 @@ export class Connections {
         begun.end(post.body);
       };
       send("kept");
+      const cancel = this.#clock.timer(this.#timeoutMs, () => {
+        request.destroy(new Error(`no answer within ${this.#timeoutMs} ms`));
+      });
     });
   }
 

@@ -1,15 +1,15 @@
-import type { IncomingMessage } from "node:http";
-import type { Clock } from "../../core/clock.ts";
+import { type Clock, sleep } from "../../core/clock.ts";
 import type { AnyEvent } from "../../events/types.ts";
 import { sign } from "../../signature/signature.ts";
+import type { DeliveryFault } from "../faults/webhook-fault.ts";
+import { EndpointAnswer } from "./answer.ts";
 import { Connections } from "./connections.ts";
 import { whyNoAnswer } from "./no-answer.ts";
 
-/** One delivery: where it goes, what signs it, what it holds. */
-export interface Delivery {
+/** Where deliveries go, and what signs them. */
+export interface Endpoint {
   readonly url: string;
   readonly secret: string;
-  readonly events: readonly AnyEvent[];
 }
 
 export interface DeliveryResult {
@@ -21,49 +21,83 @@ export interface DeliveryResult {
   readonly error?: string;
 }
 
+/** A request to an endpoint. */
+export interface SentRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The very bytes that were signed and sent. */
+  readonly body: Buffer;
+}
+
+/** One delivery, with all that is known of it. */
+export interface Sent extends DeliveryResult {
+  /** When it was sent, in milliseconds since 1970. */
+  readonly at: number;
+  readonly eventIds: readonly string[];
+  /** Absent when nothing was sent. */
+  readonly request?: SentRequest;
+  /** Absent when no answer came. */
+  readonly answer?: EndpointAnswer;
+  readonly fault?: DeliveryFault;
+}
+
 /** The outbound request of the platform (section 4, "Webhook receiver"). */
 export class Sender {
   readonly #clock: Clock;
+  readonly #timeoutMs: number;
   readonly #connections: Connections;
+  readonly #closed = new AbortController();
 
   constructor(clock: Clock, timeoutMs: number) {
     this.#clock = clock;
+    this.#timeoutMs = timeoutMs;
     this.#connections = new Connections(clock, timeoutMs);
   }
 
   /** Signs and sends once. Never rejects; redirects are not followed. */
-  async send({ url, secret, events }: Delivery): Promise<DeliveryResult> {
-    const started = this.#clock.now();
-    const ms = () => this.#clock.now() - started;
+  async send({ url, secret }: Endpoint, events: readonly AnyEvent[]): Promise<Sent> {
+    const at = this.#clock.now();
     // Signed and sent are the same bytes; every try is signed with its own time.
     const body = Buffer.from(JSON.stringify({ events }));
+    const target = new URL(url);
     const headers = {
+      host: target.host,
       "content-type": "application/json",
-      "content-length": body.byteLength,
+      "content-length": String(body.byteLength),
       "user-agent": "Service-Webhook/1",
-      "x-service-signature": sign(body, secret, started / 1000),
-      "x-service-event-count": events.length,
+      "x-service-signature": sign(body, secret, at / 1000),
+      "x-service-event-count": String(events.length),
     };
+    const request = { url, headers, body };
+    const tried = { at, eventIds: events.map(({ id }) => id), request };
+    const ms = () => this.#clock.now() - at;
     try {
-      const status = await this.#connections.post({ url: new URL(url), headers, body }, statusOf);
-      const error = refusal(status);
-      return { status, ms: ms(), ...(error === undefined ? {} : { error }) };
+      const answer = await this.#connections.post(
+        { url: target, headers, body },
+        (response) => new EndpointAnswer(response),
+      );
+      const error = refusal(answer.status);
+      const failed = error === undefined ? {} : { error };
+      return { ...tried, status: answer.status, ms: ms(), ...failed, answer };
     } catch (error) {
-      return { status: null, ms: ms(), error: whyNoAnswer(error, new URL(url)) };
+      return { ...tried, status: null, ms: ms(), error: whyNoAnswer(error, target) };
     }
+  }
+
+  /** Sends nothing, and waits for an answer as long as for one of an endpoint. */
+  async sendNothing(events: readonly AnyEvent[]): Promise<Sent> {
+    const at = this.#clock.now();
+    await sleep(this.#clock, this.#timeoutMs, this.#closed.signal);
+    const error = `injected fault: nothing was sent; no answer within ${this.#timeoutMs} ms`;
+    const eventIds = events.map(({ id }) => id);
+    return { at, eventIds, status: null, ms: this.#clock.now() - at, error };
   }
 
   /** Ends every open request; further ones fail. */
   close(): void {
+    this.#closed.abort();
     this.#connections.close();
   }
-}
-
-function statusOf(answer: IncomingMessage): number {
-  // The body means nothing, and neither does an error while it passes by; the timeout ends it.
-  answer.on("error", () => {});
-  answer.resume();
-  return answer.statusCode ?? 0;
 }
 
 /** A failure is any answer that is not 200 to 299 (section 3). */

@@ -7,6 +7,7 @@ import type { LoggedEvent } from "../store/event-log.ts";
 import type { Store } from "../store/store.ts";
 import type { WebhookState } from "../store/webhook.ts";
 import type { Timeline } from "../timeline/timeline.ts";
+import type { Endpoint } from "./sender.ts";
 import { endpointUrl } from "./url.ts";
 
 /** The webhook as anybody may see it. */
@@ -55,6 +56,13 @@ export class Webhook {
 
   get state(): WebhookState {
     return this.#store.webhook.get(this.bot);
+  }
+
+  /** Where deliveries go; undefined while there are none: it is off, or its app is disabled. */
+  get endpoint(): Endpoint | undefined {
+    const { url, secret, enabled } = this.state;
+    if (url === null || !enabled || this.#store.apps.disabled(this.bot)) return undefined;
+    return { url, secret };
   }
 
   get view(): WebhookView {

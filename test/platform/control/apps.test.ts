@@ -95,10 +95,13 @@ describe("an app", () => {
     ] as const) {
       expect(await get(platform, `${path}?bot=@Other`), path).toMatchObject(others);
       expect(await get(platform, path), path).toMatchObject(own);
-      for (const name of ["nobody", "ada"]) {
-        const { status, body } = await request(platform, "GET", `/control/v1${path}?bot=${name}`);
-        expect(status, path).toBe(404);
-        expect(body.error.message).toContain(`bot: ${name}; POST /control/v1/apps makes one`);
+      for (const [name, status, message] of [
+        ["nobody", 404, "bot: nobody; POST /control/v1/apps makes one"],
+        ["ada", 400, "bot: ada is a person"],
+      ] as const) {
+        const answer = await request(platform, "GET", `/control/v1${path}?bot=${name}`);
+        expect(answer.status, path).toBe(status);
+        expect(answer.body.error.message).toContain(message);
       }
     }
   });
@@ -217,7 +220,7 @@ describe("the kill switch", () => {
 
   test.each([
     ["/apps/nobody", { disabled: true }, 404],
-    ["/apps/ada", { disabled: true }, 404],
+    ["/apps/ada", { disabled: true }, 400],
     ["/apps/bot", {}, 400],
   ])("%s with %j is refused", async (path, body, status) => {
     const platform = await runPlatform();

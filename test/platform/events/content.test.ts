@@ -87,3 +87,16 @@ test("an event of a bot's post is in the timeline and on the webhook's way, with
   });
   expect(await platform.waitFor("api")).toMatchObject({ bot: "other", path: "/posts" });
 });
+
+test("what a bot does to its own content makes no event, and done by another bot it does", async () => {
+  const { platform } = await runTwo();
+  for (const [from, events] of [
+    ["bot", 0],
+    ["other", 1],
+  ] as const) {
+    for (const type of ["like", "repost", "quote", "comment"]) {
+      expect(act(platform, type, { from, postId: "p_1" }).events, type).toHaveLength(events);
+    }
+  }
+  expect(types(platform, "bot")).toEqual(["like", "repost", "quote", "comment"]);
+});
