@@ -35,6 +35,7 @@ interface Trace {
   text?: string;
   fault?: NonNullable<Gate["fault"]>;
   created?: Created;
+  eventIds?: readonly string[];
 }
 
 /** One request from its body to its answer: faults, token, scope, the endpoint, the timeline. */
@@ -101,6 +102,7 @@ async function call(
     query: request.query,
   });
   if (answer.created !== undefined) trace.created = answer.created;
+  if (answer.eventIds?.length) trace.eventIds = answer.eventIds;
   return answer;
 }
 

@@ -3,6 +3,7 @@ import type { EventFaults } from "../faults/event-faults.ts";
 import type { LoggedEvent } from "../store/event-log.ts";
 import type { User } from "../store/people.ts";
 import type { Store } from "../store/store.ts";
+import { placeOf } from "../timeline/entries.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import { type Content, type Notice, noticesOf, textOf } from "./content.ts";
 
@@ -83,11 +84,12 @@ export class Publisher {
   #announce(written: readonly Written[]): void {
     const { timeline, eventFaults, onEvents } = this.#options;
     for (const { recipient, logged, from, lateMs, ...one } of written) {
-      const { id, type } = logged.event;
+      const { id, type, payload } = logged.event;
       const text = one.text === undefined ? {} : { text: one.text };
       const late = lateMs === 0 ? {} : { lateMs };
       const bot = recipient.username;
-      timeline.add({ kind: "event", bot, id, type, from, ...text, ...late });
+      const place = placeOf(payload);
+      timeline.add({ kind: "event", bot, id, type, from, ...place, ...text, ...late });
     }
     if (written.some(({ lateMs }) => lateMs > 0)) eventFaults.wake();
     for (const bot of new Set(written.map(({ recipient }) => recipient.seq))) onEvents(bot);

@@ -9,10 +9,23 @@ export interface EventEntry {
   readonly type: string;
   /** The username of who did it. */
   readonly from: string;
+  /** The conversation that the payload names. */
+  readonly conversationId?: string;
+  /** The post that the payload names. */
+  readonly postId?: string;
   /** What was written, in full; absent where nothing is written. */
   readonly text?: string;
   /** Where a fault lets it be late: milliseconds until it is in the log. */
   readonly lateMs?: number;
+}
+
+/** Where an event happened, as its payload says. */
+export function placeOf(payload: object): Pick<EventEntry, "conversationId" | "postId"> {
+  const { conversationId, postId }: Readonly<Record<string, unknown>> = { ...payload };
+  return {
+    ...(typeof conversationId === "string" ? { conversationId } : {}),
+    ...(typeof postId === "string" ? { postId } : {}),
+  };
 }
 
 /** A webhook delivery was tried. */
@@ -60,6 +73,8 @@ export interface ApiEntry {
   readonly text?: string;
   /** Present when something was made, even if the answer that says so was lost. */
   readonly created?: Created;
+  /** The events that a page of the log held; absent where it held none. */
+  readonly eventIds?: readonly string[];
   /** The fault that touched the request. */
   readonly fault?: "hold" | "status" | "lose-answer";
 }
