@@ -72,12 +72,17 @@ export class Connections {
   /** Ends every open request and every connection; further requests fail. */
   close(): void {
     this.#closed = true;
-    for (const request of this.#open) request.destroy(new Error("the platform stopped"));
+    this.cut("the platform stopped");
     // An agent's own destroy() would end the open ones as well, without our words.
     for (const agent of Object.values(this.#agents)) {
       agent.maxFreeSockets = 0;
       for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy();
     }
+  }
+
+  /** Ends every open request, for this reason. */
+  cut(why: string): void {
+    for (const request of this.#open) request.destroy(new Error(why));
   }
 
   #begin({ url, headers }: Post, over: "kept" | "new"): ClientRequest {
