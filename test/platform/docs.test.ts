@@ -18,7 +18,8 @@ test.each(examples.map((match) => match[0]))("the example works: %s", async (lin
   const [, method = "", path = "", body] = examples.find(([whole]) => whole === line) ?? [];
   const platform = await runPlatform();
   const receiver = await runReceiver();
-  platform.control.apps.create({ username: "helper" });
+  // The example that makes it comes first.
+  if (path !== "/apps") platform.control.apps.create({ username: "helper" });
   platform.control.saveWebhook({ url: receiver.url });
   const [last = ""] = ids(act(platform, "follow", { count: 2 })).slice(-1);
   await platform.waitFor("delivery", ({ eventIds }) => eventIds.includes(last));

@@ -14,7 +14,6 @@ import { type Page, page, window } from "../http/query.ts";
 import type { Limits, LimitsView } from "../limits/limits.ts";
 import type { LimitSettings } from "../limits/settings.ts";
 import type { Block } from "../store/blocks.ts";
-import type { Message } from "../store/conversations.ts";
 import type { Visible } from "../store/event-log.ts";
 import { eventId, eventSeq, idOf, seqOf } from "../store/ids.ts";
 import type { User } from "../store/people.ts";
@@ -26,6 +25,7 @@ import type { DeliveryRecord, DeliverySummary } from "../webhooks/record.ts";
 import type { DeliveryRecords } from "../webhooks/records.ts";
 import type { WebhookChange, WebhookView } from "../webhooks/webhook.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
+import { Contents } from "./contents.ts";
 import type { DeliverInput, DeliverResult, ForcedDeliveries } from "./deliveries.ts";
 import type {
   ControlComment,
@@ -40,7 +40,6 @@ import {
   type BlockInput,
   createGroup,
   createPerson,
-  deleteMessage,
   type GroupInput,
   type GroupResult,
   setBlock,
@@ -74,10 +73,12 @@ export interface ControlOptions {
 export class Control {
   /** The apps: each is a bot with its tokens, its webhook and its kill switch. */
   readonly apps: Apps;
+  readonly #contents: Contents;
   readonly #options: ControlOptions;
 
   constructor(options: ControlOptions) {
     this.apps = options.apps;
+    this.#contents = new Contents(options.store, options.views);
     this.#options = options;
   }
 
@@ -105,11 +106,7 @@ export class Control {
 
   /** All messages of a conversation, oldest first. */
   messages(conversationId: string): readonly ControlMessage[] {
-    const { conversations } = this.#options.store;
-    const seq = seqOf("c", conversationId);
-    const messages = seq === undefined ? [] : conversations.all(seq);
-    if (messages.length === 0) throw notFound("conversation");
-    return messages.map((message) => this.#message(message));
+    return this.#contents.messages(conversationId);
   }
 
   /**
@@ -118,22 +115,12 @@ export class Control {
    * @throws {PlatformError} 404 NOT_FOUND
    */
   deleteMessage(messageId: string): ControlMessage {
-    return this.#message(deleteMessage(this.#options.store, messageId));
+    return this.#contents.deleteMessage(messageId);
   }
 
   /** All comments on a post, oldest first. */
   comments(postId: string): readonly ControlComment[] {
-    const { store, views } = this.#options;
-    const { posts } = store;
-    const seq = seqOf("p", postId);
-    if (seq === undefined || posts.post(seq) === undefined) throw notFound("post");
-    return posts.allComments(seq).map((comment) => {
-      const { replyTo } = comment;
-      return {
-        ...views.comment(comment),
-        replyToId: replyTo === null ? null : idOf("cm", replyTo),
-      };
-    });
+    return this.#contents.comments(postId);
   }
 
   /** The whole log of a bot, or what comes after the event `since`, oldest first. */
@@ -310,11 +297,6 @@ export class Control {
 
   #bot(username: string | undefined): User {
     return appNamed(this.#options.store, username);
-  }
-
-  #message(message: Message): ControlMessage {
-    const view = this.#options.views.message(message, { seq: message.author });
-    return { ...view, fromBot: message.authorIsBot === 1 };
   }
 }
 

@@ -4,8 +4,7 @@ import type { AccountInput, Profile } from "../apps/shapes.ts";
 import { checkText } from "../content.ts";
 import { invalid, notFound } from "../error.ts";
 import type { Block } from "../store/blocks.ts";
-import type { Message } from "../store/conversations.ts";
-import { idOf, seqOf } from "../store/ids.ts";
+import { idOf } from "../store/ids.ts";
 import type { User } from "../store/people.ts";
 import type { Store } from "../store/store.ts";
 
@@ -76,22 +75,6 @@ export function setBlock(store: Store, { by, whom, blocked = true }: BlockInput)
 export function createPerson(store: Store, { username, name }: AccountInput): Profile {
   const person = newAccount(store, { username, name }, "person");
   return { username: person.username, name: person.name };
-}
-
-/**
- * Deletes a message (section 2: its text is empty from then on). Its images go with it; it makes no event.
- *
- * @throws {PlatformError} 404 NOT_FOUND
- */
-export function deleteMessage(store: Store, id: string): Message {
-  const seq = seqOf("m", id);
-  const message = seq === undefined ? undefined : store.conversations.message(seq);
-  if (message === undefined) throw notFound(`message: ${id}`);
-  store.transaction(() => {
-    store.conversations.clear(message.seq);
-    store.images.removeFrom({ message: message.seq });
-  });
-  return { ...message, text: "" };
 }
 
 function known(store: Store, username: string): User {
