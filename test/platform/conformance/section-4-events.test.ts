@@ -61,6 +61,10 @@ rule("4.events.2", async (world) => {
 rule("4.events.3", async (world) => {
   const last = idsOf((await count(world, 2)).events).at(-1);
   expect(await events(world, `?since=${last}`)).toEqual({ events: [], cursor: last });
+  // Nor does what a token may not see move its cursor.
+  await act(world, "dm.message", { count: 3 });
+  const reader = await tokenWith(world, "read");
+  expect(await events(world, `?since=${last}`, reader)).toEqual({ events: [], cursor: last });
 });
 
 rule("4.events.4", async (world) => {
