@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
 import { ConformanceReporter } from "./reporter.ts";
 
-const url = process.env["CONFORMANCE_URL"]?.replace(/\/+$/, "");
+const url = givenUrl();
 
 /** `npm run conformance`: the rules alone, against a platform of their own or one in another process. */
 const config: ViteUserConfig = defineConfig({
@@ -23,3 +23,12 @@ const config: ViteUserConfig = defineConfig({
 });
 
 export default config;
+
+/** The origin of the platform to show; undefined when there is none to take. */
+function givenUrl(): string | undefined {
+  const given = process.env["CONFORMANCE_URL"];
+  if (given === undefined || given === "") return undefined;
+  const url = URL.parse(given);
+  if (url !== null && /^https?:$/.test(url.protocol)) return url.origin;
+  throw new Error("CONFORMANCE_URL must be an address such as http://127.0.0.1:4400");
+}
