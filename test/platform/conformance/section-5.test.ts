@@ -151,7 +151,7 @@ rule("5.6.key", async (world) => {
 rule("5.7.raw", async (world) => {
   const hook = await webhook(world);
   // Each of these has more than one spelling in JSON.
-  const text = 'grüße 🙂 \ud800 \u2028 </script> "\\/\u0001';
+  const text = 'grüße 🙂 \u2028 </script> "\\/\u0001';
   await act(world, "dm.message", { text });
   const delivery = await hook.next();
   expect(delivery.events[0]?.payload).toMatchObject({ excerpt: text });
