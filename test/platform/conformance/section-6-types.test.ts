@@ -1,11 +1,12 @@
 import { expect } from "vitest";
-import { read } from "./http.ts";
+import { get, read } from "./http.ts";
 import { rule } from "./rule.ts";
 import {
   act,
   conversationWith,
   eventOf,
   events,
+  freeze,
   idsOf,
   messagesOf,
   newComment,
@@ -59,8 +60,12 @@ rule("6.log.both", async (world) => {
 });
 
 rule("6.log.quota", async (world) => {
-  await setLimits(world, { requestsPerMinute: 0 });
-  await expect(events(world)).rejects.toThrow("answered 429");
+  await freeze(world);
+  await setLimits(world, { requestsPerMinute: 3 });
+  expect((await get(world, "/me")).status).toBe(200);
+  await events(world);
+  await events(world);
+  expect((await get(world, "/me")).status).toBe(429);
 });
 
 rule("6.dm.emitted", async (world) => {

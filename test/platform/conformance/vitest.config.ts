@@ -11,6 +11,8 @@ const config: ViteUserConfig = defineConfig({
     include: ["test/platform/conformance/*.test.ts"],
     reporters: ["dot", new ConformanceReporter()],
     testTimeout: 20_000,
+    // The tests share nothing but code, so they need not load it for each file.
+    isolate: false,
     // Another process has one world for all tests.
     ...(url === undefined
       ? {}
