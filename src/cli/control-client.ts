@@ -4,7 +4,7 @@ import type {
   ControlComment,
   ControlMessage,
   DeliverInput,
-  DeliveryResult,
+  DeliverResult,
   FaultsChange,
   FaultsState,
   PlatformState,
@@ -54,8 +54,8 @@ export class ControlClient {
   }
 
   /** Delivers these events now, whatever became of them before. */
-  async deliver(input: DeliverInput): Promise<readonly DeliveryResult[]> {
-    type Answer = { readonly deliveries: readonly DeliveryResult[] };
+  async deliver(input: DeliverInput): Promise<readonly DeliverResult[]> {
+    type Answer = { readonly deliveries: readonly DeliverResult[] };
     const { deliveries } = await this.#request<Answer>("POST", "/deliveries", input);
     return deliveries;
   }

@@ -6,6 +6,7 @@ import { Control } from "./control/control.ts";
 import { ForcedDeliveries } from "./control/deliveries.ts";
 import { controlRouter } from "./control/router.ts";
 import { ApiFaults } from "./faults/api-faults.ts";
+import { EventFaults } from "./faults/event-faults.ts";
 import { WebhookFaults } from "./faults/webhook-faults.ts";
 import { createApp, type Listening, listen } from "./http/server.ts";
 import { Limits } from "./limits/limits.ts";
@@ -18,8 +19,10 @@ import { Timeline, type TimelineListener } from "./timeline/timeline.ts";
 import { Cleaner } from "./uploads/cleaner.ts";
 import { type Download, downloadWith } from "./uploads/download.ts";
 import { mediaRouter } from "./uploads/media.ts";
+import { type MakeThumbnail, thumbnailsWith } from "./uploads/thumbnail.ts";
 import { Uploads } from "./uploads/uploads.ts";
 import { Deliverer } from "./webhooks/deliverer.ts";
+import { DeliveryRecords } from "./webhooks/records.ts";
 import { Sender } from "./webhooks/sender.ts";
 import { Webhook } from "./webhooks/webhook.ts";
 
@@ -28,6 +31,7 @@ interface Parts {
   readonly timeline: Timeline;
   readonly sender: Sender;
   readonly deliverer: Deliverer;
+  readonly eventFaults: EventFaults;
   readonly cleaner: Cleaner;
   readonly origin: Origin;
   readonly control: Control;
@@ -40,6 +44,7 @@ interface Parts {
  */
 export interface Replaced {
   readonly download?: Download;
+  readonly makeThumbnail?: MakeThumbnail;
 }
 
 /**
@@ -62,7 +67,8 @@ export async function startPlatform(
     const listening = await listen(parts.app, chosen.host, chosen.port);
     chosen.logger.info({ url: listening.url }, "local platform listening");
     parts.origin.url = listening.url;
-    // What an earlier run still owed, and what it would have removed by now.
+    // What an earlier run had committed late, what it still owed, and what it would have removed by now.
+    parts.eventFaults.wake();
     parts.deliverer.wake();
     parts.cleaner.wake();
     return new Platform(parts, listening);
@@ -76,25 +82,35 @@ export async function startPlatform(
 function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
   const { clock, random, logger, disableAfter, retryIntervalMs, deliveryTimeoutMs } = chosen;
   const timeline = new Timeline(clock);
-  const webhookFaults = new WebhookFaults(timeline);
+  const webhookFaults = new WebhookFaults(timeline, random);
   const apiFaults = new ApiFaults(timeline, random);
   const sender = new Sender(clock, deliveryTimeoutMs);
+  const records = new DeliveryRecords(timeline);
   const webhook = new Webhook({ store, timeline, logger, disableAfter });
   const deliverer = new Deliverer({
-    ...{ store, webhook, sender, timeline, clock, logger, retryIntervalMs },
+    ...{ store, webhook, sender, records, clock, random, logger, retryIntervalMs },
     faults: webhookFaults,
   });
-  const acts = new Acts({ store, clock, timeline, onEvents: () => deliverer.wake() });
-  const forced = new ForcedDeliveries({ store, webhook, sender, timeline });
+  const deliver = () => deliverer.wake();
+  const eventFaults = new EventFaults({ store, timeline, clock, random, onEvents: deliver });
+  const onEvents = () => {
+    eventFaults.wake();
+    deliver();
+  };
+  const acts = new Acts({ store, clock, timeline, eventFaults, onEvents });
+  const forced = new ForcedDeliveries({ store, webhook, sender, records, timeline });
   const origin: Origin = { url: "" };
   const views = new Views(store.images, origin);
   const limits = new Limits({ usage: store.usage, clock, settings: chosen.limits });
   const cleaner = new Cleaner(store.images, clock);
-  const { download = downloadWith({ clock }) } = replaced;
-  const uploads = new Uploads({ store, clock, limits, views, cleaner, download });
+  const { download = downloadWith({ clock }), makeThumbnail = thumbnailsWith() } = replaced;
+  const uploads = new Uploads({
+    ...{ store, clock, limits, views, cleaner },
+    ...{ download, makeThumbnail },
+  });
   const control = new Control({
-    ...{ store, acts, webhook, deliverer, forced, webhookFaults, apiFaults, timeline },
-    ...{ clock, views, limits, uploads },
+    ...{ store, acts, webhook, deliverer, forced, webhookFaults, apiFaults, eventFaults },
+    ...{ records, timeline, clock, views, limits, uploads },
   });
   const routers = {
     "/api/v1": apiRouter({
@@ -109,6 +125,7 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
     timeline,
     sender,
     deliverer,
+    eventFaults,
     cleaner,
     origin,
     control,
@@ -165,12 +182,13 @@ export class Platform {
   }
 
   async #stop(): Promise<void> {
-    const { timeline, sender, deliverer, cleaner, store } = this.#parts;
+    const { timeline, sender, deliverer, eventFaults, cleaner, store } = this.#parts;
     timeline.end();
     const closed = this.#listening.close();
     sender.close();
     await deliverer.stop();
     await closed;
+    eventFaults.stop();
     cleaner.stop();
     store.close();
   }

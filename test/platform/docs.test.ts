@@ -34,8 +34,12 @@ test.each(endpoints.map(([, method = "", path = ""]) => [method, path]))(
   "the endpoint exists: %s %s",
   async (method, path) => {
     const platform = await runPlatform();
+    const receiver = await runReceiver();
+    platform.control.saveWebhook({ url: receiver.url });
     const { conversationId = "" } = act(platform, "dm.message");
-    const id = path.includes("/conversations/") ? conversationId : "p_1";
+    const { id: delivery } = await platform.waitFor("delivery");
+    const ids = { conversations: conversationId, posts: "p_1", deliveries: delivery };
+    const id = Object.entries(ids).find(([kind]) => path.includes(`/${kind}/`))?.[1] ?? "";
     const { status } = await request(platform, method, path.replace(":id", id));
     expect([404, 405]).not.toContain(status);
   },

@@ -12,7 +12,7 @@ function readEvents({ store, query, scopes, bot }: Call): CallAnswer {
   const size = limit(query);
   const since = text(query, "since");
   if (since === "") {
-    return { status: 200, body: { events: [], cursor: eventId(store.events.lastSeq()) } };
+    return { status: 200, body: { events: [], cursor: eventId(store.events.presentSeq()) } };
   }
   const after = since === undefined ? 0 : eventSeq(since);
   if (after === undefined) throw invalid("since must be an event id or a cursor of GET /events");

@@ -5,7 +5,9 @@ import type { ActInput, ActResult } from "../acts/input.ts";
 import type { Views } from "../api/views.ts";
 import { invalid, notFound } from "../error.ts";
 import type { ApiFaults } from "../faults/api-faults.ts";
+import type { EventFaults } from "../faults/event-faults.ts";
 import type { WebhookFaults } from "../faults/webhook-faults.ts";
+import { type Page, page, window } from "../http/query.ts";
 import type { Limits, LimitsView } from "../limits/limits.ts";
 import type { LimitSettings } from "../limits/settings.ts";
 import { newApiKey } from "../secrets.ts";
@@ -16,11 +18,14 @@ import type { Scope } from "../store/tokens.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import type { Uploads } from "../uploads/uploads.ts";
 import type { Deliverer } from "../webhooks/deliverer.ts";
+import type { DeliveryRecord, DeliverySummary } from "../webhooks/record.ts";
+import type { DeliveryRecords } from "../webhooks/records.ts";
 import type { Webhook, WebhookChange, WebhookView } from "../webhooks/webhook.ts";
 import type { DeliverInput, DeliverResult, ForcedDeliveries } from "./deliveries.ts";
 import type {
   ControlComment,
   ControlMessage,
+  DeliveriesInput,
   FaultsChange,
   FaultsState,
   IssuedToken,
@@ -32,6 +37,7 @@ import {
   type BlockInput,
   botNamed,
   createGroup,
+  existingBot,
   type GroupInput,
   type GroupResult,
   setBlock,
@@ -45,6 +51,8 @@ export interface ControlOptions {
   readonly forced: ForcedDeliveries;
   readonly webhookFaults: WebhookFaults;
   readonly apiFaults: ApiFaults;
+  readonly eventFaults: EventFaults;
+  readonly records: DeliveryRecords;
   readonly timeline: Timeline;
   readonly clock: Clock;
   readonly views: Views;
@@ -196,12 +204,20 @@ export class Control {
   }
 
   get faults(): FaultsState {
-    return { webhook: this.#options.webhookFaults.state, api: this.#options.apiFaults.state };
+    const { webhookFaults, apiFaults, eventFaults } = this.#options;
+    return { webhook: webhookFaults.state, api: apiFaults.state, events: eventFaults.state };
   }
 
-  setFaults(change: FaultsChange): FaultsState {
-    if (change.webhook !== undefined) this.#options.webhookFaults.set(change.webhook);
-    if (change.api !== undefined) this.#options.apiFaults.set(change.api);
+  /**
+   * Sets the faults of the parts that are named; the others stay as they are.
+   *
+   * @throws {PlatformError} 400 VALIDATION
+   */
+  setFaults({ webhook, api, events }: FaultsChange): FaultsState {
+    const { webhookFaults, apiFaults, eventFaults } = this.#options;
+    if (events !== undefined) eventFaults.set(events);
+    if (webhook !== undefined) webhookFaults.set(webhook);
+    if (api !== undefined) apiFaults.set(api);
     return this.faults;
   }
 
@@ -213,6 +229,34 @@ export class Control {
    */
   deliver(input: DeliverInput): Promise<readonly DeliverResult[]> {
     return this.#options.forced.deliver(input);
+  }
+
+  /**
+   * The deliveries that were made, newest first.
+   *
+   * @param bot username of the bot that they were made to. Default: the bot
+   * @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND
+   */
+  deliveries({ limit, cursor }: DeliveriesInput = {}, bot?: string): Page<DeliverySummary> {
+    const { store, records } = this.#options;
+    const { username } = bot === undefined ? store.people.bot() : existingBot(store, bot);
+    const size = limit === undefined ? {} : { limit: String(limit) };
+    return page(
+      window({ ...size, cursor }, (id) => seqOf("dlv", id)),
+      (rows) => records.page(username, rows),
+      { item: (summary) => summary, cursor: ({ id }) => id },
+    );
+  }
+
+  /**
+   * A delivery with what was sent and answered.
+   *
+   * @throws {PlatformError} 404 NOT_FOUND
+   */
+  async delivery(id: string): Promise<DeliveryRecord> {
+    const record = await this.#options.records.find(id);
+    if (record === undefined) throw notFound(`delivery: ${id}`);
+    return record;
   }
 }
 

@@ -3,7 +3,7 @@ import { notFound, PlatformError } from "../error.ts";
 import { goneSignal, send } from "../http/answer.ts";
 import { readJson, validate } from "../http/body.ts";
 import { sameOriginOnly } from "../http/guard.ts";
-import { integer, parameter, text } from "../http/query.ts";
+import { integer, limit, parameter, text } from "../http/query.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import type { Control } from "./control.ts";
 import {
@@ -89,10 +89,15 @@ function endpoints(control: Control, timeline: Timeline): Readonly<Record<string
       put: async (request) => control.setFaults(validate(faultsBody, await readJson(request))),
     },
     "/deliveries": {
+      get: ({ query }) => {
+        const window = { limit: limit(query), cursor: text(query, "cursor") };
+        return control.deliveries(window, text(query, "bot"));
+      },
       post: async (request) => ({
         deliveries: await control.deliver(validate(deliveriesBody, await readJson(request))),
       }),
     },
+    "/deliveries/:id": { get: (request) => control.delivery(parameter(request, "id")) },
     "/timeline": { get: (request, response) => readTimeline(timeline, request, response) },
   };
 }

@@ -4,6 +4,7 @@ import { Conversations } from "./conversations.ts";
 import { openDatabase } from "./database.ts";
 import { EventLog } from "./event-log.ts";
 import { Images } from "./images.ts";
+import { LateEvents } from "./late-events.ts";
 import { People } from "./people.ts";
 import { Posts } from "./posts.ts";
 import { Tokens } from "./tokens.ts";
@@ -16,6 +17,7 @@ export class Store {
   readonly conversations: Conversations;
   readonly posts: Posts;
   readonly events: EventLog;
+  readonly lateEvents: LateEvents;
   readonly tokens: Tokens;
   readonly webhook: WebhookStore;
   readonly images: Images;
@@ -30,6 +32,7 @@ export class Store {
     this.conversations = new Conversations(this.#db);
     this.posts = new Posts(this.#db);
     this.events = new EventLog(this.#db);
+    this.lateEvents = new LateEvents(this.#db);
     this.tokens = new Tokens(this.#db);
     this.webhook = new WebhookStore(this.#db);
     this.images = new Images(this.#db);

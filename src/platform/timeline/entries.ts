@@ -1,4 +1,5 @@
 import type { EventType } from "../../events/types.ts";
+import type { DeliveryFault } from "../faults/webhook-fault.ts";
 
 /** An event was written to the log. */
 export interface EventEntry {
@@ -9,11 +10,15 @@ export interface EventEntry {
   readonly from: string;
   /** What the person wrote, in full; absent where nothing is written. */
   readonly text?: string;
+  /** Where a fault lets it be late: milliseconds until it is in the log. */
+  readonly lateMs?: number;
 }
 
 /** A webhook delivery was tried. */
 export interface DeliveryEntry {
   readonly kind: "delivery";
+  /** The id of its record: `GET /control/v1/deliveries/:id`. */
+  readonly id: string;
   readonly eventIds: readonly string[];
   /** The HTTP status of the answer; null when there was none. */
   readonly status: number | null;
@@ -25,6 +30,8 @@ export interface DeliveryEntry {
   readonly forced: boolean;
   /** Why it failed; absent when it was answered with 200 to 299. */
   readonly error?: string;
+  /** The fault that touched it. */
+  readonly fault?: DeliveryFault;
 }
 
 /** The ids of what a request made. */
@@ -59,10 +66,10 @@ export interface WebhookEntry {
   readonly reason: string;
 }
 
-/** A fault was set, came to its end, or holds or lets go of a request. */
+/** A fault was set, came to its end, or holds or lets go of a request or an event. */
 export interface FaultEntry {
   readonly kind: "fault";
-  readonly target: "webhook" | "api";
+  readonly target: "webhook" | "api" | "events";
   readonly change: "set" | "ended" | "held" | "released";
   readonly detail: string;
 }
