@@ -1,6 +1,7 @@
+import sharp from "sharp";
 import { expect } from "vitest";
 import { image } from "../support/images.ts";
-import { read } from "./http.ts";
+import { read, write } from "./http.ts";
 import { rule } from "./rule.ts";
 import {
   conversationWith,
@@ -9,9 +10,10 @@ import {
   newKeys,
   newPost,
   newUpload,
+  rawBytes,
   sendMessage,
 } from "./setup.ts";
-import type { Content, Image, Message, Page } from "./wire.ts";
+import type { Content, Image, Message, Page, Upload } from "./wire.ts";
 import type { World } from "./world.ts";
 
 /** Sections 2, "Upload", "Image" and "Post / feed item / comment". */
@@ -68,8 +70,18 @@ rule("2.upload.url", async (world) => {
 });
 
 rule("2.upload.thumbUrl", async (world) => {
-  const { thumbUrl } = await newUpload(world);
-  expect((await download(thumbUrl)).length).toBeGreaterThan(0);
+  const noise = { type: "gaussian" as const, mean: 128, sigma: 60 };
+  const large = sharp({
+    create: { width: 900, height: 600, channels: 3, background: "teal", noise },
+  });
+  const bytes = await large.jpeg().toBuffer();
+  const body = rawBytes(bytes, "image/jpeg");
+  const { url, thumbUrl } = await write<Upload>(world, "/uploads", body);
+  const preview = await download(thumbUrl);
+  // A server that makes no previews names the image itself.
+  if (thumbUrl === url) return;
+  expect(preview.length).toBeLessThan(bytes.length);
+  expect((await sharp(preview).metadata()).width).toBeLessThan(900);
 });
 
 rule("2.upload.width", async (world) => {
