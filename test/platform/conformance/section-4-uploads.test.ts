@@ -1,4 +1,6 @@
+import { createServer } from "node:http";
 import { expect } from "vitest";
+import { listenUntilEnd } from "../../support/listen.ts";
 import { formWith, image } from "../support/images.ts";
 import { call, expectRefusal, post, write } from "./http.ts";
 import { type Respond, rule, ruleOfDownloads } from "./rule.ts";
@@ -12,7 +14,7 @@ const png = await image();
 
 /** What a server of the internet has, by path. */
 const internet: Respond = (response, path) => {
-  if (path === "/moved.png") response.writeHead(302, { location: "/image.png" }).end();
+  if (path === "/moved.png") response.writeHead(302, { location: "/image.png" }).end(png);
   else if (path === "/page") response.setHeader("content-type", "text/html").end("<html></html>");
   else if (path === "/gone.png") response.destroy();
   else response.setHeader("content-type", "image/png").end(png);
@@ -91,9 +93,20 @@ ruleOfDownloads("4.uploads.2.https", internet, async (world) => {
   expect((await post(world, "/uploads", at("/image.png"))).status).toBe(200);
 });
 
-rule("4.uploads.2.loopback", (world) =>
-  expectBlocked(world, "https://127.0.0.1/", "https://127.8.9.10/", "https://localhost/"),
-);
+rule("4.uploads.2.loopback", async (world) => {
+  let connections = 0;
+  const server = createServer().on("connection", (socket) => {
+    connections += 1;
+    socket.destroy();
+  });
+  const { port } = await listenUntilEnd(server);
+  const hosts = ["127.0.0.1", "localhost", "127.1", "0x7f000001", "2130706433", "[::ffff:7f00:1]"];
+  await expectBlocked(world, ...hosts.map((host) => `https://${host}:${port}/image.png`));
+  expect(connections).toBe(0);
+  // A connection would have been seen.
+  await expect(fetch(`https://127.0.0.1:${port}/image.png`)).rejects.toThrow();
+  expect(connections).toBe(1);
+});
 
 rule("4.uploads.2.10", (world) =>
   expectBlocked(world, "https://10.0.0.1/", "https://10.255.255.255/"),
