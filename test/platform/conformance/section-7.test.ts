@@ -55,8 +55,8 @@ async function expectKeysRefused(
 }
 
 rule("7.BLOCKED_HOST.unreachable", async (world) => {
-  // A name that nobody has (RFC 6761).
-  const url = "https://nowhere.invalid/image.png";
+  // A name that nobody has (RFC 2606).
+  const url = "https://nowhere.example/image.png";
   expectRefusal(await post(world, "/uploads", { url }), 400, "BLOCKED_HOST");
 });
 
