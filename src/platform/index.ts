@@ -1,4 +1,5 @@
 export type { ActInput, ActResult } from "./acts/input.ts";
+export type { ClockChange, ClockControl, ClockView } from "./clock/clock-control.ts";
 export type { Control } from "./control/control.ts";
 export type { DeliverInput, DeliverResult } from "./control/deliveries.ts";
 export type {
@@ -23,6 +24,7 @@ export type { LimitsView, LimitView } from "./limits/limits.ts";
 export type { LimitName, LimitSettings } from "./limits/settings.ts";
 export type { PlatformOptions } from "./options.ts";
 export { type Platform, startPlatform } from "./platform.ts";
+export type { Snapshots, SnapshotView } from "./state/snapshots.ts";
 export type { Block } from "./store/blocks.ts";
 export type { Scope } from "./store/tokens.ts";
 export type { EntryOf, WaitOptions } from "./timeline/await.ts";
@@ -32,6 +34,7 @@ export type {
   DeliveryEntry,
   EventEntry,
   FaultEntry,
+  StateEntry,
   TimelineEntry,
   TimelineRecord,
   WebhookEntry,

@@ -1,7 +1,9 @@
 import type { Express } from "express";
+import { requireNode } from "../core/node-version.ts";
 import { Acts } from "./acts/acts.ts";
 import { apiRouter } from "./api/router.ts";
 import { type Origin, Views } from "./api/views.ts";
+import { PlatformClock } from "./clock/platform-clock.ts";
 import { Control } from "./control/control.ts";
 import { ForcedDeliveries } from "./control/deliveries.ts";
 import { controlRouter } from "./control/router.ts";
@@ -11,6 +13,8 @@ import { WebhookFaults } from "./faults/webhook-faults.ts";
 import { createApp, type Listening, listen } from "./http/server.ts";
 import { Limits } from "./limits/limits.ts";
 import { type PlatformOptions, type Settings, settings } from "./options.ts";
+import { assembleState } from "./state/assemble.ts";
+import { openDatabase } from "./store/database.ts";
 import { seed } from "./store/seed.ts";
 import { Store } from "./store/store.ts";
 import { awaitEntry, type EntryOf, type WaitOptions } from "./timeline/await.ts";
@@ -52,14 +56,15 @@ export interface Replaced {
  * `/control/v1`. Several can run in one process, each with its own port and state.
  *
  * @throws {ConfigError} an option or the state file cannot be used
- * @throws {ServiceBotError} ADDRESS_IN_USE
+ * @throws {ServiceBotError} ADDRESS_IN_USE, NODE_TOO_OLD
  */
 export async function startPlatform(
   options: PlatformOptions = {},
   replaced: Replaced = {},
 ): Promise<Platform> {
+  requireNode();
   const chosen = settings(options);
-  const store = new Store(chosen.stateFile);
+  const store = new Store(openDatabase(chosen.stateFile));
   try {
     const { apiKey, webhookSecret, clock } = chosen;
     seed(store, { apiKey, webhookSecret, now: clock.now() });
@@ -80,7 +85,8 @@ export async function startPlatform(
 
 /** The only place where the concrete parts meet. */
 function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
-  const { clock, random, logger, disableAfter, retryIntervalMs, deliveryTimeoutMs } = chosen;
+  const { random, logger, disableAfter, retryIntervalMs, deliveryTimeoutMs } = chosen;
+  const clock = new PlatformClock(chosen.clock);
   const timeline = new Timeline(clock);
   const webhookFaults = new WebhookFaults(timeline, random);
   const apiFaults = new ApiFaults(timeline, random);
@@ -101,16 +107,23 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
   const forced = new ForcedDeliveries({ store, webhook, sender, records, timeline });
   const origin: Origin = { url: "" };
   const views = new Views(store.images, origin);
-  const limits = new Limits({ usage: store.usage, clock, settings: chosen.limits });
+  const limits = new Limits({ usage: store.usage, clock });
   const cleaner = new Cleaner(store.images, clock);
-  const { download = downloadWith({ clock }), makeThumbnail = thumbnailsWith() } = replaced;
+  const { download = downloadWith({ clock: clock.real }), makeThumbnail = thumbnailsWith() } =
+    replaced;
   const uploads = new Uploads({
     ...{ store, clock, limits, views, cleaner },
     ...{ download, makeThumbnail },
   });
+  const state = assembleState({
+    ...{ store, clock, timeline, limits, uploads, sender, given: chosen.limits },
+    faults: [webhookFaults, apiFaults, eventFaults],
+    deliveries: deliverer,
+    timers: [eventFaults, cleaner],
+  });
   const control = new Control({
     ...{ store, acts, webhook, deliverer, forced, webhookFaults, apiFaults, eventFaults },
-    ...{ records, timeline, clock, views, limits, uploads },
+    ...{ records, timeline, clock, views, limits, uploads, ...state },
   });
   const routers = {
     "/api/v1": apiRouter({
@@ -137,8 +150,6 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
 export class Platform {
   /** Origin, without `/api/v1`: a bot's SERVICE_BASE_URL. */
   readonly url: string;
-  /** The standard bearer token, with every scope. */
-  readonly apiKey: string;
   /** What `/control/v1` offers, in process: acts of people, the webhook's configuration, faults. */
   readonly control: Control;
   readonly #parts: Parts;
@@ -149,8 +160,12 @@ export class Platform {
     this.#parts = parts;
     this.#listening = listening;
     this.url = listening.url;
-    this.apiKey = parts.store.tokens.standard() ?? "";
     this.control = parts.control;
+  }
+
+  /** The standard bearer token, with every scope. Readable while the platform runs. */
+  get apiKey(): string {
+    return this.#parts.store.tokens.standard() ?? "";
   }
 
   /** The secret that signs deliveries now. Readable while the platform runs. */

@@ -28,6 +28,8 @@ function describe(entry: TimelineEntry): string | undefined {
       return `*** webhook ${entry.change}: ${entry.reason}`;
     case "fault":
       return `*** ${entry.target} fault ${entry.change}: ${entry.detail}`;
+    case "state":
+      return `*** ${entry.change}: ${entry.detail}`;
   }
 }
 

@@ -5,7 +5,7 @@ import type { EventFaults } from "../faults/event-faults.ts";
 import type { LoggedEvent } from "../store/event-log.ts";
 import type { User } from "../store/people.ts";
 import type { Store } from "../store/store.ts";
-import type { Created } from "../timeline/entries.ts";
+import { type Created, placeOf } from "../timeline/entries.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import {
   commentOnPost,
@@ -73,10 +73,10 @@ export class Acts {
       );
     });
     for (const { logged, outcome, lateMs } of happenings) {
-      const { id, type } = logged.event;
+      const { id, type, payload } = logged.event;
       const text = outcome.text === undefined ? {} : { text: outcome.text };
       const late = lateMs === 0 ? {} : { lateMs };
-      timeline.add({ kind: "event", id, type, from, ...text, ...late });
+      timeline.add({ kind: "event", id, type, from, ...placeOf(payload), ...text, ...late });
     }
     onEvents();
     const concerns: Created = happenings.at(-1)?.outcome.concerns ?? {};

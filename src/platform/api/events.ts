@@ -25,5 +25,5 @@ function readEvents({ store, query, scopes, bot }: Call): CallAnswer {
   const events = store.events.page(after, visible, size).map(({ event }) => event);
   // The last event shown, so that nothing is skipped; with none to show, where the client was.
   const cursor = events.at(-1)?.id ?? since ?? BEFORE_FIRST_EVENT;
-  return { status: 200, body: { events, cursor } };
+  return { status: 200, body: { events, cursor }, eventIds: events.map(({ id }) => id) };
 }

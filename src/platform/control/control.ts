@@ -1,8 +1,9 @@
-import type { Clock } from "../../core/clock.ts";
 import type { KnownEvent } from "../../events/types.ts";
 import type { Acts } from "../acts/acts.ts";
 import type { ActInput, ActResult } from "../acts/input.ts";
 import type { Views } from "../api/views.ts";
+import type { ClockControl } from "../clock/clock-control.ts";
+import type { PlatformClock } from "../clock/platform-clock.ts";
 import { invalid, notFound } from "../error.ts";
 import type { ApiFaults } from "../faults/api-faults.ts";
 import type { EventFaults } from "../faults/event-faults.ts";
@@ -11,6 +12,9 @@ import { type Page, page, window } from "../http/query.ts";
 import type { Limits, LimitsView } from "../limits/limits.ts";
 import type { LimitSettings } from "../limits/settings.ts";
 import { newApiKey } from "../secrets.ts";
+import type { KeptSettings } from "../state/kept-settings.ts";
+import type { Snapshots } from "../state/snapshots.ts";
+import type { WholeState } from "../state/whole-state.ts";
 import type { Block } from "../store/blocks.ts";
 import { eventId, eventSeq, idOf, seqOf } from "../store/ids.ts";
 import type { Store } from "../store/store.ts";
@@ -54,18 +58,28 @@ export interface ControlOptions {
   readonly eventFaults: EventFaults;
   readonly records: DeliveryRecords;
   readonly timeline: Timeline;
-  readonly clock: Clock;
+  readonly clock: PlatformClock;
   readonly views: Views;
   readonly limits: Limits;
   readonly uploads: Uploads;
+  readonly kept: KeptSettings;
+  readonly whole: WholeState;
+  readonly clockControl: ClockControl;
+  readonly snapshots: Snapshots;
 }
 
 /** What a bot cannot do: be a person, the bot's owner, or bad luck. The control API is a face of it. */
 export class Control {
+  /** The platform's time. */
+  readonly clock: ClockControl;
+  /** Copies of the whole state to come back to. */
+  readonly snapshots: Snapshots;
   readonly #options: ControlOptions;
 
   constructor(options: ControlOptions) {
     this.#options = options;
+    this.clock = options.clockControl;
+    this.snapshots = options.snapshots;
   }
 
   state(): PlatformState {
@@ -170,6 +184,7 @@ export class Control {
   /** Sets the limits that are named, for every app; null takes a limit away. */
   setLimits(change: Partial<LimitSettings>): LimitsView {
     this.#options.limits.set(change);
+    this.#options.kept.save();
     return this.limits;
   }
 
@@ -180,6 +195,7 @@ export class Control {
   /** Switches the storage for uploads off or on; off, they are answered with 503 NOT_CONFIGURED. */
   setStorage({ configured }: StorageState): StorageState {
     this.#options.uploads.configured = configured;
+    this.#options.kept.save();
     return this.storage;
   }
 
@@ -229,6 +245,14 @@ export class Control {
    */
   deliver(input: DeliverInput): Promise<readonly DeliverResult[]> {
     return this.#options.forced.deliver(input);
+  }
+
+  /**
+   * Begins anew, as with a new state file: the small world of the start, the limits of the start, the machine's
+   * time. Stays: the first app's tokens and secret, snapshots, the timeline. Otherwise as a restored snapshot.
+   */
+  reset(): void {
+    this.#options.whole.reset();
   }
 
   /**

@@ -47,12 +47,14 @@ export class ForcedDeliveries {
     if (!Number.isInteger(times) || times < 1 || times > MAX_TIMES) {
       throw invalid(`times must be a whole number from 1 to ${MAX_TIMES}`);
     }
-    const events = eventIds.map((id) => this.#event(id).event);
     const { store, sender, records, timeline } = this.#options;
+    const { epoch } = store;
+    const events = eventIds.map((id) => this.#event(id).event);
     const bot = store.people.bot().username;
     const results: DeliverResult[] = [];
     for (let attempt = 1; attempt <= times; attempt += 1) {
-      if (timeline.ended.aborted) break;
+      // Nor what is not there any more.
+      if (timeline.ended.aborted || store.epoch !== epoch) break;
       const sent = await sender.send(this.#endpoint(), events);
       const id = records.add({ bot, attempt, forced: true }, sent);
       const { status, ms, error } = sent;

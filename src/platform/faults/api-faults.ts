@@ -78,6 +78,11 @@ export class ApiFaults {
     for (const release of held) release();
   }
 
+  /** Ends the fault, if there is one, and lets go of what it holds. */
+  end(): void {
+    if (this.#active.current.mode !== "none" || this.#held.size > 0) this.set({ mode: "none" });
+  }
+
   /** Decides on a request, at once or, when it is held, when that ends. */
   async gate(request: { method: string; path: string; gone: AbortSignal }): Promise<Gate> {
     const fault = this.#unmix(this.#take(request.method));

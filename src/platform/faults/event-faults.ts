@@ -73,6 +73,11 @@ export class EventFaults {
     this.#note("set", describe(this.#active.current));
   }
 
+  /** Ends the fault, if there is one. */
+  end(): void {
+    if (this.#active.current.mode !== "none") this.set({ mode: "none" });
+  }
+
   /**
    * Takes an event that was just appended, in the same transaction: the webhook owes it, or it is late.
    * Call `wake` after the transaction.

@@ -32,6 +32,11 @@ export class WebhookFaults {
     this.#note("set", describe(this.state));
   }
 
+  /** Ends the fault, if there is one. */
+  end(): void {
+    if (this.state.mode !== "none") this.set({ mode: "none" });
+  }
+
   /** Uses up one delivery. Mode `none` when it goes out as usual. */
   take(): WebhookFault {
     return this.#active.take();

@@ -8,10 +8,23 @@ export interface EventEntry {
   readonly type: EventType;
   /** The username of the person who did it. */
   readonly from: string;
+  /** The conversation that the payload names. */
+  readonly conversationId?: string;
+  /** The post that the payload names. */
+  readonly postId?: string;
   /** What the person wrote, in full; absent where nothing is written. */
   readonly text?: string;
   /** Where a fault lets it be late: milliseconds until it is in the log. */
   readonly lateMs?: number;
+}
+
+/** Where an event happened, as its payload says. */
+export function placeOf(payload: object): Pick<EventEntry, "conversationId" | "postId"> {
+  const { conversationId, postId }: Readonly<Record<string, unknown>> = { ...payload };
+  return {
+    ...(typeof conversationId === "string" ? { conversationId } : {}),
+    ...(typeof postId === "string" ? { postId } : {}),
+  };
 }
 
 /** A webhook delivery was tried. */
@@ -55,6 +68,8 @@ export interface ApiEntry {
   readonly text?: string;
   /** Present when something was made, even if the answer that says so was lost. */
   readonly created?: Created;
+  /** The events that a page of the log held; absent where it held none. */
+  readonly eventIds?: readonly string[];
   /** The fault that touched the request. */
   readonly fault?: "hold" | "status" | "lose-answer";
 }
@@ -74,7 +89,20 @@ export interface FaultEntry {
   readonly detail: string;
 }
 
-export type TimelineRecord = EventEntry | DeliveryEntry | ApiEntry | WebhookEntry | FaultEntry;
+/** The state as a whole, or the clock, was taken in hand. */
+export interface StateEntry {
+  readonly kind: "state";
+  readonly change: "snapshot" | "restored" | "reset" | "clock";
+  readonly detail: string;
+}
+
+export type TimelineRecord =
+  | EventEntry
+  | DeliveryEntry
+  | ApiEntry
+  | WebhookEntry
+  | FaultEntry
+  | StateEntry;
 
 /** One line of the timeline. `seq` counts from 1 up while the platform runs; `at` is ISO 8601, UTC. */
 export type TimelineEntry = TimelineRecord & { readonly seq: number; readonly at: string };

@@ -41,18 +41,21 @@ export class Uploads {
    * @param body what the request held, in one of the three forms
    * @param signal aborts a download, and what comes after it
    * @throws {PlatformError} 400 VALIDATION, TOO_LARGE, BLOCKED_HOST, NOT_IMAGE; 429 QUOTA_EXCEEDED;
-   * 503 NOT_CONFIGURED
+   * 503 NOT_CONFIGURED, STATE_REPLACED
    */
   async accept(body: unknown, bot: User, signal: AbortSignal): Promise<UploadView> {
     if (!this.configured) {
       throw new PlatformError(503, "NOT_CONFIGURED", "The server has no storage for images.");
     }
+    const { epoch } = this.#options.store;
     const form = readForm(body);
     // Nothing is downloaded for an app that may not keep it.
     this.#options.limits.check(bot.seq, "uploadsPerDay");
     const bytes = "url" in form ? await this.#options.download(form.url, signal) : form.bytes;
     const facts = checkImage(bytes, form);
     const thumbnail = await this.#options.makeThumbnail(bytes, facts);
+    // Downloads and thumbnails take their time.
+    this.#options.store.checkEpoch(epoch);
     // As when it goes away during the request: nobody would learn of the key.
     if (signal.aborted) throw invalid("The client went away before its answer.");
     return this.#keep({ ...facts, data: bytes, thumbnail }, bot);

@@ -51,11 +51,16 @@ export class Deliverer {
 
   /** The webhook was saved: what is pending is tried at once, with the new configuration. */
   restart(): void {
+    this.reset();
+    this.wake();
+  }
+
+  /** Waits for no round any more, and counts no failure of what is being sent. */
+  reset(): void {
     this.#generation += 1;
     this.#interruption.abort();
     this.#interruption = new AbortController();
     this.#endWait();
-    this.wake();
   }
 
   /** Sends nothing more. Resolves when nothing runs; close the sender first. */
@@ -85,15 +90,18 @@ export class Deliverer {
   async #deliver(batch: readonly LoggedEvent[]): Promise<boolean> {
     const { store, webhook, records, logger } = this.#options;
     const generation = this.#generation;
+    const { epoch } = store;
     const nth = webhook.state.consecutiveFailures + 1;
     const deliveries = await attempt(this.#options, {
       events: batch.map(({ event }) => event),
-      endpoint: () => this.#endpoint(),
+      endpoint: () => (store.epoch === epoch ? this.#endpoint() : undefined),
       interrupted: this.#interruption.signal,
     });
     if (this.#state === "stopped") return false;
     const bot = store.people.bot().username;
     for (const sent of deliveries) records.add({ bot, attempt: nth, forced: false }, sent);
+    // What was sent belongs to a state that is gone; this one may owe the same numbers.
+    if (store.epoch !== epoch) return true;
     const result = deliveries.at(-1);
     if (result === undefined) {
       // The webhook was saved before anything was sent: what it owes now may be something else.

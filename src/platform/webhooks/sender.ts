@@ -1,8 +1,9 @@
 import { type ClientRequest, request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
-import { type Clock, sleep } from "../../core/clock.ts";
+import { sleep } from "../../core/clock.ts";
 import type { KnownEvent } from "../../events/types.ts";
 import { sign } from "../../signature/signature.ts";
+import type { PlatformClock } from "../clock/platform-clock.ts";
 import type { DeliveryFault } from "../faults/webhook-fault.ts";
 import { EndpointAnswer } from "./answer.ts";
 import { whyNoAnswer } from "./no-answer.ts";
@@ -44,12 +45,13 @@ export interface Sent extends DeliveryResult {
 
 /** The outbound request of the platform (section 4, "Webhook receiver"). */
 export class Sender {
-  readonly #clock: Clock;
+  readonly #clock: PlatformClock;
   readonly #timeoutMs: number;
   readonly #open = new Set<ClientRequest>();
-  readonly #closed = new AbortController();
+  #cutting = new AbortController();
+  #closed = false;
 
-  constructor(clock: Clock, timeoutMs: number) {
+  constructor(clock: PlatformClock, timeoutMs: number) {
     this.#clock = clock;
     this.#timeoutMs = timeoutMs;
   }
@@ -57,6 +59,7 @@ export class Sender {
   /** Signs and sends once. Never rejects; redirects are not followed. */
   async send({ url, secret }: Endpoint, events: readonly KnownEvent[]): Promise<Sent> {
     const at = this.#clock.now();
+    const ms = this.#stopwatch();
     // Signed and sent are the same bytes; every try is signed with its own time.
     const body = Buffer.from(JSON.stringify({ events }));
     const target = new URL(url);
@@ -70,7 +73,6 @@ export class Sender {
     };
     const request = { url, headers, body };
     const tried = { at, eventIds: events.map(({ id }) => id), request };
-    const ms = () => this.#clock.now() - at;
     try {
       const answer = await this.#post(target, request);
       const error = refusal(answer.status);
@@ -84,28 +86,43 @@ export class Sender {
   /** Sends nothing, and waits for an answer as long as for one of an endpoint. */
   async sendNothing(events: readonly KnownEvent[]): Promise<Sent> {
     const at = this.#clock.now();
-    await sleep(this.#clock, this.#timeoutMs, this.#closed.signal);
+    const ms = this.#stopwatch();
+    await sleep(this.#clock.real, this.#timeoutMs, this.#cutting.signal);
     const error = `injected fault: nothing was sent; no answer within ${this.#timeoutMs} ms`;
     const eventIds = events.map(({ id }) => id);
-    return { at, eventIds, status: null, ms: this.#clock.now() - at, error };
+    return { at, eventIds, status: null, ms: ms(), error };
   }
 
   /** Ends every open request; further ones fail. */
   close(): void {
-    this.#closed.abort();
-    for (const request of this.#open) request.destroy(new Error("the platform stopped"));
+    this.#closed = true;
+    this.cut("the platform stopped");
+  }
+
+  /** Ends every open request and every wait for an answer, for this reason. */
+  cut(why: string): void {
+    for (const request of this.#open) request.destroy(new Error(why));
+    this.#cutting.abort();
+    if (!this.#closed) this.#cutting = new AbortController();
+  }
+
+  /** Tells the milliseconds since now, of the machine's clock. */
+  #stopwatch(): () => number {
+    const { real } = this.#clock;
+    const began = real.now();
+    return () => real.now() - began;
   }
 
   /** Resolves as soon as the status is known. */
   #post(url: URL, { headers, body }: SentRequest): Promise<EndpointAnswer> {
-    if (this.#closed.signal.aborted) return Promise.reject(new Error("the platform stopped"));
+    if (this.#closed) return Promise.reject(new Error("the platform stopped"));
     return new Promise((resolve, reject) => {
       const open = url.protocol === "https:" ? httpsRequest : httpRequest;
       // A connection of its own for each delivery: a kept one may be dead by now, and that failure
       // would count against an endpoint which is well.
       const request = open(url, { method: "POST", headers, agent: false });
       // It ends the body of an answer, too.
-      const cancel = this.#clock.timer(this.#timeoutMs, () => {
+      const cancel = this.#clock.real.timer(this.#timeoutMs, () => {
         request.destroy(new Error(`no answer within ${this.#timeoutMs} ms`));
       });
       this.#open.add(request);

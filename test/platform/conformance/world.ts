@@ -32,12 +32,19 @@ export const elsewhere: boolean = inject("conformanceUrl") !== undefined;
 export async function openWorld(internet?: Respond): Promise<World> {
   const given = inject("conformanceUrl");
   const url = given ?? (await start(internet));
-  if (given !== undefined) await control({ url }, "POST", "/reset");
+  if (given !== undefined) await beginAnew({ url });
   const { apiKey } = await control<{ apiKey: string }>({ url }, "POST", "/tokens", {
     scopes: everyScope,
   });
   const { timelineSeq } = await control<{ timelineSeq: number }>({ url }, "GET", "/state");
   return { url, token: apiKey, startedAt: timelineSeq };
+}
+
+/** A reset leaves the limits that the platform was started with. */
+async function beginAnew(world: Pick<World, "url">): Promise<void> {
+  await control(world, "POST", "/reset");
+  const names = Object.keys(await control<object>(world, "GET", "/limits"));
+  await control(world, "PUT", "/limits", Object.fromEntries(names.map((name) => [name, null])));
 }
 
 async function start(internet: Respond | undefined): Promise<string> {
