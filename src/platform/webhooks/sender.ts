@@ -1,7 +1,7 @@
 import { type ClientRequest, request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { sleep } from "../../core/clock.ts";
-import type { KnownEvent } from "../../events/types.ts";
+import type { AnyEvent } from "../../events/types.ts";
 import { sign } from "../../signature/signature.ts";
 import type { PlatformClock } from "../clock/platform-clock.ts";
 import type { DeliveryFault } from "../faults/webhook-fault.ts";
@@ -57,7 +57,7 @@ export class Sender {
   }
 
   /** Signs and sends once. Never rejects; redirects are not followed. */
-  async send({ url, secret }: Endpoint, events: readonly KnownEvent[]): Promise<Sent> {
+  async send({ url, secret }: Endpoint, events: readonly AnyEvent[]): Promise<Sent> {
     const at = this.#clock.now();
     const ms = this.#stopwatch();
     // Signed and sent are the same bytes; every try is signed with its own time.
@@ -84,7 +84,7 @@ export class Sender {
   }
 
   /** Sends nothing, and waits for an answer as long as for one of an endpoint. */
-  async sendNothing(events: readonly KnownEvent[]): Promise<Sent> {
+  async sendNothing(events: readonly AnyEvent[]): Promise<Sent> {
     const at = this.#clock.now();
     const ms = this.#stopwatch();
     await sleep(this.#clock.real, this.#timeoutMs, this.#cutting.signal);
