@@ -33,12 +33,10 @@ export async function conversationWith(world: World, from = "ada", text = "hi"):
   return (await act(world, "dm.message", { from, text })).conversationId ?? "";
 }
 
-/** A conversation of ada and ben, and of nobody else. */
+/** A conversation of ada with the bot of another app. */
 export async function conversationOfOthers(world: World): Promise<string> {
-  const made = await control<{ conversationId: string }>(world, "POST", "/groups", {
-    members: ["ada", "ben"],
-  });
-  return made.conversationId;
+  await tokenOfOtherApp(world);
+  return (await act(world, "dm.message", { to: "other" })).conversationId ?? "";
 }
 
 export async function groupWithBot(world: World): Promise<string> {
