@@ -77,7 +77,7 @@ export class Conversations {
       "INSERT INTO message (conversation, author, text, created_at) VALUES (?, ?, ?, ?)",
     );
     this.#touch = db.prepare("UPDATE conversation SET last_message = ? WHERE seq = ?");
-    this.#message = db.prepare(`${MESSAGE} WHERE m.seq = ?`);
+    this.#message = db.prepare(`${MESSAGE} WHERE m.seq = +?`);
     this.#clear = db.prepare("UPDATE message SET text = '' WHERE seq = ?");
     this.#page = db.prepare(
       `${MESSAGE} WHERE m.conversation = ? AND m.seq < ? ORDER BY m.seq DESC LIMIT ?`,

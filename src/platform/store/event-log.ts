@@ -90,7 +90,7 @@ export class EventLog {
     this.#pageOfKind = db.prepare(PAGE_OF_KIND);
     this.#pending = db.prepare(
       `${EVENT} JOIN pending_delivery p ON p.event = event.seq
-       WHERE p.bot = ? ORDER BY p.event LIMIT ?`,
+       WHERE p.bot = +? ORDER BY p.event LIMIT ?`,
     );
   }
 

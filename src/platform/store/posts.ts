@@ -45,7 +45,7 @@ const POST = `
 const COMMENT = `
   SELECT x.seq, ${AUTHOR}, x.text, x.created_at AS createdAt, x.post, x.reply_to AS replyTo
   FROM comment x JOIN user u ON u.seq = x.author`;
-const NEWEST = "WHERE x.author = ? ORDER BY x.seq DESC LIMIT 1";
+const NEWEST = "WHERE x.author = +? ORDER BY x.seq DESC LIMIT 1";
 
 /** Posts and the comments on them. */
 export class Posts {
@@ -70,7 +70,7 @@ export class Posts {
       `INSERT INTO comment (post, author, reply_to, text, created_at)
        VALUES (@post, @author, @replyTo, @text, @at)`,
     );
-    this.#post = db.prepare(`${POST} WHERE x.seq = ?`);
+    this.#post = db.prepare(`${POST} WHERE x.seq = +?`);
     this.#posts = db.prepare(`${POST} WHERE x.seq < ? ORDER BY x.seq DESC LIMIT ?`);
     this.#trending = db.prepare(
       `${POST} WHERE (x.reactions, x.seq) < (@reactions, @before) AND u.is_bot = 0
@@ -81,7 +81,7 @@ export class Posts {
       `${POST} WHERE instr(folded(x.text), folded(?)) AND x.seq < ? ORDER BY x.seq DESC LIMIT ?`,
     );
     this.#newestPost = db.prepare(`${POST} ${NEWEST}`);
-    this.#comment = db.prepare(`${COMMENT} WHERE x.seq = ?`);
+    this.#comment = db.prepare(`${COMMENT} WHERE x.seq = +?`);
     this.#newestComment = db.prepare(`${COMMENT} ${NEWEST}`);
     this.#comments = db.prepare(
       `${COMMENT} WHERE x.post = ? AND x.seq < ? ORDER BY x.seq DESC LIMIT ?`,

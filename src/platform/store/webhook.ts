@@ -49,7 +49,7 @@ export class WebhookStore {
       `INSERT INTO pending_delivery (bot, event)
        SELECT webhook.bot, event.seq
        FROM event JOIN webhook ON webhook.bot = event.recipient JOIN app ON app.bot = webhook.bot
-       WHERE event.seq = ? AND ${OWED}`,
+       WHERE event.seq = +? AND ${OWED}`,
     );
     this.#dequeue = db.prepare("DELETE FROM pending_delivery WHERE bot = ? AND event = ?");
     this.#prune = db.prepare(
