@@ -4,7 +4,7 @@ import { attachPostgres } from "../../../src/inbox/postgres/attach.ts";
 import type { PostgresInbox } from "../../../src/inbox/postgres/postgres-inbox.ts";
 import { ManualClock } from "../../../src/testing/manual-clock.ts";
 import { first } from "../../support/first.ts";
-import { messages } from "../../support/inbox-events.ts";
+import { message, messages } from "../../support/inbox-events.ts";
 import { emptyPlace, openAt, type Place } from "../../support/postgres/open.ts";
 import { TcpProxy } from "../../support/tcp-proxy.ts";
 
@@ -153,6 +153,22 @@ describe("a connection that is lost", () => {
     await writer.put(messages("1"), "webhook");
     await heard.reached(before + 1);
     expect(await bot.claim(1, 1_000)).toMatchObject([{ id: "1" }]);
+  });
+
+  test("before a claim was answered costs its events neither an attempt nor their leases", async () => {
+    const place = await emptyPlace();
+    const proxy = await TcpProxy.to(port(place));
+    const bot = await openAt(through(place, proxy), { clock: still(), timeoutMs: 1_000 });
+    await bot.put([message("1", "a"), message("2", "b")], "webhook");
+    const kept = first(await bot.claim(1, 30_000));
+    proxy.hush();
+    await expect(bot.claim(10, 30_000)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    proxy.mend();
+    // It has arrived, and was carried out: that is what makes the difference.
+    expect(await bot.admin.show("2")).toMatchObject({ leased: true, attempts: 1 });
+    expect(await bot.claim(10, 30_000)).toMatchObject([{ id: "2", attempt: 1, crashes: 0 }]);
+    expect(await bot.admin.show("2")).toMatchObject({ history: [] });
+    expect(await bot.complete(kept)).toBe(true);
   });
 
   test("with all others at once, by the server, loses nothing that was accepted", async () => {

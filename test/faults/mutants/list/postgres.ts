@@ -56,6 +56,18 @@ const claims: Mutant[] = mutantsOf(
       replace: "0 AS lapsed",
     },
     {
+      name: "PostgreSQL: mending a lane that was taken without an event",
+      find: "await this.#mend(key, fence);",
+      replace: "",
+    },
+  ],
+);
+
+const suspects: Mutant[] = mutantsOf(
+  source("suspects"),
+  [TOGETHER],
+  [
+    {
       name: "PostgreSQL: one suspect at a time",
       find: "if (running.length > 0) return undefined;",
       replace: "",
@@ -64,11 +76,6 @@ const claims: Mutant[] = mutantsOf(
       name: "PostgreSQL: one who lets suspects run",
       find: "FROM {schema}.suspect FOR UPDATE SKIP LOCKED",
       replace: "FROM {schema}.suspect",
-    },
-    {
-      name: "PostgreSQL: mending a lane that was taken without an event",
-      find: "await this.#mend(key, fence);",
-      replace: "",
     },
   ],
 );
@@ -142,6 +149,17 @@ const sessions: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    source("claims"),
+    [WAKE_UPS],
+    [
+      {
+        name: "PostgreSQL: giving back what a claim without an answer has taken",
+        find: "await this.#giveBack();",
+        replace: "",
+      },
+    ],
+  ),
+  ...mutantsOf(
     source("database"),
     [WAKE_UPS, TOGETHER],
     [
@@ -209,6 +227,7 @@ const opening: Mutant[] = [
 export const postgresMutants: readonly Mutant[] = [
   ...intake,
   ...claims,
+  ...suspects,
   ...lanes,
   ...sessions,
   ...opening,
