@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
 import pg from "pg";
-import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { InboxReport } from "../../src/inbox/records.ts";
 import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
 import { type Bot, type BotOptions, GiveUp, RetryLater } from "../../src/index.ts";
@@ -13,6 +13,9 @@ import { emptyPlace, openAt, type Place } from "../support/postgres/open.ts";
 import { runBot, runPlatform } from "../support/running-bot.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { serviceBot, serviceBotEnds } from "./cli.ts";
+
+// Several processes each, and a machine may have much else to do.
+vi.setConfig({ testTimeout: 90_000 });
 
 let folder: string;
 let file: string;
@@ -112,7 +115,7 @@ describe("service-bot inbox copy", () => {
     expect(err).not.toContain("\n");
   });
 
-  test("ends with 1 while a bot has the inbox", { timeout: 30_000 }, async () => {
+  test("ends with 1 while a bot has the inbox", async () => {
     const inbox = new SqliteInbox({ file });
     onTestFinished(() => inbox.close());
     const { code, err } = await copy();

@@ -17,14 +17,7 @@ import { TELL } from "./wake-ups.ts";
  */
 export async function attachPostgres(options: OpenOptions): Promise<AttachedInbox> {
   const database = await openDatabase(options);
-  try {
-    await checkSchema(database);
-    // What was copied can still be looked at; what a copy has not finished cannot be decided about.
-    await refuseMarked(database, options.url, ["target"]);
-  } catch (error) {
-    await database.close();
-    throw asUnusable(error);
-  }
+  await requireInbox(database, options.url);
   let telling: Promise<unknown> = Promise.resolve();
   return {
     admin: postgresAdmin(database, () => {
@@ -45,6 +38,22 @@ export async function attachPostgres(options: OpenOptions): Promise<AttachedInbo
 export async function processes(database: Database): Promise<number> {
   const [row] = await database.rows<{ readonly n: number }>(PROCESSES, [database.schema]);
   return row?.n ?? 0;
+}
+
+/**
+ * Makes sure that there is an inbox of this version, and no half of one; else closes the database. One that
+ * was copied can still be looked at.
+ *
+ * @throws {ServiceBotError} INBOX_MISSING, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_UNUSABLE
+ */
+export async function requireInbox(database: Database, url: string): Promise<void> {
+  try {
+    await checkSchema(database);
+    await refuseMarked(database, url, ["target"]);
+  } catch (error) {
+    await database.close();
+    throw asUnusable(error);
+  }
 }
 
 /**

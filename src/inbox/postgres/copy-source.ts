@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { CopySource } from "../copy/stores.ts";
-import { checkSchema } from "./attach.ts";
-import { clearMark, readMark, refuseMarked, setMark } from "./copy-mark.ts";
+import { requireInbox } from "./attach.ts";
+import { clearMark, readMark, setMark } from "./copy-mark.ts";
 import { openForCopy, refuseServed } from "./copy-store.ts";
-import { asUnusable, type OpenOptions } from "./open.ts";
+import type { OpenOptions } from "./open.ts";
 
 /**
  * Opens an inbox in PostgreSQL to copy it.
@@ -22,13 +22,7 @@ export async function openPostgresSource(options: OpenOptions): Promise<CopySour
     database.transaction(async (queries) => {
       if ((await readMark(queries))?.run === run) await clearMark(queries);
     });
-  try {
-    await checkSchema(database);
-    await refuseMarked(database, options.url, ["target"]);
-  } catch (error) {
-    await database.close();
-    throw asUnusable(error);
-  }
+  await requireInbox(database, options.url);
   return {
     ...store,
     async movedTo() {
