@@ -94,7 +94,11 @@ type PostOrComment = Exclude<Content, { readonly message: Message }>;
 /** `entityType` and `entityId` name what was written. The document shows neither, see docs/platform.md. */
 function payloadOf(content: PostOrComment, type: Claim["type"]) {
   const { authorUsername: username, authorName: name, text } = writtenIn(content);
-  return { actor: { username, name }, ...placeOf(content, type), excerpt: beginningOf(text, EXCERPT_LENGTH) };
+  return {
+    actor: { username, name },
+    ...placeOf(content, type),
+    excerpt: beginningOf(text, EXCERPT_LENGTH),
+  };
 }
 
 function placeOf(content: PostOrComment, type: Claim["type"]) {
