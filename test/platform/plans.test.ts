@@ -50,7 +50,7 @@ test("no page of a log, and no delivery, looks at the events before it or at tho
   // And not among all events of the bot.
   const present = statements.filter((sql) => sql.includes("late.event FROM"));
   expect(present.flatMap((sql) => planOf(db, sql)).filter((step) => / e /.test(step))).toEqual([
-    "SEARCH e USING INTEGER PRIMARY KEY (rowid=?)",
+    "SEARCH e USING COVERING INDEX event_of_recipient (recipient=? AND seq=? AND rowid=?)",
   ]);
   // The kind and the position are part of what is searched for, and the order comes from the index.
   expect(pages.map((sql) => planOf(db, sql)[0])).toEqual([
