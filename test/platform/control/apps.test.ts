@@ -65,7 +65,7 @@ describe("an app", () => {
     [{ username: "ada" }, "username: ada is taken by a person"],
     [{ username: "bot" }, "username: bot is taken by a bot"],
     [{ username: "a b" }, "username must be a username"],
-    [{ username: "bot." }, "username must end with"],
+    [{ username: "bot." }, "no dot or dash first or last"],
     [{ username: "x", name: " " }, "name must have 1 to 100"],
     [{ username: "x", name: "n".repeat(101) }, "name must have 1 to 100"],
     [{}, "username: "],
