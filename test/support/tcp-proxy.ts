@@ -15,6 +15,8 @@ export class TcpProxy {
   readonly #sockets = new Set<Socket>();
   /** How many connections there were. */
   made = 0;
+  /** How many of them are over. */
+  ended = 0;
   #open = true;
   #frozen = false;
   #hushed = false;
@@ -83,6 +85,7 @@ export class TcpProxy {
       });
       socket.on("close", () => {
         this.#sockets.delete(socket);
+        if (socket === near) this.ended += 1;
         if (!this.#frozen) other.destroy();
       });
       if (this.#frozen) socket.pause();

@@ -4,7 +4,7 @@ import type { Database } from "./database.ts";
 import type { Client } from "./driver.ts";
 
 export interface ListenerOptions {
-  readonly database: Database;
+  readonly database: Pick<Database, "client" | "schema">;
   /** Names this process among those that use the inbox. */
   readonly id: string;
   readonly clock: Clock;

@@ -1,6 +1,8 @@
+import type { Database } from "./database.ts";
 import { Listener, type ListenerOptions } from "./listener.ts";
 
 export interface WakeUpsOptions extends Omit<ListenerOptions, "onHeard"> {
+  readonly database: Database;
   /** Called when others may have changed something: because they were heard, or because it is time to look. */
   readonly onWake: (why: "heard" | "time") => void;
 }

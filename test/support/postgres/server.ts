@@ -14,8 +14,12 @@ const FOLDER = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 /** PostgreSQL refuses to run as root; this is "nobody". */
 const USER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
-/** Ends the server when whoever started it is gone, however that came about. */
-const WITH_PARENT = '"$@" & server=$!; read _; kill -INT $server; wait $server';
+/**
+ * Ends the server on a word, or when whoever started it is gone, however that came about: then nobody needs
+ * its data any more.
+ */
+const WITH_PARENT =
+  '"$@" & server=$!; read _; said=$?; kill -INT $server; wait $server; [ $said = 0 ] || rm -rf data';
 
 /** A server of its own, in a folder that is gone when it has stopped. */
 export class PostgresServer {
@@ -64,6 +68,8 @@ export class PostgresServer {
     const child = spawn("sh", ["-c", WITH_PARENT, "sh", ...command], {
       ...this.#options(),
       stdio: ["pipe", "ignore", "pipe"],
+      // Not to be killed with the tests, for it has to end the server.
+      detached: true,
     });
     this.#process = child;
     const lines: string[] = [];
@@ -98,7 +104,7 @@ export class PostgresServer {
     if (child === undefined) return;
     this.#process = undefined;
     const exited = once(child, "exit");
-    child.stdin?.end();
+    child.stdin?.end("stop\n");
     await exited;
   }
 

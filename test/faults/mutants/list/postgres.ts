@@ -128,7 +128,7 @@ const sessions: Mutant[] = [
   ),
   ...mutantsOf(
     source("listener"),
-    [WAKE_UPS],
+    [`${folder}/listener.test.ts`, WAKE_UPS],
     [
       {
         name: "PostgreSQL: not hearing oneself",
