@@ -14,6 +14,8 @@ export interface WakeUpsOptions {
    * merely time to look.
    */
   readonly onWake: (why: "told" | "connected" | "time") => void;
+  /** Called when others have said what has changed, which is something else than lanes. */
+  readonly onTopic?: (topic: string) => void;
 }
 
 /** A connection that is half-open is noticed within this, and the time that an answer may take, in ms. */
@@ -84,10 +86,18 @@ export class WakeUps {
     else this.#cancelTelling = clock.timer(wait, () => this.#tellNow(), { background: true });
   }
 
+  /** Tells the others at once what else has changed. */
+  tellOf(topic: string): void {
+    const { database, id } = this.#options;
+    database.rows(TELL, [database.schema, `${id} ${topic}`]).catch(() => undefined);
+  }
+
   async close(): Promise<void> {
     this.#closing.abort();
     this.#cancelPoll();
     this.#cancelTelling?.();
+    // What this process has given up is theirs at once.
+    if (this.#listening) this.#tellNow();
     // One that is just being made ends by itself; a server that does not answer is not waited for.
     if (this.#listening) await this.#loop;
   }
@@ -123,13 +133,16 @@ export class WakeUps {
 
   /** Resolves once the connection is gone: to true when notifications were heard on it. */
   async #listen(): Promise<boolean> {
-    const { database, id, onWake } = this.#options;
+    const { database, id, onWake, onTopic } = this.#options;
     const client = database.client();
     const lost = new AbortController();
     client.on("error", () => lost.abort());
     client.on("end", () => lost.abort());
     client.on("notification", (message) => {
-      if (senderOf(message) !== id) onWake("told");
+      const [sender, topic] = wordsOf(message);
+      if (sender === id) return;
+      if (topic === undefined) onWake("told");
+      else onTopic?.(topic);
     });
     try {
       await client.connect();
@@ -174,10 +187,11 @@ export class WakeUps {
   }
 }
 
-function senderOf(message: unknown): unknown {
+/** Who tells, and of what where that is not the lanes. */
+function wordsOf(message: unknown): readonly string[] {
   return typeof message === "object" && message !== null && "payload" in message
-    ? message.payload
-    : undefined;
+    ? String(message.payload).split(" ")
+    : [];
 }
 
 /** Waits that do not keep the process alive. */
