@@ -174,8 +174,8 @@ export interface Shared {
   readonly circuits: Circuits;
   readonly budget: Budget;
 
-  /** Gives a sign of life. */
-  beat(details: InstanceDetails, deliveredMsAgo: number | undefined): Promise<void>;
+  /** Gives a sign of life. Resolves to how many instances there are, this one included. */
+  beat(details: InstanceDetails, deliveredMsAgo: number | undefined): Promise<number>;
 
   /** This instance ends: it is not counted any more. */
   leave(): Promise<void>;

@@ -11,10 +11,12 @@ const BEAT = `
 WITH forgotten AS (
   DELETE FROM {schema}.instance WHERE id IN (
     SELECT id FROM {schema}.instance WHERE seen_at < {now} - ${FORGOTTEN_MS} FOR UPDATE SKIP LOCKED)
+), seen AS (
+  INSERT INTO {schema}.instance (id, host, pid, version, started_at, seen_at, delivered_at)
+  VALUES ($1, $2, $3, $4, {now}, {now}, {now} - $5::bigint)
+  ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, delivered_at = excluded.delivered_at
 )
-INSERT INTO {schema}.instance (id, host, pid, version, started_at, seen_at, delivered_at)
-VALUES ($1, $2, $3, $4, {now}, {now}, {now} - $5::bigint)
-ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, delivered_at = excluded.delivered_at`;
+SELECT count(*) + 1 AS n FROM {schema}.instance WHERE id <> $1 AND seen_at > {now} - ${ALIVE_MS}`;
 
 const LEAVE = "DELETE FROM {schema}.instance WHERE id = $1";
 
@@ -43,9 +45,11 @@ export class Instances {
     this.#id = id;
   }
 
-  async beat(details: InstanceDetails, deliveredMsAgo: number | undefined): Promise<void> {
+  async beat(details: InstanceDetails, deliveredMsAgo: number | undefined): Promise<number> {
     const { host, pid, version } = details;
-    await this.#queries.rows(BEAT, [this.#id, host, pid, version, deliveredMsAgo ?? null]);
+    const values = [this.#id, host, pid, version, deliveredMsAgo ?? null];
+    const [row] = await this.#queries.rows<{ readonly n: number }>(BEAT, values);
+    return row?.n ?? 1;
   }
 
   async leave(): Promise<void> {

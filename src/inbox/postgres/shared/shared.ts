@@ -41,7 +41,7 @@ export class PostgresShared implements Shared {
     this.#instances = new Instances(database, id);
   }
 
-  beat(details: InstanceDetails, deliveredMsAgo: number | undefined): Promise<void> {
+  beat(details: InstanceDetails, deliveredMsAgo: number | undefined): Promise<number> {
     return this.#instances.beat(details, deliveredMsAgo);
   }
 
