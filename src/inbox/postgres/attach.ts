@@ -1,9 +1,11 @@
 import { ServiceBotError } from "../../errors.ts";
 import type { AttachedInbox } from "../attached.ts";
+import { EVENT_LOG } from "../inbox.ts";
 import { postgresAdmin } from "./admin.ts";
 import type { Database } from "./database.ts";
 import { refuseTooNew, schemaVersion, storedSchema } from "./migrate.ts";
 import { asUnusable, type OpenOptions, openDatabase } from "./open.ts";
+import { readSharedReport } from "./shared/instances.ts";
 import { PROCESSES, TELL } from "./wake-ups.ts";
 
 /**
@@ -30,6 +32,7 @@ export async function attachPostgres(options: OpenOptions): Promise<AttachedInbo
       const [row] = await database.rows<{ readonly n: number }>(PROCESSES, [database.schema]);
       return (row?.n ?? 0) > 0;
     },
+    together: () => readSharedReport(database, EVENT_LOG),
     async close() {
       await telling;
       await database.close();

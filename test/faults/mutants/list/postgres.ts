@@ -170,8 +170,13 @@ const opening: Mutant[] = [
       },
       {
         name: "PostgreSQL: refusing a newer schema",
-        find: "if (stored > schemaVersion()) throw tooNew(stored);",
-        replace: "if (stored > schemaVersion()) return true;",
+        find: "if (oldest > schemaVersion()) throw tooNew(version);",
+        replace: "",
+      },
+      {
+        name: "PostgreSQL: a newer schema that may be used",
+        find: "if (oldest > schemaVersion()) throw tooNew(version);",
+        replace: "if (version > schemaVersion()) throw tooNew(version);",
       },
     ],
   ),
