@@ -38,6 +38,9 @@ export async function running<T extends { start(): Promise<void>; stop(): Promis
 }
 
 /** Resolves once this holds; what is on the network is waited for, a statement at a time. */
-export async function until(inbox: PostgresInbox, holds: () => boolean | Promise<boolean>): Promise<void> {
+export async function until(
+  inbox: PostgresInbox,
+  holds: () => boolean | Promise<boolean>,
+): Promise<void> {
   while (!(await holds())) await inbox.ping();
 }
