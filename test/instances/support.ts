@@ -1,7 +1,7 @@
 import pg from "pg";
 import { onTestFinished } from "vitest";
+import { PROCESSES } from "../../src/inbox/postgres/listener.ts";
 import type { PostgresInbox } from "../../src/inbox/postgres/postgres-inbox.ts";
-import { PROCESSES } from "../../src/inbox/postgres/wake-ups.ts";
 import type { ManualClock } from "../../src/testing/manual-clock.ts";
 import { emptyPlace, openAt, type Place } from "../support/postgres/open.ts";
 

@@ -15,8 +15,11 @@ export class TcpProxy {
   readonly #sockets = new Set<Socket>();
   /** How many connections there were. */
   made = 0;
+  /** How many of them are over. */
+  ended = 0;
   #open = true;
   #frozen = false;
+  #hushed = false;
 
   private constructor(server: Server, target: number, rewrite: (bytes: Buffer) => Buffer) {
     this.#rewrite = rewrite;
@@ -53,10 +56,16 @@ export class TcpProxy {
     for (const socket of this.#sockets) socket.pause();
   }
 
+  /** Half-open the other way: what the server answers does not arrive any more. */
+  hush(): void {
+    this.#hushed = true;
+  }
+
   /** Connections are made again. Those that were frozen stay so. */
   mend(): void {
     this.#open = true;
     this.#frozen = false;
+    this.#hushed = false;
   }
 
   #join(near: Socket, target: number): void {
@@ -70,9 +79,13 @@ export class TcpProxy {
       this.#sockets.add(socket);
       const other = socket === near ? far : near;
       socket.on("error", () => undefined);
-      socket.on("data", (bytes) => other.write(socket === far ? this.#rewrite(bytes) : bytes));
+      socket.on("data", (bytes) => {
+        if (socket === near) far.write(bytes);
+        else if (!this.#hushed) near.write(this.#rewrite(bytes));
+      });
       socket.on("close", () => {
         this.#sockets.delete(socket);
+        if (socket === near) this.ended += 1;
         if (!this.#frozen) other.destroy();
       });
       if (this.#frozen) socket.pause();

@@ -3,10 +3,11 @@ import type { AttachedInbox } from "../attached.ts";
 import { EVENT_LOG } from "../inbox.ts";
 import { postgresAdmin } from "./admin.ts";
 import type { Database } from "./database.ts";
+import { PROCESSES } from "./listener.ts";
 import { refuseTooNew, schemaVersion, storedSchema } from "./migrate.ts";
 import { asUnusable, type OpenOptions, openDatabase } from "./open.ts";
 import { readSharedReport } from "./shared/instances.ts";
-import { PROCESSES, TELL } from "./wake-ups.ts";
+import { TELL } from "./wake-ups.ts";
 
 /**
  * Opens an inbox in PostgreSQL beside the bots that may be using it. The schema is neither made nor

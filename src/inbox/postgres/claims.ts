@@ -1,9 +1,7 @@
 import type { Claim } from "../inbox.ts";
 import type { Database } from "./database.ts";
 import { ADD_CRASHES } from "./history.ts";
-
-/** An event whose runs have ended with the process so often may be what ends it. */
-const CRASHES = 2;
+import { CRASHES, Suspects } from "./suspects.ts";
 
 /** A lane whose event has to wait for another one is looked at again after this, in milliseconds. */
 const SUSPECT_WAIT_MS = 200;
@@ -57,22 +55,21 @@ UPDATE {schema}.lane SET pending = real.n, owner = NULL, done_at = coalesce(done
 FROM (SELECT count(*) AS n FROM {schema}.event WHERE lane = $1 AND state = 'pending') AS real
 WHERE key = $1 AND (ready_at <= {now} OR (owner = $2 AND fence = $3))`;
 
-/** Whoever holds this row decides; who comes meanwhile tries again a little later. */
-const GATE = "SELECT lane, fence FROM {schema}.suspect FOR UPDATE SKIP LOCKED";
-
-const RUNS = "SELECT 1 FROM {schema}.lane WHERE key = $1 AND fence = $2 AND owner IS NOT NULL";
-
-const ADMIT = `
-WITH leased AS (
-  UPDATE {schema}.lane SET owner = $3, ready_at = {now} + $4::bigint
-  WHERE key = $1 AND fence = $2 AND owner IS NULL RETURNING key
-), counted AS (
-  UPDATE {schema}.event SET attempts = attempts + 1, fence = $2
-  FROM leased WHERE seq = $5 AND state = 'pending' RETURNING attempts
-), marked AS (
-  UPDATE {schema}.suspect SET lane = $1, fence = $2 FROM leased
+/**
+ * Gives back what this process holds without knowing of it: the lanes of a claim whose answer never came.
+ * Their events have not run.
+ */
+const GIVE_BACK = `
+WITH lost AS MATERIALIZED (
+  SELECT key, fence FROM {schema}.lane WHERE owner = $1 AND ready_at IS NOT NULL AND NOT EXISTS (
+    SELECT FROM unnest($2::text[], $3::bigint[]) AS known (key, fence)
+    WHERE known.key = lane.key AND known.fence = lane.fence)
+  ORDER BY key FOR UPDATE
+), uncounted AS (
+  UPDATE {schema}.event SET attempts = attempts - 1 FROM lost
+  WHERE event.lane = lost.key AND event.fence = lost.fence AND event.state = 'pending'
 )
-SELECT attempts FROM counted`;
+UPDATE {schema}.lane SET owner = NULL, ready_at = {now} FROM lost WHERE lane.key = lost.key`;
 
 /** A lane that was taken, with its first event; without one where that had ended in the same moment. */
 interface ClaimRow {
@@ -94,11 +91,17 @@ interface ClaimRow {
 export class Claims {
   readonly #database: Database;
   readonly #owner: string;
+  readonly #suspects: Suspects;
+  /** The fences of the lanes that this process knows to be its own. */
+  readonly #held = new Map<string, number>();
   #foundNothing = false;
+  /** True after a claim whose answer never came. */
+  #uncertain = false;
 
   constructor(database: Database, owner: string) {
     this.#database = database;
     this.#owner = owner;
+    this.#suspects = new Suspects(database, owner);
   }
 
   /** True when no lane was ready, or somebody else had them all, when it was last asked. */
@@ -107,33 +110,40 @@ export class Claims {
   }
 
   async claim(limit: number, leaseMs: number): Promise<Claim[]> {
-    const values = [limit, this.#owner, leaseMs];
-    const rows = await this.#database.rows<ClaimRow>(CLAIM, values);
+    await this.#giveBack();
+    this.#uncertain = true;
+    const rows = await this.#database.rows<ClaimRow>(CLAIM, [limit, this.#owner, leaseMs]);
+    this.#uncertain = false;
     this.#foundNothing = rows.length === 0;
-    const admitted = await this.#admitOne(rows.filter(isSuspect), leaseMs);
-    for (const { key, fence } of rows.filter(({ seq }) => seq === null)) {
-      await this.#mend(key, fence);
-    }
     const usual = rows.filter((row) => row.seq !== null && !isSuspect(row));
-    const claimed = admitted === undefined ? usual : [admitted, ...usual];
-    return claimed.map(toClaim);
+    const admitted = await this.#besides(this.#suspects.admitOne(rows.filter(isSuspect), leaseMs));
+    for (const { key, fence } of rows.filter(({ seq }) => seq === null)) {
+      await this.#besides(this.#mend(key, fence));
+    }
+    const claims = (admitted === undefined ? usual : [admitted, ...usual]).map(toClaim);
+    for (const { lane, fence } of claims) this.#held.set(lane, fence);
+    return claims;
   }
 
-  /**
-   * Events that may be what takes the process down run one after the other, over all instances: nobody can
-   * tell the guilty one from those that merely ran at the same time.
-   */
-  async #admitOne([row]: readonly ClaimRow[], leaseMs: number): Promise<ClaimRow | undefined> {
-    if (row === undefined) return undefined;
-    return await this.#database.transaction(async (queries) => {
-      const [gate] = await queries.rows<{ lane: string | null; fence: number | null }>(GATE);
-      if (gate === undefined) return undefined;
-      const running = await queries.rows(RUNS, [gate.lane, gate.fence]);
-      if (running.length > 0) return undefined;
-      const values = [row.key, row.fence, this.#owner, leaseMs, row.seq];
-      const [counted] = await queries.rows<{ readonly attempts: number }>(ADMIT, values);
-      return counted && { ...row, attempts: counted.attempts };
-    });
+  /** To be told of each claim that is ended or put off, or was lost. */
+  forget({ lane, fence }: Claim): void {
+    if (this.#held.get(lane) === fence) this.#held.delete(lane);
+  }
+
+  async #giveBack(): Promise<void> {
+    if (!this.#uncertain) return;
+    const known = [[...this.#held.keys()], [...this.#held.values()]];
+    await this.#database.rows(GIVE_BACK, [this.#owner, ...known]);
+  }
+
+  /** What fails beside a claim must not take along what was claimed. */
+  async #besides<T>(work: Promise<T>): Promise<T | undefined> {
+    try {
+      return await work;
+    } catch {
+      this.#uncertain = true;
+      return undefined;
+    }
   }
 
   async #mend(key: string, fence: number): Promise<void> {

@@ -94,7 +94,6 @@ export class PostgresInbox implements Inbox {
       random,
       onTopic: (topic) => this.shared.changed(asTopic(topic)),
       onWake: (why) => {
-        if (why !== "told") this.shared.changed(undefined);
         this.#backlog.othersMayHaveChangedIt(why === "time");
         this.#announce();
       },
@@ -139,11 +138,11 @@ export class PostgresInbox implements Inbox {
   }
 
   retry(claim: Claim, delayMs: number, error: string): Promise<boolean> {
-    return this.#lanes.retry(claim, delayMs, error);
+    return this.#forgetting(claim, this.#lanes.retry(claim, delayMs, error));
   }
 
   async release(claim: Claim, delayMs: number, error?: string): Promise<boolean> {
-    const released = await this.#lanes.release(claim, delayMs, error);
+    const released = await this.#forgetting(claim, this.#lanes.release(claim, delayMs, error));
     // As at the end of this process: somebody else can begin with it at once.
     if (released && delayMs === 0) this.#announceToAll();
     return released;
@@ -214,9 +213,17 @@ export class PostgresInbox implements Inbox {
   }
 
   async #end(claim: Claim, error?: string): Promise<boolean> {
-    const ended = await this.#backlog.watch(this.#lanes.end(claim, error));
+    const ending = this.#backlog.watch(this.#lanes.end(claim, error));
+    const ended = await this.#forgetting(claim, ending);
     if (ended) this.#backlog.add(-1);
     return ended;
+  }
+
+  /** Of a claim that is over, be it that its lease was lost. */
+  async #forgetting(claim: Claim, ending: Promise<boolean>): Promise<boolean> {
+    const held = await ending;
+    this.#claims.forget(claim);
+    return held;
   }
 
   /** What is known already adds nothing, and a refusal would only have it sent once more. */

@@ -9,9 +9,9 @@ import { clientMutants } from "./list/client.ts";
 import { dispatcherMutants } from "./list/dispatcher.ts";
 import { durabilityMutants } from "./list/durability.ts";
 import { inboxMutants, modelMutants } from "./list/inbox.ts";
+import { instanceMutants } from "./list/instances.ts";
 import { modeMutants } from "./list/mode.ts";
 import { pollerMutants } from "./list/poller.ts";
-import { instances } from "./list/instances.ts";
 import { postgresMutants } from "./list/postgres.ts";
 import { stepMutants } from "./list/steps.ts";
 import type { Mutant, Verdict } from "./mutant.ts";
@@ -30,7 +30,8 @@ const all = [
   ...budgetMutants,
   ...clientMutants,
   ...pollerMutants,
-  ...postgresMutants, ...instances,
+  ...postgresMutants,
+  ...instanceMutants,
 ];
 const wanted = process.argv.slice(2);
 const mutants = all.filter(

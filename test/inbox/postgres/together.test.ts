@@ -129,13 +129,17 @@ describe("much at once", () => {
   test("batches for the same lanes do not wait for each other in a circle either", async () => {
     const { place, one, other } = await two();
     const lanes = numbers(40).map(String);
-    const batch = (from: number) => lanes.map((lane, n) => message(String(from + n), lane));
+    const batch = (from: number, lanes: readonly string[]) =>
+      lanes.map((lane, n) => message(String(from + n), lane));
     await one.put([message("1", "20")], "webhook");
     const free = await hold(
       place.url,
       `UPDATE ${place.schema}.lane SET done_at = 0 WHERE key = 'dm:20'`,
     );
-    const both = [one.put(batch(100), "webhook"), other.put(batch(200).toReversed(), "webhook")];
+    const both = [
+      one.put(batch(100, lanes), "webhook"),
+      other.put(batch(200, lanes.toReversed()), "webhook"),
+    ];
     await free(2);
     expect((await Promise.all(both)).map(({ stored }) => stored.length)).toEqual([40, 40]);
   });

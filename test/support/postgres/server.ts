@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, chownSync, copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,8 +14,12 @@ const FOLDER = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 /** PostgreSQL refuses to run as root; this is "nobody". */
 const USER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
-/** Ends the server when whoever started it is gone, however that came about. */
-const WITH_PARENT = '"$@" & server=$!; read _; kill -INT $server; wait $server';
+/**
+ * Ends the server on a word, or when whoever started it is gone, however that came about: then nobody needs
+ * its data any more.
+ */
+const WITH_PARENT =
+  '"$@" & server=$!; read _; said=$?; kill -INT $server; wait $server; [ $said = 0 ] || rm -rf data';
 
 /** A server of its own, in a folder that is gone when it has stopped. */
 export class PostgresServer {
@@ -23,6 +27,11 @@ export class PostgresServer {
   readonly #folder: string;
   readonly #binaries: Binaries;
   #process: ChildProcess | undefined;
+  #settings: readonly string[] = [
+    "max_connections=400",
+    "autovacuum_naptime=1",
+    "listen_addresses=127.0.0.1",
+  ];
 
   private constructor(folder: string, binaries: Binaries, port: number) {
     this.#folder = folder;
@@ -51,15 +60,16 @@ export class PostgresServer {
 
   /** Starts the server again after {@link end}. */
   async begin(): Promise<void> {
-    const settings = ["max_connections=400", "autovacuum_naptime=1", "listen_addresses=127.0.0.1"];
     const command = [
       join(this.#binaries.bin, "postgres"),
       ...["-D", join(this.#folder, "data"), "-k", this.#folder, "-p", String(this.port)],
-      ...settings.flatMap((setting) => ["-c", setting]),
+      ...this.#settings.flatMap((setting) => ["-c", setting]),
     ];
     const child = spawn("sh", ["-c", WITH_PARENT, "sh", ...command], {
       ...this.#options(),
       stdio: ["pipe", "ignore", "pipe"],
+      // Not to be killed with the tests, for it has to end the server.
+      detached: true,
     });
     this.#process = child;
     const lines: string[] = [];
@@ -73,13 +83,28 @@ export class PostgresServer {
     throw new Error(`PostgreSQL did not start:\n${lines.join("\n")}`);
   }
 
+  /** Starts it again with TLS; connections without it are taken as well. */
+  async secure(certificate: { readonly cert: string; readonly key: string }): Promise<void> {
+    const [cert, key] = [join(this.#folder, "server.pem"), join(this.#folder, "server.key")];
+    copyFileSync(certificate.cert, cert);
+    copyFileSync(certificate.key, key);
+    for (const file of [cert, key]) {
+      chmodSync(file, 0o600);
+      if (USER.uid !== undefined) chownSync(file, USER.uid, USER.gid);
+    }
+    await this.end();
+    const tls = ["ssl=on", `ssl_cert_file=${cert}`, `ssl_key_file=${key}`];
+    this.#settings = [...this.#settings, ...tls];
+    await this.begin();
+  }
+
   /** Stops the server, connections and all. Its data stays. */
   async end(): Promise<void> {
     const child = this.#process;
     if (child === undefined) return;
     this.#process = undefined;
     const exited = once(child, "exit");
-    child.stdin?.end();
+    child.stdin?.end("stop\n");
     await exited;
   }
 

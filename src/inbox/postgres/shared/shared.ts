@@ -13,7 +13,7 @@ type Listener = (topic: Topic | undefined) => void;
 const topics: readonly Topic[] = ["leader", "note", "circuit"];
 
 /** Of a topic that a newer version tells of nothing is known but that something has changed. */
-export function asTopic(word: string): Topic | undefined {
+export function asTopic(word: string | undefined): Topic | undefined {
   return topics.find((topic) => topic === word);
 }
 

@@ -10,7 +10,7 @@ const LEADERSHIP = "test/poller/leadership.test.ts";
 const store = (name: string) => `src/inbox/postgres/shared/${name}.ts`;
 
 /** What several instances on one database do together. */
-export const instances: readonly Mutant[] = [
+export const instanceMutants: readonly Mutant[] = [
   ...mutantsOf(
     store("leases"),
     [SHARED, CHURN],

@@ -22,7 +22,7 @@ const intake: Mutant[] = mutantsOf(
     {
       name: "PostgreSQL: sorting the lanes of a batch",
       find: "GROUP BY lane ORDER BY lane",
-      replace: "GROUP BY lane ORDER BY md5(lane || random())",
+      replace: "GROUP BY lane ORDER BY min(id)",
     },
     {
       name: "PostgreSQL: the fence of the cursor",
@@ -62,6 +62,18 @@ const claims: Mutant[] = mutantsOf(
       replace: "0 AS lapsed",
     },
     {
+      name: "PostgreSQL: mending a lane that was taken without an event",
+      find: "await this.#mend(key, fence);",
+      replace: "",
+    },
+  ],
+);
+
+const suspects: Mutant[] = mutantsOf(
+  source("suspects"),
+  [TOGETHER],
+  [
+    {
       name: "PostgreSQL: one suspect at a time",
       find: "if (running.length > 0) return undefined;",
       replace: "",
@@ -70,11 +82,6 @@ const claims: Mutant[] = mutantsOf(
       name: "PostgreSQL: one who lets suspects run",
       find: "FROM {schema}.suspect FOR UPDATE SKIP LOCKED",
       replace: "FROM {schema}.suspect",
-    },
-    {
-      name: "PostgreSQL: mending a lane that was taken without an event",
-      find: "await this.#mend(key, fence);",
-      replace: "",
     },
   ],
 );
@@ -122,22 +129,39 @@ const sessions: Mutant[] = [
         find: "database.rows(TELL, [database.schema, id]).catch(() => undefined);",
         replace: "",
       },
+      { name: "PostgreSQL: the poll", find: 'onWake("time");', replace: "" },
+    ],
+  ),
+  ...mutantsOf(
+    source("listener"),
+    [`${folder}/listener.test.ts`, WAKE_UPS],
+    [
       {
         name: "PostgreSQL: not hearing oneself",
-        find: "if (senderOf(message) !== id) onWake",
-        replace: "onWake",
+        find: "if (senderOf(message) !== id) onHeard",
+        replace: "onHeard",
       },
       { name: "PostgreSQL: the heartbeat", find: 'await client.query("SELECT 1");', replace: "" },
       {
         name: "PostgreSQL: looking for what was missed",
-        find: 'if (this.#heardBefore) onWake("connected");',
+        find: "if (this.#heardBefore) onHeard();",
         replace: "",
       },
-      { name: "PostgreSQL: the poll", find: 'onWake("time");', replace: "" },
       {
         name: "PostgreSQL: noticing a pooler",
         find: 'return rows[0]?.["pid"] !== client.processID;',
         replace: "return false;",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    source("claims"),
+    [WAKE_UPS],
+    [
+      {
+        name: "PostgreSQL: giving back what a claim without an answer has taken",
+        find: "await this.#giveBack();",
+        replace: "",
       },
     ],
   ),
@@ -214,6 +238,7 @@ const opening: Mutant[] = [
 export const postgresMutants: readonly Mutant[] = [
   ...intake,
   ...claims,
+  ...suspects,
   ...lanes,
   ...sessions,
   ...opening,
