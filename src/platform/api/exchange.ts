@@ -1,6 +1,7 @@
 import type { Request, Response } from "express";
 import type { Logger } from "../../core/logger.ts";
 import type { PlatformClock } from "../clock/platform-clock.ts";
+import { beginningOf, MAX_TEXT_LENGTH } from "../content.ts";
 import { PlatformError } from "../error.ts";
 import type { Publisher } from "../events/publisher.ts";
 import type { ApiFaults, Gate } from "../faults/api-faults.ts";
@@ -119,7 +120,9 @@ function refusal({ status, retryAfterSeconds }: Extract<Gate, { pass: "refuse" }
   );
 }
 
+/** For the timeline, which keeps thousands of them: of a text that is too long, as much as one may have. */
 function textOf(body: unknown): string | undefined {
   const text = typeof body === "object" && body !== null && "text" in body ? body.text : undefined;
-  return typeof text === "string" ? text : undefined;
+  if (typeof text !== "string") return undefined;
+  return text.length > MAX_TEXT_LENGTH ? beginningOf(text, MAX_TEXT_LENGTH) : text;
 }

@@ -10,11 +10,6 @@ const MAX_NAME = 100;
 /** @throws {PlatformError} 400 VALIDATION, when somebody has that username already, too */
 export function newAccount(store: Store, given: AccountInput, kind: "person" | "bot"): User {
   const username = usernameIn(given.username, "username");
-  if (!/\w$/.test(username)) {
-    throw invalid(
-      "username must end with a letter, a digit or an underscore: else no text mentions it",
-    );
-  }
   const name = given.name?.trim();
   if (name !== undefined && (name === "" || name.length > MAX_NAME)) {
     throw invalid(`name must have 1 to ${MAX_NAME} characters`);

@@ -137,11 +137,11 @@ export class Control {
     return this.#contents.comments(postId);
   }
 
-  /** The whole log of a bot, or what comes after the event `since`, oldest first. */
-  events(since?: string, bot?: string): readonly AnyEvent[] {
+  /** The log of a bot, or what comes after the event `since`, oldest first: all of it, or `limit` events. */
+  events(since?: string, bot?: string, limit?: number): readonly AnyEvent[] {
     const after = since === undefined ? 0 : eventSeq(since);
     if (after === undefined) throw invalid("since must be an event id");
-    const page = this.#options.store.events.page(this.#bot(bot).seq, after, everything);
+    const page = this.#options.store.events.page(this.#bot(bot).seq, after, everything, limit);
     return page.map(({ event }) => event);
   }
 

@@ -16,7 +16,7 @@ const MAX_WAIT_MS = 30_000;
 
 /** The control API: everything below /control/v1. */
 export function controlRouter(control: Control, timeline: Timeline): Router {
-  const router = Router();
+  const router = Router({ caseSensitive: true, strict: true });
   router.use(sameOriginOnly);
   mount(router, worldEndpoints(control));
   mount(router, appEndpoints(control));

@@ -1,7 +1,11 @@
-import { parameter, text } from "../http/query.ts";
+import type { Request } from "express";
+import { integer, parameter, text } from "../http/query.ts";
 import type { Control } from "./control.ts";
 import { bodyOf, botIn, type Endpoints } from "./endpoint.ts";
 import { accountBody, actBody, blockBody, groupBody } from "./schemas.ts";
+
+/** The most events of one answer: a long log is read on from the last one. */
+const MAX_EVENTS = 1_000;
 
 /** Those who live on the platform, what they do, and what came of it. */
 export function worldEndpoints(control: Control): Endpoints {
@@ -23,7 +27,7 @@ export function worldEndpoints(control: Control): Endpoints {
     },
     "/events": {
       get: (request) => ({
-        events: control.events(text(request.query, "since"), botIn(request)),
+        events: control.events(text(request.query, "since"), botIn(request), eventsIn(request)),
       }),
     },
     "/groups": {
@@ -34,4 +38,8 @@ export function worldEndpoints(control: Control): Endpoints {
       put: async (request) => ({ items: control.setBlock(await bodyOf(request, blockBody)) }),
     },
   };
+}
+
+function eventsIn(request: Request): number {
+  return integer(request.query, "limit", { min: 1, max: MAX_EVENTS, fallback: MAX_EVENTS });
 }

@@ -1,3 +1,4 @@
+import { beginningOf } from "../content.ts";
 import type { Message } from "../store/conversations.ts";
 import type { NewEvent } from "../store/event-log.ts";
 import { idOf } from "../store/ids.ts";
@@ -68,7 +69,7 @@ function messageNotices({ people, conversations }: Store, message: Message): Not
   const payload = {
     conversationId: idOf("c", message.conversation),
     from: { userId: idOf("u", author), username, name },
-    excerpt: excerpt(text),
+    excerpt: beginningOf(text, EXCERPT_LENGTH),
   };
   return [{ recipient, event: { type: "dm.message", payload } }];
 }
@@ -93,7 +94,11 @@ type PostOrComment = Exclude<Content, { readonly message: Message }>;
 /** `entityType` and `entityId` name what was written. The document shows neither, see docs/platform.md. */
 function payloadOf(content: PostOrComment, type: Claim["type"]) {
   const { authorUsername: username, authorName: name, text } = writtenIn(content);
-  return { actor: { username, name }, ...placeOf(content, type), excerpt: excerpt(text) };
+  return {
+    actor: { username, name },
+    ...placeOf(content, type),
+    excerpt: beginningOf(text, EXCERPT_LENGTH),
+  };
 }
 
 function placeOf(content: PostOrComment, type: Claim["type"]) {
@@ -115,10 +120,4 @@ function mention(user: User): Claim {
 function writtenIn(content: Content): Post | Comment | Message {
   if ("post" in content) return content.post;
   return "comment" in content ? content.comment : content.message;
-}
-
-/** The beginning of a text. */
-function excerpt(text: string): string {
-  // By code point: half a surrogate pair is not a character.
-  return [...text.slice(0, 2 * EXCERPT_LENGTH)].slice(0, EXCERPT_LENGTH).join("");
 }

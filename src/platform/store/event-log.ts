@@ -78,9 +78,10 @@ export class EventLog {
     this.#last = db.prepare(
       `SELECT seq FROM event WHERE recipient = ? AND ${COMMITTED} ORDER BY seq DESC LIMIT 1`,
     );
+    // CROSS JOIN: from the few events that are late, and not from all that the bot ever had.
     this.#present = db.prepare(
       `SELECT seq FROM event WHERE recipient = @recipient AND seq < coalesce((
-         SELECT late.event FROM late_event late JOIN event e ON e.seq = late.event
+         SELECT late.event FROM late_event late CROSS JOIN event e ON e.seq = late.event
          WHERE e.recipient = @recipient ORDER BY late.event LIMIT 1), 1e15)
        ORDER BY seq DESC LIMIT 1`,
     );

@@ -69,7 +69,7 @@ export interface ApiEntry {
   /** Null when no answer was sent: the client went away, or a fault lost the answer. */
   readonly status: number | null;
   readonly ms: number;
-  /** The `text` of the body, where there is one. */
+  /** The `text` of the body, where there is one; of one that is too long, the first 4000 characters. */
   readonly text?: string;
   /** Present when something was made, even if the answer that says so was lost. */
   readonly created?: Created;

@@ -58,7 +58,10 @@ export class Connections {
           else reject(error);
         });
         begun.on("close", () => {
-          if (request === begun) cancel();
+          if (request !== begun) return;
+          cancel();
+          // Where nobody has answered or failed by now, nobody will: it switched to another protocol.
+          reject(new Error("the connection was closed before an answer came"));
         });
         begun.end(post.body);
       };

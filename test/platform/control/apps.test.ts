@@ -3,8 +3,10 @@ import { describe, expect, test } from "vitest";
 import type { AppView, NewApp, Platform, TokenView } from "../../../src/platform/index.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { ManualClock } from "../support/clock.ts";
+import { image } from "../support/images.ts";
 import { act, deliveryOf, ids, request, runPlatform } from "../support/platform.ts";
 import { runReceiver } from "../support/receiver.ts";
+import { startWithDownloads } from "../uploads/start.ts";
 
 async function get<T>(platform: Platform, path: string): Promise<T> {
   const { status, body } = await request<T>(platform, "GET", `/control/v1${path}`);
@@ -63,7 +65,7 @@ describe("an app", () => {
     [{ username: "ada" }, "username: ada is taken by a person"],
     [{ username: "bot" }, "username: bot is taken by a bot"],
     [{ username: "a b" }, "username must be a username"],
-    [{ username: "bot." }, "username must end with"],
+    [{ username: "bot." }, "no dot or dash first or last"],
     [{ username: "x", name: " " }, "name must have 1 to 100"],
     [{ username: "x", name: "n".repeat(101) }, "name must have 1 to 100"],
     [{}, "username: "],
@@ -184,6 +186,26 @@ describe("the kill switch", () => {
     expect((await me(platform)).status).toBe(403);
     expect((await me(platform, "sbk_wrong")).status).toBe(401);
     expect(platform.control.limits.requestsPerMinute.used).toBe(0);
+  });
+
+  test("refuses an upload that was being downloaded when it was thrown", async () => {
+    const asked = Promise.withResolvers<void>();
+    const go = Promise.withResolvers<void>();
+    const png = await image();
+    const platform = await startWithDownloads((response) => {
+      asked.resolve();
+      go.promise.then(() => response.writeHead(200).end(png));
+    });
+    const body = { url: "https://images.example/a.png" };
+    const upload = () => request(platform, "POST", "/api/v1/uploads", { body });
+    const first = upload();
+    await asked.promise;
+    platform.control.apps.set("bot", { disabled: true });
+    go.resolve();
+    expect(await first).toMatchObject({ status: 403, body: { error: { code: "APP_DISABLED" } } });
+    expect(platform.control.limits.uploadsPerDay.used).toBe(0);
+    platform.control.apps.set("bot", { disabled: false });
+    expect((await upload()).status).toBe(200);
   });
 
   test("stops the webhook; what happens meanwhile is in the log alone", async () => {

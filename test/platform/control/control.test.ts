@@ -99,6 +99,7 @@ test("the log is shown whole, or from an event on", async () => {
   };
   expect(await get("")).toEqual(all);
   expect(await get(`?since=${all[99]}`)).toEqual(all.slice(100));
+  expect(await get(`?since=${all[9]}&limit=5`)).toEqual(all.slice(10, 15));
   const { status } = await request(platform, "GET", "/control/v1/events?since=1");
   expect(status).toBe(400);
 });

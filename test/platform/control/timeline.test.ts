@@ -39,6 +39,15 @@ test("an event shows who did it, where, and what was written", async () => {
   });
 });
 
+test("of a text that is too long a request shows as much as a text can have", async () => {
+  const platform = await runPlatform();
+  const body = { text: "😀".repeat(4001) };
+  const { status } = await request(platform, "POST", "/api/v1/posts", { body });
+  expect(status).toBe(400);
+  const [entry] = (await read(platform)).entries;
+  expect(entry).toMatchObject({ kind: "api", status: 400, text: "😀".repeat(4000) });
+});
+
 test("a request to the API shows its text and what it made", async () => {
   const platform = await runPlatform({ clock: new ManualClock(0) });
   const { conversationId } = act(platform, "dm.message");

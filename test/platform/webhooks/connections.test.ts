@@ -92,6 +92,20 @@ test("a new connection that is cut is a failure, and nothing is sent again befor
   expect(endpoint.seen).toHaveLength(1);
 });
 
+test("an endpoint that switches to another protocol has failed, and the next round goes out", async () => {
+  const clock = new ManualClock();
+  const platform = await runPlatform({ clock });
+  const endpoint = await runEndpoint(({ socket }) => {
+    socket.end("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n");
+  });
+  platform.control.saveWebhook({ url: endpoint.url });
+  const [id = ""] = ids(act(platform, "follow"));
+  const error = expect.stringContaining("closed before an answer came");
+  expect(await deliveryOf(platform, id)).toMatchObject({ status: null, error });
+  clock.advance(30_000);
+  expect(await deliveryOf(platform, id, { attempt: 2 })).toMatchObject({ error });
+});
+
 test("both sendings of one delivery have the time of one", async () => {
   const clock = new ManualClock();
   const platform = await runPlatform({ clock, deliveryTimeoutMs: 5_000 });
