@@ -7,7 +7,7 @@ import { clearMark, readMark, setMark } from "./copy-mark.ts";
 import { CopyRows } from "./copy-rows.ts";
 import { type Opened, openForCopy, refuseServed } from "./copy-store.ts";
 import type { Database, Queries } from "./database.ts";
-import { migrate, storedVersion } from "./migrate.ts";
+import { migrate, storedSchema } from "./migrate.ts";
 import type { OpenOptions } from "./open.ts";
 
 /** What was copied has its numbers; what comes after goes on behind the last one. */
@@ -34,7 +34,7 @@ export async function openPostgresTarget(options: OpenOptions): Promise<CopyTarg
   return {
     ...store,
     async obstacle(from) {
-      if ((await storedVersion(database)) === 0) return undefined;
+      if ((await storedSchema(database)).version === 0) return undefined;
       await checkSchema(database);
       return await obstacleIn(database, from, store.place, database.schema);
     },

@@ -5,13 +5,14 @@ const CONTRACT = `${folder}/contract.test.ts`;
 const TOGETHER = `${folder}/together.test.ts`;
 const OPENING = `${folder}/opening.test.ts`;
 const WAKE_UPS = `${folder}/wake-ups.test.ts`;
+const SHARED = `${folder}/shared.test.ts`;
 const STATEMENTS = `${folder}/statements.test.ts`;
 
 const source = (name: string) => `src/inbox/postgres/${name}.ts`;
 
 const intake: Mutant[] = mutantsOf(
   source("batches"),
-  [TOGETHER, CONTRACT],
+  [TOGETHER, CONTRACT, SHARED],
   [
     {
       name: "PostgreSQL: sorting a batch",
@@ -22,6 +23,11 @@ const intake: Mutant[] = mutantsOf(
       name: "PostgreSQL: sorting the lanes of a batch",
       find: "GROUP BY lane ORDER BY lane",
       replace: "GROUP BY lane ORDER BY min(id)",
+    },
+    {
+      name: "PostgreSQL: the fence of the cursor",
+      find: "leader.name = moves.name AND leader.term = moves.term FOR SHARE",
+      replace: "leader.name = moves.name FOR SHARE",
     },
     {
       name: "PostgreSQL: the counter of a lane",
@@ -194,8 +200,13 @@ const opening: Mutant[] = [
       },
       {
         name: "PostgreSQL: refusing a newer schema",
-        find: "if (stored > schemaVersion()) throw tooNew(stored);",
-        replace: "if (stored > schemaVersion()) return true;",
+        find: "if (oldest > schemaVersion()) throw tooNew(version);",
+        replace: "",
+      },
+      {
+        name: "PostgreSQL: a newer schema that may be used",
+        find: "if (oldest > schemaVersion()) throw tooNew(version);",
+        replace: "if (version > schemaVersion()) throw tooNew(version);",
       },
     ],
   ),
