@@ -9,7 +9,7 @@ import { messageEvent } from "../support/message.mjs";
 import type { Measured, QueueEvent, QueueOptions, QueueProcess } from "../support/queue.ts";
 
 /** As many as the peers take from the database at once. */
-const CONCURRENCY = 500;
+const CONCURRENCY = 1_000;
 
 const LEASE_MS = 30_000;
 

@@ -74,7 +74,7 @@ UPDATE {schema}.lane SET ready_at = {now}, pending = stranded.n
 FROM stranded WHERE lane.key = stranded.key RETURNING lane.key`;
 
 /** So many outcomes are written by one statement at most. */
-const MOST = 200;
+const MOST = 500;
 
 interface Ending {
   readonly claim: Claim;
