@@ -1,6 +1,6 @@
 import { Logger, makeWorkerUtils, run } from "graphile-worker";
 import { answer } from "../harness/child.ts";
-import { messageEvent } from "../support/message.mjs";
+import { messageEvent } from "../support/message.ts";
 import { tripsSoFar } from "./count-trips.mjs";
 
 /**

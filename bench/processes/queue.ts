@@ -1,12 +1,12 @@
-import { createLogger } from "../../src/core/logger.ts";
 import { steadyClock } from "../../src/core/clock.ts";
+import { createLogger } from "../../src/core/logger.ts";
 import { Dispatcher } from "../../src/dispatcher/dispatcher.ts";
 import { orderKey } from "../../src/events/id.ts";
 import type { NewEvent } from "../../src/inbox/inbox.ts";
 import { PostgresInbox } from "../../src/inbox/postgres/postgres-inbox.ts";
 import { answer } from "../harness/child.ts";
-import { messageEvent } from "../support/message.mjs";
-import type { Measured, QueueEvent, QueueOptions, QueueProcess } from "../support/queue.ts";
+import { messageEvent } from "../support/message.ts";
+import type { Measured, QueueEvent, QueueOptions } from "../support/queue.ts";
 
 /** As many as the peers take from the database at once. */
 const CONCURRENCY = 1_000;
@@ -33,7 +33,7 @@ function toNewEvent(event: QueueEvent): NewEvent {
 
 /** Our own: with deduplication, lanes, fences, attempts, and the done events kept. */
 const handlers = {
-  async open({ url, schema }: QueueOptions): Promise<void> {
+  open: async ({ url, schema }: QueueOptions): Promise<void> => {
     inbox = await PostgresInbox.open({
       url,
       schema,
@@ -43,7 +43,7 @@ const handlers = {
       },
     });
   },
-  async fill(events: readonly QueueEvent[]): Promise<void> {
+  fill: async (events: readonly QueueEvent[]): Promise<void> => {
     for (let from = 0; from < events.length; from += 1000) {
       await inbox.put(events.slice(from, from + 1000).map(toNewEvent), "webhook");
     }
@@ -52,7 +52,7 @@ const handlers = {
     measured(async () => {
       for (const batch of batches) await inbox.put(batch.map(toNewEvent), "webhook");
     }),
-  async drain(): Promise<Measured> {
+  drain: async (): Promise<Measured> => {
     const dispatcher = new Dispatcher({
       inbox,
       clock,
@@ -80,8 +80,6 @@ const handlers = {
       }
     }),
   close: (): Promise<void> => inbox.close(),
-} satisfies QueueProcess;
-
-export type OurQueue = typeof handlers;
+};
 
 answer(handlers);

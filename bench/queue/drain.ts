@@ -11,7 +11,8 @@ const CONVERSATIONS = 4_000;
  * conversation, finds repeats and keeps what is done; the peers are spared that.
  */
 export const benchmark: Benchmark = {
-  title: "20,000 events drained from PostgreSQL by one process, handlers that do nothing (--quick: 8,000)",
+  title:
+    "20,000 events drained from PostgreSQL by one process, handlers that do nothing (--quick: 8,000)",
   async prepare({ quick }): Promise<Stage> {
     const count = quick ? 8_000 : 20_000;
     const queues = await Queues.start();

@@ -13,15 +13,16 @@ export const benchmark: Benchmark = {
     const queues = await Queues.start();
     const first = await queues.ours();
     const second = await queues.ours();
-    const subject = (name: string, instances: readonly (typeof first)[]) => async (): Promise<Samples> => {
-      await first.call("fill", makeEvents(count, CONVERSATIONS));
-      await queues.settle();
-      const started = performance.now();
-      const drained = await Promise.all(instances.map((instance) => instance.call("drain")));
-      const ms = performance.now() - started;
-      const trips = drained.reduce((sum, each) => sum + each.trips, 0);
-      return { [name]: perSecond(count, ms), [`${name} trips`]: trips / count };
-    };
+    const subject =
+      (name: string, instances: readonly (typeof first)[]) => async (): Promise<Samples> => {
+        await first.call("fill", makeEvents(count, CONVERSATIONS));
+        await queues.settle();
+        const started = performance.now();
+        const drained = await Promise.all(instances.map((instance) => instance.call("drain", count)));
+        const ms = performance.now() - started;
+        const trips = drained.reduce((sum, each) => sum + each.trips, 0);
+        return { [name]: perSecond(count, ms), [`${name} trips`]: trips / count };
+      };
     return {
       subjects: [subject("one", [first]), subject("two", [first, second])],
       figures: [

@@ -1,7 +1,6 @@
 import pg from "pg";
 import { PostgresServer } from "../../test/support/postgres/server.ts";
 import { Child } from "../harness/child.ts";
-import type { OurQueue } from "../processes/queue.ts";
 import type { QueueProcess } from "./queue.ts";
 
 /** A server, and the processes that have a queue in it, each in a schema of its own. */
@@ -18,12 +17,17 @@ export class Queues {
   }
 
   async peer(name: "graphile-worker" | "pg-boss"): Promise<Child<QueueProcess>> {
-    const schema = `bench_${name.replace("-", "_")}`;
-    return await this.#open(new Child<QueueProcess>(`peers/${name}.mjs`), schema);
+    const peer = new Child<QueueProcess>(`peers/${name}.mjs`);
+    this.#processes.push(peer);
+    await peer.call("open", { url: this.#server.url(), schema: `bench_${name.replace("-", "_")}` });
+    return peer;
   }
 
-  async ours(schema = "bench_ours"): Promise<Child<OurQueue>> {
-    return await this.#open(new Child<OurQueue>("processes/queue.ts"), schema);
+  async ours(schema = "bench_ours"): Promise<Child<QueueProcess>> {
+    const ours = new Child<QueueProcess>("processes/queue.ts");
+    this.#processes.push(ours);
+    await ours.call("open", { url: this.#server.url(), schema });
+    return ours;
   }
 
   /** What the database would do by itself at some time or other, before something is timed. */
@@ -39,11 +43,5 @@ export class Queues {
     await Promise.all(this.#processes.map((process) => process.call("close")));
     await Promise.all(this.#processes.map((process) => process.stop()));
     await this.#server.stop();
-  }
-
-  async #open<H extends QueueProcess>(process: Child<H>, schema: string): Promise<Child<H>> {
-    await process.call("open", { url: this.#server.url(), schema });
-    this.#processes.push(process);
-    return process;
   }
 }

@@ -13,6 +13,8 @@ export interface QueueProcess extends Handlers {
    * outcome is in the database. `count` is how many events there are, where one process has them all.
    */
   drain(count: number): Promise<Measured>;
+  /** Leases so many lanes, `limit` at a time, and ends the events. Ours alone can. */
+  claim(lanes: number, limit: number): Promise<Measured>;
   close(): Promise<void>;
 }
 
@@ -39,7 +41,10 @@ let made = 0;
 export function makeEvents(count: number, conversations: number): QueueEvent[] {
   return Array.from({ length: count }, (_, nth) => {
     made += 1;
-    return { id: `evt_${String(made).padStart(12, "0")}`, conversation: `c_${nth % conversations}` };
+    return {
+      id: `evt_${String(made).padStart(12, "0")}`,
+      conversation: `c_${nth % conversations}`,
+    };
   });
 }
 
