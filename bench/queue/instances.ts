@@ -18,7 +18,9 @@ export const benchmark: Benchmark = {
         await first.call("fill", makeEvents(count, CONVERSATIONS));
         await queues.settle();
         const started = performance.now();
-        const drained = await Promise.all(instances.map((instance) => instance.call("drain", count)));
+        const drained = await Promise.all(
+          instances.map((instance) => instance.call("drain", count)),
+        );
         const ms = performance.now() - started;
         const trips = drained.reduce((sum, each) => sum + each.trips, 0);
         return { [name]: perSecond(count, ms), [`${name} trips`]: trips / count };
