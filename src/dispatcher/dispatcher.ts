@@ -43,6 +43,8 @@ export class Dispatcher {
   readonly #wake: Wake;
   readonly #shared = new Shared();
   readonly #running = new Map<Claim, Running>();
+  /** The last run of each lane that has not ended. */
+  readonly #lanes = new Map<string, Running>();
   readonly #idleWaiters = new Set<() => void>();
   /** Aborted when nothing more is claimed. */
   readonly #draining = new AbortController();
@@ -138,27 +140,25 @@ export class Dispatcher {
     this.#idleWaiters.clear();
   }
 
+  /**
+   * A process that stood still for longer than a lease may be handed a lane that it is still at work on.
+   * The run before is told to end, and has, before the new one begins: two must not speak at once.
+   */
   #begin(claim: Claim): void {
     const abort = new AbortController();
-    const before = this.#endOlderRun(claim);
-    const done = before
+    const older = this.#lanes.get(claim.lane);
+    older?.abort.abort(leaseLost(claim));
+    const done = (older?.done ?? Promise.resolve())
       .then(() => this.#handle(claim, abort))
       .catch((err: unknown) => this.#options.log.error({ err, event: claim.id }, "a run broke off"))
       .finally(() => {
         this.#running.delete(claim);
+        if (this.#lanes.get(claim.lane) === run) this.#lanes.delete(claim.lane);
         this.#wake.call();
       });
-    this.#running.set(claim, { abort, done });
-  }
-
-  /**
-   * A process that stood still for longer than a lease may be handed a lane that it is still at work on.
-   * The run before is told to end, and has: two must not speak at once.
-   */
-  async #endOlderRun({ lane }: Claim): Promise<void> {
-    const older = [...this.#running].filter(([claim]) => claim.lane === lane);
-    for (const [claim, { abort }] of older) abort.abort(leaseLost(claim));
-    await Promise.all(older.map(([, { done }]) => done));
+    const run: Running = { abort, done };
+    this.#running.set(claim, run);
+    this.#lanes.set(claim.lane, run);
   }
 
   async #handle(claim: Claim, abort: AbortController): Promise<void> {

@@ -42,15 +42,31 @@ export function makeJob(claim: Claim, signal: AbortSignal, options: RunOptions):
     throw new ServiceBotError("BODY_INVALID", `The event cannot be read: ${parsed.reason}`);
   const { attempt, source, late, id, type, lane } = claim;
   const { inbox, clock, shared } = options;
-  const log = options.log.child({ event: id, type, lane, attempt });
+  // Made when somebody logs: most runs do not, and a child costs more than all else here.
+  let child: Logger | undefined;
+  const logger = () => {
+    child ??= options.log.child({ event: id, type, lane, attempt });
+    return child;
+  };
   return {
     event: parsed.event,
     attempt,
     source,
     late,
-    log,
+    get log() {
+      return logger();
+    },
     signal,
-    steps: new DurableSteps({ inbox, claim, clock, log, signal, shared }),
+    steps: new DurableSteps({
+      inbox,
+      claim,
+      clock,
+      get log() {
+        return logger();
+      },
+      signal,
+      shared,
+    }),
   };
 }
 

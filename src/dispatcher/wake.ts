@@ -11,6 +11,7 @@ export class Wake {
   }
 
   call(): void {
+    if (this.#called) return;
     this.#called = true;
     this.#sleeper?.abort();
   }

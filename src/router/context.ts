@@ -92,7 +92,7 @@ export function createContext(
   client: Client,
   begun: Begun = new Begun(),
 ): Context {
-  const { event, attempt, source, late, log, signal, steps } = job;
+  const { event, attempt, source, late, signal, steps } = job;
   const scope = { client, signal };
   // Numbered in the order of the calls, so that two replies with one text are two replies.
   const made = { reply: 0, comment: 0, post: 0, upload: 0 };
@@ -115,7 +115,9 @@ export function createContext(
     attempt,
     source,
     late,
-    log,
+    get log() {
+      return job.log;
+    },
     signal,
     client,
     reply: (message) => {

@@ -3,47 +3,49 @@ import type { Database } from "./database.ts";
 import { ADD_CRASHES } from "./history.ts";
 import { CRASHES, Suspects } from "./suspects.ts";
 
+/** 1 where the condition holds, else 0. */
+const is = (condition: string) => `coalesce(${condition}, false)::integer`;
+
 /** A lane whose event has to wait for another one is looked at again after this, in milliseconds. */
 const SUSPECT_WAIT_MS = 200;
 
 /**
- * Leases lanes and counts an attempt on the first event of each, in one statement. The first part is
- * materialized, for the planner could else lock more lanes than the limit. A lane that still has an owner
- * although its time has come has lost its run without a word: the process was gone, or stood still.
+ * Leases lanes with the first event of each, in one statement, and writes the lanes alone: the attempt that
+ * begins is counted on the event when it ends. A lane that still has an owner although its time has come has
+ * lost its run without a word: the process was gone, or stood still. That attempt is counted here.
  *
- * The statement sees its events as they were when it began. What has ended since is found out by the
- * condition on its state, and the lane is mended afterwards. An event that may be what ends the process is
- * put off here; whether it may run is decided apart.
+ * The first part is materialized, for the planner could else lock more lanes than the limit. The statement
+ * sees the events as they were when it began; locking them has it look again, so that none is taken that
+ * has ended since. Where none is left the lane is mended afterwards. An event that may be what ends the
+ * process is put off here; whether it may run is decided apart.
  */
 const CLAIM = `
 WITH ready AS MATERIALIZED (
-  SELECT key, fence, owner, done_ord FROM {schema}.lane WHERE ready_at <= {now}
+  SELECT key, fence, owner, claimed, done_ord FROM {schema}.lane WHERE ready_at <= {now}
   ORDER BY ready_at, key LIMIT $1 FOR UPDATE SKIP LOCKED
 ), head AS MATERIALIZED (
-  SELECT ready.key, ready.fence + 1 AS fence, ready.done_ord, event.*,
-    event.crashes + event.lapsed AS crashed, event.crashes + event.lapsed >= ${CRASHES} AS suspect
-  FROM ready CROSS JOIN LATERAL (
-    SELECT seq, id, ord, attempts, crashes, event.fence AS last_fence,
-      (ready.owner IS NOT NULL AND event.fence = ready.fence)::integer AS lapsed
-    FROM {schema}.event WHERE lane = ready.key AND state = 'pending' ORDER BY ord, seq LIMIT 1
-  ) AS event
+  SELECT ready.*, event.*, event.crashes + event.lapsed >= ${CRASHES} AS suspect
+  FROM ready LEFT JOIN LATERAL (
+    SELECT seq, id, ord, type, body, source, received_at, attempts, crashes,
+      ${is("ready.owner IS NOT NULL AND ready.claimed = seq")} AS uncounted,
+      ${is("ready.owner IS NOT NULL AND (ready.claimed = seq OR ready.fence = event.fence)")} AS lapsed
+    FROM {schema}.event WHERE lane = ready.key AND state = 'pending'
+    ORDER BY ord, seq LIMIT 1 FOR NO KEY UPDATE
+  ) AS event ON true
 ), leased AS (
-  UPDATE {schema}.lane SET fence = head.fence,
+  UPDATE {schema}.lane SET fence = head.fence + 1, claimed = head.seq,
     owner = CASE WHEN head.suspect THEN NULL ELSE $2::text END,
     ready_at = {now} + CASE WHEN head.suspect THEN ${SUSPECT_WAIT_MS} ELSE $3::bigint END
-  FROM head WHERE lane.key = head.key
+  FROM head WHERE lane.key = head.key AND head.seq IS NOT NULL
 ), counted AS (
-  UPDATE {schema}.event SET crashes = event.crashes + head.lapsed,
-    attempts = event.attempts + CASE WHEN head.suspect THEN 0 ELSE 1 END,
-    fence = CASE WHEN head.suspect THEN event.fence ELSE head.fence END
-  FROM head WHERE event.seq = head.seq AND event.state = 'pending'
-  RETURNING event.seq, event.id, event.type, event.body, event.source, event.attempts, event.crashes,
-    event.received_at, event.ord
+  UPDATE {schema}.event SET fence = head.fence, crashes = event.crashes + head.lapsed,
+    attempts = event.attempts + ${is("head.claimed = event.seq")}
+  FROM head WHERE head.owner IS NOT NULL AND event.state = 'pending'
+    AND event.seq = CASE WHEN head.lapsed = 1 THEN head.seq ELSE head.claimed END
 ), crashed AS (${ADD_CRASHES})
-SELECT ready.key, ready.fence + 1 AS fence, head.suspect, counted.*,
-  coalesce(counted.ord < ready.done_ord, false) AS late
-FROM ready LEFT JOIN head USING (key) LEFT JOIN counted USING (seq)
-ORDER BY ready.key`;
+SELECT key, fence + 1 AS fence, suspect, seq, id, type, body, source, attempts + uncounted + 1 AS attempts,
+  crashes + lapsed AS crashes, received_at, coalesce(ord < done_ord, false) AS late
+FROM head ORDER BY key`;
 
 /** The lane is locked first, so that nobody changes what is counted then. */
 const LOCK = "SELECT key FROM {schema}.lane WHERE key = $1 FOR UPDATE";
@@ -57,17 +59,14 @@ WHERE key = $1 AND (ready_at <= {now} OR (owner = $2 AND fence = $3))`;
 
 /**
  * Gives back what this process holds without knowing of it: the lanes of a claim whose answer never came.
- * Their events have not run.
+ * Their events have not run, and without an owner no attempt is counted.
  */
 const GIVE_BACK = `
 WITH lost AS MATERIALIZED (
-  SELECT key, fence FROM {schema}.lane WHERE owner = $1 AND ready_at IS NOT NULL AND NOT EXISTS (
+  SELECT key FROM {schema}.lane WHERE owner = $1 AND ready_at IS NOT NULL AND NOT EXISTS (
     SELECT FROM unnest($2::text[], $3::bigint[]) AS known (key, fence)
     WHERE known.key = lane.key AND known.fence = lane.fence)
   ORDER BY key FOR UPDATE
-), uncounted AS (
-  UPDATE {schema}.event SET attempts = attempts - 1 FROM lost
-  WHERE event.lane = lost.key AND event.fence = lost.fence AND event.state = 'pending'
 )
 UPDATE {schema}.lane SET owner = NULL, ready_at = {now} FROM lost WHERE lane.key = lost.key`;
 

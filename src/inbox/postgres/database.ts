@@ -43,8 +43,11 @@ const IDLE_MS = 30_000;
 /** Silence on a connection after which TCP asks whether the other end is still there, in milliseconds. */
 const KEEP_ALIVE_MS = 10_000;
 
-/** Of the statement, so that all of it has one time, and an index can be searched for it. */
-const NOW = "floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint";
+/**
+ * Of the statement, so that all of it has one time, and an index can be searched for it. A query of its own is
+ * run once, where an expression would be computed for each row.
+ */
+const NOW = "(SELECT floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint)";
 
 /**
  * A process that stands still inside a transaction would keep what it has locked; the server ends it. It

@@ -12,8 +12,8 @@ ORDER BY lane.key FOR UPDATE`;
 /** Seen once the lanes are locked, so that it stays as it is: what a lane holds is changed under its lock alone. */
 const FIND = `
 SELECT event.id, event.lane, event.state, event.fence, event.body IS NOT NULL AS has_body,
-  lane.owner IS NOT NULL AND lane.fence = event.fence AS held,
-  lane.owner IS NOT NULL AND lane.fence = event.fence AND lane.ready_at > {now} AS leased,
+  lane.owner IS NOT NULL AND lane.claimed = event.seq AS held,
+  lane.owner IS NOT NULL AND lane.claimed = event.seq AND lane.ready_at > {now} AS leased,
   NOT EXISTS (
     SELECT FROM {schema}.event AS other WHERE other.lane = event.lane AND other.state = 'pending'
       AND (other.ord, other.seq) < (event.ord, event.seq)) AS first
@@ -38,8 +38,11 @@ ON CONFLICT (key) DO UPDATE SET pending = lane.pending + excluded.pending,
   ready_at = CASE WHEN lane.owner IS NULL AND lane.key = ANY ($4::text[]) THEN 0
                   ELSE coalesce(lane.ready_at, 0) END`;
 
+/** The attempt of a run whose lease ran out is not counted yet. */
 const DISCARD = `
-UPDATE {schema}.event SET state = 'discarded', done_at = {now}, reason = $2 WHERE id = ANY ($1::text[])`;
+UPDATE {schema}.event SET state = 'discarded', done_at = {now}, reason = $2,
+  attempts = attempts + CASE WHEN id = ANY ($3::text[]) THEN 1 ELSE 0 END
+WHERE id = ANY ($1::text[])`;
 
 /**
  * A run whose lease ran out may still be at work: without an owner, its claim is good for nothing. What
@@ -115,8 +118,10 @@ export class Decisions {
 
   discard(ids: readonly string[], reason: string): Promise<Outcome[]> {
     return this.#decide(ids, judgeDiscard, async (queries, events) => {
-      await queries.rows(DISCARD, [events.map(({ id }) => id), reason]);
+      const idsOf = (some: readonly EventRow[]) => some.map(({ id }) => id);
       const pending = events.filter(({ state }) => state === "pending");
+      const held = pending.filter((event) => event.held);
+      await queries.rows(DISCARD, [idsOf(events), reason, idsOf(held)]);
       await queries.rows(LEAVE_LANES, [
         pending.map(({ lane }) => lane),
         pending.map(({ held }) => held ?? false),

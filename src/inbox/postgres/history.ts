@@ -8,7 +8,7 @@ const KEPT = 50;
 /** Part of a claim: notes the runs of `head` that have ended without a word. */
 export const ADD_CRASHES = `
   INSERT INTO {schema}.attempt (event_id, fence, number, outcome, ended_at)
-  SELECT id, last_fence, attempts, 'crashed', {now} FROM head WHERE lapsed = 1
+  SELECT id, fence, attempts + uncounted, 'crashed', {now} FROM head WHERE lapsed = 1
   ON CONFLICT (event_id, fence) DO NOTHING`;
 
 /**

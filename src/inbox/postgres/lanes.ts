@@ -21,7 +21,7 @@ WITH input AS (
   SELECT * FROM unnest($2::text[], $3::bigint[], $4::text[], $5::integer[], $6::text[])
     AS input (lane, fence, id, attempt, error)
 ), ${LOCK_HELD}, ended AS (
-  UPDATE {schema}.event SET done_at = {now}, error = held.error,
+  UPDATE {schema}.event SET done_at = {now}, error = held.error, attempts = held.attempt, fence = held.fence,
     state = CASE WHEN held.error IS NULL THEN 'done' ELSE 'dead' END
   FROM held WHERE event.id = held.id RETURNING event.lane, event.ord
 ), advanced AS (
@@ -41,20 +41,23 @@ WITH input AS (
 UPDATE {schema}.lane SET ready_at = {now} + $4::bigint FROM held WHERE lane.key = held.lane
 RETURNING lane.key AS lane, lane.fence`;
 
-function putOff(outcome: "failed" | "released", back: 0 | 1): string {
-  const error = back === 0 ? "error = closed.error" : "error = event.error";
+function putOff(outcome: "failed" | "released"): string {
+  const change =
+    outcome === "failed"
+      ? "attempts = closed.attempt, error = closed.error"
+      : "attempts = closed.attempt - 1";
   return `
 WITH closed AS (
   UPDATE {schema}.lane SET owner = NULL, ready_at = {now} + $4::bigint WHERE ${HELD}
   RETURNING fence, $5::text AS id, $6::integer AS attempt, $7::text AS error
 ), returned AS (
-  UPDATE {schema}.event SET attempts = attempts - ${back}, ${error} FROM closed WHERE event.id = closed.id
+  UPDATE {schema}.event SET fence = closed.fence, ${change} FROM closed WHERE event.id = closed.id
 ), ${addRuns("closed", outcome)}
 SELECT id FROM closed`;
 }
 
-const RETRY = putOff("failed", 0);
-const RELEASE = putOff("released", 1);
+const RETRY = putOff("failed");
+const RELEASE = putOff("released");
 
 const NEXT_READY = `
 SELECT min(ready_at) - {now} AS ms FROM {schema}.lane WHERE ready_at IS NOT NULL`;
@@ -71,7 +74,7 @@ UPDATE {schema}.lane SET ready_at = {now}, pending = stranded.n
 FROM stranded WHERE lane.key = stranded.key RETURNING lane.key`;
 
 /** So many outcomes are written by one statement at most. */
-const MOST = 200;
+const MOST = 500;
 
 interface Ending {
   readonly claim: Claim;

@@ -12,13 +12,11 @@ const ADMIT = `
 WITH leased AS (
   UPDATE {schema}.lane SET owner = $3, ready_at = {now} + $4::bigint
   WHERE key = $1 AND fence = $2 AND owner IS NULL RETURNING key
-), counted AS (
-  UPDATE {schema}.event SET attempts = attempts + 1, fence = $2
-  FROM leased WHERE seq = $5 AND state = 'pending' RETURNING attempts
 ), marked AS (
   UPDATE {schema}.suspect SET lane = $1, fence = $2 FROM leased
 )
-SELECT attempts FROM counted`;
+SELECT attempts + 1 AS attempts FROM leased CROSS JOIN {schema}.event
+WHERE seq = $5 AND state = 'pending' FOR NO KEY UPDATE OF event`;
 
 /** A lane that was put off, with its first event. */
 export interface Suspect {

@@ -39,7 +39,8 @@ function pack(value: unknown): unknown {
 
 /** In place, for the driver has made the row for us alone. */
 export function unpackRow(row: Record<string, unknown>): Record<string, unknown> {
-  for (const [name, value] of Object.entries(row)) {
+  for (const name in row) {
+    const value = row[name];
     if (typeof value === "string") row[name] = fromStored(value);
   }
   return row;

@@ -10,6 +10,7 @@ CREATE TABLE lane (
   ready_at bigint,                      -- ms since 1970, on the database's clock, as all times are
   owner    text,
   fence    bigint NOT NULL DEFAULT 0,
+  claimed  bigint,                      -- seq of the event of its last claim; its run goes on while there is an owner
   done_ord text COLLATE "C",            -- ord of the last event done, to tell late ones
   done_at  bigint                       -- when its last event ended
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
@@ -26,9 +27,9 @@ CREATE TABLE event (
   body        text,                     -- not jsonb, which refuses what JSON permits; NULL once it was dropped
   source      text NOT NULL CHECK (source IN ('webhook', 'poll')),
   state       text NOT NULL CHECK (state IN ('pending', 'done', 'dead', 'discarded')),
-  attempts    integer NOT NULL DEFAULT 0,
+  attempts    integer NOT NULL DEFAULT 0, -- runs that have ended: a claim writes its lane alone
   crashes     integer NOT NULL DEFAULT 0, -- runs that never said how they ended
-  fence       bigint NOT NULL DEFAULT 0,  -- of its last claim: the lane's own while it is leased
+  fence       bigint NOT NULL DEFAULT 0,  -- of its last run that has ended
   received_at bigint NOT NULL,
   done_at     bigint,
   error       text,

@@ -53,13 +53,23 @@ const claims: Mutant[] = mutantsOf(
     },
     {
       name: "PostgreSQL: a new fence for each claim",
-      find: "SELECT ready.key, ready.fence + 1 AS fence, ready.done_ord",
-      replace: "SELECT ready.key, ready.fence AS fence, ready.done_ord",
+      find: "SET fence = head.fence + 1, claimed = head.seq",
+      replace: "SET fence = head.fence, claimed = head.seq",
     },
     {
       name: "PostgreSQL: noticing a run that ended without a word",
-      find: "(ready.owner IS NOT NULL AND event.fence = ready.fence)::integer AS lapsed",
-      replace: "0 AS lapsed",
+      find: "(ready.claimed = seq OR ready.fence = event.fence)",
+      replace: "false",
+    },
+    {
+      name: "PostgreSQL: counting the attempt of a run that ended without a word",
+      find: 'is("head.claimed = event.seq")',
+      replace: 'is("false")',
+    },
+    {
+      name: "PostgreSQL: looking again whether the event that is claimed still waits",
+      find: "ORDER BY ord, seq LIMIT 1 FOR NO KEY UPDATE",
+      replace: "ORDER BY ord, seq LIMIT 1",
     },
     {
       name: "PostgreSQL: mending a lane that was taken without an event",

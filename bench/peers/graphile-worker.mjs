@@ -1,0 +1,60 @@
+import { Logger, makeWorkerUtils, run } from "graphile-worker";
+import { answer } from "../harness/child.ts";
+import { messageEvent } from "../support/message.ts";
+import { tripsSoFar } from "./count-trips.mjs";
+
+/**
+ * As in its documentation, "Performance": the settings behind the figures that it gives itself. Jobs have
+ * no queue names and no keys, which would make it slower: their order is not kept, repeats are not found.
+ */
+const BEST = {
+  concurrentJobs: 24,
+  maxPoolSize: 25,
+  localQueue: { size: 500 },
+  completeJobBatchDelay: 0,
+  failJobBatchDelay: 0,
+};
+
+const TASK = "event";
+const logger = new Logger(() => () => undefined);
+let preset;
+let utils;
+
+const toSpec = (event) => ({ identifier: TASK, payload: messageEvent(event) });
+
+answer({
+  async open({ url, schema }) {
+    preset = { worker: { connectionString: url, schema, logger, ...BEST } };
+    utils = await makeWorkerUtils({ preset });
+    await utils.migrate();
+  },
+  async fill(events) {
+    await utils.addJobs(events.map(toSpec));
+  },
+  async ingest(batches) {
+    const before = tripsSoFar();
+    const started = performance.now();
+    for (const batch of batches) await utils.addJobs(batch.map(toSpec));
+    return { ms: performance.now() - started, trips: tripsSoFar() - before };
+  },
+  async drain(count) {
+    const done = Promise.withResolvers();
+    let handled = 0;
+    let started = 0;
+    let before = 0;
+    const handle = () => {
+      if (handled === 0) {
+        started = performance.now();
+        before = tripsSoFar();
+      }
+      handled += 1;
+      if (handled === count) done.resolve();
+    };
+    const runner = await run({ preset, noHandleSignals: true, taskList: { [TASK]: handle } });
+    await done.promise;
+    // Returns once the last outcomes are written.
+    await runner.stop();
+    return { ms: performance.now() - started, trips: tripsSoFar() - before };
+  },
+  close: () => utils.release(),
+});

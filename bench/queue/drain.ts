@@ -1,0 +1,43 @@
+import type { Benchmark, Samples, Stage } from "../harness/benchmark.ts";
+import type { Child } from "../harness/child.ts";
+import { Queues } from "../support/postgres.ts";
+import { makeEvents, type QueueProcess } from "../support/queue.ts";
+import { perSecond } from "../support/rate.ts";
+
+const CONVERSATIONS = 4_000;
+
+/**
+ * Issue 7: events drained per second with handlers that do nothing. Ours keeps the order of each
+ * conversation, finds repeats and keeps what is done; the peers are spared that.
+ */
+export const benchmark: Benchmark = {
+  title:
+    "20,000 events drained from PostgreSQL by one process, handlers that do nothing (--quick: 8,000)",
+  async prepare({ quick }): Promise<Stage> {
+    const count = quick ? 8_000 : 20_000;
+    const queues = await Queues.start();
+    const subject = (name: string, process: Child<QueueProcess>) => async (): Promise<Samples> => {
+      await process.call("fill", makeEvents(count, CONVERSATIONS));
+      await queues.settle();
+      const { ms, trips } = await process.call("drain", count);
+      return { [name]: perSecond(count, ms), [`${name} trips`]: trips / count };
+    };
+    return {
+      subjects: [
+        subject("ours", await queues.ours()),
+        subject("graphile", await queues.peer("graphile-worker")),
+        subject("boss", await queues.peer("pg-boss")),
+      ],
+      figures: [
+        { name: "graphile-worker, local queue", sample: "graphile", unit: "events/s" },
+        { name: "pg-boss", sample: "boss", unit: "events/s" },
+        { name: "the inbox", sample: "ours", unit: "events/s", against: "graphile" },
+        { name: "the inbox, once more", sample: "ours", unit: "events/s", against: "boss" },
+        { name: "graphile-worker, round trips", sample: "graphile trips", unit: "per event" },
+        { name: "pg-boss, round trips", sample: "boss trips", unit: "per event" },
+        { name: "the inbox, round trips", sample: "ours trips", unit: "per event" },
+      ],
+      close: () => queues.close(),
+    };
+  },
+};

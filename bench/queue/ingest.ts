@@ -1,0 +1,40 @@
+import type { Benchmark, Samples, Stage } from "../harness/benchmark.ts";
+import type { Child } from "../harness/child.ts";
+import { Queues } from "../support/postgres.ts";
+import { inBatches, makeEvents, type QueueProcess } from "../support/queue.ts";
+import { perSecond } from "../support/rate.ts";
+
+const BATCH = 50;
+const CONVERSATIONS = 4_000;
+
+/** Issue 7: deliveries of 50 events into the database, one after the other, each in one call. */
+export const benchmark: Benchmark = {
+  title: `20,000 events into PostgreSQL, ${BATCH} at a time, by one process (--quick: 5,000)`,
+  async prepare({ quick }): Promise<Stage> {
+    const count = quick ? 5_000 : 20_000;
+    const queues = await Queues.start();
+    const subject = (name: string, process: Child<QueueProcess>) => async (): Promise<Samples> => {
+      await queues.settle();
+      const batches = inBatches(makeEvents(count, CONVERSATIONS), BATCH);
+      const { ms, trips } = await process.call("ingest", batches);
+      await process.call("drain", count);
+      return { [name]: perSecond(count, ms), [`${name} trips`]: trips / batches.length };
+    };
+    return {
+      subjects: [
+        subject("ours", await queues.ours()),
+        subject("graphile", await queues.peer("graphile-worker")),
+        subject("boss", await queues.peer("pg-boss")),
+      ],
+      figures: [
+        { name: "graphile-worker, addJobs", sample: "graphile", unit: "events/s" },
+        { name: "pg-boss, insert", sample: "boss", unit: "events/s" },
+        { name: "the inbox", sample: "ours", unit: "events/s", against: "graphile" },
+        { name: "graphile-worker, round trips", sample: "graphile trips", unit: "per batch" },
+        { name: "pg-boss, round trips", sample: "boss trips", unit: "per batch" },
+        { name: "the inbox, round trips", sample: "ours trips", unit: "per batch" },
+      ],
+      close: () => queues.close(),
+    };
+  },
+};

@@ -1,0 +1,47 @@
+import pg from "pg";
+import { PostgresServer } from "../../test/support/postgres/server.ts";
+import { Child } from "../harness/child.ts";
+import type { QueueProcess } from "./queue.ts";
+
+/** A server, and the processes that have a queue in it, each in a schema of its own. */
+export class Queues {
+  readonly #server: PostgresServer;
+  readonly #processes: Child<QueueProcess>[] = [];
+
+  private constructor(server: PostgresServer) {
+    this.#server = server;
+  }
+
+  static async start(): Promise<Queues> {
+    return new Queues(await PostgresServer.start("18"));
+  }
+
+  async peer(name: "graphile-worker" | "pg-boss"): Promise<Child<QueueProcess>> {
+    const peer = new Child<QueueProcess>(`peers/${name}.mjs`);
+    this.#processes.push(peer);
+    await peer.call("open", { url: this.#server.url(), schema: `bench_${name.replace("-", "_")}` });
+    return peer;
+  }
+
+  async ours(schema = "bench_ours"): Promise<Child<QueueProcess>> {
+    const ours = new Child<QueueProcess>("processes/queue.ts");
+    this.#processes.push(ours);
+    await ours.call("open", { url: this.#server.url(), schema });
+    return ours;
+  }
+
+  /** What the database would do by itself at some time or other, before something is timed. */
+  async settle(): Promise<void> {
+    const client = new pg.Client(this.#server.url());
+    await client.connect();
+    await client.query("VACUUM ANALYZE");
+    await client.query("CHECKPOINT");
+    await client.end();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#processes.map((process) => process.call("close")));
+    await Promise.all(this.#processes.map((process) => process.stop()));
+    await this.#server.stop();
+  }
+}

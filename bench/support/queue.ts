@@ -1,0 +1,54 @@
+import type { Handlers } from "../harness/child.ts";
+
+/** What every process with a queue does, ours and the peers' alike: `bench/processes/queue.ts`, `bench/peers/`. */
+export interface QueueProcess extends Handlers {
+  /** Makes the tables where there are none. */
+  open(options: QueueOptions): Promise<void>;
+  /** Puts events in. Not timed. */
+  fill(events: readonly QueueEvent[]): Promise<void>;
+  /** Puts events in, a batch after the other, each in one call. */
+  ingest(batches: readonly (readonly QueueEvent[])[]): Promise<Measured>;
+  /**
+   * Works until nothing is left, with handlers that do nothing; from the first handler until the last
+   * outcome is in the database. `count` is how many events there are, where one process has them all.
+   */
+  drain(count: number): Promise<Measured>;
+  /** Leases so many lanes, `limit` at a time, and ends the events. Ours alone can. */
+  claim(lanes: number, limit: number): Promise<Measured>;
+  close(): Promise<void>;
+}
+
+export interface QueueOptions {
+  readonly url: string;
+  readonly schema: string;
+}
+
+/** What a bot gets: a message in a conversation. */
+export interface QueueEvent {
+  readonly id: string;
+  readonly conversation: string;
+}
+
+export interface Measured {
+  readonly ms: number;
+  /** Round trips to the database. */
+  readonly trips: number;
+}
+
+let made = 0;
+
+/** Events that were never there before, spread over so many conversations. */
+export function makeEvents(count: number, conversations: number): QueueEvent[] {
+  return Array.from({ length: count }, (_, nth) => {
+    made += 1;
+    return {
+      id: `evt_${String(made).padStart(12, "0")}`,
+      conversation: `c_${nth % conversations}`,
+    };
+  });
+}
+
+export function inBatches<T>(items: readonly T[], size: number): T[][] {
+  const starts = Array.from({ length: Math.ceil(items.length / size) }, (_, nth) => nth * size);
+  return starts.map((start) => items.slice(start, start + size));
+}
