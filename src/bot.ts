@@ -251,6 +251,7 @@ async function assemble(
     concurrency: config.concurrency,
     maxAttempts: config.maxAttempts,
     handlerTimeoutMs: options.handlerTimeoutMs ?? HANDLER_TIMEOUT_MS,
+    ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
     backoff: { baseMs: 1_000, maxMs: 300_000, factor: 2, ...options.retry },
     random: options.random ?? Math.random,
     retention: {
