@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 
 /** Ends the program when whoever started it is gone, however that came about; or by the signal that it is told. */
-const WITH_PARENT = '"$@" & child=$!; read how; kill -${how:-INT} $child; wait $child';
+const WITH_PARENT = `"$@" & child=$!; read how; kill -"\${how:-INT}" $child; wait $child`;
 
 /** A server that must not outlive the process that started it. What it says on standard error can be read. */
 export type Dependent = ChildProcessByStdio<Writable, null, Readable>;

@@ -1,0 +1,48 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { Random } from "../random.ts";
+import type { Ledger } from "./ledger.ts";
+import type { Behaviour } from "./texts.ts";
+
+/** So many answers are owed at most: more would only wait. */
+const MOST_OWED = 300;
+
+const PEOPLE = 60;
+
+/** Two answers with one text, pauses between and after the answers: all that makes it hard to be told apart. */
+const mixture: readonly Behaviour[] = [
+  ...(["answer", "answer", "answer", "answer", "answer", "answer"] as const),
+  ...(["twins", "twins", "slow", "linger"] as const),
+];
+
+/** People who write to the bots as fast as these answer. */
+export class Load {
+  readonly #ledger: Ledger;
+  readonly #random: Random;
+  #over = false;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(ledger: Ledger, random: Random) {
+    this.#ledger = ledger;
+    this.#random = random;
+  }
+
+  start(): void {
+    this.#writing = this.#write();
+  }
+
+  async stop(): Promise<void> {
+    this.#over = true;
+    await this.#writing;
+  }
+
+  async #write(): Promise<void> {
+    while (!this.#over) {
+      const owed = 2 * this.#ledger.written.length - this.#ledger.said;
+      for (let n = Math.min(3, MOST_OWED - owed); n > 0; n--) {
+        const from = `person${this.#random.below(PEOPLE)}`;
+        this.#ledger.write({ from, behaviour: this.#random.pick(mixture) });
+      }
+      await wait(10);
+    }
+  }
+}
