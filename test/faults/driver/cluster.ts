@@ -38,7 +38,7 @@ export class Cluster {
   readonly database: InboxDatabase;
   /** Broken promises that were seen on the way. */
   readonly violations: string[] = [];
-  /** Milliseconds from the start of each bot until it was ready. */
+  /** Milliseconds from the start of each bot that replaced another one until it was ready. */
   readonly readyMs: number[] = [];
   readonly #options: ClusterOptions;
   readonly #folder: string;
@@ -109,6 +109,11 @@ export class Cluster {
     return bot;
   }
 
+  /** Stops one of the bots, which must end well. */
+  async stop(bot: BotProcess): Promise<void> {
+    await stopBot(bot, this.violations);
+  }
+
   /** What the platform was told is kept must be in the database. To be called while that can be asked. */
   async checkAcknowledged(moment: string): Promise<void> {
     const fresh = this.ledger.takeAcknowledged();
@@ -169,6 +174,7 @@ export class Cluster {
     for (const bot of started) {
       if ((await bot.ready) === undefined) throw new Error(`a bot did not start:\n${bot.tail()}`);
     }
+    this.readyMs.length = 0;
     this.#balancer = await Balancer.start(
       join(this.#folder, "nginx"),
       await reservePort(),

@@ -4,7 +4,7 @@ import type { Ledger } from "./ledger.ts";
 import type { Behaviour } from "./texts.ts";
 
 /** So many answers are owed at most: more would only wait. */
-const MOST_OWED = 300;
+const MOST_OWED = 200;
 
 const PEOPLE = 60;
 
@@ -18,11 +18,14 @@ const mixture: readonly Behaviour[] = [
 export class Load {
   readonly #ledger: Ledger;
   readonly #random: Random;
+  readonly #pauseMs: number;
   #over = false;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(ledger: Ledger, random: Random) {
+  /** @param pauseMs between two messages, in milliseconds */
+  constructor(ledger: Ledger, random: Random, pauseMs: number) {
     this.#ledger = ledger;
+    this.#pauseMs = pauseMs;
     this.#random = random;
   }
 
@@ -38,11 +41,11 @@ export class Load {
   async #write(): Promise<void> {
     while (!this.#over) {
       const owed = 2 * this.#ledger.written.length - this.#ledger.said;
-      for (let n = Math.min(3, MOST_OWED - owed); n > 0; n--) {
+      if (owed < MOST_OWED) {
         const from = `person${this.#random.below(PEOPLE)}`;
         this.#ledger.write({ from, behaviour: this.#random.pick(mixture) });
       }
-      await wait(10);
+      await wait(this.#pauseMs);
     }
   }
 }
