@@ -11,7 +11,7 @@ const PATIENCE_MS = 30_000;
 const SCRIPT = fileURLToPath(new URL("../bot/main.ts", import.meta.url));
 
 /** The last lines of a bot that are kept for the post-mortem. */
-const TAIL = 20;
+const TAIL = 40;
 
 export interface Exit {
   readonly code: number | null;
