@@ -239,6 +239,9 @@ async function assemble(
   const laneOf = safeLane(options.lane ?? defaultLane, log);
   const client = makeClient(config, options, clock, log);
   const inbox = await openInbox(config, options, clock);
+  if (options.minFreeBytes !== undefined && !inbox.capabilities.guardsDisk) {
+    log.warn("minFreeBytes has no effect: the inbox is not on a disk of this machine");
+  }
   const dispatcher = new Dispatcher({
     inbox,
     clock,

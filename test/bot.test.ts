@@ -4,12 +4,25 @@ import { join } from "node:path";
 import express from "express";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { Bot } from "../src/index.ts";
+import type { ActResult, Platform } from "../src/platform/index.ts";
 import { sign } from "../src/signature/signature.ts";
+import { ManualClock } from "./platform/support/clock.ts";
 import { botOptions, runBot, runPlatform } from "./support/running-bot.ts";
 import { temporaryFolder } from "./support/temporary-folder.ts";
 
 const answersMessages = (bot: Bot) =>
   void bot.on("dm.message", (ctx) => ctx.reply(`Hi ${ctx.payload.from.name}`));
+
+/** A bot that reads the log and has no webhook. */
+async function runPollingBot(platform: Platform): Promise<Bot> {
+  const { webhookSecret: _none, ...options } = botOptions(platform);
+  const intervals = { pollIntervalMs: 50, auditIntervalMs: 50 };
+  const bot = new Bot({ ...options, ...intervals, delivery: "polling", logLevel: "silent" });
+  answersMessages(bot);
+  await bot.start({ standalone: false });
+  onTestFinished(() => bot.stop());
+  return bot;
+}
 
 describe("on a platform", () => {
   test("a message is delivered, handled and answered once", async () => {
@@ -67,21 +80,25 @@ describe("on a platform", () => {
 
   test("with DELIVERY=polling everything comes from the log, and there is no webhook", async () => {
     const platform = await runPlatform();
-    const { webhookSecret: _none, ...options } = botOptions(platform);
-    const bot = new Bot({
-      ...options,
-      delivery: "polling",
-      pollIntervalMs: 50,
-      logLevel: "silent",
-    });
-    answersMessages(bot);
-    await bot.start({ standalone: false });
-    onTestFinished(() => bot.stop());
+    const bot = await runPollingBot(platform);
     await platform.waitFor("api", ({ path }) => path === "/events");
     const { conversationId } = platform.control.act({ type: "dm.message", from: "ada" });
     await platform.waitFor("api", ({ created }) => created?.conversationId === conversationId);
     expect((await fetch(`${bot.url}/webhook`, { method: "POST" })).status).toBe(404);
     expect((await fetch(`${bot.url}/readyz`)).status).toBe(200);
+  });
+
+  test("by polling, an event is answered that comes into the log below newer ones", async () => {
+    const clock = new ManualClock();
+    const platform = await runPlatform({ clock });
+    platform.control.setFaults({ events: { mode: "late", lateMs: 60_000, times: 1 } });
+    const late = platform.control.act({ type: "dm.message", from: "ada" });
+    await runPollingBot(platform);
+    const answered = ({ conversationId }: ActResult) =>
+      platform.waitFor("api", ({ created }) => created?.conversationId === conversationId);
+    const { seq } = await answered(platform.control.act({ type: "dm.message", from: "ben" }));
+    clock.advance(60_000);
+    expect((await answered(late)).seq).toBeGreaterThan(seq);
   });
 
   test("with DELIVERY=webhook the log is never read", async () => {

@@ -8,7 +8,7 @@ export async function webhookOff(stage: Stage, bot: Process): Promise<void> {
   const audit = seconds(hurried.AUDIT_INTERVAL_MS);
   const poll = seconds(hurried.POLL_INTERVAL_MS);
   tell("a proxy in front of the bot begins to answer every delivery with 502");
-  await stage.control.setFaults({ webhook: { failNext: DISABLE_AFTER, status: 502 } });
+  await stage.control.setFaults({ webhook: { mode: "status", status: 502, times: DISABLE_AFTER } });
   const lost = await stage.write("ada", "does this arrive?");
   const failed = await failures(stage);
   const statuses = failed.map((status) => `[${status}]`).join(" ");

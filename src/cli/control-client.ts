@@ -4,7 +4,7 @@ import type {
   ControlComment,
   ControlMessage,
   DeliverInput,
-  DeliveryResult,
+  DeliverResult,
   FaultsChange,
   FaultsState,
   PlatformState,
@@ -12,19 +12,38 @@ import type {
   WebhookChange,
   WebhookView,
 } from "../platform/index.ts";
+import { ownCommand } from "./own-command.ts";
+import { PLATFORM_PORT } from "./platform/settings.ts";
 import { CommandError } from "./usage.ts";
+
+/** What `POST /control/v1/act` takes: the platform says which types and fields it knows. */
+export interface ActRequest extends Omit<ActInput, "type"> {
+  readonly type: string;
+  /** Username of the bot concerned. */
+  readonly to?: string | undefined;
+  /** What is in an event of a type of one's own. */
+  readonly payload?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** How long a platform has for an answer, in milliseconds. */
+const TIMEOUT_MS = 30_000;
 
 /** Calls `/control/v1` of a local platform in another process. Every method rejects with a `CommandError`. */
 export class ControlClient {
   readonly #platform: string;
+  readonly #timeoutMs: number;
 
-  /** @param platform its origin */
-  constructor(platform: string) {
+  /**
+   * @param platform its origin
+   * @param options.timeoutMs how long it has for an answer, waits that were asked for apart
+   */
+  constructor(platform: string, { timeoutMs = TIMEOUT_MS }: { timeoutMs?: number } = {}) {
     this.#platform = platform.replace(/\/+$/, "");
+    this.#timeoutMs = timeoutMs;
   }
 
-  act(input: ActInput): Promise<ActResult> {
-    return this.#request("POST", "/act", input);
+  act(input: ActRequest): Promise<ActResult> {
+    return this.#request("POST", "/act", { body: input });
   }
 
   state(): Promise<PlatformState> {
@@ -46,43 +65,49 @@ export class ControlClient {
   }
 
   saveWebhook(change: WebhookChange): Promise<WebhookView> {
-    return this.#request("PUT", "/webhook", change);
+    return this.#request("PUT", "/webhook", { body: change });
   }
 
   setFaults(change: FaultsChange): Promise<FaultsState> {
-    return this.#request("PUT", "/faults", change);
+    return this.#request("PUT", "/faults", { body: change });
   }
 
   /** Delivers these events now, whatever became of them before. */
-  async deliver(input: DeliverInput): Promise<readonly DeliveryResult[]> {
-    type Answer = { readonly deliveries: readonly DeliveryResult[] };
-    const { deliveries } = await this.#request<Answer>("POST", "/deliveries", input);
+  async deliver(input: DeliverInput): Promise<readonly DeliverResult[]> {
+    type Answer = { readonly deliveries: readonly DeliverResult[] };
+    // A hundred of them may take their ten seconds each.
+    const options = { body: input, waitMs: Number.POSITIVE_INFINITY };
+    const { deliveries } = await this.#request<Answer>("POST", "/deliveries", options);
     return deliveries;
   }
 
   /** What happened after an entry; waits up to `waitMs` milliseconds for something. */
   timeline(after: number, waitMs: number): Promise<TimelinePage> {
-    return this.#request("GET", `/timeline?after=${after}&waitMs=${Math.floor(waitMs)}`);
+    const wait = Math.ceil(waitMs);
+    const path = `/timeline?after=${after}&waitMs=${wait}`;
+    return this.#request("GET", path, { waitMs: wait });
   }
 
   /** Both ends are of one version, so an answer has the shape that the platform's own types say. */
-  async #request<T>(method: string, path: string, body?: object): Promise<T> {
+  async #request<T>(
+    method: string,
+    path: string,
+    { body, waitMs = 0 }: { readonly body?: object; readonly waitMs?: number } = {},
+  ): Promise<T> {
     const url = `${this.#platform}/control/v1${path}`;
     const init = body === undefined ? {} : { body: JSON.stringify(body) };
     const headers = { "content-type": "application/json" };
+    const timeoutMs = this.#timeoutMs + waitMs;
+    const signal = Number.isFinite(timeoutMs) ? { signal: AbortSignal.timeout(timeoutMs) } : {};
     let response: Response;
     try {
-      response = await fetch(url, { method, headers, ...init });
-    } catch {
-      throw new CommandError(
-        `Nothing listens on ${this.#platform}. Is the local platform running? npm run dev, or service-bot platform`,
-      );
+      response = await fetch(url, { method, headers, ...init, ...signal });
+    } catch (error) {
+      throw unreachable(this.#platform, error);
     }
     const answer = await response.json().catch(() => undefined);
     if (response.ok && answer !== undefined) return answer as T;
-    throw new CommandError(
-      complaint(answer) ?? `${url} answered ${response.status}: no local platform?`,
-    );
+    throw refused(answer) ?? noPlatform(this.#platform, `answers ${response.status}`);
   }
 }
 
@@ -92,7 +117,27 @@ export interface TimelinePage {
   readonly last: number;
 }
 
-function complaint(answer: unknown): string | undefined {
-  const { error }: { error?: { message?: string } } = Object(answer);
-  return error?.message;
+function unreachable(platform: string, error: unknown): CommandError {
+  if (error instanceof DOMException) return noPlatform(platform, "does not answer");
+  const url = new URL(platform);
+  const port = Number(url.port) === PLATFORM_PORT ? "" : ` --port ${url.port || "80"}`;
+  return new CommandError(
+    `No local platform at ${platform}. Start one with ${ownCommand()} platform${port}, or npm run dev in a bot's folder; --platform URL says where another one is.`,
+    { code: "UNREACHABLE" },
+  );
+}
+
+function noPlatform(platform: string, what: string): CommandError {
+  return new CommandError(
+    `${platform} ${what}, so it is no local platform, or one of another version. --platform URL says where the right one is.`,
+    { code: "UNREACHABLE" },
+  );
+}
+
+/** What the platform says in its words; undefined for an answer that is not one of its own. */
+function refused(answer: unknown): CommandError | undefined {
+  const { error }: { error?: unknown } = Object(answer);
+  const { code, message }: { code?: unknown; message?: unknown } = Object(error);
+  if (typeof message !== "string") return undefined;
+  return new CommandError(message, { code: typeof code === "string" ? code : undefined });
 }

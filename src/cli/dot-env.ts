@@ -19,7 +19,10 @@ export function localWebhookUrl(): string {
   return `http://${name}:${variable("PORT") ?? "3000"}${variable("WEBHOOK_PATH") ?? "/webhook"}`;
 }
 
-/** True for an origin on this machine. */
-export function isLoopback(origin: string): boolean {
-  return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(origin).hostname);
+/** `SERVICE_BASE_URL` where it is an address on this machine. */
+export function localBaseUrl(): URL | undefined {
+  const base = variable("SERVICE_BASE_URL");
+  if (base === undefined || !URL.canParse(base)) return undefined;
+  const url = new URL(base);
+  return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname) ? url : undefined;
 }

@@ -2,8 +2,8 @@ import { messageOf, ServiceBotError } from "../errors.ts";
 import { dev } from "./dev/dev.ts";
 import { doctor } from "./doctor.ts";
 import { inbox } from "./inbox/inbox.ts";
-import { platform } from "./platform.ts";
-import { trigger } from "./trigger.ts";
+import { platform } from "./platform/platform.ts";
+import { trigger } from "./trigger/trigger.ts";
 import { type Command, CommandError, UsageError } from "./usage.ts";
 import { version } from "./version.ts";
 
@@ -20,7 +20,8 @@ export async function run(args: readonly string[]): Promise<number> {
     return complain(2, `"${name}" is not a command of service-bot.\n\n${help()}`);
   }
   if (rest.includes("--help") || rest.includes("-h")) {
-    return print(`${command.summary}\n\nUsage: service-bot ${command.usage}`);
+    const { summary, usage, details } = command;
+    return print([summary, `Usage: service-bot ${usage}`, details].filter(Boolean).join("\n\n"));
   }
   try {
     return await command.run(rest);
@@ -28,7 +29,7 @@ export async function run(args: readonly string[]): Promise<number> {
     if (error instanceof UsageError) {
       return complain(2, `${error.message}\nUsage: service-bot ${command.usage}`);
     }
-    if (error instanceof CommandError) return complain(1, error.message);
+    if (error instanceof CommandError) return complain(error.exitCode, error.message);
     if (error instanceof ServiceBotError) {
       return complain(error.code === "CONFIG_INVALID" ? 2 : 1, error.message);
     }

@@ -5,9 +5,24 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** What a command cannot do for now, told without a stack: exit code 1. */
+export interface CommandErrorOptions {
+  /** For programs: `error.code` of what `--json` prints. */
+  readonly code?: string | undefined;
+  /** 2 where another configuration is the remedy. Default 1. */
+  readonly exitCode?: 1 | 2;
+}
+
+/** What a command cannot do for now, told without a stack. */
 export class CommandError extends Error {
   override readonly name = "CommandError";
+  readonly code: string | undefined;
+  readonly exitCode: 1 | 2;
+
+  constructor(message: string, { code, exitCode = 1 }: CommandErrorOptions = {}) {
+    super(message);
+    this.code = code;
+    this.exitCode = exitCode;
+  }
 }
 
 /** A command of `service-bot`. */
@@ -16,12 +31,14 @@ export interface Command {
   readonly summary: string;
   /** How it is called, with every flag. */
   readonly usage: string;
+  /** What `--help` tells after that. */
+  readonly details?: string;
   /** Resolves to the exit code. */
   run(args: readonly string[]): Promise<number>;
 }
 
 export interface Arguments {
-  readonly flags: Readonly<Record<string, string | boolean | undefined>>;
+  readonly flags: Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
   readonly words: readonly string[];
 }
 
@@ -69,4 +86,10 @@ export function wholeNumber(
 export function textFlag({ flags }: Arguments, name: string): string | undefined {
   const value = flags[name];
   return typeof value === "string" ? value : undefined;
+}
+
+/** What a flag was given that can be repeated. */
+export function textFlags({ flags }: Arguments, name: string): readonly string[] {
+  const value = flags[name];
+  return Array.isArray(value) ? value : [];
 }

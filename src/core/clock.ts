@@ -12,7 +12,7 @@ export interface TimerOptions {
 }
 
 /** The longest delay that Node's timers take; longer ones would fire at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+export const LONGEST_TIMER_MS: number = 2 ** 31 - 1;
 
 /** The clock of this machine. */
 export const systemClock: Clock = {

@@ -1,6 +1,12 @@
 import { ServiceBotError } from "../errors.ts";
 import type { InboxPage } from "./admin.ts";
-import type { EventState, EventSummary } from "./records.ts";
+import type {
+  AttemptRecord,
+  EventDetails,
+  EventState,
+  EventSummary,
+  StepRecord,
+} from "./records.ts";
 
 /** An event as the stores keep it, with what makes a summary of it. */
 export interface EventRow {
@@ -19,10 +25,37 @@ export interface EventRow {
   readonly reason: string | null;
 }
 
+export interface WholeRow extends EventRow {
+  readonly body: string | null;
+}
+
+export interface StepRow extends Omit<StepRecord, "result" | "ref"> {
+  readonly result: string | null;
+  readonly ref: string | null;
+}
+
+export interface AttemptRow {
+  readonly number: number;
+  readonly outcome: AttemptRecord["outcome"];
+  readonly error: string | null;
+  readonly ended_at: number;
+}
+
 /** An event in a list that is sorted by `at`. */
 export interface PageRow extends EventRow {
   readonly at: number;
 }
+
+/** What each list holds and the time that it is sorted by, so that an index serves it. */
+export const lists: Readonly<
+  Record<EventState | "all", { readonly where: string; readonly at: string }>
+> = {
+  pending: { where: "event.state = 'pending'", at: "event.received_at" },
+  done: { where: "event.state <> 'pending' AND event.state = 'done'", at: "event.done_at" },
+  dead: { where: "event.state = 'dead'", at: "event.done_at" },
+  discarded: { where: "event.state = 'discarded'", at: "event.done_at" },
+  all: { where: "TRUE", at: "event.seq" },
+};
 
 /** A place in a list: what comes after it is smaller. */
 interface Place {
@@ -62,7 +95,7 @@ export function toPage(rows: readonly PageRow[], size: number): InboxPage {
   return { events: rows.slice(0, size).map(toSummary), next };
 }
 
-export function toSummary(row: EventRow): EventSummary {
+function toSummary(row: EventRow): EventSummary {
   const { id, type, lane, state, source, attempts } = row;
   return {
     id,
@@ -77,4 +110,25 @@ export function toSummary(row: EventRow): EventSummary {
     error: row.error ?? undefined,
     discardReason: row.reason ?? undefined,
   };
+}
+
+export function toDetails(
+  row: WholeRow,
+  history: readonly AttemptRecord[],
+  steps: readonly StepRow[],
+): EventDetails {
+  return {
+    ...toSummary(row),
+    body: row.body ?? undefined,
+    history,
+    steps: steps.map((step) => ({
+      ...step,
+      result: step.result ?? undefined,
+      ref: step.ref ?? undefined,
+    })),
+  };
+}
+
+export function toAttempt({ number, outcome, error, ended_at }: AttemptRow): AttemptRecord {
+  return { number, outcome, error: error ?? undefined, endedAt: ended_at };
 }

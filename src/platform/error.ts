@@ -22,6 +22,8 @@ export type PlatformErrorCode =
   | "FORBIDDEN"
   | "METHOD_NOT_ALLOWED"
   | "WEBHOOK_OFF"
+  | "SNAPSHOTS_FULL"
+  | "STATE_REPLACED"
   | "UNSUPPORTED_MEDIA_TYPE"
   | "RATE_LIMITED"
   | "INJECTED_FAULT"

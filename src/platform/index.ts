@@ -1,9 +1,11 @@
 export type { ActInput, ActResult } from "./acts/input.ts";
+export type { ClockChange, ClockControl, ClockView } from "./clock/clock-control.ts";
 export type { Control } from "./control/control.ts";
-export type { DeliverInput } from "./control/deliveries.ts";
+export type { DeliverInput, DeliverResult } from "./control/deliveries.ts";
 export type {
   ControlComment,
   ControlMessage,
+  DeliveriesInput,
   FaultsChange,
   FaultsState,
   IssuedToken,
@@ -14,11 +16,15 @@ export type {
 export type { BlockInput, GroupInput, GroupResult } from "./control/world.ts";
 export { PlatformError, type PlatformErrorCode } from "./error.ts";
 export type { ApiFault, ApiFaultInput, ApiFaultState } from "./faults/api-faults.ts";
-export type { WebhookFault, WebhookFaultInput } from "./faults/webhook-faults.ts";
+export type { EventFault, EventFaultInput, EventFaultState } from "./faults/event-faults.ts";
+export type { DeliveryFault, WebhookFault } from "./faults/webhook-fault.ts";
+export type { WebhookFaultInput } from "./faults/webhook-faults.ts";
+export type { Page } from "./http/query.ts";
 export type { LimitsView, LimitView } from "./limits/limits.ts";
 export type { LimitName, LimitSettings } from "./limits/settings.ts";
 export type { PlatformOptions } from "./options.ts";
 export { type Platform, startPlatform } from "./platform.ts";
+export type { Snapshots, SnapshotView } from "./state/snapshots.ts";
 export type { Block } from "./store/blocks.ts";
 export type { Scope } from "./store/tokens.ts";
 export type { EntryOf, WaitOptions } from "./timeline/await.ts";
@@ -28,10 +34,17 @@ export type {
   DeliveryEntry,
   EventEntry,
   FaultEntry,
+  StateEntry,
   TimelineEntry,
   TimelineRecord,
   WebhookEntry,
 } from "./timeline/entries.ts";
 export type { TimelineListener } from "./timeline/timeline.ts";
+export type {
+  DeliveryRecord,
+  DeliverySummary,
+  RecordedRequest,
+  RecordedResponse,
+} from "./webhooks/record.ts";
 export type { DeliveryResult } from "./webhooks/sender.ts";
 export type { WebhookChange, WebhookView } from "./webhooks/webhook.ts";

@@ -2,7 +2,7 @@ import type { Random } from "../core/backoff.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
 import { createLogger, type Logger } from "../core/logger.ts";
 import { ConfigError } from "../errors.ts";
-import { type LimitSettings, limitProblems, NO_LIMITS } from "./limits/settings.ts";
+import { type LimitSettings, limitProblems } from "./limits/settings.ts";
 import { API_KEY, WEBHOOK_SECRET } from "./secrets.ts";
 import { MEMORY } from "./store/database.ts";
 
@@ -23,8 +23,12 @@ export interface PlatformOptions {
   readonly disableAfter?: number | undefined;
   /** How long a delivery may take, in ms, from 1 up. Default 10,000; not documented. */
   readonly deliveryTimeoutMs?: number | undefined;
-  /** The rate limit and the daily quotas of an app: 0 to 1,000,000, or null for none. Default: none. */
+  /**
+   * The rate limit and the daily quotas of an app: 0 to 1,000,000, or null for none. Default: those of the state
+   * file, else none.
+   */
   readonly limits?: Partial<LimitSettings> | undefined;
+  /** What the platform's own clock goes by, which the control API moves. Default: the machine's time. */
   readonly clock?: Clock | undefined;
   /** Chooses the requests that faults with a rate touch. Default `Math.random`. */
   readonly random?: Random | undefined;
@@ -42,7 +46,7 @@ export interface Settings {
   readonly retryIntervalMs: number;
   readonly disableAfter: number;
   readonly deliveryTimeoutMs: number;
-  readonly limits: LimitSettings;
+  readonly limits: Partial<LimitSettings>;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -59,7 +63,7 @@ export function settings(options: PlatformOptions): Settings {
     retryIntervalMs: options.retryIntervalMs ?? 30_000,
     disableAfter: options.disableAfter ?? 10,
     deliveryTimeoutMs: options.deliveryTimeoutMs ?? 10_000,
-    limits: { ...NO_LIMITS, ...options.limits },
+    limits: { ...options.limits },
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,
     logger: options.logger ?? silentLogger(),

@@ -1,15 +1,20 @@
 import type { Express } from "express";
+import { requireNode } from "../core/node-version.ts";
 import { Acts } from "./acts/acts.ts";
 import { apiRouter } from "./api/router.ts";
 import { type Origin, Views } from "./api/views.ts";
+import { PlatformClock } from "./clock/platform-clock.ts";
 import { Control } from "./control/control.ts";
 import { ForcedDeliveries } from "./control/deliveries.ts";
 import { controlRouter } from "./control/router.ts";
 import { ApiFaults } from "./faults/api-faults.ts";
+import { EventFaults } from "./faults/event-faults.ts";
 import { WebhookFaults } from "./faults/webhook-faults.ts";
 import { createApp, type Listening, listen } from "./http/server.ts";
 import { Limits } from "./limits/limits.ts";
 import { type PlatformOptions, type Settings, settings } from "./options.ts";
+import { assembleState } from "./state/assemble.ts";
+import { openDatabase } from "./store/database.ts";
 import { seed } from "./store/seed.ts";
 import { Store } from "./store/store.ts";
 import { awaitEntry, type EntryOf, type WaitOptions } from "./timeline/await.ts";
@@ -18,8 +23,10 @@ import { Timeline, type TimelineListener } from "./timeline/timeline.ts";
 import { Cleaner } from "./uploads/cleaner.ts";
 import { type Download, downloadWith } from "./uploads/download.ts";
 import { mediaRouter } from "./uploads/media.ts";
+import { type MakeThumbnail, thumbnailsWith } from "./uploads/thumbnail.ts";
 import { Uploads } from "./uploads/uploads.ts";
 import { Deliverer } from "./webhooks/deliverer.ts";
+import { DeliveryRecords } from "./webhooks/records.ts";
 import { Sender } from "./webhooks/sender.ts";
 import { Webhook } from "./webhooks/webhook.ts";
 
@@ -28,6 +35,7 @@ interface Parts {
   readonly timeline: Timeline;
   readonly sender: Sender;
   readonly deliverer: Deliverer;
+  readonly eventFaults: EventFaults;
   readonly cleaner: Cleaner;
   readonly origin: Origin;
   readonly control: Control;
@@ -40,6 +48,7 @@ interface Parts {
  */
 export interface Replaced {
   readonly download?: Download;
+  readonly makeThumbnail?: MakeThumbnail;
 }
 
 /**
@@ -47,14 +56,15 @@ export interface Replaced {
  * `/control/v1`. Several can run in one process, each with its own port and state.
  *
  * @throws {ConfigError} an option or the state file cannot be used
- * @throws {ServiceBotError} ADDRESS_IN_USE
+ * @throws {ServiceBotError} ADDRESS_IN_USE, NODE_TOO_OLD
  */
 export async function startPlatform(
   options: PlatformOptions = {},
   replaced: Replaced = {},
 ): Promise<Platform> {
+  requireNode();
   const chosen = settings(options);
-  const store = new Store(chosen.stateFile);
+  const store = new Store(openDatabase(chosen.stateFile));
   try {
     const { apiKey, webhookSecret, clock } = chosen;
     seed(store, { apiKey, webhookSecret, now: clock.now() });
@@ -62,7 +72,8 @@ export async function startPlatform(
     const listening = await listen(parts.app, chosen.host, chosen.port);
     chosen.logger.info({ url: listening.url }, "local platform listening");
     parts.origin.url = listening.url;
-    // What an earlier run still owed, and what it would have removed by now.
+    // What an earlier run had committed late, what it still owed, and what it would have removed by now.
+    parts.eventFaults.wake();
     parts.deliverer.wake();
     parts.cleaner.wake();
     return new Platform(parts, listening);
@@ -74,27 +85,45 @@ export async function startPlatform(
 
 /** The only place where the concrete parts meet. */
 function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
-  const { clock, random, logger, disableAfter, retryIntervalMs, deliveryTimeoutMs } = chosen;
+  const { random, logger, disableAfter, retryIntervalMs, deliveryTimeoutMs } = chosen;
+  const clock = new PlatformClock(chosen.clock);
   const timeline = new Timeline(clock);
-  const webhookFaults = new WebhookFaults(timeline);
+  const webhookFaults = new WebhookFaults(timeline, random);
   const apiFaults = new ApiFaults(timeline, random);
   const sender = new Sender(clock, deliveryTimeoutMs);
+  const records = new DeliveryRecords(timeline);
   const webhook = new Webhook({ store, timeline, logger, disableAfter });
   const deliverer = new Deliverer({
-    ...{ store, webhook, sender, timeline, clock, logger, retryIntervalMs },
+    ...{ store, webhook, sender, records, clock, random, logger, retryIntervalMs },
     faults: webhookFaults,
   });
-  const acts = new Acts({ store, clock, timeline, onEvents: () => deliverer.wake() });
-  const forced = new ForcedDeliveries({ store, webhook, sender, timeline });
+  const deliver = () => deliverer.wake();
+  const eventFaults = new EventFaults({ store, timeline, clock, random, onEvents: deliver });
+  const onEvents = () => {
+    eventFaults.wake();
+    deliver();
+  };
+  const acts = new Acts({ store, clock, timeline, eventFaults, onEvents });
+  const forced = new ForcedDeliveries({ store, webhook, sender, records, timeline });
   const origin: Origin = { url: "" };
   const views = new Views(store.images, origin);
-  const limits = new Limits({ usage: store.usage, clock, settings: chosen.limits });
+  const limits = new Limits({ usage: store.usage, clock });
   const cleaner = new Cleaner(store.images, clock);
-  const { download = downloadWith({ clock }) } = replaced;
-  const uploads = new Uploads({ store, clock, limits, views, cleaner, download });
+  const { download = downloadWith({ clock: clock.real }), makeThumbnail = thumbnailsWith() } =
+    replaced;
+  const uploads = new Uploads({
+    ...{ store, clock, limits, views, cleaner },
+    ...{ download, makeThumbnail },
+  });
+  const state = assembleState({
+    ...{ store, clock, timeline, limits, uploads, sender, given: chosen.limits },
+    faults: [webhookFaults, apiFaults, eventFaults],
+    deliveries: deliverer,
+    timers: [eventFaults, cleaner],
+  });
   const control = new Control({
-    ...{ store, acts, webhook, deliverer, forced, webhookFaults, apiFaults, timeline },
-    ...{ clock, views, limits, uploads },
+    ...{ store, acts, webhook, deliverer, forced, webhookFaults, apiFaults, eventFaults },
+    ...{ records, timeline, clock, views, limits, uploads, ...state },
   });
   const routers = {
     "/api/v1": apiRouter({
@@ -109,6 +138,7 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
     timeline,
     sender,
     deliverer,
+    eventFaults,
     cleaner,
     origin,
     control,
@@ -120,8 +150,6 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
 export class Platform {
   /** Origin, without `/api/v1`: a bot's SERVICE_BASE_URL. */
   readonly url: string;
-  /** The standard bearer token, with every scope. */
-  readonly apiKey: string;
   /** What `/control/v1` offers, in process: acts of people, the webhook's configuration, faults. */
   readonly control: Control;
   readonly #parts: Parts;
@@ -132,8 +160,12 @@ export class Platform {
     this.#parts = parts;
     this.#listening = listening;
     this.url = listening.url;
-    this.apiKey = parts.store.tokens.standard() ?? "";
     this.control = parts.control;
+  }
+
+  /** The standard bearer token, with every scope. Readable while the platform runs. */
+  get apiKey(): string {
+    return this.#parts.store.tokens.standard() ?? "";
   }
 
   /** The secret that signs deliveries now. Readable while the platform runs. */
@@ -165,12 +197,13 @@ export class Platform {
   }
 
   async #stop(): Promise<void> {
-    const { timeline, sender, deliverer, cleaner, store } = this.#parts;
+    const { timeline, sender, deliverer, eventFaults, cleaner, store } = this.#parts;
     timeline.end();
     const closed = this.#listening.close();
     sender.close();
     await deliverer.stop();
     await closed;
+    eventFaults.stop();
     cleaner.stop();
     store.close();
   }

@@ -73,7 +73,7 @@ describe("the keys", () => {
     await press("r", options);
     await platform.waitFor("delivery", ({ forced, status }) => forced && status === 200);
     await press("f", options);
-    expect(platform.control.faults.webhook.failNext).toBe(1);
+    expect(platform.control.faults.webhook).toMatchObject({ mode: "status", times: 1 });
     await press("w", options);
     expect(platform.control.webhook.enabled).toBe(false);
     await press("w", options);
@@ -89,9 +89,19 @@ test("the timeline shows what people do, deliveries and what the bot says, and l
   const at = "2026-01-01T10:20:30.000Z";
   const lines = [
     { kind: "event", id: "evt_1", type: "dm.message", from: "ada", text: 'say "hi"' },
-    { kind: "delivery", eventIds: ["evt_1"], status: 200, ms: 9, attempt: 1, forced: false },
+    { kind: "event", id: "evt_2", type: "like", from: "ben", lateMs: 500 },
     {
       kind: "delivery",
+      id: "dlv_1",
+      eventIds: ["evt_1"],
+      status: 200,
+      ms: 9,
+      attempt: 1,
+      forced: false,
+    },
+    {
+      kind: "delivery",
+      id: "dlv_2",
       eventIds: ["a", "b"],
       status: null,
       ms: 1,
@@ -107,6 +117,7 @@ test("the timeline shows what people do, deliveries and what the bot says, and l
   const shown = lines.map((entry) => timelineLine({ ...entry, at, seq: 1 })?.slice(9));
   expect(shown).toEqual([
     '--> dm.message evt_1 @ada "say \\"hi\\""',
+    "--> like evt_2 @ben  late by 500 ms",
     "<-- [200] 9 ms  attempt 1",
     "<-- [no answer] 1 ms  attempt 2  2 events  refused",
     'api POST /dm/c/messages [201] 6 ms "hi"',

@@ -1,67 +1,234 @@
-import { describe, expect, test } from "vitest";
-import { runBot, runPlatform } from "../support/running-bot.ts";
-import { serviceBotEnds } from "./cli.ts";
+import { createServer } from "node:http";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { Bot } from "../../src/index.ts";
+import type { Platform } from "../../src/platform/index.ts";
+import { listenUntilEnd } from "../support/listen.ts";
+import { logSink } from "../support/log.ts";
+import { botOptions, runBot, runPlatform } from "../support/running-bot.ts";
+import { serviceBot, serviceBotEnds } from "./cli.ts";
+
+/** Runs `service-bot trigger` to its end. */
+function trigger(
+  { url }: Pick<Platform, "url">,
+  ...args: readonly string[]
+): ReturnType<typeof serviceBotEnds> {
+  return serviceBotEnds(["trigger", ...args, "--platform", url]);
+}
+
+/** A platform on which everything is answered by one that is none: it keeps the bodies of acts. */
+async function runRecorder(): Promise<{ readonly url: string; readonly bodies: unknown[] }> {
+  const bodies: unknown[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    if (chunks.length > 0) bodies.push(JSON.parse(Buffer.concat(chunks).toString()));
+    response.end(JSON.stringify({ events: [], postId: "p_7", timelineSeq: 0 }));
+  });
+  return { url: (await listenUntilEnd(server)).url, bodies };
+}
 
 describe("service-bot trigger", () => {
   test("makes the event happen and prints its id", async () => {
     const platform = await runPlatform();
-    const { code, out } = await serviceBotEnds([
-      "trigger",
-      "follow",
-      "--from",
-      "ben",
-      "--platform",
-      platform.url,
-    ]);
+    const { code, out } = await trigger(platform, "follow", "--from", "ben");
     expect(code).toBe(0);
     const [event] = platform.control.events();
     expect(event).toMatchObject({ type: "follow", payload: { actor: { username: "ben" } } });
     expect(out).toBe(`follow ${event?.id}`);
   });
 
-  test("--wait prints the bot's answer", async () => {
+  test.each(["dm.message", "mention", "comment", "reply", "like", "repost", "quote"])(
+    "makes a %s happen",
+    async (type) => {
+      const platform = await runPlatform();
+      const { code, out } = await trigger(platform, type);
+      expect({ code, out }).toEqual({ code: 0, out: `${type} evt_000000000001` });
+    },
+  );
+
+  test("attaches images", async () => {
+    const platform = await runPlatform();
+    const { out } = await trigger(platform, "dm.message", "--text", "", "--image", "2", "--json");
+    const { conversationId } = JSON.parse(out);
+    const [message] = platform.control.messages(conversationId);
+    expect(message?.text).toBe("");
+    expect(message?.images).toHaveLength(2);
+  });
+
+  test("hands the platform every detail of the act", async () => {
+    const recorder = await runRecorder();
+    const words = ["--from", "helper", "--to", "bot", "--text", "hi", "--image", "1"];
+    const places = ["--conversation", "c_1", "--post", "p_1", "--comment", "cm_1", "--count", "2"];
+    await trigger(recorder, "mention", ...words, ...places);
+    await trigger(recorder, "poll.closed", "--payload", '{"pollId":"x"}');
+    expect(recorder.bodies).toEqual([
+      {
+        ...{ type: "mention", from: "helper", to: "bot", text: "hi", images: 1 },
+        ...{ conversationId: "c_1", postId: "p_1", commentId: "cm_1", count: 2 },
+      },
+      { type: "poll.closed", from: "ada", payload: { pollId: "x" } },
+    ]);
+  });
+
+  test("says so when no bot is concerned, and does not wait for one", async () => {
+    const recorder = await runRecorder();
+    const { code, out } = await trigger(recorder, "post", "--text", "good morning");
+    expect({ code, out }).toEqual({ code: 0, out: "post p_7, no event: no bot is concerned" });
+    const inVain = await trigger(recorder, "post", "--wait", "--json");
+    expect({ code: inVain.code, ...JSON.parse(inVain.out) }).toMatchObject({
+      ...{ code: 1, postId: "p_7", outcome: "none" },
+      error: { code: "NO_EVENT" },
+    });
+  });
+});
+
+describe("--wait", () => {
+  test("prints the bot's answer", async () => {
     const platform = await runPlatform();
     await runBot(platform, (bot) => void bot.on("mention", (ctx) => ctx.reply("at your service")));
-    const args = ["trigger", "mention", "--text", "@bot hi", "--wait", "--platform", platform.url];
-    const { code, out } = await serviceBotEnds(args);
+    const { code, out } = await trigger(platform, "mention", "--text", "@bot hi", "--wait");
     expect(code).toBe(0);
     expect(out).toContain("bot: at your service");
   });
 
-  test("--wait is content with a delivery where bots rarely write anything", async () => {
+  test("takes the answer of a bot that polls", async () => {
+    const platform = await runPlatform();
+    await runPollingBot(platform);
+    const { code, out } = await trigger(platform, "dm.message", "--wait", "--json");
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ outcome: "answered", answer: { text: "polled" } });
+  });
+
+  test("waits for as many answers as there are events", async () => {
+    const platform = await runPlatform();
+    await runBot(platform, (bot) => void bot.on("dm.message", (ctx) => ctx.reply("yes")));
+    const { code, out } = await trigger(platform, "dm.message", "--count", "3", "--wait", "--json");
+    expect(code).toBe(0);
+    expect(JSON.parse(out).answers).toMatchObject([
+      { text: "yes" },
+      { text: "yes" },
+      { text: "yes" },
+    ]);
+  });
+
+  test("is content with a delivery where bots rarely write anything", async () => {
     const platform = await runPlatform();
     await runBot(platform, (bot) => void bot.on("like", () => undefined));
-    const args = ["trigger", "like", "--wait", "--platform", platform.url];
-    const { code, out } = await serviceBotEnds(args);
+    const { code, out } = await trigger(platform, "like", "--wait");
     expect(code).toBe(0);
     expect(out).toContain("delivered; the bot wrote nothing");
   });
 
-  test("--json prints one object with the events, and the answer with --wait", async () => {
+  test("is content there with a bot that has polled the event", async () => {
+    const platform = await runPlatform();
+    await runPollingBot(platform);
+    const { code, out } = await trigger(platform, "follow", "--wait", "--json");
+    expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 0, outcome: "delivered" });
+  });
+
+  test("takes no answer to somebody else for one, and ends with 1 without its own", async () => {
+    const platform = await runPlatform();
+    await runBot(platform, (bot) => {
+      bot.on("dm.message", async (ctx) => {
+        if (ctx.payload.from.username === "ben") await ctx.reply("hello Ben");
+      });
+    });
+    const flags = ["--wait", "--json", "--platform", platform.url];
+    const ada = ["trigger", "dm.message", "--from", "ada", "--timeout", "3", ...flags];
+    const waiting = serviceBot(ada);
+    await platform.waitFor("event", ({ from }) => from === "ada");
+    const ben = await serviceBotEnds(["trigger", "dm.message", "--from", "ben", ...flags]);
+    expect(JSON.parse(ben.out)).toMatchObject({ answer: { text: "hello Ben" } });
+    expect((await waiting.exited).code).toBe(1);
+    expect(JSON.parse(waiting.stdout.join("\n"))).toMatchObject({
+      events: [{ type: "dm.message" }],
+      outcome: "delivered",
+      answers: [],
+      error: { code: "NO_ANSWER", message: expect.stringContaining("3 s") },
+    });
+  });
+
+  test("gives each of several that run at once in one conversation its own answer", async () => {
+    const platform = await runPlatform();
+    await runBot(platform, (bot) => {
+      bot.on("dm.message", (ctx) => ctx.reply(`you said ${ctx.payload.excerpt}`));
+    });
+    const words = ["one", "two", "three"];
+    const ends = await Promise.all(
+      words.map((text) => trigger(platform, "dm.message", "--text", text, "--wait", "--json")),
+    );
+    const said = ends.map(({ out }) => JSON.parse(out).answer.text);
+    expect(said).toEqual(words.map((text) => `you said ${text}`));
+  });
+
+  test("ends with 1 and says where to look when no bot takes the event", async () => {
+    const platform = await runPlatform();
+    const { code, out, err } = await trigger(platform, "like", "--wait", "--timeout", "1");
+    expect({ code, out }).toEqual({ code: 1, out: "like evt_000000000001" });
+    expect(err).toMatch(/^The bot has not taken the event within 1 s\. Is it running/);
+  });
+});
+
+describe("--json", () => {
+  test("prints one object with the events, and the answer with --wait", async () => {
     const platform = await runPlatform();
     await runBot(platform, (bot) => void bot.on("dm.message", (ctx) => ctx.reply("yes")));
     const args = ["trigger", "dm.message", "--text", "hi", "--wait", "--json"];
     const { out } = await serviceBotEnds(args, { env: { SERVICE_BASE_URL: platform.url } });
     expect(JSON.parse(out)).toMatchObject({
       events: [{ type: "dm.message", payload: { excerpt: "hi" } }],
+      outcome: "answered",
       answer: { text: "yes" },
+      answers: [{ text: "yes" }],
     });
   });
 
-  test("says what the platform refused", async () => {
+  test("prints what the platform refused, with its code", async () => {
     const platform = await runPlatform();
-    const args = ["trigger", "follow", "--text", "hi", "--platform", platform.url];
-    const { code, err } = await serviceBotEnds(args);
-    expect(code).toBe(1);
-    expect(err).toContain("text");
+    const { code, out } = await trigger(platform, "comment", "--post", "p_99", "--json");
+    expect({ code, ...JSON.parse(out) }).toEqual({
+      code: 1,
+      error: { code: "NOT_FOUND", message: expect.stringContaining("p_99") },
+    });
   });
 
-  test("without a platform it says what to start", async () => {
-    const platform = await runPlatform();
-    const { url } = platform;
-    await platform.stop();
-    const { code, err } = await serviceBotEnds(["trigger", "follow", "--platform", url]);
-    expect(code).toBe(1);
-    expect(err).toContain("npm run dev");
+  test("prints wrong usage as well", async () => {
+    const { code, out, err } = await serviceBotEnds(["trigger", "follow", "--fast", "--json"]);
+    expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 2, error: { code: "USAGE" } });
+    expect(err).toContain("--fast");
   });
 });
+
+describe("without a platform", () => {
+  test("it says how to start one", async () => {
+    const platform = await runPlatform();
+    await platform.stop();
+    const { code, out, err } = await trigger(platform, "follow", "--json");
+    expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 1, error: { code: "UNREACHABLE" } });
+    expect(err).toContain(`platform --port ${new URL(platform.url).port}`);
+    expect(err).toContain("npm run dev");
+  });
+
+  test("it says that something else is there", async () => {
+    const { url } = await listenUntilEnd(createServer((_, response) => response.end("hello")));
+    const { code, err } = await trigger({ url }, "follow");
+    expect(code).toBe(1);
+    expect(err).toContain(`${url} answers 200, so it is no local platform`);
+  });
+});
+
+test("it says what the platform refused", async () => {
+  const platform = await runPlatform();
+  const { code, err } = await trigger(platform, "follow", "--text", "hi");
+  expect(code).toBe(1);
+  expect(err).toContain("text");
+});
+
+/** A bot without a webhook. */
+async function runPollingBot(platform: Platform): Promise<void> {
+  const options = { ...botOptions(platform), delivery: "polling", pollIntervalMs: 250 } as const;
+  const bot = new Bot({ ...options, logger: logSink([]).log });
+  bot.on("dm.message", (ctx) => ctx.reply("polled"));
+  await bot.start({ standalone: false });
+  onTestFinished(() => bot.stop());
+}

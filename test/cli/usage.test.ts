@@ -33,23 +33,31 @@ test("an unknown command ends with 2 and the list", async () => {
   expect(err).toContain("trigger");
 });
 
-test("wrong usage ends with 2, says what is wrong, and how it is called", async () => {
-  const wrong: [string[], string][] = [
-    [["platform", "--prot", "1"], "--prot"],
-    [["platform", "--port", "99999"], "--port"],
-    [["platform", "extra"], "extra"],
-    [["trigger", "dance"], "dm.message"],
-    [["trigger"], "dm.message"],
-    [["trigger", "follow", "--count", "many"], "--count"],
-    [["dev", "--port"], "--port"],
-  ];
-  for (const [args, names] of wrong) {
+const wrong: readonly [string[], string][] = [
+  [["platform", "--prot", "1"], "--prot"],
+  [["platform", "--port", "99999"], "--port"],
+  [["platform", "extra"], "extra"],
+  [["trigger", "Dance!"], "dm.message"],
+  [["trigger", "mentoin"], "did you mean mention"],
+  [["trigger", "dm"], "did you mean dm.message"],
+  [["trigger"], "dm.message"],
+  [["trigger", "follow", "--count", "many"], "--count"],
+  [["trigger", "dm.message", "--image", "5"], "--image"],
+  [["trigger", "poll.closed", "--payload", "[1]"], "--payload"],
+  [["trigger", "follow", "--timeout", "5"], "--wait"],
+  [["trigger", "follow", "--platform", "nowhere"], "--platform"],
+  [["dev", "--port"], "--port"],
+];
+
+test.each(wrong)(
+  "%j ends with 2, says what is wrong, and how it is called",
+  async (args, names) => {
     const { code, out, err } = await serviceBotEnds(args, { cwd: temporaryFolder() });
-    expect({ args, code, out }).toEqual({ args, code: 2, out: "" });
+    expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain(names);
     expect(err).toContain(`Usage: service-bot ${args[0]}`);
-  }
-});
+  },
+);
 
 test("dev in a folder without a bot says where to run it", async () => {
   const { code, err } = await serviceBotEnds(["dev"], { cwd: temporaryFolder() });

@@ -22,11 +22,7 @@ test("every TypeScript example compiles, strictly", { timeout: 60_000 }, async (
     const name = `${page.replaceAll(/\W/g, "_")}_${index}.ts`;
     writeFileSync(join(folder, name), `${code}\nexport {};\n`);
   }
-  const paths = {
-    "service-bot": [join(root, "src/index.ts")],
-    "service-bot/client": [join(root, "src/client/index.ts")],
-    "service-bot/testing": [join(root, "src/testing/index.ts")],
-  };
+  const paths = sourcesOfExports();
   const compilerOptions = { paths, isolatedDeclarations: false, declaration: false };
   const config = { extends: join(root, "tsconfig.json"), compilerOptions, include: ["*.ts"] };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
@@ -34,6 +30,21 @@ test("every TypeScript example compiles, strictly", { timeout: 60_000 }, async (
   const { stdout } = await run(process.execPath, [tsc, "-p", folder]).catch((error) => error);
   expect(stdout).toBe("");
 });
+
+/** The source of each entry point that package.json names. */
+function sourcesOfExports(): Record<string, string[]> {
+  const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const entries = Object.entries<{ default?: string }>(exports).filter(
+    ([path]) => path !== "./package.json",
+  );
+  expect(entries.length).toBeGreaterThan(3);
+  return Object.fromEntries(
+    entries.map(([path, { default: built = "" }]) => {
+      const source = built.replace(/^\.\/dist\//, "src/").replace(/\.js$/, ".ts");
+      return [join("service-bot", path), [join(root, source)]];
+    }),
+  );
+}
 
 describe("docs/configuration.md", () => {
   const text = readFileSync(join(root, "docs/configuration.md"), "utf8");

@@ -42,7 +42,9 @@ describe("a webhook that fails until the platform switches it off", () => {
     const stage = await Stage.build();
     const bot = await healthy(stage);
     expect(await bot.status()).toMatchObject({ mode: "auditing" });
-    await stage.control.setFaults({ webhook: { failNext: DISABLE_AFTER, status: 502 } });
+    await stage.control.setFaults({
+      webhook: { mode: "status", status: 502, times: DISABLE_AFTER },
+    });
     const lost = await stage.write("ada", "while the webhook fails");
     const disabled = await stage.happens("webhook", ({ change }) => change === "disabled");
     expect(disabled.reason).toContain(`${DISABLE_AFTER} deliveries in a row failed`);
@@ -123,7 +125,9 @@ test("with DELIVERY=webhook a bot never reads the log, also while deliveries fai
   await stage.saveWebhook(bot);
   await stage.answered(await stage.write("ada", "by webhook"));
   // What fails waits for the platform's next round.
-  await stage.control.setFaults({ webhook: { failNext: DISABLE_AFTER - 1, status: 502 } });
+  await stage.control.setFaults({
+    webhook: { mode: "status", status: 502, times: DISABLE_AFTER - 1 },
+  });
   await stage.answered(await stage.write("ben", "by the second round"));
   expect(await bot.status()).toMatchObject({ ready: true, mode: "webhook", log: null });
   await bot.stop();

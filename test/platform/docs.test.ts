@@ -7,7 +7,7 @@ import { runReceiver } from "./support/receiver.ts";
 const page = readFileSync(new URL("../../docs/platform.md", import.meta.url), "utf8");
 
 const examples = [...page.matchAll(/^control (\S+) '?([^\s']+)'?(?: '(.*)')?$/gm)];
-const endpoints = [...page.matchAll(/`(GET|PUT|POST) (\/control\/v1\/[^`?]*)/g)];
+const endpoints = [...page.matchAll(/`(GET|PUT|POST|DELETE) (\/control\/v1\/[^`?]*)/g)];
 
 test("the page has examples and endpoints", () => {
   expect(examples.length).toBeGreaterThan(10);
@@ -22,6 +22,7 @@ test.each(examples.map((match) => match[0]))("the example works: %s", async (lin
   const [last = ""] = ids(act(platform, "follow", { count: 2 })).slice(-1);
   await platform.waitFor("delivery", ({ eventIds }) => eventIds.includes(last));
   act(platform, "like", { count: 50 });
+  platform.control.snapshots.take();
   // The bot of the example may really be running here.
   const json = body?.replace("http://127.0.0.1:3000/webhook", receiver.url);
   const answer = await request(platform, method, `/control/v1${path}`, {
@@ -34,9 +35,16 @@ test.each(endpoints.map(([, method = "", path = ""]) => [method, path]))(
   "the endpoint exists: %s %s",
   async (method, path) => {
     const platform = await runPlatform();
+    const receiver = await runReceiver();
+    platform.control.saveWebhook({ url: receiver.url });
     const { conversationId = "" } = act(platform, "dm.message");
-    const id = path.includes("/conversations/") ? conversationId : "p_1";
-    const { status } = await request(platform, method, path.replace(":id", id));
+    const { id: delivery } = await platform.waitFor("delivery");
+    const { id: snapshots } = platform.control.snapshots.take();
+    const ids = { conversations: conversationId, posts: "p_1", deliveries: delivery, snapshots };
+    const id = Object.entries(ids).find(([kind]) => path.includes(`/${kind}/`))?.[1] ?? "";
+    const url = `${platform.url}${path.replace(":id", id)}`;
+    const headers = { "content-type": "application/json" };
+    const { status } = await fetch(url, { method, headers });
     expect([404, 405]).not.toContain(status);
   },
 );

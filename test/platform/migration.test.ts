@@ -5,10 +5,10 @@ import { expect, test } from "vitest";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { act, request, runPlatform } from "./support/platform.ts";
 
-const first = readFileSync(
-  new URL("../../src/platform/store/sql/001_platform.sql", import.meta.url),
-  "utf8",
-);
+const sql = (name: string) =>
+  readFileSync(new URL(`../../src/platform/store/sql/${name}`, import.meta.url), "utf8");
+
+const first = sql("001_platform.sql");
 
 test("a state file from before images keeps what it holds, and takes what is new", async () => {
   const stateFile = join(temporaryFolder(), "state.db");
@@ -40,4 +40,23 @@ test("a state file from before images keeps what it holds, and takes what is new
   const after = new Sqlite(stateFile);
   expect(after.pragma("foreign_key_check")).toEqual([]);
   after.close();
+});
+
+test("images from before thumbnails are shown without one", async () => {
+  const stateFile = join(temporaryFolder(), "state.db");
+  const db = new Sqlite(stateFile);
+  db.exec(`${first}
+    INSERT INTO user VALUES (1, 'bot', 'Bot', 1);
+    INSERT INTO webhook VALUES (1, NULL, '[]', 'whsec_old', 0, 0, NULL);
+    INSERT INTO post VALUES (1, 1, 'Hello', 0);
+    INSERT INTO token VALUES ('sbk_old', '["read"]', 1);
+    ${sql("002_images_groups_blocks.sql")}
+    INSERT INTO image VALUES (1, 'a.png', NULL, 1, 'png', 9, 7, 0, 1, NULL, NULL, 0, x'00');
+    PRAGMA user_version = 2;`);
+  db.close();
+  const platform = await runPlatform({ stateFile });
+  const { body } = await request(platform, "GET", "/api/v1/posts/p_1");
+  const url = `${platform.url}/media/a.png`;
+  expect(body).toMatchObject({ images: [{ url, thumbUrl: null, width: 9, height: 7 }] });
+  expect((await fetch(url)).status).toBe(200);
 });

@@ -19,6 +19,7 @@ export class TcpProxy {
   made = 0;
   #open = true;
   #frozen = false;
+  #hushed = false;
 
   private constructor(server: Server, target: number, rewrite: (bytes: Buffer) => Buffer) {
     this.#rewrite = rewrite;
@@ -75,10 +76,16 @@ export class TcpProxy {
     this.#server.close();
   }
 
+  /** Half-open the other way: what the server answers does not arrive any more. */
+  hush(): void {
+    this.#hushed = true;
+  }
+
   /** Connections are made again. Those that were frozen stay so. */
   mend(): void {
     this.#open = true;
     this.#frozen = false;
+    this.#hushed = false;
   }
 
   #join(near: Socket, target: number): void {
@@ -92,7 +99,10 @@ export class TcpProxy {
       this.#sockets.add(socket);
       const other = socket === near ? far : near;
       socket.on("error", () => undefined);
-      socket.on("data", (bytes) => other.write(socket === far ? this.#rewrite(bytes) : bytes));
+      socket.on("data", (bytes) => {
+        if (socket === near) far.write(bytes);
+        else if (!this.#hushed) near.write(this.#rewrite(bytes));
+      });
       socket.on("close", () => {
         this.#sockets.delete(socket);
         this.#stale.delete(socket);

@@ -1,17 +1,11 @@
-import { existsSync, mkdirSync } from "node:fs";
-import { dirname } from "node:path";
-import { type Platform, startPlatform } from "../../platform/index.ts";
-import { isLoopback, localWebhookUrl, readDotEnv, variable } from "../dot-env.ts";
-import { PLATFORM_PORT, platformFlags, platformSettings } from "../platform.ts";
+import { existsSync } from "node:fs";
+import type { Platform } from "../../platform/index.ts";
+import { localWebhookUrl, readDotEnv, variable } from "../dot-env.ts";
+import { ownCommand } from "../own-command.ts";
+import { platformFlags, platformSettings } from "../platform/settings.ts";
+import { startLocalPlatform } from "../platform/start.ts";
 import { untilSignal } from "../until-signal.ts";
-import {
-  type Arguments,
-  type Command,
-  CommandError,
-  readArguments,
-  textFlag,
-  wholeNumber,
-} from "../usage.ts";
+import { type Command, CommandError, readArguments, textFlag } from "../usage.ts";
 import { version } from "../version.ts";
 import { BotProcess } from "./bot-process.ts";
 import { KEYS, listenToKeys } from "./keys.ts";
@@ -36,9 +30,9 @@ export const dev: Command = {
         `${entry} is not here. Run this in the bot's folder, or name it: --entry FILE`,
       );
     }
-    const stateFile = textFlag(given, "state") ?? STATE_FILE;
-    mkdirSync(dirname(stateFile), { recursive: true });
-    const platform = await startPlatform(settingsFor(given, stateFile));
+    const settings = platformSettings(given);
+    const { stateFile = STATE_FILE, retryIntervalMs = RETRY_INTERVAL_MS } = settings;
+    const platform = await startLocalPlatform("dev", { ...settings, stateFile, retryIntervalMs });
     try {
       await serve(platform, entry, stateFile);
     } finally {
@@ -48,22 +42,6 @@ export const dev: Command = {
   },
 };
 
-function settingsFor(given: Arguments, stateFile: string): Parameters<typeof startPlatform>[0] {
-  const settings = platformSettings(given);
-  const base = variable("SERVICE_BASE_URL");
-  const local = base === undefined || (URL.canParse(base) && isLoopback(base));
-  const port = local && base !== undefined ? Number(new URL(base).port) : PLATFORM_PORT;
-  return {
-    ...settings,
-    // The secrets of a real account have no business on a local platform.
-    apiKey: local ? settings.apiKey : undefined,
-    webhookSecret: local ? settings.webhookSecret : undefined,
-    port: wholeNumber(given, "port", { min: 0, max: 65_535 }) ?? (port || PLATFORM_PORT),
-    stateFile,
-    retryIntervalMs: settings.retryIntervalMs ?? RETRY_INTERVAL_MS,
-  };
-}
-
 async function serve(platform: Platform, entry: string, stateFile: string): Promise<void> {
   const say = (line: string) => process.stdout.write(`${line}\n`);
   const format = await logFormatter(process.stdout.isTTY);
@@ -71,7 +49,7 @@ async function serve(platform: Platform, entry: string, stateFile: string): Prom
   say(`service-bot dev ${version()} · node ${process.versions.node} · state ${stateFile}`);
   say(`  platform  ${platform.url}`);
   say(`  webhook   ${webhook}`);
-  say(process.stdin.isTTY ? `  ${KEYS}` : "  service-bot trigger dm.message --text hello");
+  say(process.stdin.isTTY ? `  ${KEYS}` : `  ${ownCommand()} trigger dm.message --text hello`);
   say("");
   platform.onTimeline((entryOfTimeline) => {
     const line = timelineLine(entryOfTimeline);

@@ -44,7 +44,7 @@ export async function press(key: string, { platform, say, quit }: KeyOptions): P
   const act = acts[key];
   if (act !== undefined) control.act({ ...act, from: "ada" });
   else if (key === "q") quit();
-  else if (key === "f") control.setFaults({ webhook: { failNext: 1 } });
+  else if (key === "f") control.setFaults({ webhook: { mode: "status", times: 1 } });
   else if (key === "w") control.saveWebhook({ enabled: !control.webhook.enabled });
   else if (key === "r") await replay(platform, say);
 }

@@ -8,8 +8,10 @@ export function timelineLine(entry: TimelineEntry): string | undefined {
 
 function describe(entry: TimelineEntry): string | undefined {
   switch (entry.kind) {
-    case "event":
-      return `--> ${entry.type} ${entry.id} @${entry.from}${quoted(entry.text)}`;
+    case "event": {
+      const late = entry.lateMs === undefined ? "" : `  late by ${entry.lateMs} ms`;
+      return `--> ${entry.type} ${entry.id} @${entry.from}${quoted(entry.text)}${late}`;
+    }
     case "delivery": {
       const outcome = entry.status === null ? "[no answer]" : `[${entry.status}]`;
       const count = entry.eventIds.length === 1 ? "" : `  ${entry.eventIds.length} events`;
@@ -26,6 +28,8 @@ function describe(entry: TimelineEntry): string | undefined {
       return `*** webhook ${entry.change}: ${entry.reason}`;
     case "fault":
       return `*** ${entry.target} fault ${entry.change}: ${entry.detail}`;
+    case "state":
+      return `*** ${entry.change}: ${entry.detail}`;
   }
 }
 

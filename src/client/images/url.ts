@@ -1,9 +1,5 @@
-import ipaddr from "ipaddr.js";
+import { isPublicHost } from "../../core/public-host.ts";
 import { refuse } from "./refuse.ts";
-
-/** Names that mean a host of the network that one is in. */
-const localNames =
-  /(^|\.)(localhost|localdomain|local|internal|lan|intranet|corp|home|home\.arpa)$/;
 
 /**
  * Checks the address of an image that the platform is to fetch, by the rules of `POST /uploads`
@@ -27,7 +23,7 @@ export function checkImageUrl(address: string | URL): string {
         "would learn: fetch the image yourself and give its bytes.",
     );
   }
-  if (!isPublic(url.hostname)) {
+  if (!isPublicHost(url.hostname)) {
     refuse(
       "BLOCKED_HOST",
       `${url.host} is not on the public internet, and the platform fetches images from there alone: ` +
@@ -35,18 +31,4 @@ export function checkImageUrl(address: string | URL): string {
     );
   }
   return url.href;
-}
-
-/** @param hostname as a `URL` writes it: every spelling of an IPv4 address has become four numbers */
-function isPublic(hostname: string): boolean {
-  if (hostname.startsWith("[")) return isPublicV6(ipaddr.IPv6.parse(hostname.slice(1, -1)));
-  const name = hostname.replace(/\.+$/, "");
-  if (ipaddr.IPv4.isValidFourPartDecimal(name))
-    return ipaddr.IPv4.parse(name).range() === "unicast";
-  return name.includes(".") && !localNames.test(name);
-}
-
-/** What the internet has given out so far is in 2000::/3; what embeds an IPv4 address has a range of its own. */
-function isPublicV6(address: ipaddr.IPv6): boolean {
-  return ((address.parts[0] ?? 0) & 0xe000) === 0x2000 && address.range() === "unicast";
 }

@@ -2,9 +2,10 @@ import { ServiceBotError } from "../../errors.ts";
 import type { AttachedInbox } from "../attached.ts";
 import { postgresAdmin } from "./admin.ts";
 import type { Database } from "./database.ts";
+import { PROCESSES } from "./listener.ts";
 import { schemaVersion, storedVersion, tooNew } from "./migrate.ts";
 import { asUnusable, type OpenOptions, openDatabase } from "./open.ts";
-import { PROCESSES, TELL } from "./wake-ups.ts";
+import { TELL } from "./wake-ups.ts";
 
 /**
  * Opens an inbox in PostgreSQL beside the bots that may be using it. The schema is neither made nor

@@ -1,13 +1,15 @@
 import type { InboxListOptions, InboxPage } from "../admin.ts";
 import {
-  type EventRow,
+  lists,
   type PageRow,
   pageSize,
   placeOf,
+  type StepRow,
+  toDetails,
   toPage,
-  toSummary,
+  type WholeRow,
 } from "../event-rows.ts";
-import type { EventDetails, EventState, StepRecord } from "../records.ts";
+import type { EventDetails, EventState } from "../records.ts";
 import type { Queries } from "./database.ts";
 import { historyOf } from "./history.ts";
 
@@ -16,16 +18,6 @@ const EVENT = `event.seq, event.id, event.type, event.lane, event.state, event.s
   event.state = 'pending' AND lane.owner IS NOT NULL AND lane.fence = event.fence
     AND lane.ready_at > {now} AS leased
 FROM {schema}.event LEFT JOIN {schema}.lane ON lane.key = event.lane`;
-
-/** What each list holds and the time that it is sorted by, so that an index serves it. */
-const lists: Readonly<Record<EventState | "all", { readonly where: string; readonly at: string }>> =
-  {
-    pending: { where: "event.state = 'pending'", at: "event.received_at" },
-    done: { where: "event.state <> 'pending' AND event.state = 'done'", at: "event.done_at" },
-    dead: { where: "event.state = 'dead'", at: "event.done_at" },
-    discarded: { where: "event.state = 'discarded'", at: "event.done_at" },
-    all: { where: "TRUE", at: "event.seq" },
-  };
 
 function pageOf(state: EventState | undefined): string {
   const { where, at } = lists[state ?? "all"];
@@ -40,11 +32,6 @@ const ONE = `SELECT event.body, ${EVENT} WHERE event.id = $1`;
 const STEPS = `
 SELECT name, state, request, result, ref, started_at AS "startedAt"
 FROM {schema}.step WHERE event_id = $1 ORDER BY started_at, name`;
-
-interface StepRow extends Omit<StepRecord, "result" | "ref"> {
-  readonly result: string | null;
-  readonly ref: string | null;
-}
 
 /** Finds events for people to look at. */
 export class Catalogue {
@@ -64,18 +51,9 @@ export class Catalogue {
   }
 
   async show(id: string): Promise<EventDetails | undefined> {
-    const [row] = await this.#queries.rows<EventRow & { readonly body: string | null }>(ONE, [id]);
+    const [row] = await this.#queries.rows<WholeRow>(ONE, [id]);
     if (row === undefined) return undefined;
     const steps = await this.#queries.rows<StepRow>(STEPS, [id]);
-    return {
-      ...toSummary(row),
-      body: row.body ?? undefined,
-      history: await historyOf(this.#queries, id),
-      steps: steps.map((step) => ({
-        ...step,
-        result: step.result ?? undefined,
-        ref: step.ref ?? undefined,
-      })),
-    };
+    return toDetails(row, await historyOf(this.#queries, id), steps);
   }
 }

@@ -74,6 +74,22 @@ WITH leased AS (
 )
 SELECT attempts FROM counted`;
 
+/**
+ * Gives back what this process holds without knowing of it: the lanes of a claim whose answer never came.
+ * Their events have not run.
+ */
+const GIVE_BACK = `
+WITH lost AS MATERIALIZED (
+  SELECT key, fence FROM {schema}.lane WHERE owner = $1 AND ready_at IS NOT NULL AND NOT EXISTS (
+    SELECT FROM unnest($2::text[], $3::bigint[]) AS known (key, fence)
+    WHERE known.key = lane.key AND known.fence = lane.fence)
+  ORDER BY key FOR UPDATE
+), uncounted AS (
+  UPDATE {schema}.event SET attempts = attempts - 1 FROM lost
+  WHERE event.lane = lost.key AND event.fence = lost.fence AND event.state = 'pending'
+)
+UPDATE {schema}.lane SET owner = NULL, ready_at = {now} FROM lost WHERE lane.key = lost.key`;
+
 /** A lane that was taken, with its first event; without one where that had ended in the same moment. */
 interface ClaimRow {
   readonly key: string;
@@ -94,7 +110,11 @@ interface ClaimRow {
 export class Claims {
   readonly #database: Database;
   readonly #owner: string;
+  /** The fences of the lanes that this process knows to be its own. */
+  readonly #held = new Map<string, number>();
   #foundNothing = false;
+  /** True after a claim whose answer never came. */
+  #uncertain = false;
 
   constructor(database: Database, owner: string) {
     this.#database = database;
@@ -107,16 +127,40 @@ export class Claims {
   }
 
   async claim(limit: number, leaseMs: number): Promise<Claim[]> {
-    const values = [limit, this.#owner, leaseMs];
-    const rows = await this.#database.rows<ClaimRow>(CLAIM, values);
+    await this.#giveBack();
+    this.#uncertain = true;
+    const rows = await this.#database.rows<ClaimRow>(CLAIM, [limit, this.#owner, leaseMs]);
+    this.#uncertain = false;
     this.#foundNothing = rows.length === 0;
-    const admitted = await this.#admitOne(rows.filter(isSuspect), leaseMs);
-    for (const { key, fence } of rows.filter(({ seq }) => seq === null)) {
-      await this.#mend(key, fence);
-    }
     const usual = rows.filter((row) => row.seq !== null && !isSuspect(row));
-    const claimed = admitted === undefined ? usual : [admitted, ...usual];
-    return claimed.map(toClaim);
+    const admitted = await this.#besides(this.#admitOne(rows.filter(isSuspect), leaseMs));
+    for (const { key, fence } of rows.filter(({ seq }) => seq === null)) {
+      await this.#besides(this.#mend(key, fence));
+    }
+    const claims = (admitted === undefined ? usual : [admitted, ...usual]).map(toClaim);
+    for (const { lane, fence } of claims) this.#held.set(lane, fence);
+    return claims;
+  }
+
+  /** To be told of each claim that is ended or put off, or was lost. */
+  forget({ lane, fence }: Claim): void {
+    if (this.#held.get(lane) === fence) this.#held.delete(lane);
+  }
+
+  async #giveBack(): Promise<void> {
+    if (!this.#uncertain) return;
+    const known = [[...this.#held.keys()], [...this.#held.values()]];
+    await this.#database.rows(GIVE_BACK, [this.#owner, ...known]);
+  }
+
+  /** What fails beside a claim must not take along what was claimed. */
+  async #besides<T>(work: Promise<T>): Promise<T | undefined> {
+    try {
+      return await work;
+    } catch {
+      this.#uncertain = true;
+      return undefined;
+    }
   }
 
   /**

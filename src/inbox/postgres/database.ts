@@ -1,4 +1,4 @@
-import { hasCode, messageOf, ServiceBotError } from "../../errors.ts";
+import { ServiceBotError } from "../../errors.ts";
 import {
   type Client,
   type ClientSettings,
@@ -7,6 +7,7 @@ import {
   numbersFor,
   type Pool,
 } from "./driver.ts";
+import { asStoreError, isOfTheServer } from "./store-error.ts";
 import { packValues, unpackRow } from "./texts.ts";
 
 export interface DatabaseOptions {
@@ -176,31 +177,4 @@ function withStrictTls(url: string): string {
   if (!/^(prefer|require|verify-ca)$/.test(searchParams.get("sslmode") ?? "")) return url;
   searchParams.set("sslmode", "verify-full");
   return parsed.href;
-}
-
-/** What the server says has a code of five characters, and the connection goes on after it. */
-function isOfTheServer(error: unknown): boolean {
-  if (error instanceof ServiceBotError) return true;
-  const code = codeOf(error);
-  // 57P01 to 57P03: the server stops or starts, and takes the connection with it.
-  return /^[0-9A-Z]{5}$/.test(code) && !code.startsWith("57P");
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "";
-}
-
-/**
- * Everything that the driver throws becomes STORE_UNAVAILABLE; our own errors stay what they are. The
- * error itself is left out, for the server quotes in it what was to be stored.
- */
-function asStoreError(error: unknown): ServiceBotError {
-  if (error instanceof ServiceBotError) return error;
-  const code = codeOf(error);
-  const why = messageOf(error) || code;
-  const full = hasCode(error, "53100") ? " Free some space on the database's disk." : "";
-  return new ServiceBotError(
-    "STORE_UNAVAILABLE",
-    `The inbox in PostgreSQL cannot be used: ${why}${code === "" || why === code ? "" : ` (${code})`}.${full}`,
-  );
 }

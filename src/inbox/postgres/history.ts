@@ -1,3 +1,4 @@
+import { type AttemptRow, toAttempt } from "../event-rows.ts";
 import type { AttemptRecord } from "../records.ts";
 import type { Queries } from "./database.ts";
 
@@ -33,20 +34,7 @@ const OF = `
 SELECT number, outcome, error, ended_at FROM {schema}.attempt
 WHERE event_id = $1 ORDER BY ended_at, fence`;
 
-interface AttemptRow {
-  readonly number: number;
-  readonly outcome: AttemptRecord["outcome"];
-  readonly error: string | null;
-  readonly ended_at: number;
-}
-
 /** The runs of an event that did not end well, the oldest first. */
 export async function historyOf(queries: Queries, id: string): Promise<AttemptRecord[]> {
-  const rows = await queries.rows<AttemptRow>(OF, [id]);
-  return rows.map(({ number, outcome, error, ended_at }) => ({
-    number,
-    outcome,
-    error: error ?? undefined,
-    endedAt: ended_at,
-  }));
+  return (await queries.rows<AttemptRow>(OF, [id])).map(toAttempt);
 }

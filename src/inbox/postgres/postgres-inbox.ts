@@ -134,11 +134,11 @@ export class PostgresInbox implements Inbox {
   }
 
   retry(claim: Claim, delayMs: number, error: string): Promise<boolean> {
-    return this.#lanes.retry(claim, delayMs, error);
+    return this.#forgetting(claim, this.#lanes.retry(claim, delayMs, error));
   }
 
   release(claim: Claim, delayMs: number, error?: string): Promise<boolean> {
-    return this.#lanes.release(claim, delayMs, error);
+    return this.#forgetting(claim, this.#lanes.release(claim, delayMs, error));
   }
 
   async nextReadyIn(): Promise<number | undefined> {
@@ -206,9 +206,17 @@ export class PostgresInbox implements Inbox {
   }
 
   async #end(claim: Claim, error?: string): Promise<boolean> {
-    const ended = await this.#backlog.watch(this.#lanes.end(claim, error));
+    const ending = this.#backlog.watch(this.#lanes.end(claim, error));
+    const ended = await this.#forgetting(claim, ending);
     if (ended) this.#backlog.add(-1);
     return ended;
+  }
+
+  /** Of a claim that is over, be it that its lease was lost. */
+  async #forgetting(claim: Claim, ending: Promise<boolean>): Promise<boolean> {
+    const held = await ending;
+    this.#claims.forget(claim);
+    return held;
   }
 
   /** What is known already adds nothing, and a refusal would only have it sent once more. */

@@ -1,22 +1,19 @@
 import type { Database, Statement } from "better-sqlite3";
 import type { InboxListOptions, InboxPage } from "../admin.ts";
 import {
-  type EventRow,
+  lists,
   type PageRow,
   pageSize,
   placeOf,
+  type StepRow,
+  toDetails,
   toPage,
-  toSummary,
+  type WholeRow,
 } from "../event-rows.ts";
-import { type EventDetails, type EventState, eventStates, type StepRecord } from "../records.ts";
+import { type EventDetails, type EventState, eventStates } from "../records.ts";
 import type { History } from "./history.ts";
 
 type Parameters = [Record<string, unknown>];
-
-interface StepRow extends Omit<StepRecord, "result" | "ref"> {
-  readonly result: string | null;
-  readonly ref: string | null;
-}
 
 const EVENT = `event.seq, event.id, event.type, event.lane, event.state, event.source, event.attempts,
   event.received_at, event.done_at, event.error, event.reason,
@@ -24,21 +21,11 @@ const EVENT = `event.seq, event.id, event.type, event.lane, event.state, event.s
     AND lane.ready_at > @now AS leased
   FROM event LEFT JOIN lane ON lane.key = event.lane`;
 
-/** What each list holds and the time that it is sorted by, so that an index serves it. */
-const lists: Readonly<Record<EventState | "all", { readonly where: string; readonly at: string }>> =
-  {
-    pending: { where: "event.state = 'pending'", at: "event.received_at" },
-    done: { where: "event.state <> 'pending' AND event.state = 'done'", at: "event.done_at" },
-    dead: { where: "event.state = 'dead'", at: "event.done_at" },
-    discarded: { where: "event.state = 'discarded'", at: "event.done_at" },
-    all: { where: "TRUE", at: "event.seq" },
-  };
-
 /** Finds events for people to look at. */
 export class Catalogue {
   readonly #history: History;
   readonly #pages: ReadonlyMap<EventState | undefined, Statement<Parameters, PageRow>>;
-  readonly #event: Statement<Parameters, EventRow & { readonly body: string | null }>;
+  readonly #event: Statement<Parameters, WholeRow>;
   readonly #steps: Statement<Parameters, StepRow>;
 
   constructor(db: Database, history: History) {
@@ -70,13 +57,7 @@ export class Catalogue {
   show(id: string, now: number): EventDetails | undefined {
     const row = this.#event.get({ id, now });
     if (row === undefined) return undefined;
-    const steps = this.#steps.all({ id }).map((step) => ({
-      ...step,
-      result: step.result ?? undefined,
-      ref: step.ref ?? undefined,
-    }));
-    const body = row.body ?? undefined;
-    return { ...toSummary(row), body, history: this.#history.of(id), steps };
+    return toDetails(row, this.#history.of(id), this.#steps.all({ id }));
   }
 }
 

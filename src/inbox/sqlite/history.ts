@@ -1,4 +1,5 @@
 import type { Database, Statement } from "better-sqlite3";
+import { type AttemptRow, toAttempt } from "../event-rows.ts";
 import type { AttemptRecord } from "../records.ts";
 
 type Parameters = [Record<string, unknown>];
@@ -8,13 +9,6 @@ interface Run {
   readonly id: string;
   readonly fence: number;
   readonly attempt: number;
-}
-
-interface AttemptRow {
-  readonly number: number;
-  readonly outcome: AttemptRecord["outcome"];
-  readonly error: string | null;
-  readonly ended_at: number;
 }
 
 /** So many are kept of each event: an outage may put one off thousands of times. */
@@ -88,11 +82,6 @@ export class History {
 
   /** The oldest first. */
   of(id: string): AttemptRecord[] {
-    return this.#of.all({ id }).map(({ number, outcome, error, ended_at }) => ({
-      number,
-      outcome,
-      error: error ?? undefined,
-      endedAt: ended_at,
-    }));
+    return this.#of.all({ id }).map(toAttempt);
   }
 }

@@ -1,10 +1,11 @@
 import type { Clock } from "../../core/clock.ts";
 import type { EventType } from "../../events/types.ts";
 import { invalid } from "../error.ts";
+import type { EventFaults } from "../faults/event-faults.ts";
 import type { LoggedEvent } from "../store/event-log.ts";
 import type { User } from "../store/people.ts";
 import type { Store } from "../store/store.ts";
-import type { Created } from "../timeline/entries.ts";
+import { type Created, placeOf } from "../timeline/entries.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import {
   commentOnPost,
@@ -35,6 +36,7 @@ export interface ActsOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly timeline: Timeline;
+  readonly eventFaults: EventFaults;
   /** Called when there is something to deliver. */
   readonly onEvents: () => void;
 }
@@ -42,6 +44,8 @@ export interface ActsOptions {
 interface Happening {
   readonly logged: LoggedEvent;
   readonly outcome: Outcome;
+  /** Milliseconds until it is in the log; 0 when it is. */
+  readonly lateMs: number;
 }
 
 /** What people do. The only source of events: what the bot itself does makes none. */
@@ -68,10 +72,11 @@ export class Acts {
         this.#once({ ...act, at: clock.now() }),
       );
     });
-    for (const { logged, outcome } of happenings) {
-      const { id, type } = logged.event;
+    for (const { logged, outcome, lateMs } of happenings) {
+      const { id, type, payload } = logged.event;
       const text = outcome.text === undefined ? {} : { text: outcome.text };
-      timeline.add({ kind: "event", id, type, from, ...text });
+      const late = lateMs === 0 ? {} : { lateMs };
+      timeline.add({ kind: "event", id, type, from, ...placeOf(payload), ...text, ...late });
     }
     onEvents();
     const concerns: Created = happenings.at(-1)?.outcome.concerns ?? {};
@@ -82,8 +87,8 @@ export class Acts {
     const outcome = performers[act.input.type](act);
     if (outcome.made !== undefined) attachSamples(act, outcome.made);
     const logged = act.store.events.append(outcome.event, act.at);
-    act.store.webhook.enqueue(logged);
-    return { logged, outcome };
+    const lateMs = this.#options.eventFaults.publish(logged);
+    return { logged, outcome, lateMs };
   }
 
   #personNamed(username: string): User {

@@ -1,12 +1,15 @@
 import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
 import type { NewImage, Target } from "../store/images.ts";
 import type { Act } from "./outcome.ts";
 
-/** A PNG of one pixel: what people attach when an act asks for images. */
-const PIXEL: Buffer = Buffer.from(
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==",
-  "base64",
-);
+/** A drawing of 640 × 480 pixels and its preview: what people attach when an act asks for images. */
+interface Sample {
+  readonly data: Buffer;
+  readonly thumbnail: Buffer;
+}
+
+let sample: Sample | undefined;
 
 /** Adds as many images as the act asks for to what it made. */
 export function attachSamples({ store, person, input, at }: Act, target: Target): void {
@@ -16,6 +19,11 @@ export function attachSamples({ store, person, input, at }: Act, target: Target)
 }
 
 function sampleImage(owner: number, at: number): NewImage {
+  sample ??= { data: read("sample.png"), thumbnail: read("sample.thumb.webp") };
   const file = `${randomBytes(16).toString("hex")}.png`;
-  return { file, owner, kind: "png", width: 1, height: 1, data: PIXEL, at };
+  return { ...sample, file, owner, kind: "png", width: 640, height: 480, at };
+}
+
+function read(name: string): Buffer {
+  return readFileSync(new URL(name, import.meta.url));
 }

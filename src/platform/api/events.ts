@@ -12,7 +12,7 @@ function readEvents({ store, query, scopes, bot }: Call): CallAnswer {
   const size = limit(query);
   const since = text(query, "since");
   if (since === "") {
-    return { status: 200, body: { events: [], cursor: eventId(store.events.lastSeq()) } };
+    return { status: 200, body: { events: [], cursor: eventId(store.events.presentSeq()) } };
   }
   const after = since === undefined ? 0 : eventSeq(since);
   if (after === undefined) throw invalid("since must be an event id or a cursor of GET /events");
@@ -25,5 +25,5 @@ function readEvents({ store, query, scopes, bot }: Call): CallAnswer {
   const events = store.events.page(after, visible, size).map(({ event }) => event);
   // The last event shown, so that nothing is skipped; with none to show, where the client was.
   const cursor = events.at(-1)?.id ?? since ?? BEFORE_FIRST_EVENT;
-  return { status: 200, body: { events, cursor } };
+  return { status: 200, body: { events, cursor }, eventIds: events.map(({ id }) => id) };
 }

@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
-import type { Clock } from "../../core/clock.ts";
 import type { Logger } from "../../core/logger.ts";
+import type { PlatformClock } from "../clock/platform-clock.ts";
 import { PlatformError } from "../error.ts";
 import type { ApiFaults, Gate } from "../faults/api-faults.ts";
 import { type Answer, errorAnswer, goneSignal, send } from "../http/answer.ts";
@@ -21,7 +21,7 @@ export interface ApiContext {
   readonly views: Views;
   readonly limits: Limits;
   readonly uploads: Uploads;
-  readonly clock: Clock;
+  readonly clock: PlatformClock;
   readonly timeline: Timeline;
   readonly faults: ApiFaults;
   readonly logger: Logger;
@@ -32,6 +32,7 @@ interface Trace {
   text?: string;
   fault?: NonNullable<Gate["fault"]>;
   created?: Created;
+  eventIds?: readonly string[];
 }
 
 /** One request from its body to its answer: faults, token, scope, the endpoint, the timeline. */
@@ -41,8 +42,10 @@ export async function exchange(
   request: Request,
   response: Response,
 ): Promise<void> {
-  const { clock, timeline, faults, logger } = context;
+  const { store, timeline, faults, logger } = context;
+  const clock = context.clock.real;
   const started = clock.now();
+  const { epoch } = store;
   const gone = goneSignal(response);
   const { method, path } = request;
   const { read = readJson } = route;
@@ -63,6 +66,8 @@ export async function exchange(
       return;
     }
     if (gate.pass === "refuse") throw refusal(gate);
+    // It was held, or its body was long in coming: what it was sent to is not there any more.
+    store.checkEpoch(epoch);
     answer = await call(context, route, request, { body, gone, trace });
   } catch (error) {
     answer = errorAnswer(error, logger);
@@ -95,6 +100,7 @@ async function call(
     query: request.query,
   });
   if (answer.created !== undefined) trace.created = answer.created;
+  if (answer.eventIds?.length) trace.eventIds = answer.eventIds;
   return answer;
 }
 

@@ -33,6 +33,8 @@ export interface CallAnswer {
   readonly body: unknown;
   /** What the call made, for the timeline. */
   readonly created?: Created;
+  /** The events that it shows, for the timeline. */
+  readonly eventIds?: readonly string[];
 }
 
 /**

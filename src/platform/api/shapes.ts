@@ -16,6 +16,7 @@ export interface ProfileView extends AuthorView {
 /** The image of a post or a comment. */
 export interface ImageView {
   readonly url: string;
+  /** Null where there is no preview (section 2). */
   readonly thumbUrl: string | null;
   /** Pixels. */
   readonly width: number;
@@ -57,6 +58,8 @@ export interface ConversationView {
 
 /** The answer of `POST /uploads`. */
 export interface UploadView extends ImageView {
+  /** The image itself where there is no preview: here null is not foreseen (section 2). */
+  readonly thumbUrl: string;
   /** Single-use, for `imageKeys`. */
   readonly key: string;
   /** The size of the file. */

@@ -27,10 +27,9 @@ export class Views {
     this.#origin = origin;
   }
 
-  /** The preview is the image itself, as long as no smaller ones are made. */
-  image({ file, width, height }: Image): ImageView {
-    const url = this.#url(file);
-    return { url, thumbUrl: url, width, height };
+  image({ file, thumbnail, width, height }: Image): ImageView {
+    const thumbUrl = thumbnail === null ? null : this.#url(thumbnail);
+    return { url: this.#url(file), thumbUrl, width, height };
   }
 
   post(post: Post): PostView {

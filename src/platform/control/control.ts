@@ -1,14 +1,20 @@
-import type { Clock } from "../../core/clock.ts";
 import type { KnownEvent } from "../../events/types.ts";
 import type { Acts } from "../acts/acts.ts";
 import type { ActInput, ActResult } from "../acts/input.ts";
 import type { Views } from "../api/views.ts";
+import type { ClockControl } from "../clock/clock-control.ts";
+import type { PlatformClock } from "../clock/platform-clock.ts";
 import { invalid, notFound } from "../error.ts";
 import type { ApiFaults } from "../faults/api-faults.ts";
+import type { EventFaults } from "../faults/event-faults.ts";
 import type { WebhookFaults } from "../faults/webhook-faults.ts";
+import { type Page, page, window } from "../http/query.ts";
 import type { Limits, LimitsView } from "../limits/limits.ts";
 import type { LimitSettings } from "../limits/settings.ts";
 import { newApiKey } from "../secrets.ts";
+import type { KeptSettings } from "../state/kept-settings.ts";
+import type { Snapshots } from "../state/snapshots.ts";
+import type { WholeState } from "../state/whole-state.ts";
 import type { Block } from "../store/blocks.ts";
 import { eventId, eventSeq, idOf, seqOf } from "../store/ids.ts";
 import type { Store } from "../store/store.ts";
@@ -16,11 +22,14 @@ import type { Scope } from "../store/tokens.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import type { Uploads } from "../uploads/uploads.ts";
 import type { Deliverer } from "../webhooks/deliverer.ts";
+import type { DeliveryRecord, DeliverySummary } from "../webhooks/record.ts";
+import type { DeliveryRecords } from "../webhooks/records.ts";
 import type { Webhook, WebhookChange, WebhookView } from "../webhooks/webhook.ts";
 import type { DeliverInput, DeliverResult, ForcedDeliveries } from "./deliveries.ts";
 import type {
   ControlComment,
   ControlMessage,
+  DeliveriesInput,
   FaultsChange,
   FaultsState,
   IssuedToken,
@@ -32,6 +41,7 @@ import {
   type BlockInput,
   botNamed,
   createGroup,
+  existingBot,
   type GroupInput,
   type GroupResult,
   setBlock,
@@ -45,19 +55,31 @@ export interface ControlOptions {
   readonly forced: ForcedDeliveries;
   readonly webhookFaults: WebhookFaults;
   readonly apiFaults: ApiFaults;
+  readonly eventFaults: EventFaults;
+  readonly records: DeliveryRecords;
   readonly timeline: Timeline;
-  readonly clock: Clock;
+  readonly clock: PlatformClock;
   readonly views: Views;
   readonly limits: Limits;
   readonly uploads: Uploads;
+  readonly kept: KeptSettings;
+  readonly whole: WholeState;
+  readonly clockControl: ClockControl;
+  readonly snapshots: Snapshots;
 }
 
 /** What a bot cannot do: be a person, the bot's owner, or bad luck. The control API is a face of it. */
 export class Control {
+  /** The platform's time. */
+  readonly clock: ClockControl;
+  /** Copies of the whole state to come back to. */
+  readonly snapshots: Snapshots;
   readonly #options: ControlOptions;
 
   constructor(options: ControlOptions) {
     this.#options = options;
+    this.clock = options.clockControl;
+    this.snapshots = options.snapshots;
   }
 
   state(): PlatformState {
@@ -162,6 +184,7 @@ export class Control {
   /** Sets the limits that are named, for every app; null takes a limit away. */
   setLimits(change: Partial<LimitSettings>): LimitsView {
     this.#options.limits.set(change);
+    this.#options.kept.save();
     return this.limits;
   }
 
@@ -172,6 +195,7 @@ export class Control {
   /** Switches the storage for uploads off or on; off, they are answered with 503 NOT_CONFIGURED. */
   setStorage({ configured }: StorageState): StorageState {
     this.#options.uploads.configured = configured;
+    this.#options.kept.save();
     return this.storage;
   }
 
@@ -196,12 +220,20 @@ export class Control {
   }
 
   get faults(): FaultsState {
-    return { webhook: this.#options.webhookFaults.state, api: this.#options.apiFaults.state };
+    const { webhookFaults, apiFaults, eventFaults } = this.#options;
+    return { webhook: webhookFaults.state, api: apiFaults.state, events: eventFaults.state };
   }
 
-  setFaults(change: FaultsChange): FaultsState {
-    if (change.webhook !== undefined) this.#options.webhookFaults.set(change.webhook);
-    if (change.api !== undefined) this.#options.apiFaults.set(change.api);
+  /**
+   * Sets the faults of the parts that are named; the others stay as they are.
+   *
+   * @throws {PlatformError} 400 VALIDATION
+   */
+  setFaults({ webhook, api, events }: FaultsChange): FaultsState {
+    const { webhookFaults, apiFaults, eventFaults } = this.#options;
+    if (events !== undefined) eventFaults.set(events);
+    if (webhook !== undefined) webhookFaults.set(webhook);
+    if (api !== undefined) apiFaults.set(api);
     return this.faults;
   }
 
@@ -213,6 +245,42 @@ export class Control {
    */
   deliver(input: DeliverInput): Promise<readonly DeliverResult[]> {
     return this.#options.forced.deliver(input);
+  }
+
+  /**
+   * Begins anew, as with a new state file: the small world of the start, the limits of the start, the machine's
+   * time. Stays: the first app's tokens and secret, snapshots, the timeline. Otherwise as a restored snapshot.
+   */
+  reset(): void {
+    this.#options.whole.reset();
+  }
+
+  /**
+   * The deliveries that were made, newest first.
+   *
+   * @param bot username of the bot that they were made to. Default: the bot
+   * @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND
+   */
+  deliveries({ limit, cursor }: DeliveriesInput = {}, bot?: string): Page<DeliverySummary> {
+    const { store, records } = this.#options;
+    const { username } = bot === undefined ? store.people.bot() : existingBot(store, bot);
+    const size = limit === undefined ? {} : { limit: String(limit) };
+    return page(
+      window({ ...size, cursor }, (id) => seqOf("dlv", id)),
+      (rows) => records.page(username, rows),
+      { item: (summary) => summary, cursor: ({ id }) => id },
+    );
+  }
+
+  /**
+   * A delivery with what was sent and answered.
+   *
+   * @throws {PlatformError} 404 NOT_FOUND
+   */
+  async delivery(id: string): Promise<DeliveryRecord> {
+    const record = await this.#options.records.find(id);
+    if (record === undefined) throw notFound(`delivery: ${id}`);
+    return record;
   }
 }
 

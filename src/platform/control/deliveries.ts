@@ -4,7 +4,8 @@ import { eventSeq } from "../store/ids.ts";
 import type { Store } from "../store/store.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import { MAX_BATCH } from "../webhooks/deliverer.ts";
-import type { DeliveryResult, Sender } from "../webhooks/sender.ts";
+import type { DeliveryRecords } from "../webhooks/records.ts";
+import type { DeliveryResult, Endpoint, Sender } from "../webhooks/sender.ts";
 import type { Webhook } from "../webhooks/webhook.ts";
 
 /** Which events to deliver, in this order, in one batch. */
@@ -15,12 +16,17 @@ export interface DeliverInput {
   readonly times?: number | undefined;
 }
 
-export type DeliverResult = DeliveryResult;
+/** What came of one. */
+export interface DeliverResult extends DeliveryResult {
+  /** The id of its record. */
+  readonly id: string;
+}
 
 export interface ForcedOptions {
   readonly store: Store;
   readonly webhook: Webhook;
   readonly sender: Sender;
+  readonly records: DeliveryRecords;
   readonly timeline: Timeline;
 }
 
@@ -41,13 +47,18 @@ export class ForcedDeliveries {
     if (!Number.isInteger(times) || times < 1 || times > MAX_TIMES) {
       throw invalid(`times must be a whole number from 1 to ${MAX_TIMES}`);
     }
+    const { store, sender, records, timeline } = this.#options;
+    const { epoch } = store;
     const events = eventIds.map((id) => this.#event(id).event);
+    const bot = store.people.bot().username;
     const results: DeliverResult[] = [];
     for (let attempt = 1; attempt <= times; attempt += 1) {
-      if (this.#options.timeline.ended.aborted) break;
-      const result = await this.#options.sender.send({ ...this.#target(), events });
-      this.#options.timeline.add({ kind: "delivery", eventIds, attempt, forced: true, ...result });
-      results.push(result);
+      // Nor what is not there any more.
+      if (timeline.ended.aborted || store.epoch !== epoch) break;
+      const sent = await sender.send(this.#endpoint(), events);
+      const id = records.add({ bot, attempt, forced: true }, sent);
+      const { status, ms, error } = sent;
+      results.push({ id, status, ms, ...(error === undefined ? {} : { error }) });
     }
     return results;
   }
@@ -60,7 +71,7 @@ export class ForcedDeliveries {
   }
 
   /** While the webhook is off nothing is sent, not even by force. */
-  #target(): { readonly url: string; readonly secret: string } {
+  #endpoint(): Endpoint {
     const { url, secret, enabled } = this.#options.webhook.state;
     if (enabled && url !== null) return { url, secret };
     throw new PlatformError(409, "WEBHOOK_OFF", "The webhook is off; save it to switch it on.");

@@ -1,11 +1,12 @@
-import { type Request, type RequestHandler, type Response, Router } from "express";
-import { notFound, PlatformError } from "../error.ts";
-import { goneSignal, send } from "../http/answer.ts";
+import { type Request, type Response, Router } from "express";
+import { notFound } from "../error.ts";
+import { goneSignal } from "../http/answer.ts";
 import { readJson, validate } from "../http/body.ts";
 import { sameOriginOnly } from "../http/guard.ts";
-import { integer, parameter, text } from "../http/query.ts";
+import { integer, limit, parameter, text } from "../http/query.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import type { Control } from "./control.ts";
+import { type Endpoints, mount } from "./endpoint.ts";
 import {
   actBody,
   blockBody,
@@ -17,31 +18,24 @@ import {
   tokenBody,
   webhookBody,
 } from "./schemas.ts";
+import { stateEndpoints } from "./state-endpoints.ts";
 
 /** The longest wait of a long poll, in milliseconds. */
 const MAX_WAIT_MS = 30_000;
-
-type Handler = (request: Request, response: Response) => unknown;
-type Endpoint = Readonly<Partial<Record<"get" | "put" | "post", Handler>>>;
 
 /** The control API: everything below /control/v1. */
 export function controlRouter(control: Control, timeline: Timeline): Router {
   const router = Router();
   router.use(sameOriginOnly);
-  for (const [path, endpoint] of Object.entries(endpoints(control, timeline))) {
-    const { get, put, post } = endpoint;
-    if (get !== undefined) router.get(path, answering(200, get));
-    if (put !== undefined) router.put(path, answering(200, put));
-    if (post !== undefined) router.post(path, answering(path === "/deliveries" ? 200 : 201, post));
-    router.all(path, wrongMethod(Object.keys(endpoint)));
-  }
+  mount(router, endpoints(control, timeline));
+  mount(router, stateEndpoints(control));
   router.use(() => {
     throw notFound("endpoint");
   });
   return router;
 }
 
-function endpoints(control: Control, timeline: Timeline): Readonly<Record<string, Endpoint>> {
+function endpoints(control: Control, timeline: Timeline): Endpoints {
   return {
     "/state": { get: () => control.state() },
     "/act": {
@@ -89,10 +83,16 @@ function endpoints(control: Control, timeline: Timeline): Readonly<Record<string
       put: async (request) => control.setFaults(validate(faultsBody, await readJson(request))),
     },
     "/deliveries": {
+      postStatus: 200,
+      get: ({ query }) => {
+        const window = { limit: limit(query), cursor: text(query, "cursor") };
+        return control.deliveries(window, text(query, "bot"));
+      },
       post: async (request) => ({
         deliveries: await control.deliver(validate(deliveriesBody, await readJson(request))),
       }),
     },
+    "/deliveries/:id": { get: (request) => control.delivery(parameter(request, "id")) },
     "/timeline": { get: (request, response) => readTimeline(timeline, request, response) },
   };
 }
@@ -108,18 +108,4 @@ async function readTimeline(
   const entries = await timeline.waitAfter(after, waitMs, goneSignal(response));
   // Not the timeline's own end: what came while this answer was being made is in the next one.
   return { entries, last: entries.at(-1)?.seq ?? Math.min(after, timeline.last) };
-}
-
-function answering(status: number, handler: Handler): RequestHandler {
-  return async (request, response) => {
-    send(response, { status, body: await handler(request, response) });
-  };
-}
-
-function wrongMethod(methods: readonly string[]): RequestHandler {
-  const allow = methods.join(", ").toUpperCase();
-  return (request) => {
-    const message = `${request.path} takes ${allow} only.`;
-    throw new PlatformError(405, "METHOD_NOT_ALLOWED", message, { Allow: allow });
-  };
 }

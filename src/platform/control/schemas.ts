@@ -3,6 +3,8 @@ import { eventTypes } from "../../events/parse.ts";
 import type { EventType } from "../../events/types.ts";
 import type { ActInput } from "../acts/input.ts";
 import type { ApiFaultInput } from "../faults/api-faults.ts";
+import type { EventFaultInput } from "../faults/event-faults.ts";
+import { webhookFaultModes } from "../faults/webhook-fault.ts";
 import type { WebhookFaultInput } from "../faults/webhook-faults.ts";
 import { type LimitSettings, MAX_LIMIT } from "../limits/settings.ts";
 import { WEBHOOK_SECRET } from "../secrets.ts";
@@ -76,10 +78,26 @@ export const deliveriesBody: z.ZodType<DeliverInput> = z.strictObject({
 
 const failureStatus = z.int().min(300).max(599);
 
+/** A time of a fault, in milliseconds: up to a day. */
+const span = z.int().min(1).max(86_400_000);
+
+/** Which ones a fault touches. */
+const reach = {
+  rate: z.number().gt(0).max(1).optional(),
+  times: z.int().min(1).max(1_000_000).optional(),
+};
+
 const webhookFault: z.ZodType<WebhookFaultInput> = z.strictObject({
-  failNext: z.int().min(0).max(1_000_000),
-  mode: z.enum(["status", "drop"]).optional(),
+  mode: z.enum(webhookFaultModes),
   status: failureStatus.optional(),
+  delayMs: span.optional(),
+  ...reach,
+});
+
+const eventFault: z.ZodType<EventFaultInput> = z.strictObject({
+  mode: z.enum(["none", "late"]),
+  lateMs: span.optional(),
+  ...reach,
 });
 
 const apiFault: z.ZodType<ApiFaultInput> = z.strictObject({
@@ -87,11 +105,11 @@ const apiFault: z.ZodType<ApiFaultInput> = z.strictObject({
   match: z.enum(["write", "all"]).optional(),
   status: failureStatus.optional(),
   retryAfterSeconds: z.int().min(0).max(86_400).optional(),
-  rate: z.number().gt(0).max(1).optional(),
-  times: z.int().min(1).max(1_000_000).optional(),
+  ...reach,
 });
 
 export const faultsBody: z.ZodType<FaultsChange> = z.strictObject({
   webhook: webhookFault.optional(),
   api: apiFault.optional(),
+  events: eventFault.optional(),
 });

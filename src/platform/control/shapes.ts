@@ -1,6 +1,8 @@
 import type { CommentView, MessageView } from "../api/shapes.ts";
 import type { ApiFaultInput, ApiFaultState } from "../faults/api-faults.ts";
-import type { WebhookFault, WebhookFaultInput } from "../faults/webhook-faults.ts";
+import type { EventFaultInput, EventFaultState } from "../faults/event-faults.ts";
+import type { WebhookFault } from "../faults/webhook-fault.ts";
+import type { WebhookFaultInput } from "../faults/webhook-faults.ts";
 import type { Scope } from "../store/tokens.ts";
 import type { WebhookView } from "../webhooks/webhook.ts";
 
@@ -28,6 +30,7 @@ export interface IssuedToken {
 export interface FaultsState {
   readonly webhook: WebhookFault;
   readonly api: ApiFaultState;
+  readonly events: EventFaultState;
 }
 
 /** Whether the server can keep images (section 7, NOT_CONFIGURED). */
@@ -35,10 +38,19 @@ export interface StorageState {
   readonly configured: boolean;
 }
 
+/** A page of the deliveries that were made. */
+export interface DeliveriesInput {
+  /** 1 to 50. Default 20. */
+  readonly limit?: number | undefined;
+  /** The `nextCursor` of the page before. */
+  readonly cursor?: string | undefined;
+}
+
 /** Absent parts stay as they are. */
 export interface FaultsChange {
   readonly webhook?: WebhookFaultInput | undefined;
   readonly api?: ApiFaultInput | undefined;
+  readonly events?: EventFaultInput | undefined;
 }
 
 /** A message as everybody sees it: `fromBot` is true for the bot's. */

@@ -73,6 +73,13 @@ export function botNamed(store: Store, name: string): User {
   throw invalid(`bot: ${username} is a person`);
 }
 
+/** The bot of this name, which has to be there. */
+export function existingBot(store: Store, name: string): User {
+  const user = known(store, usernameIn(name, "bot"));
+  if (user.isBot) return user;
+  throw invalid(`bot: ${user.username} is a person`);
+}
+
 function known(store: Store, username: string): User {
   const user = store.people.find(username);
   if (user === undefined) throw notFound(`user: ${username}`);

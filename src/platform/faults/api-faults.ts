@@ -1,5 +1,6 @@
 import type { Random } from "../../core/backoff.ts";
 import type { Timeline } from "../timeline/timeline.ts";
+import { ActiveFault, reach } from "./active-fault.ts";
 
 /** What goes wrong with requests to the API. */
 export interface ApiFault {
@@ -53,24 +54,33 @@ export class ApiFaults {
   readonly #timeline: Timeline;
   readonly #random: Random;
   readonly #held = new Set<() => void>();
-  #fault: ApiFault = NONE;
+  readonly #active: ActiveFault<ApiFault>;
 
   constructor(timeline: Timeline, random: Random) {
     this.#timeline = timeline;
     this.#random = random;
+    const onEnd = ({ mode }: ApiFault) => {
+      this.#note("ended", `${mode}: no further requests are touched`);
+    };
+    this.#active = new ActiveFault({ none: NONE, random, onEnd });
   }
 
   get state(): ApiFaultState {
-    return { ...this.#fault, held: this.#held.size };
+    return { ...this.#active.current, held: this.#held.size };
   }
 
   /** Replaces the fault. What the one before held is executed now. */
   set({ match = NONE.match, status = NONE.status, ...fault }: ApiFaultInput): void {
-    this.#fault = { ...fault, match, status };
-    this.#note("set", describe(this.#fault));
+    this.#active.set({ ...fault, match, status });
+    this.#note("set", describe(this.#active.current));
     const held = [...this.#held];
     this.#held.clear();
     for (const release of held) release();
+  }
+
+  /** Ends the fault, if there is one, and lets go of what it holds. */
+  end(): void {
+    if (this.#active.current.mode !== "none" || this.#held.size > 0) this.set({ mode: "none" });
   }
 
   /** Decides on a request, at once or, when it is held, when that ends. */
@@ -97,15 +107,8 @@ export class ApiFaults {
   }
 
   #take(method: string): ApiFault {
-    const fault = this.#fault;
     const write = method !== "GET" && method !== "HEAD";
-    if (fault.mode === "none" || (fault.match === "write" && !write)) return NONE;
-    if (fault.rate !== undefined && this.#random() >= fault.rate) return NONE;
-    if (fault.times === undefined) return fault;
-    const times = fault.times - 1;
-    this.#fault = times === 0 ? NONE : { ...fault, times };
-    if (times === 0) this.#note("ended", `${fault.mode}: no further requests are touched`);
-    return fault;
+    return this.#active.current.match === "write" && !write ? NONE : this.#active.take();
   }
 
   /** Chooses one of a mix. */
@@ -136,12 +139,9 @@ export class ApiFaults {
   }
 }
 
-function describe({ mode, match, status, rate, times }: ApiFault): string {
+function describe(fault: ApiFault): string {
+  const { mode, match, status } = fault;
   if (mode === "none") return "none";
   const what = mode === "status" ? `status ${status}` : mode;
-  const which = match === "write" ? "write requests" : "requests";
-  const share = rate === undefined ? "all" : `${Math.round(rate * 100)} % of all`;
-  return times === undefined
-    ? `${what} for ${share} ${which}`
-    : `${what} for the next ${times} ${which}`;
+  return `${what} for ${reach(fault, match === "write" ? "write requests" : "requests")}`;
 }

@@ -1,50 +1,45 @@
+import type { Random } from "../../core/backoff.ts";
 import type { Timeline } from "../timeline/timeline.ts";
+import { ActiveFault, reach } from "./active-fault.ts";
+import type { WebhookFault } from "./webhook-fault.ts";
 
-/**
- * The next `failNext` delivery attempts count as failed without reaching the bot.
- * `status`: as if it had answered `status`; `drop`: as if no answer came.
- */
-export interface WebhookFault {
-  readonly failNext: number;
-  readonly mode: "status" | "drop";
-  readonly status: number;
-}
+/** A fault to set: `status` is 500 unless said otherwise, `delayMs` is 1000. */
+export type WebhookFaultInput = Pick<WebhookFault, "mode" | "rate" | "times"> & {
+  readonly [K in "status" | "delayMs"]?: WebhookFault[K] | undefined;
+};
 
-/** A fault to set: `mode` is `status` unless said otherwise, `status` (300 to 599) is 500. */
-export interface WebhookFaultInput {
-  readonly failNext: number;
-  readonly mode?: WebhookFault["mode"] | undefined;
-  readonly status?: number | undefined;
-}
+const NONE: WebhookFault = { mode: "none", status: 500, delayMs: 1_000 };
 
-const NONE: WebhookFault = { failNext: 0, mode: "status", status: 500 };
-
-/** Makes scheduled deliveries fail. Forced ones (`POST /control/v1/deliveries`) are not touched. */
+/** Lets scheduled deliveries go wrong. Forced ones (`POST /control/v1/deliveries`) are not touched. */
 export class WebhookFaults {
   readonly #timeline: Timeline;
-  #fault: WebhookFault = NONE;
+  readonly #active: ActiveFault<WebhookFault>;
 
-  constructor(timeline: Timeline) {
+  constructor(timeline: Timeline, random: Random) {
     this.#timeline = timeline;
+    const onEnd = ({ mode }: WebhookFault) => {
+      this.#note("ended", `${mode}: deliveries go out as usual again`);
+    };
+    this.#active = new ActiveFault({ none: NONE, random, onEnd });
   }
 
   get state(): WebhookFault {
-    return this.#fault;
+    return this.#active.current;
   }
 
-  set({ failNext, mode = NONE.mode, status = NONE.status }: WebhookFaultInput): void {
-    this.#fault = { failNext, mode, status };
-    this.#note("set", describe(this.#fault));
+  set({ status = NONE.status, delayMs = NONE.delayMs, ...fault }: WebhookFaultInput): void {
+    this.#active.set({ ...fault, status, delayMs });
+    this.#note("set", describe(this.state));
   }
 
-  /** Uses up one attempt; undefined when deliveries go out as usual. */
-  take(): WebhookFault | undefined {
-    const fault = this.#fault;
-    if (fault.failNext === 0) return undefined;
-    const failNext = fault.failNext - 1;
-    this.#fault = { ...fault, failNext };
-    if (failNext === 0) this.#note("ended", "deliveries go out again");
-    return fault;
+  /** Ends the fault, if there is one. */
+  end(): void {
+    if (this.state.mode !== "none") this.set({ mode: "none" });
+  }
+
+  /** Uses up one delivery. Mode `none` when it goes out as usual. */
+  take(): WebhookFault {
+    return this.#active.take();
   }
 
   #note(change: "set" | "ended", detail: string): void {
@@ -52,8 +47,12 @@ export class WebhookFaults {
   }
 }
 
-function describe({ failNext, mode, status }: WebhookFault): string {
-  if (failNext === 0) return "none";
-  const how = mode === "drop" ? "no answer" : `status ${status}`;
-  return `the next ${failNext} fail: ${how}`;
+function describe(fault: WebhookFault): string {
+  const { mode, status, delayMs } = fault;
+  if (mode === "none") return "none";
+  const details: Partial<Record<WebhookFault["mode"], string>> = {
+    status: ` ${status}`,
+    delay: ` of ${delayMs} ms`,
+  };
+  return `${mode}${details[mode] ?? ""} for ${reach(fault, "deliveries")}`;
 }

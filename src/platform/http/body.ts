@@ -7,7 +7,8 @@ import { invalid, PlatformError } from "../error.ts";
 /** The largest body of a request, in bytes. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
-interface BodyLimit {
+/** How much of a body is read. */
+export interface BodyLimit {
   readonly maxBytes: number;
   readonly tooLarge: () => PlatformError;
 }
@@ -67,7 +68,8 @@ function checkHeaders(request: IncomingMessage): void {
   );
 }
 
-async function readBytes(
+/** Reads a body as it came. */
+export async function readBytes(
   request: IncomingMessage,
   { maxBytes, tooLarge }: BodyLimit,
 ): Promise<Uint8Array> {

@@ -1,6 +1,10 @@
+import type { IncomingMessage } from "node:http";
 import type { RequestHandler } from "express";
 import { PlatformError } from "../error.ts";
 import { isJson } from "./body.ts";
+
+/** The media type of a snapshot's file. */
+export const SQLITE_TYPE = "application/vnd.sqlite3";
 
 /** The names by which this machine calls itself, with any port. */
 const LOOPBACK_HOST = /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/i;
@@ -23,7 +27,7 @@ export const loopbackHostOnly: RequestHandler = (request, _response, next) => {
 
 /**
  * Refuses what other web pages can make a browser send. The control API has no token; what keeps
- * pages out is their Origin, and that they cannot send JSON elsewhere without asking first.
+ * pages out is their Origin, and that they cannot send these types elsewhere without asking first.
  */
 export const sameOriginOnly: RequestHandler = (request, _response, next) => {
   const { origin, host } = request.headers;
@@ -31,8 +35,13 @@ export const sameOriginOnly: RequestHandler = (request, _response, next) => {
     throw new PlatformError(403, "FORBIDDEN", "The control API is not for other web pages.");
   }
   const reads = request.method === "GET" || request.method === "HEAD";
-  if (!reads && !isJson(request)) {
+  if (!reads && !isJson(request) && !isSqlite(request)) {
     throw new PlatformError(415, "UNSUPPORTED_MEDIA_TYPE", "Send Content-Type: application/json.");
   }
   next();
 };
+
+/** True when the request says that its body is a SQLite file. */
+export function isSqlite({ headers }: IncomingMessage): boolean {
+  return headers["content-type"]?.toLowerCase() === SQLITE_TYPE;
+}

@@ -10,8 +10,8 @@ You talk to it at      ${origin}/control/v1
 
 Be a person:
 
-  service-bot trigger dm.message --from ada --text hello --wait --platform ${origin}
-  service-bot trigger mention --from ben --wait --platform ${origin}
+  npx service-bot trigger dm.message --from ada --text hello --wait --platform ${origin}
+  npx service-bot trigger mention --from ben --wait --platform ${origin}
 
 See what happened:     ${origin}/control/v1/timeline
                        ${origin}/control/v1/state

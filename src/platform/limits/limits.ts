@@ -2,7 +2,7 @@ import type { Clock } from "../../core/clock.ts";
 import { PlatformError } from "../error.ts";
 import type { Usage } from "../store/usage.ts";
 import { RequestRate } from "./request-rate.ts";
-import { DAY_MS, type LimitName, type LimitSettings, type Quota } from "./settings.ts";
+import { DAY_MS, type LimitName, type LimitSettings, NO_LIMITS, type Quota } from "./settings.ts";
 
 /** One limit and what the app has used of it. */
 export interface LimitView {
@@ -19,7 +19,6 @@ export type LimitsView = Readonly<Record<LimitName, LimitView>>;
 export interface LimitsOptions {
   readonly usage: Usage;
   readonly clock: Clock;
-  readonly settings: LimitSettings;
 }
 
 /** The rate limit and the daily quotas, for each app by itself (section 8). The values are not shown. */
@@ -27,13 +26,12 @@ export class Limits {
   readonly #usage: Usage;
   readonly #clock: Clock;
   readonly #rate: RequestRate;
-  #settings: LimitSettings;
+  #settings: LimitSettings = NO_LIMITS;
 
-  constructor({ usage, clock, settings }: LimitsOptions) {
+  constructor({ usage, clock }: LimitsOptions) {
     this.#usage = usage;
     this.#clock = clock;
     this.#rate = new RequestRate(clock);
-    this.#settings = settings;
   }
 
   get settings(): LimitSettings {
@@ -43,6 +41,12 @@ export class Limits {
   /** Changes the limits that are named. What is used already stays used. */
   set(change: Partial<LimitSettings>): void {
     this.#settings = { ...this.#settings, ...change };
+  }
+
+  /** Sets all limits, and counts the requests of this minute anew: the apps may be others than before. */
+  reset(settings: LimitSettings): void {
+    this.#settings = settings;
+    this.#rate.reset();
   }
 
   /**

@@ -31,7 +31,7 @@ export const MAX_LIMIT = 1_000_000;
 export const DAY_MS = 86_400_000;
 
 /** What is wrong with limits that were set from code, in sentences that name them. */
-export function limitProblems(limits: LimitSettings): string[] {
+export function limitProblems(limits: Partial<LimitSettings>): string[] {
   return Object.entries(limits)
     .filter(([, value]) => value !== null && !isLimit(value))
     .map(([name]) => `limits.${name}: must be null or a whole number from 0 to ${MAX_LIMIT}`);

@@ -2,13 +2,17 @@ import { mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
 import { migrate } from "../../core/migrate.ts";
-import { ConfigError, hasCode, messageOf } from "../../errors.ts";
+import { ConfigError } from "../../errors.ts";
+import { UnusableFile, whyUnusable } from "./unusable.ts";
 
 /** The name SQLite gives to a database that lives in memory alone. */
 export const MEMORY = ":memory:";
 
 /** A restart overlaps with the end of the process before it, so a short wait is worth it, in ms. */
 const BUSY_TIMEOUT_MS = 1_000;
+
+/** Tables that were there from the first version on. */
+const FIRST_TABLES = ["event", "token", "user", "webhook"];
 
 /**
  * Opens the state file, makes its folder and brings its schema up to date. One process per file: the
@@ -21,32 +25,53 @@ export function openDatabase(file: string): Database {
   try {
     if (file !== MEMORY) mkdirSync(dirname(resolve(file)), { recursive: true });
     db = new Sqlite(file, { timeout: BUSY_TIMEOUT_MS });
-    configure(db);
-    migrate(db, new URL("./sql/", import.meta.url), tooNew);
-    return db;
+    // Two platforms on one file would deliver everything twice. Set before WAL: then the lock is taken
+    // with the first access and kept.
+    db.pragma("locking_mode = EXCLUSIVE");
+    // Before anything is written: the file of somebody else stays as it is.
+    checkOwn(db);
+    // In memory this is refused without a word, and nothing depends on it.
+    db.pragma("journal_mode = WAL");
+    return prepared(db);
   } catch (error) {
     db?.close();
-    if (hasCode(error, "SQLITE_BUSY")) {
-      throw new ConfigError([
-        `stateFile: another platform uses ${file}; stop it, or choose another file`,
-      ]);
-    }
-    throw new ConfigError([`stateFile: ${file} cannot be used: ${messageOf(error)}`]);
+    throw new ConfigError([`stateFile: ${whyUnusable(error, file)}`]);
   }
 }
 
-function configure(db: Database): void {
+/**
+ * Opens a SQLite file that is given as bytes, in memory, and brings its schema up to date.
+ *
+ * @param check looks at the file as it came
+ * @throws {UnusableFile} it is no state of a platform, or of a newer version
+ */
+export function openBytes(file: Buffer, check: (db: Database) => void = () => {}): Database {
+  const db = new Sqlite(file);
+  try {
+    checkOwn(db);
+    check(db);
+    return prepared(db);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** Anything but a new file holds the tables of a platform. */
+function checkOwn(db: Database): void {
+  const tables = db.prepare<[], { name: string }>(
+    "SELECT name FROM sqlite_schema WHERE type = 'table'",
+  );
+  const names = new Set(tables.all().map(({ name }) => name));
+  const isNew = names.size === 0 && db.pragma("user_version", { simple: true }) === 0;
+  if (!isNew && !FIRST_TABLES.every((name) => names.has(name))) throw new UnusableFile("foreign");
+}
+
+function prepared(db: Database): Database {
   db.pragma("foreign_keys = ON");
   db.pragma("trusted_schema = OFF");
   // SQLite's own lower() knows ASCII alone.
   db.function("folded", { deterministic: true }, (text) => String(text).toLowerCase());
-  // Two platforms on one file would deliver everything twice. Set before WAL: then the lock is taken
-  // with the first access and kept.
-  db.pragma("locking_mode = EXCLUSIVE");
-  // In memory this is refused without a word, and nothing depends on it.
-  db.pragma("journal_mode = WAL");
-}
-
-function tooNew(): Error {
-  return new Error("it was written by a newer version of service-bot; update, or remove the file");
+  migrate(db, new URL("./sql/", import.meta.url), () => new UnusableFile("newer"));
+  return db;
 }

@@ -8,13 +8,17 @@ export interface Image {
   /** Pixels. */
   readonly width: number;
   readonly height: number;
+  /** The name of its small preview; null where it has none. */
+  readonly thumbnail: string | null;
 }
 
-export interface NewImage extends Image {
+export interface NewImage extends Omit<Image, "thumbnail"> {
   /** The uploader: the bot of an app, or a person. */
   readonly owner: number;
   readonly kind: ImageKind;
   readonly data: Uint8Array;
+  /** Its small preview, in WebP; undefined where it has none. */
+  readonly thumbnail: Uint8Array | undefined;
   /** Milliseconds since 1970. */
   readonly at: number;
 }
@@ -40,12 +44,16 @@ interface Place {
 /** A key is valid this long, in milliseconds (section 8). */
 export const UPLOAD_LIFETIME_MS = 3_600_000;
 
+/** The end of a preview's name, in place of the image's own. */
+const THUMBNAIL_ENDING = ".thumb.webp";
+
 const NOWHERE: Place = { post: null, comment: null, message: null };
 const VALID = "(key IS NULL OR created_at > @expired)";
 
 /** Images, and the uploads that wait for their content (section 3). */
 export class Images {
   readonly #insert: Statement<[object]>;
+  readonly #insertThumbnail: Statement<[object]>;
   readonly #attach: Statement<[object]>;
   readonly #of: Statement<[Place], Image>;
   readonly #file: Statement<[{ file: string; expired: number }], ImageFile>;
@@ -59,28 +67,46 @@ export class Images {
        VALUES (@file, @key, @owner, @kind, @width, @height, @at, @post, @comment, @message,
                @position, @data)`,
     );
+    this.#insertThumbnail = db.prepare(
+      "INSERT INTO thumbnail (image, file, data) VALUES (@image, @file, @data)",
+    );
     this.#attach = db.prepare(
       `UPDATE image SET key = NULL, post = @post, comment = @comment, message = @message,
                         position = @position
        WHERE key = @key AND owner = @owner AND created_at > @expired`,
     );
     this.#of = db.prepare(
-      `SELECT file, width, height FROM image
+      `SELECT image.file, width, height, thumbnail.file AS thumbnail
+       FROM image LEFT JOIN thumbnail ON thumbnail.image = image.seq
        WHERE post = @post OR comment = @comment OR message = @message ORDER BY position`,
     );
-    this.#file = db.prepare(`SELECT kind, data FROM image WHERE file = @file AND ${VALID}`);
+    this.#file = db.prepare(
+      `SELECT kind, data FROM image WHERE file = @file AND ${VALID}
+       UNION ALL
+       SELECT 'webp', thumbnail.data FROM thumbnail JOIN image ON image.seq = thumbnail.image
+       WHERE thumbnail.file = @file AND ${VALID}`,
+    );
     this.#oldest = db.prepare("SELECT min(created_at) AS at FROM image WHERE key IS NOT NULL");
     this.#clean = db.prepare("DELETE FROM image WHERE key IS NOT NULL AND created_at <= ?");
   }
 
-  /** Keeps an upload until it is attached, or an hour is over. */
-  addUpload(image: NewImage, key: string): void {
-    this.#insert.run({ ...image, ...NOWHERE, key, position: null });
+  /** Keeps an upload until it is attached, or an hour is over. Gives it back as it is shown. */
+  addUpload(image: NewImage, key: string): Image {
+    return this.#add(image, { ...NOWHERE, key, position: null });
   }
 
   /** Adds an image to content at once, without an upload. */
   addTo(target: Target, image: NewImage, position: number): void {
-    this.#insert.run({ ...image, ...NOWHERE, ...target, key: null, position });
+    this.#add(image, { ...NOWHERE, ...target, key: null, position });
+  }
+
+  #add({ thumbnail: data, ...image }: NewImage, place: object): Image {
+    const { lastInsertRowid } = this.#insert.run({ ...image, ...place });
+    const { file, width, height } = image;
+    if (data === undefined) return { file, width, height, thumbnail: null };
+    const thumbnail = file.replace(/\.[^.]*$/, THUMBNAIL_ENDING);
+    this.#insertThumbnail.run({ image: lastInsertRowid, file: thumbnail, data });
+    return { file, width, height, thumbnail };
   }
 
   /** Consumes a key. False when it is not valid, not any more, or not of this owner. */

@@ -1,11 +1,14 @@
 import type { Database } from "better-sqlite3";
+import { PlatformError } from "../error.ts";
 import { Blocks } from "./blocks.ts";
 import { Conversations } from "./conversations.ts";
-import { openDatabase } from "./database.ts";
 import { EventLog } from "./event-log.ts";
 import { Images } from "./images.ts";
+import { LateEvents } from "./late-events.ts";
 import { People } from "./people.ts";
 import { Posts } from "./posts.ts";
+import { copyOf, replaceRows } from "./rows.ts";
+import { SavedSettings } from "./settings.ts";
 import { Tokens } from "./tokens.ts";
 import { Usage } from "./usage.ts";
 import { WebhookStore } from "./webhook.ts";
@@ -16,30 +19,66 @@ export class Store {
   readonly conversations: Conversations;
   readonly posts: Posts;
   readonly events: EventLog;
+  readonly lateEvents: LateEvents;
   readonly tokens: Tokens;
   readonly webhook: WebhookStore;
   readonly images: Images;
   readonly blocks: Blocks;
   readonly usage: Usage;
+  readonly settings: SavedSettings;
   readonly #db: Database;
+  #epoch = 0;
 
-  /** @throws {ConfigError} the file cannot be used */
-  constructor(file: string) {
-    this.#db = openDatabase(file);
+  /** Owns the database from now on. */
+  constructor(db: Database) {
+    this.#db = db;
     this.people = new People(this.#db);
     this.conversations = new Conversations(this.#db);
     this.posts = new Posts(this.#db);
     this.events = new EventLog(this.#db);
+    this.lateEvents = new LateEvents(this.#db);
     this.tokens = new Tokens(this.#db);
     this.webhook = new WebhookStore(this.#db);
     this.images = new Images(this.#db);
     this.blocks = new Blocks(this.#db);
     this.usage = new Usage(this.#db);
+    this.settings = new SavedSettings(this.#db);
+  }
+
+  /** Counts how often everything was replaced: what began before has nothing to do with what is here now. */
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  /** @throws {PlatformError} 503 STATE_REPLACED when everything was replaced since this epoch */
+  checkEpoch(epoch: number): void {
+    if (epoch === this.#epoch) return;
+    const message = "The state was restored or reset meanwhile; nothing was done. Send it again.";
+    throw new PlatformError(503, "STATE_REPLACED", message);
   }
 
   /** Runs `work` as one: when it throws, nothing of it is kept. */
   transaction<T>(work: () => T): T {
     return this.#db.transaction(work).immediate();
+  }
+
+  /** A copy of everything, as a SQLite file. */
+  copy(): Uint8Array {
+    return copyOf(this.#db);
+  }
+
+  /**
+   * Replaces everything by what another store holds, or by nothing, and runs `settle`: all of that, or
+   * nothing. Events go on with numbers that neither has used.
+   */
+  replace(other: Store | undefined, settle: () => void): void {
+    const highest = Math.max(this.events.highestSeq(), other?.events.highestSeq() ?? 0);
+    const from = other === undefined ? undefined : other.#db;
+    replaceRows(this.#db, from, () => {
+      this.events.raiseFloor(highest);
+      settle();
+    });
+    this.#epoch += 1;
   }
 
   close(): void {

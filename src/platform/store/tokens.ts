@@ -17,6 +17,7 @@ export class Tokens {
   readonly #put: Statement<[string, string, number, number]>;
   readonly #dropStandard: Statement<[]>;
   readonly #standard: Statement<[], { api_key: string }>;
+  readonly #of: Statement<[number], { api_key: string; scopes: string }>;
   readonly #grant: Statement<[string], { scopes: string; bot: number }>;
 
   constructor(db: Database) {
@@ -25,6 +26,7 @@ export class Tokens {
     );
     this.#dropStandard = db.prepare("DELETE FROM token WHERE standard = 1");
     this.#standard = db.prepare("SELECT api_key FROM token WHERE standard = 1");
+    this.#of = db.prepare("SELECT api_key, scopes FROM token WHERE bot = ? AND standard = 0");
     this.#grant = db.prepare("SELECT scopes, bot FROM token WHERE api_key = ?");
   }
 
@@ -40,6 +42,13 @@ export class Tokens {
   setStandard(apiKey: string, bot: number): void {
     this.#dropStandard.run();
     this.#put.run(apiKey, JSON.stringify(allScopes), 1, bot);
+  }
+
+  /** The tokens of an app, besides the standard one. */
+  of(bot: number): { readonly apiKey: string; readonly scopes: readonly Scope[] }[] {
+    return this.#of.all(bot).map(({ api_key: apiKey, scopes }) => {
+      return { apiKey, scopes: JSON.parse(scopes) as Scope[] };
+    });
   }
 
   /** Undefined for a token that does not exist. */

@@ -1,4 +1,5 @@
 import type { EventType } from "../../events/types.ts";
+import type { DeliveryFault } from "../faults/webhook-fault.ts";
 
 /** An event was written to the log. */
 export interface EventEntry {
@@ -7,13 +8,30 @@ export interface EventEntry {
   readonly type: EventType;
   /** The username of the person who did it. */
   readonly from: string;
+  /** The conversation that the payload names. */
+  readonly conversationId?: string;
+  /** The post that the payload names. */
+  readonly postId?: string;
   /** What the person wrote, in full; absent where nothing is written. */
   readonly text?: string;
+  /** Where a fault lets it be late: milliseconds until it is in the log. */
+  readonly lateMs?: number;
+}
+
+/** Where an event happened, as its payload says. */
+export function placeOf(payload: object): Pick<EventEntry, "conversationId" | "postId"> {
+  const { conversationId, postId }: Readonly<Record<string, unknown>> = { ...payload };
+  return {
+    ...(typeof conversationId === "string" ? { conversationId } : {}),
+    ...(typeof postId === "string" ? { postId } : {}),
+  };
 }
 
 /** A webhook delivery was tried. */
 export interface DeliveryEntry {
   readonly kind: "delivery";
+  /** The id of its record: `GET /control/v1/deliveries/:id`. */
+  readonly id: string;
   readonly eventIds: readonly string[];
   /** The HTTP status of the answer; null when there was none. */
   readonly status: number | null;
@@ -25,6 +43,8 @@ export interface DeliveryEntry {
   readonly forced: boolean;
   /** Why it failed; absent when it was answered with 200 to 299. */
   readonly error?: string;
+  /** The fault that touched it. */
+  readonly fault?: DeliveryFault;
 }
 
 /** The ids of what a request made. */
@@ -48,6 +68,8 @@ export interface ApiEntry {
   readonly text?: string;
   /** Present when something was made, even if the answer that says so was lost. */
   readonly created?: Created;
+  /** The events that a page of the log held; absent where it held none. */
+  readonly eventIds?: readonly string[];
   /** The fault that touched the request. */
   readonly fault?: "hold" | "status" | "lose-answer";
 }
@@ -59,15 +81,28 @@ export interface WebhookEntry {
   readonly reason: string;
 }
 
-/** A fault was set, came to its end, or holds or lets go of a request. */
+/** A fault was set, came to its end, or holds or lets go of a request or an event. */
 export interface FaultEntry {
   readonly kind: "fault";
-  readonly target: "webhook" | "api";
+  readonly target: "webhook" | "api" | "events";
   readonly change: "set" | "ended" | "held" | "released";
   readonly detail: string;
 }
 
-export type TimelineRecord = EventEntry | DeliveryEntry | ApiEntry | WebhookEntry | FaultEntry;
+/** The state as a whole, or the clock, was taken in hand. */
+export interface StateEntry {
+  readonly kind: "state";
+  readonly change: "snapshot" | "restored" | "reset" | "clock";
+  readonly detail: string;
+}
+
+export type TimelineRecord =
+  | EventEntry
+  | DeliveryEntry
+  | ApiEntry
+  | WebhookEntry
+  | FaultEntry
+  | StateEntry;
 
 /** One line of the timeline. `seq` counts from 1 up while the platform runs; `at` is ISO 8601, UTC. */
 export type TimelineEntry = TimelineRecord & { readonly seq: number; readonly at: string };

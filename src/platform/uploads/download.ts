@@ -1,11 +1,11 @@
 import { promises as dns, type LookupAddress } from "node:dns";
 import type { ClientRequest, IncomingMessage } from "node:http";
 import { Agent, request as httpsRequest, type RequestOptions } from "node:https";
-import { isIP, type LookupFunction } from "node:net";
+import type { LookupFunction } from "node:net";
 import type { Clock } from "../../core/clock.ts";
+import { isPublicAddress, isPublicName, literalIn } from "../../core/public-host.ts";
 import { messageOf } from "../../errors.ts";
 import { invalid, PlatformError } from "../error.ts";
-import { isPublicAddress } from "./addresses.ts";
 import { imageTooLarge, MAX_IMAGE_BYTES } from "./limits.ts";
 
 /** How long a download may take, in milliseconds. */
@@ -68,15 +68,20 @@ export function downloadWith({
 /** What can be refused without looking anything up. */
 function checkUrl(text: string, isAllowed: (address: string) => boolean): URL {
   const url = URL.parse(text);
-  if (url === null) throw invalid("url must be an absolute address");
+  if (url === null) {
+    // Such as an address with a zone: nobody can reach that.
+    if (/^\s*[a-z][a-z0-9+.-]*:/i.test(text)) throw blocked("it names no host");
+    throw invalid("url must be an absolute address");
+  }
   if (url.protocol !== "https:") throw blocked("it must begin with https:");
   if (url.username !== "" || url.password !== "") {
     throw blocked("it must not hold a user name or a password");
   }
   // For an address in the URL itself, nothing is looked up later. The URL has brought every spelling of
   // it into one form.
-  const address = url.hostname.replace(/^\[(.*)\]$/, "$1");
-  if (isIP(address) !== 0 && !isAllowed(address)) throw blocked("its address is not public");
+  const address = literalIn(url.hostname);
+  if (address === undefined && !isPublicName(url.hostname)) throw blocked("its name is not public");
+  if (address !== undefined && !isAllowed(address)) throw blocked("its address is not public");
   return url;
 }
 

@@ -16,7 +16,7 @@ export function mediaRouter(images: Images, clock: Clock): Router {
       // Whatever else the bytes may hold, a browser runs nothing of it.
       "Content-Security-Policy": "default-src 'none'; sandbox",
       // An address is never used for another image, but the image goes when nobody attaches it.
-      "Cache-Control": "public, max-age=3600",
+      "Cache-Control": "public, max-age=3600, immutable",
     });
     response.send(Buffer.from(found.data));
   });

@@ -5,6 +5,7 @@ import type { UploadView } from "../api/shapes.ts";
 import type { Views } from "../api/views.ts";
 import { invalid, PlatformError } from "../error.ts";
 import type { Limits } from "../limits/limits.ts";
+import type { NewImage } from "../store/images.ts";
 import type { User } from "../store/people.ts";
 import type { Store } from "../store/store.ts";
 import type { Cleaner } from "./cleaner.ts";
@@ -12,6 +13,7 @@ import type { Download } from "./download.ts";
 import { readForm, type UploadForm } from "./form.ts";
 import { type ImageFacts, inspect } from "./inspect.ts";
 import { imageTooLarge, MAX_IMAGE_BYTES } from "./limits.ts";
+import type { MakeThumbnail } from "./thumbnail.ts";
 
 export interface UploadsOptions {
   readonly store: Store;
@@ -20,6 +22,7 @@ export interface UploadsOptions {
   readonly views: Views;
   readonly cleaner: Cleaner;
   readonly download: Download;
+  readonly makeThumbnail: MakeThumbnail;
 }
 
 /** Takes images and keeps them until they are attached (sections 3 and 4). */
@@ -36,42 +39,54 @@ export class Uploads {
    * Keeps an image for this app and gives it a key.
    *
    * @param body what the request held, in one of the three forms
-   * @param signal aborts a download
+   * @param signal aborts a download, and what comes after it
    * @throws {PlatformError} 400 VALIDATION, TOO_LARGE, BLOCKED_HOST, NOT_IMAGE; 429 QUOTA_EXCEEDED;
-   * 503 NOT_CONFIGURED
+   * 503 NOT_CONFIGURED, STATE_REPLACED
    */
   async accept(body: unknown, bot: User, signal: AbortSignal): Promise<UploadView> {
     if (!this.configured) {
       throw new PlatformError(503, "NOT_CONFIGURED", "The server has no storage for images.");
     }
+    const { epoch } = this.#options.store;
     const form = readForm(body);
     // Nothing is downloaded for an app that may not keep it.
     this.#options.limits.check(bot.seq, "uploadsPerDay");
     const bytes = "url" in form ? await this.#options.download(form.url, signal) : form.bytes;
-    return this.#keep(bytes, checkImage(bytes, form), bot);
+    const facts = checkImage(bytes, form);
+    const thumbnail = await this.#options.makeThumbnail(bytes, facts);
+    // Downloads and thumbnails take their time.
+    this.#options.store.checkEpoch(epoch);
+    // As when it goes away during the request: nobody would learn of the key.
+    if (signal.aborted) throw invalid("The client went away before its answer.");
+    return this.#keep({ ...facts, data: bytes, thumbnail }, bot);
   }
 
-  #keep(data: Uint8Array, { kind, width, height }: ImageFacts, bot: User): UploadView {
+  #keep(image: Omit<NewImage, "file" | "owner" | "at">, bot: User): UploadView {
     const { store, clock, limits, views, cleaner } = this.#options;
     // The address is public and the key is not, so neither follows from the other.
     const key = `img_${randomBytes(24).toString("base64url")}`;
-    const file = `${randomBytes(16).toString("hex")}.${kind}`;
-    store.transaction(() => {
+    const file = `${randomBytes(16).toString("hex")}.${image.kind}`;
+    const kept = store.transaction(() => {
       limits.take(bot.seq, "uploadsPerDay");
-      const at = clock.now();
-      store.images.addUpload({ file, owner: bot.seq, kind, width, height, data, at }, key);
+      return store.images.addUpload({ ...image, file, owner: bot.seq, at: clock.now() }, key);
     });
     cleaner.wake();
-    return { key, ...views.image({ file, width, height }), bytes: data.byteLength };
+    const view = views.image(kept);
+    return {
+      ...{ key, ...view },
+      thumbUrl: view.thumbUrl ?? view.url,
+      bytes: image.data.byteLength,
+    };
   }
 }
 
 function checkImage(bytes: Uint8Array, form: UploadForm): ImageFacts {
   if (bytes.byteLength > MAX_IMAGE_BYTES) throw imageTooLarge();
   const facts = inspect(bytes);
-  if (facts === undefined) {
-    if ("url" in form) throw new PlatformError(400, "NOT_IMAGE", "The URL gives no image.");
-    throw invalid("The bytes are no PNG, JPEG, WebP, GIF or AVIF image.");
+  if (typeof facts === "string") {
+    if ("url" in form)
+      throw new PlatformError(400, "NOT_IMAGE", `The URL gives no image: ${facts}.`);
+    throw invalid(facts);
   }
   if ("contentType" in form && form.contentType !== mediaTypeOf(facts.kind)) {
     throw invalid(`contentType is ${form.contentType}, but the bytes are ${facts.kind}`);

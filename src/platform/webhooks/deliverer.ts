@@ -1,22 +1,18 @@
-import type { Clock } from "../../core/clock.ts";
 import type { Logger } from "../../core/logger.ts";
-import type { WebhookFaults } from "../faults/webhook-faults.ts";
 import type { LoggedEvent } from "../store/event-log.ts";
 import type { Store } from "../store/store.ts";
-import type { Timeline } from "../timeline/timeline.ts";
-import type { DeliveryResult, Sender } from "./sender.ts";
+import { type AttemptOptions, attempt } from "./attempt.ts";
+import type { DeliveryRecords } from "./records.ts";
+import type { Endpoint } from "./sender.ts";
 import type { Webhook } from "./webhook.ts";
 
 /** Events in one delivery, at most. */
 export const MAX_BATCH = 50;
 
-export interface DelivererOptions {
+export interface DelivererOptions extends AttemptOptions {
   readonly store: Store;
   readonly webhook: Webhook;
-  readonly sender: Sender;
-  readonly faults: WebhookFaults;
-  readonly timeline: Timeline;
-  readonly clock: Clock;
+  readonly records: DeliveryRecords;
   readonly logger: Logger;
   /** From a failure to the next round, in milliseconds. */
   readonly retryIntervalMs: number;
@@ -36,6 +32,8 @@ export class Deliverer {
   readonly #options: DelivererOptions;
   /** Counts the saves of the webhook: a failure of an earlier configuration says nothing about this one. */
   #generation = 0;
+  /** Ends a delay that a fault has put before a delivery. */
+  #interruption = new AbortController();
   #state: State = "idle";
   #cancelRound: () => void = () => {};
   #run: Promise<void> = Promise.resolve();
@@ -53,15 +51,23 @@ export class Deliverer {
 
   /** The webhook was saved: what is pending is tried at once, with the new configuration. */
   restart(): void {
-    this.#generation += 1;
-    this.#endWait();
+    this.reset();
     this.wake();
+  }
+
+  /** Waits for no round any more, and counts no failure of what is being sent. */
+  reset(): void {
+    this.#generation += 1;
+    this.#interruption.abort();
+    this.#interruption = new AbortController();
+    this.#endWait();
   }
 
   /** Sends nothing more. Resolves when nothing runs; close the sender first. */
   async stop(): Promise<void> {
     this.#cancelRound();
     this.#state = "stopped";
+    this.#interruption.abort();
     await this.#run;
   }
 
@@ -82,35 +88,41 @@ export class Deliverer {
 
   /** Returns whether this run goes on. */
   async #deliver(batch: readonly LoggedEvent[]): Promise<boolean> {
-    const { webhook, timeline, logger } = this.#options;
+    const { store, webhook, records, logger } = this.#options;
     const generation = this.#generation;
-    const attempt = webhook.state.consecutiveFailures + 1;
-    const result = await this.#attempt(batch);
+    const { epoch } = store;
+    const nth = webhook.state.consecutiveFailures + 1;
+    const deliveries = await attempt(this.#options, {
+      events: batch.map(({ event }) => event),
+      endpoint: () => (store.epoch === epoch ? this.#endpoint() : undefined),
+      interrupted: this.#interruption.signal,
+    });
     if (this.#state === "stopped") return false;
-    const eventIds = batch.map(({ event }) => event.id);
-    timeline.add({ kind: "delivery", eventIds, attempt, forced: false, ...result });
-    if (result.error === undefined) {
+    const bot = store.people.bot().username;
+    for (const sent of deliveries) records.add({ bot, attempt: nth, forced: false }, sent);
+    // What was sent belongs to a state that is gone; this one may owe the same numbers.
+    if (store.epoch !== epoch) return true;
+    const result = deliveries.at(-1);
+    if (result === undefined) {
+      // The webhook was saved before anything was sent: what it owes now may be something else.
+      if (generation !== this.#generation) return true;
+      throw new Error("The webhook owes deliveries although it is off");
+    }
+    const { status, error } = result;
+    if (error === undefined) {
       webhook.succeeded(batch);
       return true;
     }
-    const { status, error } = result;
-    logger.warn({ status, attempt, events: batch.length, error }, "webhook delivery failed");
+    logger.warn({ status, attempt: nth, events: batch.length, error }, "webhook delivery failed");
     if (generation !== this.#generation) return true;
     webhook.failed(error);
     this.#waitForRound();
     return false;
   }
 
-  async #attempt(batch: readonly LoggedEvent[]): Promise<DeliveryResult> {
-    const { webhook, sender, faults } = this.#options;
-    const fault = faults.take();
-    if (fault !== undefined) {
-      const status = fault.mode === "drop" ? null : fault.status;
-      return { status, ms: 0, error: "injected fault: nothing was sent" };
-    }
-    const { url, secret } = webhook.state;
-    if (url === null) throw new Error("The webhook is on without a url");
-    return await sender.send({ url, secret, events: batch.map(({ event }) => event) });
+  #endpoint(): Endpoint | undefined {
+    const { url, secret, enabled } = this.#options.webhook.state;
+    return enabled && url !== null ? { url, secret } : undefined;
   }
 
   /** After the webhook has gone off the round finds nothing pending. */

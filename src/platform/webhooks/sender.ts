@@ -1,15 +1,17 @@
-import { type ClientRequest, request as httpRequest, type OutgoingHttpHeaders } from "node:http";
+import { type ClientRequest, request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
-import type { Clock } from "../../core/clock.ts";
+import { sleep } from "../../core/clock.ts";
 import type { KnownEvent } from "../../events/types.ts";
 import { sign } from "../../signature/signature.ts";
+import type { PlatformClock } from "../clock/platform-clock.ts";
+import type { DeliveryFault } from "../faults/webhook-fault.ts";
+import { EndpointAnswer } from "./answer.ts";
 import { whyNoAnswer } from "./no-answer.ts";
 
-/** One delivery: where it goes, what signs it, what it holds. */
-export interface Delivery {
+/** Where deliveries go, and what signs them. */
+export interface Endpoint {
   readonly url: string;
   readonly secret: string;
-  readonly events: readonly KnownEvent[];
 }
 
 export interface DeliveryResult {
@@ -21,54 +23,106 @@ export interface DeliveryResult {
   readonly error?: string;
 }
 
+/** A request to an endpoint. */
+export interface SentRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The very bytes that were signed and sent. */
+  readonly body: Buffer;
+}
+
+/** One delivery, with all that is known of it. */
+export interface Sent extends DeliveryResult {
+  /** When it was sent, in milliseconds since 1970. */
+  readonly at: number;
+  readonly eventIds: readonly string[];
+  /** Absent when nothing was sent. */
+  readonly request?: SentRequest;
+  /** Absent when no answer came. */
+  readonly answer?: EndpointAnswer;
+  readonly fault?: DeliveryFault;
+}
+
 /** The outbound request of the platform (section 4, "Webhook receiver"). */
 export class Sender {
-  readonly #clock: Clock;
+  readonly #clock: PlatformClock;
   readonly #timeoutMs: number;
   readonly #open = new Set<ClientRequest>();
+  #cutting = new AbortController();
   #closed = false;
 
-  constructor(clock: Clock, timeoutMs: number) {
+  constructor(clock: PlatformClock, timeoutMs: number) {
     this.#clock = clock;
     this.#timeoutMs = timeoutMs;
   }
 
   /** Signs and sends once. Never rejects; redirects are not followed. */
-  async send({ url, secret, events }: Delivery): Promise<DeliveryResult> {
-    const started = this.#clock.now();
-    const ms = () => this.#clock.now() - started;
+  async send({ url, secret }: Endpoint, events: readonly KnownEvent[]): Promise<Sent> {
+    const at = this.#clock.now();
+    const ms = this.#stopwatch();
     // Signed and sent are the same bytes; every try is signed with its own time.
     const body = Buffer.from(JSON.stringify({ events }));
+    const target = new URL(url);
+    const headers = {
+      host: target.host,
+      "content-type": "application/json",
+      "content-length": String(body.byteLength),
+      "user-agent": "Service-Webhook/1",
+      "x-service-signature": sign(body, secret, at / 1000),
+      "x-service-event-count": String(events.length),
+    };
+    const request = { url, headers, body };
+    const tried = { at, eventIds: events.map(({ id }) => id), request };
     try {
-      const status = await this.#post(new URL(url), body, {
-        "content-type": "application/json",
-        "content-length": body.byteLength,
-        "user-agent": "Service-Webhook/1",
-        "x-service-signature": sign(body, secret, started / 1000),
-        "x-service-event-count": events.length,
-      });
-      const error = refusal(status);
-      return { status, ms: ms(), ...(error === undefined ? {} : { error }) };
+      const answer = await this.#post(target, request);
+      const error = refusal(answer.status);
+      const failed = error === undefined ? {} : { error };
+      return { ...tried, status: answer.status, ms: ms(), ...failed, answer };
     } catch (error) {
-      return { status: null, ms: ms(), error: whyNoAnswer(error, new URL(url)) };
+      return { ...tried, status: null, ms: ms(), error: whyNoAnswer(error, target) };
     }
+  }
+
+  /** Sends nothing, and waits for an answer as long as for one of an endpoint. */
+  async sendNothing(events: readonly KnownEvent[]): Promise<Sent> {
+    const at = this.#clock.now();
+    const ms = this.#stopwatch();
+    await sleep(this.#clock.real, this.#timeoutMs, this.#cutting.signal);
+    const error = `injected fault: nothing was sent; no answer within ${this.#timeoutMs} ms`;
+    const eventIds = events.map(({ id }) => id);
+    return { at, eventIds, status: null, ms: ms(), error };
   }
 
   /** Ends every open request; further ones fail. */
   close(): void {
     this.#closed = true;
-    for (const request of this.#open) request.destroy(new Error("the platform stopped"));
+    this.cut("the platform stopped");
   }
 
-  /** Resolves to the status as soon as it is known. */
-  #post(url: URL, body: Buffer, headers: OutgoingHttpHeaders): Promise<number> {
+  /** Ends every open request and every wait for an answer, for this reason. */
+  cut(why: string): void {
+    for (const request of this.#open) request.destroy(new Error(why));
+    this.#cutting.abort();
+    if (!this.#closed) this.#cutting = new AbortController();
+  }
+
+  /** Tells the milliseconds since now, of the machine's clock. */
+  #stopwatch(): () => number {
+    const { real } = this.#clock;
+    const began = real.now();
+    return () => real.now() - began;
+  }
+
+  /** Resolves as soon as the status is known. */
+  #post(url: URL, { headers, body }: SentRequest): Promise<EndpointAnswer> {
     if (this.#closed) return Promise.reject(new Error("the platform stopped"));
     return new Promise((resolve, reject) => {
       const open = url.protocol === "https:" ? httpsRequest : httpRequest;
       // A connection of its own for each delivery: a kept one may be dead by now, and that failure
       // would count against an endpoint which is well.
       const request = open(url, { method: "POST", headers, agent: false });
-      const cancel = this.#clock.timer(this.#timeoutMs, () => {
+      // It ends the body of an answer, too.
+      const cancel = this.#clock.real.timer(this.#timeoutMs, () => {
         request.destroy(new Error(`no answer within ${this.#timeoutMs} ms`));
       });
       this.#open.add(request);
@@ -77,12 +131,7 @@ export class Sender {
         this.#open.delete(request);
       });
       request.on("error", reject);
-      request.on("response", (response) => {
-        resolve(response.statusCode ?? 0);
-        // The body means nothing, and neither does an error while it passes by; the timeout ends it.
-        response.on("error", () => {});
-        response.resume();
-      });
+      request.on("response", (response) => resolve(new EndpointAnswer(response)));
       request.end(body);
     });
   }

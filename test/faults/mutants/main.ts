@@ -11,6 +11,7 @@ import { durabilityMutants } from "./list/durability.ts";
 import { inboxMutants, modelMutants } from "./list/inbox.ts";
 import { modeMutants } from "./list/mode.ts";
 import { pollerMutants } from "./list/poller.ts";
+import { postgresMutants } from "./list/postgres.ts";
 import { stepMutants } from "./list/steps.ts";
 import type { Mutant, Verdict } from "./mutant.ts";
 import { failureIn, firstFailure } from "./run-tests.ts";
@@ -28,6 +29,7 @@ const all = [
   ...budgetMutants,
   ...clientMutants,
   ...pollerMutants,
+  ...postgresMutants,
 ];
 const wanted = process.argv.slice(2);
 const mutants = all.filter(

@@ -1,10 +1,13 @@
 import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { loadDriver } from "../../../src/inbox/postgres/driver.ts";
 import { PostgresInbox } from "../../../src/inbox/postgres/postgres-inbox.ts";
 import { messages } from "../../support/inbox-events.ts";
 import { emptyPlace, openAt, type Place } from "../../support/postgres/open.ts";
+import { TestProcess } from "../../support/process.ts";
 
 const SQL = new URL("../../../src/inbox/postgres/sql/", import.meta.url);
 
@@ -122,6 +125,15 @@ describe("the schema", () => {
     expect(await second.stats()).toMatchObject({ pending: 0 });
     expect(await second.put(messages("1"), "webhook")).toMatchObject({ stored: ["1"] });
   });
+});
+
+test("an open inbox does not keep its process alive", async () => {
+  const { url, schema } = await emptyPlace();
+  const path = join(import.meta.dirname, "../../../src/inbox/postgres/postgres-inbox.ts");
+  const options = JSON.stringify({ url, schema });
+  const code = `import { PostgresInbox } from "${pathToFileURL(path)}"; await PostgresInbox.open(${options});`;
+  const child = new TestProcess(["--input-type=module", "--eval", code]);
+  expect(await child.exited, child.output()).toMatchObject({ code: 0 });
 });
 
 describe("a start is refused, with what to do", () => {

@@ -4,7 +4,7 @@ import { attachPostgres } from "../../../src/inbox/postgres/attach.ts";
 import type { PostgresInbox } from "../../../src/inbox/postgres/postgres-inbox.ts";
 import { ManualClock } from "../../../src/testing/manual-clock.ts";
 import { first } from "../../support/first.ts";
-import { messages } from "../../support/inbox-events.ts";
+import { message, messages } from "../../support/inbox-events.ts";
 import { emptyPlace, openAt, type Place } from "../../support/postgres/open.ts";
 import { TcpProxy } from "../../support/tcp-proxy.ts";
 
@@ -75,6 +75,8 @@ describe("a process hears", () => {
     expect(await other.claim(1, 1_000)).toMatchObject([{ id: "1" }]);
     await other.put(messages("2"), "webhook");
     await own.reached(2);
+    // Notifications come in their order: what it told itself would be here by now.
+    for (let trips = 0; trips < 5; trips++) await one.ping();
     expect([own.calls, heard.calls]).toEqual([2, 2]);
   });
 
@@ -109,7 +111,8 @@ describe("a connection that is lost", () => {
   test("is made again, and what was missed meanwhile is looked for", async () => {
     const place = await emptyPlace();
     const proxy = await TcpProxy.to(port(place));
-    const bot = await openAt(through(place, proxy), { random: () => 0 });
+    const clock = still();
+    const bot = await openAt(through(place, proxy), { clock, random: () => 0 });
     const writer = await openAt(place, { clock: still() });
     await listening(place, 2);
     proxy.cut();
@@ -120,6 +123,9 @@ describe("a connection that is lost", () => {
     await expect(bot.ping()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
     const heard = wakeUpsOf(bot);
     proxy.mend();
+    // No time passes, so it is not the poll that looks.
+    const { made } = proxy;
+    while (proxy.made === made) await clock.advance(0);
     await heard.reached(1);
     expect(await bot.claim(1, 1_000)).toMatchObject([{ id: "1" }]);
     expect(await bot.put(messages("2"), "webhook")).toMatchObject({ stored: ["2"] });
@@ -147,6 +153,22 @@ describe("a connection that is lost", () => {
     await writer.put(messages("1"), "webhook");
     await heard.reached(before + 1);
     expect(await bot.claim(1, 1_000)).toMatchObject([{ id: "1" }]);
+  });
+
+  test("before a claim was answered costs its events neither an attempt nor their leases", async () => {
+    const place = await emptyPlace();
+    const proxy = await TcpProxy.to(port(place));
+    const bot = await openAt(through(place, proxy), { clock: still(), timeoutMs: 1_000 });
+    await bot.put([message("1", "a"), message("2", "b")], "webhook");
+    const kept = first(await bot.claim(1, 30_000));
+    proxy.hush();
+    await expect(bot.claim(10, 30_000)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    proxy.mend();
+    // It has arrived, and was carried out: that is what makes the difference.
+    expect(await bot.admin.show("2")).toMatchObject({ leased: true, attempts: 1 });
+    expect(await bot.claim(10, 30_000)).toMatchObject([{ id: "2", attempt: 1, crashes: 0 }]);
+    expect(await bot.admin.show("2")).toMatchObject({ history: [] });
+    expect(await bot.complete(kept)).toBe(true);
   });
 
   test("with all others at once, by the server, loses nothing that was accepted", async () => {

@@ -1,3 +1,4 @@
+import sharp from "sharp";
 import { describe, expect, test } from "vitest";
 import type { Platform } from "../../../src/platform/index.ts";
 import { type Image, newKeys, newUpload, type Upload } from "../support/images.ts";
@@ -132,6 +133,13 @@ describe.each(ways)("$name", (way) => {
   });
 });
 
+/** What an image of the platform decodes to. */
+async function sizeAt(url: string | null | undefined) {
+  const served = await fetch(url ?? "");
+  const { format, width, height } = await sharp(await served.arrayBuffer()).metadata();
+  return [format, width, height];
+}
+
 describe("people", () => {
   test("send images, with an excerpt of nothing when there is no text", async () => {
     const platform = await run();
@@ -139,8 +147,10 @@ describe("people", () => {
     expect(event?.payload).toMatchObject({ conversationId: "c_2", excerpt: "" });
     const path = "/api/v1/dm/conversations/c_2/messages";
     const { body } = await request<{ items: Content[] }>(platform, "GET", path);
-    const image = { url: expect.stringMatching(/\.png$/), width: 1, height: 1 };
-    expect(body.items[0]).toMatchObject({ text: "", images: [image, image] });
+    const image = { url: expect.stringMatching(/\.png$/), width: 640, height: 480 };
+    expect(body.items[0]).toMatchObject({ text: "" });
+    // No `thumbUrl` in messages (section 2).
+    expect(body.items[0]?.images).toEqual([image, image]);
     const served = await fetch(body.items[0]?.images[1]?.url ?? "");
     expect(served.status).toBe(200);
     expect(served.headers.get("content-type")).toBe("image/png");
@@ -156,7 +166,13 @@ describe("people", () => {
         platform,
         ways[type === "mention" || type === "quote" ? 0 : 1] as Way,
       );
-      expect(newest[0]?.images).toHaveLength(1);
+      const [shown, ...others] = newest[0]?.images ?? [];
+      expect(others).toEqual([]);
+      const sizes = [shown?.url, shown?.thumbUrl].map((url) => sizeAt(url));
+      expect(await Promise.all(sizes)).toEqual([
+        ["png", 640, 480],
+        ["webp", 320, 240],
+      ]);
     },
   );
 

@@ -18,8 +18,8 @@ test("events are delivered again, signed, in the order that is asked for", async
   });
   expect(status).toBe(200);
   expect(body.deliveries).toEqual([
-    { status: 200, ms: expect.any(Number) },
-    { status: 503, ms: expect.any(Number), error: "answered 503" },
+    { id: "dlv_2", status: 200, ms: expect.any(Number) },
+    { id: "dlv_3", status: 503, ms: expect.any(Number), error: "answered 503" },
   ]);
   const again = [second, first, second];
   expect(receiver.batches()).toEqual([[first, second], again, again]);
@@ -38,11 +38,11 @@ test("forced deliveries change nothing in the schedule", async () => {
   platform.control.saveWebhook({ url: receiver.url });
   const [id = ""] = ids(act(platform, "follow"));
   await deliveryOf(platform, id);
-  platform.control.setFaults({ webhook: { failNext: 5 } });
+  platform.control.setFaults({ webhook: { mode: "drop", times: 5 } });
   const results = await platform.control.deliver({ eventIds: [id], times: 3 });
   expect(results.map(({ status }) => status)).toEqual([500, 500, 500]);
   expect(platform.control.webhook).toMatchObject({ enabled: true, consecutiveFailures: 1 });
-  expect(platform.control.faults.webhook.failNext).toBe(5);
+  expect(platform.control.faults.webhook.times).toBe(5);
   const entry = await platform.waitFor(
     "delivery",
     ({ forced, attempt }) => forced && attempt === 3,

@@ -1,10 +1,6 @@
 import { expect, test } from "vitest";
 import type { Platform } from "../../../src/platform/index.ts";
-import { ManualClock } from "../support/clock.ts";
-import { act, deliveryOf, ids, request, runPlatform, timeline } from "../support/platform.ts";
-import { runReceiver } from "../support/receiver.ts";
-
-const ROUND_MS = 30_000;
+import { request, runPlatform, timeline } from "../support/platform.ts";
 
 function comment(platform: Platform, text: string, signal?: AbortSignal) {
   const options = signal === undefined ? {} : { signal };
@@ -29,16 +25,23 @@ test("there are no faults at first", async () => {
   const { status, body } = await request(platform, "GET", "/control/v1/faults");
   expect(status).toBe(200);
   expect(body).toEqual({
-    webhook: { failNext: 0, mode: "status", status: 500 },
+    webhook: { mode: "none", status: 500, delayMs: 1_000 },
     api: { mode: "none", match: "all", status: 503, held: 0 },
+    events: { mode: "none", lateMs: 0, held: 0 },
   });
 });
 
 test.each([
-  { webhook: { failNext: -1 } },
-  { webhook: { failNext: 1, status: 200 } },
-  { webhook: { failNext: 1, mode: "slow" } },
-  { webhook: { mode: "drop" } },
+  { webhook: { times: 1 } },
+  { webhook: { mode: "status", status: 200 } },
+  { webhook: { mode: "slow" } },
+  { webhook: { mode: "drop", times: 0 } },
+  { webhook: { mode: "drop", rate: 0 } },
+  { webhook: { mode: "delay", delayMs: 0 } },
+  { webhook: { mode: "delay", delayMs: 86_400_001 } },
+  { events: { mode: "late" } },
+  { events: { mode: "late", lateMs: 0 } },
+  { events: { mode: "early", lateMs: 1 } },
   { api: { mode: "off" } },
   { api: { mode: "hold", match: "read" } },
   { api: { mode: "status", status: 204 } },
@@ -53,41 +56,15 @@ test.each([
   expect(answer.body.error.code).toBe("VALIDATION");
 });
 
-test.each([
-  [{ failNext: 2 }, 500],
-  [{ failNext: 2, status: 418 }, 418],
-  [{ failNext: 2, mode: "drop" as const }, null],
-])(
-  "deliveries under the webhook fault %j fail without reaching the bot",
-  async (webhook, status) => {
-    const clock = new ManualClock();
-    const platform = await runPlatform({ clock });
-    const receiver = await runReceiver();
-    platform.control.saveWebhook({ url: receiver.url });
-    await request(platform, "PUT", "/control/v1/faults", { body: { webhook } });
-    const [id = ""] = ids(act(platform, "follow"));
-    const first = await deliveryOf(platform, id);
-    expect(first).toMatchObject({ status, error: expect.stringContaining("injected fault") });
-    expect(platform.control.faults.webhook.failNext).toBe(1);
-    clock.advance(ROUND_MS);
-    await deliveryOf(platform, id, { attempt: 2 });
-    expect(platform.control.webhook.consecutiveFailures).toBe(2);
-    expect(receiver.received).toEqual([]);
-    await platform.waitFor("fault", ({ change }) => change === "ended");
-    clock.advance(ROUND_MS);
-    expect(await deliveryOf(platform, id, { attempt: 3 })).toMatchObject({ status: 200 });
-    expect(receiver.batches()).toEqual([[id]]);
-  },
-);
-
-test("faulty deliveries switch the webhook off like real ones", async () => {
-  const platform = await runPlatform({ disableAfter: 1 });
-  const receiver = await runReceiver();
-  platform.control.saveWebhook({ url: receiver.url });
-  platform.control.setFaults({ webhook: { failNext: 1 } });
-  act(platform, "follow");
-  await platform.waitFor("webhook", ({ change }) => change === "disabled");
-  expect(platform.control.webhook.enabled).toBe(false);
+test("where one part is wrong, no fault is set", async () => {
+  const platform = await runPlatform();
+  const body = { webhook: { mode: "drop" }, events: { mode: "late" } };
+  const answer = await request(platform, "PUT", "/control/v1/faults", { body });
+  expect(answer.body.error.message).toContain("events.lateMs");
+  expect(platform.control.faults).toMatchObject({
+    webhook: { mode: "none" },
+    events: { mode: "none" },
+  });
 });
 
 test("held requests wait, and are executed once the fault is changed", async () => {
@@ -97,7 +74,7 @@ test("held requests wait, and are executed once the fault is changed", async () 
   await held(platform, 2);
   expect(platform.control.faults.api).toMatchObject({ mode: "hold", held: 2 });
   expect(texts(platform)).toEqual([]);
-  await request(platform, "PUT", "/control/v1/faults", { body: { webhook: { failNext: 0 } } });
+  await request(platform, "PUT", "/control/v1/faults", { body: { webhook: { mode: "none" } } });
   expect(platform.control.faults.api.held).toBe(2);
   await request(platform, "PUT", "/control/v1/faults", { body: { api: { mode: "none" } } });
   expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([201, 200]);
@@ -210,10 +187,25 @@ test("faults do not touch the control API", async () => {
 
 test("setting a fault and its end are in the timeline", async () => {
   const platform = await runPlatform();
-  platform.control.setFaults({ api: { mode: "status", times: 1 }, webhook: { failNext: 3 } });
+  platform.control.setFaults({
+    api: { mode: "status", times: 1 },
+    webhook: { mode: "status", times: 3 },
+    events: { mode: "late", lateMs: 250, rate: 0.5 },
+  });
   await request(platform, "GET", "/api/v1/me");
   expect(await timeline(platform)).toMatchObject([
-    { kind: "fault", target: "webhook", change: "set", detail: "the next 3 fail: status 500" },
+    {
+      kind: "fault",
+      target: "events",
+      change: "set",
+      detail: "late by 250 ms for 50 % of all events",
+    },
+    {
+      kind: "fault",
+      target: "webhook",
+      change: "set",
+      detail: "status 500 for the next 3 deliveries",
+    },
     { kind: "fault", target: "api", change: "set", detail: "status 503 for the next 1 requests" },
     { kind: "fault", target: "api", change: "ended" },
     { kind: "api", method: "GET", path: "/me", status: 503, fault: "status" },

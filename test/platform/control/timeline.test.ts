@@ -19,15 +19,20 @@ async function read(platform: Platform, query = ""): Promise<Answer> {
   return body;
 }
 
-test("an event shows who did it and what was written", async () => {
+test("an event shows who did it, where, and what was written", async () => {
   const platform = await runPlatform({ clock: new ManualClock(0) });
   const long = "x".repeat(300);
-  const [message] = ids(act(platform, "dm.message", { text: long }));
+  const result = act(platform, "dm.message", { text: long });
+  const [message] = ids(result);
+  const { conversationId } = result;
   const [follow] = ids(act(platform, "follow", { from: "ben" }));
   const at = "1970-01-01T00:00:00.000Z";
   expect(await read(platform)).toEqual({
     entries: [
-      { seq: 1, at, kind: "event", id: message, type: "dm.message", from: "ada", text: long },
+      {
+        ...{ seq: 1, at, kind: "event", id: message, type: "dm.message", from: "ada" },
+        ...{ conversationId, text: long },
+      },
       { seq: 2, at, kind: "event", id: follow, type: "follow", from: "ben" },
     ],
     last: 2,
@@ -57,6 +62,17 @@ test("a request to the API shows its text and what it made", async () => {
       created: { postId: "p_1", commentId: "cm_1" },
     },
   ]);
+});
+
+test("a page of the log shows which events it held", async () => {
+  const platform = await runPlatform();
+  const [first, second] = ids(act(platform, "follow", { count: 2 }));
+  await request(platform, "GET", "/api/v1/events?limit=1");
+  await request(platform, "GET", `/api/v1/events?since=${first}`);
+  await request(platform, "GET", `/api/v1/events?since=${second}`);
+  const { entries } = await read(platform, "?after=2");
+  const shown = entries.map((entry) => entry.kind === "api" && entry.eventIds);
+  expect(shown).toEqual([[first], [second], undefined]);
 });
 
 test("refused requests are in the timeline, and tokens are not", async () => {

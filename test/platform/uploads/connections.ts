@@ -1,20 +1,25 @@
 import { createHook } from "node:async_hooks";
 import { onTestFinished } from "vitest";
 
-/** Counts the TCP connections that this process begins until the end of the test. */
-export function countConnections(): { readonly count: number } {
-  let count = 0;
+/** What this process has begun since the counting began. */
+export interface Counted {
+  /** TCP connections. */
+  readonly count: number;
+  /** Names that the system was asked to resolve. */
+  readonly lookups: number;
+}
+
+/** Counts until the end of the test. */
+export function countConnections(): Counted {
+  const counted = { count: 0, lookups: 0 };
   const hook = createHook({
     init(_id, type) {
-      if (type === "TCPCONNECTWRAP") count += 1;
+      if (type === "TCPCONNECTWRAP") counted.count += 1;
+      if (type === "GETADDRINFOREQWRAP") counted.lookups += 1;
     },
   }).enable();
   onTestFinished(() => {
     hook.disable();
   });
-  return {
-    get count() {
-      return count;
-    },
-  };
+  return counted;
 }

@@ -1,3 +1,5 @@
+import type { ServerResponse } from "node:http";
+import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { DOWNLOAD_TIME_LIMIT_MS, downloadWith } from "../../../src/platform/uploads/download.ts";
 import { MAX_IMAGE_BYTES } from "../../../src/platform/uploads/limits.ts";
@@ -77,6 +79,52 @@ test.each(["before the answer", "in the middle of it"])(
   },
 );
 
+test("a host that drips is given 10 s altogether, not for each byte", async () => {
+  const clock = new ManualClock();
+  const drip = Promise.withResolvers<ServerResponse>();
+  const server = await imageServer((response) => {
+    response.write("x");
+    drip.resolve(response);
+  });
+  const answer = server.download({ clock });
+  const refused = expect(answer).rejects.toMatchObject({ status: 400, code: "BLOCKED_HOST" });
+  const response = await drip.promise;
+  const second = DOWNLOAD_TIME_LIMIT_MS / 10;
+  for (let passed = second; passed < DOWNLOAD_TIME_LIMIT_MS; passed += second) {
+    clock.advance(second);
+    await new Promise((written) => response.write("x", written));
+  }
+  clock.advance(second);
+  await refused;
+  await server.closed;
+});
+
+test("a lookup without an end is given 10 s", async () => {
+  const clock = new ManualClock();
+  const server = await imageServer();
+  const asked = Promise.withResolvers<void>();
+  const resolve = () => {
+    asked.resolve();
+    return new Promise<never>(() => {});
+  };
+  const answer = server.download({ clock, resolve });
+  const refused = expect(answer).rejects.toMatchObject({ status: 400, code: "BLOCKED_HOST" });
+  await asked.promise;
+  clock.advance(DOWNLOAD_TIME_LIMIT_MS);
+  await refused;
+  expect(server.asked).toEqual([]);
+});
+
+test("a compressed answer stays as it is: nothing can grow beyond 5 MB here", async () => {
+  const packed = gzipSync(await imageOf(100 * 1024 * 1024));
+  const server = await imageServer((response, _path, request) => {
+    expect(request.headers["accept-encoding"]).toBeUndefined();
+    response.writeHead(200, { "content-type": "image/png", "content-encoding": "gzip" });
+    response.end(packed);
+  });
+  expect(await server.download()).toEqual(packed);
+});
+
 test("an answer that breaks off is refused", async () => {
   const server = await imageServer((response) => {
     response.writeHead(200, { "content-length": 100 });
@@ -97,7 +145,7 @@ test("a name without addresses is refused", async () => {
   await expect(answer).rejects.toThrow("the name has no address");
 });
 
-test.each(["", "a.png", "//example.org/a.png", "https://", "https://exa mple.org/"])(
+test.each(["", "a.png", "//example.org/a.png", "127.0.0.1", "[::1]"])(
   "%j is no address",
   async (url) => {
     const { parts } = await imageServer();

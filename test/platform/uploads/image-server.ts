@@ -1,4 +1,4 @@
-import { createServer, request, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { systemClock } from "../../../src/core/clock.ts";
 import {
   type DownloadParts,
@@ -21,7 +21,7 @@ export interface ImageServer {
 
 /** A server on this machine that stands in for one of the internet; it closes with the test. */
 export async function imageServer(
-  respond?: (response: ServerResponse, path: string) => void,
+  respond?: (response: ServerResponse, path: string, request: IncomingMessage) => void,
 ): Promise<ImageServer> {
   const png = await image();
   const asked: string[] = [];
@@ -30,7 +30,7 @@ export async function imageServer(
     asked.push(incoming.url ?? "");
     incoming.socket.once("close", () => closed.resolve());
     if (respond === undefined) response.writeHead(200, { "content-type": "image/png" }).end(png);
-    else respond(response, incoming.url ?? "");
+    else respond(response, incoming.url ?? "", incoming);
   });
   const { port } = await listenUntilEnd(server);
   // Without TLS, which would take a certificate; the address still comes from `lookup`.

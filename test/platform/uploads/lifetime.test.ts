@@ -12,10 +12,11 @@ function post(platform: { url: string } & Parameters<typeof request>[0], key: st
   return request(platform, "POST", "/api/v1/posts", { body: { imageKeys: [key] } });
 }
 
-/** The number of images in a state file that no platform uses any more. */
-function rowsIn(stateFile: string): unknown {
+/** The numbers of images and of thumbnails in a state file that no platform uses any more. */
+function rowsIn(stateFile: string): unknown[] {
   const db = new Sqlite(stateFile);
-  const rows = db.prepare("SELECT count(*) FROM image").pluck().get();
+  const count = (table: string) => db.prepare(`SELECT count(*) FROM ${table}`).pluck().get();
+  const rows = [count("image"), count("thumbnail")];
   db.close();
   return rows;
 }
@@ -42,6 +43,7 @@ test("an upload whose removal is late is over all the same", async () => {
   clock.advance(HOUR_MS);
   expect((await post(platform, upload.key)).status).toBe(400);
   expect((await fetch(upload.url)).status).toBe(404);
+  expect((await fetch(upload.thumbUrl)).status).toBe(404);
 });
 
 test("what is not attached is removed after an hour; what is attached stays", async () => {
@@ -51,10 +53,10 @@ test("what is not attached is removed after an hour; what is attached stays", as
   const [kept, dropped] = [await newUpload(platform), await newUpload(platform)];
   await post(platform, kept.key);
   clock.advance(HOUR_MS);
-  expect((await fetch(dropped.url)).status).toBe(404);
-  expect((await fetch(kept.url)).status).toBe(200);
+  for (const url of [dropped.url, dropped.thumbUrl]) expect((await fetch(url)).status).toBe(404);
+  for (const url of [kept.url, kept.thumbUrl]) expect((await fetch(url)).status).toBe(200);
   await platform.stop();
-  expect(rowsIn(stateFile)).toBe(1);
+  expect(rowsIn(stateFile)).toEqual([1, 1]);
 });
 
 test("each upload is removed in its own time", async () => {
@@ -66,7 +68,7 @@ test("each upload is removed in its own time", async () => {
   await newUpload(platform);
   clock.advance(HOUR_MS / 2);
   await platform.stop();
-  expect(rowsIn(stateFile)).toBe(1);
+  expect(rowsIn(stateFile)).toEqual([1, 1]);
 });
 
 test("uploads survive a restart, and what expired meanwhile is removed by it", async () => {
@@ -84,5 +86,5 @@ test("uploads survive a restart, and what expired meanwhile is removed by it", a
   expect((await file(late.url)).status).toBe(200);
   expect((await post(second, late.key)).status).toBe(201);
   await second.stop();
-  expect(rowsIn(stateFile)).toBe(1);
+  expect(rowsIn(stateFile)).toEqual([1, 1]);
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { MAX_IMAGE_BYTES } from "../../../src/platform/uploads/limits.ts";
+import { withChunk } from "../../client/images/samples.ts";
 import {
   formWith,
   image,
@@ -14,9 +15,11 @@ import { type ErrorBody, request, runPlatform, tokenWith } from "../support/plat
 import { startWithDownloads } from "./start.ts";
 
 const expected = (platform: { url: string }, bytes: number, kind: string) => {
-  const url = expect.stringMatching(`^${platform.url}/media/[0-9a-f]{32}\\.${kind}$`);
+  const file = `^${platform.url}/media/[0-9a-f]{32}\\.`;
+  const url = expect.stringMatching(`${file}${kind}$`);
+  const thumbUrl = expect.stringMatching(`${file}thumb\\.webp$`);
   const key = expect.stringMatching(/^img_[\w-]{32}$/);
-  return { key, url, thumbUrl: url, width: 9, height: 7, bytes };
+  return { key, url, thumbUrl, width: 9, height: 7, bytes };
 };
 
 test.each(kinds)("a %s is taken as base64", async (kind) => {
@@ -44,29 +47,6 @@ test.each(kinds)("a %s is taken from a URL", async (kind) => {
   expect(body).toEqual(expected(platform, bytes.byteLength, kind));
 });
 
-test.each(kinds)("a %s is served as what it is, without a token", async (kind) => {
-  const platform = await runPlatform();
-  const bytes = await image(kind);
-  const { body } = await uploadBytes(platform, bytes, { contentType: `image/${kind}` });
-  for (const url of [body.url, body.thumbUrl]) {
-    const response = await fetch(url);
-    expect(response.status).toBe(200);
-    expect(response.headers.get("content-type")).toBe(`image/${kind}`);
-    expect(response.headers.get("x-content-type-options")).toBe("nosniff");
-    expect(response.headers.get("content-security-policy")).toBe("default-src 'none'; sandbox");
-    expect(Buffer.from(await response.arrayBuffer())).toEqual(bytes);
-  }
-});
-
-test.each(["nothing.png", "..%2f..%2fetc%2fpasswd", "", "'%20OR%201=1"])(
-  "there is no file /media/%s",
-  async (file) => {
-    const platform = await runPlatform();
-    const response = await fetch(`${platform.url}/media/${file}`);
-    expect(response.status).toBe(404);
-  },
-);
-
 test("the address of an image does not give its key away", async () => {
   const platform = await runPlatform();
   const [one, other] = [await newUpload(platform), await newUpload(platform)];
@@ -74,11 +54,6 @@ test("the address of an image does not give its key away", async () => {
   expect(one.key).not.toBe(other.key);
   expect(one.url).not.toContain(one.key.slice("img_".length));
 });
-
-/** The header of a GIF of this size, in base64. */
-function gif(width: number, height: number): string {
-  return Buffer.from([...Buffer.from("GIF89a"), width, 0, height, 0, 0, 0, 0]).toString("base64");
-}
 
 const pixel = "iVBORw0KGgo=";
 const cases: readonly (readonly [string, unknown])[] = [
@@ -90,8 +65,6 @@ const cases: readonly (readonly [string, unknown])[] = [
   ["a type without bytes", { contentType: "image/png" }],
   ["a type of another kind", { dataBase64: pixel, contentType: "image/svg+xml" }],
   ["a type that is no image", { dataBase64: pixel, contentType: "text/html" }],
-  ["a width of 0", { dataBase64: gif(0, 1), contentType: "image/gif" }],
-  ["a height of 0", { dataBase64: gif(1, 0), contentType: "image/gif" }],
   ["a size that is cut off", { dataBase64: "R0lGODlhAQ==", contentType: "image/gif" }],
   ["no bytes", { dataBase64: "", contentType: "image/png" }],
   ["bytes that are no image", { dataBase64: "aGVsbG8=", contentType: "image/png" }],
@@ -108,9 +81,14 @@ test.each([
   ["other characters", (text: string) => `${text.slice(0, 8)}%%${text.slice(8)}`],
 ])("base64 of an image with %s: 400 VALIDATION", async (_, spell) => {
   const platform = await runPlatform();
-  // One byte short of a multiple of three, so that there is padding, and with every character.
-  const bytes = Buffer.concat([await image(), Buffer.from([0xfb, 0xff, 0xbf])]);
-  const text = Buffer.concat([bytes, Buffer.alloc(2 - (bytes.byteLength % 3))]).toString("base64");
+  // With every character of the alphabet, wherever the bytes fall, and with padding.
+  const png = await image();
+  const data = [0xfb, 0xff, 0xbf, 0, 0xfb, 0xff, 0xbf, 0, 0xfb, 0xff, 0xbf];
+  const rest = (png.byteLength + 12 + data.length) % 3;
+  const fill = Buffer.alloc((5 - rest) % 3);
+  const bytes = withChunk(png, "prVt", Buffer.concat([Buffer.from(data), fill]));
+  const text = bytes.toString("base64");
+  expect(text).toMatch(/(?=.*\+)(?=.*\/).*[^=]=$/);
   const upload = (dataBase64: string) =>
     request(platform, "POST", "/api/v1/uploads", {
       body: { dataBase64, contentType: "image/png" },

@@ -133,6 +133,7 @@ test("a delivery shows in the timeline after its event", async () => {
     seq: expect.any(Number),
     at: expect.any(String),
     kind: "delivery",
+    id: "dlv_1",
     eventIds: [id],
     status: 200,
     ms: expect.any(Number),

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, chownSync, copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,6 +21,11 @@ export class PostgresServer {
   readonly #folder: string;
   readonly #binaries: Binaries;
   #process: Dependent | undefined;
+  #settings: readonly string[] = [
+    "max_connections=400",
+    "autovacuum_naptime=1",
+    "listen_addresses=127.0.0.1",
+  ];
 
   private constructor(folder: string, binaries: Binaries, port: number) {
     this.#folder = folder;
@@ -49,11 +54,10 @@ export class PostgresServer {
 
   /** Starts the server again after {@link end}. */
   async begin(): Promise<void> {
-    const settings = ["max_connections=400", "autovacuum_naptime=1", "listen_addresses=127.0.0.1"];
     const command = [
       join(this.#binaries.bin, "postgres"),
       ...["-D", join(this.#folder, "data"), "-k", this.#folder, "-p", String(this.port)],
-      ...settings.flatMap((setting) => ["-c", setting]),
+      ...this.#settings.flatMap((setting) => ["-c", setting]),
     ];
     const child = spawnWithParent(command, this.#options());
     this.#process = child;
@@ -66,6 +70,21 @@ export class PostgresServer {
       }
     }
     throw new Error(`PostgreSQL did not start:\n${lines.join("\n")}`);
+  }
+
+  /** Starts it again with TLS; connections without it are taken as well. */
+  async secure(certificate: { readonly cert: string; readonly key: string }): Promise<void> {
+    const [cert, key] = [join(this.#folder, "server.pem"), join(this.#folder, "server.key")];
+    copyFileSync(certificate.cert, cert);
+    copyFileSync(certificate.key, key);
+    for (const file of [cert, key]) {
+      chmodSync(file, 0o600);
+      if (USER.uid !== undefined) chownSync(file, USER.uid, USER.gid);
+    }
+    await this.end();
+    const tls = ["ssl=on", `ssl_cert_file=${cert}`, `ssl_key_file=${key}`];
+    this.#settings = [...this.#settings, ...tls];
+    await this.begin();
   }
 
   /**

@@ -1,13 +1,20 @@
-import { cutOff, type Walk } from "./walk.ts";
+import { cutOff, type Problem } from "./walk.ts";
 
 const SOI = 0xd8;
 const EOI = 0xd9;
 const SOS = 0xda;
 const FILL = 0xff;
 
+/** A whole JPEG: its first frame header (SOF) has its size in it. */
+export interface WholeJpeg {
+  readonly end: number;
+  /** Where the marker of the frame header is. */
+  readonly frame: number;
+}
+
 /** Walks the segments of a JPEG (ITU-T T.81, annex B), from its first marker to its EOI. */
-export function walkJpeg(bytes: Buffer, from = 0): Walk {
-  let hasFrame = false;
+export function walkJpeg(bytes: Buffer, from = 0): WholeJpeg | Problem {
+  let frame: number | undefined;
   let hasScan = false;
   for (let at = from + 2; at + 2 <= bytes.length; ) {
     const marker = bytes.readUInt8(at + 1);
@@ -15,7 +22,8 @@ export function walkJpeg(bytes: Buffer, from = 0): Walk {
       return { problem: `there is no segment at byte ${at}` };
     }
     if (marker === EOI) {
-      return hasFrame && hasScan ? { end: at + 2 } : { problem: "it has no pixels" };
+      if (frame === undefined || !hasScan) return { problem: "it has no pixels" };
+      return { end: at + 2, frame };
     }
     if (marker === FILL || standsAlone(marker)) {
       at += marker === FILL ? 1 : 2;
@@ -24,7 +32,7 @@ export function walkJpeg(bytes: Buffer, from = 0): Walk {
     if (at + 4 > bytes.length) break;
     const length = bytes.readUInt16BE(at + 2);
     if (length < 2) return { problem: `the segment at byte ${at} has no length` };
-    hasFrame ||= isFrame(marker);
+    if (isFrame(marker)) frame ??= at;
     hasScan ||= marker === SOS;
     at += 2 + length;
     if (marker === SOS) at = endOfScan(bytes, at);

@@ -1,8 +1,13 @@
-/** Where the structure of an image ends, or what is wrong with it: a clause for a message. */
-export type Walk = { readonly end: number } | { readonly problem: string };
+/** What is wrong with an image: a clause for a message. */
+export interface Problem {
+  readonly problem: string;
+}
+
+/** Where the structure of an image ends, or what is wrong with it. */
+export type Walk = { readonly end: number } | Problem;
 
 /** @param missing what should have come, such as `its end marker` */
-export function cutOff(missing: string): Walk {
+export function cutOff(missing: string): Problem {
   return { problem: `it is cut off before ${missing}` };
 }
 

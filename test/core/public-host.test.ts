@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isPublicAddress } from "../../../src/platform/uploads/addresses.ts";
+import { isPublicAddress, isPublicHost } from "../../src/core/public-host.ts";
 
 test.each([
   "0.0.0.0",
@@ -41,6 +41,16 @@ test.each([
   "2002:7f00:1::",
   "3fff::1",
   "5f00::1",
+  "2001:2::1",
+  "2001:4:112::1",
+  "2620:4f:8000::1",
+  "::ffff:0:8.8.8.8",
+  "2606:4700::5efe:8.8.8.8",
+  "2606:4700::200:5efe:7f00:1",
+  "168.63.129.16",
+  "192.31.196.1",
+  "192.52.193.1",
+  "192.175.48.1",
   "fc00::1",
   "fd12:3456::1",
   "fe80::1",
@@ -76,6 +86,23 @@ test.each([
   "2001:4860:4860::8888",
   "2606:4700:4700::1111",
   "2a00:1450::1",
+  "2606:4700::1:5efe:808:808",
+  "2606:4700:0:5efe::1",
+  "168.63.129.17",
 ])("%s is public", (address) => {
   expect(isPublicAddress(address)).toBe(true);
 });
+
+test.each(["[::1]", "127.0.0.1.", "127.0.0.1..", "localhost", "LOCALHOST.", "a.local", "db"])(
+  "the host %s is not public",
+  (host) => {
+    expect(isPublicHost(host)).toBe(false);
+  },
+);
+
+test.each(["[2606:4700::1]", "8.8.8.8", "images.example", "images.example.", "local.example"])(
+  "the host %s may be public",
+  (host) => {
+    expect(isPublicHost(host)).toBe(true);
+  },
+);

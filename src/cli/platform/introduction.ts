@@ -1,0 +1,78 @@
+import type { Platform } from "../../platform/index.ts";
+import { localBaseUrl, localWebhookUrl } from "../dot-env.ts";
+import { quoted } from "../inbox/text.ts";
+import { ownCommand } from "../own-command.ts";
+import { version } from "../version.ts";
+import { namesRealPlatform, ownSecret, PLATFORM_PORT } from "./settings.ts";
+
+/** What `--json` prints: one line for whoever has started the platform. */
+export function readyLine({ url, apiKey, webhookSecret }: Platform): string {
+  return JSON.stringify({
+    url,
+    portal: `${url}/`,
+    control: `${url}/control/v1`,
+    apiKey,
+    webhookSecret,
+  });
+}
+
+/** What somebody needs to know who has never started one before. */
+export function introduction(platform: Platform, stateFile: string | undefined): string {
+  const { url } = platform;
+  const state =
+    stateFile === undefined
+      ? "in memory, gone when this stops; --state FILE keeps it"
+      : `${stateFile}, secrets included`;
+  return `service-bot platform ${version()}: the platform on this machine, to develop a bot against
+
+  API      ${url}/api/v1
+  control  ${url}/control/v1
+  page     ${url}/
+  state    ${state}
+
+${environment(platform)}
+
+Write to the bot as a person, from another terminal; --wait waits for its answer:
+
+  ${trigger(url)}
+
+${webhook(platform)}
+
+Ctrl+C stops the platform. What happens on it:
+`;
+}
+
+/** Lines for .env. A secret that somebody has set is not shown again. */
+function environment({ url, apiKey, webhookSecret }: Platform): string {
+  const all = { SERVICE_API_KEY: apiKey, SERVICE_WEBHOOK_SECRET: webhookSecret };
+  const names = Object.keys(all);
+  const kept = names.filter((name) => ownSecret(name) !== undefined);
+  const lines = Object.entries({ SERVICE_BASE_URL: url, ...all })
+    .filter(([name]) => !kept.includes(name))
+    .map(([name, value]) => `${name}=${value}`)
+    .join("\n");
+  const asSet = kept.length === 0 ? "" : `; ${kept.join(" and ")} as set in your environment`;
+  const apart = namesRealPlatform()
+    ? "\n\nThe token and the secret of your environment are not used here: they are for another address."
+    : "";
+  return `For the bot's .env${asSet}:\n\n${lines}${apart}`;
+}
+
+function trigger(url: string): string {
+  // Without the flag it is looked for where .env says, and then on the usual port.
+  const found = url === (localBaseUrl()?.origin ?? `http://127.0.0.1:${PLATFORM_PORT}`);
+  const where = found ? "" : ` --platform ${url}`;
+  return `${ownCommand()} trigger dm.message --from ada --text hello${where}`;
+}
+
+function webhook({ url, control }: Platform): string {
+  const { url: endpoint, enabled, disabledReason } = control.webhook;
+  if (endpoint !== null) {
+    const why = disabledReason === null ? "" : `: ${disabledReason}`;
+    return `Events are delivered to ${endpoint}${enabled ? "." : `, which is switched off${why}.`}`;
+  }
+  const body = quoted(JSON.stringify({ url: localWebhookUrl() }));
+  return `A bot that polls needs no webhook. For one that takes deliveries, start with --webhook URL, or say it now:
+
+  curl -X PUT ${url}/control/v1/webhook -H 'Content-Type: application/json' -d ${body}`;
+}

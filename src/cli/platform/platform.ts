@@ -1,0 +1,82 @@
+import { createLogger } from "../../core/logger.ts";
+import { type Platform, PlatformError } from "../../platform/index.ts";
+import { timelineLine } from "../dev/timeline-lines.ts";
+import { readDotEnv } from "../dot-env.ts";
+import { untilSignal } from "../until-signal.ts";
+import { type Command, readArguments, textFlag, UsageError } from "../usage.ts";
+import { introduction, readyLine } from "./introduction.ts";
+import { limitsOf, platformFlags, platformSettings } from "./settings.ts";
+import { startLocalPlatform } from "./start.ts";
+
+export const platform: Command = {
+  summary: "the local platform alone: the API, signed webhooks, and /control/v1 to be a person",
+  usage:
+    "platform [--port 4400] [--state FILE] [--webhook URL] [--retry-interval 30000]\n" +
+    "                            [--disable-after 20] [--limit NAME=N] [--json]",
+  details: `  --port 4400             on 127.0.0.1; 0 takes a free one
+  --state FILE            keeps everything there, secrets included; without it, all is forgotten
+  --webhook URL           where the bot takes deliveries; the state file remembers it
+  --retry-interval 30000  from a failed delivery to the next round, in ms
+  --disable-after 20      failures in a row after which the webhook goes off
+  --limit NAME=N          requestsPerMinute, uploadsPerDay, postsPerDay, commentsPerDay, dmsPerDay;
+                          can be repeated
+  --json                  one line with url, portal, control, apiKey, webhookSecret once it is ready,
+                          and nothing else
+
+SERVICE_API_KEY and SERVICE_WEBHOOK_SECRET are taken from the environment or from .env here.`,
+  run: async (args) => {
+    const given = readArguments(args, flags, { max: 0 });
+    readDotEnv();
+    const settings = platformSettings(given);
+    const json = given.flags.json === true;
+    const running = await startLocalPlatform("platform", {
+      ...settings,
+      limits: limitsOf(given),
+      // What happens is shown from the timeline; the log is left for what the platform has done wrong.
+      logger: createLogger({ level: "error", secrets: [], destination: process.stderr }),
+    });
+    const say = (text: string) => void process.stdout.write(`${text}\n`);
+    try {
+      setWebhook(running, textFlag(given, "webhook"));
+      const stopped = untilSignal();
+      say(json ? readyLine(running) : introduction(running, settings.stateFile));
+      if (!json) tellTimeline(running, say);
+      await stopped;
+    } finally {
+      await running.stop();
+    }
+    if (!json) say(farewell(settings.stateFile));
+    return 0;
+  },
+};
+
+const flags = {
+  ...platformFlags,
+  webhook: { type: "string" },
+  limit: { type: "string", multiple: true },
+  json: { type: "boolean" },
+} as const;
+
+/** @throws {UsageError} */
+function setWebhook({ control }: Platform, url: string | undefined): void {
+  if (url === undefined) return;
+  try {
+    control.saveWebhook({ url });
+  } catch (error) {
+    if (!(error instanceof PlatformError)) throw error;
+    throw new UsageError(`--webhook: ${error.message}`);
+  }
+}
+
+function tellTimeline(running: Platform, say: (text: string) => void): void {
+  running.onTimeline((entry) => {
+    const line = timelineLine(entry);
+    if (line !== undefined) say(line);
+  });
+}
+
+function farewell(stateFile: string | undefined): string {
+  return stateFile === undefined
+    ? "\nStopped. The state was in memory and is gone; --state FILE keeps it."
+    : `\nStopped. The state is kept in ${stateFile}: start with the same --state to go on.`;
+}

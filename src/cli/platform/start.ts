@@ -1,0 +1,68 @@
+import { ConfigError, hasCode } from "../../errors.ts";
+import { type Platform, type PlatformOptions, startPlatform } from "../../platform/index.ts";
+import { ControlClient } from "../control-client.ts";
+import { ownCommand } from "../own-command.ts";
+import { CommandError } from "../usage.ts";
+import { PLATFORM_PORT } from "./settings.ts";
+
+/** How long a platform on a port that is taken has to say that it is one, in milliseconds. */
+const PROBE_MS = 1_000;
+
+/** What the options of a platform are called here. */
+const flagOf: Readonly<Record<string, string>> = {
+  apiKey: "SERVICE_API_KEY",
+  webhookSecret: "SERVICE_WEBHOOK_SECRET",
+  stateFile: "--state",
+  "host, port": "--port",
+};
+
+/**
+ * Starts a platform for a command, and says what to do where that fails.
+ *
+ * @throws {CommandError}
+ */
+export async function startLocalPlatform(
+  command: "platform" | "dev",
+  options: PlatformOptions & { readonly port: number },
+): Promise<Platform> {
+  try {
+    return await startPlatform(options);
+  } catch (error) {
+    const { port } = options;
+    if (hasCode(error, "ADDRESS_IN_USE")) throw new CommandError(await taken(command, port));
+    if (!(error instanceof ConfigError)) throw error;
+    const lines = error.problems.map((problem) => mendable(problem, command));
+    throw new CommandError(lines.join("\n"), { exitCode: 2 });
+  }
+}
+
+async function taken(command: string, port: number): Promise<string> {
+  const url = `http://127.0.0.1:${port}`;
+  const another = anotherPort(command, port < 65_535 ? port + 1 : 0);
+  return (await isLocalPlatform(url))
+    ? `Port ${port} is taken by another local platform, ${url}: use that one, stop it, or choose another port: ${another}`
+    : `Port ${port} is taken by another program: stop it, or choose another port: ${another}`;
+}
+
+async function isLocalPlatform(url: string): Promise<boolean> {
+  try {
+    const { bot } = await new ControlClient(url, { timeoutMs: PROBE_MS }).state();
+    return typeof bot.username === "string";
+  } catch {
+    return false;
+  }
+}
+
+/** A problem of an option, by the name that it has at the command line. Exported for tests. */
+export function mendable(problem: string, command: string): string {
+  const [, name = "", text = ""] = /^([\w, ]+): (.*)$/s.exec(problem) ?? [];
+  const flag = Object.hasOwn(flagOf, name) ? flagOf[name] : undefined;
+  if (flag === undefined) return problem;
+  if (flag !== "--port") return `${flag}: ${text}`;
+  const why = text.includes("EACCES") ? "; ports below 1024 may need permission" : "";
+  return `${flag}: ${text}${why}; choose another: ${anotherPort(command, PLATFORM_PORT)}`;
+}
+
+function anotherPort(command: string, port: number): string {
+  return `${ownCommand()} ${command} --port ${port}`;
+}

@@ -1,0 +1,88 @@
+import { eventTypes } from "../../events/parse.ts";
+import type { ActRequest } from "../control-client.ts";
+import { type Arguments, textFlag, UsageError, wholeNumber } from "../usage.ts";
+
+/** Flags that say what happens. */
+export const actFlags = {
+  from: { type: "string" },
+  to: { type: "string" },
+  text: { type: "string" },
+  image: { type: "string" },
+  conversation: { type: "string" },
+  post: { type: "string" },
+  comment: { type: "string" },
+  count: { type: "string" },
+  payload: { type: "string" },
+} as const;
+
+/** What somebody can do by name: an event of the platform document's section 6, or write a post. */
+const known: readonly string[] = [...eventTypes, "post"];
+
+/** The types of which there is no name yet (section 9: new ones may come). */
+const OWN_TYPE = /^[a-z][a-z0-9_.-]{0,63}$/;
+
+/**
+ * Reads what is to happen. The platform checks the rest: it knows which type takes what.
+ *
+ * @throws {UsageError}
+ */
+export function readAct(given: Arguments): ActRequest {
+  const payload = payloadOf(given);
+  return {
+    type: typeOf(given.words[0] ?? "", payload !== undefined),
+    from: textFlag(given, "from") ?? "ada",
+    to: textFlag(given, "to"),
+    text: textFlag(given, "text"),
+    images: wholeNumber(given, "image", { min: 0, max: 4 }),
+    conversationId: textFlag(given, "conversation"),
+    postId: textFlag(given, "post"),
+    commentId: textFlag(given, "comment"),
+    count: wholeNumber(given, "count", { min: 1, max: 1_000 }),
+    payload,
+  };
+}
+
+/** A type is not known because it is new, or because it is misspelt; the second is the likelier by far. */
+function typeOf(type: string, certain: boolean): string {
+  if (known.includes(type)) return type;
+  const list = `${known.join(", ")}, or a type of your own such as poll.closed`;
+  if (!OWN_TYPE.test(type)) throw new UsageError(`TYPE must be one of ${list} (got "${type}").`);
+  const near = certain ? undefined : known.find((name) => isNear(type, name));
+  if (near === undefined) return type;
+  throw new UsageError(
+    `"${type}" is no type, did you mean ${near}? If it is one of your own, say what is in it: --payload '{}'`,
+  );
+}
+
+function payloadOf(given: Arguments): ActRequest["payload"] {
+  const text = textFlag(given, "payload");
+  if (text === undefined) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
+  } catch {
+    // Told below, like what is JSON and no object.
+  }
+  throw new UsageError(`--payload takes a JSON object, such as '{"pollId":"x"}'.`);
+}
+
+/** One wrong letter in a short word, two in a longer one; or a part of it, such as "dm". */
+function isNear(type: string, name: string): boolean {
+  if (name.split(".").includes(type)) return true;
+  return distance(type, name) <= (name.length < 6 ? 1 : 2);
+}
+
+/** How many letters must be changed, added or left out (Levenshtein). */
+function distance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (const [line, letter] of [...from].entries()) {
+    const next = [line + 1];
+    for (const [column, other] of [...to].entries()) {
+      const [diagonal = 0, above = 0] = row.slice(column, column + 2);
+      const left = next[column] ?? 0;
+      next.push(Math.min(diagonal + (letter === other ? 0 : 1), above + 1, left + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}

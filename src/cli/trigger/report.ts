@@ -1,0 +1,74 @@
+import { messageOf } from "../../errors.ts";
+import type { ActResult } from "../../platform/index.ts";
+import type { ActRequest } from "../control-client.ts";
+import { printable } from "../inbox/text.ts";
+import { CommandError, UsageError } from "../usage.ts";
+import type { Awaited, Reaction } from "./reaction.ts";
+import { type Answer, botOf, isQuiet } from "./watch.ts";
+
+/** One line for each event; for what makes none, one that says so. */
+export function eventLines({ type }: ActRequest, result: ActResult): string {
+  const { events, commentId, messageId, postId } = result;
+  const made = commentId ?? messageId ?? postId ?? "";
+  if (events.length === 0) return `${type} ${made}, no event: no bot is concerned\n`;
+  return events.map((event) => `${event.type} ${event.id}\n`).join("");
+}
+
+/** What the bot wrote, or that it wrote nothing. */
+export function answerLines({ outcome, answers }: Reaction): string {
+  if (answers.length > 0) return answers.map(answerLine).join("");
+  return outcome === "delivered" ? "delivered; the bot wrote nothing\n" : "";
+}
+
+/** What `--wait --json` prints: the act, what came of it, and why that is a failure where it is one. */
+export function asObject(
+  result: ActResult,
+  { outcome, answers }: Reaction,
+  failure: CommandError | undefined,
+): object {
+  const [answer] = answers;
+  const error = failure === undefined ? undefined : errorObject(failure);
+  return { ...result, outcome, answer, answers, error };
+}
+
+/** Why a wait was in vain; undefined when it was not. */
+export function failureOf(
+  { act, result, timeoutMs }: Awaited,
+  { outcome, answers }: Reaction,
+): CommandError | undefined {
+  if (outcome === "answered" || (outcome === "delivered" && isQuiet(act.type))) return undefined;
+  if (result.events.length === 0) {
+    const message = "No bot is concerned, so there is no event and nothing to wait for.";
+    return new CommandError(message, { code: "NO_EVENT" });
+  }
+  const within = `within ${timeoutMs / 1_000} s`;
+  return new CommandError(`${why(act, outcome, answers.length)} ${within}. ${LOOK[outcome]}`, {
+    code: "NO_ANSWER",
+  });
+}
+
+/** Where to look for the reason. */
+const LOOK = {
+  delivered: "Does it handle this type? See its log.",
+  none: "Is it running, and is its webhook set, or does it poll?",
+} as const;
+
+function why({ count = 1 }: ActRequest, outcome: keyof typeof LOOK, answers: number): string {
+  if (answers > 0) return `The bot has answered ${answers} of ${count} times`;
+  return outcome === "delivered"
+    ? "The bot has taken the event and written nothing"
+    : "The bot has not taken the event";
+}
+
+/** The `error` of what `--json` prints. */
+export function errorObject(error: unknown): { readonly code: string; readonly message: string } {
+  const message = messageOf(error);
+  if (error instanceof UsageError) return { code: "USAGE", message };
+  return { code: (error instanceof CommandError && error.code) || "FAILED", message };
+}
+
+function answerLine(answer: Answer): string {
+  const name = botOf(answer) ?? "bot";
+  const lines = (answer.text || "(no text)").split("\n").map(printable);
+  return `${name}: ${lines.join(`\n${" ".repeat(name.length + 2)}`)}\n`;
+}

@@ -1,0 +1,133 @@
+import type { ActResult, Created, EntryOf, TimelineEntry } from "../../platform/index.ts";
+import type { ActRequest } from "../control-client.ts";
+import { placeAt, placesIn, placesOf } from "./places.ts";
+import { AnswerQueue } from "./queue.ts";
+
+/** Something that a bot wrote. */
+export type Answer = EntryOf<"api">;
+
+const wordTypes = ["dm.message", "mention", "comment", "reply", "post"];
+
+/** True for a type that bots rarely answer: that they take it is all that can be relied on. */
+export function isQuiet(type: string): boolean {
+  return !wordTypes.includes(type);
+}
+
+/** An act, and what the platform says of it. */
+export interface Happened {
+  readonly act: ActRequest;
+  readonly result: ActResult;
+}
+
+/**
+ * What a bot has not answered for this long, in milliseconds, it leaves without an answer: what it writes
+ * now is for what has happened since.
+ */
+const FORGOTTEN_MS = 3_000;
+
+/** Picks from the timeline what belongs to one act. It wants some entries from before the act, too. */
+export class Watch {
+  readonly #act: ActRequest;
+  readonly #places: ReadonlySet<string>;
+  readonly #ids: ReadonlySet<string>;
+  /** The events that no bot has taken yet. */
+  readonly #open: Set<string>;
+  /** The bots concerned; what others write is no answer. */
+  readonly #bots = new Set<string>();
+  readonly #queue = new AnswerQueue();
+  readonly #answers: Answer[] = [];
+  /** Written in the right place after the act, when something earlier was waiting for an answer. */
+  readonly #doubtful: Answer[] = [];
+
+  constructor({ act, result }: Happened) {
+    this.#act = act;
+    this.#places = placesOf(result);
+    this.#ids = new Set(result.events.map(({ id }) => id));
+    this.#open = new Set(this.#ids);
+  }
+
+  /** True once all events were taken. */
+  get taken(): boolean {
+    return this.#open.size === 0;
+  }
+
+  /** What the bot wrote, oldest first. */
+  get answers(): readonly Answer[] {
+    return this.#answers;
+  }
+
+  /**
+   * The same when the wait is over: what seemed to be for an earlier event is for this one, unless this is one
+   * that bots rarely answer.
+   */
+  get likelyAnswers(): readonly Answer[] {
+    if (isQuiet(this.#act.type)) return this.#answers;
+    return [...this.#answers, ...this.#doubtful].sort((a, b) => a.seq - b.seq);
+  }
+
+  see(entry: TimelineEntry): void {
+    if (entry.kind === "event") this.#happened(entry);
+    else if (entry.kind === "delivery" && entry.error === undefined) this.#take(entry.eventIds);
+    else if (entry.kind === "api") {
+      if (entry.status === 200) this.#take(entry.eventIds ?? []);
+      if (entry.created !== undefined) this.#written(entry, entry.created);
+    }
+  }
+
+  #happened(entry: EntryOf<"event">): void {
+    const { id, type } = entry;
+    const bot = botOf(entry);
+    const at = Date.parse(entry.at);
+    const event = { id, at, quiet: isQuiet(type) };
+    if (!this.#ids.has(id)) {
+      this.#queue.add(
+        event,
+        placesIn(entry).map((place) => placeAt(bot, place)),
+      );
+      return;
+    }
+    const to = this.#act.to?.replace(/^@/, "").toLowerCase() ?? bot;
+    // A text may mention another bot as well, of which nothing is awaited.
+    if (bot !== to) {
+      this.#open.delete(id);
+      return;
+    }
+    this.#bots.add(bot ?? "");
+    this.#queue.drop((other) => !this.#ids.has(other.id) && other.at < at - FORGOTTEN_MS);
+    this.#queue.add(
+      event,
+      [...this.#places].map((place) => placeAt(bot, place)),
+    );
+  }
+
+  #take(eventIds: readonly string[]): void {
+    for (const id of eventIds) this.#open.delete(id);
+  }
+
+  #written(entry: Answer, created: Created): void {
+    const bot = botOf(entry);
+    if (this.#places.size === 0) {
+      // What has no place is answered where the bot likes, by name.
+      if (!this.#bots.has(bot ?? "") || !mentions(entry.text ?? "", this.#act.from)) return;
+      this.#answers.push(entry);
+      return;
+    }
+    for (const place of placesIn(created)) {
+      const event = this.#queue.take(placeAt(bot, place));
+      if (event === undefined) continue;
+      if (this.#ids.has(event.id)) this.#answers.push(entry);
+      else if (this.#bots.has(bot ?? "") && this.#places.has(place)) this.#doubtful.push(entry);
+    }
+  }
+}
+
+/** The app concerned; a platform that has one alone does not name it. */
+export function botOf(entry: TimelineEntry): string | undefined {
+  return "bot" in entry && typeof entry.bot === "string" ? entry.bot : undefined;
+}
+
+function mentions(text: string, username: string): boolean {
+  const name = username.replace(/^@/, "").toLowerCase();
+  const words = text.toLowerCase().match(/@[a-z0-9_][a-z0-9_.-]*/g) ?? [];
+  return words.some((word) => word.replace(/[.-]+$/, "") === `@${name}`);
+}

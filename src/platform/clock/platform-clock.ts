@@ -1,0 +1,90 @@
+import { type Clock, LONGEST_TIMER_MS, type TimerOptions } from "../../core/clock.ts";
+
+/** How the platform's clock stands. */
+export interface ClockSetting {
+  /** How far it is ahead of the machine's, in milliseconds; negative when it is behind. */
+  readonly offsetMs: number;
+  /** Where it stands still, in milliseconds since 1970; null while it runs. */
+  readonly frozenAt: number | null;
+}
+
+/** The clock of the machine. */
+export const MACHINE_TIME: ClockSetting = { offsetMs: 0, frozenAt: null };
+
+/** 9999-12-31T23:59:59.999Z, in milliseconds since 1970: a later year has no four digits. */
+export const LAST_TIME = 253_402_300_799_999;
+
+/** What the platform's clock shows when the machine's shows `real`. */
+export function timeAt(real: number, { offsetMs, frozenAt }: ClockSetting): number {
+  return frozenAt ?? real + offsetMs;
+}
+
+interface Timer {
+  /** Milliseconds since 1970, on this clock. */
+  due: number;
+  readonly fn: () => void;
+  readonly options: TimerOptions;
+  /** Ends the wait on the machine's clock. */
+  disarm: () => void;
+}
+
+/** The platform's time: the machine's, unless it is moved or stopped. Its timers follow. */
+export class PlatformClock implements Clock {
+  /** For what does not follow: time limits of connections, and how long something took. */
+  readonly real: Clock;
+  readonly #timers = new Set<Timer>();
+  #setting: ClockSetting = MACHINE_TIME;
+
+  constructor(real: Clock) {
+    this.real = real;
+  }
+
+  get setting(): ClockSetting {
+    return this.#setting;
+  }
+
+  now(): number {
+    return timeAt(this.real.now(), this.#setting);
+  }
+
+  /** While the clock stands still, a timer waits until it is moved. */
+  timer(ms: number, fn: () => void, options: TimerOptions = {}): () => void {
+    const timer = { due: this.now() + Math.max(ms, 0), fn, options, disarm: () => {} };
+    this.#timers.add(timer);
+    this.#arm(timer);
+    return () => {
+      timer.disarm();
+      this.#timers.delete(timer);
+    };
+  }
+
+  /** Moves, stops or starts the clock. Timers that are due by then fire before this returns, in order. */
+  set(setting: ClockSetting): void {
+    const before = this.now();
+    this.#setting = setting;
+    const now = this.now();
+    // Going back in time makes no wait longer than it was.
+    const back = Math.max(before - now, 0);
+    const timers = [...this.#timers];
+    for (const timer of timers) {
+      timer.disarm();
+      timer.due -= back;
+      if (timer.due > now) this.#arm(timer);
+    }
+    const due = timers.filter((timer) => timer.due <= now).sort((a, b) => a.due - b.due);
+    for (const timer of due) this.#fire(timer);
+  }
+
+  #arm(timer: Timer): void {
+    const ms = timer.due - this.now();
+    if (this.#setting.frozenAt !== null && ms > 0) return;
+    const far = ms > LONGEST_TIMER_MS;
+    const fn = () => (far ? this.#arm(timer) : this.#fire(timer));
+    timer.disarm = this.real.timer(Math.min(ms, LONGEST_TIMER_MS), fn, timer.options);
+  }
+
+  /** Does nothing for a timer that was cancelled, be it by the one that fired before it. */
+  #fire(timer: Timer): void {
+    if (this.#timers.delete(timer)) timer.fn();
+  }
+}

@@ -1,0 +1,42 @@
+import type { Request, RequestHandler, Response, Router } from "express";
+import { PlatformError } from "../error.ts";
+import { send } from "../http/answer.ts";
+
+type Handler = (request: Request, response: Response) => unknown;
+
+/** What one path of the control API does, by method. What a handler returns is the body of the answer. */
+export interface Endpoint {
+  readonly get?: Handler;
+  readonly put?: Handler;
+  readonly post?: Handler;
+  readonly delete?: Handler;
+  /** The status of a POST that went well. Default 201. */
+  readonly postStatus?: 200 | 201;
+}
+
+export type Endpoints = Readonly<Record<string, Endpoint>>;
+
+/** Mounts endpoints by their path. Other methods are answered with 405. */
+export function mount(router: Router, endpoints: Endpoints): void {
+  for (const [path, { postStatus = 201, ...methods }] of Object.entries(endpoints)) {
+    if (methods.get !== undefined) router.get(path, answering(200, methods.get));
+    if (methods.put !== undefined) router.put(path, answering(200, methods.put));
+    if (methods.post !== undefined) router.post(path, answering(postStatus, methods.post));
+    if (methods.delete !== undefined) router.delete(path, answering(200, methods.delete));
+    router.all(path, wrongMethod(Object.keys(methods)));
+  }
+}
+
+function answering(status: number, handler: Handler): RequestHandler {
+  return async (request, response) => {
+    send(response, { status, body: await handler(request, response) });
+  };
+}
+
+function wrongMethod(methods: readonly string[]): RequestHandler {
+  const allow = methods.join(", ").toUpperCase();
+  return (request) => {
+    const message = `${request.path} takes ${allow} only.`;
+    throw new PlatformError(405, "METHOD_NOT_ALLOWED", message, { Allow: allow });
+  };
+}

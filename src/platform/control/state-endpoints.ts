@@ -1,0 +1,108 @@
+import type { IncomingMessage } from "node:http";
+import type { Response } from "express";
+import { z } from "zod";
+import type { ClockChange } from "../clock/clock-control.ts";
+import { invalid, PlatformError } from "../error.ts";
+import { readBytes, readJson, validate } from "../http/body.ts";
+import { isSqlite, SQLITE_TYPE } from "../http/guard.ts";
+import { parameter, text } from "../http/query.ts";
+import type { Control } from "./control.ts";
+import type { Endpoints } from "./endpoint.ts";
+
+const clockBody: z.ZodType<ClockChange> = z.strictObject({
+  now: z.string().optional(),
+  advanceMs: z.number().optional(),
+  frozen: z.boolean().optional(),
+});
+
+const snapshotBody: z.ZodType<{ name?: string | undefined }> = z.strictObject({
+  name: z.string().optional(),
+});
+
+const noBody: z.ZodType<object> = z.strictObject({});
+
+/** The largest snapshot that can be uploaded, in bytes. */
+const MAX_FILE_BYTES = 512 * 1024 * 1024;
+
+const fileLimit = {
+  maxBytes: MAX_FILE_BYTES,
+  tooLarge: () =>
+    new PlatformError(
+      413,
+      "TOO_LARGE",
+      `A snapshot holds at most ${MAX_FILE_BYTES} bytes; start a platform with --state FILE for a larger one.`,
+    ),
+};
+
+/** The clock, snapshots and the reset, over HTTP. */
+export function stateEndpoints(control: Control): Endpoints {
+  const { clock, snapshots } = control;
+  return {
+    "/clock": {
+      get: () => clock.view,
+      put: async (request) => clock.set(validate(clockBody, await readJson(request))),
+    },
+    "/snapshots": {
+      get: () => ({ items: snapshots.list() }),
+      post: async (request) => snapshots.take((await optionalBody(snapshotBody, request)).name),
+    },
+    "/snapshots/file": {
+      post: async (request) => {
+        const name = text(request.query, "name");
+        return snapshots.upload(await readFile(request), name);
+      },
+    },
+    "/snapshots/:id": {
+      delete: (request) => {
+        snapshots.remove(parameter(request, "id"));
+        return { items: snapshots.list() };
+      },
+    },
+    "/snapshots/:id/file": {
+      get: (request, response) => sendFile(response, control, parameter(request, "id")),
+    },
+    "/snapshots/:id/restore": {
+      postStatus: 200,
+      post: async (request) => {
+        await optionalBody(noBody, request);
+        snapshots.restore(parameter(request, "id"));
+        return control.state();
+      },
+    },
+    "/reset": {
+      postStatus: 200,
+      post: async (request) => {
+        await optionalBody(noBody, request);
+        control.reset();
+        return control.state();
+      },
+    },
+  };
+}
+
+async function optionalBody<T>(schema: z.ZodType<T>, request: IncomingMessage): Promise<T> {
+  return validate(schema, (await readJson(request)) ?? {});
+}
+
+async function readFile(request: IncomingMessage): Promise<Uint8Array> {
+  if (!isSqlite(request)) {
+    request.resume();
+    throw new PlatformError(
+      415,
+      "UNSUPPORTED_MEDIA_TYPE",
+      `Send the file's bytes with Content-Type: ${SQLITE_TYPE}.`,
+    );
+  }
+  const bytes = await readBytes(request, fileLimit);
+  if (bytes.byteLength === 0) throw invalid("The body is empty: send the bytes of a snapshot.");
+  return bytes;
+}
+
+function sendFile(response: Response, { snapshots }: Control, id: string): void {
+  const file = snapshots.file(id);
+  response.set({
+    "Content-Type": SQLITE_TYPE,
+    "Content-Disposition": `attachment; filename="${id}.db"`,
+  });
+  response.send(Buffer.from(file.buffer, file.byteOffset, file.byteLength));
+}

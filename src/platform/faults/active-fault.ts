@@ -1,0 +1,57 @@
+import type { Random } from "../../core/backoff.ts";
+
+/** What every fault has. */
+export interface Fault {
+  /** `none` where nothing goes wrong. */
+  readonly mode: string;
+  /** The share that is touched, chosen at random: above 0, up to 1. Absent: all. */
+  readonly rate?: number | undefined;
+  /** How many more are touched; absent: all, until the fault is changed. */
+  readonly times?: number | undefined;
+}
+
+export interface ActiveFaultOptions<F extends Fault> {
+  /** The fault of mode `none`. */
+  readonly none: F;
+  readonly random: Random;
+  /** Called when `times` is used up. */
+  readonly onEnd: (ended: F) => void;
+}
+
+/** The fault that is set, and what it still touches. */
+export class ActiveFault<F extends Fault> {
+  readonly #options: ActiveFaultOptions<F>;
+  #fault: F;
+
+  constructor(options: ActiveFaultOptions<F>) {
+    this.#options = options;
+    this.#fault = options.none;
+  }
+
+  get current(): F {
+    return this.#fault;
+  }
+
+  set(fault: F): void {
+    this.#fault = fault;
+  }
+
+  /** Uses up one time. The fault of mode `none` when this one is not touched. */
+  take(): F {
+    const { none, random, onEnd } = this.#options;
+    const fault = this.#fault;
+    if (fault.mode === "none") return none;
+    if (fault.rate !== undefined && random() >= fault.rate) return none;
+    if (fault.times === undefined) return fault;
+    const times = fault.times - 1;
+    this.#fault = times === 0 ? none : { ...fault, times };
+    if (times === 0) onEnd(fault);
+    return fault;
+  }
+}
+
+/** Which ones a fault touches: "all requests", "the next 3 deliveries", "30 % of all events". */
+export function reach({ rate, times }: Fault, things: string): string {
+  if (times !== undefined) return `the next ${times} ${things}`;
+  return rate === undefined ? `all ${things}` : `${Math.round(rate * 100)} % of all ${things}`;
+}

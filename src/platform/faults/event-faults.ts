@@ -1,0 +1,136 @@
+import type { Random } from "../../core/backoff.ts";
+import type { Clock } from "../../core/clock.ts";
+import { invalid } from "../error.ts";
+import type { LoggedEvent } from "../store/event-log.ts";
+import { eventId } from "../store/ids.ts";
+import type { Store } from "../store/store.ts";
+import type { Timeline } from "../timeline/timeline.ts";
+import { ActiveFault, reach } from "./active-fault.ts";
+
+/** What goes wrong when events are written to the log. */
+export interface EventFault {
+  /** `late`: an event has its id at once, and is in the log `lateMs` later, below newer ones. */
+  readonly mode: "none" | "late";
+  /** Milliseconds on the platform's clock, 1 to 86,400,000. */
+  readonly lateMs: number;
+  /** The share of the events that is touched, chosen at random: above 0, up to 1. Absent: all. */
+  readonly rate?: number | undefined;
+  /** How many more events are touched; absent: all, until the fault is changed. */
+  readonly times?: number | undefined;
+}
+
+/** A fault to set. `late` needs `lateMs`. */
+export type EventFaultInput = Pick<EventFault, "mode" | "rate" | "times"> & {
+  readonly lateMs?: number | undefined;
+};
+
+export interface EventFaultState extends EventFault {
+  /** How many events are still to come. */
+  readonly held: number;
+}
+
+export interface EventFaultsOptions {
+  readonly store: Store;
+  readonly timeline: Timeline;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Called when events have come into the log. */
+  readonly onEvents: () => void;
+}
+
+const NONE: EventFault = { mode: "none", lateMs: 0 };
+
+/**
+ * Lets events be committed late, as two transactions do of which the one with the lower number ends last.
+ * Until its time such an event is in no page, no delivery and no position; then it is as if it had just
+ * happened. Which ones are late is in the state file.
+ */
+export class EventFaults {
+  readonly #options: EventFaultsOptions;
+  readonly #active: ActiveFault<EventFault>;
+  #cancel: () => void = () => {};
+
+  constructor(options: EventFaultsOptions) {
+    this.#options = options;
+    const onEnd = () => this.#note("ended", "late: no further events are touched");
+    this.#active = new ActiveFault({ none: NONE, random: options.random, onEnd });
+  }
+
+  get state(): EventFaultState {
+    return { ...this.#active.current, held: this.#options.store.lateEvents.count() };
+  }
+
+  /**
+   * Replaces the fault. Events that are late by now come at their time.
+   *
+   * @throws {PlatformError} 400 VALIDATION
+   */
+  set({ lateMs = NONE.lateMs, ...fault }: EventFaultInput): void {
+    if (fault.mode === "late" && lateMs === 0) {
+      throw invalid("events.lateMs: with mode late, say how late events are, in milliseconds");
+    }
+    this.#active.set({ ...fault, lateMs });
+    this.#note("set", describe(this.#active.current));
+  }
+
+  /** Ends the fault, if there is one. */
+  end(): void {
+    if (this.#active.current.mode !== "none") this.set({ mode: "none" });
+  }
+
+  /**
+   * Takes an event that was just appended, in the same transaction: the webhook owes it, or it is late.
+   * Call `wake` after the transaction.
+   *
+   * @returns how late it is, in milliseconds; 0 when it is in the log
+   */
+  publish(logged: LoggedEvent): number {
+    const { store, clock } = this.#options;
+    const { mode, lateMs } = this.#active.take();
+    if (mode === "none") {
+      store.webhook.enqueue(logged);
+      return 0;
+    }
+    store.lateEvents.hold(logged, clock.now() + lateMs);
+    return lateMs;
+  }
+
+  /** Lets the events come whose time it is, and returns when the next one is due. */
+  wake(): void {
+    this.stop();
+    const { store, clock, onEvents } = this.#options;
+    const due = store.lateEvents.due(clock.now());
+    if (due.length > 0) store.transaction(() => this.#release(due));
+    for (const seq of due) this.#note("released", `${eventId(seq)} is in the log now`);
+    const next = store.lateEvents.nextDue();
+    if (next !== undefined) {
+      const wait = next - clock.now();
+      this.#cancel = clock.timer(wait, () => this.wake(), { background: true });
+    }
+    if (due.length > 0) onEvents();
+  }
+
+  stop(): void {
+    this.#cancel();
+  }
+
+  /** For the webhook, too, they happen now: its configuration of this moment counts. */
+  #release(due: readonly number[]): void {
+    const { events, lateEvents, webhook } = this.#options.store;
+    for (const seq of due) {
+      lateEvents.release(seq);
+      const logged = events.find(seq);
+      if (logged !== undefined) webhook.enqueue(logged);
+    }
+  }
+
+  #note(change: "set" | "ended" | "released", detail: string): void {
+    this.#options.timeline.add({ kind: "fault", target: "events", change, detail });
+  }
+}
+
+function describe(fault: EventFault): string {
+  return fault.mode === "none"
+    ? "none"
+    : `late by ${fault.lateMs} ms for ${reach(fault, "events")}`;
+}

@@ -1,0 +1,14 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { ownCommand } from "../../src/cli/own-command.ts";
+
+test.each([
+  ["/home/ada/my-bot/node_modules/.bin/service-bot", "npx service-bot"],
+  ["/home/ada/.npm/_npx/12ab/node_modules/.bin/service-bot", "npx service-bot"],
+  ["/home/ada/my-bot/node_modules/service-bot/dist/cli/main.js", "npx service-bot"],
+  ["/usr/local/bin/service-bot", "service-bot"],
+  [join(process.cwd(), "src/cli/main.ts"), "node src/cli/main.ts"],
+  ["/else where/src/cli/main.ts", "node '/else where/src/cli/main.ts'"],
+])("started as %s it is called %s", (script, command) => {
+  expect(ownCommand(script)).toBe(command);
+});

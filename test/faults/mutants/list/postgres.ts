@@ -1,0 +1,215 @@
+import { type Mutant, mutantsOf } from "../mutant.ts";
+
+const folder = "test/inbox/postgres";
+const CONTRACT = `${folder}/contract.test.ts`;
+const TOGETHER = `${folder}/together.test.ts`;
+const OPENING = `${folder}/opening.test.ts`;
+const WAKE_UPS = `${folder}/wake-ups.test.ts`;
+const STATEMENTS = `${folder}/statements.test.ts`;
+
+const source = (name: string) => `src/inbox/postgres/${name}.ts`;
+
+const intake: Mutant[] = mutantsOf(
+  source("batches"),
+  [TOGETHER, CONTRACT],
+  [
+    {
+      name: "PostgreSQL: sorting a batch",
+      find: 'FROM input ORDER BY ord COLLATE "C", n',
+      replace: "FROM input",
+    },
+    {
+      name: "PostgreSQL: sorting the lanes of a batch",
+      find: "GROUP BY lane ORDER BY lane",
+      replace: "GROUP BY lane ORDER BY min(id)",
+    },
+    {
+      name: "PostgreSQL: the counter of a lane",
+      find: "pending = lane.pending + excluded.pending",
+      replace: "pending = lane.pending",
+    },
+    {
+      name: "PostgreSQL: leaving the time of a lane alone",
+      find: "coalesce(lane.ready_at, excluded.ready_at)",
+      replace: "excluded.ready_at",
+    },
+  ],
+);
+
+const claims: Mutant[] = mutantsOf(
+  source("claims"),
+  [TOGETHER, CONTRACT],
+  [
+    {
+      name: "PostgreSQL: locking the lanes that are claimed",
+      find: "ORDER BY ready_at, key LIMIT $1 FOR UPDATE SKIP LOCKED",
+      replace: "ORDER BY ready_at, key LIMIT $1",
+    },
+    {
+      name: "PostgreSQL: a new fence for each claim",
+      find: "SELECT ready.key, ready.fence + 1 AS fence, ready.done_ord",
+      replace: "SELECT ready.key, ready.fence AS fence, ready.done_ord",
+    },
+    {
+      name: "PostgreSQL: noticing a run that ended without a word",
+      find: "(ready.owner IS NOT NULL AND event.fence = ready.fence)::integer AS lapsed",
+      replace: "0 AS lapsed",
+    },
+    {
+      name: "PostgreSQL: one suspect at a time",
+      find: "if (running.length > 0) return undefined;",
+      replace: "",
+    },
+    {
+      name: "PostgreSQL: one who lets suspects run",
+      find: "FROM {schema}.suspect FOR UPDATE SKIP LOCKED",
+      replace: "FROM {schema}.suspect",
+    },
+    {
+      name: "PostgreSQL: mending a lane that was taken without an event",
+      find: "await this.#mend(key, fence);",
+      replace: "",
+    },
+  ],
+);
+
+const lanes: Mutant[] = mutantsOf(
+  source("lanes"),
+  [TOGETHER, CONTRACT],
+  [
+    {
+      name: "PostgreSQL: the fence",
+      find: '"key = $1 AND owner = $2 AND fence = $3"',
+      replace: '"key = $1 AND owner = $2 AND $3::bigint > 0"',
+    },
+    {
+      name: "PostgreSQL: the fence of what ends",
+      find: "WHERE lane.owner = $1 AND lane.fence = input.fence",
+      replace: "WHERE lane.owner = $1",
+    },
+    {
+      name: "PostgreSQL: the owner of what ends",
+      find: "WHERE lane.owner = $1 AND lane.fence = input.fence",
+      replace: "WHERE $1::text <> '' AND lane.fence = input.fence",
+    },
+    {
+      name: "PostgreSQL: the counter when an event ends",
+      find: "ready_at = CASE WHEN lane.pending > 1 THEN {now} END",
+      replace:
+        "ready_at = CASE WHEN EXISTS (SELECT FROM {schema}.event AS rest WHERE rest.lane = lane.key AND rest.state = 'pending' AND rest.ord <> ended.ord) THEN {now} END",
+    },
+    {
+      name: "PostgreSQL: taking a result once",
+      find: "return held.has(key) && first.get(key) === ending;",
+      replace: "return true;",
+    },
+  ],
+);
+
+const sessions: Mutant[] = [
+  ...mutantsOf(
+    source("wake-ups"),
+    [WAKE_UPS],
+    [
+      {
+        name: "PostgreSQL: telling others",
+        find: "database.rows(TELL, [database.schema, id]).catch(() => undefined);",
+        replace: "",
+      },
+      { name: "PostgreSQL: the poll", find: 'onWake("time");', replace: "" },
+    ],
+  ),
+  ...mutantsOf(
+    source("listener"),
+    [WAKE_UPS],
+    [
+      {
+        name: "PostgreSQL: not hearing oneself",
+        find: "if (senderOf(message) !== id) onHeard",
+        replace: "onHeard",
+      },
+      { name: "PostgreSQL: the heartbeat", find: 'await client.query("SELECT 1");', replace: "" },
+      {
+        name: "PostgreSQL: looking for what was missed",
+        find: "if (this.#heardBefore) onHeard();",
+        replace: "",
+      },
+      {
+        name: "PostgreSQL: noticing a pooler",
+        find: 'return rows[0]?.["pid"] !== client.processID;',
+        replace: "return false;",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    source("database"),
+    [WAKE_UPS, TOGETHER],
+    [
+      {
+        name: "PostgreSQL: giving up a broken connection",
+        find: "connection.release(broken);",
+        replace: "connection.release(false);",
+      },
+      {
+        name: "PostgreSQL: a limit on the time of an answer",
+        find: "query_timeout: timeoutMs,",
+        replace: "query_timeout: 0,",
+      },
+      {
+        name: "PostgreSQL: storing what UTF-8 has not",
+        find: "packValues(values);",
+        replace: "[...values];",
+      },
+    ],
+  ),
+];
+
+const opening: Mutant[] = [
+  ...mutantsOf(
+    source("migrate"),
+    [OPENING],
+    [
+      {
+        name: "PostgreSQL: one who makes the schema",
+        find: "await queries.rows(LOCK, [database.schema]);",
+        replace: "",
+      },
+      {
+        name: "PostgreSQL: refusing a newer schema",
+        find: "if (stored > schemaVersion()) throw tooNew(stored);",
+        replace: "if (stored > schemaVersion()) return true;",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    source("open"),
+    [OPENING],
+    [
+      {
+        name: "PostgreSQL: refusing a server that loses commits",
+        find: 'fsync === "off" ? "fsync" : sync === "off"',
+        replace: 'fsync === "off" ? "fsync" : sync === "never"',
+      },
+    ],
+  ),
+  ...mutantsOf(
+    source("gather"),
+    [STATEMENTS],
+    [
+      {
+        name: "PostgreSQL: one statement for what ends together",
+        find: "this.#waiting.splice(0, this.#most)",
+        replace: "this.#waiting.splice(0, 1)",
+      },
+    ],
+  ),
+];
+
+/** The inbox in PostgreSQL. */
+export const postgresMutants: readonly Mutant[] = [
+  ...intake,
+  ...claims,
+  ...lanes,
+  ...sessions,
+  ...opening,
+];

@@ -1,0 +1,237 @@
+import { expect, test } from "vitest";
+import { PlatformClock } from "../../../src/platform/clock/platform-clock.ts";
+import type { ClockView } from "../../../src/platform/index.ts";
+import { verify } from "../../../src/signature/signature.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { ManualClock } from "../support/clock.ts";
+import { newUpload } from "../support/images.ts";
+import { act, deliveryOf, ids, request, runPlatform, timeline } from "../support/platform.ts";
+import { runReceiver, statuses } from "../support/receiver.ts";
+
+const START = Date.UTC(2030, 0, 1, 12);
+const DAY_MS = 86_400_000;
+
+const iso = (ms: number) => new Date(ms).toISOString();
+
+test("the clock is the machine's, until it is moved, over HTTP as well", async () => {
+  const clock = new ManualClock(START);
+  const platform = await runPlatform({ clock });
+  const put = (body: unknown) => request<ClockView>(platform, "PUT", "/control/v1/clock", { body });
+  const { body } = await request<ClockView>(platform, "GET", "/control/v1/clock");
+  expect(body).toEqual({ now: iso(START), offsetMs: 0, frozen: false });
+  const moved = { now: iso(START + 90_000), offsetMs: 90_000, frozen: false };
+  expect(await put({ advanceMs: 90_000 })).toMatchObject({ status: 200, body: moved });
+  clock.advance(1_000);
+  expect(platform.control.clock.view.now).toBe(iso(START + 91_000));
+  await put({ now: "2031-05-06T07:08:09+02:00" });
+  expect(platform.control.clock.view.now).toBe("2031-05-06T05:08:09.000Z");
+  const back = { now: "1999-12-31T23:59:00.000Z", frozen: true };
+  expect((await put(back)).body).toMatchObject(back);
+  expect(await platform.waitFor("state", ({ change }) => change === "clock")).toMatchObject({
+    at: moved.now,
+    detail: `goes on from ${moved.now}`,
+  });
+});
+
+test("a clock that stands still goes on from there when it is let go", async () => {
+  const clock = new ManualClock(START);
+  const platform = await runPlatform({ clock });
+  platform.control.clock.set({ frozen: true });
+  clock.advance(5_000);
+  expect(platform.control.clock.view).toEqual({
+    now: iso(START),
+    offsetMs: -5_000,
+    frozen: true,
+  });
+  platform.control.clock.set({ advanceMs: 1 });
+  expect(platform.control.clock.view).toMatchObject({ now: iso(START + 1), frozen: true });
+  platform.control.clock.set({ frozen: false });
+  clock.advance(10);
+  expect(platform.control.clock.view).toMatchObject({ now: iso(START + 11), frozen: false });
+});
+
+test.each([
+  [{ now: "tomorrow" }, "now must be an ISO 8601 time"],
+  [{ now: "2030-01-01T00:00:00" }, "now must be an ISO 8601 time with its zone"],
+  [{ now: "2030-02-31T00:00:00Z" }, "now must be an ISO 8601 time"],
+  [{ now: "1969-12-31T23:59:59Z" }, "1970 to 9999"],
+  [{ now: "2030-01-01T00:00:00Z", advanceMs: 1 }, "not both"],
+  [{ advanceMs: -1 }, "to go back, set now"],
+  [{ advanceMs: 1.5 }, "whole number"],
+  [{ advanceMs: 1e15 }, "1970 to 9999"],
+  [{ frozen: "yes" }, "frozen"],
+  [{ offsetMs: 1 }, "offsetMs"],
+])("the clock refuses %j, and goes on", async (body, message) => {
+  const clock = new ManualClock(START);
+  const platform = await runPlatform({ clock });
+  const answer = await request(platform, "PUT", "/control/v1/clock", { body });
+  expect(answer).toMatchObject({ status: 400, body: { error: { code: "VALIDATION" } } });
+  expect(answer.body.error.message).toContain(message);
+  expect(platform.control.clock.view.now).toBe(iso(START));
+});
+
+test("events, the Date header and signatures have the platform's time", async () => {
+  const platform = await runPlatform({ clock: new ManualClock(START) });
+  const receiver = await runReceiver();
+  platform.control.saveWebhook({ url: receiver.url });
+  platform.control.clock.set({ advanceMs: DAY_MS });
+  const result = act(platform, "follow");
+  expect(result.events[0]?.createdAt).toBe(iso(START + DAY_MS));
+  await deliveryOf(platform, ids(result)[0] ?? "");
+  const [delivery] = receiver.received;
+  const signature = String(delivery?.headers["x-service-signature"]);
+  const check = (now: number) =>
+    verify(delivery?.body ?? Buffer.alloc(0), signature, {
+      secrets: [platform.webhookSecret],
+      now,
+    }).ok;
+  expect(check(START)).toBe(false);
+  expect(check(START + DAY_MS)).toBe(true);
+  const { headers } = await request(platform, "GET", "/api/v1/me");
+  expect(headers.get("date")).toBe(new Date(START + DAY_MS).toUTCString());
+});
+
+test("a failed delivery is tried again as soon as the clock has passed its round", async () => {
+  const platform = await runPlatform({ clock: new ManualClock(START) });
+  const receiver = await runReceiver(statuses(500));
+  platform.control.saveWebhook({ url: receiver.url });
+  const [id = ""] = ids(act(platform, "follow"));
+  await deliveryOf(platform, id);
+  platform.control.clock.set({ advanceMs: 29_999 });
+  await request(platform, "GET", "/api/v1/me");
+  expect(receiver.received).toHaveLength(1);
+  platform.control.clock.set({ advanceMs: 1 });
+  expect(await deliveryOf(platform, id, { attempt: 2 })).toMatchObject({ status: 200 });
+});
+
+test("an upload's hour, a day's quota and a minute's requests end when the clock has passed them", async () => {
+  const limits = { uploadsPerDay: 1, requestsPerMinute: 2 };
+  const platform = await runPlatform({ clock: new ManualClock(START), limits });
+  const upload = await newUpload(platform);
+  expect((await fetch(upload.url)).status).toBe(200);
+  const refused = () => request(platform, "POST", "/api/v1/uploads", { body: {} });
+  expect((await refused()).status).toBe(400);
+  expect((await refused()).body.error.code).toBe("RATE_LIMITED");
+  platform.control.clock.set({ advanceMs: 60_000 });
+  expect(platform.control.limits.requestsPerMinute.used).toBe(0);
+  expect(platform.control.limits.uploadsPerDay.used).toBe(1);
+  platform.control.clock.set({ advanceMs: 3_540_000 });
+  expect((await fetch(upload.url)).status).toBe(404);
+  platform.control.clock.set({ advanceMs: DAY_MS });
+  expect(platform.control.limits.uploadsPerDay.used).toBe(0);
+});
+
+test("the time limit of a delivery is the machine's, also while the platform's clock stands still", async () => {
+  const clock = new ManualClock(START);
+  const platform = await runPlatform({ clock, deliveryTimeoutMs: 700 });
+  const arrived = Promise.withResolvers<void>();
+  const receiver = await runReceiver(() => arrived.resolve());
+  platform.control.saveWebhook({ url: receiver.url });
+  platform.control.clock.set({ frozen: true });
+  const [id = ""] = ids(act(platform, "follow"));
+  await arrived.promise;
+  platform.control.clock.set({ advanceMs: 10_000 });
+  clock.advance(699);
+  await request(platform, "GET", "/api/v1/me");
+  expect(receiver.received).toHaveLength(1);
+  expect((await timeline(platform)).filter(({ kind }) => String(kind) === "delivery")).toEqual([]);
+  clock.advance(1);
+  expect(await deliveryOf(platform, id)).toMatchObject({
+    ms: 700,
+    error: "no answer within 700 ms",
+  });
+});
+
+test("the clock is kept in the state file", async () => {
+  const stateFile = `${temporaryFolder()}/state.db`;
+  const clock = new ManualClock(START);
+  const first = await runPlatform({ clock, stateFile });
+  first.control.clock.set({ advanceMs: DAY_MS });
+  await first.stop();
+  clock.advance(5);
+  const second = await runPlatform({ clock, stateFile });
+  expect(second.control.clock.view.now).toBe(iso(START + DAY_MS + 5));
+  second.control.clock.set({ frozen: true });
+  const { now } = second.control.clock.view;
+  await second.stop();
+  clock.advance(5);
+  const third = await runPlatform({ clock, stateFile });
+  expect(third.control.clock.view).toMatchObject({ now, frozen: true });
+});
+
+/** A platform's clock and the machine's beneath it, with the names of the timers that have fired. */
+function clocks() {
+  const real = new ManualClock(START);
+  const clock = new PlatformClock(real);
+  const fired: string[] = [];
+  const timer = (name: string, ms: number) => clock.timer(ms, () => fired.push(name));
+  return { real, clock, fired, timer };
+}
+
+/** Moves a clock to so many milliseconds after the start. */
+function move(clock: PlatformClock, ms: number, frozen = false): void {
+  const now = START + ms;
+  clock.set({
+    offsetMs: now - clock.real.now(),
+    frozenAt: frozen ? now : null,
+  });
+}
+
+test("timers fire in order, at once when they are passed, and else in their time", () => {
+  const { real, clock, fired, timer } = clocks();
+  timer("late", 300);
+  timer("second", 200);
+  timer("first", 100);
+  move(clock, 250);
+  expect(fired).toEqual(["first", "second"]);
+  real.advance(49);
+  expect(fired).toHaveLength(2);
+  real.advance(1);
+  expect(fired).toEqual(["first", "second", "late"]);
+});
+
+test("a timer that is cancelled does not fire, also by the one that fires before it", () => {
+  const { real, clock, fired, timer } = clocks();
+  const cancel = timer("cancelled", 10);
+  const other = timer("cancelled, too", 50);
+  clock.timer(40, () => other());
+  cancel();
+  timer("control", 50);
+  move(clock, 60);
+  real.advance(100);
+  expect(fired).toEqual(["control"]);
+});
+
+test("while the clock stands still no timer fires, unless it is due at once", () => {
+  const { real, clock, fired, timer } = clocks();
+  timer("before", 10);
+  move(clock, 0, true);
+  timer("while", 10);
+  timer("at once", 0);
+  real.advance(1_000);
+  expect(fired).toEqual(["at once"]);
+  move(clock, 0);
+  real.advance(9);
+  expect(fired).toHaveLength(1);
+  real.advance(1);
+  expect(fired).toEqual(["at once", "before", "while"]);
+});
+
+test("going back in time makes no wait longer", () => {
+  const { real, clock, fired, timer } = clocks();
+  timer("wait", 100);
+  move(clock, -DAY_MS);
+  real.advance(99);
+  expect(fired).toEqual([]);
+  real.advance(1);
+  expect(fired).toEqual(["wait"]);
+});
+
+test("a timer that is further away than Node's reach does not fire early", () => {
+  const { real, fired, timer } = clocks();
+  timer("far", 60 * DAY_MS);
+  for (let day = 1; day < 60; day += 1) real.advance(DAY_MS);
+  expect(fired).toEqual([]);
+  real.advance(DAY_MS);
+  expect(fired).toEqual(["far"]);
+});

@@ -1,0 +1,154 @@
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { expect, test } from "vitest";
+import { ConfigError } from "../../../src/errors.ts";
+import { startPlatform } from "../../../src/platform/index.ts";
+import { whyUnusable } from "../../../src/platform/store/unusable.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { runPlatform } from "../support/platform.ts";
+
+/** A file in a folder of its own. */
+const newFile = () => join(temporaryFolder(), "state.db");
+
+function database(file: string, sql: string): string {
+  const db = new Sqlite(file);
+  db.exec(sql);
+  db.close();
+  return file;
+}
+
+async function stateFile(sql = ""): Promise<string> {
+  const file = newFile();
+  await (await runPlatform({ stateFile: file })).stop();
+  return database(file, sql);
+}
+
+/** A file that cannot be used, and what the sentence about it says. */
+const unusable: readonly [string, () => string | Promise<string>, RegExp][] = [
+  ["no SQLite file", () => text("canary ".repeat(500)), /is no SQLite file; choose another file/],
+  ["a short text", () => text("canary"), /is no SQLite file; choose another file/],
+  ["a directory", () => temporaryFolder(), /is a directory; name a file in it$/],
+  ["below a file", () => join(text("x"), "state.db"), /a file is in its place; choose another/],
+  ["far below a file", () => join(text("x"), "a", "state.db"), /a file is in its place; choose/],
+  [
+    "somebody else's database",
+    () => database(newFile(), "CREATE TABLE event (x)"),
+    /something else than the state of a platform; choose another file$/,
+  ],
+  [
+    "a database with a version, and without tables",
+    () => database(newFile(), "PRAGMA user_version = 1"),
+    /something else than the state of a platform; choose another file$/,
+  ],
+  [
+    "a newer version",
+    () => stateFile("PRAGMA user_version = 999"),
+    /a newer version of service-bot; update service-bot, or choose another file$/,
+  ],
+  ["damaged", damaged, /is damaged; put back a copy of it, or remove it$/],
+];
+
+function text(content: string): string {
+  const file = newFile();
+  writeFileSync(file, content);
+  return file;
+}
+
+/** The first page tells where the others are; it says now that they are somewhere else. */
+async function damaged(): Promise<string> {
+  const file = await stateFile("VACUUM; PRAGMA journal_mode = DELETE");
+  const bytes = readFileSync(file);
+  bytes.fill(0xa5, 100, 4_096);
+  writeFileSync(file, bytes);
+  return file;
+}
+
+test.each(unusable)(
+  "a state file that is %s is told in one sentence, and left alone",
+  async (_, make, said) => {
+    const file = await make();
+    const before = contentOf(file);
+    const error = await startPlatform({ stateFile: file }).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(ConfigError);
+    const [problem = "", ...others] = error instanceof ConfigError ? error.problems : [];
+    expect(others).toEqual([]);
+    expect(problem).toMatch(said);
+    expect(problem).toContain(`stateFile: `);
+    expect(problem).toContain(file);
+    expect(problem).not.toContain("canary");
+    expect(contentOf(file)).toEqual(before);
+  },
+);
+
+function contentOf(file: string): Buffer | undefined {
+  try {
+    return readFileSync(file);
+  } catch {
+    return undefined;
+  }
+}
+
+test("a state file that is in use is told so", async () => {
+  const file = newFile();
+  await runPlatform({ stateFile: file });
+  await expect(startPlatform({ stateFile: file })).rejects.toThrow(
+    `another platform uses ${file}; stop it, or choose another file`,
+  );
+});
+
+// Root may write everywhere.
+test.skipIf(process.getuid?.() === 0)("a file that may not be written is told so", async () => {
+  const said = /cannot be written; give this user the right/;
+  const file = await stateFile();
+  chmodSync(file, 0o444);
+  await expect(startPlatform({ stateFile: file })).rejects.toThrow(said);
+  const folder = join(temporaryFolder(), "locked");
+  mkdirSync(folder, { mode: 0o555 });
+  await expect(startPlatform({ stateFile: join(folder, "a.db") })).rejects.toThrow(said);
+  await expect(startPlatform({ stateFile: join(folder, "b", "a.db") })).rejects.toThrow(said);
+});
+
+test.each([
+  [
+    "SQLITE_READONLY",
+    /cannot be written; give this user the right to write the file and its folder/,
+  ],
+  ["SQLITE_READONLY_DIRECTORY", /cannot be written/],
+  ["SQLITE_CANTOPEN", /cannot be written/],
+  ["EACCES", /cannot be written/],
+  ["EROFS", /cannot be written/],
+  ["SQLITE_BUSY", /another platform uses/],
+  ["SQLITE_BUSY_RECOVERY", /another platform uses/],
+  ["SQLITE_FULL", /no room for .*; make some/],
+  ["ENOSPC", /no room for/],
+  ["SQLITE_CORRUPT_INDEX", /is damaged/],
+  ["ENAMETOOLONG", /cannot be used \(words\); choose another file/],
+])("the failure %s becomes a sentence with its remedy", (code, said) => {
+  const error = Object.assign(new Error("words"), { code });
+  expect(whyUnusable(error, "/nowhere/state.db")).toMatch(said);
+});
+
+test("limits and storage are kept in the state file, and options come before them", async () => {
+  const file = newFile();
+  const first = await runPlatform({ stateFile: file, limits: { postsPerDay: 1 } });
+  first.control.setLimits({ dmsPerDay: 2 });
+  first.control.setStorage({ configured: false });
+  await first.stop();
+  const second = await runPlatform({ stateFile: file, limits: { dmsPerDay: 3 } });
+  expect(second.control.limits).toMatchObject({
+    postsPerDay: { limit: 1 },
+    dmsPerDay: { limit: 3 },
+    uploadsPerDay: { limit: null },
+  });
+  expect(second.control.storage).toEqual({ configured: false });
+  second.control.reset();
+  expect(second.control.limits).toMatchObject({ postsPerDay: { limit: null } });
+  await second.stop();
+  const third = await runPlatform({ stateFile: file });
+  expect(third.control.limits).toMatchObject({
+    postsPerDay: { limit: null },
+    dmsPerDay: { limit: 3 },
+  });
+  expect(third.control.storage).toEqual({ configured: true });
+});

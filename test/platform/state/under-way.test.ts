@@ -1,0 +1,344 @@
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { expect, test } from "vitest";
+import type { Platform } from "../../../src/platform/index.ts";
+import { mulberry32 } from "../../support/mulberry32.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { ManualClock } from "../support/clock.ts";
+import { image, uploadBytes } from "../support/images.ts";
+import { act, deliveryOf, ids, request, runPlatform, timeline } from "../support/platform.ts";
+import { runReceiver } from "../support/receiver.ts";
+import { startWithDownloads } from "../uploads/start.ts";
+
+// What is under way while the state is replaced belongs to the state before: it must change nothing in the
+// new one, and must not keep the new one waiting.
+
+const replacements: readonly [string, (platform: Platform) => void][] = [
+  ["a restore", (platform) => void platform.control.snapshots.restore("snap_1")],
+  ["a reset", (platform) => platform.control.reset()],
+];
+
+/** A delivery that arrives and is answered when it is told to. */
+async function slowReceiver() {
+  const arrived = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<number>();
+  const receiver = await runReceiver((response, nth) => {
+    if (nth > 1) response.writeHead(200).end();
+    else {
+      arrived.resolve();
+      answer.promise.then((status) => response.writeHead(status).end());
+    }
+  });
+  return { ...receiver, arrived: arrived.promise, answer: answer.resolve };
+}
+
+/** A platform on a clock that stands still, whose webhook owes an event: a fault has let the delivery fail. */
+async function owing() {
+  const clock = new ManualClock();
+  const platform = await runPlatform({ clock });
+  const receiver = await runReceiver();
+  platform.control.saveWebhook({ url: receiver.url });
+  platform.control.setFaults({ webhook: { mode: "status", times: 1 } });
+  const [owed = ""] = ids(act(platform, "follow"));
+  await deliveryOf(platform, owed);
+  return { clock, platform, receiver, owed };
+}
+
+test("what was owed in the snapshot is delivered after a restore, also where it had been delivered", async () => {
+  const { clock, platform, receiver, owed } = await owing();
+  const { id } = platform.control.snapshots.take();
+  clock.advance(30_000);
+  await deliveryOf(platform, owed, { attempt: 2 });
+  // By the time this is answered the deliverer has found that nothing more is owed.
+  await request(platform, "GET", "/control/v1/state");
+  const after = platform.control.state().timelineSeq;
+  platform.control.snapshots.restore(id);
+  // At once, and as the second attempt: one had failed when the snapshot was taken.
+  const again = await deliveryOf(platform, owed, { attempt: 2, after });
+  expect(again).toMatchObject({ status: 200 });
+  expect(receiver.batches()).toEqual([[owed], [owed]]);
+});
+
+test.each([200, 500])(
+  "a delivery that is answered with %i after a restore changes nothing",
+  async (status) => {
+    const platform = await runPlatform({ disableAfter: 1 });
+    const receiver = await slowReceiver();
+    platform.control.saveWebhook({ url: receiver.url });
+    const [id = ""] = ids(act(platform, "follow"));
+    await receiver.arrived;
+    // Taken while it is owed: with the restore it is owed again.
+    const snapshot = platform.control.snapshots.take();
+    const after = platform.control.state().timelineSeq;
+    platform.control.snapshots.restore(snapshot.id);
+    receiver.answer(status);
+    const cut = { status: null, error: "the state was replaced" };
+    expect(await platform.waitFor("delivery", () => true, { after })).toMatchObject(cut);
+    const sent = await deliveryOf(platform, id, { after: after + 2 });
+    expect(sent).toMatchObject({ status: 200, attempt: 1 });
+    expect(platform.control.webhook).toMatchObject({ enabled: true, consecutiveFailures: 0 });
+    expect(receiver.batches()).toEqual([[id], [id]]);
+  },
+);
+
+test("a delivery that hangs does not keep the new state waiting", async () => {
+  const clock = new ManualClock();
+  const platform = await runPlatform({ clock });
+  const { id } = platform.control.snapshots.take();
+  const receiver = await slowReceiver();
+  platform.control.saveWebhook({ url: receiver.url });
+  act(platform, "follow");
+  await receiver.arrived;
+  platform.control.snapshots.restore(id);
+  platform.control.saveWebhook({ url: receiver.url });
+  const [next = ""] = ids(act(platform, "like"));
+  expect(await deliveryOf(platform, next)).toMatchObject({ status: 200 });
+});
+
+test("a restore does not wait for the round of the state before", async () => {
+  const { platform, receiver, owed } = await owing();
+  await request(platform, "GET", "/control/v1/state");
+  expect(receiver.received).toEqual([]);
+  platform.control.snapshots.restore(platform.control.snapshots.take().id);
+  expect(await deliveryOf(platform, owed, { attempt: 2 })).toMatchObject({ status: 200 });
+});
+
+test("a delivery that arrives as everything is restored is owed again", async () => {
+  const { platform, receiver, owed } = await owing();
+  const { id } = platform.control.snapshots.take();
+  const ignore = platform.onTimeline(({ kind }) => {
+    if (kind !== "delivery") return;
+    ignore();
+    platform.control.snapshots.restore(id);
+  });
+  const after = platform.control.state().timelineSeq;
+  platform.control.clock.set({ advanceMs: 30_000 });
+  const { seq } = await platform.waitFor("state", ({ change }) => change === "restored", { after });
+  await deliveryOf(platform, owed, { attempt: 2, after: seq });
+  expect(receiver.batches()).toEqual([[owed], [owed]]);
+});
+
+test.each([
+  ["timeout", {}],
+  ["delay", { delayMs: 60_000 }],
+] as const)(
+  "a delivery in the fault %s does not keep the new state waiting",
+  async (mode, more) => {
+    const platform = await runPlatform();
+    const { id } = platform.control.snapshots.take();
+    const receiver = await runReceiver();
+    platform.control.saveWebhook({ url: receiver.url });
+    platform.control.setFaults({ webhook: { mode, times: 1, ...more } });
+    act(platform, "follow");
+    await platform.waitFor("fault", ({ change }) => change === "ended");
+    platform.control.snapshots.restore(id);
+    platform.control.saveWebhook({ url: receiver.url });
+    const [next = ""] = ids(act(platform, "like"));
+    await deliveryOf(platform, next);
+    expect(receiver.batches()).toEqual([[next]]);
+  },
+);
+
+test("the second of two deliveries is not sent once the state was replaced", async () => {
+  const platform = await runPlatform();
+  const receiver = await slowReceiver();
+  platform.control.saveWebhook({ url: receiver.url });
+  platform.control.setFaults({ webhook: { mode: "twice" } });
+  platform.control.snapshots.take();
+  act(platform, "follow");
+  await receiver.arrived;
+  platform.control.snapshots.restore("snap_1");
+  const [next = ""] = ids(act(platform, "like"));
+  await deliveryOf(platform, next);
+  expect(receiver.batches()).toEqual([[expect.any(String)], [next]]);
+});
+
+test("events that are late when everything is replaced come with the state that they belong to", async () => {
+  const platform = await runPlatform({ clock: new ManualClock() });
+  platform.control.setFaults({ events: { mode: "late", lateMs: 1_000 } });
+  const [late = ""] = ids(act(platform, "follow"));
+  const log = () => platform.control.events().map(({ id }) => id);
+  platform.control.clock.set({ frozen: true });
+  const { id } = platform.control.snapshots.take();
+  platform.control.reset();
+  platform.control.clock.set({ advanceMs: 1_000 });
+  expect(log()).toEqual([]);
+  platform.control.snapshots.restore(id);
+  expect(platform.control.faults.events).toMatchObject({ mode: "none", held: 1 });
+  expect(log()).toEqual([]);
+  platform.control.clock.set({ advanceMs: 1_000 });
+  expect(log()).toEqual([late]);
+  expect(ids(act(platform, "follow"))).toEqual(["evt_000000000002"]);
+});
+
+test("a round that was being waited for in the state before does not come", async () => {
+  const clock = new ManualClock();
+  const platform = await runPlatform({ clock });
+  const { id } = platform.control.snapshots.take();
+  const receiver = await runReceiver();
+  platform.control.saveWebhook({ url: receiver.url });
+  platform.control.setFaults({ webhook: { mode: "status", times: 1 } });
+  await deliveryOf(platform, ids(act(platform, "follow"))[0] ?? "");
+  platform.control.snapshots.restore(id);
+  platform.control.saveWebhook({ url: receiver.url });
+  clock.advance(30_000);
+  const [next = ""] = ids(act(platform, "like"));
+  await deliveryOf(platform, next);
+  expect(receiver.batches()).toEqual([[next]]);
+});
+
+test.each(replacements)(
+  "a delivery by force goes on with no further attempt after %s",
+  async (_, replace) => {
+    const platform = await runPlatform();
+    platform.control.snapshots.take();
+    const receiver = await slowReceiver();
+    platform.control.saveWebhook({ url: receiver.url, types: ["like"] });
+    const eventIds = ids(act(platform, "follow"));
+    const deliveries = platform.control.deliver({ eventIds, times: 3 });
+    await receiver.arrived;
+    replace(platform);
+    expect(await deliveries).toMatchObject([{ status: null, error: "the state was replaced" }]);
+    expect(receiver.received).toHaveLength(1);
+  },
+);
+
+test.each(replacements)(
+  "a request that is held is refused after %s, and does nothing",
+  async (_, replace) => {
+    const platform = await runPlatform();
+    platform.control.snapshots.take();
+    platform.control.setFaults({ api: { mode: "hold", match: "write" } });
+    const post = request(platform, "POST", "/api/v1/posts", { body: { text: "held" } });
+    await platform.waitFor("fault", ({ change }) => change === "held");
+    replace(platform);
+    expect(await post).toMatchObject({ status: 503, body: { error: { code: "STATE_REPLACED" } } });
+    const feed = () => request<{ items: unknown[] }>(platform, "GET", "/api/v1/feed");
+    expect((await feed()).body.items).toHaveLength(1);
+    const again = await request(platform, "POST", "/api/v1/posts", { body: { text: "again" } });
+    expect(again.status).toBe(201);
+    expect((await feed()).body.items).toHaveLength(2);
+  },
+);
+
+test.each(replacements)(
+  "an upload that is being downloaded is not kept after %s",
+  async (_, replace) => {
+    const asked = Promise.withResolvers<void>();
+    const go = Promise.withResolvers<void>();
+    const png = await image();
+    const platform = await startWithDownloads((response) => {
+      asked.resolve();
+      go.promise.then(() => response.writeHead(200).end(png));
+    });
+    platform.control.snapshots.take();
+    const send = () => {
+      const body = { url: "https://images.example/a.png" };
+      return request(platform, "POST", "/api/v1/uploads", { body });
+    };
+    const upload = send();
+    await asked.promise;
+    replace(platform);
+    go.resolve();
+    expect(await upload).toMatchObject({
+      status: 503,
+      body: { error: { code: "STATE_REPLACED" } },
+    });
+    expect(platform.control.limits.uploadsPerDay.used).toBe(0);
+    expect((await send()).status).toBe(200);
+    expect(platform.control.limits.uploadsPerDay.used).toBe(1);
+  },
+);
+
+test("an upload is back with a snapshot of a clock that stands still", async () => {
+  const platform = await runPlatform();
+  platform.control.clock.set({ frozen: true });
+  const { body: upload } = await uploadBytes(platform, await image());
+  const { id } = platform.control.snapshots.take();
+  platform.control.clock.set({ advanceMs: 3_600_000 });
+  expect((await fetch(upload.url)).status).toBe(404);
+  platform.control.snapshots.restore(id);
+  expect((await fetch(upload.url)).status).toBe(200);
+  const body = { imageKeys: [upload.key] };
+  expect((await request(platform, "POST", "/api/v1/posts", { body })).status).toBe(201);
+});
+
+test("an upload that is back is removed in its time", async () => {
+  const stateFile = join(temporaryFolder(), "state.db");
+  const platform = await runPlatform({ stateFile });
+  platform.control.clock.set({ frozen: true });
+  const { body: upload } = await uploadBytes(platform, await image());
+  const { id } = platform.control.snapshots.take();
+  platform.control.clock.set({ advanceMs: 3_600_000 });
+  platform.control.snapshots.restore(id);
+  expect((await fetch(upload.url)).status).toBe(200);
+  platform.control.clock.set({ advanceMs: 3_600_000 });
+  await platform.stop();
+  const db = new Sqlite(stateFile);
+  expect(db.prepare("SELECT count(*) FROM image").pluck().get()).toBe(0);
+  db.close();
+});
+
+test("a long poll and a wait go on across a restore, and are told of it", async () => {
+  const platform = await runPlatform();
+  const { id } = platform.control.snapshots.take();
+  const { timelineSeq } = platform.control.state();
+  const path = `/control/v1/timeline?after=${timelineSeq}&waitMs=30000`;
+  const poll = request<{ entries: object[]; last: number }>(platform, "GET", path);
+  const event = platform.waitFor("event");
+  // It waits once another request that came after it was answered.
+  await request(platform, "GET", "/control/v1/state");
+  platform.control.snapshots.restore(id);
+  const { entries, last } = (await poll).body;
+  expect(entries).toMatchObject([{ kind: "state", change: "restored" }]);
+  expect(last).toBe(timelineSeq + 1);
+  const [made = ""] = ids(act(platform, "follow"));
+  expect(await event).toMatchObject({ id: made });
+});
+
+test("restores in the midst of everything leave a state that is whole", {
+  timeout: 60_000,
+}, async () => {
+  const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
+  console.log(`seed ${seed}`);
+  const random = mulberry32(seed);
+  const platform = await runPlatform({ random, retryIntervalMs: 5, disableAfter: 1_000_000 });
+  const receiver = await runReceiver((response) =>
+    random() < 0.2 ? response.writeHead(500).end() : response.writeHead(200).end(),
+  );
+  platform.control.saveWebhook({ url: receiver.url });
+  const { conversationId = "" } = act(platform, "dm.message");
+  const shot = platform.control.snapshots.take();
+  const seen: string[] = [];
+  const statuses = new Set<number>();
+  const say = async () => {
+    const path = `/api/v1/dm/conversations/${conversationId}/messages`;
+    statuses.add((await request(platform, "POST", path, { body: { text: "x" } })).status);
+  };
+  const upload = async () => {
+    statuses.add((await uploadBytes(platform, await image())).status);
+  };
+  const restore = async () => {
+    const path = `/control/v1/snapshots/${shot.id}/restore`;
+    statuses.add((await request(platform, "POST", path)).status);
+  };
+  const happen = async () => {
+    seen.push(...ids(act(platform, "dm.message", { count: 1 + Math.floor(random() * 60) })));
+  };
+  const steps = [say, say, upload, happen, happen, restore];
+  for (let round = 0; round < 40; round += 1) {
+    const chosen = Array.from({ length: 6 }, () => steps[Math.floor(random() * steps.length)]);
+    await Promise.all(chosen.map((step) => step?.()));
+  }
+  // No number was given twice, and none went back.
+  expect(seen).toEqual([...new Set(seen)].sort());
+  expect([...statuses].filter((status) => ![200, 201, 503].includes(status))).toEqual([]);
+  await restore();
+  const [last = ""] = ids(act(platform, "follow"));
+  await platform.waitFor("delivery", ({ eventIds, error }) => {
+    return error === undefined && eventIds.at(-1) === last;
+  });
+  expect(platform.control.messages(conversationId)).toHaveLength(1);
+  expect(platform.control.events().map(({ id }) => id)).toEqual(["evt_000000000001", last]);
+  expect((await timeline(platform)).length).toBeGreaterThan(100);
+});

@@ -1,0 +1,72 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
+import { createServer, request } from "node:https";
+import { describe, expect, test } from "vitest";
+import { systemClock } from "../../../src/core/clock.ts";
+import { downloadWith, type Open } from "../../../src/platform/uploads/download.ts";
+import { type Certificate, makeCertificates } from "../../e2e/proxy/certificates.ts";
+import { listenUntilEnd } from "../../support/listen.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { image } from "../support/images.ts";
+
+const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
+const png = await image();
+const here = {
+  clock: systemClock,
+  resolve: async () => [{ address: "127.0.0.1", family: 4 }],
+  isAllowed: (address: string) => address === "127.0.0.1",
+};
+
+/** Downloads as the platform does, by https, from a port of this machine under a public name. */
+function download(port: number, authority?: Certificate): Promise<Uint8Array> {
+  const trusting: Open = (url, options, onResponse) => {
+    const ca = authority && readFileSync(authority.cert);
+    return request(url, { ...options, ca }, onResponse);
+  };
+  const get = downloadWith(authority === undefined ? here : { ...here, open: trusting });
+  return get(`https://bot.example.org:${port}/a.png`, new AbortController().signal);
+}
+
+/** A server with this certificate, and the paths that it was asked for. */
+async function serve({ cert, key }: Certificate): Promise<{ port: number; asked: string[] }> {
+  const asked: string[] = [];
+  const identity = { cert: readFileSync(cert), key: readFileSync(key) };
+  const server = createServer(identity, (incoming, response) => {
+    asked.push(incoming.url ?? "");
+    response.end(png);
+  });
+  return { ...(await listenUntilEnd(server)), asked };
+}
+
+const refused = { status: 400, code: "BLOCKED_HOST" };
+
+describe.runIf(hasOpenssl)("a host is believed by its certificate", () => {
+  test("one that is trusted and has the name is read", async () => {
+    const made = makeCertificates(temporaryFolder());
+    const { port, asked } = await serve(made.elsewhere);
+    expect(await download(port, made.authority)).toEqual(png);
+    expect(asked).toEqual(["/a.png"]);
+  });
+
+  test("one that nobody here trusts is refused, and asked for nothing", async () => {
+    const made = makeCertificates(temporaryFolder());
+    const { port, asked } = await serve(made.elsewhere);
+    await expect(download(port)).rejects.toMatchObject(refused);
+    expect(asked).toEqual([]);
+  });
+
+  test("one of another name is refused, and asked for nothing", async () => {
+    const made = makeCertificates(temporaryFolder());
+    const { port, asked } = await serve(made.localhost);
+    await expect(download(port, made.authority)).rejects.toMatchObject(refused);
+    expect(asked).toEqual([]);
+  });
+});
+
+test("a port without TLS is refused", async () => {
+  const { port } = await listenUntilEnd(
+    createHttpServer((_request, response) => response.end(png)),
+  );
+  await expect(download(port)).rejects.toMatchObject(refused);
+});

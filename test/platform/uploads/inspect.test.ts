@@ -1,0 +1,145 @@
+import sharp from "sharp";
+import { expect, test } from "vitest";
+import { inspect, MAX_SIDE } from "../../../src/platform/uploads/inspect.ts";
+import { box, sampleOf, samples, withSegment } from "../../client/images/samples.ts";
+import { mulberry32 } from "../../support/mulberry32.ts";
+
+/** A copy in which one place is written anew. */
+function changed(bytes: Buffer, change: (copy: Buffer) => void): Buffer {
+  const copy = Buffer.from(bytes);
+  change(copy);
+  return copy;
+}
+
+/** Where a text stands in the bytes. */
+function placeOf(bytes: Buffer, text: string): number {
+  const at = bytes.indexOf(text, 0, "latin1");
+  if (at < 0) throw new Error(`There is no ${text}.`);
+  return at;
+}
+
+const jpeg = sampleOf("jpeg");
+const png = sampleOf("png");
+const webp = sampleOf("webp");
+const avif = sampleOf("avif");
+const sample = (name: string) => samples.find((one) => one.name === name)?.bytes ?? Buffer.alloc(0);
+
+/** The place of the frame header in a JPEG that has one of these two. */
+const frameOf = (bytes: Buffer) =>
+  Math.max(bytes.indexOf("ffc0", "hex"), bytes.indexOf("ffc2", "hex"));
+
+test.each(samples)("a $name has the size that a decoder gives it", async ({ kind, bytes }) => {
+  const { width, height } = await sharp(bytes).metadata();
+  expect(inspect(bytes)).toEqual({ kind, width, height });
+});
+
+test.each(samples)("no beginning of a $name is an image", ({ bytes }) => {
+  for (let length = 0; length < bytes.length; length += 1) {
+    expect(inspect(bytes.subarray(0, length)), `${length} bytes`).toBeTypeOf("string");
+  }
+});
+
+const preview = await sharp(jpeg).resize(8, 6).jpeg().toBuffer();
+const exif = Buffer.concat([Buffer.from("Exif\0\0", "latin1"), preview]);
+
+test.each<[string, Buffer]>([
+  ["in its metadata", withSegment(jpeg, 0xe1, exif)],
+  [
+    "in its metadata, behind bytes that fill up",
+    Buffer.concat([
+      jpeg.subarray(0, 2),
+      Buffer.from([0xff, 0xff]),
+      withSegment(jpeg, 0xe1, exif).subarray(2),
+    ]),
+  ],
+  ["behind its end", Buffer.concat([jpeg, preview])],
+])("a JPEG with a preview %s has its own size", (_, bytes) => {
+  expect(inspect(bytes)).toEqual({ kind: "jpeg", width: 40, height: 30 });
+});
+
+test("an AVIF has the size of its primary item, not the largest that is named", () => {
+  const size = Buffer.alloc(12);
+  size.writeUInt32BE(4000, 4);
+  size.writeUInt32BE(3000, 8);
+  const other = box("ispe", size);
+  const end = placeOf(avif, "ipco") - 4 + avif.readUInt32BE(placeOf(avif, "ipco") - 4);
+  const bytes = Buffer.concat([avif.subarray(0, end), other, avif.subarray(end)]);
+  for (const type of ["ipco", "iprp", "meta"]) {
+    const at = placeOf(bytes, type) - 4;
+    bytes.writeUInt32BE(bytes.readUInt32BE(at) + other.length, at);
+  }
+  expect(inspect(bytes)).toEqual({ kind: "avif", width: 40, height: 30 });
+});
+
+test("a moving AVIF has the size of its still", () => {
+  const bytes = changed(avif, (copy) => copy.write("avis", 8));
+  expect(inspect(bytes)).toEqual({ kind: "avif", width: 40, height: 30 });
+});
+
+test.each<[string, Buffer]>([
+  ["a PNG without a width", changed(png, (copy) => copy.writeUInt32BE(0, 16))],
+  ["a PNG without a height", changed(png, (copy) => copy.writeUInt32BE(0, 20))],
+  ["a GIF without a width", changed(sampleOf("gif"), (copy) => copy.writeUInt16LE(0, 6))],
+  ["a GIF without a height", changed(sampleOf("gif"), (copy) => copy.writeUInt16LE(0, 8))],
+  ["a JPEG without a height", changed(jpeg, (copy) => copy.writeUInt16BE(0, frameOf(jpeg) + 5))],
+  ["a JPEG without a width", changed(jpeg, (copy) => copy.writeUInt16BE(0, frameOf(jpeg) + 7))],
+  ["a WebP without a width", changed(webp, (copy) => copy.writeUInt16LE(0, 26))],
+  ["a WebP without a start code", changed(webp, (copy) => copy.writeUInt8(0, 23))],
+  [
+    "an AVIF without a width",
+    changed(avif, (copy) => copy.writeUInt32BE(0, placeOf(avif, "ispe") + 8)),
+  ],
+  ["an AVIF without a size", changed(avif, (copy) => copy.write("free", placeOf(avif, "ispe")))],
+  [
+    "an AVIF without a primary item",
+    changed(avif, (copy) => copy.write("free", placeOf(avif, "pitm"))),
+  ],
+  [
+    "an AVIF without properties",
+    changed(avif, (copy) => copy.write("free", placeOf(avif, "ipma"))),
+  ],
+  [
+    "a WebP whose canvas is larger than its picture",
+    changed(sample("WebP with EXIF"), (copy) => copy.writeUIntLE(9_999, 24, 3)),
+  ],
+])("%s is none", (_, bytes) => {
+  expect(inspect(bytes)).toMatch(/has no size$/);
+});
+
+test("a side of 65,535 pixels is taken, and of one more is not", () => {
+  const wide = (width: number) => inspect(changed(png, (copy) => copy.writeUInt32BE(width, 16)));
+  expect(wide(MAX_SIDE)).toEqual({ kind: "png", width: 65_535, height: 30 });
+  expect(wide(MAX_SIDE + 1)).toContain("65536 × 30 pixels, which it cannot hold");
+  expect(wide(2 ** 32 - 1)).toBeTypeOf("string");
+});
+
+test.each<[string, Buffer, RegExp]>([
+  ["a page behind it", Buffer.concat([png, Buffer.from("<script>alert(1)</script>")]), /a script/],
+  ["an archive behind it", Buffer.concat([jpeg, Buffer.from("PK\x05\x06\0\0\0\0")]), /a ZIP/],
+  ["anything behind it", Buffer.concat([webp, Buffer.from("and so on")]), /behind its end/],
+  ["a page in its metadata", withSegment(jpeg, 0xfe, Buffer.from("<html><body>")), /HTML/],
+])("an image with %s is refused", (_, bytes, why) => {
+  expect(inspect(bytes)).toMatch(why);
+});
+
+test("an image with damage never breaks the check, and never has an impossible size", () => {
+  const seed = Math.floor(Math.random() * 2 ** 32);
+  const random = mulberry32(seed);
+  const below = (limit: number) => Math.floor(random() * limit);
+  for (let round = 0; round < 4_000; round += 1) {
+    const { bytes = png } = samples[below(samples.length)] ?? {};
+    const damaged = changed(bytes, (copy) => {
+      for (let times = 1 + below(4); times > 0; times -= 1) {
+        // Most of the headers are at the beginning.
+        copy[below(random() < 0.7 ? Math.min(400, copy.length) : copy.length)] = below(256);
+      }
+    });
+    const found = inspect(damaged);
+    if (typeof found === "string") continue;
+    for (const side of [found.width, found.height]) {
+      expect(side, `seed ${seed}, round ${round}`).toSatisfy(
+        (pixels: number) => Number.isInteger(pixels) && pixels > 0 && pixels <= MAX_SIDE,
+      );
+    }
+  }
+});

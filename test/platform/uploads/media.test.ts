@@ -1,0 +1,74 @@
+import { createHash } from "node:crypto";
+import { expect, test } from "vitest";
+import { image, kinds, newUpload, uploadBytes } from "../support/images.ts";
+import { act, request, runPlatform } from "../support/platform.ts";
+
+const hash = (bytes: ArrayBuffer | Buffer) =>
+  createHash("sha256").update(new Uint8Array(bytes)).digest("hex");
+
+test.each(kinds)("a %s is served as what it is, without a token", async (kind) => {
+  const platform = await runPlatform();
+  const bytes = await image(kind);
+  const { body } = await uploadBytes(platform, bytes, { contentType: `image/${kind}` });
+  const response = await fetch(body.url);
+  expect(response.status).toBe(200);
+  expect(response.headers.get("content-type")).toBe(`image/${kind}`);
+  expect(hash(await response.arrayBuffer())).toBe(hash(bytes));
+});
+
+test("images and their thumbnails are of a length, cached, and never read as a page", async () => {
+  const platform = await runPlatform();
+  const { url, thumbUrl } = await newUpload(platform);
+  for (const [address, type] of [
+    [url, "image/png"],
+    [thumbUrl, "image/webp"],
+  ] as const) {
+    const got = await fetch(address);
+    const { byteLength } = await got.arrayBuffer();
+    const head = await fetch(address, { method: "HEAD" });
+    expect(await head.text()).toBe("");
+    for (const { status, headers } of [got, head]) {
+      expect(status).toBe(200);
+      expect(Object.fromEntries(headers)).toMatchObject({
+        "content-type": type,
+        "content-length": String(byteLength),
+        "x-content-type-options": "nosniff",
+        "content-security-policy": "default-src 'none'; sandbox",
+        "cache-control": "public, max-age=3600, immutable",
+      });
+    }
+  }
+});
+
+test.each([
+  "nothing.png",
+  "nothing.thumb.webp",
+  "..%2f..%2fetc%2fpasswd",
+  "",
+  "'%20OR%201=1",
+  "a/b",
+])("there is no file /media/%s", async (file) => {
+  const platform = await runPlatform();
+  const { status, headers, body } = await request(platform, "GET", `/media/${file}`);
+  expect(status).toBe(404);
+  expect(body.error.code).toBe("NOT_FOUND");
+  expect(headers.get("x-content-type-options")).toBe("nosniff");
+  expect(headers.get("cache-control")).toBeNull();
+});
+
+test("an image is not to be had under the name of another kind", async () => {
+  const platform = await runPlatform();
+  const { url } = await newUpload(platform);
+  for (const kind of ["webp", "html", "svg"]) {
+    expect((await fetch(url.replace(/png$/, kind))).status).toBe(404);
+  }
+});
+
+test("what people attach is served like uploads", async () => {
+  const platform = await runPlatform();
+  act(platform, "dm.message", { images: 1 });
+  const path = "/api/v1/dm/conversations/c_2/messages";
+  const { body } = await request<{ items: { images: { url: string }[] }[] }>(platform, "GET", path);
+  const served = await fetch(body.items[0]?.images[0]?.url ?? "");
+  expect(served.headers.get("content-type")).toBe("image/png");
+});

@@ -1,0 +1,257 @@
+import { spawn } from "node:child_process";
+import { text as textOf } from "node:stream/consumers";
+import sharp from "sharp";
+import { expect, onTestFinished, test } from "vitest";
+import { startPlatform } from "../../../src/platform/platform.ts";
+import { inspect } from "../../../src/platform/uploads/inspect.ts";
+import {
+  loadSharp,
+  type MakeThumbnail,
+  type OpenImage,
+  thumbnailsWith,
+} from "../../../src/platform/uploads/thumbnail.ts";
+import { samples } from "../../client/images/samples.ts";
+import { type Image, image, kinds, newUpload, uploadBytes } from "../support/images.ts";
+import { request, runPlatform } from "../support/platform.ts";
+
+/** A picture of one colour. */
+function plain(width: number, height: number, background = "teal") {
+  return sharp({ create: { width, height, channels: 3, background } });
+}
+
+/** The thumbnail of these bytes, which must be an image. */
+async function thumbnailOf(bytes: Buffer, make: MakeThumbnail = thumbnailsWith()) {
+  const facts = inspect(bytes);
+  if (typeof facts === "string") throw new Error(facts);
+  return make(bytes, facts);
+}
+
+async function factsOf(thumbnail: Uint8Array | undefined) {
+  const { format, width, height, pages, orientation, exif } = await sharp(thumbnail).metadata();
+  return { format, width, height, pages, orientation, exif };
+}
+
+const shown = { pages: undefined, orientation: undefined, exif: undefined };
+
+test.each([
+  [1_000, 500, 320, 160],
+  [500, 1_000, 160, 320],
+  [320, 320, 320, 320],
+  [9, 7, 9, 7],
+  [4_000, 1, 320, 1],
+])("an image of %i × %i pixels gets a WebP of %i × %i", async (width, height, ...size) => {
+  const thumbnail = await thumbnailOf(await plain(width, height).png().toBuffer());
+  expect(await factsOf(thumbnail)).toEqual({
+    ...shown,
+    format: "webp",
+    width: size[0],
+    height: size[1],
+  });
+});
+
+test.each(samples)("a $name gets one", async ({ bytes }) => {
+  const thumbnail = await thumbnailOf(bytes);
+  expect(await factsOf(thumbnail)).toEqual({ ...shown, format: "webp", width: 40, height: 30 });
+});
+
+test("a photo that lies on its side is put upright, and tells nothing of its camera", async () => {
+  const exif = { IFD0: { Model: "Camera" } };
+  const lying = await plain(640, 480)
+    .withExif(exif)
+    .withMetadata({ orientation: 6 })
+    .jpeg()
+    .toBuffer();
+  expect((await sharp(lying).metadata()).orientation).toBe(6);
+  const thumbnail = await thumbnailOf(lying);
+  expect(await factsOf(thumbnail)).toEqual({ ...shown, format: "webp", width: 240, height: 320 });
+});
+
+test.each(["gif", "webp"] as const)("of a moving %s it is the first picture", async (kind) => {
+  const pages = ["red", "lime", "blue"].map((colour) => plain(40, 30, colour).png().toBuffer());
+  const moving = await sharp(await Promise.all(pages), { join: { animated: true } })
+    .toFormat(kind)
+    .toBuffer();
+  expect((await sharp(moving, { pages: -1 }).metadata()).pages).toBe(3);
+  const thumbnail = await thumbnailOf(moving);
+  expect((await factsOf(thumbnail)).pages).toBeUndefined();
+  const { dominant } = await sharp(thumbnail).stats();
+  expect(dominant.r).toBeGreaterThan(200);
+  expect(dominant.g).toBeLessThan(60);
+});
+
+/** Counts what it opens. */
+function counting(): { open: OpenImage; opened: number } {
+  const counter = {
+    opened: 0,
+    open: (...given: Parameters<OpenImage>) => {
+      counter.opened += 1;
+      return sharp(...given);
+    },
+  };
+  return counter;
+}
+
+test("a few kilobytes that say they are a gigapixel are not decoded", async () => {
+  const bomb = await sharp(Buffer.alloc(100 * 100), {
+    raw: { width: 100, height: 100, channels: 1 },
+  })
+    .png()
+    .toBuffer();
+  bomb.writeUInt32BE(32_000, 16);
+  bomb.writeUInt32BE(32_000, 20);
+  const counter = counting();
+  expect(
+    await thumbnailOf(
+      bomb,
+      thumbnailsWith(async () => counter.open),
+    ),
+  ).toBeUndefined();
+  expect(counter.opened).toBe(0);
+  await thumbnailOf(
+    await image(),
+    thumbnailsWith(async () => counter.open),
+  );
+  expect(counter.opened).toBe(1);
+});
+
+test("the decoder does not believe what the headers were taken for", async () => {
+  const bomb = await plain(8_000, 8_000).png().toBuffer();
+  const make = thumbnailsWith();
+  expect(await make(bomb, { kind: "png", width: 9, height: 7 })).toBeUndefined();
+});
+
+test("a real bomb is kept, with itself as the thumbnail", async () => {
+  const platform = await runPlatform();
+  const bomb = await plain(8_000, 8_000).png({ compressionLevel: 9 }).toBuffer();
+  expect(bomb.byteLength).toBeLessThan(1024 * 1024);
+  const { status, body } = await uploadBytes(platform, bomb);
+  expect(status).toBe(200);
+  expect(body).toMatchObject({ width: 8_000, height: 8_000, thumbUrl: body.url });
+});
+
+/** A PNG whose structure is whole and whose pixels are not. */
+async function damaged(): Promise<Buffer> {
+  const bytes = await plain(100, 100).png().toBuffer();
+  const pixels = bytes.indexOf("IDAT") + 4;
+  return bytes.fill(0x55, pixels, pixels + 20);
+}
+
+test("an image that cannot be decoded is kept without a thumbnail", async () => {
+  const platform = await runPlatform();
+  const { status, body } = await uploadBytes(platform, await damaged());
+  expect(status).toBe(200);
+  expect(body).toMatchObject({ width: 100, height: 100, thumbUrl: body.url });
+  expect((await newUpload(platform)).thumbUrl).toMatch(/\.thumb\.webp$/);
+});
+
+test("the thumbnail is the same in the upload and in what it is attached to, and is served", async () => {
+  const platform = await runPlatform();
+  const { key, url, thumbUrl } = await newUpload(platform);
+  const body = { imageKeys: [key] };
+  const post = await request<{ images: Image[] }>(platform, "POST", "/api/v1/posts", { body });
+  expect(post.body.images).toEqual([{ url, thumbUrl, width: 9, height: 7 }]);
+  const served = await fetch(thumbUrl);
+  expect((await sharp(await served.arrayBuffer()).metadata()).format).toBe("webp");
+});
+
+test.each(kinds)("without sharp a %s has no thumbnail, and is all there", async (kind) => {
+  const makeThumbnail = thumbnailsWith(async () => undefined);
+  const platform = await startPlatform({}, { makeThumbnail });
+  onTestFinished(() => platform.stop());
+  const bytes = await image(kind);
+  const upload = await uploadBytes(platform, bytes, { contentType: `image/${kind}` });
+  const { key, url, thumbUrl } = upload.body;
+  expect(thumbUrl).toBe(url);
+  const body = { imageKeys: [key] };
+  const post = await request<{ images: Image[] }>(platform, "POST", "/api/v1/posts", { body });
+  expect(post.body.images).toEqual([{ url, thumbUrl: null, width: 9, height: 7 }]);
+});
+
+test("where sharp is not installed the platform works, and says nothing of it", async () => {
+  const source = new URL("../../../src/platform/index.ts", import.meta.url).href;
+  const program = `
+    import { registerHooks } from "node:module";
+    registerHooks({
+      resolve(name, context, next) {
+        if (name === "sharp") throw new Error("sharp is not installed");
+        return next(name, context);
+      },
+    });
+    const { startPlatform } = await import(${JSON.stringify(source)});
+    const platform = await startPlatform();
+    const response = await fetch(platform.url + "/api/v1/uploads", {
+      method: "POST",
+      headers: { authorization: "Bearer " + platform.apiKey, "content-type": "application/json" },
+      body: JSON.stringify({
+        contentType: "image/png",
+        dataBase64: "${(await image()).toString("base64")}",
+      }),
+    });
+    const { url, thumbUrl } = await response.json();
+    console.log(JSON.stringify([response.status, url === thumbUrl]));
+    await platform.stop();`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", program], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const [out, errors] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
+  expect({ out, errors }).toEqual({ out: "[200,true]\n", errors: "" });
+});
+
+test("sharp is loaded with the first image, and once", async () => {
+  let loads = 0;
+  const make = thumbnailsWith(() => {
+    loads += 1;
+    return loadSharp();
+  });
+  expect(loads).toBe(0);
+  const png = await image();
+  const made = await Promise.all([thumbnailOf(png, make), thumbnailOf(png, make)]);
+  expect(made.map((one) => one?.byteLength)).not.toContain(undefined);
+  expect(loads).toBe(1);
+});
+
+test("one image is decoded at a time, and one that fails holds up no other", async () => {
+  let running = 0;
+  let most = 0;
+  const open: OpenImage = (...given) => {
+    running += 1;
+    most = Math.max(most, running);
+    const opened = sharp(...given);
+    opened.on("error", () => {});
+    const finish = opened.toBuffer.bind(opened);
+    const toBuffer = () => finish().finally(() => (running -= 1));
+    return Object.assign(opened, { toBuffer });
+  };
+  const make = thumbnailsWith(async () => open);
+  const big = await plain(2_000, 2_000).png().toBuffer();
+  const images = [big, await damaged(), big, big];
+  const made = await Promise.all(images.map((bytes) => thumbnailOf(bytes, make)));
+  expect(made.map((one) => one !== undefined)).toEqual([true, false, true, true]);
+  expect(most).toBe(1);
+});
+
+test("a client that goes away while its thumbnail is made leaves nothing behind", async () => {
+  const begun = Promise.withResolvers<void>();
+  const proceed = Promise.withResolvers<undefined>();
+  const makeThumbnail = () => {
+    begun.resolve();
+    return proceed.promise;
+  };
+  const platform = await startPlatform({}, { makeThumbnail });
+  onTestFinished(() => platform.stop());
+  const client = new AbortController();
+  const body = { dataBase64: (await image()).toString("base64"), contentType: "image/png" };
+  const { signal } = client;
+  const sent = request(platform, "POST", "/api/v1/uploads", { body, signal });
+  const refused = expect(sent).rejects.toThrow();
+  await begun.promise;
+  client.abort();
+  await refused;
+  // Whoever is answered later knows that the platform has seen the other one go.
+  await request(platform, "GET", "/api/v1/me");
+  proceed.resolve(undefined);
+  await platform.waitFor("api", ({ path, status }) => path === "/uploads" && status === null);
+  expect(platform.control.limits.uploadsPerDay.used).toBe(0);
+  expect((await newUpload(platform)).width).toBe(9);
+  expect(platform.control.limits.uploadsPerDay.used).toBe(1);
+});

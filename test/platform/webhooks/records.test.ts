@@ -1,0 +1,238 @@
+import { expect, test } from "vitest";
+import type { DeliveryRecord, DeliverySummary, Page } from "../../../src/platform/index.ts";
+import { Timeline } from "../../../src/platform/timeline/timeline.ts";
+import { DeliveryRecords } from "../../../src/platform/webhooks/records.ts";
+import type { Sent } from "../../../src/platform/webhooks/sender.ts";
+import { verify } from "../../../src/signature/signature.ts";
+import { ManualClock } from "../support/clock.ts";
+import { act, deliveryOf, type ErrorBody, ids, request, runPlatform } from "../support/platform.ts";
+import { runReceiver, statuses } from "../support/receiver.ts";
+
+const MEGABYTE = 1024 * 1024;
+
+test("a record has what was sent, byte for byte, and what was answered", async () => {
+  const clock = new ManualClock(1_700_000_000_500);
+  const platform = await runPlatform({ clock });
+  const receiver = await runReceiver((response) =>
+    response.writeHead(202, { "x-bot": "yes" }).end("took it, größe 1"),
+  );
+  platform.control.saveWebhook({ url: receiver.url });
+  const all = ids(act(platform, "dm.message", { text: "grüße \ud800 🙂", count: 2 }));
+  const { id } = await deliveryOf(platform, all[1] ?? "");
+  const path = `/control/v1/deliveries/${id}`;
+  const { status, body } = await request<DeliveryRecord>(platform, "GET", path);
+  expect(status).toBe(200);
+  const [received] = receiver.received;
+  expect(body).toEqual({
+    id: "dlv_1",
+    bot: "bot",
+    eventIds: all,
+    attempt: 1,
+    forced: false,
+    at: "2023-11-14T22:13:20.500Z",
+    ms: 0,
+    status: 202,
+    request: {
+      url: receiver.url,
+      headers: {
+        host: new URL(receiver.url).host,
+        "content-type": "application/json",
+        "content-length": String(received?.body.byteLength),
+        "user-agent": "Service-Webhook/1",
+        "x-service-signature": received?.headers["x-service-signature"],
+        "x-service-event-count": "2",
+      },
+      body: received?.body.toString(),
+      truncated: false,
+    },
+    response: {
+      status: 202,
+      headers: expect.objectContaining({ "x-bot": "yes" }),
+      body: "took it, größe 1",
+      truncated: false,
+    },
+  });
+  const signature = body.request?.headers["x-service-signature"];
+  const secrets = [platform.webhookSecret];
+  const verdict = verify(Buffer.from(body.request?.body ?? ""), signature, {
+    secrets,
+    now: clock.now(),
+  });
+  expect(verdict.ok).toBe(true);
+});
+
+test("every attempt has a record, and so has every delivery by force", async () => {
+  const clock = new ManualClock();
+  const platform = await runPlatform({ clock });
+  const receiver = await runReceiver(statuses(500, 200, 404));
+  platform.control.saveWebhook({ url: receiver.url });
+  const eventIds = ids(act(platform, "follow"));
+  await deliveryOf(platform, eventIds[0] ?? "");
+  clock.advance(30_000);
+  await deliveryOf(platform, eventIds[0] ?? "", { attempt: 2 });
+  const [forced] = await platform.control.deliver({ eventIds });
+  expect(forced?.id).toBe("dlv_3");
+  const path = "/control/v1/deliveries";
+  const { body } = await request<Page<DeliverySummary>>(platform, "GET", path);
+  expect(body.nextCursor).toBeNull();
+  expect(body.items).toMatchObject([
+    { id: "dlv_3", eventIds, attempt: 1, forced: true, status: 404, error: "answered 404" },
+    { id: "dlv_2", eventIds, attempt: 2, forced: false, status: 200 },
+    { id: "dlv_1", eventIds, attempt: 1, forced: false, status: 500, error: "answered 500" },
+  ]);
+  expect(Object.keys(body.items[1] ?? {})).not.toContain("request");
+});
+
+test("the list is read in pages, newest first, for one bot", async () => {
+  const platform = await runPlatform();
+  const receiver = await runReceiver();
+  platform.control.createToken(["read"], "other");
+  platform.control.saveWebhook({ url: receiver.url });
+  const eventIds = ids(act(platform, "follow"));
+  await deliveryOf(platform, eventIds[0] ?? "");
+  await platform.control.deliver({ eventIds, times: 4 });
+  const read = async (query: string) => {
+    const path = `/control/v1/deliveries${query}`;
+    const { status, body } = await request<Page<DeliverySummary>>(platform, "GET", path);
+    return status === 200 ? [body.items.map(({ id }) => id), body.nextCursor] : status;
+  };
+  expect(await read("?limit=2")).toEqual([["dlv_5", "dlv_4"], "dlv_4"]);
+  expect(await read("?limit=3&cursor=dlv_4")).toEqual([["dlv_3", "dlv_2", "dlv_1"], null]);
+  expect(await read("?bot=bot&limit=1")).toEqual([["dlv_5"], "dlv_5"]);
+  expect(await read("?bot=other")).toEqual([[], null]);
+  expect(await read("?bot=nobody")).toBe(404);
+  expect(await read("?bot=ada")).toBe(400);
+  expect(await read("?cursor=evt_1")).toBe(400);
+  expect(await read("?limit=51")).toBe(400);
+});
+
+test.each(["dlv_9", "evt_000000000001", "dlv_0"])("there is no delivery %s", async (id) => {
+  const platform = await runPlatform();
+  const path = `/control/v1/deliveries/${id}`;
+  const { status, body } = await request<ErrorBody>(platform, "GET", path);
+  expect([status, body.error.code]).toEqual([404, "NOT_FOUND"]);
+});
+
+test("where nothing is sent or nothing is answered, that half of the record is null", async () => {
+  const clock = new ManualClock();
+  const platform = await runPlatform({ clock });
+  const receiver = await runReceiver((response, nth) => {
+    if (nth === 1) response.socket?.destroy();
+    else response.writeHead(200).end("lost");
+  });
+  platform.control.saveWebhook({ url: receiver.url });
+  platform.control.setFaults({ webhook: { mode: "drop", times: 1 } });
+  const [id = ""] = ids(act(platform, "follow"));
+  const record = async (attempt: number) => {
+    const { id: delivery } = await deliveryOf(platform, id, { attempt });
+    return await platform.control.delivery(delivery);
+  };
+  expect(await record(1)).toMatchObject({ status: null, request: null, response: null });
+  clock.advance(30_000);
+  expect(await record(2)).toMatchObject({
+    status: null,
+    request: { url: receiver.url },
+    response: null,
+  });
+  platform.control.setFaults({ webhook: { mode: "lose-answer", times: 1 } });
+  clock.advance(30_000);
+  // The schedule saw nothing, but this is what the bot has said.
+  expect(await record(3)).toMatchObject({
+    status: null,
+    fault: "lose-answer",
+    response: { status: 200, body: "lost" },
+  });
+});
+
+test("the status decides at once; a record waits for the rest of the answer", async () => {
+  const platform = await runPlatform();
+  const rest = Promise.withResolvers<() => void>();
+  const receiver = await runReceiver((response) => {
+    response.writeHead(200).write("first ");
+    rest.resolve(() => response.end("second"));
+  });
+  platform.control.saveWebhook({ url: receiver.url });
+  const [id = ""] = ids(act(platform, "follow"));
+  const delivery = await deliveryOf(platform, id);
+  expect(delivery.status).toBe(200);
+  const record = platform.control.delivery(delivery.id);
+  const end = await rest.promise;
+  end();
+  expect((await record).response).toMatchObject({ body: "first second", truncated: false });
+});
+
+test("of a long answer 64 KB are kept, and of one that breaks off what came", async () => {
+  // Its time stands still: what is long enough need not come to an end.
+  const platform = await runPlatform({ clock: new ManualClock() });
+  const receiver = await runReceiver((response, nth) => {
+    if (nth === 1) response.writeHead(200).write(`${"x".repeat(64 * 1024 - 1)}ü and more`);
+    else
+      response.writeHead(200, { "content-length": "10" }).write("half", () => response.destroy());
+  });
+  platform.control.saveWebhook({ url: receiver.url });
+  const [id = ""] = ids(act(platform, "follow"));
+  const long = await platform.control.delivery((await deliveryOf(platform, id)).id);
+  // The character that would be cut in two is left out.
+  expect(long.response?.body).toBe("x".repeat(64 * 1024 - 1));
+  expect(long.response?.truncated).toBe(true);
+  const [forced] = await platform.control.deliver({ eventIds: [id] });
+  const broken = await platform.control.delivery(forced?.id ?? "");
+  expect(broken.response).toMatchObject({ status: 200, body: "half", truncated: true });
+});
+
+test("secrets are in no record", async () => {
+  const platform = await runPlatform();
+  const receiver = await runReceiver();
+  platform.control.saveWebhook({ url: receiver.url });
+  const [id = ""] = ids(act(platform, "follow"));
+  const { id: delivery } = await deliveryOf(platform, id);
+  const text = JSON.stringify([
+    platform.control.deliveries(),
+    await platform.control.delivery(delivery),
+  ]);
+  expect(text).toContain(id);
+  expect(text).not.toContain(platform.webhookSecret);
+  expect(text).not.toContain(platform.apiKey);
+});
+
+/** A delivery with a body of so many bytes. */
+function sentOf(bytes: number): Sent {
+  const headers = { "content-length": String(bytes) };
+  const request = { url: "http://127.0.0.1/", headers, body: Buffer.alloc(bytes, "x") };
+  return { at: 0, eventIds: ["evt_000000000001"], status: 200, ms: 1, request };
+}
+
+test.each([
+  ["1,000 records", 10, 1_000],
+  ["16 MB", MEGABYTE, 15],
+])("no more than %s are kept, the newest ones", async (_, bytes, most) => {
+  const records = new DeliveryRecords(new Timeline(new ManualClock()));
+  const occasion = { bot: "bot", attempt: 1, forced: false };
+  const added = Array.from({ length: most + 5 }, () => records.add(occasion, sentOf(bytes)));
+  const kept = records.page("bot", { before: 2 ** 40, limit: 2_000 }).map(({ id }) => id);
+  expect(kept).toEqual(added.slice(-most).reverse());
+  expect(await records.find(added[0] ?? "")).toBeUndefined();
+  expect((await records.find(added.at(-1) ?? ""))?.request?.body).toHaveLength(bytes);
+});
+
+test("answers count towards the 16 MB", async () => {
+  const platform = await runPlatform();
+  const answer = "x".repeat(64 * 1024);
+  const receiver = await runReceiver((response) => response.writeHead(200).end(answer));
+  const eventIds = ids(act(platform, "follow"));
+  platform.control.saveWebhook({ url: receiver.url });
+  for (let round = 0; round < 3; round += 1)
+    await platform.control.deliver({ eventIds, times: 100 });
+  const newest = await platform.control.delivery("dlv_300");
+  expect(newest.response?.body).toBe(answer);
+  await expect(platform.control.delivery("dlv_44")).rejects.toThrow("no such delivery");
+  expect((await platform.control.delivery("dlv_80")).response?.body).toBe(answer);
+});
+
+test("of a request 1 MB is kept", async () => {
+  const records = new DeliveryRecords(new Timeline(new ManualClock()));
+  const id = records.add({ bot: "bot", attempt: 1, forced: true }, sentOf(MEGABYTE + 1));
+  const record = await records.find(id);
+  expect(record?.request?.truncated).toBe(true);
+  expect(record?.request?.body).toHaveLength(MEGABYTE);
+});
