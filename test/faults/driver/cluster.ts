@@ -26,6 +26,9 @@ export interface ClusterOptions {
 /** The lanes are looked at this often while the bots work, in milliseconds. */
 const LOOK_MS = 200;
 
+/** There are many processes, so that the platform, which is in this one, may take its time; in milliseconds. */
+const REQUEST_TIMEOUT_MS = 3_000;
+
 const SCHEMA = "faults";
 
 /** Several bots on one inbox in PostgreSQL, behind a load balancer that the platform delivers to. */
@@ -98,7 +101,7 @@ export class Cluster {
     const journalFile = this.#journalFile;
     const bot = new BotProcess(
       { ...usualEnv(this.platform), ...own, ...env },
-      { ...usual, journalFile, ...settings },
+      { requestTimeoutMs: REQUEST_TIMEOUT_MS, ...usual, journalFile, ...settings },
     );
     this.#bots[place] = bot;
     void bot.ready.then(() => bot.readyMs !== undefined && this.readyMs.push(bot.readyMs));

@@ -44,7 +44,7 @@ export const halfOpen: Scenario = onCluster({
 /** The server ends every connection of the bots at once. */
 export const terminations: Scenario = onCluster({
   name: "all connections terminated under load",
-  times: { small: 8, large: 400 },
+  times: { small: 6, large: 400 },
   counted: "times terminated",
   cluster,
   begin: (cluster) => {
