@@ -12,6 +12,7 @@ import { inboxMutants, modelMutants } from "./list/inbox.ts";
 import { modeMutants } from "./list/mode.ts";
 import { pollerMutants } from "./list/poller.ts";
 import { postgresMutants } from "./list/postgres.ts";
+import { severalBotsMutants } from "./list/several-bots.ts";
 import { stepMutants } from "./list/steps.ts";
 import type { Mutant, Verdict } from "./mutant.ts";
 import { failureIn, firstFailure } from "./run-tests.ts";
@@ -30,6 +31,7 @@ const all = [
   ...clientMutants,
   ...pollerMutants,
   ...postgresMutants,
+  ...severalBotsMutants,
 ];
 const wanted = process.argv.slice(2);
 const mutants = all.filter(
