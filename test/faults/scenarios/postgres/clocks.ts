@@ -11,7 +11,7 @@ const jumps = [HOUR_MS, -HOUR_MS] as const;
 /** The clock of one instance is set by an hour, forwards or back, and right again. */
 export const clockJumps: Scenario = onCluster({
   name: "the clock of an instance jumps by ±1 h under load",
-  times: { small: 4, large: 150 },
+  times: { small: 4, large: 60 },
   counted: "jumps",
   begin: (cluster, random) => new Jumps(cluster, random),
 });

@@ -15,7 +15,7 @@ const WORK_MS = 1_000;
 /** SIGSTOP for 1 to 3 leases, then SIGCONT: what was under way goes on as if no time had passed. */
 export const frozenInstances: Scenario = onCluster({
   name: "SIGSTOP of instances for 1 to 3 leases under load",
-  times: { small: 2, large: 100 },
+  times: { small: 2, large: 40 },
   counted: "times frozen",
   cluster: { settings: { leaseMs: LEASE_MS } },
   begin: (cluster, random) => new Freezes(cluster, random),

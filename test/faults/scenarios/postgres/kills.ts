@@ -9,7 +9,7 @@ const PATIENCE_MS = 3_000;
 /** Kill -9 of one after the other while messages come and are answered. */
 export const instanceKills: Scenario = onCluster({
   name: "kill -9 of instances under load",
-  times: { small: 3, large: 300 },
+  times: { small: 3, large: 100 },
   counted: "kills",
   cluster: { settings: { leaseMs: 1_500 } },
   begin: (cluster, random) => new Kills(cluster, random),

@@ -15,7 +15,7 @@ const cluster = { settings: { leaseMs: 3_000, databaseTimeoutMs: DATABASE_TIMEOU
 /** The server stops, with and without saying so, and comes back. */
 export const databaseRestarts: Scenario = onCluster({
   name: "restart of the database, fast and immediate, under load",
-  times: { small: 2, large: 100 },
+  times: { small: 2, large: 50 },
   counted: "restarts",
   cluster,
   begin: (cluster, random) =>
@@ -29,7 +29,7 @@ export const databaseRestarts: Scenario = onCluster({
 /** Connections stay, and nothing goes through them any more; new ones work again after a while. */
 export const halfOpen: Scenario = onCluster({
   name: "connections to the database go half-open under load",
-  times: { small: 2, large: 60 },
+  times: { small: 2, large: 30 },
   counted: "times half-open",
   cluster,
   begin: (cluster, random) =>
@@ -44,7 +44,7 @@ export const halfOpen: Scenario = onCluster({
 /** The server ends every connection of the bots at once. */
 export const terminations: Scenario = onCluster({
   name: "all connections terminated under load",
-  times: { small: 6, large: 400 },
+  times: { small: 6, large: 200 },
   counted: "times terminated",
   cluster,
   begin: (cluster) => {
