@@ -10,8 +10,8 @@ const PEOPLE = 60;
 
 /** Two answers with one text, pauses between and after the answers: all that makes it hard to be told apart. */
 const mixture: readonly Behaviour[] = [
-  ...(["answer", "answer", "answer", "answer", "answer", "answer"] as const),
-  ...(["twins", "twins", "slow", "linger"] as const),
+  ...(["answer", "answer", "answer", "answer", "answer"] as const),
+  ...(["twins", "twins", "slow", "linger", "linger", "linger"] as const),
 ];
 
 /** People who write to the bots as fast as these answer. */

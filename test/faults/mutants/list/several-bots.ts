@@ -9,7 +9,7 @@ const postgres: Mutant[] = [
     {
       name: "several bots: the fence and the owner of what ends",
       find: "WHERE lane.owner = $1 AND lane.fence = input.fence ORDER BY lane.key",
-      replace: "WHERE lane.owner IS NOT NULL OR $1 = '' ORDER BY lane.key",
+      replace: "WHERE $1::text IS NOT NULL ORDER BY lane.key",
     },
   ]),
   ...mutantsOf(source("claims"), faults("kills"), [
