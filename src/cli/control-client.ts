@@ -16,15 +16,6 @@ import { ownCommand } from "./own-command.ts";
 import { PLATFORM_PORT } from "./platform/settings.ts";
 import { CommandError } from "./usage.ts";
 
-/** What `POST /control/v1/act` takes: the platform says which types and fields it knows. */
-export interface ActRequest extends Omit<ActInput, "type"> {
-  readonly type: string;
-  /** Username of the bot concerned. */
-  readonly to?: string | undefined;
-  /** What is in an event of a type of one's own. */
-  readonly payload?: Readonly<Record<string, unknown>> | undefined;
-}
-
 /** How long a platform has for an answer, in milliseconds. */
 const TIMEOUT_MS = 30_000;
 
@@ -42,7 +33,7 @@ export class ControlClient {
     this.#timeoutMs = timeoutMs;
   }
 
-  act(input: ActRequest): Promise<ActResult> {
+  act(input: ActInput): Promise<ActResult> {
     return this.#request("POST", "/act", { body: input });
   }
 

@@ -19,3 +19,11 @@ export function checkText(text: string, { images = 0 }: { readonly images?: numb
     throw new PlatformError(400, "TOO_LONG", `A text has at most ${MAX_TEXT_LENGTH} characters.`);
   }
 }
+
+/**
+ * The beginning of a text, by code point: half a surrogate pair is not a character. It is a copy, which does not
+ * keep the whole in memory.
+ */
+export function beginningOf(text: string, characters: number): string {
+  return [...text.slice(0, 2 * characters)].slice(0, characters).join("");
+}

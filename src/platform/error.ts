@@ -20,6 +20,7 @@ export type PlatformErrorCode =
   // ours
   | "UNAUTHORIZED"
   | "FORBIDDEN"
+  | "APP_DISABLED"
   | "METHOD_NOT_ALLOWED"
   | "WEBHOOK_OFF"
   | "SNAPSHOTS_FULL"

@@ -1,4 +1,15 @@
-export type { ActInput, ActResult } from "./acts/input.ts";
+export type { ActInput, ActResult, ActType } from "./acts/input.ts";
+export type { Apps } from "./apps/apps.ts";
+export type {
+  AccountInput,
+  AppChange,
+  AppView,
+  IssuedToken,
+  NewApp,
+  NotificationView,
+  Profile,
+  TokenView,
+} from "./apps/shapes.ts";
 export type { ClockChange, ClockControl, ClockView } from "./clock/clock-control.ts";
 export type { Control } from "./control/control.ts";
 export type { DeliverInput, DeliverResult } from "./control/deliveries.ts";
@@ -8,9 +19,7 @@ export type {
   DeliveriesInput,
   FaultsChange,
   FaultsState,
-  IssuedToken,
   PlatformState,
-  Profile,
   StorageState,
 } from "./control/shapes.ts";
 export type { BlockInput, GroupInput, GroupResult } from "./control/world.ts";
@@ -30,6 +39,7 @@ export type { Scope } from "./store/tokens.ts";
 export type { EntryOf, WaitOptions } from "./timeline/await.ts";
 export type {
   ApiEntry,
+  AppEntry,
   Created,
   DeliveryEntry,
   EventEntry,

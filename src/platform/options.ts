@@ -19,7 +19,7 @@ export interface PlatformOptions {
   readonly webhookSecret?: string | undefined;
   /** From a failed delivery to the next round, in ms, from 1 up. Default 30,000 (section 8: about 30 s). */
   readonly retryIntervalMs?: number | undefined;
-  /** Consecutive failures after which the webhook goes off, from 1 up. Default 10; not documented. */
+  /** Consecutive failures after which the webhook goes off, from 1 up. Default 20; not documented. */
   readonly disableAfter?: number | undefined;
   /** How long a delivery may take, in ms, from 1 up. Default 10,000; not documented. */
   readonly deliveryTimeoutMs?: number | undefined;
@@ -61,7 +61,7 @@ export function settings(options: PlatformOptions): Settings {
     apiKey: options.apiKey,
     webhookSecret: options.webhookSecret,
     retryIntervalMs: options.retryIntervalMs ?? 30_000,
-    disableAfter: options.disableAfter ?? 10,
+    disableAfter: options.disableAfter ?? 20,
     deliveryTimeoutMs: options.deliveryTimeoutMs ?? 10_000,
     limits: { ...options.limits },
     clock: options.clock ?? systemClock,

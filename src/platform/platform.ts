@@ -3,10 +3,12 @@ import { requireNode } from "../core/node-version.ts";
 import { Acts } from "./acts/acts.ts";
 import { apiRouter } from "./api/router.ts";
 import { type Origin, Views } from "./api/views.ts";
+import { Apps } from "./apps/apps.ts";
 import { PlatformClock } from "./clock/platform-clock.ts";
 import { Control } from "./control/control.ts";
 import { ForcedDeliveries } from "./control/deliveries.ts";
 import { controlRouter } from "./control/router.ts";
+import { Publisher } from "./events/publisher.ts";
 import { ApiFaults } from "./faults/api-faults.ts";
 import { EventFaults } from "./faults/event-faults.ts";
 import { WebhookFaults } from "./faults/webhook-faults.ts";
@@ -25,16 +27,15 @@ import { type Download, downloadWith } from "./uploads/download.ts";
 import { mediaRouter } from "./uploads/media.ts";
 import { type MakeThumbnail, thumbnailsWith } from "./uploads/thumbnail.ts";
 import { Uploads } from "./uploads/uploads.ts";
-import { Deliverer } from "./webhooks/deliverer.ts";
 import { DeliveryRecords } from "./webhooks/records.ts";
 import { Sender } from "./webhooks/sender.ts";
-import { Webhook } from "./webhooks/webhook.ts";
+import { Webhooks } from "./webhooks/webhooks.ts";
 
 interface Parts {
   readonly store: Store;
   readonly timeline: Timeline;
   readonly sender: Sender;
-  readonly deliverer: Deliverer;
+  readonly webhooks: Webhooks;
   readonly eventFaults: EventFaults;
   readonly cleaner: Cleaner;
   readonly origin: Origin;
@@ -74,7 +75,7 @@ export async function startPlatform(
     parts.origin.url = listening.url;
     // What an earlier run had committed late, what it still owed, and what it would have removed by now.
     parts.eventFaults.wake();
-    parts.deliverer.wake();
+    parts.webhooks.wakeAll();
     parts.cleaner.wake();
     return new Platform(parts, listening);
   } catch (error) {
@@ -92,19 +93,16 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
   const apiFaults = new ApiFaults(timeline, random);
   const sender = new Sender(clock, deliveryTimeoutMs);
   const records = new DeliveryRecords(timeline);
-  const webhook = new Webhook({ store, timeline, logger, disableAfter });
-  const deliverer = new Deliverer({
-    ...{ store, webhook, sender, records, clock, random, logger, retryIntervalMs },
+  const webhooks = new Webhooks({
+    ...{ store, sender, records, timeline, clock, random, logger, disableAfter, retryIntervalMs },
     faults: webhookFaults,
   });
-  const deliver = () => deliverer.wake();
-  const eventFaults = new EventFaults({ store, timeline, clock, random, onEvents: deliver });
-  const onEvents = () => {
-    eventFaults.wake();
-    deliver();
-  };
-  const acts = new Acts({ store, clock, timeline, eventFaults, onEvents });
-  const forced = new ForcedDeliveries({ store, webhook, sender, records, timeline });
+  const onEvents = (bot: number) => webhooks.wake(bot);
+  const eventFaults = new EventFaults({ store, timeline, clock, random, onEvents });
+  const publisher = new Publisher({ store, timeline, eventFaults, onEvents });
+  const acts = new Acts({ store, publisher, clock });
+  const apps = new Apps({ store, webhooks, timeline });
+  const forced = new ForcedDeliveries({ store, webhooks, sender, records, timeline });
   const origin: Origin = { url: "" };
   const views = new Views(store.images, origin);
   const limits = new Limits({ usage: store.usage, clock });
@@ -118,16 +116,16 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
   const state = assembleState({
     ...{ store, clock, timeline, limits, uploads, sender, given: chosen.limits },
     faults: [webhookFaults, apiFaults, eventFaults],
-    deliveries: deliverer,
+    deliveries: webhooks,
     timers: [eventFaults, cleaner],
   });
   const control = new Control({
-    ...{ store, acts, webhook, deliverer, forced, webhookFaults, apiFaults, eventFaults },
+    ...{ store, acts, apps, webhooks, forced, webhookFaults, apiFaults, eventFaults },
     ...{ records, timeline, clock, views, limits, uploads, ...state },
   });
   const routers = {
     "/api/v1": apiRouter({
-      ...{ store, views, limits, uploads, clock, timeline, logger },
+      ...{ store, publisher, views, limits, uploads, clock, timeline, logger },
       faults: apiFaults,
     }),
     "/media": mediaRouter(store.images, clock),
@@ -137,7 +135,7 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
     store,
     timeline,
     sender,
-    deliverer,
+    webhooks,
     eventFaults,
     cleaner,
     origin,
@@ -163,14 +161,15 @@ export class Platform {
     this.control = parts.control;
   }
 
-  /** The standard bearer token, with every scope. Readable while the platform runs. */
+  /** The standard bearer token of the first bot, with every scope. Readable while the platform runs. */
   get apiKey(): string {
     return this.#parts.store.tokens.standard() ?? "";
   }
 
-  /** The secret that signs deliveries now. Readable while the platform runs. */
+  /** The secret that signs deliveries to the first bot now. Readable while the platform runs. */
   get webhookSecret(): string {
-    return this.#parts.store.webhook.get().secret;
+    const { store } = this.#parts;
+    return store.webhook.get(store.people.bot().seq).secret;
   }
 
   /** Calls `listener` with everything that happens from now on, in order. Returns what ends that. */
@@ -197,11 +196,11 @@ export class Platform {
   }
 
   async #stop(): Promise<void> {
-    const { timeline, sender, deliverer, eventFaults, cleaner, store } = this.#parts;
+    const { timeline, sender, webhooks, eventFaults, cleaner, store } = this.#parts;
     timeline.end();
     const closed = this.#listening.close();
     sender.close();
-    await deliverer.stop();
+    await webhooks.stop();
     await closed;
     eventFaults.stop();
     cleaner.stop();

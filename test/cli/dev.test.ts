@@ -113,8 +113,9 @@ test("the timeline shows what people do, deliveries and what the bot says, and l
     { kind: "api", method: "GET", path: "/events", status: 200, ms: 1 },
     { kind: "api", method: "GET", path: "/events", status: 401, ms: 1 },
     { kind: "webhook", change: "disabled", reason: "10 failures" },
+    { kind: "app", bot: "other", change: "disabled" },
   ] as const;
-  const shown = lines.map((entry) => timelineLine({ ...entry, at, seq: 1 })?.slice(9));
+  const shown = lines.map((entry) => timelineLine({ bot: "bot", ...entry, at, seq: 1 })?.slice(9));
   expect(shown).toEqual([
     '--> dm.message evt_1 @ada "say \\"hi\\""',
     "--> like evt_2 @ben  late by 500 ms",
@@ -124,5 +125,6 @@ test("the timeline shows what people do, deliveries and what the bot says, and l
     undefined,
     "api GET /events [401] 1 ms",
     "*** webhook disabled: 10 failures",
+    "*** app of @other disabled",
   ]);
 });

@@ -70,6 +70,17 @@ describe("service-bot trigger", () => {
     ]);
   });
 
+  test("makes a type of one's own happen, for the bot that is named", async () => {
+    const platform = await runPlatform();
+    platform.control.apps.create({ username: "helper" });
+    const payload = { pollId: "x" };
+    const given = ["--to", "helper", "--payload", JSON.stringify(payload)];
+    const { code, out } = await trigger(platform, "poll.closed", ...given);
+    expect({ code, out }).toEqual({ code: 0, out: "poll.closed evt_000000000001" });
+    expect(platform.control.events(undefined, "helper")).toMatchObject([{ payload }]);
+    expect(platform.control.events()).toEqual([]);
+  });
+
   test("says so when no bot is concerned, and does not wait for one", async () => {
     const recorder = await runRecorder();
     const { code, out } = await trigger(recorder, "post", "--text", "good morning");

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { ActRequest } from "../../src/cli/control-client.ts";
 import { type Happened, Watch } from "../../src/cli/trigger/watch.ts";
-import type { TimelineEntry } from "../../src/platform/index.ts";
+import type { ActInput, TimelineEntry } from "../../src/platform/index.ts";
 
 /** An entry as it comes over the wire, of the app of `bot`. */
 function entry(record: Readonly<Record<string, unknown>>, bot = "bot"): TimelineEntry {
@@ -11,12 +10,12 @@ function entry(record: Readonly<Record<string, unknown>>, bot = "bot"): Timeline
 
 const actor = { username: "ada", name: "Ada" };
 
-function happened(act: Partial<ActRequest>, result: Partial<Happened["result"]>): Happened {
+function happened(act: Partial<ActInput>, result: Partial<Happened["result"]>): Happened {
   return { act: { type: "comment", from: "ada", ...act }, result: { events: [], ...result } };
 }
 
 /** Ada comments on p_1. */
-const commented = (act: Partial<ActRequest> = {}): Happened => {
+const commented = (act: Partial<ActInput> = {}): Happened => {
   const payload = { actor, entityType: "comment", entityId: "cm_1", postId: "p_1" };
   const event = { id: "evt_1", type: "comment", payload, createdAt: "" } as const;
   return happened(act, { events: [event], postId: "p_1", commentId: "cm_1" });

@@ -4,31 +4,17 @@ import { expect, onTestFinished, test } from "vitest";
 import { openFile } from "../../src/inbox/sqlite/open.ts";
 import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
 import { messages } from "../support/inbox-events.ts";
+import { scansOf, watchStatements } from "../support/statements.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /**
  * What is asked for each event must not look at every lane or event there is: there may be a million.
  * The statements are those that really run; SQLite says how it would go about them.
  */
-const OFTEN = /^(SELECT|UPDATE|INSERT|DELETE)/;
-
 async function statementsOfOneEvent(file: string): Promise<readonly string[]> {
-  const seen = new Set<string>();
-  // Many statements are prepared; which of them run, only running them tells.
   const inbox = new SqliteInbox({ file });
   onTestFinished(() => inbox.close());
-  const statement = Object.getPrototypeOf(new Sqlite(":memory:").prepare("SELECT 1"));
-  const methods = ["run", "get", "all"] as const;
-  const originals = methods.map((name) => statement[name]);
-  for (const [index, name] of methods.entries()) {
-    statement[name] = function (this: { source: string }, ...args: unknown[]) {
-      seen.add(this.source);
-      return originals[index].apply(this, args);
-    };
-  }
-  onTestFinished(() => {
-    for (const [index, name] of methods.entries()) statement[name] = originals[index];
-  });
+  const statements = watchStatements();
   await inbox.put(messages("1"), "webhook");
   await inbox.nextReadyIn();
   const [claim] = await inbox.claim(1, 30_000);
@@ -38,7 +24,7 @@ async function statementsOfOneEvent(file: string): Promise<readonly string[]> {
   await inbox.finishStep(claim, "s", "1", "m_1");
   await inbox.claimedRefs(["m_1"]);
   await inbox.complete(claim);
-  return [...seen].filter((sql) => OFTEN.test(sql.trim()));
+  return statements();
 }
 
 test("nothing that is asked for each event scans a table", async () => {
@@ -48,15 +34,5 @@ test("nothing that is asked for each event scans a table", async () => {
   expect(statements.length).toBeGreaterThan(8);
   const db = new Sqlite(file, { readonly: true });
   onTestFinished(() => void db.close());
-  for (const sql of statements) {
-    const plan = db
-      .prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql.replace(/@\w+/g, "1")}`)
-      .all()
-      .map(({ detail }) => detail);
-    // A search of a primary key without a condition is a scan by another name.
-    const scans = plan.filter(
-      (step) => /^SCAN (?!json_each|CONSTANT)/.test(step) || /USING PRIMARY KEY$/.test(step),
-    );
-    expect(scans, sql).toEqual([]);
-  }
+  for (const sql of statements) expect(scansOf(db, sql), sql).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { eventTypes, parseEvent } from "../../src/events/parse.ts";
-import type { EventType } from "../../src/events/types.ts";
-import { act, request, runPlatform } from "./support/platform.ts";
+import type { ActResult } from "../../src/platform/index.ts";
+import { act, request, runPlatform, tokenWith } from "./support/platform.ts";
 
 const ada = { username: "ada", name: "Ada" };
 
@@ -138,7 +138,7 @@ test("an act can be repeated up to 1000 times", async () => {
   expect(platform.control.events()).toHaveLength(1000);
 });
 
-test.each<[EventType, object, string]>([
+test.each<[string, object, string]>([
   ["follow", { count: 0 }, "VALIDATION"],
   ["follow", { count: 1001 }, "VALIDATION"],
   ["follow", { count: 1.5 }, "VALIDATION"],
@@ -146,6 +146,15 @@ test.each<[EventType, object, string]>([
   ["dm.message", { postId: "p_1" }, "VALIDATION"],
   ["comment", { conversationId: "c_1" }, "VALIDATION"],
   ["like", { postId: "p_1", commentId: "cm_1" }, "VALIDATION"],
+  ["post", { to: "bot" }, "VALIDATION"],
+  ["follow", { payload: {} }, "VALIDATION"],
+  ["poke", { text: "hi" }, "VALIDATION"],
+  ["Poke", {}, "VALIDATION"],
+  ["", {}, "VALIDATION"],
+  [`p${"o".repeat(64)}ke`, {}, "VALIDATION"],
+  ["poke", { to: "nobody" }, "NOT_FOUND"],
+  ["poke", { to: "ben" }, "VALIDATION"],
+  ["poke", { from: "bot" }, "VALIDATION"],
   ["follow", { from: "bot" }, "VALIDATION"],
   ["follow", { from: "" }, "VALIDATION"],
   ["follow", { from: "a b" }, "VALIDATION"],
@@ -164,16 +173,141 @@ test.each<[EventType, object, string]>([
   expect(platform.control.state().people.map(({ username }) => username)).toEqual(["ada", "ben"]);
 });
 
-test("comments, replies and likes must concern what the bot wrote", async () => {
+test("what is done to the content of people makes no event", async () => {
+  const platform = await runPlatform();
+  const { postId = "", events } = act(platform, "post", { text: "sun is out" });
+  expect(events).toEqual([]);
+  const { commentId = "", ...comment } = act(platform, "comment", { postId, from: "ben" });
+  expect(comment).toEqual({ events: [], postId });
+  expect(act(platform, "repost", { postId }).events).toEqual([]);
+  expect(act(platform, "quote", { postId }).events).toEqual([]);
+  expect(act(platform, "like", { postId }).events).toEqual([]);
+  expect(act(platform, "like", { commentId })).toEqual({ events: [], postId, commentId });
+  expect(act(platform, "reply", { commentId, text: "yes" }).events).toEqual([]);
+  expect(platform.control.comments(postId)).toMatchObject([
+    { id: commentId, author: { username: "ben" } },
+    { text: "yes", replyToId: commentId },
+  ]);
+});
+
+test("where a bot is named, the content must be its own", async () => {
   const platform = await runPlatform();
   const { postId = "" } = act(platform, "mention");
   const { commentId = "" } = act(platform, "comment");
   for (const attempt of [
-    () => act(platform, "comment", { postId }),
-    () => act(platform, "repost", { postId }),
-    () => act(platform, "reply", { commentId }),
-    () => act(platform, "like", { commentId }),
+    () => act(platform, "comment", { postId, to: "bot" }),
+    () => act(platform, "repost", { postId, to: "bot" }),
+    () => act(platform, "like", { commentId, to: "bot" }),
+    () => act(platform, "reply", { commentId, to: "bot" }),
   ]) {
-    expect(attempt).toThrow(expect.objectContaining({ status: 400, code: "VALIDATION" }));
+    expect(attempt).toThrow("is of ada, not of bot");
   }
+});
+
+test("a post needs no bot, and concerns none", async () => {
+  const platform = await runPlatform();
+  const { events, postId } = act(platform, "post", { text: "sun is out" });
+  expect(events).toEqual([]);
+  const { body } = await request(platform, "GET", `/api/v1/posts/${postId}`);
+  expect(body).toMatchObject({ text: "sun is out", author: { ...ada, isBot: false } });
+});
+
+test("an act goes to the bot that is named, by default to the owner of what is named", async () => {
+  const platform = await runPlatform();
+  platform.control.apps.create({ username: "other" });
+  const { postId = "" } = act(platform, "post", { from: "other", text: "mine" });
+  const recipients = (...results: ActResult[]) => {
+    const bots = ["bot", "other"].map((bot) => ({
+      bot,
+      log: platform.control.events(undefined, bot),
+    }));
+    return results.map(
+      ({ events: [event] }) =>
+        bots.find(({ log }) => log.some(({ id }) => id === event?.id))?.bot ?? "nobody",
+    );
+  };
+  expect(
+    recipients(
+      act(platform, "follow"),
+      act(platform, "follow", { to: "other" }),
+      act(platform, "like", { postId }),
+      act(platform, "like", { to: "@Other" }),
+      act(platform, "comment", { postId }),
+      act(platform, "mention", { postId }),
+      act(platform, "mention", { postId: "p_1", to: "other" }),
+      act(platform, "mention", { to: "other" }),
+      act(platform, "mention", { postId, from: "other" }),
+      act(platform, "reply", { to: "other" }),
+      act(platform, "follow", { from: "other" }),
+      act(platform, "poke", { to: "other" }),
+    ),
+  ).toEqual([
+    ...["bot", "other", "other", "other", "other", "other", "other", "other"],
+    ...["bot", "other", "bot", "other"],
+  ]);
+});
+
+test("a message goes to the bot whose conversation is named", async () => {
+  const platform = await runPlatform();
+  platform.control.apps.create({ username: "other" });
+  const { conversationId = "" } = act(platform, "dm.message", { to: "other" });
+  expect(act(platform, "dm.message").conversationId).not.toBe(conversationId);
+  act(platform, "dm.message", { conversationId });
+  expect(platform.control.events(undefined, "other")).toHaveLength(2);
+  expect(() => act(platform, "dm.message", { conversationId, to: "bot" })).toThrow(
+    `${conversationId} is with other, not with bot`,
+  );
+  // Of people among themselves.
+  expect(() => act(platform, "dm.message", { conversationId: "c_1" })).toThrow(
+    "There is no such conversation of ada with a bot: c_1.",
+  );
+});
+
+test("an event of a type that nobody knows holds what it was told to hold", async () => {
+  const platform = await runPlatform();
+  const payload = { question: "Tea?", options: ["yes", { no: null }] };
+  const { events } = act(platform, "poll.created", { payload });
+  expect(events).toMatchObject([{ type: "poll.created", payload }]);
+  expect(parseEvent(events[0])).toMatchObject({ ok: true, known: false, event: { payload } });
+  expect(act(platform, "poke").events).toMatchObject([{ payload: {} }]);
+  const read = async (token: string) =>
+    (await request<ActResult>(platform, "GET", "/api/v1/events", { token })).body.events.length;
+  expect(await read(tokenWith(platform, "read"))).toBe(2);
+  expect(await read(tokenWith(platform, "dm"))).toBe(0);
+});
+
+test("a bot that has written nothing says how it comes to a post", async () => {
+  const platform = await runPlatform();
+  platform.control.apps.create({ username: "other" });
+  for (const type of ["comment", "reply", "like", "repost", "quote"]) {
+    expect(() => act(platform, type, { to: "other" })).toThrow(
+      "There is no such post of other: an act of type post, from other, makes one.",
+    );
+  }
+  act(platform, "post", { from: "other" });
+  expect(act(platform, "comment", { to: "other" }).events).toHaveLength(1);
+});
+
+test("what is liked, reposted, quoted and commented on most is trending", async () => {
+  const platform = await runPlatform();
+  const post = (text: string) => act(platform, "post", { text }).postId ?? "";
+  const [a, b, c, d] = [post("a"), post("b"), post("c"), post("d")];
+  act(platform, "like", { postId: b });
+  act(platform, "comment", { postId: b });
+  act(platform, "repost", { postId: a });
+  act(platform, "quote", { postId: a, from: "ben", text: "e" });
+  act(platform, "like", { postId: c, count: 3 });
+  act(platform, "like", { postId: "p_1", count: 100 });
+  type Page = { items: { id: string; author: { isBot: boolean } }[]; nextCursor: string | null };
+  const feed = async (query: string) =>
+    (await request<Page>(platform, "GET", `/api/v1/feed?sort=trending${query}`)).body;
+  expect((await feed("")).items.map(({ id }) => id)).toEqual([c, b, a, "p_6", d]);
+  const pages: string[] = [];
+  let cursor: string | null = "";
+  while (cursor !== null) {
+    const page: Page = await feed(`&limit=2${cursor && `&cursor=${cursor}`}`);
+    pages.push(...page.items.map(({ id }) => id));
+    cursor = page.nextCursor;
+  }
+  expect(pages).toEqual([c, b, a, "p_6", d]);
 });

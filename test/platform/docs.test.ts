@@ -18,6 +18,8 @@ test.each(examples.map((match) => match[0]))("the example works: %s", async (lin
   const [, method = "", path = "", body] = examples.find(([whole]) => whole === line) ?? [];
   const platform = await runPlatform();
   const receiver = await runReceiver();
+  // The example that makes it comes first.
+  if (path !== "/apps") platform.control.apps.create({ username: "helper" });
   platform.control.saveWebhook({ url: receiver.url });
   const [last = ""] = ids(act(platform, "follow", { count: 2 })).slice(-1);
   await platform.waitFor("delivery", ({ eventIds }) => eventIds.includes(last));
@@ -39,12 +41,19 @@ test.each(endpoints.map(([, method = "", path = ""]) => [method, path]))(
     platform.control.saveWebhook({ url: receiver.url });
     const { conversationId = "" } = act(platform, "dm.message");
     const { id: delivery } = await platform.waitFor("delivery");
-    const { id: snapshots } = platform.control.snapshots.take();
-    const ids = { conversations: conversationId, posts: "p_1", deliveries: delivery, snapshots };
-    const id = Object.entries(ids).find(([kind]) => path.includes(`/${kind}/`))?.[1] ?? "";
-    const url = `${platform.url}${path.replace(":id", id)}`;
+    const { id: snapshot } = platform.control.snapshots.take();
+    const named: Readonly<Record<string, string>> = {
+      conversations: conversationId,
+      posts: "p_1",
+      messages: "m_1",
+      tokens: "t_1",
+      deliveries: delivery,
+      apps: "bot",
+      snapshots: snapshot,
+    };
+    const real = path.replace(/(\w+)\/:\w+/, (_, list: string) => `${list}/${named[list] ?? ""}`);
     const headers = { "content-type": "application/json" };
-    const { status } = await fetch(url, { method, headers });
+    const { status } = await fetch(`${platform.url}${real}`, { method, headers });
     expect([404, 405]).not.toContain(status);
   },
 );

@@ -194,3 +194,21 @@ test("an act that is late and its coming are in the timeline", async () => {
     { kind: "fault", target: "events", change: "released", detail: `${id} is in the log now` },
   ]);
 });
+
+test("an event that is late for one bot holds up no other one", async () => {
+  const clock = new ManualClock();
+  const platform = await runPlatform({ clock });
+  const { apiKey: token } = platform.control.apps.create({ username: "other" });
+  const receiver = await runReceiver();
+  platform.control.saveWebhook({ url: receiver.url }, "other");
+  lateNext(platform);
+  const [late = ""] = ids(act(platform, "follow", { to: "other" }));
+  const [mine = ""] = ids(act(platform, "follow"));
+  expect(await log(platform, "?since=")).toEqual([[], mine]);
+  const present = () =>
+    request<{ cursor: string }>(platform, "GET", "/api/v1/events?since=", { token });
+  expect((await present()).body.cursor).toBe("evt_000000000000");
+  clock.advance(LATE_MS);
+  expect(await deliveryOf(platform, late)).toMatchObject({ bot: "other", status: 200 });
+  expect((await present()).body.cursor).toBe(late);
+});

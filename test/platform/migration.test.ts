@@ -6,9 +6,9 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { act, request, runPlatform } from "./support/platform.ts";
 
 const sql = (name: string) =>
-  readFileSync(new URL(`../../src/platform/store/sql/${name}`, import.meta.url), "utf8");
-
-const first = sql("001_platform.sql");
+  readFileSync(new URL(`../../src/platform/store/sql/${name}.sql`, import.meta.url), "utf8");
+const first = sql("001_platform");
+const second = sql("002_images_groups_blocks");
 
 test("a state file from before images keeps what it holds, and takes what is new", async () => {
   const stateFile = join(temporaryFolder(), "state.db");
@@ -42,6 +42,51 @@ test("a state file from before images keeps what it holds, and takes what is new
   after.close();
 });
 
+test("a state file from before there were several apps makes one of each bot", async () => {
+  const stateFile = join(temporaryFolder(), "state.db");
+  const db = new Sqlite(stateFile);
+  db.exec(`${first}${second}
+    INSERT INTO user VALUES (1, 'bot', 'Bot', 1), (2, 'ada', 'Ada', 0), (3, 'other', 'Other', 1);
+    INSERT INTO post VALUES (1, 1, 'Hello', 0), (2, 2, 'Sun', 0), (3, 2, 'Rain', 0);
+    INSERT INTO comment VALUES (1, 2, 1, NULL, 'yes', 0), (2, 2, 3, 1, 'no', 0);
+    INSERT INTO token VALUES ('sbk_old', '["read","dm"]', 1, 1), ('sbk_other', '["read"]', 0, 3);
+    INSERT INTO webhook VALUES (1, 'http://127.0.0.1:9/', '["like"]', 'whsec_old', 1, 2, NULL);
+    INSERT INTO event VALUES (1, 'follow', '{}', 0), (2, 'like', '{}', 0);
+    INSERT INTO pending_delivery VALUES (2);
+    PRAGMA user_version = 2;`);
+  db.close();
+  const platform = await runPlatform({ stateFile });
+  // What was owed is still owed, by the webhook as it was.
+  const delivery = await platform.waitFor("delivery");
+  expect(delivery).toMatchObject({ bot: "bot", eventIds: ["evt_000000000002"], attempt: 3 });
+  const { control } = platform;
+  const off = {
+    url: null,
+    types: [],
+    enabled: false,
+    consecutiveFailures: 0,
+    disabledReason: null,
+  };
+  expect(control.apps.list()).toMatchObject([
+    { bot: { username: "bot" }, disabled: false, webhook: { types: ["like"] }, tokens: 1 },
+    { bot: { username: "other" }, disabled: false, webhook: off, tokens: 1 },
+  ]);
+  expect(control.events().map(({ id }) => id)).toEqual(["evt_000000000001", "evt_000000000002"]);
+  expect(control.events(undefined, "other")).toEqual([]);
+  const [event] = act(platform, "follow", { to: "other" }).events;
+  expect(event?.id).toBe("evt_000000000003");
+  const read = await request(platform, "GET", "/api/v1/events", { token: "sbk_other" });
+  expect(read.body).toMatchObject({ events: [{ id: event?.id }] });
+  const feed = await request(platform, "GET", "/api/v1/feed?sort=trending");
+  expect(feed.body).toMatchObject({ items: [{ id: "p_2" }, { id: "p_3" }] });
+  await platform.stop();
+  const after = new Sqlite(stateFile);
+  expect(after.pragma("foreign_key_check")).toEqual([]);
+  const secrets = after.prepare("SELECT secret FROM webhook ORDER BY bot").pluck().all();
+  expect(secrets).toEqual(["whsec_old", expect.stringMatching(/^whsec_[0-9a-f]{48}$/)]);
+  after.close();
+});
+
 test("images from before thumbnails are shown without one", async () => {
   const stateFile = join(temporaryFolder(), "state.db");
   const db = new Sqlite(stateFile);
@@ -50,7 +95,7 @@ test("images from before thumbnails are shown without one", async () => {
     INSERT INTO webhook VALUES (1, NULL, '[]', 'whsec_old', 0, 0, NULL);
     INSERT INTO post VALUES (1, 1, 'Hello', 0);
     INSERT INTO token VALUES ('sbk_old', '["read"]', 1);
-    ${sql("002_images_groups_blocks.sql")}
+    ${second}
     INSERT INTO image VALUES (1, 'a.png', NULL, 1, 'png', 9, 7, 0, 1, NULL, NULL, 0, x'00');
     PRAGMA user_version = 2;`);
   db.close();

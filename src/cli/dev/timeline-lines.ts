@@ -26,6 +26,8 @@ function describe(entry: TimelineEntry): string | undefined {
     }
     case "webhook":
       return `*** webhook ${entry.change}: ${entry.reason}`;
+    case "app":
+      return `*** app of @${entry.bot} ${entry.change}`;
     case "fault":
       return `*** ${entry.target} fault ${entry.change}: ${entry.detail}`;
     case "state":

@@ -1,5 +1,5 @@
 import { eventTypes } from "../../events/parse.ts";
-import type { ActRequest } from "../control-client.ts";
+import type { ActInput } from "../../platform/index.ts";
 import { type Arguments, textFlag, UsageError, wholeNumber } from "../usage.ts";
 
 /** Flags that say what happens. */
@@ -26,7 +26,7 @@ const OWN_TYPE = /^[a-z][a-z0-9_.-]{0,63}$/;
  *
  * @throws {UsageError}
  */
-export function readAct(given: Arguments): ActRequest {
+export function readAct(given: Arguments): ActInput {
   const payload = payloadOf(given);
   return {
     type: typeOf(given.words[0] ?? "", payload !== undefined),
@@ -54,7 +54,7 @@ function typeOf(type: string, certain: boolean): string {
   );
 }
 
-function payloadOf(given: Arguments): ActRequest["payload"] {
+function payloadOf(given: Arguments): ActInput["payload"] {
   const text = textFlag(given, "payload");
   if (text === undefined) return undefined;
   try {

@@ -1,13 +1,12 @@
 import { messageOf } from "../../errors.ts";
-import type { ActResult } from "../../platform/index.ts";
-import type { ActRequest } from "../control-client.ts";
+import type { ActInput, ActResult } from "../../platform/index.ts";
 import { printable } from "../inbox/text.ts";
 import { CommandError, UsageError } from "../usage.ts";
 import type { Awaited, Reaction } from "./reaction.ts";
 import { type Answer, botOf, isQuiet } from "./watch.ts";
 
 /** One line for each event; for what makes none, one that says so. */
-export function eventLines({ type }: ActRequest, result: ActResult): string {
+export function eventLines({ type }: ActInput, result: ActResult): string {
   const { events, commentId, messageId, postId } = result;
   const made = commentId ?? messageId ?? postId ?? "";
   if (events.length === 0) return `${type} ${made}, no event: no bot is concerned\n`;
@@ -53,7 +52,7 @@ const LOOK = {
   none: "Is it running, and is its webhook set, or does it poll?",
 } as const;
 
-function why({ count = 1 }: ActRequest, outcome: keyof typeof LOOK, answers: number): string {
+function why({ count = 1 }: ActInput, outcome: keyof typeof LOOK, answers: number): string {
   if (answers > 0) return `The bot has answered ${answers} of ${count} times`;
   return outcome === "delivered"
     ? "The bot has taken the event and written nothing"

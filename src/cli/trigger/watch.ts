@@ -1,5 +1,5 @@
-import type { ActResult, Created, EntryOf, TimelineEntry } from "../../platform/index.ts";
-import type { ActRequest } from "../control-client.ts";
+import { mentionsIn } from "../../platform/events/mentions.ts";
+import type { ActInput, ActResult, Created, EntryOf, TimelineEntry } from "../../platform/index.ts";
 import { placeAt, placesIn, placesOf } from "./places.ts";
 import { AnswerQueue } from "./queue.ts";
 
@@ -15,7 +15,7 @@ export function isQuiet(type: string): boolean {
 
 /** An act, and what the platform says of it. */
 export interface Happened {
-  readonly act: ActRequest;
+  readonly act: ActInput;
   readonly result: ActResult;
 }
 
@@ -27,7 +27,7 @@ const FORGOTTEN_MS = 3_000;
 
 /** Picks from the timeline what belongs to one act. It wants some entries from before the act, too. */
 export class Watch {
-  readonly #act: ActRequest;
+  readonly #act: ActInput;
   readonly #places: ReadonlySet<string>;
   readonly #ids: ReadonlySet<string>;
   /** The events that no bot has taken yet. */
@@ -121,13 +121,11 @@ export class Watch {
   }
 }
 
-/** The app concerned; a platform that has one alone does not name it. */
+/** The bot whose app it concerns. */
 export function botOf(entry: TimelineEntry): string | undefined {
-  return "bot" in entry && typeof entry.bot === "string" ? entry.bot : undefined;
+  return "bot" in entry ? entry.bot : undefined;
 }
 
 function mentions(text: string, username: string): boolean {
-  const name = username.replace(/^@/, "").toLowerCase();
-  const words = text.toLowerCase().match(/@[a-z0-9_][a-z0-9_.-]*/g) ?? [];
-  return words.some((word) => word.replace(/[.-]+$/, "") === `@${name}`);
+  return mentionsIn(text).has(username.replace(/^@/, "").toLowerCase());
 }

@@ -1,47 +1,76 @@
-import type { EventType, KnownEvent } from "../../events/types.ts";
+import type { AnyEvent, EventType } from "../../events/types.ts";
 import { checkText, MAX_IMAGES } from "../content.ts";
 import { invalid } from "../error.ts";
 import type { Created } from "../timeline/entries.ts";
 
-/** Something that a person does, and that makes an event of `type` happen (section 6). */
+/** What can be done: what makes an event of the type's name (section 6), or a post. */
+export type ActType = EventType | "post";
+
+/** Something that a person or a bot does. */
 export interface ActInput {
-  readonly type: EventType;
-  /** Username, with or without `@`; the person is made on first use. */
+  /**
+   * What is done. Any other name, of small letters, digits, dots, dashes and underscores, writes an event of
+   * that type: one that the platform may have some day (section 9).
+   */
+  readonly type: ActType | (string & Record<never, never>);
+  /** Username, with or without `@`: a person, who is made on first use, or a bot other than `to`. */
   readonly from: string;
   /**
-   * What the person writes, up to 4000 characters; a text of the platform's own when absent. It may be
-   * empty where there are images.
+   * The bot concerned, by username. Default: the owner of the post, comment or conversation that is named,
+   * else the first bot.
+   */
+  readonly to?: string | undefined;
+  /**
+   * What is written, up to 4000 characters; a text of the platform's own when absent. It may be empty
+   * where there are images.
    */
   readonly text?: string | undefined;
-  /** How many images the person attaches, 0 to 4. Default 0. */
+  /** How many images are attached, 0 to 4. Default 0. */
   readonly images?: number | undefined;
   readonly conversationId?: string | undefined;
   readonly postId?: string | undefined;
   readonly commentId?: string | undefined;
+  /** The payload of an event whose type is not of the document, as it is. Default `{}`. */
+  readonly payload?: Readonly<Record<string, unknown>> | undefined;
   /** How often, 1 to 1000. Default 1. */
   readonly count?: number | undefined;
 }
 
-/** What happened: the events, and the ids of what the last one concerns. */
+/** What happened: the events, of whichever bots, and the ids of what the last act concerns. */
 export interface ActResult extends Created {
-  readonly events: readonly KnownEvent[];
+  readonly events: readonly AnyEvent[];
 }
 
 const MAX_COUNT = 1000;
 
-type Detail = "text" | "images" | "conversationId" | "postId" | "commentId";
+const allDetails = [
+  "to",
+  "text",
+  "images",
+  "conversationId",
+  "postId",
+  "commentId",
+  "payload",
+] as const;
+type Detail = (typeof allDetails)[number];
 
-/** What may be said about an act of each type, besides who does it. */
-const details: { readonly [T in EventType]: readonly Detail[] } = {
-  "dm.message": ["text", "images", "conversationId"],
-  mention: ["text", "images", "postId"],
-  comment: ["text", "images", "postId"],
-  reply: ["text", "images", "commentId"],
-  follow: [],
-  like: ["postId", "commentId"],
-  repost: ["postId"],
-  quote: ["text", "images", "postId"],
+/** What may be said about an act of each type, besides who does it and how often. */
+const details: { readonly [T in ActType]: readonly Detail[] } = {
+  post: ["text", "images"],
+  "dm.message": ["to", "text", "images", "conversationId"],
+  mention: ["to", "text", "images", "postId"],
+  comment: ["to", "text", "images", "postId"],
+  reply: ["to", "text", "images", "commentId"],
+  follow: ["to"],
+  like: ["to", "postId", "commentId"],
+  repost: ["to", "postId"],
+  quote: ["to", "text", "images", "postId"],
 };
+
+/** False for a type that only an event can have which is invented. */
+export function isActType(type: string): type is ActType {
+  return Object.hasOwn(details, type);
+}
 
 /**
  * Refuses what cannot be done, and details that an act of this type does not have: passed over, they
@@ -50,11 +79,17 @@ const details: { readonly [T in EventType]: readonly Detail[] } = {
  * @throws {PlatformError} 400 VALIDATION, EMPTY, TOO_LONG
  */
 export function checkAct(input: ActInput): void {
-  const taken = details[input.type];
-  for (const detail of ["text", "images", "conversationId", "postId", "commentId"] as const) {
+  const { type } = input;
+  if (!isActType(type) && !/^[a-z][a-z0-9_.-]{0,63}$/.test(type)) {
+    const known = Object.keys(details).join(", ");
+    throw invalid(
+      `type must be one of ${known}, or a new one of a-z, 0-9, dots, dashes, underscores`,
+    );
+  }
+  const taken: readonly Detail[] = isActType(type) ? details[type] : ["to", "payload"];
+  for (const detail of allDetails) {
     if (input[detail] === undefined || taken.includes(detail)) continue;
-    const list = taken.length === 0 ? "none" : taken.join(", ");
-    throw invalid(`${detail} says nothing about ${input.type}; it takes: ${list}`);
+    throw invalid(`${detail} says nothing about ${type}; it takes: ${taken.join(", ")}`);
   }
   if (input.postId !== undefined && input.commentId !== undefined) {
     throw invalid("give either postId or commentId, not both");
@@ -69,9 +104,14 @@ export function checkAct(input: ActInput): void {
   }
 }
 
-/** The username in a field: lower case, without the `@` that people put before it. */
+/**
+ * The username in a field: lower case, without the `@` that people put before it. A dot or a dash at its end
+ * would be read as punctuation, and no text could mention it.
+ */
 export function usernameIn(given: string, field: string): string {
   const username = given.replace(/^@/, "").toLowerCase();
-  if (/^[a-z0-9_][a-z0-9_.-]{0,29}$/.test(username)) return username;
-  throw invalid(`${field} must be a username: 1 to 30 letters, digits, dots, dashes, underscores`);
+  if (/^[a-z0-9_](?:[a-z0-9_.-]{0,28}[a-z0-9_])?$/.test(username)) return username;
+  throw invalid(
+    `${field} must be a username: 1 to 30 letters, digits, dots, dashes, underscores; no dot or dash first or last`,
+  );
 }

@@ -1,30 +1,40 @@
-import { notFound, PlatformError } from "../error.ts";
+import { invalid, notFound, PlatformError } from "../error.ts";
 import { idOf, seqOf } from "../store/ids.ts";
-import { type Act, excerpt, type Outcome } from "./outcome.ts";
+import { type Act, type Outcome, recipientOf } from "./act.ts";
 
-/** A person sends the bot a direct message. */
+/** Somebody sends a bot a direct message. */
 export function sendMessage(act: Act): Outcome {
-  const { store, person, input, at } = act;
-  const { userId, username, name } = { ...person, userId: idOf("u", person.seq) };
+  const { store, write, from, input, at } = act;
   const text = input.text ?? "Hello!";
   const conversation = conversationOf(act);
-  const message = store.conversations.addMessage(conversation, person.seq, text, at);
-  const conversationId = idOf("c", conversation);
-  const payload = { conversationId, from: { userId, username, name }, excerpt: excerpt(text) };
-  const concerns = { conversationId, messageId: idOf("m", message.seq) };
-  const made = { message: message.seq };
-  return { event: { type: "dm.message", payload }, text, concerns, made };
+  const message = store.conversations.addMessage(conversation, from.seq, text, at);
+  write.content({ message }, act);
+  const concerns = { conversationId: idOf("c", conversation), messageId: idOf("m", message.seq) };
+  return { concerns, made: { message: message.seq } };
 }
 
-/** The conversation of the person with the bot; a `conversationId` must name that one. */
-function conversationOf({ store, person, bot, input: { conversationId } }: Act): number {
-  if (store.blocks.between(person.seq, bot.seq)) {
+/** The one conversation of the sender with the bot; a `conversationId` must name that one. */
+function conversationOf(act: Act): number {
+  const { store, from, input } = act;
+  const { people, blocks, conversations } = store;
+  const named = input.conversationId === undefined ? undefined : namedConversation(act);
+  const bot = named === undefined ? recipientOf(act) : people.get(named.peer);
+  if (blocks.between(from.seq, bot.seq)) {
     throw new PlatformError(403, "BLOCKED", "One of the two has blocked the other.");
   }
-  if (conversationId === undefined) return store.conversations.between(person.seq, bot.seq);
+  return named?.seq ?? conversations.between(from.seq, bot.seq);
+}
+
+function namedConversation({ store, from, to, input: { conversationId = "" } }: Act): {
+  readonly seq: number;
+  readonly peer: number;
+} {
   const seq = seqOf("c", conversationId);
-  if (seq === undefined || store.conversations.peer(seq, bot.seq) !== person.seq) {
-    throw notFound(`conversation of ${person.username} with the bot: ${conversationId}`);
+  const peer = seq === undefined ? undefined : store.conversations.peer(seq, from.seq);
+  if (seq === undefined || peer === undefined || !store.people.get(peer).isBot) {
+    throw notFound(`conversation of ${from.username} with a bot: ${conversationId}`);
   }
-  return seq;
+  if (to === undefined || to.seq === peer) return { seq, peer };
+  const other = store.people.get(peer).username;
+  throw invalid(`${conversationId} is with ${other}, not with ${to.username}`);
 }

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { NewImage, Target } from "../store/images.ts";
-import type { Act } from "./outcome.ts";
+import type { Act } from "./act.ts";
 
-/** A drawing of 640 × 480 pixels and its preview: what people attach when an act asks for images. */
+/** A drawing of 640 × 480 pixels and its preview: what is attached when an act asks for images. */
 interface Sample {
   readonly data: Buffer;
   readonly thumbnail: Buffer;
@@ -12,9 +12,9 @@ interface Sample {
 let sample: Sample | undefined;
 
 /** Adds as many images as the act asks for to what it made. */
-export function attachSamples({ store, person, input, at }: Act, target: Target): void {
+export function attachSamples({ store, from, input, at }: Act, target: Target): void {
   for (let position = 0; position < (input.images ?? 0); position += 1) {
-    store.images.addTo(target, sampleImage(person.seq, at), position);
+    store.images.addTo(target, sampleImage(from.seq, at), position);
   }
 }
 

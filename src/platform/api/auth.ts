@@ -1,4 +1,5 @@
 import { PlatformError } from "../error.ts";
+import type { AppStore } from "../store/apps.ts";
 import type { Grant, Scope, Tokens } from "../store/tokens.ts";
 
 /**
@@ -18,6 +19,12 @@ export function authenticate(tokens: Tokens, header: string | undefined): Grant 
       : "The bearer token is not valid.",
     { "WWW-Authenticate": "Bearer" },
   );
+}
+
+/** @throws {PlatformError} 403 APP_DISABLED while the app's kill switch is thrown */
+export function requireEnabled(apps: AppStore, bot: number): void {
+  if (!apps.disabled(bot)) return;
+  throw new PlatformError(403, "APP_DISABLED", "This app is disabled; its owner can enable it.");
 }
 
 /** @throws {PlatformError} 403 AGENT_SCOPE_MISSING unless the token has one of these scopes */

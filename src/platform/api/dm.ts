@@ -47,12 +47,13 @@ function sendMessage(call: Call): CallAnswer {
   const conversation = botsConversation(call);
   checkPeer(call, conversation);
   const draft = readDraft(body);
-  const { seq } = write(call, draft, {
+  const { message } = write(call, draft, {
     quota: "dmsPerDay",
-    make: () => store.conversations.addMessage(conversation, bot.seq, draft.text, now),
-    target: (message) => ({ message }),
+    make: () => ({
+      message: store.conversations.addMessage(conversation, bot.seq, draft.text, now),
+    }),
   });
-  const id = idOf("m", seq);
+  const id = idOf("m", message.seq);
   const conversationId = idOf("c", conversation);
   return {
     status: 201,

@@ -1,7 +1,9 @@
 import type { Request, Response } from "express";
 import type { Logger } from "../../core/logger.ts";
 import type { PlatformClock } from "../clock/platform-clock.ts";
+import { beginningOf, MAX_TEXT_LENGTH } from "../content.ts";
 import { PlatformError } from "../error.ts";
+import type { Publisher } from "../events/publisher.ts";
 import type { ApiFaults, Gate } from "../faults/api-faults.ts";
 import { type Answer, errorAnswer, goneSignal, send } from "../http/answer.ts";
 import { readJson } from "../http/body.ts";
@@ -11,13 +13,14 @@ import type { Store } from "../store/store.ts";
 import type { Created } from "../timeline/entries.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import type { Uploads } from "../uploads/uploads.ts";
-import { authenticate, requireScope } from "./auth.ts";
+import { authenticate, requireEnabled, requireScope } from "./auth.ts";
 import type { Call, Route } from "./route.ts";
 import type { Views } from "./views.ts";
 
 /** What the API needs to answer. */
 export interface ApiContext {
   readonly store: Store;
+  readonly publisher: Publisher;
   readonly views: Views;
   readonly limits: Limits;
   readonly uploads: Uploads;
@@ -29,6 +32,7 @@ export interface ApiContext {
 
 /** What is known of a request so far, for its line in the timeline. */
 interface Trace {
+  bot?: string;
   text?: string;
   fault?: NonNullable<Gate["fault"]>;
   created?: Created;
@@ -83,18 +87,21 @@ export async function exchange(
 }
 
 async function call(
-  { store, views, limits, uploads, clock }: ApiContext,
+  { store, publisher, views, limits, uploads, clock }: ApiContext,
   route: Route,
   request: Request,
   { trace, ...given }: Pick<Call, "body" | "gone"> & { readonly trace: Trace },
 ): Promise<Answer> {
-  const { bot, scopes } = authenticate(store.tokens, request.headers.authorization);
-  limits.countRequest(bot);
+  const grant = authenticate(store.tokens, request.headers.authorization);
+  const { scopes } = grant;
+  const bot = store.people.get(grant.bot);
+  trace.bot = bot.username;
+  requireEnabled(store.apps, bot.seq);
+  limits.countRequest(bot.seq);
   requireScope(scopes, route.scopes);
   const answer = await route.handle({
-    ...{ store, views, limits, uploads, scopes },
+    ...{ store, publisher, views, limits, uploads, scopes, bot },
     ...given,
-    bot: store.people.get(bot),
     now: clock.now(),
     id: parameter(request, "id") || parameter(request, "username"),
     query: request.query,
@@ -113,7 +120,9 @@ function refusal({ status, retryAfterSeconds }: Extract<Gate, { pass: "refuse" }
   );
 }
 
+/** For the timeline, which keeps thousands of them: of a text that is too long, as much as one may have. */
 function textOf(body: unknown): string | undefined {
   const text = typeof body === "object" && body !== null && "text" in body ? body.text : undefined;
-  return typeof text === "string" ? text : undefined;
+  if (typeof text !== "string") return undefined;
+  return text.length > MAX_TEXT_LENGTH ? beginningOf(text, MAX_TEXT_LENGTH) : text;
 }

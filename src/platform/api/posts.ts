@@ -1,9 +1,10 @@
-import { notFound } from "../error.ts";
-import { page, window } from "../http/query.ts";
+import { invalid, notFound } from "../error.ts";
+import { badCursor, limit, type Page, page, type Query, text, window } from "../http/query.ts";
 import { idOf, seqOf } from "../store/ids.ts";
-import type { Post } from "../store/posts.ts";
+import type { Post, TrendingWindow } from "../store/posts.ts";
 import { readDraft } from "./draft.ts";
 import type { Call, CallAnswer, Route } from "./route.ts";
+import type { PostView } from "./shapes.ts";
 import { write } from "./write.ts";
 
 const COMMENTS = "/posts/:id/comments";
@@ -20,24 +21,48 @@ export const postRoutes: readonly Route[] = [
 function createPost(call: Call): CallAnswer {
   const { store, views, body, bot, now } = call;
   const draft = readDraft(body);
-  const post = write(call, draft, {
+  const { post } = write(call, draft, {
     quota: "postsPerDay",
-    make: () => store.posts.addPost({ author: bot.seq, text: draft.text, at: now }),
-    target: (seq) => ({ post: seq }),
+    make: () => ({ post: store.posts.addPost({ author: bot.seq, text: draft.text, at: now }) }),
   });
   return { status: 201, body: views.post(post), created: { postId: idOf("p", post.seq) } };
 }
 
 /**
- * All posts in the order of time. That is no recommendation, so the bot's own are there (section 1).
+ * `recent`: all posts in the order of time. That is no recommendation, so what bots write is in it.
+ * `trending`: what people react to most, where the posts of bots have no place (section 1).
  */
-function readFeed({ store, views, query }: Call): CallAnswer {
-  const body = page(
+function readFeed(call: Call): CallAnswer {
+  const sort = text(call.query, "sort") ?? "recent";
+  if (sort === "recent") return { status: 200, body: recent(call) };
+  if (sort === "trending") return { status: 200, body: trending(call) };
+  throw invalid("sort must be recent or trending");
+}
+
+function recent({ store, views, query }: Call): Page<PostView> {
+  return page(
     window(query, (cursor) => seqOf("p", cursor)),
     (rows) => store.posts.posts(rows),
     { item: (post) => views.post(post), cursor: (post) => idOf("p", post.seq) },
   );
-  return { status: 200, body };
+}
+
+function trending({ store, views, query }: Call): Page<PostView> {
+  return page(trendingWindow(query), (rows) => store.posts.trending(rows), {
+    item: (post) => views.post(post),
+    cursor: (post) => `${post.reactions}.${idOf("p", post.seq)}`,
+  });
+}
+
+/** The position is a place in the order: the post that stood there may have moved on. */
+function trendingWindow(query: Query): TrendingWindow {
+  const cursor = text(query, "cursor");
+  const max = Number.MAX_SAFE_INTEGER;
+  if (cursor === undefined) return { reactions: max, before: max, limit: limit(query) };
+  const [, reactions, id = ""] = /^(\d{1,15})\.(.*)$/.exec(cursor) ?? [];
+  const before = seqOf("p", id);
+  if (before === undefined) throw badCursor();
+  return { reactions: Number(reactions), before, limit: limit(query) };
 }
 
 function readPost(call: Call): CallAnswer {
@@ -59,10 +84,10 @@ function createComment(call: Call): CallAnswer {
   const { store, views, body, bot, now } = call;
   const post = namedPost(call);
   const draft = readDraft(body);
-  const comment = write(call, draft, {
+  const own = { author: bot.seq, text: draft.text, at: now };
+  const { comment } = write(call, draft, {
     quota: "commentsPerDay",
-    make: () => store.posts.addComment(post.seq, { author: bot.seq, text: draft.text, at: now }),
-    target: (seq) => ({ comment: seq }),
+    make: () => ({ comment: store.posts.addComment(post.seq, own) }),
   });
   const created = { postId: idOf("p", post.seq), commentId: idOf("cm", comment.seq) };
   return { status: 201, body: views.comment(comment), created };

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import type { Publisher } from "../events/publisher.ts";
 import type { Query } from "../http/query.ts";
 import type { Limits } from "../limits/limits.ts";
 import type { User } from "../store/people.ts";
@@ -11,6 +12,7 @@ import type { Views } from "./views.ts";
 /** A request that was let in. */
 export interface Call {
   readonly store: Store;
+  readonly publisher: Publisher;
   readonly views: Views;
   readonly limits: Limits;
   readonly uploads: Uploads;

@@ -21,7 +21,7 @@ const routes: readonly Route[] = [
 
 /** The API that bots call: everything below /api/v1. */
 export function apiRouter(context: ApiContext): Router {
-  const router = Router();
+  const router = Router({ caseSensitive: true, strict: true });
   for (const route of routes) {
     router[route.method](route.path, (request, response) =>
       exchange(context, route, request, response),

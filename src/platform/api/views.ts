@@ -44,7 +44,7 @@ export class Views {
   }
 
   /** `fromBot`: the message belongs to this bot (section 2). */
-  message(message: Message, bot: User): MessageView {
+  message(message: Message, bot: Pick<User, "seq">): MessageView {
     return {
       id: idOf("m", message.seq),
       conversationId: idOf("c", message.conversation),
@@ -64,7 +64,7 @@ export class Views {
     return `${this.#origin.url}/media/${file}`;
   }
 
-  #written(content: Post, target: Target): Omit<PostView, "id" | "type"> {
+  #written(content: Post | Comment, target: Target): Omit<PostView, "id" | "type"> {
     return {
       text: content.text,
       images: this.#images.of(target).map((image) => this.image(image)),

@@ -1,35 +1,29 @@
 import { PlatformError } from "../error.ts";
+import { type Content, targetOf } from "../events/content.ts";
 import type { Quota } from "../limits/settings.ts";
-import type { Target } from "../store/images.ts";
 import type { Draft } from "./draft.ts";
 import type { Call } from "./route.ts";
 
 /**
- * Makes content with its images and counts it: all of that, or nothing.
+ * Makes content with its images, counts it and tells the other bots that it concerns: all of that, or nothing.
  *
  * @throws {PlatformError} 429 QUOTA_EXCEEDED; 400 INVALID_IMAGE_KEY, with no key consumed
  */
-export function write<Row extends { readonly seq: number }>(
-  { store, limits, bot, now }: Call,
+export function write<Made extends Content>(
+  { store, publisher, limits, bot, now }: Call,
   { imageKeys }: Draft,
-  {
-    quota,
-    make,
-    target,
-  }: {
-    readonly quota: Quota;
-    readonly make: () => Row;
-    readonly target: (seq: number) => Target;
-  },
-): Row {
-  return store.transaction(() => {
+  { quota, make }: { readonly quota: Quota; readonly make: () => Made },
+): Made {
+  const { result } = publisher.transaction((events) => {
     limits.take(bot.seq, quota);
-    const row = make();
-    const place = { ...target(row.seq), owner: bot.seq, now };
+    const made = make();
+    const place = { ...targetOf(made), owner: bot.seq, now };
     for (const [position, key] of imageKeys.entries()) {
       if (store.images.attach(key, { ...place, position })) continue;
       throw new PlatformError(400, "INVALID_IMAGE_KEY", `imageKeys.${position} is not valid.`);
     }
-    return row;
+    events.content(made, { from: bot, at: now });
+    return made;
   });
+  return result;
 }

@@ -1,7 +1,10 @@
-import type { KnownEvent } from "../../events/types.ts";
+import type { AnyEvent } from "../../events/types.ts";
 import type { Acts } from "../acts/acts.ts";
 import type { ActInput, ActResult } from "../acts/input.ts";
-import type { Views } from "../api/views.ts";
+import { isoTime, type Views } from "../api/views.ts";
+import type { Apps } from "../apps/apps.ts";
+import { appNamed } from "../apps/named.ts";
+import type { AccountInput, IssuedToken, NotificationView, Profile } from "../apps/shapes.ts";
 import type { ClockControl } from "../clock/clock-control.ts";
 import type { PlatformClock } from "../clock/platform-clock.ts";
 import { invalid, notFound } from "../error.ts";
@@ -11,20 +14,22 @@ import type { WebhookFaults } from "../faults/webhook-faults.ts";
 import { type Page, page, window } from "../http/query.ts";
 import type { Limits, LimitsView } from "../limits/limits.ts";
 import type { LimitSettings } from "../limits/settings.ts";
-import { newApiKey } from "../secrets.ts";
 import type { KeptSettings } from "../state/kept-settings.ts";
 import type { Snapshots } from "../state/snapshots.ts";
 import type { WholeState } from "../state/whole-state.ts";
 import type { Block } from "../store/blocks.ts";
+import type { Visible } from "../store/event-log.ts";
 import { eventId, eventSeq, idOf, seqOf } from "../store/ids.ts";
+import type { User } from "../store/people.ts";
 import type { Store } from "../store/store.ts";
 import type { Scope } from "../store/tokens.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import type { Uploads } from "../uploads/uploads.ts";
-import type { Deliverer } from "../webhooks/deliverer.ts";
 import type { DeliveryRecord, DeliverySummary } from "../webhooks/record.ts";
 import type { DeliveryRecords } from "../webhooks/records.ts";
-import type { Webhook, WebhookChange, WebhookView } from "../webhooks/webhook.ts";
+import type { WebhookChange, WebhookView } from "../webhooks/webhook.ts";
+import type { Webhooks } from "../webhooks/webhooks.ts";
+import { Contents } from "./contents.ts";
 import type { DeliverInput, DeliverResult, ForcedDeliveries } from "./deliveries.ts";
 import type {
   ControlComment,
@@ -32,26 +37,25 @@ import type {
   DeliveriesInput,
   FaultsChange,
   FaultsState,
-  IssuedToken,
   PlatformState,
-  Profile,
   StorageState,
 } from "./shapes.ts";
 import {
   type BlockInput,
-  botNamed,
   createGroup,
-  existingBot,
+  createPerson,
   type GroupInput,
   type GroupResult,
   setBlock,
 } from "./world.ts";
 
+const everything: Visible = { dms: true, others: true };
+
 export interface ControlOptions {
   readonly store: Store;
   readonly acts: Acts;
-  readonly webhook: Webhook;
-  readonly deliverer: Deliverer;
+  readonly apps: Apps;
+  readonly webhooks: Webhooks;
   readonly forced: ForcedDeliveries;
   readonly webhookFaults: WebhookFaults;
   readonly apiFaults: ApiFaults;
@@ -68,34 +72,45 @@ export interface ControlOptions {
   readonly snapshots: Snapshots;
 }
 
-/** What a bot cannot do: be a person, the bot's owner, or bad luck. The control API is a face of it. */
+/**
+ * What a bot cannot do: be a person, the bot's owner, or bad luck. The control API is a face of it.
+ *
+ * What concerns one app takes the username of its bot, and means the first one without it. A name that
+ * nobody has is 404 NOT_FOUND, that of a person 400 VALIDATION.
+ */
 export class Control {
+  /** The apps: each is a bot with its tokens, its webhook and its kill switch. */
+  readonly apps: Apps;
   /** The platform's time. */
   readonly clock: ClockControl;
   /** Copies of the whole state to come back to. */
   readonly snapshots: Snapshots;
+  readonly #contents: Contents;
   readonly #options: ControlOptions;
 
   constructor(options: ControlOptions) {
+    this.apps = options.apps;
+    this.#contents = new Contents(options.store, options.views);
     this.#options = options;
     this.clock = options.clockControl;
     this.snapshots = options.snapshots;
   }
 
-  state(): PlatformState {
-    const { store, webhook, timeline } = this.#options;
-    const last = store.events.lastSeq();
+  state(bot?: string): PlatformState {
+    const { store, webhooks, timeline } = this.#options;
+    const user = this.#bot(bot);
+    const last = store.events.lastSeq(user.seq);
     return {
-      bot: profile(store.people.bot()),
-      people: store.people.all().map(profile),
-      webhook: webhook.view,
+      bot: profile(user),
+      people: this.people,
+      webhook: webhooks.of(user.seq).view,
       lastEventId: last === 0 ? null : eventId(last),
       timelineSeq: timeline.last,
     };
   }
 
   /**
-   * Lets a person do something that makes events.
+   * Lets a person or a bot do something.
    *
    * @throws {PlatformError} 400 VALIDATION, EMPTY, TOO_LONG; 403 BLOCKED; 404 NOT_FOUND
    */
@@ -105,50 +120,53 @@ export class Control {
 
   /** All messages of a conversation, oldest first. */
   messages(conversationId: string): readonly ControlMessage[] {
-    const { conversations, people } = this.#options.store;
-    const seq = seqOf("c", conversationId);
-    const messages = seq === undefined ? [] : conversations.all(seq);
-    if (messages.length === 0) throw notFound("conversation");
-    const bot = people.bot();
-    return messages.map((message) => this.#options.views.message(message, bot));
+    return this.#contents.messages(conversationId);
+  }
+
+  /**
+   * Deletes a message: its text is empty and its images are gone, and it makes no event.
+   *
+   * @throws {PlatformError} 404 NOT_FOUND
+   */
+  deleteMessage(messageId: string): ControlMessage {
+    return this.#contents.deleteMessage(messageId);
   }
 
   /** All comments on a post, oldest first. */
   comments(postId: string): readonly ControlComment[] {
-    const { store, views } = this.#options;
-    const { posts } = store;
-    const seq = seqOf("p", postId);
-    if (seq === undefined || posts.post(seq) === undefined) throw notFound("post");
-    return posts.allComments(seq).map((comment) => {
-      const { replyTo } = comment;
-      return {
-        ...views.comment(comment),
-        replyToId: replyTo === null ? null : idOf("cm", replyTo),
-      };
-    });
+    return this.#contents.comments(postId);
   }
 
-  /** The whole log, or what comes after the event `since`, oldest first. */
-  events(since?: string): readonly KnownEvent[] {
+  /** The log of a bot, or what comes after the event `since`, oldest first: all of it, or `limit` events. */
+  events(since?: string, bot?: string, limit?: number): readonly AnyEvent[] {
     const after = since === undefined ? 0 : eventSeq(since);
     if (after === undefined) throw invalid("since must be an event id");
-    const page = this.#options.store.events.page(after, { dms: true, others: true });
+    const page = this.#options.store.events.page(this.#bot(bot).seq, after, everything, limit);
     return page.map(({ event }) => event);
   }
 
   /**
    * Makes a bearer token with these scopes.
    *
-   * @param bot username of the bot whose app it is for; made on first use. Default: the bot
+   * @param bot username of the bot whose app it is for; made on first use. Default: the first one
    * @throws {PlatformError} 400 VALIDATION
    */
   createToken(scopes: readonly Scope[], bot?: string): IssuedToken {
-    const { store } = this.#options;
-    const apiKey = newApiKey();
-    const own = [...new Set(scopes)];
-    const { seq } = bot === undefined ? store.people.bot() : botNamed(store, bot);
-    store.tokens.add(apiKey, seq, own);
-    return { apiKey, scopes: own };
+    return this.#options.apps.createToken(scopes, bot);
+  }
+
+  /** Everybody but the bots, in the order in which they came. */
+  get people(): readonly Profile[] {
+    return this.#options.store.people.all().map(profile);
+  }
+
+  /**
+   * Makes a person. Those whom an act names come into being by themselves.
+   *
+   * @throws {PlatformError} 400 VALIDATION
+   */
+  createPerson(input: AccountInput): Profile {
+    return createPerson(this.#options.store, input);
   }
 
   /**
@@ -175,10 +193,14 @@ export class Control {
     return setBlock(this.#options.store, input);
   }
 
-  /** The rate limit and the daily quotas, and what the bot has used of them. */
+  /** The rate limit and the daily quotas, and what the first bot has used of them. */
   get limits(): LimitsView {
-    const { limits, store } = this.#options;
-    return limits.view(store.people.bot().seq);
+    return this.limitsOf();
+  }
+
+  /** The rate limit and the daily quotas, and what a bot has used of them. */
+  limitsOf(bot?: string): LimitsView {
+    return this.#options.limits.view(this.#bot(bot).seq);
   }
 
   /** Sets the limits that are named, for every app; null takes a limit away. */
@@ -199,8 +221,13 @@ export class Control {
     return this.storage;
   }
 
+  /** The webhook of the first bot. */
   get webhook(): WebhookView {
-    return this.#options.webhook.view;
+    return this.webhookOf();
+  }
+
+  webhookOf(bot?: string): WebhookView {
+    return this.#options.webhooks.of(this.#bot(bot).seq).view;
   }
 
   /**
@@ -209,14 +236,24 @@ export class Control {
    *
    * @throws {PlatformError} 400 VALIDATION
    */
-  saveWebhook(change: WebhookChange): WebhookView {
-    const view = this.#options.webhook.save(change);
-    this.#options.deliverer.restart();
+  saveWebhook(change: WebhookChange, bot?: string): WebhookView {
+    const { webhooks } = this.#options;
+    const { seq } = this.#bot(bot);
+    const view = webhooks.of(seq).save(change);
+    webhooks.restart(seq);
     return view;
   }
 
-  regenerateWebhookSecret(): string {
-    return this.#options.webhook.regenerateSecret();
+  regenerateWebhookSecret(bot?: string): string {
+    return this.#options.webhooks.of(this.#bot(bot).seq).regenerateSecret();
+  }
+
+  /** What the platform has told the owner of an app, oldest first. */
+  notifications(bot?: string): readonly NotificationView[] {
+    const { notifications } = this.#options.store;
+    return notifications.of(this.#bot(bot).seq).map(({ seq, at, type, message }) => {
+      return { id: idOf("n", seq), at: isoTime(at), type, message };
+    });
   }
 
   get faults(): FaultsState {
@@ -241,10 +278,10 @@ export class Control {
    * Delivers these events now, in this order, whatever became of them before. Changes nothing in the
    * schedule: no retries, and failures do not count.
    *
-   * @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND; 409 WEBHOOK_OFF
+   * @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND; 409 WEBHOOK_OFF, APP_DISABLED
    */
-  deliver(input: DeliverInput): Promise<readonly DeliverResult[]> {
-    return this.#options.forced.deliver(input);
+  async deliver(input: DeliverInput, bot?: string): Promise<readonly DeliverResult[]> {
+    return this.#options.forced.deliver(this.#bot(bot).seq, input);
   }
 
   /**
@@ -258,16 +295,15 @@ export class Control {
   /**
    * The deliveries that were made, newest first.
    *
-   * @param bot username of the bot that they were made to. Default: the bot
+   * @param bot username of the bot that they were made to. Default: the first one
    * @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND
    */
   deliveries({ limit, cursor }: DeliveriesInput = {}, bot?: string): Page<DeliverySummary> {
-    const { store, records } = this.#options;
-    const { username } = bot === undefined ? store.people.bot() : existingBot(store, bot);
+    const { username } = this.#bot(bot);
     const size = limit === undefined ? {} : { limit: String(limit) };
     return page(
       window({ ...size, cursor }, (id) => seqOf("dlv", id)),
-      (rows) => records.page(username, rows),
+      (rows) => this.#options.records.page(username, rows),
       { item: (summary) => summary, cursor: ({ id }) => id },
     );
   }
@@ -281,6 +317,10 @@ export class Control {
     const record = await this.#options.records.find(id);
     if (record === undefined) throw notFound(`delivery: ${id}`);
     return record;
+  }
+
+  #bot(username: string | undefined): User {
+    return appNamed(this.#options.store, username);
   }
 }
 

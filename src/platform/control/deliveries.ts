@@ -7,6 +7,7 @@ import { MAX_BATCH } from "../webhooks/deliverer.ts";
 import type { DeliveryRecords } from "../webhooks/records.ts";
 import type { DeliveryResult, Endpoint, Sender } from "../webhooks/sender.ts";
 import type { Webhook } from "../webhooks/webhook.ts";
+import type { Webhooks } from "../webhooks/webhooks.ts";
 
 /** Which events to deliver, in this order, in one batch. */
 export interface DeliverInput {
@@ -24,7 +25,7 @@ export interface DeliverResult extends DeliveryResult {
 
 export interface ForcedOptions {
   readonly store: Store;
-  readonly webhook: Webhook;
+  readonly webhooks: Webhooks;
   readonly sender: Sender;
   readonly records: DeliveryRecords;
   readonly timeline: Timeline;
@@ -40,40 +41,48 @@ export class ForcedDeliveries {
     this.#options = options;
   }
 
-  async deliver({ eventIds, times = 1 }: DeliverInput): Promise<readonly DeliverResult[]> {
+  /** @param bot the number of the bot whose events these are */
+  async deliver(
+    bot: number,
+    { eventIds, times = 1 }: DeliverInput,
+  ): Promise<readonly DeliverResult[]> {
     if (eventIds.length < 1 || eventIds.length > MAX_BATCH) {
       throw invalid(`eventIds must hold 1 to ${MAX_BATCH} ids`);
     }
     if (!Number.isInteger(times) || times < 1 || times > MAX_TIMES) {
       throw invalid(`times must be a whole number from 1 to ${MAX_TIMES}`);
     }
+    const webhook = this.#options.webhooks.of(bot);
+    const { username } = webhook;
     const { store, sender, records, timeline } = this.#options;
     const { epoch } = store;
-    const events = eventIds.map((id) => this.#event(id).event);
-    const bot = store.people.bot().username;
+    const events = eventIds.map((id) => this.#event(bot, id).event);
     const results: DeliverResult[] = [];
     for (let attempt = 1; attempt <= times; attempt += 1) {
       // Nor what is not there any more.
       if (timeline.ended.aborted || store.epoch !== epoch) break;
-      const sent = await sender.send(this.#endpoint(), events);
-      const id = records.add({ bot, attempt, forced: true }, sent);
+      const sent = await sender.send(this.#endpoint(webhook), events);
+      const id = records.add({ bot: username, attempt, forced: true }, sent);
       const { status, ms, error } = sent;
       results.push({ id, status, ms, ...(error === undefined ? {} : { error }) });
     }
     return results;
   }
 
-  #event(id: string): LoggedEvent {
+  #event(bot: number, id: string): LoggedEvent {
     const seq = eventSeq(id);
     const event = seq === undefined ? undefined : this.#options.store.events.find(seq);
-    if (event === undefined) throw notFound(`event: ${id}`);
+    if (event?.recipient !== bot) throw notFound(`event: ${id}`);
     return event;
   }
 
   /** While the webhook is off nothing is sent, not even by force. */
-  #endpoint(): Endpoint {
-    const { url, secret, enabled } = this.#options.webhook.state;
-    if (enabled && url !== null) return { url, secret };
+  #endpoint({ bot, endpoint }: Webhook): Endpoint {
+    if (endpoint !== undefined) return endpoint;
+    if (this.#options.store.apps.disabled(bot)) {
+      const message = "The app is disabled, so nothing is sent to it.";
+      throw new PlatformError(409, "APP_DISABLED", message);
+    }
     throw new PlatformError(409, "WEBHOOK_OFF", "The webhook is off; save it to switch it on.");
   }
 }

@@ -1,6 +1,9 @@
 import type { Request, RequestHandler, Response, Router } from "express";
+import type { z } from "zod";
 import { PlatformError } from "../error.ts";
 import { send } from "../http/answer.ts";
+import { readJson, validate } from "../http/body.ts";
+import { text } from "../http/query.ts";
 
 type Handler = (request: Request, response: Response) => unknown;
 
@@ -25,6 +28,16 @@ export function mount(router: Router, endpoints: Endpoints): void {
     if (methods.delete !== undefined) router.delete(path, answering(200, methods.delete));
     router.all(path, wrongMethod(Object.keys(methods)));
   }
+}
+
+/** `bot` of the query: the username of the bot whose app is meant; absent for the first one. */
+export function botIn(request: Request): string | undefined {
+  return text(request.query, "bot");
+}
+
+/** @throws {PlatformError} 400 VALIDATION */
+export async function bodyOf<T>(request: Request, schema: z.ZodType<T>): Promise<T> {
+  return validate(schema, await readJson(request));
 }
 
 function answering(status: number, handler: Handler): RequestHandler {

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { eventTypes } from "../../events/parse.ts";
 import type { EventType } from "../../events/types.ts";
 import type { ActInput } from "../acts/input.ts";
+import type { AccountInput, AppChange } from "../apps/shapes.ts";
 import type { ApiFaultInput } from "../faults/api-faults.ts";
 import type { EventFaultInput } from "../faults/event-faults.ts";
 import { webhookFaultModes } from "../faults/webhook-fault.ts";
@@ -23,15 +24,24 @@ const eventType: z.ZodType<EventType> = z.enum(eventTypes, {
 const optionalText = z.string().optional();
 
 export const actBody: z.ZodType<ActInput> = z.strictObject({
-  type: eventType,
+  type: z.string(),
   from: z.string(),
+  to: optionalText,
   text: optionalText,
   images: z.number().optional(),
   conversationId: optionalText,
   postId: optionalText,
   commentId: optionalText,
+  payload: z.record(z.string(), z.unknown()).optional(),
   count: z.number().optional(),
 });
+
+export const accountBody: z.ZodType<AccountInput> = z.strictObject({
+  username: z.string(),
+  name: optionalText,
+});
+
+export const appBody: z.ZodType<AppChange> = z.strictObject({ disabled: z.boolean() });
 
 export const tokenBody: z.ZodType<{ scopes: Scope[]; bot?: string | undefined }> = z.strictObject({
   scopes: z.array(z.enum(allScopes)),

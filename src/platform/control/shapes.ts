@@ -1,30 +1,21 @@
 import type { CommentView, MessageView } from "../api/shapes.ts";
+import type { Profile } from "../apps/shapes.ts";
 import type { ApiFaultInput, ApiFaultState } from "../faults/api-faults.ts";
 import type { EventFaultInput, EventFaultState } from "../faults/event-faults.ts";
 import type { WebhookFault } from "../faults/webhook-fault.ts";
 import type { WebhookFaultInput } from "../faults/webhook-faults.ts";
-import type { Scope } from "../store/tokens.ts";
 import type { WebhookView } from "../webhooks/webhook.ts";
 
-/** The state of the platform at a glance. */
+/** The state of the platform at a glance, as it concerns one app. */
 export interface PlatformState {
   readonly bot: Profile;
+  /** Everybody but the bots. */
   readonly people: readonly Profile[];
   readonly webhook: WebhookView;
-  /** Null when nothing has happened yet. */
+  /** The newest event of the bot's log; null when there is none. */
   readonly lastEventId: string | null;
   /** The number of the newest timeline entry. */
   readonly timelineSeq: number;
-}
-
-export interface Profile {
-  readonly username: string;
-  readonly name: string;
-}
-
-export interface IssuedToken {
-  readonly apiKey: string;
-  readonly scopes: readonly Scope[];
 }
 
 export interface FaultsState {
@@ -53,7 +44,7 @@ export interface FaultsChange {
   readonly events?: EventFaultInput | undefined;
 }
 
-/** A message as everybody sees it: `fromBot` is true for the bot's. */
+/** A message as everybody sees it: `fromBot` is true where a bot has written it. */
 export type ControlMessage = MessageView;
 
 /** A comment with the id of the comment that it answers. */

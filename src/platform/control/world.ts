@@ -1,4 +1,6 @@
 import { usernameIn } from "../acts/input.ts";
+import { newAccount } from "../apps/accounts.ts";
+import type { AccountInput, Profile } from "../apps/shapes.ts";
 import { checkText } from "../content.ts";
 import { invalid, notFound } from "../error.ts";
 import type { Block } from "../store/blocks.ts";
@@ -23,7 +25,7 @@ export interface GroupResult {
 export interface BlockInput {
   /** Username of who blocks; a person is made on first use. */
   readonly by: string;
-  /** Username of who is blocked. Default: the bot. */
+  /** Username of who is blocked. Default: the first bot. */
   readonly whom?: string | undefined;
   /** Default true. */
   readonly blocked?: boolean | undefined;
@@ -65,19 +67,14 @@ export function setBlock(store: Store, { by, whom, blocked = true }: BlockInput)
   return store.blocks.all();
 }
 
-/** The bot of this name, made on first use: with it comes an app of its own. */
-export function botNamed(store: Store, name: string): User {
-  const username = usernameIn(name, "bot");
-  const found = store.people.find(username) ?? store.people.named(username, "bot");
-  if (found.isBot) return found;
-  throw invalid(`bot: ${username} is a person`);
-}
-
-/** The bot of this name, which has to be there. */
-export function existingBot(store: Store, name: string): User {
-  const user = known(store, usernameIn(name, "bot"));
-  if (user.isBot) return user;
-  throw invalid(`bot: ${user.username} is a person`);
+/**
+ * Makes a person.
+ *
+ * @throws {PlatformError} 400 VALIDATION, when somebody has that name already, too
+ */
+export function createPerson(store: Store, { username, name }: AccountInput): Profile {
+  const person = newAccount(store, { username, name }, "person");
+  return { username: person.username, name: person.name };
 }
 
 function known(store: Store, username: string): User {

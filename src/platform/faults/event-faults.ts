@@ -34,8 +34,8 @@ export interface EventFaultsOptions {
   readonly timeline: Timeline;
   readonly clock: Clock;
   readonly random: Random;
-  /** Called when events have come into the log. */
-  readonly onEvents: () => void;
+  /** Called with the number of a bot when events have come into its log. */
+  readonly onEvents: (bot: number) => void;
 }
 
 const NONE: EventFault = { mode: "none", lateMs: 0 };
@@ -100,28 +100,35 @@ export class EventFaults {
     this.stop();
     const { store, clock, onEvents } = this.#options;
     const due = store.lateEvents.due(clock.now());
-    if (due.length > 0) store.transaction(() => this.#release(due));
+    const bots = due.length === 0 ? [] : store.transaction(() => this.#release(due));
     for (const seq of due) this.#note("released", `${eventId(seq)} is in the log now`);
     const next = store.lateEvents.nextDue();
     if (next !== undefined) {
       const wait = next - clock.now();
       this.#cancel = clock.timer(wait, () => this.wake(), { background: true });
     }
-    if (due.length > 0) onEvents();
+    for (const bot of bots) onEvents(bot);
   }
 
   stop(): void {
     this.#cancel();
   }
 
-  /** For the webhook, too, they happen now: its configuration of this moment counts. */
-  #release(due: readonly number[]): void {
+  /**
+   * For the webhook, too, they happen now: its configuration of this moment counts. Returns the bots in
+   * whose logs they are.
+   */
+  #release(due: readonly number[]): Iterable<number> {
     const { events, lateEvents, webhook } = this.#options.store;
+    const bots = new Set<number>();
     for (const seq of due) {
       lateEvents.release(seq);
       const logged = events.find(seq);
-      if (logged !== undefined) webhook.enqueue(logged);
+      if (logged === undefined) continue;
+      webhook.enqueue(logged);
+      bots.add(logged.recipient);
     }
+    return bots;
   }
 
   #note(change: "set" | "ended" | "released", detail: string): void {

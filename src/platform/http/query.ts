@@ -1,5 +1,5 @@
 import type { Request } from "express";
-import { invalid } from "../error.ts";
+import { invalid, type PlatformError } from "../error.ts";
 import type { Window } from "../store/conversations.ts";
 
 /** The query of a request: each name at most once. */
@@ -40,8 +40,12 @@ export function limit(query: Query): number {
 export function window(query: Query, seqOf: (cursor: string) => number | undefined): Window {
   const cursor = text(query, "cursor");
   const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : seqOf(cursor);
-  if (before === undefined) throw invalid("cursor must be the nextCursor of the page before");
+  if (before === undefined) throw badCursor();
   return { before, limit: limit(query) };
+}
+
+export function badCursor(): PlatformError {
+  return invalid("cursor must be the nextCursor of the page before");
 }
 
 /** A page of a list. */
@@ -52,12 +56,13 @@ export interface Page<Item> {
 }
 
 /** Reads one row more than the page holds, to know whether there is a next one. */
-export function page<Row, Item>(
-  { before, limit: size }: Window,
-  read: (window: Window) => readonly Row[],
+export function page<Row, Item, From extends { readonly limit: number }>(
+  from: From,
+  read: (window: From) => readonly Row[],
   { item, cursor }: { item: (row: Row) => Item; cursor: (row: Row) => string },
 ): Page<Item> {
-  const rows = read({ before, limit: size + 1 });
+  const { limit: size } = from;
+  const rows = read({ ...from, limit: size + 1 });
   const shown = rows.slice(0, size);
   const last = shown.at(-1);
   const more = rows.length > size && last !== undefined;

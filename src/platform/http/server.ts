@@ -21,6 +21,8 @@ export function createApp({ routers, clock, logger }: AppOptions): Express {
   const app = express();
   app.disable("x-powered-by");
   app.disable("etag");
+  // A path that is taken here in another spelling would be refused elsewhere.
+  app.enable("case sensitive routing");
   app.use(loopbackHostOnly);
   app.use((_request, response, next) => {
     // Bots measure the age of events on the platform's clock, which is this one.

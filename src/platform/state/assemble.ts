@@ -22,7 +22,7 @@ export interface StateOptions {
   /** Its open requests are cut then. */
   readonly sender: { cut(why: string): void };
   /** They forget what they wait for, and look at what is owed now. */
-  readonly deliveries: { reset(): void; wake(): void };
+  readonly deliveries: { reset(): void; wakeAll(): void };
   /** What waits for a time that stands in the state. */
   readonly timers: readonly { stop(): void; wake(): void }[];
 }
@@ -52,7 +52,7 @@ export function assembleState(options: StateOptions): StateParts {
     },
     begin: () => {
       for (const timer of timers) timer.wake();
-      deliveries.wake();
+      deliveries.wakeAll();
     },
   });
   return {

@@ -70,7 +70,7 @@ export class WholeState {
   reset(): void {
     const { store, kept, clock, limits } = this.#options;
     const secrets = secretsOf(store);
-    const tokens = store.tokens.of(store.people.bot().seq);
+    const tokens = store.tokens.keysOf(store.people.bot().seq);
     store.replace(undefined, () => {
       seed(store, { ...secrets, now: clock.real.now() });
       const bot = store.people.bot().seq;
@@ -93,5 +93,6 @@ export class WholeState {
 }
 
 function secretsOf(store: Store): { apiKey: string | undefined; webhookSecret: string } {
-  return { apiKey: store.tokens.standard(), webhookSecret: store.webhook.get().secret };
+  const { secret } = store.webhook.get(store.people.bot().seq);
+  return { apiKey: store.tokens.standard(), webhookSecret: secret };
 }

@@ -5,6 +5,9 @@ export interface Message {
   readonly conversation: number;
   readonly author: number;
   readonly authorUsername: string;
+  readonly authorName: string;
+  readonly authorIsBot: number;
+  /** Empty for a message of images alone, and for one that was deleted. */
   readonly text: string;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
@@ -29,8 +32,8 @@ export interface Window {
 }
 
 const MESSAGE = `
-  SELECT m.seq, m.conversation, m.author, u.username AS authorUsername, m.text,
-         m.created_at AS createdAt
+  SELECT m.seq, m.conversation, m.author, u.username AS authorUsername, u.name AS authorName,
+         u.is_bot AS authorIsBot, m.text, m.created_at AS createdAt
   FROM message m JOIN user u ON u.seq = m.author`;
 
 const SUMMARY = `
@@ -53,6 +56,7 @@ export class Conversations {
   readonly #addMessage: Statement<[number, number, string, number]>;
   readonly #touch: Statement<[number, number]>;
   readonly #message: Statement<[number], Message>;
+  readonly #clear: Statement<[number]>;
   readonly #page: Statement<[number, number, number], Message>;
   readonly #all: Statement<[number], Message>;
   readonly #summaries: Statement<[Window & { user: number }], ConversationSummary>;
@@ -73,7 +77,8 @@ export class Conversations {
       "INSERT INTO message (conversation, author, text, created_at) VALUES (?, ?, ?, ?)",
     );
     this.#touch = db.prepare("UPDATE conversation SET last_message = ? WHERE seq = ?");
-    this.#message = db.prepare(`${MESSAGE} WHERE m.seq = ?`);
+    this.#message = db.prepare(`${MESSAGE} WHERE m.seq = +?`);
+    this.#clear = db.prepare("UPDATE message SET text = '' WHERE seq = ?");
     this.#page = db.prepare(
       `${MESSAGE} WHERE m.conversation = ? AND m.seq < ? ORDER BY m.seq DESC LIMIT ?`,
     );
@@ -109,6 +114,15 @@ export class Conversations {
     const message = this.#message.get(seq);
     if (message === undefined) throw new Error(`Message ${seq} is gone right after its INSERT`);
     return message;
+  }
+
+  message(seq: number): Message | undefined {
+    return this.#message.get(seq);
+  }
+
+  /** Takes the text out of a message; its place in the conversation stays. */
+  clear(seq: number): void {
+    this.#clear.run(seq);
   }
 
   /** The conversations of a user that hold messages; the latest message first. */

@@ -1,16 +1,18 @@
 import type { Database, Statement } from "better-sqlite3";
-import type { EventType, KnownEvent, PayloadByType } from "../../events/types.ts";
+import type { AnyEvent, EventType, PayloadByType } from "../../events/types.ts";
 import { eventId } from "./ids.ts";
 
-/** An event that is about to be written. */
-export type NewEvent = {
-  [T in EventType]: { readonly type: T; readonly payload: PayloadByType[T] };
-}[EventType];
+/** An event that is about to be written: of a known type, or of one that is still to be invented. */
+export type NewEvent =
+  | { [T in EventType]: { readonly type: T; readonly payload: PayloadByType[T] } }[EventType]
+  | { readonly type: string; readonly payload: Readonly<Record<string, unknown>> };
 
 /** An event of the log with its number. */
 export interface LoggedEvent {
   readonly seq: number;
-  readonly event: KnownEvent;
+  /** The bot in whose log it is. */
+  readonly recipient: number;
+  readonly event: AnyEvent;
 }
 
 /** Which events a reader may see (section 4, rule 6 of GET /events). */
@@ -21,12 +23,20 @@ export interface Visible {
 
 interface EventRow {
   readonly seq: number;
+  readonly recipient: number;
   readonly type: string;
   readonly payload: string;
   readonly created_at: number;
 }
 
-const COLUMNS = "event.seq, event.type, event.payload, event.created_at";
+interface PageOf {
+  readonly recipient: number;
+  readonly after: number;
+  readonly limit: number;
+}
+
+const EVENT = `
+  SELECT event.seq, event.recipient, event.type, event.payload, event.created_at FROM event`;
 
 /** The largest number that an event ever had, also one that was lost when the state was replaced. */
 const HIGHEST = `max(
@@ -36,49 +46,60 @@ const HIGHEST = `max(
 /** Whether an event is in the log by now: one that is committed late has its number before. */
 const COMMITTED = "NOT EXISTS (SELECT 1 FROM late_event WHERE late_event.event = event.seq)";
 
-/** The event log (section 6): every event that concerns the bot, for ever, in the order of the ids. */
+// The filter stands before the limit, so that a page is short only at the end of the log: a page
+// emptied afterwards would leave its reader where it is for ever. Each has an index of its own: a reader
+// of one kind does not walk past a million events of the other.
+const PAGE = `${EVENT}
+  WHERE recipient = @recipient AND seq > @after AND ${COMMITTED}
+  ORDER BY seq LIMIT @limit`;
+const PAGE_OF_KIND = `${EVENT}
+  WHERE recipient = @recipient AND (type = 'dm.message') = @dms AND seq > @after
+    AND ${COMMITTED}
+  ORDER BY seq LIMIT @limit`;
+
+/** The event log (section 6): every event that concerns a bot, for ever, in the order of the ids. */
 export class EventLog {
-  readonly #insert: Statement<[string, string, number]>;
+  readonly #insert: Statement<[number, string, string, number]>;
   readonly #get: Statement<[number], EventRow>;
-  readonly #last: Statement<[], { seq: number }>;
+  readonly #last: Statement<[number], { seq: number }>;
   readonly #highest: Statement<[], { seq: number }>;
   readonly #raise: Statement<[string]>;
-  readonly #present: Statement<[], { seq: number }>;
-  readonly #page: Statement<
-    [{ after: number; limit: number; dms: number; others: number }],
-    EventRow
-  >;
-  readonly #pending: Statement<[number], EventRow>;
+  readonly #present: Statement<[{ recipient: number }], { seq: number }>;
+  readonly #page: Statement<[PageOf], EventRow>;
+  readonly #pageOfKind: Statement<[PageOf & { dms: number }], EventRow>;
+  readonly #pending: Statement<[number, number], EventRow>;
 
   constructor(db: Database) {
     this.#insert = db.prepare(
-      `INSERT INTO event (seq, type, payload, created_at) VALUES (${HIGHEST} + 1, ?, ?, ?)`,
+      `INSERT INTO event (seq, recipient, type, payload, created_at)
+       VALUES (${HIGHEST} + 1, ?, ?, ?, ?)`,
     );
-    this.#get = db.prepare(`SELECT ${COLUMNS} FROM event WHERE seq = ? AND ${COMMITTED}`);
-    this.#last = db.prepare(`SELECT seq FROM event WHERE ${COMMITTED} ORDER BY seq DESC LIMIT 1`);
+    this.#get = db.prepare(`${EVENT} WHERE seq = ? AND ${COMMITTED}`);
+    this.#last = db.prepare(
+      `SELECT seq FROM event WHERE recipient = ? AND ${COMMITTED} ORDER BY seq DESC LIMIT 1`,
+    );
+    // CROSS JOIN: from the few events that are late, and not from all that the bot ever had.
     this.#present = db.prepare(
-      `SELECT seq FROM event WHERE seq < coalesce((SELECT min(event) FROM late_event), 1e15)
+      `SELECT seq FROM event WHERE recipient = @recipient AND seq < coalesce((
+         SELECT late.event FROM late_event late CROSS JOIN event e ON e.seq = late.event
+         WHERE e.recipient = @recipient ORDER BY late.event LIMIT 1), 1e15)
        ORDER BY seq DESC LIMIT 1`,
     );
     this.#highest = db.prepare(`SELECT ${HIGHEST} AS seq`);
     this.#raise = db.prepare("INSERT OR REPLACE INTO setting VALUES ('event_floor', ?)");
-    // The filter stands before the limit, so that a page is short only at the end of the log: a page
-    // emptied afterwards would leave its reader where it is for ever.
-    this.#page = db.prepare(
-      `SELECT ${COLUMNS} FROM event
-       WHERE seq > @after AND iif(type = 'dm.message', @dms, @others) AND ${COMMITTED}
-       ORDER BY seq LIMIT @limit`,
-    );
+    this.#page = db.prepare(PAGE);
+    this.#pageOfKind = db.prepare(PAGE_OF_KIND);
     this.#pending = db.prepare(
-      `SELECT ${COLUMNS} FROM pending_delivery p JOIN event ON event.seq = p.event
-       ORDER BY p.event LIMIT ?`,
+      `${EVENT} JOIN pending_delivery p ON p.event = event.seq
+       WHERE p.bot = +? ORDER BY p.event LIMIT ?`,
     );
   }
 
-  append({ type, payload }: NewEvent, at: number): LoggedEvent {
+  /** Writes an event into the log of a bot. */
+  append(recipient: number, { type, payload }: NewEvent, at: number): LoggedEvent {
     const json = JSON.stringify(payload);
-    const seq = Number(this.#insert.run(type, json, at).lastInsertRowid);
-    return toEvent({ seq, type, payload: json, created_at: at });
+    const seq = Number(this.#insert.run(recipient, type, json, at).lastInsertRowid);
+    return toEvent({ seq, recipient, type, payload: json, created_at: at });
   }
 
   /** Undefined also for one that is late. */
@@ -87,12 +108,12 @@ export class EventLog {
     return row && toEvent(row);
   }
 
-  /** The number of the newest event; 0 when there is none. */
-  lastSeq(): number {
-    return this.#last.get()?.seq ?? 0;
+  /** The number of the newest event of a bot; 0 when there is none. */
+  lastSeq(recipient: number): number {
+    return this.#last.get(recipient)?.seq ?? 0;
   }
 
-  /** The largest number that an event ever had. The next one gets a larger one. */
+  /** The largest number that an event ever had, of any bot. The next one gets a larger one. */
   highestSeq(): number {
     return this.#highest.get()?.seq ?? 0;
   }
@@ -102,35 +123,35 @@ export class EventLog {
     this.#raise.run(String(seq));
   }
 
-  /** Where the present begins: the newest event below every one that is still to come; 0 when there is none. */
-  presentSeq(): number {
-    return this.#present.get()?.seq ?? 0;
+  /**
+   * Where the present of a bot begins: its newest event below every one that is still to come; 0 when there
+   * is none.
+   */
+  presentSeq(recipient: number): number {
+    return this.#present.get({ recipient })?.seq ?? 0;
   }
 
-  /** Events later than `after`, oldest first; all of them when `limit` is absent. */
-  page(after: number, visible: Visible, limit?: number): LoggedEvent[] {
-    const rows = this.#page.all({
-      after,
-      limit: limit ?? -1,
-      dms: visible.dms ? 1 : 0,
-      others: visible.others ? 1 : 0,
-    });
+  /** Events of a bot later than `after`, oldest first; all of them when `limit` is absent. */
+  page(recipient: number, after: number, { dms, others }: Visible, limit = -1): LoggedEvent[] {
+    if (!dms && !others) return [];
+    const of = { recipient, after, limit };
+    const rows =
+      dms && others ? this.#page.all(of) : this.#pageOfKind.all({ ...of, dms: dms ? 1 : 0 });
     return rows.map(toEvent);
   }
 
-  /** The events that the webhook owes, oldest first. */
-  pending(limit: number): LoggedEvent[] {
-    return this.#pending.all(limit).map(toEvent);
+  /** The events that the webhook of a bot owes, oldest first. */
+  pending(bot: number, limit: number): LoggedEvent[] {
+    return this.#pending.all(bot, limit).map(toEvent);
   }
 }
 
 function toEvent(row: EventRow): LoggedEvent {
-  const event = {
-    id: eventId(row.seq),
-    type: row.type,
-    payload: JSON.parse(row.payload),
-    createdAt: new Date(row.created_at).toISOString(),
+  const { seq, recipient, type } = row;
+  const createdAt = new Date(row.created_at).toISOString();
+  return {
+    seq,
+    recipient,
+    event: { id: eventId(seq), type, payload: JSON.parse(row.payload), createdAt },
   };
-  // Only `append` writes rows, and it takes types with their payloads.
-  return { seq: row.seq, event: event as KnownEvent };
 }

@@ -48,6 +48,7 @@ export const UPLOAD_LIFETIME_MS = 3_600_000;
 const THUMBNAIL_ENDING = ".thumb.webp";
 
 const NOWHERE: Place = { post: null, comment: null, message: null };
+const OF = "(post = @post OR comment = @comment OR message = @message)";
 const VALID = "(key IS NULL OR created_at > @expired)";
 
 /** Images, and the uploads that wait for their content (section 3). */
@@ -56,6 +57,7 @@ export class Images {
   readonly #insertThumbnail: Statement<[object]>;
   readonly #attach: Statement<[object]>;
   readonly #of: Statement<[Place], Image>;
+  readonly #removeFrom: Statement<[Place]>;
   readonly #file: Statement<[{ file: string; expired: number }], ImageFile>;
   readonly #oldest: Statement<[], { at: number | null }>;
   readonly #clean: Statement<[number]>;
@@ -78,8 +80,9 @@ export class Images {
     this.#of = db.prepare(
       `SELECT image.file, width, height, thumbnail.file AS thumbnail
        FROM image LEFT JOIN thumbnail ON thumbnail.image = image.seq
-       WHERE post = @post OR comment = @comment OR message = @message ORDER BY position`,
+       WHERE ${OF} ORDER BY position`,
     );
+    this.#removeFrom = db.prepare(`DELETE FROM image WHERE ${OF}`);
     this.#file = db.prepare(
       `SELECT kind, data FROM image WHERE file = @file AND ${VALID}
        UNION ALL
@@ -118,6 +121,11 @@ export class Images {
   /** The images of a post, comment or message, in their order. */
   of(target: Target): Image[] {
     return this.#of.all({ ...NOWHERE, ...target });
+  }
+
+  /** Removes the images of a post, comment or message. */
+  removeFrom(target: Target): void {
+    this.#removeFrom.run({ ...NOWHERE, ...target });
   }
 
   /** Undefined for a file that does not exist, or whose time as an upload is over. */

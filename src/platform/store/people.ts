@@ -40,16 +40,17 @@ export class People {
     );
   }
 
-  add(username: string, name: string, kind: "person" | "bot"): User {
-    const row = this.#insert.get(username, name, kind === "bot" ? 1 : 0);
+  /** `name` is the username with a capital unless it is given. */
+  add(username: string, name: string | undefined, kind: "person" | "bot"): User {
+    const shown = name ?? username.charAt(0).toUpperCase() + username.slice(1);
+    const row = this.#insert.get(username, shown, kind === "bot" ? 1 : 0);
     if (row === undefined) throw new Error("SQLite returned no row for an INSERT … RETURNING");
     return toUser(row);
   }
 
-  /** The one of this name, made on first use. */
-  named(username: string, kind: "person" | "bot" = "person"): User {
-    const name = username.charAt(0).toUpperCase() + username.slice(1);
-    return this.find(username) ?? this.add(username, name, kind);
+  /** The one of this name; a person is made on first use. */
+  named(username: string): User {
+    return this.find(username) ?? this.add(username, undefined, "person");
   }
 
   find(username: string): User | undefined {
@@ -64,11 +65,16 @@ export class People {
     return toUser(row);
   }
 
-  /** The bot that people do things to. */
+  /** The bot that is meant where none is named. */
   bot(): User {
     const row = this.#bot.get();
     if (row === undefined) throw new Error("The state file has no bot: it was never seeded");
     return toUser(row);
+  }
+
+  /** False in a new state file. */
+  get seeded(): boolean {
+    return this.#bot.get() !== undefined;
   }
 
   /** Everybody but the bots, in the order in which they came. */

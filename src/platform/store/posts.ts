@@ -12,12 +12,22 @@ interface Written {
   readonly createdAt: number;
 }
 
-export type Post = Written;
+export interface Post extends Written {
+  /** Likes, reposts, quotes and comments so far. */
+  readonly reactions: number;
+}
 
 export interface Comment extends Written {
   readonly post: number;
   /** The comment that this one answers. */
   readonly replyTo: number | null;
+}
+
+/** Where a page of the trending feed begins: after a post that had so many reactions. */
+export interface TrendingWindow {
+  readonly reactions: number;
+  readonly before: number;
+  readonly limit: number;
 }
 
 /** What a new post or comment is made of. */
@@ -30,12 +40,12 @@ export interface Draft {
 const AUTHOR =
   "x.author, u.username AS authorUsername, u.name AS authorName, u.is_bot AS authorIsBot";
 const POST = `
-  SELECT x.seq, ${AUTHOR}, x.text, x.created_at AS createdAt
+  SELECT x.seq, ${AUTHOR}, x.text, x.created_at AS createdAt, x.reactions
   FROM post x JOIN user u ON u.seq = x.author`;
 const COMMENT = `
   SELECT x.seq, ${AUTHOR}, x.text, x.created_at AS createdAt, x.post, x.reply_to AS replyTo
   FROM comment x JOIN user u ON u.seq = x.author`;
-const NEWEST = "WHERE x.author = ? ORDER BY x.seq DESC LIMIT 1";
+const NEWEST = "WHERE x.author = +? ORDER BY x.seq DESC LIMIT 1";
 
 /** Posts and the comments on them. */
 export class Posts {
@@ -43,6 +53,8 @@ export class Posts {
   readonly #addComment: Statement<[Draft & { post: number; replyTo: number | null }]>;
   readonly #post: Statement<[number], Post>;
   readonly #posts: Statement<[number, number], Post>;
+  readonly #trending: Statement<[TrendingWindow], Post>;
+  readonly #react: Statement<[number]>;
   readonly #search: Statement<[string, number, number], Post>;
   readonly #newestPost: Statement<[number], Post>;
   readonly #comment: Statement<[number], Comment>;
@@ -58,13 +70,18 @@ export class Posts {
       `INSERT INTO comment (post, author, reply_to, text, created_at)
        VALUES (@post, @author, @replyTo, @text, @at)`,
     );
-    this.#post = db.prepare(`${POST} WHERE x.seq = ?`);
+    this.#post = db.prepare(`${POST} WHERE x.seq = +?`);
     this.#posts = db.prepare(`${POST} WHERE x.seq < ? ORDER BY x.seq DESC LIMIT ?`);
+    this.#trending = db.prepare(
+      `${POST} WHERE (x.reactions, x.seq) < (@reactions, @before) AND u.is_bot = 0
+       ORDER BY x.reactions DESC, x.seq DESC LIMIT @limit`,
+    );
+    this.#react = db.prepare("UPDATE post SET reactions = reactions + 1 WHERE seq = ?");
     this.#search = db.prepare(
       `${POST} WHERE instr(folded(x.text), folded(?)) AND x.seq < ? ORDER BY x.seq DESC LIMIT ?`,
     );
     this.#newestPost = db.prepare(`${POST} ${NEWEST}`);
-    this.#comment = db.prepare(`${COMMENT} WHERE x.seq = ?`);
+    this.#comment = db.prepare(`${COMMENT} WHERE x.seq = +?`);
     this.#newestComment = db.prepare(`${COMMENT} ${NEWEST}`);
     this.#comments = db.prepare(
       `${COMMENT} WHERE x.post = ? AND x.seq < ? ORDER BY x.seq DESC LIMIT ?`,
@@ -79,7 +96,13 @@ export class Posts {
 
   addComment(post: number, draft: Draft, replyTo: number | null = null): Comment {
     const { lastInsertRowid } = this.#addComment.run({ ...draft, post, replyTo });
+    this.react(post);
     return present(this.#comment.get(Number(lastInsertRowid)));
+  }
+
+  /** Counts a like, a repost, a quote or a comment. */
+  react(post: number): void {
+    this.#react.run(post);
   }
 
   post(seq: number): Post | undefined {
@@ -89,6 +112,11 @@ export class Posts {
   /** Newest first. */
   posts({ before, limit }: Window): Post[] {
     return this.#posts.all(before, limit);
+  }
+
+  /** The posts of people, those with the most reactions first, and the newest first among equals. */
+  trending(window: TrendingWindow): Post[] {
+    return this.#trending.all(window);
   }
 
   /** Those whose text holds this one, in any case; the newest first. */

@@ -1,4 +1,5 @@
 import { newApiKey, newWebhookSecret } from "../secrets.ts";
+import type { User } from "./people.ts";
 import type { Store } from "./store.ts";
 
 /** Secrets that replace what the state file holds. */
@@ -12,24 +13,31 @@ export interface SeedOptions {
 /** Fills a new state file with a small world, and makes sure that there are secrets. */
 export function seed(store: Store, { apiKey, webhookSecret, now }: SeedOptions): void {
   store.transaction(() => {
-    if (store.webhook.find() === undefined) seedWorld(store, now);
+    if (!store.people.seeded) seedWorld(store, now);
     const token = apiKey ?? (store.tokens.standard() === undefined ? newApiKey() : undefined);
-    if (token !== undefined) store.tokens.setStandard(token, store.people.bot().seq);
+    const bot = store.people.bot().seq;
+    if (token !== undefined) store.tokens.setStandard(token, bot);
     if (webhookSecret !== undefined) {
-      store.webhook.put({ ...store.webhook.get(), secret: webhookSecret });
+      store.webhook.put(bot, { ...store.webhook.get(bot), secret: webhookSecret });
     }
   });
 }
 
 function seedWorld(store: Store, now: number): void {
-  const bot = store.people.add("bot", "Bot", "bot");
-  const ada = store.people.add("ada", "Ada", "person");
-  const ben = store.people.add("ben", "Ben", "person");
+  const bot = addBot(store, "bot");
+  const ada = store.people.add("ada", undefined, "person");
+  const ben = store.people.add("ben", undefined, "person");
   store.posts.addPost({ author: bot.seq, text: "Hello", at: now });
   // A conversation without the bot: there must be something that it is not allowed to see.
   const apart = store.conversations.between(ada.seq, ben.seq);
   store.conversations.addMessage(apart, ada.seq, "Lunch?", now);
-  store.webhook.put({
+}
+
+/** Makes a bot with an app of its own, whose webhook is off and has a new secret. */
+export function addBot(store: Store, username: string, name?: string): User {
+  const bot = store.people.add(username, name, "bot");
+  store.apps.add(bot.seq);
+  store.webhook.put(bot.seq, {
     url: null,
     types: [],
     secret: newWebhookSecret(),
@@ -37,4 +45,5 @@ function seedWorld(store: Store, now: number): void {
     consecutiveFailures: 0,
     disabledReason: null,
   });
+  return bot;
 }

@@ -29,8 +29,7 @@ export function openSnapshot(file: Uint8Array): Store {
       throw error;
     }
     // A state that was never seeded has neither.
-    store.people.bot();
-    store.webhook.get();
+    store.webhook.get(store.people.bot().seq);
     return store;
   } catch (error) {
     store?.close();

@@ -1,10 +1,12 @@
 import type { Database } from "better-sqlite3";
 import { PlatformError } from "../error.ts";
+import { AppStore } from "./apps.ts";
 import { Blocks } from "./blocks.ts";
 import { Conversations } from "./conversations.ts";
 import { EventLog } from "./event-log.ts";
 import { Images } from "./images.ts";
 import { LateEvents } from "./late-events.ts";
+import { Notifications } from "./notifications.ts";
 import { People } from "./people.ts";
 import { Posts } from "./posts.ts";
 import { copyOf, replaceRows } from "./rows.ts";
@@ -16,12 +18,14 @@ import { WebhookStore } from "./webhook.ts";
 /** Everything that the platform remembers. Synchronous, so that a request is one step. */
 export class Store {
   readonly people: People;
+  readonly apps: AppStore;
   readonly conversations: Conversations;
   readonly posts: Posts;
   readonly events: EventLog;
   readonly lateEvents: LateEvents;
   readonly tokens: Tokens;
   readonly webhook: WebhookStore;
+  readonly notifications: Notifications;
   readonly images: Images;
   readonly blocks: Blocks;
   readonly usage: Usage;
@@ -33,12 +37,14 @@ export class Store {
   constructor(db: Database) {
     this.#db = db;
     this.people = new People(this.#db);
+    this.apps = new AppStore(this.#db);
     this.conversations = new Conversations(this.#db);
     this.posts = new Posts(this.#db);
     this.events = new EventLog(this.#db);
     this.lateEvents = new LateEvents(this.#db);
     this.tokens = new Tokens(this.#db);
     this.webhook = new WebhookStore(this.#db);
+    this.notifications = new Notifications(this.#db);
     this.images = new Images(this.#db);
     this.blocks = new Blocks(this.#db);
     this.usage = new Usage(this.#db);

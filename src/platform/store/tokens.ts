@@ -10,15 +10,24 @@ export interface Grant {
   readonly scopes: ReadonlySet<Scope>;
 }
 
+/** A token without what makes it one. */
+export interface TokenFacts {
+  readonly seq: number;
+  readonly lastFour: string;
+  readonly scopes: readonly Scope[];
+}
+
 export const allScopes: readonly Scope[] = ["read", "posts:write", "comments:write", "dm"];
 
-/** The bearer tokens of all apps. One of them, the standard one, has every scope. */
+/** The bearer tokens of all apps. One of them, the standard one of the first app, has every scope. */
 export class Tokens {
   readonly #put: Statement<[string, string, number, number]>;
   readonly #dropStandard: Statement<[]>;
   readonly #standard: Statement<[], { api_key: string }>;
-  readonly #of: Statement<[number], { api_key: string; scopes: string }>;
+  readonly #keysOf: Statement<[number], { api_key: string; scopes: string }>;
   readonly #grant: Statement<[string], { scopes: string; bot: number }>;
+  readonly #of: Statement<[number], { seq: number; lastFour: string; scopes: string }>;
+  readonly #remove: Statement<[number]>;
 
   constructor(db: Database) {
     this.#put = db.prepare(
@@ -26,8 +35,14 @@ export class Tokens {
     );
     this.#dropStandard = db.prepare("DELETE FROM token WHERE standard = 1");
     this.#standard = db.prepare("SELECT api_key FROM token WHERE standard = 1");
-    this.#of = db.prepare("SELECT api_key, scopes FROM token WHERE bot = ? AND standard = 0");
+    this.#keysOf = db.prepare(
+      "SELECT api_key, scopes FROM token WHERE bot = ? AND standard = 0 ORDER BY seq",
+    );
     this.#grant = db.prepare("SELECT scopes, bot FROM token WHERE api_key = ?");
+    this.#of = db.prepare(
+      "SELECT seq, substr(api_key, -4) AS lastFour, scopes FROM token WHERE bot = ? ORDER BY seq",
+    );
+    this.#remove = db.prepare("DELETE FROM token WHERE seq = ?");
   }
 
   add(apiKey: string, bot: number, scopes: readonly Scope[]): void {
@@ -44,17 +59,29 @@ export class Tokens {
     this.#put.run(apiKey, JSON.stringify(allScopes), 1, bot);
   }
 
-  /** The tokens of an app, besides the standard one. */
-  of(bot: number): { readonly apiKey: string; readonly scopes: readonly Scope[] }[] {
-    return this.#of.all(bot).map(({ api_key: apiKey, scopes }) => {
-      return { apiKey, scopes: JSON.parse(scopes) as Scope[] };
-    });
+  /** The tokens of a bot's app in full, besides the standard one. */
+  keysOf(bot: number): { readonly apiKey: string; readonly scopes: readonly Scope[] }[] {
+    return this.#keysOf.all(bot).map((row) => ({ apiKey: row.api_key, scopes: scopesIn(row) }));
   }
 
   /** Undefined for a token that does not exist. */
   find(apiKey: string): Grant | undefined {
     const row = this.#grant.get(apiKey);
-    // Only the methods above write this column.
-    return row && { bot: row.bot, scopes: new Set(JSON.parse(row.scopes) as Scope[]) };
+    return row && { bot: row.bot, scopes: new Set(scopesIn(row)) };
   }
+
+  /** The tokens of a bot's app, oldest first. */
+  of(bot: number): TokenFacts[] {
+    return this.#of.all(bot).map((row) => ({ ...row, scopes: scopesIn(row) }));
+  }
+
+  /** False when there is no such token. */
+  remove(seq: number): boolean {
+    return this.#remove.run(seq).changes === 1;
+  }
+}
+
+function scopesIn({ scopes }: { readonly scopes: string }): Scope[] {
+  // Only `add` and `setStandard` write this column.
+  return JSON.parse(scopes) as Scope[];
 }

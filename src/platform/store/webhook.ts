@@ -2,7 +2,7 @@ import type { Database, Statement } from "better-sqlite3";
 import type { EventType } from "../../events/types.ts";
 import type { LoggedEvent } from "./event-log.ts";
 
-/** The configuration and the health of the app's one webhook (sections 2 and 3). */
+/** The configuration and the health of the one webhook of an app (sections 2 and 3). */
 export interface WebhookState {
   readonly url: string | null;
   /** The types subscribed to; empty means all. */
@@ -23,52 +23,53 @@ interface WebhookRow {
   readonly disabled_reason: string | null;
 }
 
-/** Whether the webhook is subscribed to the type of an event. */
-const SUBSCRIBED = `(json_array_length(webhook.types) = 0
+/** Whether the webhook takes an event: it is on, its app is not disabled, and it is subscribed to the type. */
+const OWED = `webhook.enabled AND NOT app.disabled AND (json_array_length(webhook.types) = 0
   OR event.type IN (SELECT value FROM json_each(webhook.types)))`;
 
-/** The webhook's row, and the queue of what it still owes. */
+/** The webhook of each app, and the queue of what it still owes. */
 export class WebhookStore {
-  readonly #get: Statement<[], WebhookRow>;
-  readonly #put: Statement<[WebhookRow]>;
+  readonly #get: Statement<[number], WebhookRow>;
+  readonly #put: Statement<[WebhookRow & { bot: number }]>;
   readonly #enqueue: Statement<[number]>;
-  readonly #dequeue: Statement<[number]>;
-  readonly #prune: Statement<[]>;
+  readonly #dequeue: Statement<[number, number]>;
+  readonly #prune: Statement<[number]>;
 
   constructor(db: Database) {
-    this.#get = db.prepare("SELECT * FROM webhook");
+    this.#get = db.prepare("SELECT * FROM webhook WHERE bot = ?");
     this.#put = db.prepare(
-      `INSERT OR REPLACE INTO webhook
-         (id, url, types, secret, enabled, consecutive_failures, disabled_reason)
-       VALUES (1, @url, @types, @secret, @enabled, @consecutive_failures, @disabled_reason)`,
+      `INSERT INTO webhook (bot, url, types, secret, enabled, consecutive_failures, disabled_reason)
+       VALUES (@bot, @url, @types, @secret, @enabled, @consecutive_failures, @disabled_reason)
+       ON CONFLICT (bot) DO UPDATE SET
+         url = excluded.url, types = excluded.types, secret = excluded.secret,
+         enabled = excluded.enabled, consecutive_failures = excluded.consecutive_failures,
+         disabled_reason = excluded.disabled_reason`,
     );
     this.#enqueue = db.prepare(
-      `INSERT INTO pending_delivery (event)
-       SELECT event.seq FROM event, webhook
-       WHERE event.seq = ? AND webhook.enabled AND ${SUBSCRIBED}`,
+      `INSERT INTO pending_delivery (bot, event)
+       SELECT webhook.bot, event.seq
+       FROM event JOIN webhook ON webhook.bot = event.recipient JOIN app ON app.bot = webhook.bot
+       WHERE event.seq = +? AND ${OWED}`,
     );
-    this.#dequeue = db.prepare("DELETE FROM pending_delivery WHERE event = ?");
+    this.#dequeue = db.prepare("DELETE FROM pending_delivery WHERE bot = ? AND event = ?");
     this.#prune = db.prepare(
-      `DELETE FROM pending_delivery WHERE NOT EXISTS (
-         SELECT 1 FROM event, webhook
-         WHERE event.seq = pending_delivery.event AND webhook.enabled AND ${SUBSCRIBED})`,
+      `DELETE FROM pending_delivery WHERE bot = ? AND NOT EXISTS (
+         SELECT 1 FROM event, webhook, app
+         WHERE event.seq = pending_delivery.event AND webhook.bot = pending_delivery.bot
+           AND app.bot = pending_delivery.bot AND ${OWED})`,
     );
   }
 
-  /** Undefined in a new state file. */
-  find(): WebhookState | undefined {
-    const row = this.#get.get();
-    return row && toState(row);
+  /** The webhook of a bot's app. */
+  get(bot: number): WebhookState {
+    const row = this.#get.get(bot);
+    if (row === undefined) throw new Error(`There is no app of the bot ${bot}`);
+    return toState(row);
   }
 
-  get(): WebhookState {
-    const state = this.find();
-    if (state === undefined) throw new Error("The state file has no webhook: it was never seeded");
-    return state;
-  }
-
-  put(state: WebhookState): void {
+  put(bot: number, state: WebhookState): void {
     this.#put.run({
+      bot,
       url: state.url,
       types: JSON.stringify(state.types),
       secret: state.secret,
@@ -78,18 +79,18 @@ export class WebhookStore {
     });
   }
 
-  /** Queues an event, if the webhook is on and subscribed to its type. */
+  /** Queues an event for its recipient, if the webhook is on and subscribed to its type. */
   enqueue(event: LoggedEvent): void {
     this.#enqueue.run(event.seq);
   }
 
   dequeue(events: readonly LoggedEvent[]): void {
-    for (const event of events) this.#dequeue.run(event.seq);
+    for (const { recipient, seq } of events) this.#dequeue.run(recipient, seq);
   }
 
-  /** Forgets what the webhook, as it is now configured, does not owe any more. */
-  prune(): void {
-    this.#prune.run();
+  /** Forgets what the webhook of a bot, as it is now configured, does not owe any more. */
+  prune(bot: number): void {
+    this.#prune.run(bot);
   }
 }
 

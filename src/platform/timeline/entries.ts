@@ -1,18 +1,19 @@
-import type { EventType } from "../../events/types.ts";
 import type { DeliveryFault } from "../faults/webhook-fault.ts";
 
-/** An event was written to the log. */
+/** An event was written to the log of a bot. */
 export interface EventEntry {
   readonly kind: "event";
+  /** The username of the bot. */
+  readonly bot: string;
   readonly id: string;
-  readonly type: EventType;
-  /** The username of the person who did it. */
+  readonly type: string;
+  /** The username of who did it. */
   readonly from: string;
   /** The conversation that the payload names. */
   readonly conversationId?: string;
   /** The post that the payload names. */
   readonly postId?: string;
-  /** What the person wrote, in full; absent where nothing is written. */
+  /** What was written, in full; absent where nothing is written. */
   readonly text?: string;
   /** Where a fault lets it be late: milliseconds until it is in the log. */
   readonly lateMs?: number;
@@ -32,6 +33,8 @@ export interface DeliveryEntry {
   readonly kind: "delivery";
   /** The id of its record: `GET /control/v1/deliveries/:id`. */
   readonly id: string;
+  /** The username of the bot whose app it is. */
+  readonly bot: string;
   readonly eventIds: readonly string[];
   /** The HTTP status of the answer; null when there was none. */
   readonly status: number | null;
@@ -58,13 +61,15 @@ export interface Created {
 /** A request to the API came to its end. */
 export interface ApiEntry {
   readonly kind: "api";
+  /** The username of the bot that called; absent where no valid token says it. */
+  readonly bot?: string;
   readonly method: string;
   /** Below /api/v1, without the query. */
   readonly path: string;
   /** Null when no answer was sent: the client went away, or a fault lost the answer. */
   readonly status: number | null;
   readonly ms: number;
-  /** The `text` of the body, where there is one. */
+  /** The `text` of the body, where there is one; of one that is too long, the first 4000 characters. */
   readonly text?: string;
   /** Present when something was made, even if the answer that says so was lost. */
   readonly created?: Created;
@@ -74,11 +79,21 @@ export interface ApiEntry {
   readonly fault?: "hold" | "status" | "lose-answer";
 }
 
-/** The webhook's configuration or health changed. */
+/** The configuration or the health of an app's webhook changed. */
 export interface WebhookEntry {
   readonly kind: "webhook";
+  /** The username of the bot whose app it is. */
+  readonly bot: string;
   readonly change: "enabled" | "disabled" | "saved" | "secret";
   readonly reason: string;
+}
+
+/** An app came into being, or its kill switch was used. */
+export interface AppEntry {
+  readonly kind: "app";
+  /** The username of its bot. */
+  readonly bot: string;
+  readonly change: "created" | "disabled" | "enabled";
 }
 
 /** A fault was set, came to its end, or holds or lets go of a request or an event. */
@@ -101,6 +116,7 @@ export type TimelineRecord =
   | DeliveryEntry
   | ApiEntry
   | WebhookEntry
+  | AppEntry
   | FaultEntry
   | StateEntry;
 

@@ -46,7 +46,11 @@ export function downloadWith({
       // A connection of its own, by the addresses of `lookup`: never one that was opened otherwise, nor
       // a proxy of the environment, which would resolve the name by itself.
       const options = { agent: new Agent(), lookup, headers: { accept: "image/*" } };
-      const request = open(url, options, (response) => readImage(response).then(done, fail));
+      let answered = false;
+      const request = open(url, options, (response) => {
+        answered = true;
+        readImage(response).then(done, fail);
+      });
       const end = () => request.destroy(new Error(`not there in ${DOWNLOAD_TIME_LIMIT_MS} ms`));
       const cancel = clock.timer(DOWNLOAD_TIME_LIMIT_MS, end);
       const fail = (error: unknown) => {
@@ -58,6 +62,8 @@ export function downloadWith({
       request.on("close", () => {
         cancel();
         signal.removeEventListener("abort", end);
+        // Such as one that switches to another protocol, which is neither an answer nor an error.
+        if (!answered) fail(new Error("the connection was closed before an answer came"));
       });
       if (signal.aborted) end();
       request.end();

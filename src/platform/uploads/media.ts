@@ -7,7 +7,7 @@ import type { Images } from "../store/images.ts";
 
 /** The public addresses of images: everything below /media. No token: what is posted is for everybody. */
 export function mediaRouter(images: Images, clock: Clock): Router {
-  const router = Router();
+  const router = Router({ caseSensitive: true, strict: true });
   router.get("/:file", (request, response) => {
     const found = images.file(parameter(request, "file"), clock.now());
     if (found === undefined) throw notFound("image");

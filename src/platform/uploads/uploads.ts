@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
 import { mediaTypeOf } from "../../core/image-kind.ts";
+import { requireEnabled } from "../api/auth.ts";
 import type { UploadView } from "../api/shapes.ts";
 import type { Views } from "../api/views.ts";
 import { invalid, PlatformError } from "../error.ts";
@@ -40,7 +41,7 @@ export class Uploads {
    *
    * @param body what the request held, in one of the three forms
    * @param signal aborts a download, and what comes after it
-   * @throws {PlatformError} 400 VALIDATION, TOO_LARGE, BLOCKED_HOST, NOT_IMAGE; 429 QUOTA_EXCEEDED;
+   * @throws {PlatformError} 400 VALIDATION, TOO_LARGE, BLOCKED_HOST, NOT_IMAGE; 403 APP_DISABLED; 429 QUOTA_EXCEEDED;
    * 503 NOT_CONFIGURED, STATE_REPLACED
    */
   async accept(body: unknown, bot: User, signal: AbortSignal): Promise<UploadView> {
@@ -56,6 +57,7 @@ export class Uploads {
     const thumbnail = await this.#options.makeThumbnail(bytes, facts);
     // Downloads and thumbnails take their time.
     this.#options.store.checkEpoch(epoch);
+    requireEnabled(this.#options.store.apps, bot.seq);
     // As when it goes away during the request: nobody would learn of the key.
     if (signal.aborted) throw invalid("The client went away before its answer.");
     return this.#keep({ ...facts, data: bytes, thumbnail }, bot);

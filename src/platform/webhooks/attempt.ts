@@ -1,6 +1,6 @@
 import type { Random } from "../../core/backoff.ts";
 import { type Clock, sleep } from "../../core/clock.ts";
-import type { KnownEvent } from "../../events/types.ts";
+import type { AnyEvent } from "../../events/types.ts";
 import type { WebhookFaults } from "../faults/webhook-faults.ts";
 import type { Endpoint, Sender, Sent } from "./sender.ts";
 
@@ -13,7 +13,7 @@ export interface AttemptOptions {
 }
 
 export interface Batch {
-  readonly events: readonly KnownEvent[];
+  readonly events: readonly AnyEvent[];
   /** Where deliveries go at this moment; undefined while the webhook is off. */
   readonly endpoint: () => Endpoint | undefined;
   /** Ends a delay: the batch is not what is to be delivered any more. */

@@ -3,7 +3,6 @@ import type { LoggedEvent } from "../store/event-log.ts";
 import type { Store } from "../store/store.ts";
 import { type AttemptOptions, attempt } from "./attempt.ts";
 import type { DeliveryRecords } from "./records.ts";
-import type { Endpoint } from "./sender.ts";
 import type { Webhook } from "./webhook.ts";
 
 /** Events in one delivery, at most. */
@@ -25,7 +24,7 @@ export interface DelivererOptions extends AttemptOptions {
 type State = "idle" | "sending" | "waiting" | "stopped";
 
 /**
- * The schedule of the webhook (sections 3 and 6). What is pending goes out at once, in id order and
+ * The schedule of one webhook (sections 3 and 6). What is pending goes out at once, in id order and
  * one delivery after the other. After a failure everything waits for the next round.
  */
 export class Deliverer {
@@ -74,7 +73,7 @@ export class Deliverer {
   async #deliverPending(): Promise<void> {
     try {
       for (;;) {
-        const batch = this.#options.store.events.pending(MAX_BATCH);
+        const batch = this.#options.store.events.pending(this.#options.webhook.bot, MAX_BATCH);
         if (batch.length === 0) break;
         // Not the state: by now somebody may have started the next run.
         if (!(await this.#deliver(batch))) return;
@@ -91,14 +90,15 @@ export class Deliverer {
     const { store, webhook, records, logger } = this.#options;
     const generation = this.#generation;
     const { epoch } = store;
+    // Known now: the bot may be gone when the state is replaced meanwhile.
+    const bot = webhook.username;
     const nth = webhook.state.consecutiveFailures + 1;
     const deliveries = await attempt(this.#options, {
       events: batch.map(({ event }) => event),
-      endpoint: () => (store.epoch === epoch ? this.#endpoint() : undefined),
+      endpoint: () => (store.epoch === epoch ? webhook.endpoint : undefined),
       interrupted: this.#interruption.signal,
     });
     if (this.#state === "stopped") return false;
-    const bot = store.people.bot().username;
     for (const sent of deliveries) records.add({ bot, attempt: nth, forced: false }, sent);
     // What was sent belongs to a state that is gone; this one may owe the same numbers.
     if (store.epoch !== epoch) return true;
@@ -113,16 +113,12 @@ export class Deliverer {
       webhook.succeeded(batch);
       return true;
     }
-    logger.warn({ status, attempt: nth, events: batch.length, error }, "webhook delivery failed");
+    const failure = { bot, status, attempt: nth, events: batch.length, error };
+    logger.warn(failure, "webhook delivery failed");
     if (generation !== this.#generation) return true;
     webhook.failed(error);
     this.#waitForRound();
     return false;
-  }
-
-  #endpoint(): Endpoint | undefined {
-    const { url, secret, enabled } = this.#options.webhook.state;
-    return enabled && url !== null ? { url, secret } : undefined;
   }
 
   /** After the webhook has gone off the round finds nothing pending. */

@@ -48,7 +48,7 @@ export class DeliveryRecords {
     const result = { status, ms, ...error, ...fault };
     const made = { bot, eventIds, attempt, forced, at: new Date(at).toISOString() };
     this.#keep({ seq: this.#last, summary: { id, ...made, ...result }, sent: shortened(sent) });
-    this.#timeline.add({ kind: "delivery", id, eventIds, attempt, forced, ...result });
+    this.#timeline.add({ kind: "delivery", id, bot, eventIds, attempt, forced, ...result });
     return id;
   }
 

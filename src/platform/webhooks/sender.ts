@@ -1,11 +1,10 @@
-import { type ClientRequest, request as httpRequest } from "node:http";
-import { request as httpsRequest } from "node:https";
 import { sleep } from "../../core/clock.ts";
-import type { KnownEvent } from "../../events/types.ts";
+import type { AnyEvent } from "../../events/types.ts";
 import { sign } from "../../signature/signature.ts";
 import type { PlatformClock } from "../clock/platform-clock.ts";
 import type { DeliveryFault } from "../faults/webhook-fault.ts";
 import { EndpointAnswer } from "./answer.ts";
+import { Connections } from "./connections.ts";
 import { whyNoAnswer } from "./no-answer.ts";
 
 /** Where deliveries go, and what signs them. */
@@ -47,17 +46,18 @@ export interface Sent extends DeliveryResult {
 export class Sender {
   readonly #clock: PlatformClock;
   readonly #timeoutMs: number;
-  readonly #open = new Set<ClientRequest>();
+  readonly #connections: Connections;
   #cutting = new AbortController();
   #closed = false;
 
   constructor(clock: PlatformClock, timeoutMs: number) {
     this.#clock = clock;
     this.#timeoutMs = timeoutMs;
+    this.#connections = new Connections(clock.real, timeoutMs);
   }
 
   /** Signs and sends once. Never rejects; redirects are not followed. */
-  async send({ url, secret }: Endpoint, events: readonly KnownEvent[]): Promise<Sent> {
+  async send({ url, secret }: Endpoint, events: readonly AnyEvent[]): Promise<Sent> {
     const at = this.#clock.now();
     const ms = this.#stopwatch();
     // Signed and sent are the same bytes; every try is signed with its own time.
@@ -74,7 +74,10 @@ export class Sender {
     const request = { url, headers, body };
     const tried = { at, eventIds: events.map(({ id }) => id), request };
     try {
-      const answer = await this.#post(target, request);
+      const answer = await this.#connections.post(
+        { url: target, headers, body },
+        (response) => new EndpointAnswer(response),
+      );
       const error = refusal(answer.status);
       const failed = error === undefined ? {} : { error };
       return { ...tried, status: answer.status, ms: ms(), ...failed, answer };
@@ -84,7 +87,7 @@ export class Sender {
   }
 
   /** Sends nothing, and waits for an answer as long as for one of an endpoint. */
-  async sendNothing(events: readonly KnownEvent[]): Promise<Sent> {
+  async sendNothing(events: readonly AnyEvent[]): Promise<Sent> {
     const at = this.#clock.now();
     const ms = this.#stopwatch();
     await sleep(this.#clock.real, this.#timeoutMs, this.#cutting.signal);
@@ -96,12 +99,13 @@ export class Sender {
   /** Ends every open request; further ones fail. */
   close(): void {
     this.#closed = true;
-    this.cut("the platform stopped");
+    this.#connections.close();
+    this.#cutting.abort();
   }
 
   /** Ends every open request and every wait for an answer, for this reason. */
   cut(why: string): void {
-    for (const request of this.#open) request.destroy(new Error(why));
+    this.#connections.cut(why);
     this.#cutting.abort();
     if (!this.#closed) this.#cutting = new AbortController();
   }
@@ -111,29 +115,6 @@ export class Sender {
     const { real } = this.#clock;
     const began = real.now();
     return () => real.now() - began;
-  }
-
-  /** Resolves as soon as the status is known. */
-  #post(url: URL, { headers, body }: SentRequest): Promise<EndpointAnswer> {
-    if (this.#closed) return Promise.reject(new Error("the platform stopped"));
-    return new Promise((resolve, reject) => {
-      const open = url.protocol === "https:" ? httpsRequest : httpRequest;
-      // A connection of its own for each delivery: a kept one may be dead by now, and that failure
-      // would count against an endpoint which is well.
-      const request = open(url, { method: "POST", headers, agent: false });
-      // It ends the body of an answer, too.
-      const cancel = this.#clock.real.timer(this.#timeoutMs, () => {
-        request.destroy(new Error(`no answer within ${this.#timeoutMs} ms`));
-      });
-      this.#open.add(request);
-      request.on("close", () => {
-        cancel();
-        this.#open.delete(request);
-      });
-      request.on("error", reject);
-      request.on("response", (response) => resolve(new EndpointAnswer(response)));
-      request.end(body);
-    });
   }
 }
 

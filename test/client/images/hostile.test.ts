@@ -69,7 +69,10 @@ describe("any bytes get a verdict", () => {
   });
 });
 
-describe("five megabytes made to be slow are done within two seconds", () => {
+/** A walk that begins anew at every piece takes minutes for these; a busy machine does not. */
+const TIME_LIMIT_MS = 30_000;
+
+describe("five megabytes made to be slow are walked once", () => {
   const small = Buffer.from("\xff\xd8\xff\xc0\0\x02\xff\xda\0\x02\xff\xd9", "latin1");
   const directory = Buffer.alloc(12 + 12 * 200_000);
   directory.write("SEFH");
@@ -98,9 +101,7 @@ describe("five megabytes made to be slow are done within two seconds", () => {
     ],
     ["empty chunks", Buffer.concat([heads[0] ?? small, times("\0\0\0\0tEXt\0\0\0\0")])],
     ["empty blocks", Buffer.concat([heads[2] ?? small, times("\0")])],
-  ])("%s", (_, bytes) => {
-    const started = performance.now();
+  ])("%s", { timeout: TIME_LIMIT_MS }, (_, bytes) => {
     expectVerdict(bytes);
-    expect(performance.now() - started).toBeLessThan(2_000);
   });
 });

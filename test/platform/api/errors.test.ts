@@ -5,6 +5,10 @@ test.each([
   ["GET", "/api/v1/nothing"],
   ["POST", "/api/v1/likes"],
   ["GET", "/api/v1"],
+  ["GET", "/api/v1/ME"],
+  ["GET", "/api/v1/me/"],
+  ["GET", "/API/v1/me"],
+  ["GET", "/control/v1/state/"],
   ["GET", "/control/v1/nothing"],
   ["GET", "/nothing"],
 ])("%s %s is answered with 404 NOT_FOUND", async (method, path) => {

@@ -104,3 +104,22 @@ test("the feed has all posts, newest first, in pages", async () => {
   const rest = await request<Page>(platform, "GET", "/api/v1/feed?limit=1&cursor=p_2");
   expect(rest.body).toMatchObject({ items: [{ id: "p_1" }], nextCursor: null });
 });
+
+test.each(["sort=newest", "sort=", "sort=trending&cursor=p_1", "sort=trending&cursor=1.x"])(
+  "the feed with %s is answered with 400 VALIDATION",
+  async (query) => {
+    const platform = await runPlatform();
+    const { status, body } = await request(platform, "GET", `/api/v1/feed?${query}`);
+    expect(status).toBe(400);
+    expect(body.error.code).toBe("VALIDATION");
+  },
+);
+
+test("what bots write is in the recent feed, and not in the trending one", async () => {
+  const platform = await runPlatform();
+  const feed = (sort: string) => request(platform, "GET", `/api/v1/feed${sort}`);
+  expect((await feed("?sort=trending")).body).toEqual({ items: [], nextCursor: null });
+  for (const sort of ["", "?sort=recent"]) {
+    expect((await feed(sort)).body).toMatchObject({ items: [{ id: "p_1", author: bot }] });
+  }
+});

@@ -42,15 +42,16 @@ test("an act is answered with 201, its events and what they concern", async () =
   expect(answer.body.events).toHaveLength(2);
 });
 
-test("an unknown type is answered with 400 and the types there are", async () => {
+test("a type that none can have is answered with 400 and the types there are", async () => {
   const platform = await runPlatform();
-  const body = { type: "poke", from: "ada" };
+  const body = { type: "Poke!", from: "ada" };
   const answer = await request(platform, "POST", "/control/v1/act", { body });
   expect(answer.status).toBe(400);
   expect(answer.body.error).toEqual({
     code: "VALIDATION",
     message:
-      "type: must be one of dm.message, mention, comment, reply, follow, like, repost, quote",
+      "type must be one of post, dm.message, mention, comment, reply, follow, like, repost, quote, " +
+      "or a new one of a-z, 0-9, dots, dashes, underscores",
   });
 });
 
@@ -98,6 +99,7 @@ test("the log is shown whole, or from an event on", async () => {
   };
   expect(await get("")).toEqual(all);
   expect(await get(`?since=${all[99]}`)).toEqual(all.slice(100));
+  expect(await get(`?since=${all[9]}&limit=5`)).toEqual(all.slice(10, 15));
   const { status } = await request(platform, "GET", "/control/v1/events?since=1");
   expect(status).toBe(400);
 });
@@ -119,4 +121,47 @@ test("a token is made with the scopes that are asked for", async () => {
     body: { scopes: ["write"] },
   });
   expect(bad.status).toBe(400);
+});
+
+test("a deleted message keeps its place, without its text and its images", async () => {
+  const platform = await runPlatform();
+  const first = act(platform, "dm.message", { text: "secret", images: 2 });
+  const { conversationId = "", messageId = "" } = first;
+  const path = `/api/v1/dm/conversations/${conversationId}/messages`;
+  type Messages = { items: { id: string; text: string; images: { url: string }[] }[] };
+  const read = async () => (await request<Messages>(platform, "GET", path)).body.items;
+  const [before] = await read();
+  expect(before?.images).toHaveLength(2);
+  const deleted = await request(platform, "DELETE", `/control/v1/messages/${messageId}`);
+  expect(deleted.status).toBe(200);
+  expect(deleted.body).toMatchObject({ id: messageId, text: "", images: [] });
+  expect(await read()).toEqual([{ ...before, text: "", images: [] }]);
+  const list = await request(platform, "GET", "/api/v1/dm/conversations");
+  expect(list.body).toMatchObject({ items: [{ id: conversationId, lastMessage: { text: "" } }] });
+  expect((await fetch(before?.images[0]?.url ?? "")).status).toBe(404);
+  expect(platform.control.events()).toEqual(first.events);
+  const again = await request(platform, "DELETE", `/control/v1/messages/${messageId}`);
+  expect(again.status).toBe(200);
+  const unknown = await request(platform, "DELETE", "/control/v1/messages/m_99");
+  expect(unknown.status).toBe(404);
+});
+
+test("people are made, and listed in the order in which they came", async () => {
+  const platform = await runPlatform();
+  const post = (body: unknown) => request(platform, "POST", "/control/v1/people", { body });
+  const made = await post({ username: "cleo", name: "Cleo P." });
+  expect(made.status).toBe(201);
+  expect(made.body).toEqual({ username: "cleo", name: "Cleo P." });
+  act(platform, "follow", { from: "dan" });
+  const { body } = await request(platform, "GET", "/control/v1/people");
+  expect(body).toEqual({
+    items: [
+      { username: "ada", name: "Ada" },
+      { username: "ben", name: "Ben" },
+      { username: "cleo", name: "Cleo P." },
+      { username: "dan", name: "Dan" },
+    ],
+  });
+  expect((await post({ username: "cleo" })).body.error.message).toContain("taken by a person");
+  expect((await post({ username: "bot" })).body.error.message).toContain("taken by a bot");
 });

@@ -26,17 +26,26 @@ test("an event shows who did it, where, and what was written", async () => {
   const [message] = ids(result);
   const { conversationId } = result;
   const [follow] = ids(act(platform, "follow", { from: "ben" }));
-  const at = "1970-01-01T00:00:00.000Z";
+  const common = { at: "1970-01-01T00:00:00.000Z", kind: "event", bot: "bot" };
   expect(await read(platform)).toEqual({
     entries: [
       {
-        ...{ seq: 1, at, kind: "event", id: message, type: "dm.message", from: "ada" },
+        ...{ seq: 1, ...common, id: message, type: "dm.message", from: "ada" },
         ...{ conversationId, text: long },
       },
-      { seq: 2, at, kind: "event", id: follow, type: "follow", from: "ben" },
+      { seq: 2, ...common, id: follow, type: "follow", from: "ben" },
     ],
     last: 2,
   });
+});
+
+test("of a text that is too long a request shows as much as a text can have", async () => {
+  const platform = await runPlatform();
+  const body = { text: "😀".repeat(4001) };
+  const { status } = await request(platform, "POST", "/api/v1/posts", { body });
+  expect(status).toBe(400);
+  const [entry] = (await read(platform)).entries;
+  expect(entry).toMatchObject({ kind: "api", status: 400, text: "😀".repeat(4000) });
 });
 
 test("a request to the API shows its text and what it made", async () => {
@@ -50,6 +59,7 @@ test("a request to the API shows its text and what it made", async () => {
   const common = {
     at: "1970-01-01T00:00:00.000Z",
     kind: "api",
+    bot: "bot",
     method: "POST",
     ms: 0,
     status: 201,
@@ -105,7 +115,7 @@ function newTimeline(): Timeline {
   return timeline;
 }
 
-const entry = { kind: "webhook", change: "saved", reason: "test" } as const;
+const entry = { kind: "webhook", bot: "bot", change: "saved", reason: "test" } as const;
 
 test("a wait ends with the first new entry", async () => {
   const timeline = newTimeline();

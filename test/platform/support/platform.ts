@@ -1,5 +1,4 @@
 import { onTestFinished } from "vitest";
-import type { EventType } from "../../../src/events/types.ts";
 import {
   type ActInput,
   type ActResult,
@@ -60,7 +59,11 @@ export function tokenWith(platform: Platform, ...scopes: Scope[]): string {
 }
 
 /** Lets ada do something, unless `more` names somebody else. */
-export function act(platform: Platform, type: EventType, more: Partial<ActInput> = {}): ActResult {
+export function act(
+  platform: Platform,
+  type: ActInput["type"],
+  more: Partial<ActInput> = {},
+): ActResult {
   return platform.control.act({ type, from: "ada", ...more });
 }
 

@@ -26,6 +26,13 @@ test.each([204, 401, 404, 500])("an answer with %i is no image", async (status) 
   await expect(server.download()).rejects.toMatchObject({ status: 400, code: "NOT_IMAGE" });
 });
 
+test("a server that switches to another protocol gives no image", async () => {
+  const server = await imageServer((response) => {
+    response.writeHead(101, { upgrade: "x", connection: "upgrade" }).end();
+  });
+  await expect(server.download()).rejects.toMatchObject({ status: 400, code: "BLOCKED_HOST" });
+});
+
 test("the connection of an answer that is not wanted is closed", async () => {
   const server = await imageServer((response) => {
     response.writeHead(404);

@@ -134,6 +134,7 @@ test("a delivery shows in the timeline after its event", async () => {
     at: expect.any(String),
     kind: "delivery",
     id: "dlv_1",
+    bot: "bot",
     eventIds: [id],
     status: 200,
     ms: expect.any(Number),

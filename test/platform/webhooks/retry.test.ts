@@ -170,7 +170,7 @@ test("a body that never ends does not hold up the deliveries after it", async ()
   expect(await deliveryOf(platform, second)).toMatchObject({ status: 200 });
 });
 
-test("the webhook goes off after ten failures in a row, and its owner is told", async () => {
+test("the webhook goes off after twenty failures in a row, and its owner is told", async () => {
   const lines: string[] = [];
   const destination = { write: (line: string) => lines.push(line) };
   const clock = new ManualClock();
@@ -181,7 +181,7 @@ test("the webhook goes off after ten failures in a row, and its owner is told", 
   const receiver = await runReceiver((response) => response.writeHead(500).end());
   platform.control.saveWebhook({ url: receiver.url });
   const [id = ""] = ids(act(platform, "dm.message", { text: "a secret text" }));
-  for (let attempt = 1; attempt <= 10; attempt += 1) {
+  for (let attempt = 1; attempt <= 20; attempt += 1) {
     expect(platform.control.webhook).toMatchObject({
       enabled: true,
       consecutiveFailures: attempt - 1,
@@ -190,15 +190,18 @@ test("the webhook goes off after ten failures in a row, and its owner is told", 
     clock.advance(ROUND_MS);
   }
   const { reason } = await platform.waitFor("webhook", ({ change }) => change === "disabled");
-  expect(reason).toContain("10 deliveries in a row failed");
+  expect(reason).toContain("20 deliveries in a row failed");
   expect(platform.control.webhook).toEqual({
     url: receiver.url,
     types: [],
     enabled: false,
-    consecutiveFailures: 10,
+    consecutiveFailures: 20,
     disabledReason: reason,
   });
-  expect(receiver.received).toHaveLength(10);
+  expect(receiver.received).toHaveLength(20);
+  expect(platform.control.notifications()).toEqual([
+    { id: "n_1", at: expect.stringMatching(/Z$/), type: "webhook.disabled", message: reason },
+  ]);
   expect(lines.some((line) => line.includes("webhook disabled"))).toBe(true);
   expect(lines.join("")).not.toContain("a secret text");
 });

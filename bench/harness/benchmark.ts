@@ -1,0 +1,46 @@
+/** What a file `bench/<area>/<name>.ts` exports as `benchmark`. */
+export interface Benchmark {
+  /** One line: what is measured, and how much of it. */
+  readonly title: string;
+  /** Starts what is measured, and what it is measured with. Not timed. */
+  prepare(setting: Setting): Promise<Stage>;
+}
+
+/** How much is wanted of this run. */
+export interface Setting {
+  /** True with `--quick`: smaller amounts, same figures. */
+  readonly quick: boolean;
+}
+
+/** A benchmark that is ready to be measured. */
+export interface Stage {
+  /** Each is measured once in every round. Nothing else runs meanwhile. */
+  readonly subjects: readonly Subject[];
+  /** What is made of the samples, in the order of the table. */
+  readonly figures: readonly Figure[];
+  /** Ends every process and removes every file. */
+  close(): Promise<void>;
+}
+
+/** Measures once. The names of samples are the benchmark's own; no two subjects share one. */
+export type Subject = () => Promise<Samples>;
+
+export type Samples = Readonly<Record<string, number>>;
+
+/** One line of the table. */
+export interface Figure {
+  /** In words. */
+  readonly name: string;
+  /** The name of its samples. */
+  readonly sample: string;
+  /** Such as `events/s`. */
+  readonly unit: string;
+  /**
+   * What it is compared with: a physical limit or a peer, sampled in the same rounds; or its own first
+   * round, for what should stay as it is. Absent for what others are compared with.
+   */
+  readonly against?: string | typeof FIRST_ROUND;
+}
+
+/** Compares the last round with the first one. */
+export const FIRST_ROUND: unique symbol = Symbol("first round");

@@ -1,0 +1,65 @@
+import { FIRST_ROUND, type Figure } from "./benchmark.ts";
+import type { Measured } from "./rounds.ts";
+
+/** A figure as it was measured. */
+export interface Result {
+  readonly figure: string;
+  readonly unit: string;
+  readonly median: number;
+  readonly min: number;
+  readonly max: number;
+  /** What the ratio is to; absent where there is none. */
+  readonly against?: string;
+  /** The median of the rounds' own ratios; against the first round, that of the last one. */
+  readonly ratio?: number;
+  /** One value for each round. */
+  readonly rounds: readonly number[];
+}
+
+/** Makes the figures of what was measured. */
+export function resultsOf(figures: readonly Figure[], measured: Measured): Result[] {
+  return figures.map((figure) => {
+    const rounds = samplesOf(figure.sample, measured);
+    return {
+      figure: figure.name,
+      unit: figure.unit,
+      median: median(rounds),
+      min: Math.min(...rounds),
+      max: Math.max(...rounds),
+      ...comparison(figure, figures, measured),
+      rounds,
+    };
+  });
+}
+
+/** The middle one; of an even number, the mean of the two in the middle. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const upper = sorted[Math.floor(sorted.length / 2)];
+  const lower = sorted[Math.ceil(sorted.length / 2) - 1];
+  if (upper === undefined || lower === undefined) throw new Error("there is no median of nothing");
+  return (lower + upper) / 2;
+}
+
+function comparison(
+  { sample, against }: Figure,
+  figures: readonly Figure[],
+  measured: Measured,
+): Pick<Result, "against" | "ratio"> {
+  if (against === undefined) return {};
+  const own = samplesOf(sample, measured);
+  if (against === FIRST_ROUND) {
+    return { against: "its first round", ratio: (own.at(-1) ?? 0) / (own[0] ?? 0) };
+  }
+  const others = samplesOf(against, measured);
+  // Round by round: what slowed the machine down for a while slowed both down.
+  const ratios = own.map((value, round) => value / (others[round] ?? Number.NaN));
+  const name = figures.find((figure) => figure.sample === against)?.name ?? against;
+  return { against: name, ratio: median(ratios) };
+}
+
+function samplesOf(name: string, measured: Measured): readonly number[] {
+  const samples = measured.get(name);
+  if (samples === undefined) throw new Error(`no subject of the benchmark samples "${name}"`);
+  return samples;
+}

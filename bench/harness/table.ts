@@ -1,0 +1,51 @@
+import type { Result } from "./results.ts";
+
+/** The results of one benchmark. */
+export interface Section {
+  /** `area/name`. */
+  readonly benchmark: string;
+  readonly title: string;
+  readonly results: readonly Result[];
+}
+
+const HEAD = ["", "median", "lowest to highest", "unit", "ratio", "to"];
+
+/** All results as one table of text. */
+export function table(sections: readonly Section[]): string {
+  const rows = sections.flatMap(({ results }) => results.map(cells));
+  const widths = [HEAD, ...rows].reduce<number[]>(
+    (widest, row) => row.map((cell, column) => Math.max(widest[column] ?? 0, cell.length)),
+    [],
+  );
+  const lines = sections.flatMap(({ benchmark, title, results }) => [
+    "",
+    `${benchmark}: ${title}`,
+    ...results.map((result) => line(cells(result), widths)),
+  ]);
+  return [line(HEAD, widths), ...lines].join("\n");
+}
+
+function cells({ figure, median, min, max, unit, ratio, against }: Result): string[] {
+  const range = `${readable(min)} to ${readable(max)}`;
+  const compared = ratio === undefined ? "" : ratio.toFixed(2);
+  return [`  ${figure}`, readable(median), range, unit, compared, against ?? ""];
+}
+
+function line(cells: readonly string[], widths: readonly number[]): string {
+  // Numbers stand on the right, words on the left.
+  const padded = cells.map((cell, column) =>
+    [1, 2, 4].includes(column)
+      ? cell.padStart(widths[column] ?? 0)
+      : cell.padEnd(widths[column] ?? 0),
+  );
+  return padded.join("  ").trimEnd();
+}
+
+/** Three digits, or all of those before the point. */
+function readable(value: number): string {
+  const digits = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value) || 1)));
+  return value.toLocaleString("en-US", {
+    minimumFractionDigits: Math.min(digits, 3),
+    maximumFractionDigits: Math.min(digits, 3),
+  });
+}

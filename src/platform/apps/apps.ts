@@ -1,0 +1,138 @@
+import { usernameIn } from "../acts/input.ts";
+import { invalid, notFound } from "../error.ts";
+import { newApiKey } from "../secrets.ts";
+import { idOf, seqOf } from "../store/ids.ts";
+import type { User } from "../store/people.ts";
+import type { Store } from "../store/store.ts";
+import { allScopes, type Scope } from "../store/tokens.ts";
+import type { AppEntry } from "../timeline/entries.ts";
+import type { Timeline } from "../timeline/timeline.ts";
+import type { Webhooks } from "../webhooks/webhooks.ts";
+import { newAccount } from "./accounts.ts";
+import { appNamed } from "./named.ts";
+import type { AccountInput, AppChange, AppView, IssuedToken, NewApp, TokenView } from "./shapes.ts";
+
+export interface AppsOptions {
+  readonly store: Store;
+  readonly webhooks: Webhooks;
+  readonly timeline: Timeline;
+}
+
+/** The apps: each is a bot with its tokens, its webhook, its limits and its kill switch. */
+export class Apps {
+  readonly #options: AppsOptions;
+
+  constructor(options: AppsOptions) {
+    this.#options = options;
+  }
+
+  /** All apps, the first one first. */
+  list(): readonly AppView[] {
+    const { people, apps } = this.#options.store;
+    return apps.all().map(({ bot }) => this.#view(people.get(bot)));
+  }
+
+  /**
+   * Makes a bot with an app of its own.
+   *
+   * @returns its secrets, which are shown this once
+   * @throws {PlatformError} 400 VALIDATION, when somebody has that name already, too
+   */
+  create({ username, name }: AccountInput): NewApp {
+    const { store } = this.#options;
+    const apiKey = newApiKey();
+    const bot = store.transaction(() => {
+      const made = newAccount(store, { username, name }, "bot");
+      store.tokens.add(apiKey, made.seq, allScopes);
+      return made;
+    });
+    this.#note(bot, "created");
+    return { bot: profile(bot), apiKey, webhookSecret: store.webhook.get(bot.seq).secret };
+  }
+
+  /**
+   * Throws the kill switch of an app, or puts it back. While the app is disabled its calls are answered with 403
+   * APP_DISABLED and its webhook sends nothing; what was pending is in the log alone.
+   *
+   * @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND
+   */
+  set(username: string, { disabled }: AppChange): AppView {
+    const { store, webhooks } = this.#options;
+    const bot = appNamed(store, username);
+    if (store.apps.disabled(bot.seq) !== disabled) {
+      store.transaction(() => {
+        store.apps.setDisabled(bot.seq, disabled);
+        store.webhook.prune(bot.seq);
+      });
+      this.#note(bot, disabled ? "disabled" : "enabled");
+      webhooks.restart(bot.seq);
+    }
+    return this.#view(bot);
+  }
+
+  /** @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND */
+  tokens(bot?: string): readonly TokenView[] {
+    const { store } = this.#options;
+    return store.tokens.of(appNamed(store, bot).seq).map(({ seq, lastFour, scopes }) => {
+      return { id: idOf("t", seq), lastFour, scopes };
+    });
+  }
+
+  /**
+   * Makes a bearer token with these scopes.
+   *
+   * @param username of the bot whose app it is for; made on first use. Default: the first one
+   * @throws {PlatformError} 400 VALIDATION
+   */
+  createToken(scopes: readonly Scope[], username?: string): IssuedToken {
+    const { store } = this.#options;
+    const apiKey = newApiKey();
+    const own = [...new Set(scopes)];
+    const known = this.#known(username);
+    const bot = store.transaction(() => {
+      const owner = known ?? newAccount(store, { username: username ?? "" }, "bot");
+      store.tokens.add(apiKey, owner.seq, own);
+      return owner;
+    });
+    if (known === undefined) this.#note(bot, "created");
+    return { apiKey, scopes: own };
+  }
+
+  /**
+   * Makes a token invalid.
+   *
+   * @throws {PlatformError} 404 NOT_FOUND
+   */
+  revokeToken(id: string): void {
+    const seq = seqOf("t", id);
+    if (seq === undefined || !this.#options.store.tokens.remove(seq))
+      throw notFound(`token: ${id}`);
+  }
+
+  /** Undefined for a username that nobody has. */
+  #known(username: string | undefined): User | undefined {
+    const { people } = this.#options.store;
+    if (username === undefined) return people.bot();
+    const known = people.find(usernameIn(username, "bot"));
+    if (known?.isBot === false) throw invalid(`bot: ${known.username} is a person`);
+    return known;
+  }
+
+  #note({ username }: User, change: AppEntry["change"]): void {
+    this.#options.timeline.add({ kind: "app", bot: username, change });
+  }
+
+  #view(bot: User): AppView {
+    const { store, webhooks } = this.#options;
+    return {
+      bot: profile(bot),
+      disabled: store.apps.disabled(bot.seq),
+      webhook: webhooks.of(bot.seq).view,
+      tokens: store.tokens.of(bot.seq).length,
+    };
+  }
+}
+
+function profile({ username, name }: User): AppView["bot"] {
+  return { username, name };
+}

@@ -1,0 +1,58 @@
+import type { Scope } from "../store/tokens.ts";
+import type { WebhookView } from "../webhooks/webhook.ts";
+
+export interface Profile {
+  readonly username: string;
+  readonly name: string;
+}
+
+/** An app: a bot with all that belongs to it. */
+export interface AppView {
+  readonly bot: Profile;
+  /** True while its kill switch is thrown. */
+  readonly disabled: boolean;
+  readonly webhook: WebhookView;
+  /** How many there are. */
+  readonly tokens: number;
+}
+
+/** An account to make: a person, or the bot of a new app. */
+export interface AccountInput {
+  /** 1 to 30 letters, digits, dots, dashes, underscores. */
+  readonly username: string;
+  /** 1 to 100 characters. Default: the username with a capital. */
+  readonly name?: string | undefined;
+}
+
+/** A new app with its secrets, which are shown this once. */
+export interface NewApp {
+  readonly bot: Profile;
+  /** A token with every scope. */
+  readonly apiKey: string;
+  readonly webhookSecret: string;
+}
+
+export interface AppChange {
+  readonly disabled: boolean;
+}
+
+export interface IssuedToken {
+  readonly apiKey: string;
+  readonly scopes: readonly Scope[];
+}
+
+/** A token without what makes it one. */
+export interface TokenView {
+  readonly id: string;
+  readonly lastFour: string;
+  readonly scopes: readonly Scope[];
+}
+
+/** Something that the platform tells the owner of an app (section 3). */
+export interface NotificationView {
+  readonly id: string;
+  /** ISO 8601, UTC. */
+  readonly at: string;
+  readonly type: "webhook.disabled";
+  readonly message: string;
+}

@@ -1,0 +1,123 @@
+import { beginningOf } from "../content.ts";
+import type { Message } from "../store/conversations.ts";
+import type { NewEvent } from "../store/event-log.ts";
+import { idOf } from "../store/ids.ts";
+import type { Target } from "../store/images.ts";
+import type { User } from "../store/people.ts";
+import type { Comment, Post } from "../store/posts.ts";
+import type { Store } from "../store/store.ts";
+import { mentionsIn } from "./mentions.ts";
+
+/** What somebody has written. */
+export type Content =
+  | { readonly post: Post; readonly quoted?: Post }
+  | { readonly comment: Comment }
+  | { readonly message: Message };
+
+/** An event for one bot. */
+export interface Notice {
+  readonly recipient: User;
+  readonly event: NewEvent;
+}
+
+/** Why content concerns somebody. */
+interface Claim {
+  readonly user: User;
+  readonly type: "mention" | "comment" | "reply" | "quote";
+}
+
+/** Excerpts are cut to this many characters (code points). The document names no length. */
+const EXCERPT_LENGTH = 200;
+
+export function targetOf(content: Content): Target {
+  if ("post" in content) return { post: content.post.seq };
+  if ("comment" in content) return { comment: content.comment.seq };
+  return { message: content.message.seq };
+}
+
+export function textOf(content: Content): string {
+  return writtenIn(content).text;
+}
+
+/**
+ * The events that content makes, whoever wrote it and however (section 6). Each bot gets one at most: what
+ * it was `meant` as, else the first of reply, comment, quote, mention. Its author gets none.
+ *
+ * @param meant the bot that the content is to be a mention of, whatever else it is to it
+ */
+export function noticesOf(store: Store, content: Content, meant?: User): Notice[] {
+  if ("message" in content) return messageNotices(store, content.message);
+  const { author, text } = writtenIn(content);
+  const claims = [...(meant === undefined ? [] : [mention(meant)]), ...claimsOf(store, content)];
+  for (const username of mentionsIn(text)) {
+    const user = store.people.find(username);
+    if (user !== undefined) claims.push(mention(user));
+  }
+  const chosen = new Map<number, Notice>();
+  for (const { user, type } of claims) {
+    if (!user.isBot || user.seq === author || chosen.has(user.seq)) continue;
+    chosen.set(user.seq, { recipient: user, event: { type, payload: payloadOf(content, type) } });
+  }
+  return [...chosen.values()];
+}
+
+function messageNotices({ people, conversations }: Store, message: Message): Notice[] {
+  const peer = conversations.peer(message.conversation, message.author);
+  const recipient = peer === undefined ? undefined : people.get(peer);
+  if (recipient?.isBot !== true) return [];
+  const { author, authorUsername: username, authorName: name, text } = message;
+  const payload = {
+    conversationId: idOf("c", message.conversation),
+    from: { userId: idOf("u", author), username, name },
+    excerpt: beginningOf(text, EXCERPT_LENGTH),
+  };
+  return [{ recipient, event: { type: "dm.message", payload } }];
+}
+
+/** Those whom content concerns by its place, the strongest reason first. */
+function claimsOf({ people, posts }: Store, content: PostOrComment): Claim[] {
+  if ("post" in content) {
+    const { quoted } = content;
+    return quoted === undefined ? [] : [{ user: people.get(quoted.author), type: "quote" }];
+  }
+  const { replyTo, post } = content.comment;
+  const answered = replyTo === null ? undefined : posts.comment(replyTo);
+  const below = posts.post(post);
+  const claims: Claim[] = [];
+  if (answered !== undefined) claims.push({ user: people.get(answered.author), type: "reply" });
+  if (below !== undefined) claims.push({ user: people.get(below.author), type: "comment" });
+  return claims;
+}
+
+type PostOrComment = Exclude<Content, { readonly message: Message }>;
+
+/** `entityType` and `entityId` name what was written. The document shows neither, see docs/platform.md. */
+function payloadOf(content: PostOrComment, type: Claim["type"]) {
+  const { authorUsername: username, authorName: name, text } = writtenIn(content);
+  return {
+    actor: { username, name },
+    ...placeOf(content, type),
+    excerpt: beginningOf(text, EXCERPT_LENGTH),
+  };
+}
+
+function placeOf(content: PostOrComment, type: Claim["type"]) {
+  if ("comment" in content) {
+    const commentId = idOf("cm", content.comment.seq);
+    const postId = idOf("p", content.comment.post);
+    return { entityType: "comment", entityId: commentId, postId, commentId };
+  }
+  const { post, quoted } = content;
+  const entityId = idOf("p", post.seq);
+  const concerned = type === "quote" && quoted !== undefined ? quoted : post;
+  return { entityType: "post", entityId, postId: idOf("p", concerned.seq) };
+}
+
+function mention(user: User): Claim {
+  return { user, type: "mention" };
+}
+
+function writtenIn(content: Content): Post | Comment | Message {
+  if ("post" in content) return content.post;
+  return "comment" in content ? content.comment : content.message;
+}

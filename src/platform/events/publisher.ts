@@ -1,0 +1,97 @@
+import type { AnyEvent } from "../../events/types.ts";
+import type { EventFaults } from "../faults/event-faults.ts";
+import type { LoggedEvent } from "../store/event-log.ts";
+import type { User } from "../store/people.ts";
+import type { Store } from "../store/store.ts";
+import { placeOf } from "../timeline/entries.ts";
+import type { Timeline } from "../timeline/timeline.ts";
+import { type Content, type Notice, noticesOf, textOf } from "./content.ts";
+
+export interface PublisherOptions {
+  readonly store: Store;
+  readonly timeline: Timeline;
+  /** Owes events to the webhooks, or lets them be late. */
+  readonly eventFaults: EventFaults;
+  /** Called with the number of a bot for which there is something to deliver. */
+  readonly onEvents: (bot: number) => void;
+}
+
+/** Who made an event happen, and when, in milliseconds since 1970. */
+export interface Cause {
+  readonly from: User;
+  readonly at: number;
+}
+
+/** Writes events within a transaction. */
+export interface EventWriter {
+  /**
+   * Writes the events that content makes for the bots that it concerns.
+   *
+   * @param meant the bot that the content is to be a mention of, whatever else it is to it
+   */
+  content(content: Content, cause: Cause, meant?: User): void;
+  /** Writes an event that comes of no content, such as a like. */
+  notice(notice: Notice, cause: Cause): void;
+}
+
+/** What came of a transaction. */
+export interface Published<T> {
+  readonly result: T;
+  readonly events: readonly AnyEvent[];
+}
+
+interface Written {
+  readonly recipient: User;
+  readonly logged: LoggedEvent;
+  readonly from: string;
+  readonly text: string | undefined;
+  /** Milliseconds until it is in the log; 0 when it is. */
+  readonly lateMs: number;
+}
+
+/** The one way into the event logs, for the acts of people as for what bots do through the API. */
+export class Publisher {
+  readonly #options: PublisherOptions;
+
+  constructor(options: PublisherOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Runs `work` as one with the events that it writes. They are announced when all of it is kept: in
+   * the timeline, and to the webhooks.
+   */
+  transaction<T>(work: (write: EventWriter) => T): Published<T> {
+    const written: Written[] = [];
+    const add = ({ recipient, event }: Notice, { from, at }: Cause, text?: string) => {
+      const logged = this.#options.store.events.append(recipient.seq, event, at);
+      const lateMs = this.#options.eventFaults.publish(logged);
+      written.push({ recipient, logged, from: from.username, text, lateMs });
+    };
+    const result = this.#options.store.transaction(() =>
+      work({
+        content: (content, cause, meant) => {
+          const notices = noticesOf(this.#options.store, content, meant);
+          for (const notice of notices) add(notice, cause, textOf(content));
+        },
+        notice: (notice, cause) => add(notice, cause),
+      }),
+    );
+    this.#announce(written);
+    return { result, events: written.map(({ logged }) => logged.event) };
+  }
+
+  #announce(written: readonly Written[]): void {
+    const { timeline, eventFaults, onEvents } = this.#options;
+    for (const { recipient, logged, from, lateMs, ...one } of written) {
+      const { id, type, payload } = logged.event;
+      const text = one.text === undefined ? {} : { text: one.text };
+      const late = lateMs === 0 ? {} : { lateMs };
+      const bot = recipient.username;
+      const place = placeOf(payload);
+      timeline.add({ kind: "event", bot, id, type, from, ...place, ...text, ...late });
+    }
+    if (written.some(({ lateMs }) => lateMs > 0)) eventFaults.wake();
+    for (const bot of new Set(written.map(({ recipient }) => recipient.seq))) onEvents(bot);
+  }
+}

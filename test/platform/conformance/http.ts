@@ -1,0 +1,103 @@
+import { expect } from "vitest";
+import type { Refusal } from "./wire.ts";
+import type { World } from "./world.ts";
+
+export interface Answer<T> {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: T;
+}
+
+export interface Sending {
+  /** JSON, unless it is a form. */
+  readonly body?: unknown;
+  /** Default: the one with every scope. */
+  readonly token?: string;
+}
+
+/** A call of the API. `path` stands below /api/v1. */
+export function call<T = Refusal>(
+  world: World,
+  method: string,
+  path: string,
+  { body, token = world.token }: Sending = {},
+): Promise<Answer<T>> {
+  const json = { "content-type": "application/json" };
+  return answer<T>(`${world.url}/api/v1${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(body === undefined || body instanceof FormData ? {} : json),
+    },
+    body: body instanceof FormData ? body : body === undefined ? null : JSON.stringify(body),
+  });
+}
+
+export function get<T = Refusal>(world: World, path: string, token?: string): Promise<Answer<T>> {
+  return call<T>(world, "GET", path, token === undefined ? {} : { token });
+}
+
+export function post<T = Refusal>(
+  world: World,
+  path: string,
+  body: unknown,
+  token?: string,
+): Promise<Answer<T>> {
+  return call<T>(world, "POST", path, { body, ...(token === undefined ? {} : { token }) });
+}
+
+/** The body of a call that must succeed. */
+export async function read<T>(world: World, path: string, token?: string): Promise<T> {
+  return succeeded(await get<T>(world, path, token));
+}
+
+/** The body of a call that must succeed. */
+export async function write<T>(
+  world: World,
+  path: string,
+  body: unknown,
+  token?: string,
+): Promise<T> {
+  return succeeded(await post<T>(world, path, body, token));
+}
+
+/** A request of the control API, which must succeed. `path` stands below /control/v1. */
+export async function control<T = unknown>(
+  world: Pick<World, "url">,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<T> {
+  return succeeded(
+    await answer<T>(`${world.url}/control/v1${path}`, {
+      method,
+      headers: { "content-type": "application/json" },
+      body: body === undefined ? null : JSON.stringify(body),
+    }),
+  );
+}
+
+/** Expects a refusal with this status and code. */
+export function expectRefusal(
+  { status, body }: Answer<unknown>,
+  expected: number,
+  code: string,
+): void {
+  expect({ status, body }).toEqual({
+    status: expected,
+    body: { error: { code, message: expect.stringMatching(/\w/) } },
+  });
+}
+
+export async function answer<T>(url: string, init: RequestInit): Promise<Answer<T>> {
+  const response = await fetch(url, init);
+  const text = await response.text();
+  // What a test expects of the body is said by its assertions.
+  const body = (text === "" ? undefined : JSON.parse(text)) as T;
+  return { status: response.status, headers: response.headers, body };
+}
+
+function succeeded<T>({ status, body }: Answer<T>): T {
+  if (status >= 200 && status <= 299) return body;
+  throw new Error(`answered ${status}: ${JSON.stringify(body)}`);
+}

@@ -1,0 +1,44 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { rules, sectionOf } from "./rules.ts";
+
+/** The rules that the tests of this folder show, with the files that do. */
+const shown = readdirSync(import.meta.dirname)
+  .filter((name) => /^section-\d.*\.test\.ts$/.test(name))
+  .flatMap((file) => {
+    const source = readFileSync(new URL(file, import.meta.url), "utf8");
+    const found = source.matchAll(/^rule(?:OfDownloads)?\(\s*"([^"]+)"/gm);
+    return [...found].map(([, id = ""]) => ({ id, file }));
+  });
+
+test("every rule has exactly one test, and every test a rule", () => {
+  expect(shown.map(({ id }) => id).toSorted()).toEqual(Object.keys(rules).toSorted());
+});
+
+test("a rule is shown in the file of its section", () => {
+  expect(shown.filter(({ id, file }) => !file.startsWith(`section-${sectionOf(id)}`))).toEqual([]);
+});
+
+test("a rule is one sentence, and no two say the same", () => {
+  const sentences = Object.values(rules);
+  expect(new Set(sentences).size).toBe(sentences.length);
+  for (const sentence of sentences) expect(sentence).toMatch(/^\S[^\n]{9,99}$/);
+});
+
+test("there are rules of sections 2 to 8", () => {
+  expect([...new Set(Object.keys(rules).map(sectionOf))]).toEqual([..."2345678"]);
+});
+
+test("no rule is left out by a test that is skipped, marked to do, or made to fail", () => {
+  for (const file of new Set(shown.map((one) => one.file))) {
+    const source = readFileSync(new URL(file, import.meta.url), "utf8");
+    expect(source).not.toMatch(/\.(skip|todo|fails|only)\b|\btest\(/);
+  }
+});
+
+test("the documentation says how many rules there are", () => {
+  const page = (name: string) => readFileSync(new URL(`../../../${name}`, import.meta.url), "utf8");
+  const count = Object.keys(rules).length;
+  expect(page("docs/platform.md")).toContain(`${count} rules`);
+  expect(page("CHANGELOG.md")).toContain(`each of the ${count}`);
+});

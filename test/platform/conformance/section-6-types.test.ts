@@ -1,0 +1,216 @@
+import { expect } from "vitest";
+import { get, read } from "./http.ts";
+import { rule } from "./rule.ts";
+import {
+  act,
+  conversationWith,
+  eventOf,
+  events,
+  freeze,
+  idsOf,
+  messagesOf,
+  newComment,
+  newPost,
+  sendMessage,
+  setLimits,
+  tokenOfOtherApp,
+} from "./setup.ts";
+import { webhook } from "./webhook.ts";
+import type { Activity, DirectMessage, Event, Message, Page } from "./wire.ts";
+import type { World } from "./world.ts";
+
+/** Section 6: the event log, and what each type of event holds. */
+
+/** The only event of the log. */
+async function onlyEvent<Payload = Activity>(world: World): Promise<Event<Payload>> {
+  const { events: all } = await events(world);
+  expect(all).toHaveLength(1);
+  return all[0] as Event<Payload>;
+}
+
+const ada = { username: "ada", name: "Ada" };
+
+const entity = { actor: ada, entityType: expect.any(String), entityId: expect.any(String) };
+
+/** Expects these fields, and besides them only the optional ones, which are strings. */
+function expectActivity(payload: Activity, optional: readonly string[]): void {
+  const { actor, entityType, entityId, ...others } = payload;
+  expect({ actor, entityType, entityId }).toEqual(entity);
+  for (const [name, value] of Object.entries(others)) {
+    expect(optional).toContain(name);
+    expect(value).toEqual(expect.any(String));
+  }
+}
+
+rule("6.log.all", async (world) => {
+  const types = ["dm.message", "mention", "comment", "reply", "follow", "like", "repost", "quote"];
+  for (const type of types) await act(world, type);
+  expect((await events(world)).events.map(({ type }) => type)).toEqual(types);
+  const other = await tokenOfOtherApp(world);
+  expect((await events(world, "", other)).events).toEqual([]);
+});
+
+rule("6.log.both", async (world) => {
+  const hook = await webhook(world);
+  for (const type of ["dm.message", "like", "follow"]) {
+    await act(world, type);
+    await hook.next();
+  }
+  expect(hook.ids()).toEqual(idsOf((await events(world)).events));
+});
+
+rule("6.log.quota", async (world) => {
+  await freeze(world);
+  await setLimits(world, { requestsPerMinute: 3 });
+  expect((await get(world, "/me")).status).toBe(200);
+  await events(world);
+  await events(world);
+  expect((await get(world, "/me")).status).toBe(429);
+});
+
+rule("6.dm.emitted", async (world) => {
+  await act(world, "dm.message");
+  expect(await onlyEvent(world)).toMatchObject({ type: "dm.message" });
+});
+
+rule("6.dm.conversationId", async (world) => {
+  const conversation = await conversationWith(world, "ada", "hello bot");
+  const { payload } = await onlyEvent<DirectMessage>(world);
+  expect(payload.conversationId).toBe(conversation);
+  const { items } = await read<Page<Message>>(world, messagesOf(payload.conversationId));
+  expect(items[0]?.text).toBe("hello bot");
+});
+
+rule("6.dm.from", async (world) => {
+  await act(world, "dm.message");
+  const { payload } = await onlyEvent<DirectMessage>(world);
+  expect(payload.from).toEqual({ userId: expect.stringMatching(/\w/), ...ada });
+});
+
+rule("6.dm.excerpt", async (world) => {
+  await act(world, "dm.message", { text: "hello bot" });
+  const { payload } = await onlyEvent<DirectMessage>(world);
+  expect(payload.excerpt).toBe("hello bot");
+  const long = await eventOf<DirectMessage>(act(world, "dm.message", { text: "ab".repeat(2000) }));
+  expect(long.payload.excerpt).toMatch(/^(ab)+$/);
+});
+
+rule("6.dm.answer", async (world) => {
+  await act(world, "dm.message", { text: "anybody there?" });
+  const { payload } = await onlyEvent<DirectMessage>(world);
+  const path = messagesOf(payload.conversationId);
+  await sendMessage(world, payload.conversationId, { text: "yes" });
+  const { items } = await read<Page<Message>>(world, path);
+  expect(items.map(({ text }) => text)).toEqual(["yes", "anybody there?"]);
+});
+
+rule("6.mention.post", async (world) => {
+  const { postId } = await act(world, "post", { text: "ask @bot about it" });
+  await act(world, "post", { text: "ask bot, or write to me@bot.example" });
+  const { type, payload } = await onlyEvent(world);
+  expect({ type, postId: payload.postId }).toEqual({ type: "mention", postId });
+});
+
+rule("6.mention.comment", async (world) => {
+  const { postId } = await act(world, "post", { from: "ben", text: "who knows?" });
+  const { commentId } = await act(world, "comment", { postId, text: "@bot does" });
+  await act(world, "comment", { postId, text: "a bot does" });
+  const { type, payload } = await onlyEvent(world);
+  expect(type).toBe("mention");
+  expect(payload).toMatchObject({ postId, commentId });
+});
+
+rule("6.mention.payload", async (world) => {
+  await act(world, "mention", { text: "ask @bot" });
+  expectActivity((await onlyEvent(world)).payload, ["excerpt", "postId", "commentId"]);
+});
+
+rule("6.comment.emitted", async (world) => {
+  const { id: postId } = await newPost(world);
+  const { commentId } = await act(world, "comment", { postId, text: "nice" });
+  const { type, payload } = await onlyEvent(world);
+  expect(type).toBe("comment");
+  expect(payload).toMatchObject({ postId, commentId, excerpt: "nice" });
+});
+
+rule("6.comment.payload", async (world) => {
+  await act(world, "comment", { postId: (await newPost(world)).id });
+  expectActivity((await onlyEvent(world)).payload, ["excerpt", "postId", "commentId"]);
+});
+
+rule("6.reply.emitted", async (world) => {
+  const { id: commentId } = await newComment(world);
+  await act(world, "reply", { commentId, text: "why?" });
+  expect((await onlyEvent(world)).type).toBe("reply");
+});
+
+rule("6.reply.payload", async (world) => {
+  await act(world, "reply", { commentId: (await newComment(world)).id });
+  expect((await onlyEvent(world)).payload).toMatchObject(entity);
+});
+
+rule("6.follow.emitted", async (world) => {
+  await act(world, "follow");
+  expect((await onlyEvent(world)).type).toBe("follow");
+});
+
+rule("6.follow.payload", async (world) => {
+  await act(world, "follow");
+  expectActivity((await onlyEvent(world)).payload, []);
+});
+
+rule("6.like.post", async (world) => {
+  const { id: postId } = await newPost(world);
+  await act(world, "like", { postId });
+  const { type, payload } = await onlyEvent(world);
+  expect({ type, id: payload.entityId }).toEqual({ type: "like", id: postId });
+});
+
+rule("6.like.comment", async (world) => {
+  const { id: commentId } = await newComment(world);
+  await act(world, "like", { commentId });
+  const { type, payload } = await onlyEvent(world);
+  expect({ type, id: payload.entityId }).toEqual({ type: "like", id: commentId });
+});
+
+rule("6.like.payload", async (world) => {
+  await act(world, "like", { postId: (await newPost(world)).id });
+  expect((await onlyEvent(world)).payload).toMatchObject(entity);
+});
+
+rule("6.repost.emitted", async (world) => {
+  const { id: postId } = await newPost(world);
+  await act(world, "repost", { postId });
+  const { type, payload } = await onlyEvent(world);
+  expect({ type, postId: payload.postId }).toEqual({ type: "repost", postId });
+});
+
+rule("6.repost.payload", async (world) => {
+  await act(world, "repost");
+  expect((await onlyEvent(world)).payload).toMatchObject(entity);
+});
+
+rule("6.quote.emitted", async (world) => {
+  const { id: postId } = await newPost(world);
+  await act(world, "quote", { postId, text: "look at this" });
+  const { type, payload } = await onlyEvent(world);
+  expect({ type, postId: payload.postId }).toEqual({ type: "quote", postId });
+});
+
+rule("6.quote.payload", async (world) => {
+  await act(world, "quote");
+  expect((await onlyEvent(world)).payload).toMatchObject(entity);
+});
+
+rule("6.actor", async (world) => {
+  for (const type of ["mention", "comment", "reply", "follow", "like", "repost", "quote"]) {
+    const { payload } = await eventOf<Activity>(act(world, type, { from: "ben" }));
+    expect({ type, actor: payload.actor }).toEqual({
+      type,
+      actor: { username: "ben", name: "Ben" },
+    });
+  }
+  await tokenOfOtherApp(world);
+  const { payload } = await eventOf<Activity>(act(world, "like", { from: "other" }));
+  expect(payload.actor).toEqual({ username: "other", name: "Other" });
+});

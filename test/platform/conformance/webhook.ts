@@ -1,0 +1,133 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import { listenUntilEnd } from "../../support/listen.ts";
+import { control } from "./http.ts";
+import type { Event } from "./wire.ts";
+import type { World } from "./world.ts";
+
+/** A request that reached the endpoint. */
+export interface Delivery {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  /** The raw bytes. */
+  readonly body: Buffer;
+  readonly events: readonly Event[];
+  /** The parts of X-Service-Signature; empty when it has another form. */
+  readonly signature: { readonly t: string; readonly v1: string };
+}
+
+/** A status, or no answer at all. */
+export type Reply = number | "hang up";
+
+export interface Endpoint {
+  readonly url: string;
+  readonly deliveries: readonly Delivery[];
+  /** Resolves to the next delivery that was not taken yet, there already or still to come. */
+  next(): Promise<Delivery>;
+  /** The ids of all events that came, in order. */
+  ids(): string[];
+}
+
+/** An endpoint on this machine that answers with each of these in turn, and then with the last one. */
+export async function endpoint(replies: readonly Reply[] = [200]): Promise<Endpoint> {
+  const deliveries: Delivery[] = [];
+  let arrived = Promise.withResolvers<void>();
+  let taken = 0;
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const body = Buffer.concat(chunks);
+    const { method = "", url: path = "", headers } = request;
+    const { events } = JSON.parse(body.toString()) as { events: Event[] };
+    deliveries.push({ method, path, headers, body, events, signature: signatureIn(headers) });
+    const reply = replies[deliveries.length - 1] ?? replies.at(-1) ?? 200;
+    if (reply === "hang up") request.socket.destroy();
+    else response.writeHead(reply).end();
+    arrived.resolve();
+    arrived = Promise.withResolvers();
+  });
+  const { url } = await listenUntilEnd(server);
+  return {
+    url: `${url}/webhook?app=1`,
+    deliveries,
+    next: async () => {
+      while (deliveries.length <= taken) await arrived.promise;
+      const delivery = deliveries[taken];
+      taken += 1;
+      if (delivery === undefined) throw new Error("a delivery is gone");
+      return delivery;
+    },
+    ids: () => deliveries.flatMap(({ events }) => events.map(({ id }) => id)),
+  };
+}
+
+export interface Webhook extends Endpoint {
+  readonly secret: string;
+}
+
+/** The bot's webhook, with a secret of its own and an endpoint that answers so. */
+export async function webhook(
+  world: World,
+  { types = [], replies }: { types?: readonly string[]; replies?: readonly Reply[] } = {},
+): Promise<Webhook> {
+  const made = await endpoint(replies);
+  const { secret } = await newSecret(world);
+  await saveWebhook(world, { url: made.url, types });
+  return { ...made, secret };
+}
+
+export interface WebhookView {
+  readonly url: string | null;
+  readonly enabled: boolean;
+  readonly consecutiveFailures: number;
+}
+
+export function saveWebhook(world: World, change: Record<string, unknown>): Promise<WebhookView> {
+  return control<WebhookView>(world, "PUT", "/webhook", change);
+}
+
+export function webhookOf(world: World): Promise<WebhookView> {
+  return control<WebhookView>(world, "GET", "/webhook");
+}
+
+export function newSecret(world: World): Promise<{ readonly secret: string }> {
+  return control<{ secret: string }>(world, "POST", "/webhook/secret");
+}
+
+interface Entry {
+  readonly kind: string;
+  readonly eventIds?: readonly string[];
+  readonly attempt?: number;
+}
+
+/** Resolves when the platform knows what became of an attempt to deliver this event. */
+export async function attempted(world: World, eventId: string, attempt = 1): Promise<void> {
+  let after = world.startedAt;
+  for (;;) {
+    const { entries, last } = await control<{ entries: readonly Entry[]; last: number }>(
+      world,
+      "GET",
+      `/timeline?after=${after}&waitMs=10000`,
+    );
+    const found = entries.some(
+      (entry) =>
+        entry.kind === "delivery" && entry.attempt === attempt && entry.eventIds?.includes(eventId),
+    );
+    if (found) return;
+    after = last;
+  }
+}
+
+/** Verifies as section 5 says, without the code of this project: over raw bytes, in constant time. */
+export function isSignedWith(secret: string, { body, signature }: Delivery): boolean {
+  const digest = createHmac("sha256", secret).update(`${signature.t}.`).update(body).digest();
+  const given = Buffer.from(signature.v1, "hex");
+  return given.length === digest.length && timingSafeEqual(given, digest);
+}
+
+function signatureIn(headers: IncomingHttpHeaders): { t: string; v1: string } {
+  const [, t = "", v1 = ""] =
+    /^t=(\d+),v1=([0-9a-f]+)$/.exec(String(headers["x-service-signature"])) ?? [];
+  return { t, v1 };
+}

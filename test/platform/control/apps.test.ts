@@ -1,0 +1,267 @@
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { AppView, NewApp, Platform, TokenView } from "../../../src/platform/index.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { ManualClock } from "../support/clock.ts";
+import { image } from "../support/images.ts";
+import { act, deliveryOf, ids, request, runPlatform } from "../support/platform.ts";
+import { runReceiver } from "../support/receiver.ts";
+import { startWithDownloads } from "../uploads/start.ts";
+
+async function get<T>(platform: Platform, path: string): Promise<T> {
+  const { status, body } = await request<T>(platform, "GET", `/control/v1${path}`);
+  expect(status).toBe(200);
+  return body;
+}
+
+const put = (platform: Platform, path: string, body: unknown) =>
+  request(platform, "PUT", `/control/v1${path}`, { body });
+
+const off = { url: null, types: [], enabled: false, consecutiveFailures: 0, disabledReason: null };
+
+describe("an app", () => {
+  test("is made with a token and a secret, which are shown once", async () => {
+    const platform = await runPlatform();
+    const made = await request<NewApp>(platform, "POST", "/control/v1/apps", {
+      body: { username: "@Helper", name: "The Helper" },
+    });
+    expect(made.status).toBe(201);
+    expect(made.body).toEqual({
+      bot: { username: "helper", name: "The Helper" },
+      apiKey: expect.stringMatching(/^sbk_[0-9a-f]{48}$/),
+      webhookSecret: expect.stringMatching(/^whsec_[0-9a-f]{48}$/),
+    });
+    const { apiKey: token, webhookSecret } = made.body;
+    expect(webhookSecret).not.toBe(platform.webhookSecret);
+    const me = await request(platform, "GET", "/api/v1/me", { token });
+    expect(me.body).toMatchObject({ username: "helper", isBot: true });
+    const list = await get<{ items: AppView[] }>(platform, "/apps");
+    expect(list.items).toEqual([
+      { bot: { username: "bot", name: "Bot" }, disabled: false, webhook: off, tokens: 1 },
+      { bot: made.body.bot, disabled: false, webhook: off, tokens: 1 },
+    ]);
+    const timeline = await get(platform, "/timeline");
+    for (const shown of [list, timeline]) expect(JSON.stringify(shown)).not.toMatch(/sbk_|whsec_/);
+    expect(timeline).toMatchObject({
+      entries: [{ kind: "app", bot: "helper", change: "created" }, {}],
+    });
+  });
+
+  test("survives a restart with all that belongs to it", async () => {
+    const stateFile = join(temporaryFolder(), "state.db");
+    const first = await runPlatform({ stateFile });
+    const { apiKey: token } = first.control.apps.create({ username: "other" });
+    act(first, "follow", { to: "other" });
+    first.control.saveWebhook({ url: "https://example.org/", enabled: false }, "other");
+    first.control.apps.set("other", { disabled: true });
+    const before = [first.control.apps.list(), first.control.events(undefined, "other")];
+    await first.stop();
+    const second = await runPlatform({ stateFile });
+    expect([second.control.apps.list(), second.control.events(undefined, "other")]).toEqual(before);
+    expect((await request(second, "GET", "/api/v1/me", { token })).status).toBe(403);
+  });
+
+  test.each([
+    [{ username: "ada" }, "username: ada is taken by a person"],
+    [{ username: "bot" }, "username: bot is taken by a bot"],
+    [{ username: "a b" }, "username must be a username"],
+    [{ username: "bot." }, "no dot or dash first or last"],
+    [{ username: "x", name: " " }, "name must have 1 to 100"],
+    [{ username: "x", name: "n".repeat(101) }, "name must have 1 to 100"],
+    [{}, "username: "],
+    [{ username: "x", scopes: [] }, "scopes"],
+  ])("cannot be made of %j", async (body, message) => {
+    const platform = await runPlatform();
+    const answer = await request(platform, "POST", "/control/v1/apps", { body });
+    expect(answer.status).toBe(400);
+    expect(answer.body.error.message).toContain(message);
+    expect(platform.control.apps.list()).toHaveLength(1);
+  });
+
+  test("is named by its bot; the first one is meant without a name", async () => {
+    const platform = await runPlatform();
+    platform.control.apps.create({ username: "other" });
+    act(platform, "follow", { to: "other" });
+    await put(platform, "/webhook?bot=other", { url: "https://example.org/", enabled: false });
+    await request(platform, "POST", "/control/v1/webhook/secret?bot=other");
+    for (const [path, others, own] of [
+      [
+        "/state",
+        { bot: { username: "other" }, lastEventId: "evt_000000000001" },
+        { lastEventId: null },
+      ],
+      ["/webhook", { url: "https://example.org/" }, { url: null }],
+      ["/events", { events: [{ type: "follow" }] }, { events: [] }],
+      ["/tokens", { items: [{ id: "t_2" }] }, { items: [{ id: "t_1" }] }],
+      ["/notifications", { items: [] }, { items: [] }],
+    ] as const) {
+      expect(await get(platform, `${path}?bot=@Other`), path).toMatchObject(others);
+      expect(await get(platform, path), path).toMatchObject(own);
+      for (const [name, status, message] of [
+        ["nobody", 404, "bot: nobody; POST /control/v1/apps makes one"],
+        ["ada", 400, "bot: ada is a person"],
+      ] as const) {
+        const answer = await request(platform, "GET", `/control/v1${path}?bot=${name}`);
+        expect(answer.status, path).toBe(status);
+        expect(answer.body.error.message).toContain(message);
+      }
+    }
+  });
+});
+
+describe("a token", () => {
+  test("is listed by its last four characters, and revoked by its id", async () => {
+    const platform = await runPlatform();
+    const { apiKey: token } = platform.control.createToken(["read"]);
+    const { items } = await get<{ items: TokenView[] }>(platform, "/tokens");
+    expect(items).toEqual([
+      {
+        id: "t_1",
+        lastFour: platform.apiKey.slice(-4),
+        scopes: ["read", "posts:write", "comments:write", "dm"],
+      },
+      { id: "t_2", lastFour: token.slice(-4), scopes: ["read"] },
+    ]);
+    expect((await request(platform, "GET", "/api/v1/me", { token })).status).toBe(200);
+    const revoke = () => request(platform, "DELETE", "/control/v1/tokens/t_2");
+    expect(await revoke()).toMatchObject({ status: 200, body: { id: "t_2" } });
+    expect((await request(platform, "GET", "/api/v1/me", { token })).status).toBe(401);
+    expect((await request(platform, "GET", "/api/v1/me")).status).toBe(200);
+    expect((await revoke()).status).toBe(404);
+  });
+
+  test("that the platform began with is replaced by the next start once it is revoked", async () => {
+    const stateFile = join(temporaryFolder(), "state.db");
+    const first = await runPlatform({ stateFile });
+    const { apiKey } = first;
+    first.control.apps.revokeToken("t_1");
+    expect((await request(first, "GET", "/api/v1/me")).status).toBe(401);
+    await first.stop();
+    const second = await runPlatform({ stateFile });
+    expect(second.apiKey).not.toBe(apiKey);
+    expect((await request(second, "GET", "/api/v1/me")).status).toBe(200);
+  });
+});
+
+describe("the kill switch", () => {
+  const me = (platform: Platform, token = platform.apiKey) =>
+    request(platform, "GET", "/api/v1/me", { token });
+
+  test("refuses every call of the app, and of no other", async () => {
+    const platform = await runPlatform();
+    const { apiKey } = platform.control.apps.create({ username: "other" });
+    const thrown = await put(platform, "/apps/bot", { disabled: true });
+    expect(thrown).toMatchObject({
+      status: 200,
+      body: { bot: { username: "bot" }, disabled: true },
+    });
+    for (const [method, path] of [
+      ["GET", "/me"],
+      ["GET", "/events"],
+      ["POST", "/posts"],
+      ["POST", "/uploads"],
+      ["GET", "/nothing"],
+    ] as const) {
+      const body = method === "POST" ? { text: "hi" } : undefined;
+      const answer = await request(platform, method, `/api/v1${path}`, { body });
+      expect(answer.status, path).toBe(403);
+      expect(answer.body.error.code).toBe("APP_DISABLED");
+    }
+    expect((await me(platform, apiKey)).status).toBe(200);
+    await put(platform, "/apps/bot", { disabled: false });
+    expect((await me(platform)).status).toBe(200);
+    const changes = await get<{ entries: { kind: string; change?: string }[] }>(
+      platform,
+      "/timeline",
+    );
+    expect(changes.entries.flatMap(({ kind, change }) => (kind === "app" ? [change] : []))).toEqual(
+      ["created", "disabled", "enabled"],
+    );
+  });
+
+  test("comes before the rate limit, and does not show who has a token", async () => {
+    const platform = await runPlatform();
+    platform.control.setLimits({ requestsPerMinute: 0 });
+    platform.control.apps.set("bot", { disabled: true });
+    expect((await me(platform)).status).toBe(403);
+    expect((await me(platform, "sbk_wrong")).status).toBe(401);
+    expect(platform.control.limits.requestsPerMinute.used).toBe(0);
+  });
+
+  test("refuses an upload that was being downloaded when it was thrown", async () => {
+    const asked = Promise.withResolvers<void>();
+    const go = Promise.withResolvers<void>();
+    const png = await image();
+    const platform = await startWithDownloads((response) => {
+      asked.resolve();
+      go.promise.then(() => response.writeHead(200).end(png));
+    });
+    const body = { url: "https://images.example/a.png" };
+    const upload = () => request(platform, "POST", "/api/v1/uploads", { body });
+    const first = upload();
+    await asked.promise;
+    platform.control.apps.set("bot", { disabled: true });
+    go.resolve();
+    expect(await first).toMatchObject({ status: 403, body: { error: { code: "APP_DISABLED" } } });
+    expect(platform.control.limits.uploadsPerDay.used).toBe(0);
+    platform.control.apps.set("bot", { disabled: false });
+    expect((await upload()).status).toBe(200);
+  });
+
+  test("stops the webhook; what happens meanwhile is in the log alone", async () => {
+    const clock = new ManualClock();
+    const platform = await runPlatform({ clock });
+    const receiver = await runReceiver((response, nth) =>
+      response.writeHead(nth === 1 ? 500 : 200).end(),
+    );
+    platform.control.saveWebhook({ url: receiver.url });
+    const [pending = ""] = ids(act(platform, "follow"));
+    await deliveryOf(platform, pending);
+    platform.control.apps.set("bot", { disabled: true });
+    const [meanwhile = ""] = ids(act(platform, "like"));
+    clock.advance(30_000);
+    await expect(platform.control.deliver({ eventIds: [pending] })).rejects.toMatchObject({
+      status: 409,
+      code: "APP_DISABLED",
+    });
+    platform.control.apps.set("bot", { disabled: false });
+    const [later = ""] = ids(act(platform, "repost"));
+    await deliveryOf(platform, later, { attempt: 2 });
+    expect(receiver.batches()).toEqual([[pending], [later]]);
+    const log = platform.control.events().map(({ id }) => id);
+    expect(log).toEqual([pending, meanwhile, later]);
+  });
+
+  test("that is thrown twice changes nothing the second time", async () => {
+    const platform = await runPlatform();
+    platform.control.apps.set("bot", { disabled: true });
+    const { timelineSeq } = platform.control.state();
+    expect(platform.control.apps.set("bot", { disabled: true }).disabled).toBe(true);
+    expect(platform.control.state().timelineSeq).toBe(timelineSeq);
+  });
+
+  test.each([
+    ["/apps/nobody", { disabled: true }, 404],
+    ["/apps/ada", { disabled: true }, 400],
+    ["/apps/bot", {}, 400],
+  ])("%s with %j is refused", async (path, body, status) => {
+    const platform = await runPlatform();
+    expect((await put(platform, path, body)).status).toBe(status);
+  });
+});
+
+test("notifications are kept until the end of days", async () => {
+  const stateFile = join(temporaryFolder(), "state.db");
+  const first = await runPlatform({ stateFile, disableAfter: 1, clock: new ManualClock(0) });
+  const receiver = await runReceiver((response) => response.writeHead(503).end());
+  first.control.saveWebhook({ url: receiver.url });
+  act(first, "follow");
+  const { reason } = await first.waitFor("webhook", ({ change }) => change === "disabled");
+  const items = [
+    { id: "n_1", at: "1970-01-01T00:00:00.000Z", type: "webhook.disabled", message: reason },
+  ];
+  expect(await get(first, "/notifications")).toEqual({ items });
+  await first.stop();
+  const second = await runPlatform({ stateFile });
+  expect(second.control.notifications()).toEqual(items);
+});

@@ -1,0 +1,102 @@
+import { expect, test } from "vitest";
+import type { Platform } from "../../../src/platform/index.ts";
+import { act, request, runPlatform } from "../support/platform.ts";
+
+/** A second app with a token of its own. */
+async function runTwo(): Promise<{ platform: Platform; token: string }> {
+  const platform = await runPlatform();
+  return { platform, token: platform.control.apps.create({ username: "other" }).apiKey };
+}
+
+const types = (platform: Platform, bot: string) =>
+  platform.control.events(undefined, bot).map(({ type }) => type);
+
+test("content that concerns a bot in several ways makes one event: reply, comment, quote, mention", async () => {
+  const { platform } = await runTwo();
+  const text = "@bot, @other!";
+  await request(platform, "POST", "/api/v1/posts/p_1/comments", { body: { text: "mine" } });
+  act(platform, "comment", { text });
+  act(platform, "reply", { text });
+  act(platform, "quote", { text });
+  act(platform, "post", { text });
+  expect(types(platform, "bot")).toEqual(["comment", "reply", "quote", "mention"]);
+  expect(types(platform, "other")).toEqual(["mention", "mention", "mention", "mention"]);
+});
+
+test("a mention that is said to be one is one, also below the bot's own post", async () => {
+  const { platform } = await runTwo();
+  act(platform, "mention", { postId: "p_1", text: "@bot" });
+  act(platform, "comment", { postId: "p_1", text: "@bot" });
+  expect(types(platform, "bot")).toEqual(["mention", "comment"]);
+});
+
+test("a reply to a person below a bot's post is a comment to the bot", async () => {
+  const { platform } = await runTwo();
+  const { commentId = "" } = act(platform, "comment");
+  const reply = act(platform, "reply", { from: "ben", commentId });
+  expect(reply.events).toMatchObject([{ type: "comment", payload: { postId: "p_1" } }]);
+});
+
+test("a reply to one bot below the post of another tells both", async () => {
+  const { platform, token } = await runTwo();
+  const body = { text: "mine" };
+  await request(platform, "POST", "/api/v1/posts/p_1/comments", { body, token });
+  const { events } = act(platform, "reply", { to: "other", text: "hm" });
+  expect(events.map(({ type }) => type)).toEqual(["reply", "comment"]);
+  expect(types(platform, "other")).toEqual(["reply"]);
+  expect(types(platform, "bot")).toEqual(["comment", "comment"]);
+});
+
+test("what a bot writes through the API makes events for the other bots, and none for itself", async () => {
+  const { platform, token } = await runTwo();
+  const post = (path: string, text: string) =>
+    request<{ id: string }>(platform, "POST", `/api/v1${path}`, { body: { text }, token });
+  const made = await post("/posts", "hello @bot, says @other");
+  await post("/posts/p_1/comments", "nice, @bot");
+  await post(`/posts/${made.body.id}/comments`, "mine, @other, and @bot");
+  expect(types(platform, "bot")).toEqual(["mention", "comment", "mention"]);
+  expect(types(platform, "other")).toEqual([]);
+  const [mention] = platform.control.events();
+  expect(mention?.payload).toEqual({
+    actor: { username: "other", name: "Other" },
+    entityType: "post",
+    entityId: made.body.id,
+    postId: made.body.id,
+    excerpt: "hello @bot, says @other",
+  });
+});
+
+test("what is refused makes no event", async () => {
+  const { platform, token } = await runTwo();
+  const post = (imageKeys: string[]) =>
+    request(platform, "POST", "/api/v1/posts", { body: { text: "@bot", imageKeys }, token });
+  expect((await post(["img_none"])).status).toBe(400);
+  expect(platform.control.events()).toEqual([]);
+  expect((await post([])).status).toBe(201);
+  expect(platform.control.events()).toHaveLength(1);
+});
+
+test("an event of a bot's post is in the timeline and on the webhook's way, with who wrote it", async () => {
+  const { platform, token } = await runTwo();
+  await request(platform, "POST", "/api/v1/posts", { body: { text: "hi @bot" }, token });
+  expect(await platform.waitFor("event")).toMatchObject({
+    bot: "bot",
+    type: "mention",
+    from: "other",
+    text: "hi @bot",
+  });
+  expect(await platform.waitFor("api")).toMatchObject({ bot: "other", path: "/posts" });
+});
+
+test("what a bot does to its own content makes no event, and done by another bot it does", async () => {
+  const { platform } = await runTwo();
+  for (const [from, events] of [
+    ["bot", 0],
+    ["other", 1],
+  ] as const) {
+    for (const type of ["like", "repost", "quote", "comment"]) {
+      expect(act(platform, type, { from, postId: "p_1" }).events, type).toHaveLength(events);
+    }
+  }
+  expect(types(platform, "bot")).toEqual(["like", "repost", "quote", "comment"]);
+});

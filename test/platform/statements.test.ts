@@ -1,0 +1,49 @@
+import { join } from "node:path";
+import type { Database } from "better-sqlite3";
+import { expect, onTestFinished, test } from "vitest";
+import { startPlatform } from "../../src/platform/index.ts";
+import { openDatabase } from "../../src/platform/store/database.ts";
+import { scansOf, watchStatements } from "../support/statements.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { act, deliveryOf, ids } from "./support/platform.ts";
+import { runReceiver } from "./support/receiver.ts";
+
+/** The statements of acts and of the deliveries of their events. */
+async function statementsOfActs(): Promise<{ statements: readonly string[]; db: Database }> {
+  const stateFile = join(temporaryFolder(), "state.db");
+  const platform = await startPlatform({ stateFile });
+  const receiver = await runReceiver();
+  platform.control.saveWebhook({ url: receiver.url });
+  const ran = watchStatements();
+  for (const type of ["dm.message", "comment", "mention", "like", "follow"] as const) {
+    const [id = ""] = ids(act(platform, type));
+    await deliveryOf(platform, id);
+  }
+  const statements = ran();
+  expect(statements.length).toBeGreaterThan(15);
+  await platform.stop();
+  const db = openDatabase(stateFile);
+  onTestFinished(() => void db.close());
+  return { statements, db };
+}
+
+/** The bot that is meant where none is named is the first row of its table, where this scan ends. */
+const FIRST_BOT = /is_bot = 1 ORDER BY seq LIMIT 1/;
+
+test("no act looks at all that has happened before it", async () => {
+  const { statements, db } = await statementsOfActs();
+  for (const sql of statements.filter((one) => !FIRST_BOT.test(one))) {
+    expect(scansOf(db, sql), sql).toEqual([]);
+  }
+});
+
+test("a statement with a join that runs for each event is compiled once", async () => {
+  const { statements } = await statementsOfActs();
+  const joins = statements.filter((sql) => /\bJOIN\b/.test(sql));
+  expect(joins.length).toBeGreaterThan(3);
+  for (const sql of joins) {
+    // SQLite's planner looks at the value of a bare parameter, and plans anew for the next one.
+    expect(sql).not.toMatch(/[=<>] *[?@]/);
+    expect(sql).toMatch(/[=<>] *\+[?@]/);
+  }
+});

@@ -1,0 +1,183 @@
+import { expect, test } from "vitest";
+import type { AnyEvent } from "../../src/events/types.ts";
+import type { NewApp, Platform } from "../../src/platform/index.ts";
+import { verify } from "../../src/signature/signature.ts";
+import { newKeys } from "./support/images.ts";
+import { act, deliveryOf, ids, request, runPlatform } from "./support/platform.ts";
+import { runReceiver } from "./support/receiver.ts";
+
+interface Page {
+  readonly events: readonly AnyEvent[];
+  readonly cursor: string;
+}
+
+async function runTwo(): Promise<{ platform: Platform; other: NewApp }> {
+  const platform = await runPlatform();
+  return {
+    platform,
+    other: platform.control.apps.create({ username: "other", name: "The Other" }),
+  };
+}
+
+async function poll(platform: Platform, token: string, query = ""): Promise<Page> {
+  const answer = await request<Page>(platform, "GET", `/api/v1/events${query}`, { token });
+  return answer.body;
+}
+
+test("each bot reads its own log, numbered by one count", async () => {
+  const { platform, other } = await runTwo();
+  const [first] = ids(act(platform, "follow"));
+  const [second] = ids(act(platform, "follow", { to: "other" }));
+  const [third] = ids(act(platform, "like"));
+  expect([first, second, third]).toEqual([1, 2, 3].map((n) => `evt_00000000000${n}`));
+  const own = await poll(platform, platform.apiKey);
+  expect(own.events.map(({ id }) => id)).toEqual([first, third]);
+  const others = await poll(platform, other.apiKey);
+  expect(others.events.map(({ id }) => id)).toEqual([second]);
+  expect(others.cursor).toBe(second);
+  expect(await poll(platform, other.apiKey, `?since=${second}`)).toEqual({
+    events: [],
+    cursor: second,
+  });
+});
+
+test("the present of a log is its own newest event", async () => {
+  const { platform, other } = await runTwo();
+  expect((await poll(platform, other.apiKey, "?since=")).cursor).toBe("evt_000000000000");
+  const [second] = ids(act(platform, "follow", { to: "other" }));
+  act(platform, "like");
+  const { cursor } = await poll(platform, other.apiKey, "?since=");
+  expect(cursor).toBe(second);
+  act(platform, "follow");
+  const [next] = ids(act(platform, "follow", { to: "other" }));
+  const { events } = await poll(platform, other.apiKey, `?since=${cursor}`);
+  expect(events.map(({ id }) => id)).toEqual([next]);
+});
+
+test("each webhook gets the events of its own bot, signed with its own secret", async () => {
+  const { platform, other } = await runTwo();
+  const [one, two] = [await runReceiver(), await runReceiver()];
+  platform.control.saveWebhook({ url: one.url });
+  platform.control.saveWebhook({ url: two.url }, "other");
+  const [mine = ""] = ids(act(platform, "follow"));
+  const [others = ""] = ids(act(platform, "follow", { to: "other" }));
+  expect(await deliveryOf(platform, mine)).toMatchObject({ bot: "bot" });
+  expect(await deliveryOf(platform, others)).toMatchObject({ bot: "other" });
+  expect(one.batches()).toEqual([[mine]]);
+  expect(two.batches()).toEqual([[others]]);
+  const signedBy = (secret: string) =>
+    two.received.map(({ body, headers }) => {
+      const header = String(headers["x-service-signature"]);
+      return verify(body, header, { secrets: [secret], now: Date.now() }).ok;
+    });
+  expect(signedBy(other.webhookSecret)).toEqual([true]);
+  expect(signedBy(platform.webhookSecret)).toEqual([false]);
+});
+
+test("an endpoint that does not answer keeps no other app waiting", async () => {
+  const { platform } = await runTwo();
+  const asked = Promise.withResolvers<void>();
+  const silent = await runReceiver(() => asked.resolve());
+  const fine = await runReceiver();
+  platform.control.saveWebhook({ url: silent.url });
+  platform.control.saveWebhook({ url: fine.url }, "other");
+  act(platform, "follow", { count: 120 });
+  await asked.promise;
+  const [id = ""] = ids(act(platform, "follow", { to: "other" }));
+  expect(await deliveryOf(platform, id)).toMatchObject({ status: 200 });
+  expect(silent.received).toHaveLength(1);
+});
+
+test("failures count for one webhook alone", async () => {
+  const platform = await runPlatform({ disableAfter: 1 });
+  platform.control.apps.create({ username: "other" });
+  const failing = await runReceiver((response) => response.writeHead(500).end());
+  const fine = await runReceiver();
+  platform.control.saveWebhook({ url: fine.url });
+  platform.control.saveWebhook({ url: failing.url }, "other");
+  act(platform, "follow", { to: "other" });
+  const gone = await platform.waitFor("webhook", ({ change }) => change === "disabled");
+  expect(gone.bot).toBe("other");
+  expect(platform.control.webhookOf("other").enabled).toBe(false);
+  expect(platform.control.webhook).toMatchObject({ enabled: true, consecutiveFailures: 0 });
+  expect(platform.control.notifications("other")).toHaveLength(1);
+  expect(platform.control.notifications()).toEqual([]);
+});
+
+test("events are delivered again to their own bot alone", async () => {
+  const { platform } = await runTwo();
+  const receiver = await runReceiver();
+  platform.control.saveWebhook({ url: receiver.url });
+  platform.control.saveWebhook({ url: receiver.url }, "other");
+  const eventIds = ids(act(platform, "follow", { to: "other" }));
+  await expect(platform.control.deliver({ eventIds })).rejects.toMatchObject({ code: "NOT_FOUND" });
+  expect(await platform.control.deliver({ eventIds }, "other")).toMatchObject([{ status: 200 }]);
+});
+
+test("an image belongs to the app that has uploaded it", async () => {
+  const { platform, other } = await runTwo();
+  const imageKeys = await newKeys(platform, 1);
+  const post = (token: string) =>
+    request(platform, "POST", "/api/v1/posts", { body: { imageKeys }, token });
+  expect((await post(other.apiKey)).body.error.code).toBe("INVALID_IMAGE_KEY");
+  expect((await post(platform.apiKey)).status).toBe(201);
+});
+
+test("two bots talk in a conversation that an act has begun", async () => {
+  const { platform, other } = await runTwo();
+  const begun = act(platform, "dm.message", { from: "other", to: "bot", text: "hello, bot" });
+  const { conversationId = "" } = begun;
+  expect(begun.events).toMatchObject([
+    { type: "dm.message", payload: { from: { username: "other", name: "The Other" } } },
+  ]);
+  const path = `/api/v1/dm/conversations/${conversationId}/messages`;
+  const say = (text: string, token: string) =>
+    request(platform, "POST", path, { body: { text }, token });
+  expect((await say("hello, other", platform.apiKey)).status).toBe(201);
+  expect((await say("how are you?", other.apiKey)).status).toBe(201);
+  const log = async (token: string) =>
+    (await poll(platform, token)).events.map(({ payload }) => Object(payload).excerpt);
+  expect(await log(platform.apiKey)).toEqual(["hello, bot", "how are you?"]);
+  expect(await log(other.apiKey)).toEqual(["hello, other"]);
+  const { body } = await request(platform, "GET", path, { token: other.apiKey });
+  expect(body).toMatchObject({
+    items: [
+      { text: "how are you?", fromBot: true },
+      { text: "hello, other", fromBot: false },
+      { text: "hello, bot", fromBot: true },
+    ],
+  });
+  expect(platform.control.messages(conversationId).map(({ fromBot }) => fromBot)).toEqual([
+    true,
+    true,
+    true,
+  ]);
+});
+
+test("a block between two bots stops their messages both ways", async () => {
+  const { platform, other } = await runTwo();
+  const { conversationId } = act(platform, "dm.message", { from: "other", to: "bot" });
+  platform.control.setBlock({ by: "bot", whom: "other" });
+  const path = `/api/v1/dm/conversations/${conversationId}/messages`;
+  for (const token of [platform.apiKey, other.apiKey]) {
+    const { status, body } = await request(platform, "POST", path, { body: { text: "hi" }, token });
+    expect(status).toBe(403);
+    expect(body.error.code).toBe("BLOCKED");
+  }
+  expect(() => act(platform, "dm.message", { from: "other", to: "bot" })).toThrow("has blocked");
+  platform.control.setBlock({ by: "bot", whom: "other", blocked: false });
+  expect((await request(platform, "POST", path, { body: { text: "hi" } })).status).toBe(201);
+});
+
+test("what an app has used is its own", async () => {
+  const { platform, other } = await runTwo();
+  platform.control.setLimits({ postsPerDay: 1 });
+  const post = (token: string) =>
+    request(platform, "POST", "/api/v1/posts", { body: { text: "hi" }, token });
+  expect((await post(other.apiKey)).status).toBe(201);
+  const used = await request(platform, "GET", "/control/v1/limits?bot=other");
+  expect(used.body).toMatchObject({ postsPerDay: { limit: 1, used: 1 } });
+  expect(platform.control.limits.postsPerDay.used).toBe(0);
+  expect((await post(other.apiKey)).status).toBe(429);
+  expect((await post(platform.apiKey)).status).toBe(201);
+});
