@@ -99,4 +99,5 @@ export type { Middleware } from "./router/compose.ts";
 export type { Context, EventFor, StepOptions } from "./router/context.ts";
 export type { ErrorObserver, Handler } from "./router/router.ts";
 export { sign, type Verdict, type VerifyOptions, verify } from "./signature/signature.ts";
+export type { InstanceStatus, InstancesStatus, PollerLease } from "./status/instances.ts";
 export type { BotStatus, InboxStatus, LogStatus } from "./status.ts";

@@ -26,7 +26,8 @@ export interface BotOptions extends ConfigOverrides {
   readonly requestRetries?: number;
   /**
    * How long a lane stays with an instance that gives no sign of life, from 1,000 up: so long its events wait
-   * when the instance is gone. Running handlers renew it every third of this. Default 30,000.
+   * when the instance is gone. Running handlers renew it every third of this. The reading of the event log stays
+   * for half of it. Default 30,000.
    */
   readonly leaseMs?: number;
   /** How long running handlers get when the bot stops. Default 10,000. */

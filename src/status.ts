@@ -6,6 +6,7 @@ import type { Mode } from "./poller/mode.ts";
 import type { Poller } from "./poller/poller.ts";
 import type { PollerStatus } from "./poller/record.ts";
 import type { Receiver } from "./receiver/receiver.ts";
+import { type InstancesStatus, instancesStatus, iso, writeInstances } from "./status/instances.ts";
 
 /**
  * How a bot is doing, without secrets and without anything that people wrote. Times are milliseconds since
@@ -27,7 +28,7 @@ export interface BotStatus {
   readonly modeSince: number;
   /** The reason of the last switch, for people; before the first one, why the bot began in this mode. */
   readonly modeReason: string;
-  /** When the last delivery was stored, duplicates and empty ones included. */
+  /** When the last delivery was stored, duplicates and empty ones included, on any instance. */
   readonly lastDeliveryAt: number | undefined;
   /** Undefined when the log is never read. */
   readonly log: LogStatus | undefined;
@@ -35,6 +36,8 @@ export interface BotStatus {
   readonly inbox: InboxStatus | undefined;
   /** The budget of requests to the platform; undefined without MAX_REQUESTS_PER_MINUTE. */
   readonly requests: RequestsStatus | undefined;
+  /** Undefined where a bot is one process (SQLite), and when the store does not answer. */
+  readonly instances: InstancesStatus | undefined;
 }
 
 /** How far the platform's event log has been read. */
@@ -69,7 +72,7 @@ export interface StatusSources {
   readonly isReady: () => Promise<boolean>;
   readonly receiver: Pick<Receiver, "lastDeliveryAt">;
   readonly poller: Pick<Poller, "status"> | undefined;
-  readonly inbox: Pick<Inbox, "stats">;
+  readonly inbox: Pick<Inbox, "stats" | "shared">;
   readonly client: Pick<Client, "requests">;
 }
 
@@ -78,7 +81,9 @@ export async function readStatus(sources: StatusSources): Promise<BotStatus> {
   const { clock, startedAt, isReady, receiver, poller, inbox, client } = sources;
   const ready = await isReady();
   const stats = await inbox.stats().catch(() => undefined);
+  const report = await inbox.shared?.report().catch(() => undefined);
   const at = clock.now();
+  const instances = report && inbox.shared && instancesStatus(inbox.shared.id, report, at);
   const ageOf = (then: number | undefined) =>
     then === undefined ? undefined : Math.max(0, at - then);
   const { mode, modeSince, modeReason, ...read } = poller?.status ?? {
@@ -92,7 +97,10 @@ export async function readStatus(sources: StatusSources): Promise<BotStatus> {
     mode,
     modeSince,
     modeReason,
-    lastDeliveryAt: receiver.lastDeliveryAt,
+    lastDeliveryAt: latest([
+      receiver.lastDeliveryAt,
+      ...(instances?.list.map(({ lastDeliveryAt }) => lastDeliveryAt) ?? []),
+    ]),
     log: "cursor" in read ? { ...read, lagMs: ageOf(read.readToEndAt) } : undefined,
     inbox: stats && {
       pending: stats.pending,
@@ -101,7 +109,13 @@ export async function readStatus(sources: StatusSources): Promise<BotStatus> {
       deadLetters: stats.dead,
     },
     requests: client.requests,
+    instances,
   };
+}
+
+function latest(times: readonly (number | undefined)[]): number | undefined {
+  const known = times.filter((time) => time !== undefined);
+  return known.length === 0 ? undefined : Math.max(...known);
 }
 
 /** What `/readyz?verbose` answers. */
@@ -112,6 +126,7 @@ export type WrittenStatus = Readonly<Record<Exclude<keyof BotStatus, "ready">, u
 /** The status as JSON has it: every field is there, times are ISO 8601, null stands for undefined. */
 export function writeStatus(status: BotStatus): WrittenStatus {
   const { at, ready, mode, modeSince, modeReason, lastDeliveryAt, log, inbox, requests } = status;
+  const { instances } = status;
   return {
     at: iso(at),
     ready,
@@ -122,6 +137,7 @@ export function writeStatus(status: BotStatus): WrittenStatus {
     log: log === undefined ? null : writeLog(log),
     inbox: inbox === undefined ? null : writeInbox(inbox),
     requests: requests ?? null,
+    instances: instances === undefined ? null : writeInstances(instances),
   };
 }
 
@@ -142,8 +158,4 @@ function writeInbox({ pending, oldestPendingAt, oldestPendingAgeMs, deadLetters 
     oldestPendingAgeMs: oldestPendingAgeMs ?? null,
     deadLetters,
   };
-}
-
-function iso(ms: number | undefined): string | null {
-  return ms === undefined ? null : new Date(ms).toISOString();
 }

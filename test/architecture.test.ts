@@ -27,6 +27,7 @@ const runtime = [
   "options",
   "status",
   "budget-warning",
+  "instances",
 ];
 
 /**
@@ -47,6 +48,8 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   poller: doors,
   dispatcher: doors,
   router: [...words, "client"],
+  // What the client and the poller of one instance have together with those of the others.
+  instances: doors,
   config: ground,
   env: ground,
   options: [...words, "client", "config", "poller", "inbox"],
@@ -189,7 +192,7 @@ describe("the house", () => {
 
   test("the database is loaded after the version of Node was checked: by import() alone", () => {
     const toSqlite = graph.filter(
-      ({ from, to }) => from === "bot.ts" && roomOf(to) === "inbox/sqlite",
+      ({ from, to }) => roomOf(from) === "bot" && roomOf(to) === "inbox/sqlite",
     );
     expect(toSqlite.map(({ late }) => late)).toEqual([true]);
     for (const entry of ["index.ts", "env.ts", "testing/index.ts"]) {

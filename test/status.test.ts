@@ -96,6 +96,7 @@ describe("bot.status()", () => {
         deadLetters: 0,
       },
       requests: undefined,
+      instances: undefined,
     } satisfies BotStatus);
   });
 
@@ -253,6 +254,7 @@ describe("/readyz?verbose", () => {
       },
       inbox: { pending: 0, oldestPendingAt: null, oldestPendingAgeMs: null, deadLetters: 0 },
       requests: null,
+      instances: null,
     });
   });
 

@@ -1,3 +1,4 @@
+import { version } from "../core/version.ts";
 import { messageOf, ServiceBotError } from "../errors.ts";
 import { dev } from "./dev/dev.ts";
 import { doctor } from "./doctor.ts";
@@ -5,7 +6,6 @@ import { inbox } from "./inbox/inbox.ts";
 import { platform } from "./platform/platform.ts";
 import { trigger } from "./trigger/trigger.ts";
 import { type Command, CommandError, UsageError } from "./usage.ts";
-import { version } from "./version.ts";
 
 const commands: Readonly<Record<string, Command>> = { dev, platform, trigger, inbox, doctor };
 

@@ -1,6 +1,6 @@
 import { type BackoffOptions, backoff, type Random } from "../core/backoff.ts";
 import type { Clock } from "../core/clock.ts";
-import { Circuit, type Pass } from "./circuit.ts";
+import { Circuit, type CircuitMove, type CircuitState, type Pass } from "./circuit.ts";
 import { ApiError, NetworkError, outageOf } from "./errors.ts";
 
 export interface BreakerOptions {
@@ -8,6 +8,21 @@ export interface BreakerOptions {
   readonly random: Random;
   /** Told when requests are held back, and when they go out again. */
   readonly onChange?: ((change: BreakerChange) => void) | undefined;
+  /** The breakers of other processes, which open and close with this one. */
+  readonly others?: OtherBreakers | undefined;
+}
+
+/** What has become of the wish to try. */
+export type TrialAnswer = "granted" | "closed" | { readonly waitMs: number };
+
+/** Lets the breakers of several processes act as one. */
+export interface OtherBreakers {
+  /** This process has moved a circuit. */
+  tell(circuit: string, move: CircuitMove): void;
+  /** Asks to be the one that tries. It never rejects. */
+  ask(circuit: string): Promise<TrialAnswer>;
+  /** Calls `learn` when another process has opened a circuit, or closed it: then without a state. */
+  onMove(learn: (circuit: string, state: CircuitState | undefined) => void): void;
 }
 
 export interface BreakerChange {
@@ -60,10 +75,27 @@ export class Breaker {
   readonly #options: BreakerOptions;
   readonly #platform: Circuit;
   readonly #operations = new Map<string, Operation>();
+  readonly #circuits = new Map<string, Circuit>();
+  #asking: Promise<void> = Promise.resolve();
 
   constructor(options: BreakerOptions) {
     this.#options = options;
-    this.#platform = this.#circuit("platform", OUTAGE);
+    this.#platform = this.#circuit("platform", "platform", OUTAGE);
+    options.others?.onMove((key, state) => this.#learn(key, state));
+  }
+
+  /** Whether this request would try what is open, and others may be trying it: then they are to be asked. */
+  mustAsk(operation: string): boolean {
+    return this.#options.others !== undefined && this.#due(operation).length > 0;
+  }
+
+  /**
+   * Asks the others whether this request may try what is open; {@link enter} knows the answer. One at a
+   * time: of two requests of one process, too, one tries.
+   */
+  ask(operation: string): Promise<void> {
+    this.#asking = this.#asking.then(() => this.#ask(operation));
+    return this.#asking;
   }
 
   /**
@@ -95,6 +127,45 @@ export class Breaker {
       },
       failed: (error) => this.#failed(error, own, passes),
     };
+  }
+
+  /** The circuits that are open, and whose time to be tried has come. */
+  #due(operation: string): [key: string, circuit: Circuit][] {
+    const { outages, quota } = this.#operation(operation);
+    const own = new Set([this.#platform, outages, quota]);
+    return [...this.#circuits].filter(
+      ([, circuit]) => own.has(circuit) && !circuit.closed && circuit.heldBackMs() === 0,
+    );
+  }
+
+  async #ask(operation: string): Promise<void> {
+    const { others } = this.#options;
+    if (this.#isHeldBack(operation)) return;
+    const granted: string[] = [];
+    for (const [key, circuit] of this.#due(operation)) {
+      const answer = await others?.ask(key);
+      if (answer === "closed") circuit.learn(undefined);
+      if (answer === "granted") granted.push(key);
+      if (typeof answer !== "object") continue;
+      circuit.holdBack(answer.waitMs);
+      // This request will not go out.
+      for (const held of granted) others?.tell(held, { kind: "leave" });
+      return;
+    }
+  }
+
+  #isHeldBack(operation: string): boolean {
+    const { outages, quota } = this.#operation(operation);
+    return [this.#platform, outages, quota].some((circuit) => circuit.heldBackMs() > 0);
+  }
+
+  #learn(key: string, state: CircuitState | undefined): void {
+    // A circuit of an operation that this process has not used yet is made to be respected.
+    const [kind, ...name] = key.split(" ");
+    if (state !== undefined && (kind === "outages" || kind === "quota")) {
+      this.#operation(name.join(" "));
+    }
+    this.#circuits.get(key)?.learn(state);
   }
 
   #check({ outages, quota }: Operation): void {
@@ -132,21 +203,28 @@ export class Breaker {
   #operation(name: string): Operation {
     const known = this.#operations.get(name);
     if (known !== undefined) return known;
-    const made = { outages: this.#circuit(name, OUTAGE), quota: this.#circuit(name, QUOTA) };
+    const made = {
+      outages: this.#circuit(`outages ${name}`, name, OUTAGE),
+      quota: this.#circuit(`quota ${name}`, name, QUOTA),
+    };
     this.#operations.set(name, made);
     return made;
   }
 
-  #circuit(name: string, policy: BackoffOptions): Circuit {
-    const { clock, random, onChange } = this.#options;
-    return new Circuit({
+  /** @param key tells it from the others, also between processes */
+  #circuit(key: string, name: string, policy: BackoffOptions): Circuit {
+    const { clock, random, onChange, others } = this.#options;
+    const circuit = new Circuit({
       name,
       clock,
       threshold: THRESHOLD,
       // Between half and the whole of the bound: many processes must not come back at one moment.
       cooldown: (opened) => backoff(policy, opened, () => 0.5 + random() / 2),
       onChange: (open, retryInMs) => onChange?.({ of: name, open, retryInMs }),
+      onMove: (move) => others?.tell(key, move),
     });
+    this.#circuits.set(key, circuit);
+    return circuit;
   }
 }
 

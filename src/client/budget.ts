@@ -1,7 +1,7 @@
 import type { Random } from "../core/backoff.ts";
 import type { Clock } from "../core/clock.ts";
 import { NetworkError } from "./errors.ts";
-import { Places } from "./places.ts";
+import { type Hold, OwnPlaces, type Places } from "./places.ts";
 import { Turns } from "./turns.ts";
 import { type RequestKind, type Waiter, WaitingRoom } from "./waiting.ts";
 
@@ -29,15 +29,12 @@ export interface BudgetOptions {
   readonly random: Random;
   /** Told when a request has to wait or is put off, at most once a minute. */
   readonly onWait?: ((wait: BudgetWait) => void) | undefined;
+  /** Where the places are; of this process alone by default. */
+  readonly places?: Places | undefined;
 }
 
-/** What a request holds. One of the two is called, once. */
-export interface Place {
-  /** The request is over. */
-  end(): void;
-  /** It was not sent: the place is free at once. */
-  giveBack(): void;
-}
+/** What a request holds. */
+export type Place = Hold;
 
 /**
  * How long a handler's request waits for a place, in milliseconds. Handlers have a time limit, and others
@@ -64,9 +61,11 @@ export class RequestBudget {
   constructor(options: BudgetOptions) {
     const { perMinute, clock, random } = options;
     this.#options = options;
-    this.#places = new Places(perMinute, clock);
-    this.#turns = new Turns(perMinute, clock, random);
+    const places = options.places ?? new OwnPlaces(perMinute, clock);
+    this.#places = places;
+    this.#turns = new Turns(perMinute, clock, random, () => places.sharers);
     this.#room = new WaitingRoom(clock);
+    places.onChange(() => this.#serve());
   }
 
   get status(): RequestsStatus {
@@ -101,9 +100,9 @@ export class RequestBudget {
         cancel();
         signal?.removeEventListener("abort", abort);
       };
-      const grant = () => {
+      const grant = (hold: Hold) => {
         stop();
-        resolve(this.#place());
+        resolve(this.#place(hold));
       };
       const waiter: Waiter = { kind, since: clock.now(), grant };
       const leave = (why: () => unknown) => {
@@ -118,10 +117,9 @@ export class RequestBudget {
     });
   }
 
-  #place(): Place {
-    this.#places.take();
-    const over = (how: "end" | "giveBack") => {
-      this.#places[how]();
+  #place(hold: Hold): Place {
+    const over = (how: keyof Hold) => {
+      hold[how]();
       this.#serve();
     };
     return { end: () => over("end"), giveBack: () => over("giveBack") };
@@ -129,12 +127,16 @@ export class RequestBudget {
 
   /** Gives places to those who wait, and looks again when that can change. */
   #serve(): void {
-    for (let next = this.#next(); next !== undefined; next = this.#next()) {
-      this.#room.remove(next);
-      next.grant();
-    }
     this.#cancelWake();
     this.#cancelWake = () => undefined;
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      const leave = this.#room.starved() === next ? 0 : this.#leaves(next.kind);
+      const hold = this.#places.take(leave, this.#room.size);
+      // It is being seen to, and this is called again then.
+      if (hold === undefined) return;
+      this.#room.remove(next);
+      next.grant(hold);
+    }
     const first = this.#room.first();
     if (first === undefined) return;
     const ms = this.#wakeInMs(first.kind);
@@ -155,7 +157,8 @@ export class RequestBudget {
     const anyMs = this.#places.freeInMs(1);
     const starvedMs = Math.max(anyMs, this.#room.starvesInMs());
     const calmMs = this.#turns.outstandingMs || Number.POSITIVE_INFINITY;
-    return Math.min(this.#places.freeInMs(this.#leaves(first) + 1), starvedMs, calmMs);
+    const freeMs = this.#places.freeInMs(this.#leaves(first) + 1);
+    return Math.min(freeMs, starvedMs, calmMs, this.#places.recheckMs);
   }
 
   /** How many places this kind leaves to others. */

@@ -5,6 +5,23 @@ export interface Pass {
   readonly circuit: string;
 }
 
+/** A circuit that is open. */
+export interface CircuitState {
+  /** How often in a row it has opened, from 1 up. */
+  readonly opened: number;
+  /** How long it stays open, in milliseconds. */
+  readonly openMs: number;
+  /** It is open because the other side said so. */
+  readonly asked: boolean;
+}
+
+/** What this process has done with a circuit: others want to know it too. */
+export type CircuitMove =
+  | { readonly kind: "open"; readonly state: CircuitState }
+  | { readonly kind: "close" }
+  /** The trial has told nothing. */
+  | { readonly kind: "leave" };
+
 export interface CircuitOptions {
   readonly name: string;
   readonly clock: Clock;
@@ -13,6 +30,7 @@ export interface CircuitOptions {
   /** How long it stays open when it opens for the nth time in a row, in milliseconds. */
   readonly cooldown: (opened: number) => number;
   readonly onChange: (open: boolean, retryInMs: number) => void;
+  readonly onMove?: ((move: CircuitMove) => void) | undefined;
 }
 
 /** A circuit breaker: closed, open for a while, then one request at a time until one succeeds. */
@@ -77,7 +95,9 @@ export class Circuit {
     this.#opened = 0;
     this.#asked = false;
     this.#trial = undefined;
-    if (wasOpen) this.#options.onChange(false, 0);
+    if (!wasOpen) return;
+    this.#options.onMove?.({ kind: "close" });
+    this.#options.onChange(false, 0);
   }
 
   /** Opens it when there were too many in a row. */
@@ -98,18 +118,41 @@ export class Circuit {
   refused(pass: Pass, waitMs: number): void {
     this.#asked = true;
     if (this.closed || this.isTrial(pass)) this.#open(waitMs);
-    else if (waitMs > this.#leftMs()) this.#wait(waitMs);
+    else if (waitMs > this.#leftMs()) this.#extend(waitMs);
   }
 
   /** The request ended without telling anything. */
   left(pass: Pass): void {
-    if (this.isTrial(pass)) this.#trial = undefined;
+    if (!this.isTrial(pass)) return;
+    this.#trial = undefined;
+    this.#options.onMove?.({ kind: "leave" });
+  }
+
+  /** Another process has opened it, or undefined: closed it. */
+  learn(state: CircuitState | undefined): void {
+    const wasClosed = this.closed;
+    this.#failures = 0;
+    this.#opened = state?.opened ?? 0;
+    this.#asked = state?.asked ?? false;
+    this.#wait(state?.openMs ?? 0);
+    if (wasClosed !== this.closed) this.#options.onChange(wasClosed, this.#openForMs);
+  }
+
+  /** Another process is about to find out; it is not tried here before that, in milliseconds. */
+  holdBack(ms: number): void {
+    if (this.#trial === undefined) this.#wait(ms);
   }
 
   #open(waitMs: number): void {
     this.#opened += 1;
-    this.#wait(Math.max(waitMs, this.#options.cooldown(this.#opened)));
+    this.#extend(Math.max(waitMs, this.#options.cooldown(this.#opened)));
     if (this.#opened === 1) this.#options.onChange(true, this.#openForMs);
+  }
+
+  #extend(ms: number): void {
+    this.#wait(ms);
+    const state = { opened: this.#opened, openMs: ms, asked: this.#asked };
+    this.#options.onMove?.({ kind: "open", state });
   }
 
   #wait(ms: number): void {

@@ -2,6 +2,7 @@ import { ServiceBotError } from "../errors.ts";
 import type { RequestsStatus } from "./budget.ts";
 import type { LogPurpose } from "./call.ts";
 import { Dms } from "./dms.ts";
+import type { Sharing } from "./gate.ts";
 import { Http, type HttpOptions } from "./http.ts";
 import { prepareImage } from "./images/prepare.ts";
 import type { ImageInput } from "./images/source.ts";
@@ -40,9 +41,12 @@ export class Client {
   readonly #http: Http;
   #asked: Promise<void> | undefined;
 
-  /** @throws {ServiceBotError} INVALID_OPTION */
-  constructor(options: ClientOptions) {
-    this.#http = new Http(options);
+  /**
+   * @param sharing what it has together with the clients of other processes; a bot's own affair
+   * @throws {ServiceBotError} INVALID_OPTION
+   */
+  constructor(options: ClientOptions, sharing?: Sharing) {
+    this.#http = new Http(options, sharing);
     this.dms = new Dms(this.#http);
     this.posts = new Posts(this.#http);
     this.users = new Users(this.#http);

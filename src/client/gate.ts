@@ -1,7 +1,7 @@
 import type { Random } from "../core/backoff.ts";
 import type { Clock } from "../core/clock.ts";
 import { outOfRange, refuseProblems } from "../core/ranges.ts";
-import { Breaker, type BreakerChange, type Permit } from "./breaker.ts";
+import { Breaker, type BreakerChange, type OtherBreakers, type Permit } from "./breaker.ts";
 import {
   type BudgetWait,
   HANDLER_WAIT_MS,
@@ -10,6 +10,7 @@ import {
   type RequestsStatus,
 } from "./budget.ts";
 import { NetworkError } from "./errors.ts";
+import type { Places } from "./places.ts";
 import type { RequestKind } from "./waiting.ts";
 
 export interface GateOptions {
@@ -21,18 +22,25 @@ export interface GateOptions {
   readonly onBreaker?: ((change: BreakerChange) => void) | undefined;
 }
 
+/** What the clients of several processes have together. */
+export interface Sharing {
+  readonly breakers?: OtherBreakers | undefined;
+  /** The places of the budget. */
+  readonly places?: Places | undefined;
+}
+
 /** What every request passes before it is sent: the budget, where there is one, and the breaker. */
 export class Gate {
   readonly #breaker: Breaker;
   readonly #budget: RequestBudget | undefined;
 
   /** @throws {ServiceBotError} INVALID_OPTION */
-  constructor(options: GateOptions) {
+  constructor(options: GateOptions, { breakers: others, places }: Sharing = {}) {
     const { clock, random, maxRequestsPerMinute: perMinute, onBudget, onBreaker } = options;
     refuseProblems([outOfRange("maxRequestsPerMinute", perMinute, { min: 1, whole: true })]);
-    this.#breaker = new Breaker({ clock, random, onChange: onBreaker });
+    this.#breaker = new Breaker({ clock, random, onChange: onBreaker, others });
     if (perMinute !== undefined) {
-      this.#budget = new RequestBudget({ perMinute, clock, random, onWait: onBudget });
+      this.#budget = new RequestBudget({ perMinute, clock, random, onWait: onBudget, places });
     }
   }
 
@@ -54,8 +62,17 @@ export class Gate {
    * @throws the reason of the signal, once it aborts
    */
   enter(operation: string, kind: RequestKind, signal?: AbortSignal): Permit | Promise<Permit> {
-    if (this.#budget === undefined) return this.#breaker.enter(operation);
-    return this.#enterInTurn(this.#budget, operation, kind, signal);
+    if (this.#budget !== undefined) {
+      return this.#enterInTurn(this.#budget, operation, kind, signal);
+    }
+    return this.#breaker.mustAsk(operation)
+      ? this.#enterAsking(operation)
+      : this.#breaker.enter(operation);
+  }
+
+  async #enterAsking(operation: string): Promise<Permit> {
+    if (this.#breaker.mustAsk(operation)) await this.#breaker.ask(operation);
+    return this.#breaker.enter(operation);
   }
 
   async #enterInTurn(
@@ -69,7 +86,7 @@ export class Gate {
     const place = await budget.take(kind, signal);
     try {
       // Only now: a trial of the platform that waits would keep all others back.
-      return withPlace(this.#breaker.enter(operation), place);
+      return withPlace(await this.#enterAsking(operation), place);
     } catch (error) {
       place.giveBack();
       throw error;

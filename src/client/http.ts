@@ -10,7 +10,7 @@ import type { BudgetWait, RequestsStatus } from "./budget.ts";
 import { type Call, callOf, type Method, type RequestOptions } from "./call.ts";
 import { NetworkError } from "./errors.ts";
 import { failureIn, readFailure } from "./failure.ts";
-import { Gate } from "./gate.ts";
+import { Gate, type Sharing } from "./gate.ts";
 import { withRetries } from "./retries.ts";
 import { timedOut, unreachable } from "./transport.ts";
 
@@ -66,7 +66,7 @@ export class Http {
   #offsetMs: number | undefined;
 
   /** @throws {ServiceBotError} INVALID_OPTION */
-  constructor(options: HttpOptions) {
+  constructor(options: HttpOptions, sharing?: Sharing) {
     const { baseUrl, apiKey, timeoutMs = 10_000, retries = 2 } = options;
     refuseProblems([
       problem("baseUrl", originProblem(baseUrl)),
@@ -80,7 +80,8 @@ export class Http {
     this.#random = options.random ?? Math.random;
     this.timeoutMs = timeoutMs;
     this.#retries = retries;
-    this.#gate = new Gate({ ...this.#options, clock: this.#clock, random: this.#random });
+    const parts = { ...this.#options, clock: this.#clock, random: this.#random };
+    this.#gate = new Gate(parts, sharing);
   }
 
   /** How much of the budget is left; undefined where there is none. */

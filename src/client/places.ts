@@ -3,13 +3,45 @@ import type { Clock } from "../core/clock.ts";
 /** What the platform counts requests by, in milliseconds; be its minute fixed or sliding. */
 export const WINDOW_MS = 60_000;
 
+/** What one request holds. One of the two is called, once. */
+export interface Hold {
+  /** The request is over. */
+  end(): void;
+  /** It was not sent. */
+  giveBack(): void;
+}
+
+/** The places of a budget of requests, of this process or of several together. */
+export interface Places {
+  readonly total: number;
+  /** How many processes take from them. */
+  readonly sharers: number;
+  /** What is known of them is looked at again after this, in milliseconds. */
+  readonly recheckMs: number;
+  /** How many may be sent now, as far as is known. */
+  free(): number;
+  /** How long until so many are free, in milliseconds: at the soonest, where some are still under way. */
+  freeInMs(count: number): number;
+  /**
+   * A request is about to be sent. Undefined where no place is at hand: `changed` is called when one may be.
+   *
+   * @param leave how many are to be left to others
+   * @param wanted how many requests wait, this one included
+   */
+  take(leave: number, wanted: number): Hold | undefined;
+  /** Called when there may be more than there were. */
+  onChange(changed: () => void): void;
+}
+
 /**
  * Counts requests so that no minute of the platform has more than so many. It counts each somewhere
  * between its sending and its answer, and nobody knows where its minutes begin: so a request holds its
  * place from when it is sent until a minute after it has ended.
  */
-export class Places {
+export class OwnPlaces implements Places {
   readonly total: number;
+  readonly sharers = 1;
+  readonly recheckMs: number = Number.POSITIVE_INFINITY;
   readonly #clock: Clock;
   #underWay = 0;
   /** When the requests ended that still hold a place, oldest first. */
@@ -20,13 +52,11 @@ export class Places {
     this.#clock = clock;
   }
 
-  /** How many may be sent now. */
   free(): number {
     this.#letGo();
     return this.total - this.#underWay - this.#ended.length;
   }
 
-  /** How long until so many are free, in milliseconds: at the soonest, where some are still under way. */
   freeInMs(count: number): number {
     const missing = count - this.free();
     if (missing <= 0) return 0;
@@ -34,21 +64,21 @@ export class Places {
     return last === undefined ? WINDOW_MS : last + WINDOW_MS - this.#clock.now();
   }
 
-  /** A request is about to be sent. */
-  take(): void {
+  take(): Hold {
     this.#underWay += 1;
+    return {
+      end: () => {
+        this.#underWay -= 1;
+        this.#ended.push(this.#clock.now());
+      },
+      giveBack: () => {
+        this.#underWay -= 1;
+      },
+    };
   }
 
-  /** A request is over. */
-  end(): void {
-    this.#underWay -= 1;
-    this.#ended.push(this.#clock.now());
-  }
-
-  /** A request was not sent after all. */
-  giveBack(): void {
-    this.#underWay -= 1;
-  }
+  /** Nobody else changes them. */
+  onChange(): void {}
 
   #letGo(): void {
     const now = this.#clock.now();

@@ -16,13 +16,14 @@ const LATE_MS = 5_000;
 export class Turns {
   readonly #clock: Clock;
   readonly #random: Random;
-  readonly #apartMs: number;
+  readonly #apartMs: () => number;
   #last = Number.NEGATIVE_INFINITY;
 
-  constructor(perMinute: number, clock: Clock, random: Random) {
+  /** @param sharers how many processes give turns at the same places */
+  constructor(perMinute: number, clock: Clock, random: Random, sharers: () => number = () => 1) {
     this.#clock = clock;
     this.#random = random;
-    this.#apartMs = WINDOW_MS / perMinute;
+    this.#apartMs = () => (WINDOW_MS / perMinute) * sharers();
   }
 
   /** How long some of them may still be on their way back, in milliseconds; 0 when there are none. */
@@ -32,7 +33,7 @@ export class Turns {
 
   /** @param soonestMs when there can be a place at the soonest. @returns milliseconds, 15 minutes at most */
   next(soonestMs: number): number {
-    const turn = Math.max(soonestMs, Math.ceil(this.#lastInMs() + this.#apartMs));
+    const turn = Math.max(soonestMs, Math.ceil(this.#lastInMs() + this.#apartMs()));
     // These come back spread over some minutes, and are then told anew.
     if (turn > LONGEST_MS) return Math.ceil(LONGEST_MS * (0.5 + this.#random() / 2));
     this.#last = this.#clock.now() + turn;

@@ -1,4 +1,5 @@
 import type { Clock } from "../core/clock.ts";
+import type { Hold } from "./places.ts";
 
 /** Whose request it is, the most important first: a handler's write or read, the audit's, the polling's. */
 const kinds = ["write", "read", "audit", "poll"] as const;
@@ -13,7 +14,7 @@ export interface Waiter {
   readonly kind: RequestKind;
   /** When it began to wait. */
   readonly since: number;
-  readonly grant: () => void;
+  readonly grant: (hold: Hold) => void;
 }
 
 /** The requests that wait: the most important first, and of one kind the one that came first. */

@@ -15,8 +15,12 @@
 
 import type { InboxAdmin } from "./admin.ts";
 import type { DeadLetter, InboxStats, Source } from "./records.ts";
+import type { Shared } from "./shared.ts";
 
 export type { DeadLetter, InboxStats, Source } from "./records.ts";
+
+/** What leads the reading of the platform's event log is named like the cursor that it moves. */
+export const EVENT_LOG = "events";
 
 /** An event on its way in. */
 export interface NewEvent {
@@ -35,6 +39,11 @@ export interface NewEvent {
 export interface CursorMove {
   readonly name: string;
   readonly position: string;
+  /**
+   * The term of the leader of that name, where several instances share the inbox: the cursor moves only while it
+   * lasts. Without one it moves in any case.
+   */
+  readonly term?: number | undefined;
 }
 
 export interface PutResult {
@@ -44,6 +53,8 @@ export interface PutResult {
   readonly duplicates: number;
   /** How many of the stored ones went to the dead letters at once. */
   readonly unusable: number;
+  /** True when a cursor was not moved, because its term is over. The events are stored all the same. */
+  readonly termOver?: boolean;
 }
 
 /** One event, leased to whoever claimed it. `attempt` counts this run, from 1 up. */
@@ -101,6 +112,9 @@ export interface Inbox {
 
   /** For people: what is in the inbox, and what becomes of what could not be handled. */
   readonly admin: InboxAdmin;
+
+  /** What several instances have together; undefined where only one can use the inbox. */
+  readonly shared: Shared | undefined;
 
   /**
    * Stores a batch in one transaction, with the cursors that belong to it. Events whose id is known

@@ -2,8 +2,9 @@ import type { LogPurpose } from "../client/call.ts";
 import type { Client } from "../client/client.ts";
 import type { EventPage } from "../client/types.ts";
 import type { Logger } from "../core/logger.ts";
+import { ServiceBotError } from "../errors.ts";
 import type { LaneOf } from "../events/lane.ts";
-import type { Inbox } from "../inbox/inbox.ts";
+import { EVENT_LOG, type Inbox, type NewEvent, type PutResult } from "../inbox/inbox.ts";
 import { readBatch } from "../inbox/intake.ts";
 import { EventDates } from "./event-dates.ts";
 import type { FoundEvent } from "./mode.ts";
@@ -18,10 +19,12 @@ export interface LogReaderOptions {
   readonly startFrom: "now" | "oldest";
   /** The platform's clock, in milliseconds since 1970. */
   readonly platformNow: () => number;
+  /** The term in which the cursor is moved, where several instances share the inbox. */
+  readonly term?: number | undefined;
 }
 
 /** The name of the stored cursor. */
-export const CURSOR = "events";
+export const CURSOR: string = EVENT_LOG;
 
 const PAGE_LIMIT = 50;
 
@@ -76,7 +79,7 @@ export class LogReader {
     this.#resumed = position !== undefined;
     if (!this.#resumed && startFrom === "now") {
       position = (await client.events({ since: "" }, { signal, purpose: this.#purpose() })).cursor;
-      await inbox.put([], "poll", [{ name: CURSOR, position }]);
+      await this.#put([], position);
     }
     // An empty log answers with the cursor that was sent, which is empty (rule 3). The present is then
     // its beginning; sent back as it is, it would pass over whatever was made meanwhile.
@@ -176,7 +179,7 @@ export class LogReader {
 
   /** @param position where the cursor moves to, if it moves */
   async #store(page: EventPage, position: string | undefined): Promise<readonly FoundEvent[]> {
-    const { inbox, laneOf } = this.#options;
+    const { laneOf } = this.#options;
     const isNew = position !== undefined && position !== this.#cursor;
     const batch = readBatch(page.events, laneOf).filter(
       ({ id, unusable }) => unusable !== undefined || !this.#refused.leavesOut(id),
@@ -184,13 +187,22 @@ export class LogReader {
     if (batch.length === 0 && !isNew) return [];
     const now = this.#dateOf(page);
     const dates = new Map(this.#dates.of(page, now));
-    const { stored } = await inbox.put(batch, "poll", isNew ? [{ name: CURSOR, position }] : []);
+    const { stored } = await this.#put(batch, isNew ? position : undefined);
     if (isNew) {
       this.#cursor = position;
       this.#refused.replace(this.#options.log);
     }
     const types = new Map(batch.map(({ id, type }) => [id, type]));
     return stored.map((id) => ({ id, type: types.get(id) ?? "", at: dates.get(id) ?? now }));
+  }
+
+  /** @throws {ServiceBotError} LEASE_LOST when another instance reads the log by now; the events are stored */
+  async #put(batch: readonly NewEvent[], position: string | undefined): Promise<PutResult> {
+    const { inbox, term } = this.#options;
+    const moves = position === undefined ? [] : [{ name: CURSOR, position, term }];
+    const result = await inbox.put(batch, "poll", moves);
+    if (result.termOver !== true) return result;
+    throw new ServiceBotError("LEASE_LOST", "Another instance reads the event log by now.");
   }
 
   #dateOf({ date }: EventPage): number {

@@ -1,7 +1,9 @@
-import { ApiError, outageOf } from "../client/errors.ts";
-import { backoff, type Random } from "../core/backoff.ts";
+import type { Random } from "../core/backoff.ts";
 import { type Clock, sleep } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
+import { ServiceBotError } from "../errors.ts";
+import { Health } from "./health.ts";
+import type { Term } from "./leadership.ts";
 import { LogReader, type LogReaderOptions } from "./log-reader.ts";
 import {
   type FoundEvent,
@@ -12,9 +14,10 @@ import {
   type Observation,
   observe,
 } from "./mode.ts";
+import { type Brought, nobody, type Peers } from "./peers.ts";
 import { type PollerStatus, PollRecord } from "./record.ts";
 
-export interface PollerOptions extends LogReaderOptions {
+export interface PollerOptions extends Omit<LogReaderOptions, "term"> {
   readonly clock: Clock;
   readonly log: Logger;
   /** `auto` switches between auditing and polling; `polling` never audits. */
@@ -29,40 +32,45 @@ export interface PollerOptions extends LogReaderOptions {
   readonly webhookTypes: ReadonlySet<string>;
   readonly onSwitch?: (mode: Mode, reason: string) => unknown;
   readonly random?: Random;
+  /** The other instances of the bot. None by default. */
+  readonly peers?: Peers | undefined;
 }
-
-/** A token that is refused is tried again this often, in milliseconds. */
-const REFUSED_RETRY_MS = 300_000;
 
 /** The platform's time is known by a header of whole seconds, and up to this much later than it says. */
 const DATE_STEP_MS = 1_000;
 
-/** The longest pause after failures in a row, in milliseconds. */
-const MAX_PAUSE_MS = 60_000;
-
-const NO_END =
-  "the event log goes on and on without events: its cursor moves, and nothing comes; it is read at the audit interval";
-
-/** Reads the event log again and again, and decides how often. The webhook is a hint; the log is the truth. */
+/**
+ * Reads the event log again and again, and decides how often. The webhook is a hint; the log is the truth. Of
+ * several instances one reads, and the others know what it knows.
+ */
 export class Poller {
   readonly #options: PollerOptions;
-  readonly #reader: LogReader;
+  readonly #peers: Peers;
+  readonly #health: Health;
+  #reader: LogReader;
   readonly #record: PollRecord;
   readonly #stopping = new AbortController();
+  /** Of the stop, and of the term. */
+  #signal: AbortSignal = this.#stopping.signal;
+  /** While this instance reads the log. */
+  #term: Term | undefined;
+  /** The stored position, as the instance says that reads the log. */
+  #cursor: string | undefined;
+  /** Deliveries from before this are no news, on our clock. */
+  #heardTo = Number.NEGATIVE_INFINITY;
+  #unfollow: () => void = () => undefined;
   #state: ModeState;
   #loop: Promise<void> = Promise.resolve();
-  #failures = 0;
   /** The events that came by webhook while the log is being read. */
   #broughtMeanwhile: Set<string> | undefined;
-  /** How the log failed to be read, as it was last told; undefined while it can be read. */
-  #told: string | undefined;
-  #reachesEnd = true;
   /** When the part that may still be unsettled was last read, on our clock. */
   #auditedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: PollerOptions) {
     this.#options = options;
-    this.#reader = new LogReader(options, () => (this.mode === "polling" ? "poll" : "audit"));
+    this.#peers = options.peers ?? nobody;
+    this.#health = new Health(options);
+    this.#reader = this.#makeReader();
     const state = initialMode(options.webhookTypes);
     const polls = options.delivery === "polling";
     this.#state = polls ? { ...state, mode: "polling" } : state;
@@ -76,43 +84,113 @@ export class Poller {
 
   /** How it has gone so far. */
   get status(): PollerStatus {
-    return this.#record.show(this.mode, this.#reader.cursor);
+    const cursor = this.#term === undefined ? this.#cursor : this.#reader.cursor;
+    return this.#record.show(this.mode, cursor);
   }
 
   start(): void {
+    this.#unfollow = this.#peers.onSaved(() => {
+      if (this.#term === undefined) void this.#learn();
+    });
     this.#loop = this.#run();
   }
 
+  /** Another instance can go on at once. */
   async stop(): Promise<void> {
     this.#stopping.abort();
+    this.#unfollow();
     await this.#loop;
+    await this.#peers.leadership.resign();
+    await this.#peers.close();
   }
 
   /** To be told of each webhook delivery. */
-  delivered(events: readonly { readonly id: string; readonly type: string }[]): void {
-    if (this.#options.delivery === "polling") return;
-    for (const { id } of events) this.#broughtMeanwhile?.add(id);
-    this.#observe({ kind: "delivery", now: this.#options.platformNow(), events });
+  delivered(events: Brought): void {
+    const { delivery, platformNow } = this.#options;
+    if (delivery === "polling" || this.#peers.delivered(events)) return;
+    this.#brought(events, platformNow());
+  }
+
+  #makeReader(term?: number): LogReader {
+    const purpose = () => (this.mode === "polling" ? "poll" : "audit");
+    return new LogReader({ ...this.#options, term }, purpose);
   }
 
   async #run(): Promise<void> {
-    const { signal } = this.#stopping;
+    const started = this.#options.clock.now();
+    for (;;) {
+      const term = await this.#peers.leadership.next(this.#stopping.signal);
+      if (term === undefined) return;
+      const known = term.afterGap ? undefined : await this.#learn();
+      this.#heardTo = known?.at ?? started;
+      this.#signal = AbortSignal.any([this.#stopping.signal, term.signal]);
+      this.#reader = this.#makeReader(term.number);
+      this.#auditedAt = Number.NEGATIVE_INFINITY;
+      this.#term = term;
+      await this.#read(term, started);
+      this.#cursor = this.#reader.cursor;
+      this.#term = undefined;
+    }
+  }
+
+  /**
+   * Reads the log until the term is over.
+   *
+   * @param started when the bot was, on our clock
+   */
+  async #read(term: Term, started: number): Promise<void> {
+    const signal = this.#signal;
     let opened = false;
     // False once the first round after the start is over.
     let resumed = false;
-    const started = this.#options.clock.now();
     while (!signal.aborted) {
       try {
-        if (!opened) resumed = await this.#reader.open(signal);
+        if (!opened) resumed = (await this.#reader.open(signal)) && term.afterGap;
         opened = true;
         await this.#round(resumed ? started : undefined);
         resumed = false;
-        this.#succeeded();
+        this.#health.succeeded(this.#reader.atEnd);
         await this.#rest();
       } catch (error) {
-        if (!signal.aborted) await sleep(this.#options.clock, this.#failed(error), signal);
+        if (isOver(error)) term.end();
+        if (signal.aborted) return;
+        this.#record.failed(this.#options.clock.now(), error);
+        const retryInMs = this.#health.failed(error, this.mode);
+        await this.#save();
+        await sleep(this.#options.clock, retryInMs, signal);
       }
     }
+  }
+
+  /** Takes over what the instance that reads the log knows, or the one that has read it. */
+  async #learn(): Promise<{ readonly at: number } | undefined> {
+    const seen = await this.#peers.load();
+    if (seen === undefined || this.#term !== undefined) return undefined;
+    const polls = this.#options.delivery === "polling";
+    this.#state = polls ? { ...seen.state, mode: "polling" } : seen.state;
+    this.#record.restore(seen.status);
+    this.#cursor = seen.status.cursor;
+    return seen;
+  }
+
+  async #save(): Promise<void> {
+    const term = this.#term;
+    const saved = await this.#peers.save(term?.number, { state: this.#state, status: this.status });
+    if (!saved) term?.end();
+  }
+
+  /** Hears what the webhook has brought to any instance. */
+  async #hear(): Promise<void> {
+    const { platformNow, clock } = this.#options;
+    for (const { msAgo, events } of await this.#peers.heard()) {
+      const isNews = clock.now() - msAgo >= this.#heardTo;
+      if (isNews) this.#brought(events, platformNow() - msAgo);
+    }
+  }
+
+  #brought(events: Brought, now: number): void {
+    for (const { id } of events) this.#broughtMeanwhile?.add(id);
+    this.#observe({ kind: "delivery", now, events });
   }
 
   /** @param resumedAt when the bot started, on our clock, for the first round that continues from a cursor */
@@ -123,7 +201,7 @@ export class Poller {
     const started = clock.now();
     const brought = new Set<string>();
     this.#broughtMeanwhile = brought;
-    const { signal } = this.#stopping;
+    const signal = this.#signal;
     const read: FoundEvent[] = [];
     let partial = true;
     try {
@@ -132,6 +210,7 @@ export class Poller {
       if (audit) this.#auditedAt = started;
       this.#record.read(clock.now(), { started, atEnd: this.#reader.atEnd });
     } finally {
+      await this.#hear();
       this.#broughtMeanwhile = undefined;
       // What the webhook has brought since the log did is not missing any more.
       const found = read.filter(({ id }) => !brought.has(id));
@@ -144,21 +223,23 @@ export class Poller {
         this.#observe({ kind: "round", now, found, resumedAt: away, partial });
       }
     }
+    await this.#save();
   }
 
   /** Waits for the next round, and looks up when an event becomes overdue before that. */
   async #rest(): Promise<void> {
     const { clock, pollIntervalMs, auditIntervalMs, silenceMs, platformNow } = this.#options;
-    const { signal } = this.#stopping;
+    const signal = this.#signal;
     const isPolling = this.mode === "polling" && this.#reader.atEnd;
     const until = clock.now() + (isPolling ? pollIntervalMs : auditIntervalMs);
     while (!signal.aborted && clock.now() < until) {
       const deadline = nextDeadline(this.#state, silenceMs);
       const ms = deadline === undefined ? Infinity : deadline - platformNow() + 1;
       await sleep(clock, Math.max(0, Math.min(ms, until - clock.now())), signal);
+      if (deadline !== undefined) await this.#hear();
       const before = this.mode;
       this.#observe({ kind: "tick", now: platformNow() });
-      if (this.mode !== before) return;
+      if (this.mode !== before) return await this.#save();
     }
   }
 
@@ -176,54 +257,9 @@ export class Poller {
       .then(() => onSwitch?.(to, reason))
       .catch((err: unknown) => log.error({ err }, "the onSwitch option failed"));
   }
+}
 
-  #succeeded(): void {
-    const { log } = this.#options;
-    if (this.#failures > 0) log.info("the event log can be read again");
-    this.#failures = 0;
-    this.#told = undefined;
-    const { atEnd } = this.#reader;
-    if (this.#reachesEnd && !atEnd) log.warn(NO_END);
-    this.#reachesEnd = atEnd;
-  }
-
-  /** Logs a failed round; returns how long to wait before the next one, in milliseconds. */
-  #failed(err: unknown): number {
-    const { clock, log, pollIntervalMs, random } = this.#options;
-    this.#failures += 1;
-    this.#record.failed(clock.now(), err);
-    if (err instanceof ApiError && (err.status === 401 || err.status === 403)) {
-      const retryInMs = REFUSED_RETRY_MS;
-      if (this.#isNews(String(err.status)))
-        log.error({ err, retryInMs }, this.#refusal(err.status));
-      return retryInMs;
-    }
-    const policy = { baseMs: pollIntervalMs, maxMs: MAX_PAUSE_MS, factor: 2 };
-    const asked = outageOf(err)?.retryAfterMs ?? 0;
-    const retryInMs = Math.max(asked, pollIntervalMs, backoff(policy, this.#failures, random));
-    const level = this.#isNews("unreadable") ? "warn" : "debug";
-    log[level]({ err, retryInMs }, "the event log cannot be read");
-    return retryInMs;
-  }
-
-  /** Whether the log fails in another way than the last time: what is known is not told again. */
-  #isNews(failure: string): boolean {
-    const isNews = this.#told !== failure;
-    this.#told = failure;
-    return isNews;
-  }
-
-  /** What a person can do about a token that may not read the log (section 5 of the platform document). */
-  #refusal(status: 401 | 403): string {
-    const remedy =
-      status === 401
-        ? "the platform does not accept the token: check SERVICE_API_KEY"
-        : "the token may not read the event log: give it the scope read, dm or both in the developer portal";
-    const meanwhile =
-      this.mode === "auditing"
-        ? "webhook deliveries go on, but what the webhook loses is not found"
-        : "no event arrives until then, except what the webhook brings";
-    const alone = "no event arrives until then";
-    return `${remedy}; ${this.#options.delivery === "polling" ? alone : meanwhile}`;
-  }
+/** Whether the store has said that another instance reads the log by now. */
+function isOver(error: unknown): boolean {
+  return error instanceof ServiceBotError && error.code === "LEASE_LOST";
 }

@@ -41,6 +41,14 @@ export class PollRecord {
     this.#switch = { modeSince: now, modeReason: reason };
   }
 
+  /** Goes on with what another poller remembered. */
+  restore({ modeSince, modeReason, lastPollAt, lastPollError, readToEndAt }: PollerStatus): void {
+    this.#switch = { modeSince, modeReason };
+    this.#lastPollAt = lastPollAt;
+    this.#lastPollError = lastPollError;
+    this.#readToEndAt = readToEndAt;
+  }
+
   switched(now: number, reason: string): void {
     this.#switch = { modeSince: now, modeReason: reason };
   }

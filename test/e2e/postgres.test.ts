@@ -55,7 +55,9 @@ test("a bot on PostgreSQL says 503 while the database restarts, and answers ever
   expect(log.text()).not.toContain("hunter2");
 });
 
-test("service-bot inbox looks into PostgreSQL, and a running bot takes up what it decides", async () => {
+test("service-bot inbox looks into PostgreSQL, and a running bot takes up what it decides", {
+  timeout: 60_000,
+}, async () => {
   const { url, schema } = await emptyPlace();
   const platform = await runPlatform();
   let broken = true;

@@ -17,6 +17,8 @@ export class TcpProxy {
   readonly #stale = new Set<Socket>();
   /** How many connections there were. */
   made = 0;
+  /** How many of them are over. */
+  ended = 0;
   #open = true;
   #frozen = false;
   #hushed = false;
@@ -106,6 +108,7 @@ export class TcpProxy {
       socket.on("close", () => {
         this.#sockets.delete(socket);
         this.#stale.delete(socket);
+        if (socket === near) this.ended += 1;
         if (!this.#frozen) other.destroy();
       });
       if (!this.#frozen) continue;

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { version } from "../../core/version.ts";
 import type { Platform } from "../../platform/index.ts";
 import { localWebhookUrl, readDotEnv, variable } from "../dot-env.ts";
 import { ownCommand } from "../own-command.ts";
@@ -6,7 +7,6 @@ import { platformFlags, platformSettings } from "../platform/settings.ts";
 import { startLocalPlatform } from "../platform/start.ts";
 import { untilSignal } from "../until-signal.ts";
 import { type Command, CommandError, readArguments, textFlag } from "../usage.ts";
-import { version } from "../version.ts";
 import { BotProcess } from "./bot-process.ts";
 import { KEYS, listenToKeys } from "./keys.ts";
 import { logFormatter } from "./log-lines.ts";

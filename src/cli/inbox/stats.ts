@@ -1,15 +1,18 @@
 import type { InboxReport } from "../../inbox/records.ts";
 import { readArguments } from "../usage.ts";
 import { type Action, jsonFlag, print, printJson } from "./action.ts";
+import { instancesText } from "./instances.ts";
 import { age, printable } from "./text.ts";
 
 export const stats: Action = (args) => {
   const given = readArguments(args, jsonFlag, { max: 0 });
-  return async ({ admin, served }) => {
+  return async ({ admin, served, together }) => {
     const report = await admin.stats();
     const running = await served();
-    if (given.flags.json) printJson({ ...report, running });
-    else print(statsText(report, running));
+    const shared = await together?.();
+    if (given.flags.json) printJson({ ...report, running, ...shared });
+    else
+      print([statsText(report, running), ...(shared ? [instancesText(shared)] : [])].join("\n\n"));
     return 0;
   };
 };

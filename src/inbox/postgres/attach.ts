@@ -1,10 +1,12 @@
 import { ServiceBotError } from "../../errors.ts";
 import type { AttachedInbox } from "../attached.ts";
+import { EVENT_LOG } from "../inbox.ts";
 import { postgresAdmin } from "./admin.ts";
 import type { Database } from "./database.ts";
 import { PROCESSES } from "./listener.ts";
-import { schemaVersion, storedVersion, tooNew } from "./migrate.ts";
+import { refuseTooNew, schemaVersion, storedSchema } from "./migrate.ts";
 import { asUnusable, type OpenOptions, openDatabase } from "./open.ts";
+import { readSharedReport } from "./shared/instances.ts";
 import { TELL } from "./wake-ups.ts";
 
 /**
@@ -31,6 +33,7 @@ export async function attachPostgres(options: OpenOptions): Promise<AttachedInbo
       const [row] = await database.rows<{ readonly n: number }>(PROCESSES, [database.schema]);
       return (row?.n ?? 0) > 0;
     },
+    together: () => readSharedReport(database, EVENT_LOG),
     async close() {
       await telling;
       await database.close();
@@ -39,20 +42,20 @@ export async function attachPostgres(options: OpenOptions): Promise<AttachedInbo
 }
 
 async function checkSchema(database: Database): Promise<void> {
-  const stored = await storedVersion(database);
+  const stored = await storedSchema(database);
   const { schema } = database;
-  if (stored === 0) {
+  if (stored.version === 0) {
     throw new ServiceBotError(
       "INBOX_MISSING",
       `The database has no inbox in the schema ${schema}. The bot makes it at its first start; are ` +
         "DATABASE_URL and DATABASE_SCHEMA the bot's?",
     );
   }
-  if (stored > schemaVersion()) throw tooNew(stored);
-  if (stored === schemaVersion()) return;
+  refuseTooNew(stored);
+  if (stored.version >= schemaVersion()) return;
   throw new ServiceBotError(
     "INBOX_TOO_OLD",
     `The inbox in the schema ${schema} was written by an older version of service-bot (schema ` +
-      `${stored}, this version has ${schemaVersion()}). Start the bot once with this version.`,
+      `${stored.version}, this version has ${schemaVersion()}). Start the bot once with this version.`,
   );
 }

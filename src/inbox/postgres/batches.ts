@@ -4,7 +4,8 @@ import type { Queries } from "./database.ts";
 /**
  * One statement, so that all of it is one transaction and one round trip. Events go in sorted by id, and
  * lanes by their keys: two batches that wait for each other's rows in different orders would be a deadlock.
- * A lane that is leased or waits for a retry keeps its time: its order is worth more than its speed.
+ * A lane that is leased or waits for a retry keeps its time: its order is worth more than its speed. A cursor
+ * with a term moves only while that is the leader's, whose row is held until the move is committed.
  */
 const PUT = `
 WITH input AS (
@@ -28,14 +29,27 @@ WITH input AS (
   SELECT DISTINCT type COLLATE "C" FROM input WHERE $7::text = 'webhook' ORDER BY 1
   ON CONFLICT (type) DO NOTHING
 ), moved AS (
-  INSERT INTO {schema}.cursor (name, position)
-  SELECT name, position FROM unnest($8::text[], $9::text[]) AS moves (name, position)
-  ORDER BY name COLLATE "C"
-  ON CONFLICT (name) DO UPDATE SET position = excluded.position
+  INSERT INTO {schema}.cursor (name, position, term)
+  SELECT moves.name, position, coalesce(moves.term, 0)
+  FROM unnest($8::text[], $9::text[], $10::bigint[]) AS moves (name, position, term)
+    LEFT JOIN LATERAL (
+      SELECT true AS held FROM {schema}.leader
+      WHERE leader.name = moves.name AND leader.term = moves.term FOR SHARE
+    ) AS fence ON true
+  WHERE moves.term IS NULL OR fence.held
+  ORDER BY moves.name COLLATE "C"
+  ON CONFLICT (name) DO UPDATE SET position = excluded.position, term = excluded.term
+  RETURNING name
 )
-SELECT id, state FROM stored`;
+SELECT id, state FROM stored UNION ALL SELECT NULL, 'moved' FROM moved`;
 
 const KNOWN = "SELECT count(*) AS n FROM {schema}.event WHERE id = ANY ($1::text[])";
+
+interface PutRow {
+  /** Null for a cursor that has moved. */
+  readonly id: string | null;
+  readonly state: string;
+}
 
 /** The way in: batches of events, with the cursors that were read with them. */
 export class Batches {
@@ -60,16 +74,20 @@ export class Batches {
     const column = <K extends keyof NewEvent>(name: K) =>
       events.map((event) => event[name] ?? null);
     // Of two moves of one cursor the later one holds.
-    const moves = new Map(cursors.map(({ name, position }) => [name, position]));
-    const rows = await this.#queries.rows<{ readonly id: string; readonly state: string }>(PUT, [
+    const moves = [...new Map(cursors.map((move) => [move.name, move])).values()];
+    const answer = await this.#queries.rows<PutRow>(PUT, [
       ...[column("id"), column("lane"), column("ord"), column("type"), column("body")],
-      ...[column("unusable"), source, [...moves.keys()], [...moves.values()]],
+      ...[column("unusable"), source, moves.map(({ name }) => name)],
+      ...[moves.map(({ position }) => position), moves.map(({ term }) => term ?? null)],
     ]);
+    const rows = answer.filter(({ id }) => id !== null);
     const stored = new Set(rows.map(({ id }) => id));
+    const termOver = answer.length - rows.length < moves.length;
     return {
       stored: [...new Set(events.map(({ id }) => id))].filter((id) => stored.has(id)),
       duplicates: events.length - rows.length,
       unusable: rows.filter(({ state }) => state === "dead").length,
+      ...(termOver ? { termOver } : {}),
     };
   }
 }

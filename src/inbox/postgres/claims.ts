@@ -1,9 +1,7 @@
 import type { Claim } from "../inbox.ts";
 import type { Database } from "./database.ts";
 import { ADD_CRASHES } from "./history.ts";
-
-/** An event whose runs have ended with the process so often may be what ends it. */
-const CRASHES = 2;
+import { CRASHES, Suspects } from "./suspects.ts";
 
 /** A lane whose event has to wait for another one is looked at again after this, in milliseconds. */
 const SUSPECT_WAIT_MS = 200;
@@ -57,23 +55,6 @@ UPDATE {schema}.lane SET pending = real.n, owner = NULL, done_at = coalesce(done
 FROM (SELECT count(*) AS n FROM {schema}.event WHERE lane = $1 AND state = 'pending') AS real
 WHERE key = $1 AND (ready_at <= {now} OR (owner = $2 AND fence = $3))`;
 
-/** Whoever holds this row decides; who comes meanwhile tries again a little later. */
-const GATE = "SELECT lane, fence FROM {schema}.suspect FOR UPDATE SKIP LOCKED";
-
-const RUNS = "SELECT 1 FROM {schema}.lane WHERE key = $1 AND fence = $2 AND owner IS NOT NULL";
-
-const ADMIT = `
-WITH leased AS (
-  UPDATE {schema}.lane SET owner = $3, ready_at = {now} + $4::bigint
-  WHERE key = $1 AND fence = $2 AND owner IS NULL RETURNING key
-), counted AS (
-  UPDATE {schema}.event SET attempts = attempts + 1, fence = $2
-  FROM leased WHERE seq = $5 AND state = 'pending' RETURNING attempts
-), marked AS (
-  UPDATE {schema}.suspect SET lane = $1, fence = $2 FROM leased
-)
-SELECT attempts FROM counted`;
-
 /**
  * Gives back what this process holds without knowing of it: the lanes of a claim whose answer never came.
  * Their events have not run.
@@ -110,6 +91,7 @@ interface ClaimRow {
 export class Claims {
   readonly #database: Database;
   readonly #owner: string;
+  readonly #suspects: Suspects;
   /** The fences of the lanes that this process knows to be its own. */
   readonly #held = new Map<string, number>();
   #foundNothing = false;
@@ -119,6 +101,7 @@ export class Claims {
   constructor(database: Database, owner: string) {
     this.#database = database;
     this.#owner = owner;
+    this.#suspects = new Suspects(database, owner);
   }
 
   /** True when no lane was ready, or somebody else had them all, when it was last asked. */
@@ -133,7 +116,7 @@ export class Claims {
     this.#uncertain = false;
     this.#foundNothing = rows.length === 0;
     const usual = rows.filter((row) => row.seq !== null && !isSuspect(row));
-    const admitted = await this.#besides(this.#admitOne(rows.filter(isSuspect), leaseMs));
+    const admitted = await this.#besides(this.#suspects.admitOne(rows.filter(isSuspect), leaseMs));
     for (const { key, fence } of rows.filter(({ seq }) => seq === null)) {
       await this.#besides(this.#mend(key, fence));
     }
@@ -161,23 +144,6 @@ export class Claims {
       this.#uncertain = true;
       return undefined;
     }
-  }
-
-  /**
-   * Events that may be what takes the process down run one after the other, over all instances: nobody can
-   * tell the guilty one from those that merely ran at the same time.
-   */
-  async #admitOne([row]: readonly ClaimRow[], leaseMs: number): Promise<ClaimRow | undefined> {
-    if (row === undefined) return undefined;
-    return await this.#database.transaction(async (queries) => {
-      const [gate] = await queries.rows<{ lane: string | null; fence: number | null }>(GATE);
-      if (gate === undefined) return undefined;
-      const running = await queries.rows(RUNS, [gate.lane, gate.fence]);
-      if (running.length > 0) return undefined;
-      const values = [row.key, row.fence, this.#owner, leaseMs, row.seq];
-      const [counted] = await queries.rows<{ readonly attempts: number }>(ADMIT, values);
-      return counted && { ...row, attempts: counted.attempts };
-    });
   }
 
   async #mend(key: string, fence: number): Promise<void> {

@@ -4,14 +4,17 @@ import type { Database } from "./database.ts";
 import type { Client } from "./driver.ts";
 
 export interface ListenerOptions {
-  readonly database: Database;
+  readonly database: Pick<Database, "client" | "schema">;
   /** Names this process among those that use the inbox. */
   readonly id: string;
   readonly clock: Clock;
   readonly random?: Random | undefined;
-  /** Called when another process has told something, or could not be heard for a while and may have. */
-  readonly onHeard: () => void;
+  /** Called with what another process has told of; undefined: it could not be heard for a while, and may have. */
+  readonly onHeard: (what: string | undefined) => void;
 }
+
+/** What is told of unless something else is named. */
+export const LANES = "lanes";
 
 /** A connection that is half-open is noticed within this, and the time that an answer may take, in ms. */
 const HEARTBEAT_MS = 10_000;
@@ -79,7 +82,8 @@ export class Listener {
     client.on("error", () => lost.abort());
     client.on("end", () => lost.abort());
     client.on("notification", (message) => {
-      if (senderOf(message) !== id) onHeard();
+      const [sender, what = LANES] = wordsOf(message);
+      if (sender !== id) onHeard(what);
     });
     try {
       await client.connect();
@@ -90,7 +94,7 @@ export class Listener {
       await client.query(PRESENT, [database.schema]);
       this.#listening = true;
       // Before the first time nothing was to be heard: whoever has opened the inbox looks by itself.
-      if (this.#heardBefore) onHeard();
+      if (this.#heardBefore) onHeard(undefined);
       this.#heardBefore = true;
       await this.#beat(client, lost.signal);
       return true;
@@ -122,10 +126,11 @@ async function isPooled(client: Client): Promise<boolean> {
   return rows[0]?.["pid"] !== client.processID;
 }
 
-function senderOf(message: unknown): unknown {
+/** Who tells, and of what. */
+function wordsOf(message: unknown): readonly string[] {
   return typeof message === "object" && message !== null && "payload" in message
-    ? message.payload
-    : undefined;
+    ? String(message.payload).split(" ")
+    : [];
 }
 
 /** Waits that do not keep the process alive. */

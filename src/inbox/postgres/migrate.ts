@@ -13,21 +13,32 @@ export function schemaVersion(): number {
   return migrationsIn(MIGRATIONS).length;
 }
 
-/** The version of the schema in the database; 0 where there is none. */
-export async function storedVersion(queries: Queries): Promise<number> {
+/** How far the schema of a database has come. */
+export interface StoredSchema {
+  /** 0 where there is none. */
+  readonly version: number;
+  /** The oldest version of the code's own schema that can work with it. */
+  readonly readableFrom: number;
+}
+
+export async function storedSchema(queries: Queries): Promise<StoredSchema> {
   const [found] = await queries.rows<{ readonly there: boolean }>(
     `SELECT to_regclass('{schema}.migration') IS NOT NULL AS there`,
   );
-  if (found?.there !== true) return 0;
-  const [row] = await queries.rows<{ readonly version: number | null }>(
-    "SELECT max(version) AS version FROM {schema}.migration",
+  if (found?.there !== true) return NOTHING;
+  const [row] = await queries.rows<StoredSchema>(
+    `SELECT coalesce(max(version), 0) AS version, coalesce(max(readable_from), 0) AS "readableFrom"
+     FROM {schema}.migration`,
   );
-  return row?.version ?? 0;
+  return row ?? NOTHING;
 }
+
+const NOTHING: StoredSchema = { version: 0, readableFrom: 0 };
 
 /**
  * Brings the schema up to date with the numbered SQL files, all of them in one transaction. Of several
- * processes that start together one does it, and the others wait for it.
+ * processes that start together one does it, and the others wait for it. One that is newer than this code is
+ * left as it is and used, if it says that it may be: while a new version is rolled out both are at work.
  *
  * @throws {ServiceBotError} INBOX_TOO_NEW, STORE_UNAVAILABLE
  */
@@ -42,25 +53,42 @@ export async function migrate(database: Database): Promise<void> {
     await queries.rows(
       `CREATE TABLE IF NOT EXISTS {schema}.migration (
          version integer PRIMARY KEY,
+         readable_from integer NOT NULL,
          applied_at timestamptz NOT NULL DEFAULT now()
        )`,
     );
-    const stored = await storedVersion(queries);
+    const { version: stored } = await storedSchema(queries);
     for (const [index, name] of migrationsIn(MIGRATIONS).entries()) {
       if (index < stored) continue;
-      await queries.rows(readFileSync(new URL(name, MIGRATIONS), "utf8"));
-      await queries.rows("INSERT INTO {schema}.migration (version) VALUES ($1)", [index + 1]);
+      const sql = readFileSync(new URL(name, MIGRATIONS), "utf8");
+      await queries.rows(sql);
+      await queries.rows(
+        "INSERT INTO {schema}.migration (version, readable_from) VALUES ($1, $2)",
+        [index + 1, readableFrom(sql, name)],
+      );
     }
   });
 }
 
 async function isCurrent(queries: Queries): Promise<boolean> {
-  const stored = await storedVersion(queries);
-  if (stored > schemaVersion()) throw tooNew(stored);
-  return stored === schemaVersion();
+  const stored = await storedSchema(queries);
+  refuseTooNew(stored);
+  return stored.version >= schemaVersion();
 }
 
-export function tooNew(stored: number): ServiceBotError {
+/** Each file says in its first line which versions, from which on, can work with what it makes. */
+export function readableFrom(sql: string, name: string): number {
+  const [, version] = /^-- readable from: (\d+)$/m.exec(sql.split("\n", 1)[0] ?? "") ?? [];
+  if (version === undefined) throw new Error(`${name} does not begin with "-- readable from: N"`);
+  return Number(version);
+}
+
+/** @throws {ServiceBotError} INBOX_TOO_NEW */
+export function refuseTooNew({ version, readableFrom: oldest }: StoredSchema): void {
+  if (oldest > schemaVersion()) throw tooNew(version);
+}
+
+function tooNew(stored: number): ServiceBotError {
   return new ServiceBotError(
     "INBOX_TOO_NEW",
     `The inbox in PostgreSQL was written by a newer version of service-bot (schema ${stored}, this ` +

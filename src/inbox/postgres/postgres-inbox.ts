@@ -26,6 +26,7 @@ import { migrate } from "./migrate.ts";
 import { asUnusable, type OpenOptions, openDatabase } from "./open.ts";
 import { Reports } from "./reports.ts";
 import { Sweeper } from "./retention.ts";
+import { asTopic, PostgresShared } from "./shared/shared.ts";
 import { Steps } from "./steps.ts";
 import { WakeUps } from "./wake-ups.ts";
 
@@ -44,6 +45,7 @@ const TAKEN_WAIT_MS = 50;
 export class PostgresInbox implements Inbox {
   readonly capabilities: InboxCapabilities = { shared: true, guardsDisk: false };
   readonly admin: InboxAdmin;
+  readonly shared: PostgresShared;
   readonly #database: Database;
   readonly #backlog: Backlog;
   readonly #batches: Batches;
@@ -90,11 +92,13 @@ export class PostgresInbox implements Inbox {
       id,
       clock,
       random,
+      onTopic: (topic) => this.shared.changed(asTopic(topic)),
       onWake: (why) => {
         this.#backlog.othersMayHaveChangedIt(why === "time");
         this.#announce();
       },
     });
+    this.shared = new PostgresShared(database, id, (topic) => this.#wakeUps.tellOf(topic));
     this.admin = postgresAdmin(database, (pending) => {
       this.#backlog.add(pending);
       this.#announceToAll();
@@ -137,8 +141,11 @@ export class PostgresInbox implements Inbox {
     return this.#forgetting(claim, this.#lanes.retry(claim, delayMs, error));
   }
 
-  release(claim: Claim, delayMs: number, error?: string): Promise<boolean> {
-    return this.#forgetting(claim, this.#lanes.release(claim, delayMs, error));
+  async release(claim: Claim, delayMs: number, error?: string): Promise<boolean> {
+    const released = await this.#forgetting(claim, this.#lanes.release(claim, delayMs, error));
+    // As at the end of this process: somebody else can begin with it at once.
+    if (released && delayMs === 0) this.#announceToAll();
+    return released;
   }
 
   async nextReadyIn(): Promise<number | undefined> {

@@ -1,8 +1,12 @@
-import { Listener, type ListenerOptions } from "./listener.ts";
+import type { Database } from "./database.ts";
+import { LANES, Listener, type ListenerOptions } from "./listener.ts";
 
 export interface WakeUpsOptions extends Omit<ListenerOptions, "onHeard"> {
+  readonly database: Database;
   /** Called when others may have changed something: because they were heard, or because it is time to look. */
   readonly onWake: (why: "heard" | "time") => void;
+  /** Called when something else than lanes has changed, or undefined: may have. */
+  readonly onTopic?: (topic: string | undefined) => void;
 }
 
 /** Beneath the notifications, which nobody promises: all is looked at this often, in milliseconds. */
@@ -31,7 +35,7 @@ export class WakeUps {
 
   constructor(options: WakeUpsOptions) {
     this.#options = options;
-    this.#listener = new Listener({ ...options, onHeard: () => options.onWake("heard") });
+    this.#listener = new Listener({ ...options, onHeard: (what) => this.#heard(what) });
   }
 
   start(): void {
@@ -48,11 +52,25 @@ export class WakeUps {
     else this.#cancelTelling = clock.timer(wait, () => this.#tellNow(), { background: true });
   }
 
+  /** Tells the others at once what else has changed. */
+  tellOf(topic: string): void {
+    const { database, id } = this.#options;
+    database.rows(TELL, [database.schema, `${id} ${topic}`]).catch(() => undefined);
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     this.#cancelPoll();
     this.#cancelTelling?.();
+    // What this process has given up is theirs at once.
+    if (this.#listener.listening) this.#tellNow();
     await this.#listener.close();
+  }
+
+  #heard(what: string | undefined): void {
+    const { onWake, onTopic } = this.#options;
+    if (what !== LANES) onTopic?.(what);
+    if (what === LANES || what === undefined) onWake("heard");
   }
 
   #tellNow(): void {
@@ -64,10 +82,11 @@ export class WakeUps {
   }
 
   #poll(): void {
-    const { clock, onWake } = this.#options;
+    const { clock, onWake, onTopic } = this.#options;
     const look = () => {
       this.#poll();
       onWake("time");
+      onTopic?.(undefined);
     };
     const ms = this.#listener.listening ? POLL_MS : DEAF_POLL_MS;
     this.#cancelPoll = clock.timer(ms, look, { background: true });

@@ -46,6 +46,7 @@ const MIN_FREE_BYTES = 64 * 1024 * 1024;
 export class SqliteInbox implements Inbox {
   readonly capabilities: InboxCapabilities;
   readonly admin: InboxAdmin;
+  readonly shared = undefined;
   readonly #file: OpenFile;
   readonly #clock: Clock;
   readonly #maxBacklog: number;

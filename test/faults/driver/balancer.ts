@@ -33,7 +33,7 @@ export class Balancer {
     mkdirSync(folder, { recursive: true });
     writeFileSync(`${folder}/nginx.conf`, configuration(port, bots));
     const command = ["nginx", "-p", folder, "-c", "nginx.conf", "-e", "stderr"];
-    const child = spawnWithParent(command, { cwd: folder, env: { PATH: SERVER_PATH } });
+    const child = spawnWithParent(command, folder, { cwd: folder, env: { PATH: SERVER_PATH } });
     const lines: string[] = [];
     for await (const line of createInterface({ input: child.stderr })) {
       lines.push(line);

@@ -56,7 +56,7 @@ export class Candidate {
 
   static async start(options: CandidateOptions): Promise<Candidate> {
     const proxy = await TcpProxy.open(options.port);
-    const { schema, leaseMs } = options;
+    const { schema } = options;
     const url = `postgres://bot@127.0.0.1:${proxy.port}/postgres`;
     const inbox = await PostgresInbox.open({ url, schema, timeoutMs: TIMEOUT_MS });
     const candidate = new Candidate(options, proxy, inbox);

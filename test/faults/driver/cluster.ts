@@ -10,6 +10,7 @@ import { type BotSettings, usualSettings } from "../bot/settings.ts";
 import { Balancer } from "./balancer.ts";
 import { BotProcess, stopBot } from "./bot-process.ts";
 import { check, type Observed, type Rules } from "./checker.ts";
+import { CursorAudit } from "./cursor-audit.ts";
 import { InboxDatabase } from "./inbox-database.ts";
 import { checkLeases, type JournalEntry, type Leases, readJournal } from "./journal.ts";
 import { Ledger } from "./ledger.ts";
@@ -47,6 +48,7 @@ export class Cluster {
   readonly #folder: string;
   readonly #ports: number[] = [];
   readonly #bots: BotProcess[] = [];
+  readonly #cursors: CursorAudit;
   #balancer: Balancer | undefined;
   #ending = false;
   #watching: Promise<void> = Promise.resolve();
@@ -63,6 +65,7 @@ export class Cluster {
     this.#options = parts.options;
     this.#folder = mkdtempSync(join(tmpdir(), "service-bot-cluster-"));
     this.database = new InboxDatabase(this.server.url(), SCHEMA);
+    this.#cursors = new CursorAudit(this.server.url(), SCHEMA);
     const { answers = usualSettings.answers } = this.#options.settings ?? {};
     this.ledger = new Ledger(this.platform, answers);
   }
@@ -154,7 +157,8 @@ export class Cluster {
     const said = this.ledger.sayings();
     const observed = { written, acknowledged, said, stored, integrity };
     const leases = checkLeases(this.journal(), new Map(stored.map(({ id, fence }) => [id, fence])));
-    this.violations.push(...check(observed, rules), ...leases.violations);
+    const { violations } = await this.#cursors.end();
+    this.violations.push(...check(observed, rules), ...leases.violations, ...violations);
     return { observed, leases };
   }
 
@@ -178,6 +182,7 @@ export class Cluster {
       if ((await bot.ready) === undefined) throw new Error(`a bot did not start:\n${bot.tail()}`);
     }
     this.readyMs.length = 0;
+    await this.#cursors.begin();
     this.#balancer = await Balancer.start(
       join(this.#folder, "nginx"),
       await reservePort(),

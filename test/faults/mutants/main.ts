@@ -9,6 +9,7 @@ import { clientMutants } from "./list/client.ts";
 import { dispatcherMutants } from "./list/dispatcher.ts";
 import { durabilityMutants } from "./list/durability.ts";
 import { inboxMutants, modelMutants } from "./list/inbox.ts";
+import { instanceMutants } from "./list/instances.ts";
 import { modeMutants } from "./list/mode.ts";
 import { pollerMutants } from "./list/poller.ts";
 import { postgresMutants } from "./list/postgres.ts";
@@ -32,6 +33,7 @@ const all = [
   ...pollerMutants,
   ...postgresMutants,
   ...severalBotsMutants,
+  ...instanceMutants,
 ];
 const wanted = process.argv.slice(2);
 const mutants = all.filter(

@@ -1,15 +1,18 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { attachPostgres } from "../../../src/inbox/postgres/attach.ts";
 import { loadDriver } from "../../../src/inbox/postgres/driver.ts";
+import { readableFrom } from "../../../src/inbox/postgres/migrate.ts";
 import { PostgresInbox } from "../../../src/inbox/postgres/postgres-inbox.ts";
 import { messages } from "../../support/inbox-events.ts";
 import { emptyPlace, openAt, type Place } from "../../support/postgres/open.ts";
 import { TestProcess } from "../../support/process.ts";
 
 const SQL = new URL("../../../src/inbox/postgres/sql/", import.meta.url);
+const numbered = readdirSync(SQL).sort();
 
 /** Looks into the database from outside, as an operator would with a shell. */
 async function look<Row extends pg.QueryResultRow>(
@@ -69,26 +72,63 @@ describe("the schema", () => {
   });
 
   test("is made by numbered files without a gap", () => {
-    const names = readdirSync(SQL).sort();
-    expect(names.map((name) => Number(name.slice(0, 3)))).toEqual(
-      names.map((_, index) => index + 1),
+    expect(numbered.map((name) => Number(name.slice(0, 3)))).toEqual(
+      numbered.map((_, index) => index + 1),
     );
-    for (const name of names) expect(name).toMatch(/^\d{3}_[a-z_]+\.sql$/);
+    for (const name of numbered) expect(name).toMatch(/^\d{3}_[a-z_]+\.sql$/);
+  });
+
+  test("says in each file from which version on it can be used, none later than its own", () => {
+    for (const [index, name] of numbered.entries()) {
+      const oldest = readableFrom(readFileSync(new URL(name, SQL), "utf8"), name);
+      expect(oldest).toBeGreaterThan(0);
+      expect(oldest).toBeLessThanOrEqual(index + 1);
+    }
+    expect(() => readableFrom("CREATE TABLE x ();", "003_x.sql")).toThrow("003_x.sql");
   });
 
   test("is made once when ten processes start together, and all of them work", async () => {
     const place = await emptyPlace();
     const inboxes = await Promise.all(Array.from({ length: 10 }, () => openAt(place)));
-    const applied = await look(place, `SELECT version FROM ${place.schema}.migration`);
-    expect(applied).toEqual([{ version: 1 }]);
+    const applied = await look(
+      place,
+      `SELECT version FROM ${place.schema}.migration ORDER BY version`,
+    );
+    expect(applied).toEqual(numbered.map((_, index) => ({ version: index + 1 })));
     await Promise.all(inboxes.map((inbox, n) => inbox.put(messages(String(n)), "webhook")));
     expect(await inboxes[0]?.stats()).toMatchObject({ pending: 10 });
+  });
+
+  test("of a newer version that has only added to it is used, beside bots of that version", async () => {
+    const place = await emptyPlace();
+    const before = await openAt(place);
+    await before.put(messages("1"), "webhook");
+    // What the next version would do at its start, while the one before is at work.
+    await look(
+      place,
+      `ALTER TABLE ${place.schema}.event ADD COLUMN weight integer;
+       ALTER TABLE ${place.schema}.lane ADD COLUMN weight integer NOT NULL DEFAULT 0;
+       INSERT INTO ${place.schema}.migration (version, readable_from) VALUES (999, 1)`,
+    );
+    const started = await openAt(place);
+    for (const inbox of [before, started]) {
+      const [claim] = await inbox.claim(1, 1_000);
+      if (claim === undefined) throw new Error("one event waits");
+      expect(await inbox.complete(claim)).toBe(true);
+      await inbox.put(messages("2"), "webhook");
+    }
+    const attached = await attachPostgres(place);
+    expect(await attached.admin.stats()).toMatchObject({ done: 2 });
+    await attached.close();
   });
 
   test("of a newer version is refused with the way out, and left as it is", async () => {
     const place = await emptyPlace();
     await (await PostgresInbox.open(place)).close();
-    await look(place, `INSERT INTO ${place.schema}.migration (version) VALUES (999)`);
+    await look(
+      place,
+      `INSERT INTO ${place.schema}.migration (version, readable_from) VALUES (999, 999)`,
+    );
     const before = await dump(place);
     await expect(openAt(place)).rejects.toMatchObject({
       code: "INBOX_TOO_NEW",

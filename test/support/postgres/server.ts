@@ -59,7 +59,7 @@ export class PostgresServer {
       ...["-D", join(this.#folder, "data"), "-k", this.#folder, "-p", String(this.port)],
       ...this.#settings.flatMap((setting) => ["-c", setting]),
     ];
-    const child = spawnWithParent(command, this.#options());
+    const child = spawnWithParent(command, join(this.#folder, "data"), this.#options());
     this.#process = child;
     const lines: string[] = [];
     for await (const line of createInterface({ input: child.stderr })) {

@@ -1,3 +1,5 @@
+-- readable from: 1
+
 -- Keys compare byte by byte, as they do in SQLite and in JavaScript, whatever the database's locale is.
 
 -- The lane is the unit of claiming. ready_at is schedule and lease in one (a visibility timeout):

@@ -5,13 +5,14 @@ const CONTRACT = `${folder}/contract.test.ts`;
 const TOGETHER = `${folder}/together.test.ts`;
 const OPENING = `${folder}/opening.test.ts`;
 const WAKE_UPS = `${folder}/wake-ups.test.ts`;
+const SHARED = `${folder}/shared.test.ts`;
 const STATEMENTS = `${folder}/statements.test.ts`;
 
 const source = (name: string) => `src/inbox/postgres/${name}.ts`;
 
 const intake: Mutant[] = mutantsOf(
   source("batches"),
-  [TOGETHER, CONTRACT],
+  [TOGETHER, CONTRACT, SHARED],
   [
     {
       name: "PostgreSQL: sorting a batch",
@@ -22,6 +23,11 @@ const intake: Mutant[] = mutantsOf(
       name: "PostgreSQL: sorting the lanes of a batch",
       find: "GROUP BY lane ORDER BY lane",
       replace: "GROUP BY lane ORDER BY min(id)",
+    },
+    {
+      name: "PostgreSQL: the fence of the cursor",
+      find: "leader.name = moves.name AND leader.term = moves.term FOR SHARE",
+      replace: "leader.name = moves.name FOR SHARE",
     },
     {
       name: "PostgreSQL: the counter of a lane",
@@ -56,6 +62,18 @@ const claims: Mutant[] = mutantsOf(
       replace: "0 AS lapsed",
     },
     {
+      name: "PostgreSQL: mending a lane that was taken without an event",
+      find: "await this.#mend(key, fence);",
+      replace: "",
+    },
+  ],
+);
+
+const suspects: Mutant[] = mutantsOf(
+  source("suspects"),
+  [TOGETHER],
+  [
+    {
       name: "PostgreSQL: one suspect at a time",
       find: "if (running.length > 0) return undefined;",
       replace: "",
@@ -64,11 +82,6 @@ const claims: Mutant[] = mutantsOf(
       name: "PostgreSQL: one who lets suspects run",
       find: "FROM {schema}.suspect FOR UPDATE SKIP LOCKED",
       replace: "FROM {schema}.suspect",
-    },
-    {
-      name: "PostgreSQL: mending a lane that was taken without an event",
-      find: "await this.#mend(key, fence);",
-      replace: "",
     },
   ],
 );
@@ -121,7 +134,7 @@ const sessions: Mutant[] = [
   ),
   ...mutantsOf(
     source("listener"),
-    [WAKE_UPS],
+    [`${folder}/listener.test.ts`, WAKE_UPS],
     [
       {
         name: "PostgreSQL: not hearing oneself",
@@ -138,6 +151,17 @@ const sessions: Mutant[] = [
         name: "PostgreSQL: noticing a pooler",
         find: 'return rows[0]?.["pid"] !== client.processID;',
         replace: "return false;",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    source("claims"),
+    [WAKE_UPS],
+    [
+      {
+        name: "PostgreSQL: giving back what a claim without an answer has taken",
+        find: "await this.#giveBack();",
+        replace: "",
       },
     ],
   ),
@@ -176,8 +200,13 @@ const opening: Mutant[] = [
       },
       {
         name: "PostgreSQL: refusing a newer schema",
-        find: "if (stored > schemaVersion()) throw tooNew(stored);",
-        replace: "if (stored > schemaVersion()) return true;",
+        find: "if (oldest > schemaVersion()) throw tooNew(version);",
+        replace: "",
+      },
+      {
+        name: "PostgreSQL: a newer schema that may be used",
+        find: "if (oldest > schemaVersion()) throw tooNew(version);",
+        replace: "if (version > schemaVersion()) throw tooNew(version);",
       },
     ],
   ),
@@ -209,6 +238,7 @@ const opening: Mutant[] = [
 export const postgresMutants: readonly Mutant[] = [
   ...intake,
   ...claims,
+  ...suspects,
   ...lanes,
   ...sessions,
   ...opening,

@@ -45,19 +45,47 @@ const postgres: Mutant[] = [
     const made = text.replaceAll("{schema}", \`"\${schema}"\`).replaceAll("{now}", time);`,
     },
   ]),
-  ...mutantsOf(source("database"), faults("terminations"), [
-    {
-      name: "several bots: listening for what a connection says before it is used",
-      find: 'this.#pool.on("connect", (connection) => connection.on("error", () => undefined));',
-      replace: "",
-    },
-  ]),
+  ...mutantsOf(
+    source("database"),
+    ["test/inbox/postgres/wake-ups.test.ts"],
+    [
+      {
+        name: "several bots: listening for what a connection says before it is used",
+        find: 'this.#pool.on("connect", (connection) => connection.on("error", () => undefined));',
+        replace: "",
+      },
+    ],
+  ),
   ...mutantsOf(source("postgres-inbox"), faults("restarts"), [
     {
       name: "several bots: answering after the commit, not before",
       find: "await this.#backlog.watch(this.#batches.put(events, source, cursors));",
       replace: `{ stored: [], duplicates: 0, unusable: 0 } as PutResult;
     void this.#batches.put(events, source, cursors).catch(() => undefined);`,
+    },
+  ]),
+];
+
+const leaders: Mutant[] = [
+  ...mutantsOf(source("shared/leases"), faults("leaders"), [
+    {
+      name: "several bots: leaving a lease that has not run out",
+      find: "THEN at.expires_at <= {now} OR at.holder = $2",
+      replace: "THEN true",
+    },
+  ]),
+  ...mutantsOf(source("batches"), faults("leaders"), [
+    {
+      name: "several bots: the term of a move of the cursor",
+      find: "WHERE leader.name = moves.name AND leader.term = moves.term FOR SHARE",
+      replace: "WHERE leader.name = moves.name FOR SHARE",
+    },
+  ]),
+  ...mutantsOf("src/poller/leadership.ts", faults("leaders"), [
+    {
+      name: "several bots: a leader that distrusts itself",
+      find: "let distrust = clock.timer(asked + this.#leaseMs - clock.now(), term.end);",
+      replace: "let distrust = () => {};",
     },
   ]),
 ];
@@ -74,4 +102,4 @@ const steps: Mutant[] = mutantsOf(
   ],
 );
 
-export const severalBotsMutants: readonly Mutant[] = [...postgres, ...steps];
+export const severalBotsMutants: readonly Mutant[] = [...postgres, ...leaders, ...steps];

@@ -7,7 +7,7 @@ import { Random } from "../../random.ts";
 import type { Outcome, Scenario, ScenarioRun, Size } from "../../scenario.ts";
 
 const sizes: Readonly<Record<Size, { terms: number }>> = {
-  small: { terms: 200 },
+  small: { terms: 100 },
   large: { terms: 5_000 },
 };
 

@@ -1,0 +1,171 @@
+import type { Client } from "../client/client.ts";
+import type { Config } from "../config.ts";
+import { type Clock, steadyClock, systemClock } from "../core/clock.ts";
+import { secretsOf } from "../core/database-address.ts";
+import { createLogger, type Logger } from "../core/logger.ts";
+import { scrubber } from "../core/redact.ts";
+import { Dispatcher } from "../dispatcher/dispatcher.ts";
+import { defaultLane, type LaneOf } from "../events/lane.ts";
+import type { Inbox } from "../inbox/inbox.ts";
+import type { BotOptions } from "../options.ts";
+import type { Peers } from "../poller/peers.ts";
+import { Poller } from "../poller/poller.ts";
+import { Receiver } from "../receiver/receiver.ts";
+import type { RouteOptions } from "../receiver/routes.ts";
+import type { Router } from "../router/router.ts";
+import { readStatus, type StatusSources, writeStatus } from "../status.ts";
+import { type Company, makeCompany } from "./company.ts";
+import { HANDLER_TIMEOUT_MS, REQUEST_TIMEOUT_MS, RETENTION } from "./defaults.ts";
+import { makeClient } from "./make-client.ts";
+import { openInbox } from "./open-inbox.ts";
+import { safeLane } from "./safe-lane.ts";
+
+/** The parts of a bot that runs. */
+export interface Parts {
+  readonly log: Logger;
+  readonly inbox: Inbox;
+  readonly dispatcher: Dispatcher;
+  /** Absent with DELIVERY=webhook. */
+  readonly poller: Poller | undefined;
+  /** The other instances. */
+  readonly company: Company;
+  readonly routes: RouteOptions;
+  readonly status: StatusSources;
+}
+
+/** What every part is made with. */
+interface Ground {
+  readonly config: Config;
+  readonly options: BotOptions;
+  readonly router: Router;
+  readonly isReady: () => boolean;
+  /** Hides these wherever something is told. */
+  readonly secrets: readonly string[];
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Wires the parts together. Nothing runs yet. */
+export async function assemble(
+  config: Config,
+  options: BotOptions,
+  router: Router,
+  isReady: () => boolean,
+): Promise<Parts> {
+  const clock = options.clock ?? steadyClock();
+  const secrets = [config.apiKey, ...config.webhookSecrets, ...secretsOf(config.database)];
+  const log = options.logger ?? createLogger({ level: config.logLevel, secrets });
+  const inbox = await openInbox(config, options, clock);
+  try {
+    return await wire({ config, options, router, isReady, secrets, clock, log }, inbox);
+  } catch (error) {
+    await inbox.close();
+    throw error;
+  }
+}
+
+async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
+  const { config, options, clock, log } = ground;
+  const laneOf = safeLane(options.lane ?? defaultLane, log);
+  if (options.minFreeBytes !== undefined && !inbox.capabilities.guardsDisk) {
+    log.warn("minFreeBytes has no effect: the inbox is not on a disk of this machine");
+  }
+  const company = makeCompany({
+    shared: inbox.shared,
+    config,
+    clock,
+    log,
+    requestMs: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
+    lastDeliveryAt: () => receiver.lastDeliveryAt,
+    // The others should read the log before they have what its last reader left.
+    pollerLeaseMs: options.leaseMs && options.leaseMs / 2,
+  });
+  const client = makeClient(config, options, { clock, log, sharing: company.sharing });
+  const dispatcher = makeDispatcher(ground, inbox, client);
+  const { peers } = company;
+  const poller = await makePoller(config, options, { inbox, client, laneOf, clock, log, peers });
+  const receiver: Receiver = new Receiver({
+    inbox,
+    secrets: config.webhookSecrets,
+    laneOf,
+    // Signatures are dated by the time of day.
+    clock: options.clock ?? systemClock,
+    steady: clock,
+    log,
+    onDelivery: (events) => poller?.delivered(events),
+  });
+  const status: StatusSources = {
+    clock,
+    startedAt: clock.now(),
+    isReady: async () => ground.isReady() && (await answers(inbox)),
+    receiver,
+    poller,
+    inbox,
+    client,
+  };
+  const routes: RouteOptions = {
+    receiver: config.delivery === "polling" ? undefined : receiver,
+    path: config.webhookPath,
+    maxBodyBytes: options.maxBodyBytes ?? 1_048_576,
+    isReady: status.isReady,
+    report: async () => writeStatus(await readStatus(status)),
+  };
+  return { log, inbox, dispatcher, poller, company, routes, status };
+}
+
+function makeDispatcher(ground: Ground, inbox: Inbox, client: Client): Dispatcher {
+  const { config, options, router, secrets, clock, log } = ground;
+  return new Dispatcher({
+    inbox,
+    clock,
+    log,
+    handler: {
+      run: (job) => router.run(job, client),
+      optionsFor: (type) => router.optionsFor(type),
+      failed: (error, job) => router.observe(error, job),
+    },
+    concurrency: config.concurrency,
+    maxAttempts: config.maxAttempts,
+    handlerTimeoutMs: options.handlerTimeoutMs ?? HANDLER_TIMEOUT_MS,
+    ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
+    backoff: { baseMs: 1_000, maxMs: 300_000, factor: 2, ...options.retry },
+    random: options.random ?? Math.random,
+    retention: { ...RETENTION, ...options.retention },
+    scrub: scrubber(secrets),
+  });
+}
+
+interface PollerParts {
+  readonly inbox: Inbox;
+  readonly client: Client;
+  readonly laneOf: LaneOf;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly peers: Peers | undefined;
+}
+
+async function makePoller(
+  config: Config,
+  options: BotOptions,
+  parts: PollerParts,
+): Promise<Poller | undefined> {
+  const { delivery } = config;
+  if (delivery === "webhook") return undefined;
+  const { inbox, client, clock } = parts;
+  return new Poller({
+    ...config,
+    ...parts,
+    delivery,
+    webhookTypes: await inbox.webhookTypes(),
+    platformNow: () => client.platformNow() ?? clock.now(),
+    onSwitch: options.onSwitch ?? (() => undefined),
+    random: options.random ?? Math.random,
+  });
+}
+
+async function answers(inbox: Inbox): Promise<boolean> {
+  return await inbox.ping().then(
+    () => true,
+    () => false,
+  );
+}

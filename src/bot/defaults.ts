@@ -1,0 +1,16 @@
+import type { Retention } from "../inbox/inbox.ts";
+
+/** In milliseconds, where `handlerTimeoutMs` is not set. */
+export const HANDLER_TIMEOUT_MS = 60_000;
+
+/** In milliseconds, where `requestTimeoutMs` is not set. */
+export const REQUEST_TIMEOUT_MS = 10_000;
+
+const DAY = 86_400_000;
+
+/** Where `retention` is not set. */
+export const RETENTION: Retention = {
+  bodiesMs: 7 * DAY,
+  idsMs: 30 * DAY,
+  deadLettersMs: 90 * DAY,
+};

@@ -1,0 +1,190 @@
+/**
+ * What several instances on one inbox have together, besides its events. Times are on the store's clock alone:
+ * what one instance is told is a span, for its own clock may be another one.
+ *
+ * Words: an *instance* is a process that has the inbox open; a *leader* is the one instance that does what
+ * only one may do; its *term* is a number that grows with each leader, and fences what a leader writes.
+ *
+ * Promises reject with a `ServiceBotError` STORE_UNAVAILABLE when the store cannot do it now.
+ */
+
+/** An instance, for people. Spans are milliseconds. */
+export interface InstanceReport {
+  readonly id: string;
+  readonly host: string;
+  readonly pid: number;
+  /** Of service-bot. */
+  readonly version: string;
+  /** How long ago it began. */
+  readonly startedMsAgo: number;
+  /** How long ago it last gave a sign of life. */
+  readonly seenMsAgo: number;
+  /** How long ago it last stored a delivery; undefined when it has stored none. */
+  readonly deliveredMsAgo: number | undefined;
+}
+
+/** Who leads, for people. */
+export interface LeaderReport {
+  /** The id of the instance; undefined while nobody leads. */
+  readonly holder: string | undefined;
+  readonly term: number;
+  /** Until the lease ends unless it is renewed, in milliseconds. */
+  readonly expiresInMs: number;
+}
+
+/** The instances that are there, and what they do together. */
+export interface SharedReport {
+  /** Those that gave a sign of life lately, the oldest first. */
+  readonly instances: readonly InstanceReport[];
+  /** Who reads the event log; undefined where nobody ever did. */
+  readonly poller: LeaderReport | undefined;
+  /** How many events have ended in the last 60 seconds. */
+  readonly endedLastMinute: number;
+}
+
+/** What an instance says about itself. */
+export interface InstanceDetails {
+  readonly host: string;
+  readonly pid: number;
+  readonly version: string;
+}
+
+/** How an instance stands after it has asked to lead. */
+export type Candidacy =
+  | {
+      readonly leads: true;
+      readonly term: number;
+      /** True when there was a time before this term in which no instance was there. */
+      readonly afterGap: boolean;
+    }
+  /** Somebody else leads; the lease ends then, unless it is renewed. */
+  | { readonly leads: false; readonly expiresInMs: number };
+
+export interface Leases {
+  /**
+   * Begins a term, or renews the one that this instance has: `term`, where it has one.
+   *
+   * @param leaseMs the term ends so long after this, unless it is renewed
+   */
+  lead(name: string, leaseMs: number, term?: number): Promise<Candidacy>;
+
+  /** Ends the term at once, and tells the other instances. Nothing happens when it is over. */
+  resign(name: string, term: number): Promise<void>;
+}
+
+/** A text that a leader leaves for the others, and for whoever leads after it. */
+export interface Note {
+  readonly text: string;
+  readonly msAgo: number;
+}
+
+export interface Notes {
+  /** False when the term is over: then nothing is written. */
+  write(name: string, term: number, text: string): Promise<boolean>;
+  read(name: string): Promise<Note | undefined>;
+}
+
+/** A delivery of the webhook that an instance has stored. */
+export interface Delivery {
+  readonly msAgo: number;
+  readonly events: readonly { readonly id: string; readonly type: string }[];
+}
+
+export interface Deliveries {
+  /** Resolves once the other instances can read them. */
+  add(deliveries: readonly Delivery[]): Promise<void>;
+  /** Those of other instances that this one has not read yet, the oldest first; of the last minutes alone. */
+  read(): Promise<readonly Delivery[]>;
+}
+
+/** A circuit breaker that is open. */
+export interface OpenCircuit {
+  readonly name: string;
+  /** How often in a row it has opened, from 1 up. */
+  readonly opened: number;
+  /** How long it stays open, in milliseconds. */
+  readonly openMs: number;
+  /** It is open because the other side asked for it. */
+  readonly asked: boolean;
+  /** Grows each time that somebody opens it. */
+  readonly version: number;
+}
+
+/** What has become of the wish to try. */
+export type Trial =
+  | { readonly kind: "granted" }
+  /** It is closed: nothing needs to be tried. */
+  | { readonly kind: "closed" }
+  /** Somebody else tries, or it stays open for so long. */
+  | { readonly kind: "wait"; readonly ms: number };
+
+export interface Circuits {
+  /** Opens it, or keeps it open for longer. Resolves to what it is then. */
+  open(circuit: Omit<OpenCircuit, "version">): Promise<OpenCircuit>;
+  /** Closes it, unless somebody has opened it anew: then `version` is not its version any more. */
+  close(name: string, version: number): Promise<void>;
+  /** Asks to be the one that tries. The answer holds for `ttlMs` milliseconds. */
+  claim(name: string, ttlMs: number): Promise<Trial>;
+  /** The trial has told nothing. */
+  leave(name: string): Promise<void>;
+  /** Those that are open. */
+  list(): Promise<readonly OpenCircuit[]>;
+}
+
+/** Places of a budget of requests that were taken. */
+export interface TakenPlaces {
+  readonly grip: string;
+  readonly numbers: readonly number[];
+  /** How many are still free. */
+  readonly free: number;
+  /** When the next ones come free, in milliseconds from now, the first one first; not all of them. */
+  readonly freeInMs: readonly number[];
+}
+
+export interface SettledPlace {
+  readonly grip: string;
+  readonly number: number;
+  /** When it comes free, in milliseconds from now; 0 or less is at once. */
+  readonly freeInMs: number;
+}
+
+export interface Budget {
+  /** Sees to it that there are so many places. */
+  prepare(total: number): Promise<void>;
+  /**
+   * Takes up to `most` places of the first `total`, and leaves `leave` of them free.
+   *
+   * @param holdMs they are free again after this, in milliseconds, whatever happens
+   */
+  take(total: number, most: number, leave: number, holdMs: number): Promise<TakenPlaces>;
+  /** Says when places come free that this instance has taken. Those that others have by now stay theirs. */
+  settle(places: readonly SettledPlace[]): Promise<void>;
+}
+
+/** What instances tell each other about. */
+export type Topic = "leader" | "note" | "circuit";
+
+/** One instance's view of what all have together. */
+export interface Shared {
+  /** Names this instance. */
+  readonly id: string;
+  readonly leases: Leases;
+  readonly notes: Notes;
+  readonly deliveries: Deliveries;
+  readonly circuits: Circuits;
+  readonly budget: Budget;
+
+  /** Gives a sign of life. Resolves to how many instances there are, this one included. */
+  beat(details: InstanceDetails, deliveredMsAgo: number | undefined): Promise<number>;
+
+  /** This instance ends: it is not counted any more. */
+  leave(): Promise<void>;
+
+  report(): Promise<SharedReport>;
+
+  /**
+   * Calls `listener` when another instance has changed something, or may have: then `topic` is undefined.
+   * Returns what ends that. A call that is lost costs time and nothing else.
+   */
+  onChange(listener: (topic: Topic | undefined) => void): () => void;
+}

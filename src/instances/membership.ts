@@ -1,0 +1,68 @@
+import { type Clock, sleep } from "../core/clock.ts";
+import type { Logger } from "../core/logger.ts";
+import type { InstanceDetails, Shared } from "../inbox/shared.ts";
+
+export interface MembershipOptions {
+  readonly shared: Shared;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly details: InstanceDetails;
+  /** When this instance last stored a delivery, on the clock. */
+  readonly lastDeliveryAt: () => number | undefined;
+}
+
+/** Between two signs of life, in milliseconds. */
+const BEAT_MS = 5_000;
+
+/** Tells the other instances that this one is there, for as long as it is. */
+export class Membership {
+  readonly #options: MembershipOptions;
+  readonly #stopping = new AbortController();
+  #count = 1;
+  #loop: Promise<void> = Promise.resolve();
+
+  constructor(options: MembershipOptions) {
+    this.#options = options;
+  }
+
+  /** How many instances there are, this one included. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Resolves once the others can know of this one. */
+  async start(): Promise<void> {
+    await this.#beat();
+    this.#loop = this.#keepBeating();
+  }
+
+  async stop(): Promise<void> {
+    const { shared, log } = this.#options;
+    this.#stopping.abort();
+    await this.#loop;
+    await shared
+      .leave()
+      .catch((err: unknown) => log.debug({ err }, "this instance is forgotten by and by"));
+  }
+
+  async #keepBeating(): Promise<void> {
+    const { clock } = this.#options;
+    const { signal } = this.#stopping;
+    for (;;) {
+      await sleep(clock, BEAT_MS, signal);
+      if (signal.aborted) return;
+      await this.#beat();
+    }
+  }
+
+  async #beat(): Promise<void> {
+    const { shared, clock, details, lastDeliveryAt, log } = this.#options;
+    const at = lastDeliveryAt();
+    try {
+      const ago = at === undefined ? undefined : Math.max(0, clock.now() - at);
+      this.#count = await shared.beat(details, ago);
+    } catch (err) {
+      log.debug({ err }, "the other instances cannot be told that this one is there");
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import { ApiError, outageOf } from "../client/errors.ts";
+import { backoff, type Random } from "../core/backoff.ts";
+import type { Logger } from "../core/logger.ts";
+import type { Mode } from "./mode.ts";
+
+export interface HealthOptions {
+  readonly log: Logger;
+  readonly delivery: "auto" | "polling";
+  readonly pollIntervalMs: number;
+  readonly random?: Random;
+}
+
+/** A token that is refused is tried again this often, in milliseconds. */
+const REFUSED_RETRY_MS = 300_000;
+
+/** The longest pause after failures in a row, in milliseconds. */
+const MAX_PAUSE_MS = 60_000;
+
+const NO_END =
+  "the event log goes on and on without events: its cursor moves, and nothing comes; it is read at the audit interval";
+
+/** Tells how the reading of the log goes, each change once, and how long to wait after a failure. */
+export class Health {
+  readonly #options: HealthOptions;
+  #failures = 0;
+  /** How the log failed to be read, as it was last told; undefined while it can be read. */
+  #told: string | undefined;
+  #reachesEnd = true;
+
+  constructor(options: HealthOptions) {
+    this.#options = options;
+  }
+
+  succeeded(atEnd: boolean): void {
+    const { log } = this.#options;
+    if (this.#failures > 0) log.info("the event log can be read again");
+    this.#failures = 0;
+    this.#told = undefined;
+    if (this.#reachesEnd && !atEnd) log.warn(NO_END);
+    this.#reachesEnd = atEnd;
+  }
+
+  /** Logs a failed round; returns how long to wait before the next one, in milliseconds. */
+  failed(err: unknown, mode: Mode): number {
+    const { log, pollIntervalMs, random } = this.#options;
+    this.#failures += 1;
+    if (err instanceof ApiError && (err.status === 401 || err.status === 403)) {
+      const retryInMs = REFUSED_RETRY_MS;
+      if (this.#isNews(String(err.status)))
+        log.error({ err, retryInMs }, this.#refusal(err.status, mode));
+      return retryInMs;
+    }
+    const policy = { baseMs: pollIntervalMs, maxMs: MAX_PAUSE_MS, factor: 2 };
+    const asked = outageOf(err)?.retryAfterMs ?? 0;
+    const retryInMs = Math.max(asked, pollIntervalMs, backoff(policy, this.#failures, random));
+    const level = this.#isNews("unreadable") ? "warn" : "debug";
+    log[level]({ err, retryInMs }, "the event log cannot be read");
+    return retryInMs;
+  }
+
+  /** Whether the log fails in another way than the last time: what is known is not told again. */
+  #isNews(failure: string): boolean {
+    const isNews = this.#told !== failure;
+    this.#told = failure;
+    return isNews;
+  }
+
+  /** What a person can do about a token that may not read the log (section 5 of the platform document). */
+  #refusal(status: 401 | 403, mode: Mode): string {
+    const remedy =
+      status === 401
+        ? "the platform does not accept the token: check SERVICE_API_KEY"
+        : "the token may not read the event log: give it the scope read, dm or both in the developer portal";
+    const meanwhile =
+      mode === "auditing"
+        ? "webhook deliveries go on, but what the webhook loses is not found"
+        : "no event arrives until then, except what the webhook brings";
+    const alone = "no event arrives until then";
+    return `${remedy}; ${this.#options.delivery === "polling" ? alone : meanwhile}`;
+  }
+}

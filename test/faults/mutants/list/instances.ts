@@ -1,0 +1,122 @@
+import { type Mutant, mutantsOf } from "../mutant.ts";
+
+const SHARED = "test/inbox/postgres/shared.test.ts";
+const CHURN = "test/inbox/postgres/leader-churn.test.ts";
+const BOTS = "test/instances/bots.test.ts";
+const BREAKERS = "test/instances/shared-breakers.test.ts";
+const PLACES = "test/instances/shared-places.test.ts";
+const LEADERSHIP = "test/poller/leadership.test.ts";
+
+const store = (name: string) => `src/inbox/postgres/shared/${name}.ts`;
+
+/** What several instances on one database do together. */
+export const instanceMutants: readonly Mutant[] = [
+  ...mutantsOf(
+    store("leases"),
+    [SHARED, CHURN],
+    [
+      {
+        name: "instances: a lease is taken once it has run out",
+        find: "THEN at.expires_at <= {now} OR at.holder = $2",
+        replace: "THEN true",
+      },
+      {
+        name: "instances: a new term for each leader",
+        find: "CASE WHEN $4::bigint IS NULL THEN 1 ELSE 0 END",
+        replace: "0",
+      },
+      {
+        name: "instances: renewing one's own term alone",
+        find: "ELSE at.holder = $2 AND at.term = $4::bigint END",
+        replace: "ELSE at.holder = $2 END",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    store("notes"),
+    [SHARED],
+    [
+      {
+        name: "instances: the fence of notes",
+        find: "WHERE name = $1 AND term = $2 FOR SHARE",
+        replace: "WHERE name = $1 AND $2::bigint > 0 FOR SHARE",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    store("circuits"),
+    [SHARED, BREAKERS],
+    [
+      {
+        name: "instances: one trial at a time",
+        find: "AND coalesce(trial_until, 0) <= {now}",
+        replace: "",
+      },
+      {
+        name: "instances: closing what nobody has opened anew",
+        find: "WHERE name = $1 AND version = $2 AND opened > 0",
+        replace: "WHERE name = $1 AND $2::bigint > 0 AND opened > 0",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    store("budget"),
+    [SHARED, PLACES],
+    [
+      {
+        name: "instances: a place has one holder",
+        find: "  FOR UPDATE SKIP LOCKED\n",
+        replace: "",
+      },
+      {
+        name: "instances: settling one's own places alone",
+        find: "AND place.grip = input.grip",
+        replace: "",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    "src/instances/shared-places.ts",
+    [PLACES],
+    [
+      {
+        name: "instances: a minute after the end of a request",
+        find: "this.#settle(taken, clock.now() + WINDOW_MS)",
+        replace: "this.#settle(taken, clock.now())",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    "src/instances/shared-breakers.ts",
+    [BREAKERS],
+    [
+      {
+        name: "instances: breakers that open together",
+        find: "this.#learn(circuit.name, circuit);",
+        replace: "",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    "src/poller/leadership.ts",
+    [LEADERSHIP],
+    [
+      {
+        name: "instances: no trust after a lease without an answer",
+        find: "let distrust = clock.timer(asked + this.#leaseMs - clock.now(), term.end);",
+        replace: "let distrust = (): void => undefined;",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    "src/poller/peers.ts",
+    [BOTS],
+    [
+      {
+        name: "instances: hearing the deliveries of the others",
+        find: "const reading = this.#options.shared.deliveries.read();",
+        replace: "const reading = Promise.resolve([]);",
+      },
+    ],
+  ),
+];

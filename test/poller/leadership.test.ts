@@ -1,0 +1,141 @@
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import type { Candidacy, Shared, Topic } from "../../src/inbox/shared.ts";
+import { Election, type Term } from "../../src/poller/leadership.ts";
+import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { logSink } from "../support/log.ts";
+
+const LEASE = 15_000;
+
+let clock: ManualClock;
+let asked: (number | undefined)[];
+let resigned: number[];
+let answer: () => Candidacy | Promise<Candidacy>;
+let listeners: Set<(topic: Topic | undefined) => void>;
+
+const leads: Candidacy = { leads: true, term: 7, afterGap: false };
+const another = (expiresInMs: number): Candidacy => ({ leads: false, expiresInMs });
+
+beforeEach(() => {
+  clock = new ManualClock(1_800_000_000_000);
+  asked = [];
+  resigned = [];
+  answer = () => leads;
+  listeners = new Set();
+});
+
+function election(): { readonly stop: AbortController; readonly it: Election } {
+  const shared: Pick<Shared, "leases" | "onChange"> = {
+    leases: {
+      lead: async (_name, _leaseMs, term) => {
+        asked.push(term);
+        return await answer();
+      },
+      resign: async (_name, term) => void resigned.push(term),
+    },
+    onChange: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+  const stop = new AbortController();
+  const it = new Election({ shared: shared as Shared, clock, log: logSink().log });
+  onTestFinished(async () => {
+    stop.abort();
+    await it.resign();
+  });
+  return { stop, it };
+}
+
+async function lead(): Promise<Term> {
+  const { it, stop } = election();
+  const term = await it.next(stop.signal);
+  if (term === undefined) throw new Error("nobody else leads");
+  return term;
+}
+
+describe("a term", () => {
+  test("is renewed three times a lease, with its number", async () => {
+    const term = await lead();
+    await clock.advance(LEASE * 10);
+    expect(asked).toEqual([undefined, ...Array.from({ length: 30 }, () => 7)]);
+    expect(term.signal.aborted).toBe(false);
+  });
+
+  test("is over a lease after the last question that was answered, not after its answer", async () => {
+    const slow = Promise.withResolvers<Candidacy>();
+    answer = () => slow.promise;
+    const leading = lead();
+    await clock.advance(LEASE - 5_000);
+    slow.resolve(leads);
+    const term = await leading;
+    answer = () => Promise.reject(new Error("away"));
+    await clock.advance(4_999);
+    expect(term.signal.aborted).toBe(false);
+    await clock.advance(1);
+    expect(term.signal.aborted).toBe(true);
+  });
+
+  test("is over at once when another instance has taken over", async () => {
+    const term = await lead();
+    answer = () => another(LEASE);
+    await clock.advance(LEASE / 3);
+    expect(term.signal.aborted).toBe(true);
+  });
+
+  test("survives a store that is away for less than a lease", async () => {
+    const term = await lead();
+    answer = () => Promise.reject(new Error("away"));
+    await clock.advance(LEASE - 1_000);
+    answer = () => leads;
+    await clock.advance(LEASE * 3);
+    expect(term.signal.aborted).toBe(true);
+    expect(asked.length).toBeGreaterThan(2);
+  });
+
+  test("is handed back when the bot stops, and once", async () => {
+    const { it, stop } = election();
+    const term = await it.next(stop.signal);
+    await it.resign();
+    await it.resign();
+    expect(resigned).toEqual([7]);
+    expect(term?.signal.aborted).toBe(true);
+  });
+});
+
+describe("an instance that does not lead", () => {
+  test("asks again as soon as it is told, and when the lease must have run out", async () => {
+    answer = () => another(2_000);
+    const { it, stop } = election();
+    const leading = it.next(stop.signal);
+    await clock.advance(1_000);
+    expect(asked).toHaveLength(1);
+    await clock.advance(1_001);
+    expect(asked).toHaveLength(2);
+    answer = () => leads;
+    for (const listener of listeners) listener("leader");
+    expect(await leading).toMatchObject({ number: 7 });
+    expect(asked).toHaveLength(3);
+  });
+
+  test("asks no later than after a third of a lease, should nobody tell", async () => {
+    answer = () => another(LEASE);
+    const { it, stop } = election();
+    const leading = it.next(stop.signal);
+    await clock.advance(LEASE / 3);
+    expect(asked).toHaveLength(2);
+    stop.abort();
+    expect(await leading).toBeUndefined();
+  });
+
+  test("does not miss what is told while it asks", async () => {
+    const slow = Promise.withResolvers<Candidacy>();
+    answer = () => slow.promise;
+    const { it, stop } = election();
+    const leading = it.next(stop.signal);
+    await clock.advance(0);
+    answer = () => leads;
+    for (const listener of listeners) listener("leader");
+    slow.resolve(another(LEASE));
+    expect(await leading).toMatchObject({ number: 7 });
+  });
+});
