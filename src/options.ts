@@ -24,6 +24,12 @@ export interface BotOptions extends ConfigOverrides {
   readonly requestTimeoutMs?: number;
   /** How often a request of a handler is tried again within its deadline, from 0 to 10. Default 2. */
   readonly requestRetries?: number;
+  /**
+   * How long a lane stays with an instance that gives no sign of life, from 1,000 up: so long its events wait
+   * when the instance is gone. Running handlers renew it every third of this. The reading of the event log stays
+   * for half of it. Default 30,000.
+   */
+  readonly leaseMs?: number;
   /** How long running handlers get when the bot stops. Default 10,000. */
   readonly shutdownGraceMs?: number;
   /** The largest webhook body, in bytes. Default 1,048,576. */
@@ -62,6 +68,7 @@ export function checkOptions(options: BotOptions): void {
     outOfRange("handlerTimeoutMs", options.handlerTimeoutMs, TIME_LIMIT),
     outOfRange("requestTimeoutMs", options.requestTimeoutMs, TIME_LIMIT),
     outOfRange("requestRetries", options.requestRetries, { max: 10, whole: true }),
+    outOfRange("leaseMs", options.leaseMs, { ...WAIT, min: 1_000, whole: true }),
     outOfRange("shutdownGraceMs", options.shutdownGraceMs, WAIT),
     outOfRange("maxBodyBytes", options.maxBodyBytes, { min: 1, whole: true }),
     outOfRange("maxBacklog", options.maxBacklog, { min: 1, whole: true }),

@@ -6,6 +6,7 @@ test.each<[BotOptions, string]>([
   [{ handlerTimeoutMs: Number.POSITIVE_INFINITY }, "365 days"],
   [{ requestTimeoutMs: Number.NaN }, "requestTimeoutMs must be"],
   [{ requestRetries: 11 }, "requestRetries must be a whole number from 0 to 10"],
+  [{ leaseMs: 999 }, "leaseMs must be a whole number from 1000 to"],
   [{ shutdownGraceMs: -1 }, "shutdownGraceMs must be from 0"],
   [{ maxBodyBytes: 1.5 }, "maxBodyBytes must be a whole number from 1 up"],
   [{ maxBacklog: 0 }, "maxBacklog must be"],

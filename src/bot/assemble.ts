@@ -67,6 +67,9 @@ export async function assemble(
 async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
   const { config, options, clock, log } = ground;
   const laneOf = safeLane(options.lane ?? defaultLane, log);
+  if (options.minFreeBytes !== undefined && !inbox.capabilities.guardsDisk) {
+    log.warn("minFreeBytes has no effect: the inbox is not on a disk of this machine");
+  }
   const company = makeCompany({
     shared: inbox.shared,
     config,
@@ -74,6 +77,8 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
     log,
     requestMs: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
     lastDeliveryAt: () => receiver.lastDeliveryAt,
+    // The others should read the log before they have what its last reader left.
+    pollerLeaseMs: options.leaseMs && options.leaseMs / 2,
   });
   const client = makeClient(config, options, { clock, log, sharing: company.sharing });
   const dispatcher = makeDispatcher(ground, inbox, client);
@@ -122,6 +127,7 @@ function makeDispatcher(ground: Ground, inbox: Inbox, client: Client): Dispatche
     concurrency: config.concurrency,
     maxAttempts: config.maxAttempts,
     handlerTimeoutMs: options.handlerTimeoutMs ?? HANDLER_TIMEOUT_MS,
+    ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
     backoff: { baseMs: 1_000, maxMs: 300_000, factor: 2, ...options.retry },
     random: options.random ?? Math.random,
     retention: { ...RETENTION, ...options.retention },

@@ -37,6 +37,8 @@ export interface CompanyOptions {
   /** How long a request to the platform can take, in milliseconds. */
   readonly requestMs: number;
   readonly lastDeliveryAt: () => number | undefined;
+  /** How long the reading of the log stays with an instance that gives no sign of life, in milliseconds. */
+  readonly pollerLeaseMs?: number | undefined;
 }
 
 /** A trial of the platform is over, or its instance is gone, this long after its request is, in milliseconds. */
@@ -55,7 +57,7 @@ export function makeCompany(options: CompanyOptions): Company {
     total === undefined ? undefined : new SharedPlaces({ ...base, total, requestMs, sharers });
   return {
     sharing: { breakers, places },
-    peers: new SharedPeers(base),
+    peers: new SharedPeers({ ...base, leaseMs: options.pollerLeaseMs }),
     async start() {
       await membership.start();
       await Promise.all([breakers.start(), places?.start()]);

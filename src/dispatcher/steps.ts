@@ -5,6 +5,12 @@ import { doubtOf, endedInside, failedInside, shown } from "./doubt.ts";
 import type { Shared } from "./shared.ts";
 import { StepRecords, type StepRecordsOptions, unpack } from "./step-records.ts";
 
+/** An intent that took longer to be recorded may be taken for one whose call is over, in milliseconds. */
+const FRESH_MS = 500;
+
+/** So often an intent is recorded anew before what it is for is done. */
+const MOST_RENEWALS = 3;
+
 /** What the steps of one run share. */
 export interface StepScope extends StepRecordsOptions {
   /** What they share with all other runs. */
@@ -76,13 +82,32 @@ export class DurableSteps implements StepRunner {
   }
 
   async #begin<T>(step: Step<T>): Promise<Begun<T>> {
+    const asked = this.#scope.clock.now();
     const start = await this.#records.begin(step.name, step.request());
-    return start.state === "new" ? { state: "made", result: await this.#make(step) } : start;
+    if (start.state !== "new") return start;
+    await this.#freshen(step, asked);
+    return { state: "made", result: await this.#make(step) };
   }
 
   async #again<T>(step: Step<T>): Promise<T> {
+    const asked = this.#scope.clock.now();
     await this.#records.renew(step.name, step.request());
+    await this.#freshen(step, asked);
     return await this.#make(step);
+  }
+
+  /**
+   * A process that stood still while its intent was recorded wakes up in the belief that no time has passed, and
+   * others may have looked for the effect by now. An intent that is old is recorded anew: without the lease,
+   * that is refused. A store that is merely slow must not keep the step from ever being made.
+   */
+  async #freshen(step: Step<unknown>, asked: number): Promise<void> {
+    const { clock } = this.#scope;
+    let since = asked;
+    for (let n = 0; n < MOST_RENEWALS && clock.now() - since > FRESH_MS; n++) {
+      since = clock.now();
+      await this.#records.renew(step.name, step.request());
+    }
   }
 
   async #make<T>(step: Step<T>): Promise<T> {

@@ -45,6 +45,8 @@ export interface SharedPeersOptions {
   readonly shared: Shared;
   readonly clock: Clock;
   readonly log: Logger;
+  /** How long a leader is trusted without a sign of life, in milliseconds. Default 15,000. */
+  readonly leaseMs?: number | undefined;
 }
 
 /** Deliveries are told to the other instances this often at most, in milliseconds. */

@@ -1,14 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { reservePort } from "../support/reserve-port.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { makeCertificates } from "./proxy/certificates.ts";
 import { nginx } from "./proxy/nginx.ts";
-import {
-  type ProxyOptions,
-  type RunningProxy,
-  reservePort,
-  startProxy,
-  whyNoProxy,
-} from "./proxy/proxy.ts";
+import { type ProxyOptions, type RunningProxy, startProxy, whyNoProxy } from "./proxy/proxy.ts";
 import { answersTo, BotProcess, PlatformProcess } from "./proxy/world.ts";
 
 const TAKES_OVER = "polling takes over from the webhook";

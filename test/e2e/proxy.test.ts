@@ -2,11 +2,12 @@ import { readFileSync } from "node:fs";
 import { request } from "node:https";
 import { describe, expect, test } from "vitest";
 import { sign } from "../../src/signature/signature.ts";
+import { reservePort } from "../support/reserve-port.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { caddy } from "./proxy/caddy.ts";
 import { makeCertificates } from "./proxy/certificates.ts";
 import { nginx } from "./proxy/nginx.ts";
-import { type ProxyKind, reservePort, startProxy, whyNoProxy } from "./proxy/proxy.ts";
+import { type ProxyKind, startProxy, whyNoProxy } from "./proxy/proxy.ts";
 import { answersTo, BotProcess, PlatformProcess, SECRET } from "./proxy/world.ts";
 
 /** The bot's limit for a body, and the proxy's, in bytes. */

@@ -32,6 +32,11 @@ const machine = `Node ${process.versions.node}, ${availableParallelism()} cores`
 console.log(`seed ${seed}, size ${size}${scale === 1 ? "" : ` × ${scale}`}, ${machine}`);
 const results: Result[] = [];
 for (const scenario of chosen) {
+  const reason = scenario.whyNot?.();
+  if (reason !== undefined) {
+    console.log(`\n${scenario.name}\n  skipped: ${reason}`);
+    continue;
+  }
   const result = await runOne(scenario);
   results.push(result);
   console.log(summary(result, seed));

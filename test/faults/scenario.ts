@@ -23,5 +23,7 @@ export interface Outcome {
 export interface Scenario {
   /** As it stands in the table of docs/reliability.md. */
   readonly name: string;
+  /** Why it cannot be run here; undefined when it can. */
+  whyNot?(): string | undefined;
   run(options: ScenarioRun): Promise<Outcome>;
 }

@@ -7,6 +7,7 @@ import { duplicates } from "./scenarios/duplicates.ts";
 import { failpoints } from "./scenarios/failpoints.ts";
 import { kills } from "./scenarios/kills.ts";
 import { poison } from "./scenarios/poison.ts";
+import { postgresScenarios } from "./scenarios/postgres/index.ts";
 import { stops } from "./scenarios/stops.ts";
 
 /** Everything that `npm run faults` runs, in this order. */
@@ -21,4 +22,5 @@ export const scenarios: readonly Scenario[] = [
   powerLoss,
   powerLossControl("NORMAL"),
   modelScenario,
+  ...postgresScenarios,
 ];

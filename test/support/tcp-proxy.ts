@@ -8,11 +8,13 @@ import {
 } from "node:net";
 import { onTestFinished } from "vitest";
 
-/** A way to a server that can be broken. It is gone when the test has finished. */
+/** A way to a server that can be broken. */
 export class TcpProxy {
   readonly port: number;
+  readonly #server: Server;
   readonly #rewrite: (bytes: Buffer) => Buffer;
   readonly #sockets = new Set<Socket>();
+  readonly #stale = new Set<Socket>();
   /** How many connections there were. */
   made = 0;
   /** How many of them are over. */
@@ -23,19 +25,25 @@ export class TcpProxy {
 
   private constructor(server: Server, target: number, rewrite: (bytes: Buffer) => Buffer) {
     this.#rewrite = rewrite;
+    this.#server = server;
     this.port = (server.address() as AddressInfo).port;
     server.on("connection", (near) => this.#join(near, target));
-    onTestFinished(() => {
-      this.cut();
-      server.close();
-    });
   }
 
   /**
+   * One that is gone when the test has finished.
+   *
    * @param target the port of a server of this machine
    * @param rewrite what becomes of the server's answers
    */
-  static async to(
+  static async to(target: number, rewrite?: (bytes: Buffer) => Buffer): Promise<TcpProxy> {
+    const proxy = await TcpProxy.open(target, rewrite);
+    onTestFinished(() => proxy.close());
+    return proxy;
+  }
+
+  /** One that is there until it is closed. */
+  static async open(
     target: number,
     rewrite: (bytes: Buffer) => Buffer = (bytes) => bytes,
   ): Promise<TcpProxy> {
@@ -53,7 +61,21 @@ export class TcpProxy {
   /** Half-open: connections stay, and nothing that is written to them arrives any more. */
   freeze(): void {
     this.#frozen = true;
-    for (const socket of this.#sockets) socket.pause();
+    for (const socket of this.#sockets) {
+      socket.pause();
+      this.#stale.add(socket);
+    }
+  }
+
+  /** Both ends of what was frozen are told at last. */
+  dropFrozen(): void {
+    for (const socket of this.#stale) socket.resetAndDestroy();
+    this.#stale.clear();
+  }
+
+  close(): void {
+    this.cut();
+    this.#server.close();
   }
 
   /** Half-open the other way: what the server answers does not arrive any more. */
@@ -85,10 +107,13 @@ export class TcpProxy {
       });
       socket.on("close", () => {
         this.#sockets.delete(socket);
+        this.#stale.delete(socket);
         if (socket === near) this.ended += 1;
         if (!this.#frozen) other.destroy();
       });
-      if (this.#frozen) socket.pause();
+      if (!this.#frozen) continue;
+      socket.pause();
+      this.#stale.add(socket);
     }
   }
 }

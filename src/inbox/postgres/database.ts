@@ -83,6 +83,9 @@ export class Database implements Queries {
     });
     // Of an idle connection that broke; the next statement makes a new one.
     this.#pool.on("error", () => undefined);
+    // The server may end a connection in the same breath in which it is ready, before we have got it; an error
+    // that nobody listens for would end the process.
+    this.#pool.on("connect", (connection) => connection.on("error", () => undefined));
   }
 
   get schema(): string {

@@ -15,6 +15,8 @@ export interface PooledConnection extends Connection {
 export interface Pool {
   connect(): Promise<PooledConnection>;
   on(event: "error", listener: (what: unknown) => void): unknown;
+  /** Told of each new connection, before anybody gets it. */
+  on(event: "connect", listener: (connection: Connection) => void): unknown;
   end(): Promise<void>;
 }
 

@@ -1,7 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { once } from "node:events";
-import { createServer } from "node:net";
 import { TestProcess } from "../../support/process.ts";
+import { SERVER_PATH as PATH } from "../../support/server-path.ts";
 import type { Certificates } from "./certificates.ts";
 
 export interface ProxyOptions {
@@ -32,9 +31,6 @@ export interface ProxyCommand {
   /** In a line of its log that comes once it listens. */
   readonly listening: string;
 }
-
-/** Debian keeps servers where an ordinary user's PATH may not lead. */
-const PATH = `${process.env.PATH}:/usr/local/sbin:/usr/sbin`;
 
 /** A proxy that runs. */
 export interface RunningProxy {
@@ -73,23 +69,4 @@ export function whyNoProxy({ name, debianPackage, version }: ProxyKind): string 
   const commands = missing.map(([command]) => command).join(" and ");
   const install = `apt-get install --no-install-recommends ${debianPackage} openssl`;
   return `https behind ${name} is not tested: there is no ${commands} (Debian: ${install})`;
-}
-
-/**
- * A port on 127.0.0.1 that nobody has, and that the system gives to nobody who asks for any port: it has
- * to stay free while the proxy is stopped.
- */
-export async function reservePort(): Promise<number> {
-  for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 12_000);
-    const server = createServer().listen(port, "127.0.0.1");
-    const free = await once(server, "listening").then(
-      () => true,
-      () => false,
-    );
-    if (!free) continue;
-    server.close();
-    await once(server, "close");
-    return port;
-  }
 }

@@ -1,7 +1,5 @@
 import Sqlite from "better-sqlite3";
-
-/** What the driver may ask for while the bot runs. */
-export type DiskOrder = { readonly disk: "full" | "free" };
+import { onOrder } from "./orders.ts";
 
 /** SQLite's own upper bound. */
 const UNLIMITED = 4_294_967_294;
@@ -17,9 +15,8 @@ export function limitFile(): void {
     if (sql === "BEGIN IMMEDIATE") inbox = this;
     return exec.call(this, sql);
   };
-  process.on("message", ({ disk }: DiskOrder) => {
+  onOrder(({ disk }) => {
     // SQLite takes no bound below the size that the file has.
-    inbox?.pragma(`max_page_count = ${disk === "full" ? 1 : UNLIMITED}`);
+    if (disk !== undefined) inbox?.pragma(`max_page_count = ${disk === "full" ? 1 : UNLIMITED}`);
   });
-  process.channel?.unref();
 }

@@ -8,14 +8,20 @@ import { Bot, type Context } from "../../../src/index.ts";
 import { answerTo, behaviourOf } from "../driver/texts.ts";
 import { arm } from "./failpoints.ts";
 import { limitFile } from "./file-limit.ts";
+import { hurryDatabase, keepJournal } from "./journal.ts";
 import { readSettings } from "./settings.ts";
+import { moveSystemClock } from "./system-clock.ts";
 import { tell } from "./tell.ts";
 
 const settings = readSettings(process.env);
-const { answers, failpoint, runsFile, ...options } = settings;
+const { answers, failpoint, runsFile, journalFile, databaseTimeoutMs, ...rest } = settings;
+const { clockOffsetMs = 0, ...options } = rest;
 const driver = process.ppid;
 const runs = runsFile === undefined ? undefined : openSync(runsFile, "a");
 limitFile();
+moveSystemClock(clockOffsetMs);
+if (journalFile !== undefined) keepJournal(journalFile);
+if (databaseTimeoutMs !== undefined) hurryDatabase(databaseTimeoutMs);
 // A driver that is gone leaves no bots behind.
 process.on("disconnect", () => process.exit(1));
 
@@ -32,6 +38,8 @@ bot.on("dm.message", async (ctx) => {
       await wait(700, undefined, { signal: ctx.signal });
     await ctx.reply(answerTo(excerpt, n));
   }
+  // Nothing but the end of the run is left to be written down.
+  if (behaviourOf(excerpt) === "linger") await wait(500);
 });
 await bot.start();
 tell({ ready: bot.url ?? "" });

@@ -1,13 +1,17 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
+import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import type { DiskOrder } from "../bot/file-limit.ts";
+import type { Order } from "../bot/orders.ts";
 import { type BotNote, type BotSettings, MARK, SETTINGS_VARIABLE } from "../bot/settings.ts";
+
+/** A bot that has not ended after so long never will, in milliseconds. */
+const PATIENCE_MS = 30_000;
 
 const SCRIPT = fileURLToPath(new URL("../bot/main.ts", import.meta.url));
 
 /** The last lines of a bot that are kept for the post-mortem. */
-const TAIL = 20;
+const TAIL = 40;
 
 export interface Exit {
   readonly code: number | null;
@@ -70,7 +74,17 @@ export class BotProcess {
     return await this.exited;
   }
 
-  order(order: DiskOrder): void {
+  /** Lets it stand still, and resolves once it does. */
+  async freeze(): Promise<void> {
+    process.kill(this.pid, "SIGSTOP");
+    while (this.running && !stateOf(this.pid).startsWith("T")) await wait(1);
+  }
+
+  thaw(): void {
+    process.kill(this.pid, "SIGCONT");
+  }
+
+  order(order: Order): void {
     this.#child.send(order);
   }
 
@@ -93,4 +107,21 @@ export class BotProcess {
     this.readyMs = performance.now() - this.#started;
     this.#ready.resolve(note.ready);
   }
+}
+
+/** As ps shows it: T when a process stands still. */
+function stateOf(pid: number): string {
+  return execFileSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" });
+}
+
+/** Stops a bot with SIGTERM, which must end in exit code 0. */
+export async function stopBot(bot: BotProcess, violations: string[]): Promise<Exit> {
+  const timer = setTimeout(() => bot.signal("SIGKILL"), PATIENCE_MS);
+  const exit = await bot.end("SIGTERM");
+  clearTimeout(timer);
+  if (exit.code !== 0) {
+    const how = exit.signal ?? `exit code ${exit.code}`;
+    violations.push(`SIGTERM ended in ${how}, not in exit code 0:\n${bot.tail()}`);
+  }
+  return exit;
 }

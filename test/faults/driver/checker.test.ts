@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { check, type Observed } from "./checker.ts";
+import { check, type Observed, repeats } from "./checker.ts";
 
 /** Two lanes, three messages, everything as promised. */
 const good: Observed = {
@@ -51,6 +51,16 @@ describe("the checker", () => {
     expect(twins(text, text, text)).toEqual([
       `duplicated: "${text}" was said 3 times in c1, not 2`,
     ]);
+  });
+
+  test("lets a text be said again as often as it may, and counts it", () => {
+    const again = said("1: one", "2: one", "2: one", "1: three", "2: three");
+    const text = "2: one";
+    expect(check(again, { mayRepeat: new Map([[text, 1]]) })).toEqual([]);
+    expect(check(again, { mayRepeat: new Map([["1: one", 1]]) })).toEqual([
+      `duplicated: "${text}" was said 2 times in c1, not 1`,
+    ]);
+    expect([repeats(good), repeats(again)]).toEqual([0, 1]);
   });
 
   test.each<[what: string, seen: Observed, says: RegExp]>([

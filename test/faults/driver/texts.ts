@@ -1,5 +1,5 @@
 /** What the handler of the bot under test does with a message; `twins` are answers with one text. */
-export const behaviours = ["answer", "twins", "slow", "throw", "hang", "block"] as const;
+export const behaviours = ["answer", "twins", "slow", "linger", "throw", "hang", "block"] as const;
 export type Behaviour = (typeof behaviours)[number];
 
 /** The text of the n-th message of a scenario: unique, and it says what its handler shall do. */

@@ -1,16 +1,16 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
-import { type Platform, type PlatformOptions, startPlatform } from "../../../src/platform/index.ts";
+import type { Platform, PlatformOptions } from "../../../src/platform/index.ts";
 import type { BotSettings } from "../bot/settings.ts";
 import { usualSettings } from "../bot/settings.ts";
-import { BotProcess, type Exit } from "./bot-process.ts";
+import { BotProcess, type Exit, stopBot } from "./bot-process.ts";
 import { check, type Observed, type Rules } from "./checker.ts";
-import { COMPILE_CACHE } from "./import-time.ts";
 import { InboxFile } from "./inbox-file.ts";
 import { Ledger } from "./ledger.ts";
+import { patientPlatform, usualEnv } from "./platform.ts";
 import { type Run, readRuns } from "./runs.ts";
+import { untilSettled } from "./settling.ts";
 
 export interface WorldOptions {
   readonly platform?: PlatformOptions;
@@ -24,12 +24,6 @@ export interface WorldOptions {
   /** Lets the bot write down each run of a handler. */
   readonly recordRuns?: boolean;
 }
-
-/** When nothing has moved for so long, the rest counts as lost; in milliseconds. */
-const PATIENCE_MS = 30_000;
-
-/** Where nothing listens: the discard port. */
-const NOBODY = "http://127.0.0.1:9/webhook";
 
 /** A platform, a bot with its inbox, and the ledger of what happens between them. */
 export class World {
@@ -53,10 +47,7 @@ export class World {
   }
 
   static async start(options: WorldOptions = {}): Promise<World> {
-    const usual = { retryIntervalMs: 100, disableAfter: 1_000_000, deliveryTimeoutMs: 2_000 };
-    const platform = await startPlatform({ ...usual, ...options.platform });
-    // What is written before the first bot listens is owed to it as well.
-    platform.control.saveWebhook({ url: NOBODY, enabled: options.deliveries !== "driver" });
+    const platform = await patientPlatform(options.platform, options.deliveries !== "driver");
     return new World(platform, options);
   }
 
@@ -109,35 +100,15 @@ export class World {
   }
 
   async #untilSettled(goesOn: () => boolean): Promise<boolean> {
-    let before = "";
-    let since = performance.now();
-    while (goesOn()) {
-      const { stored = 0, pending = 0 } = this.inbox.progress() ?? {};
-      if (stored >= this.ledger.written.length && pending === 0) return true;
-      const now = `${stored} ${pending} ${this.ledger.said}`;
-      if (now !== before) since = performance.now();
-      before = now;
-      if (performance.now() - since > PATIENCE_MS) {
-        this.violations.push(
-          `stuck: ${pending} of ${stored} stored events are pending, and nothing moves`,
-        );
-        return false;
-      }
-      await wait(50);
-    }
-    return false;
+    const progress = async () => this.inbox.progress();
+    const reason = await untilSettled({ ledger: this.ledger, progress, goesOn });
+    if (reason !== undefined && reason !== "") this.violations.push(reason);
+    return reason === undefined;
   }
 
   /** Stops the bot with SIGTERM, which must end in exit code 0. */
   async stop(bot: BotProcess): Promise<Exit> {
-    const timer = setTimeout(() => bot.signal("SIGKILL"), PATIENCE_MS);
-    const exit = await bot.end("SIGTERM");
-    clearTimeout(timer);
-    if (exit.code !== 0) {
-      const how = exit.signal ?? `exit code ${exit.code}`;
-      this.violations.push(`SIGTERM ended in ${how}, not in exit code 0:\n${bot.tail()}`);
-    }
-    return exit;
+    return await stopBot(bot, this.violations);
   }
 
   /** Every run of a handler so far, where they are recorded. */
@@ -172,19 +143,6 @@ export class World {
   }
 
   #botEnv(): Record<string, string> {
-    return {
-      SERVICE_BASE_URL: this.platform.url,
-      SERVICE_API_KEY: this.platform.apiKey,
-      SERVICE_WEBHOOK_SECRET: this.platform.webhookSecret,
-      DATABASE_URL: `file:${join(this.folder, "bot.db")}`,
-      PORT: "0",
-      NODE_COMPILE_CACHE: COMPILE_CACHE,
-      START_FROM: "oldest",
-      POLL_INTERVAL_MS: "200",
-      AUDIT_INTERVAL_MS: "1000",
-      LOG_LEVEL: "warn",
-      // Being killed is not the event's fault; whether attempts are counted is checked elsewhere.
-      MAX_ATTEMPTS: "1000",
-    };
+    return { ...usualEnv(this.platform), DATABASE_URL: `file:${join(this.folder, "bot.db")}` };
   }
 }

@@ -14,6 +14,7 @@ import { instanceMutants } from "./list/instances.ts";
 import { modeMutants } from "./list/mode.ts";
 import { pollerMutants } from "./list/poller.ts";
 import { postgresMutants } from "./list/postgres.ts";
+import { severalBotsMutants } from "./list/several-bots.ts";
 import { stepMutants } from "./list/steps.ts";
 import type { Mutant, Verdict } from "./mutant.ts";
 import { failureIn, firstFailure } from "./run-tests.ts";
@@ -33,6 +34,7 @@ const all = [
   ...pollerMutants,
   ...postgresMutants,
   ...copyMutants,
+  ...severalBotsMutants,
   ...instanceMutants,
 ];
 const wanted = process.argv.slice(2);

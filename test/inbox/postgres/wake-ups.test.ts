@@ -191,6 +191,37 @@ describe("a connection that is lost", () => {
   });
 });
 
+test("a connection that is ended in the same breath in which it is ready is an error like others", async () => {
+  const place = await emptyPlace();
+  let ends = false;
+  const proxy = await TcpProxy.to(port(place), (bytes) => {
+    if (!ends || bytes.indexOf(KEYS) < 0) return bytes;
+    ends = false;
+    return Buffer.concat([bytes, SHUTDOWN]);
+  });
+  const bot = await openAt(through(place, proxy), { clock: still() });
+  await listening(place, 1);
+  ends = true;
+  const { made } = proxy;
+  // More at once than there are connections, so that a new one is made.
+  const pings = await Promise.allSettled([bot.ping(), bot.ping(), bot.ping()]);
+  expect(proxy.made).toBeGreaterThan(made);
+  expect(ends).toBe(false);
+  for (const ping of pings.filter(({ status }) => status === "rejected")) {
+    expect(ping).toMatchObject({ reason: { code: "STORE_UNAVAILABLE" } });
+  }
+  await bot.ping();
+});
+
+/** What a session begins with, just before it is ready: K, the length, the process, the secret. */
+const KEYS = Buffer.from([0x4b, 0, 0, 0, 12]);
+
+/** E, the length, then severity and code as a server says them that stops. */
+const SHUTDOWN = Buffer.concat([
+  Buffer.from([0x45, 0, 0, 0, 4 + 7 + 7 + 6 + 1]),
+  Buffer.from("SFATAL\0C57P01\0Mgone\0\0", "latin1"),
+]);
+
 test("behind a pooler nothing is left in its sessions, and the inbox is looked at every second", async () => {
   const place = await emptyPlace();
   const proxy = await TcpProxy.to(port(place), withOtherPid);
@@ -207,9 +238,9 @@ test("behind a pooler nothing is left in its sessions, and the inbox is looked a
   expect(await bot.put(messages("1"), "webhook")).toMatchObject({ stored: ["1"] });
 });
 
-/** As a pooler does it, which gives its clients keys of its own: K, the length, the process, the secret. */
+/** As a pooler does it, which gives its clients keys of its own. */
 function withOtherPid(bytes: Buffer): Buffer {
-  const at = bytes.indexOf(Buffer.from([0x4b, 0, 0, 0, 12]));
+  const at = bytes.indexOf(KEYS);
   if (at >= 0) bytes.writeInt32BE(bytes.readInt32BE(at + 5) + 1, at + 5);
   return bytes;
 }

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, chownSync, copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
+import { type Dependent, endWithParent, spawnWithParent } from "../with-parent.ts";
 import { type Binaries, binariesOf } from "./binaries.ts";
 
 /** Memory, where there is such a folder: an fsync costs nothing there. */
@@ -14,19 +15,12 @@ const FOLDER = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 /** PostgreSQL refuses to run as root; this is "nobody". */
 const USER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
-/**
- * Ends the server on a word, or when whoever started it is gone, however that came about: then nobody needs
- * its data any more.
- */
-const WITH_PARENT =
-  '"$@" & server=$!; read _; said=$?; kill -INT $server; wait $server; [ $said = 0 ] || rm -rf data';
-
 /** A server of its own, in a folder that is gone when it has stopped. */
 export class PostgresServer {
   readonly port: number;
   readonly #folder: string;
   readonly #binaries: Binaries;
-  #process: ChildProcess | undefined;
+  #process: Dependent | undefined;
   #settings: readonly string[] = [
     "max_connections=400",
     "autovacuum_naptime=1",
@@ -65,12 +59,7 @@ export class PostgresServer {
       ...["-D", join(this.#folder, "data"), "-k", this.#folder, "-p", String(this.port)],
       ...this.#settings.flatMap((setting) => ["-c", setting]),
     ];
-    const child = spawn("sh", ["-c", WITH_PARENT, "sh", ...command], {
-      ...this.#options(),
-      stdio: ["pipe", "ignore", "pipe"],
-      // Not to be killed with the tests, for it has to end the server.
-      detached: true,
-    });
+    const child = spawnWithParent(command, join(this.#folder, "data"), this.#options());
     this.#process = child;
     const lines: string[] = [];
     for await (const line of createInterface({ input: child.stderr })) {
@@ -98,14 +87,16 @@ export class PostgresServer {
     await this.begin();
   }
 
-  /** Stops the server, connections and all. Its data stays. */
-  async end(): Promise<void> {
+  /**
+   * Stops the server, connections and all. Its data stays.
+   *
+   * @param how `immediate`: at once, as a crash would be; its next start recovers
+   */
+  async end(how: "fast" | "immediate" = "fast"): Promise<void> {
     const child = this.#process;
     if (child === undefined) return;
     this.#process = undefined;
-    const exited = once(child, "exit");
-    child.stdin?.end("stop\n");
-    await exited;
+    await endWithParent(child, how === "fast" ? "INT" : "QUIT");
   }
 
   async stop(): Promise<void> {

@@ -1,0 +1,77 @@
+import { openSync, writeSync } from "node:fs";
+import { PostgresInbox } from "../../../src/inbox/postgres/postgres-inbox.ts";
+import type { JournalEntry } from "../driver/journal.ts";
+
+type Methods = Record<string, (...given: never[]) => Promise<unknown>>;
+
+/**
+ * Writes down what this process asks of its inbox and what it is answered. All processes write to one file; a
+ * line is written at once, for the process may be killed or stand still the moment after.
+ */
+export function keepJournal(file: string): void {
+  const journal = openSync(file, "a");
+  const note = (entry: Omit<JournalEntry, "pid">) =>
+    writeSync(journal, `${JSON.stringify({ pid: process.pid, ...entry })}\n`);
+  const inbox: Methods = PostgresInbox.prototype as never;
+  around(inbox, "claim", {
+    after: (_given, claims) => {
+      for (const { id, lane, fence } of claims as Claimed[])
+        note({ what: "claim", id, lane, fence });
+    },
+  });
+  for (const method of ["complete", "bury"]) {
+    around(inbox, method, {
+      after: ([claim], held) => note({ what: "end", ...partsOf(claim), held: held === true }),
+    });
+  }
+  for (const method of ["beginStep", "restartStep"]) {
+    around(inbox, method, {
+      before: ([claim, step, request]) =>
+        note({ what: "intend", ...partsOf(claim), step: String(step), request: String(request) }),
+    });
+  }
+  for (const method of ["finishStep", "dropStep"]) {
+    around(inbox, method, {
+      after: ([claim, step]) => note({ what: "record", ...partsOf(claim), step: String(step) }),
+    });
+  }
+  around(inbox, "heal", {
+    after: (_given, lanes) => note({ what: "heal", lanes: Number(lanes) }),
+  });
+}
+
+interface Claimed {
+  readonly id: string;
+  readonly lane: string;
+  readonly fence: number;
+}
+
+function partsOf(claim: unknown): Claimed {
+  const { id, lane, fence } = claim as Claimed;
+  return { id, lane, fence };
+}
+
+/** One shape for all signatures: the arguments are only handed on. */
+function around(
+  methods: Methods,
+  name: string,
+  watch: {
+    readonly before?: (given: readonly unknown[]) => void;
+    readonly after?: (given: readonly unknown[], result: unknown) => void;
+  },
+): void {
+  const real = methods[name];
+  if (real === undefined) throw new Error(`the inbox has no ${name}`);
+  methods[name] = async function watched(this: PostgresInbox, ...given) {
+    watch.before?.(given);
+    const result = await real.apply(this, given);
+    watch.after?.(given, result);
+    return result;
+  };
+}
+
+/** Gives PostgreSQL less time for an answer than usual: a test need not wait for as long as people would. */
+export function hurryDatabase(timeoutMs: number): void {
+  const { open } = PostgresInbox;
+  PostgresInbox.open = (options) => open.call(PostgresInbox, { ...options, timeoutMs });
+}

@@ -1,0 +1,124 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { systemClock } from "../../../src/core/clock.ts";
+import { createLogger } from "../../../src/core/logger.ts";
+import { EVENT_LOG } from "../../../src/inbox/inbox.ts";
+import { PostgresInbox } from "../../../src/inbox/postgres/postgres-inbox.ts";
+import { Election, type Term } from "../../../src/poller/leadership.ts";
+import { TcpProxy } from "../../support/tcp-proxy.ts";
+
+/** What becomes of a leader. */
+export type Fate = "resigns" | "is cut off" | "hears nothing any more";
+
+/** Is told of everything that concerns trust. */
+export interface LeaderWatch {
+  /** Somebody is trusted. Returns what is to become of it. */
+  begin(term: number): Fate;
+  /** It is trusted no more. */
+  over(term: number): void;
+  /** Whether a cursor was moved by a term that was over for whoever moved it. */
+  movedLate(moved: boolean): void;
+}
+
+export interface CandidateOptions {
+  /** Of the server. */
+  readonly port: number;
+  readonly schema: string;
+  readonly leaseMs: number;
+  readonly watch: LeaderWatch;
+}
+
+/** How long an answer of the database may take, in milliseconds. */
+const TIMEOUT_MS = 3_000;
+
+/** An instance that reads the log when it may, with a way of its own to the database. */
+export class Candidate {
+  readonly #options: CandidateOptions;
+  readonly #proxy: TcpProxy;
+  readonly #inbox: PostgresInbox;
+  readonly #election: Election;
+  readonly #stop = new AbortController();
+  readonly #stopped = new Promise<void>((resolve) => {
+    this.#stop.signal.addEventListener("abort", () => resolve());
+  });
+  #loop: Promise<void> = Promise.resolve();
+  #position = 0;
+
+  private constructor(options: CandidateOptions, proxy: TcpProxy, inbox: PostgresInbox) {
+    this.#options = options;
+    this.#proxy = proxy;
+    this.#inbox = inbox;
+    const { shared } = inbox;
+    if (shared === undefined) throw new Error("instances on PostgreSQL share something");
+    const log = createLogger({ level: "silent", secrets: [] });
+    const { leaseMs } = options;
+    this.#election = new Election({ shared, clock: systemClock, log, leaseMs });
+  }
+
+  static async start(options: CandidateOptions): Promise<Candidate> {
+    const proxy = await TcpProxy.open(options.port);
+    const { schema } = options;
+    const url = `postgres://bot@127.0.0.1:${proxy.port}/postgres`;
+    const inbox = await PostgresInbox.open({ url, schema, timeoutMs: TIMEOUT_MS });
+    const candidate = new Candidate(options, proxy, inbox);
+    candidate.#loop = candidate.#run();
+    return candidate;
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#loop;
+    await this.#election.resign();
+    await this.#inbox.close();
+    this.#proxy.close();
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      const term = await this.#election.next(signal);
+      if (term?.number === undefined) return;
+      // Timers that are due fire before the next turn: whoever has to distrust itself by now does it first.
+      await turn();
+      await turn();
+      if (!term.signal.aborted) await this.#lead(term, term.number);
+    }
+  }
+
+  async #lead(term: Term, number: number): Promise<void> {
+    const over = new Promise<void>((resolve) => {
+      term.signal.addEventListener("abort", () => {
+        this.#options.watch.over(number);
+        resolve();
+      });
+    });
+    const fate = this.#options.watch.begin(number);
+    await this.#move(number).catch(() => undefined);
+    if (fate === "resigns" || this.#stop.signal.aborted) {
+      await this.#election.resign();
+    } else {
+      if (fate === "is cut off") this.#proxy.cut();
+      else this.#proxy.freeze();
+      // Nobody tells it: it has to find out by itself.
+      await Promise.race([over, this.#stopped]);
+      this.#proxy.dropFrozen();
+      this.#proxy.mend();
+    }
+    await this.#moveLate(number);
+  }
+
+  /** What was under way when the term ended. */
+  async #moveLate(number: number): Promise<void> {
+    const refused = await this.#move(number).catch(() => undefined);
+    if (refused !== undefined) this.#options.watch.movedLate(!refused);
+  }
+
+  /** True when it was refused, for the term is over. */
+  async #move(term: number): Promise<boolean> {
+    this.#position += 1;
+    const position = String(this.#position);
+    const { termOver = false } = await this.#inbox.put([], "poll", [
+      { name: EVENT_LOG, position, term },
+    ]);
+    return termOver;
+  }
+}

@@ -1,0 +1,60 @@
+import pg from "pg";
+
+/**
+ * Has the database itself write down each move of a cursor with a term, beside the term that its leader has in
+ * that moment.
+ */
+const AUDIT = `
+CREATE TABLE IF NOT EXISTS cursor_audit (
+  seq bigint GENERATED ALWAYS AS IDENTITY, term bigint NOT NULL, leads bigint
+);
+CREATE OR REPLACE FUNCTION audit_cursor() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO cursor_audit (term, leads)
+  SELECT NEW.term, (SELECT term FROM leader WHERE name = NEW.name) WHERE NEW.term > 0;
+  RETURN NEW;
+END $$ SET search_path FROM CURRENT;
+CREATE OR REPLACE TRIGGER audit AFTER INSERT OR UPDATE ON cursor
+FOR EACH ROW EXECUTE FUNCTION audit_cursor()`;
+
+/** A move by another term than the leader's, or by an older one than the move before. */
+const WRONG = `
+SELECT term, leads, before FROM (
+  SELECT term, leads, lag(term) OVER (ORDER BY seq) AS before FROM cursor_audit
+) AS moves WHERE leads IS DISTINCT FROM term OR before > term`;
+
+/** Watches the cursors of an inbox in PostgreSQL. */
+export class CursorAudit {
+  readonly #options: pg.ClientConfig;
+
+  constructor(url: string, schema: string) {
+    this.#options = { connectionString: url, options: `-c search_path=${schema}` };
+  }
+
+  /** Begins to watch, once the tables are there. */
+  async begin(): Promise<void> {
+    await this.#rows(AUDIT);
+  }
+
+  /** How many moves there were, and what is wrong with them. */
+  async end(): Promise<{ readonly moves: number; readonly violations: readonly string[] }> {
+    const [count] = await this.#rows("SELECT count(*)::integer AS n FROM cursor_audit");
+    const wrong = await this.#rows(WRONG);
+    const violations = wrong.map(
+      ({ term, leads, before }) =>
+        `a stale move: term ${term} moved the cursor after term ${before}, and term ${leads} leads`,
+    );
+    return { moves: Number(count?.["n"]), violations };
+  }
+
+  async #rows(text: string): Promise<Record<string, unknown>[]> {
+    const client = new pg.Client(this.#options);
+    await client.connect();
+    try {
+      const { rows } = await client.query(text);
+      return rows ?? [];
+    } finally {
+      await client.end();
+    }
+  }
+}

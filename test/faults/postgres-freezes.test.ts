@@ -1,0 +1,4 @@
+import { frozenInstances } from "./scenarios/postgres/freezes.ts";
+import { testSmall } from "./small.ts";
+
+testSmall(frozenInstances);

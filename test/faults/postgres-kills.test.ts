@@ -1,0 +1,4 @@
+import { instanceKills } from "./scenarios/postgres/kills.ts";
+import { testSmall } from "./small.ts";
+
+testSmall(instanceKills);

@@ -1,0 +1,4 @@
+import { leaderChurn } from "./scenarios/postgres/leaders.ts";
+import { testSmall } from "./small.ts";
+
+testSmall(leaderChurn);

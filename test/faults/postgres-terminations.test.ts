@@ -1,0 +1,4 @@
+import { terminations } from "./scenarios/postgres/outages.ts";
+import { testSmall } from "./small.ts";
+
+testSmall(terminations);
