@@ -37,8 +37,9 @@ export const budgetMutants: readonly Mutant[] = [
     },
     {
       name: "the budget: what was not sent costs no place",
-      find: "  giveBack(): void {\n    this.#underWay -= 1;",
-      replace: "  giveBack(): void {\n    this.end();",
+      find: "giveBack: () => {\n        this.#underWay -= 1;",
+      replace:
+        "giveBack: () => {\n        this.#underWay -= 1;\n        this.#ended.push(this.#clock.now());",
     },
   ]),
   ...mutantsOf("src/client/waiting.ts", UNIT, [
@@ -93,7 +94,7 @@ export const budgetMutants: readonly Mutant[] = [
   ...mutantsOf("src/client/turns.ts", UNIT, [
     {
       name: "the budget: those who are put off come back in turn",
-      find: "Math.ceil(this.#lastInMs() + this.#apartMs)",
+      find: "Math.ceil(this.#lastInMs() + this.#apartMs())",
       replace: "0",
     },
   ]),
@@ -148,7 +149,7 @@ export const budgetMutants: readonly Mutant[] = [
       replace: 'if (kind === "poll") return 0;',
     },
   ]),
-  ...mutantsOf("src/bot.ts", BOT, [
+  ...mutantsOf("src/bot/make-client.ts", BOT, [
     {
       name: "the budget: it is the bot's",
       find: "maxRequestsPerMinute: config.maxRequestsPerMinute,\n",

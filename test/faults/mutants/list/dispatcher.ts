@@ -22,8 +22,8 @@ export const dispatcherMutants: readonly Mutant[] = [
     },
     {
       name: "one run of a lane at a time, also after a standstill",
-      find: "for (const [claim, { abort }] of older) abort.abort(leaseLost(claim));",
-      replace: "older.length = 0;",
+      find: "const older = this.#lanes.get(claim.lane);",
+      replace: "const older = undefined as Running | undefined;",
     },
     {
       name: "options of a type",
@@ -179,14 +179,14 @@ export const dispatcherMutants: readonly Mutant[] = [
       },
       {
         name: "the longer of two waits holds an open circuit",
-        find: "else if (waitMs > this.#leftMs()) this.#wait(waitMs);",
+        find: "else if (waitMs > this.#leftMs()) this.#extend(waitMs);",
         replace: "",
       },
       {
         name: "a trial from before the wait does not close the circuit",
-        find: "else if (waitMs > this.#leftMs()) this.#wait(waitMs);",
+        find: "else if (waitMs > this.#leftMs()) this.#extend(waitMs);",
         replace:
-          "else if (waitMs > this.#leftMs()) {\n      const trial = this.#trial;\n      this.#wait(waitMs);\n      this.#trial = trial;\n    }",
+          "else if (waitMs > this.#leftMs()) {\n      const trial = this.#trial;\n      this.#extend(waitMs);\n      this.#trial = trial;\n    }",
       },
       {
         name: "a clock that is set back does not hold a circuit open",

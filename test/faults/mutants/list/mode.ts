@@ -118,7 +118,7 @@ export const modeMutants: readonly Mutant[] = [
       replace: "dueAt(event, silenceMs * 2)));",
     },
   ]),
-  ...mutantsOf("src/bot.ts", BOT, [
+  ...mutantsOf("src/bot/assemble.ts", BOT, [
     {
       name: "a bot's poller goes by the platform's clock",
       find: "platformNow: () => client.platformNow() ?? clock.now(),",
@@ -162,6 +162,28 @@ export const modeMutants: readonly Mutant[] = [
       replace: "pollIntervalMs",
     },
     {
+      name: "DELIVERY=polling never switches",
+      find: 'if (delivery === "polling" || this.#peers.delivered(events)) return;',
+      replace: "if (this.#peers.delivered(events)) return;",
+    },
+    {
+      name: "the first round after a start is told apart",
+      find: "await this.#round(resumed ? started : undefined);",
+      replace: "await this.#round(resumed ? -1 : undefined);",
+    },
+    {
+      name: "an onSwitch that fails is nobody's end",
+      find: '.catch((err: unknown) => log.error({ err }, "the onSwitch option failed"));',
+      replace: "",
+    },
+    {
+      name: "a log without end is not hurried",
+      find: 'this.mode === "polling" && this.#reader.atEnd;',
+      replace: 'this.mode === "polling";',
+    },
+  ]),
+  ...mutantsOf("src/poller/health.ts", POLLER, [
+    {
       name: "Retry-After",
       find: "Math.max(asked, pollIntervalMs, backoff(policy, this.#failures, random))",
       replace: "Math.max(asked * 0, pollIntervalMs, backoff(policy, this.#failures, random))",
@@ -180,26 +202,6 @@ export const modeMutants: readonly Mutant[] = [
       name: "a refused token is told once",
       find: "const isNews = this.#told !== failure;",
       replace: "const isNews = failure !== undefined;",
-    },
-    {
-      name: "DELIVERY=polling never switches",
-      find: 'if (this.#options.delivery === "polling") return;',
-      replace: "",
-    },
-    {
-      name: "the first round after a start is told apart",
-      find: "await this.#round(resumed ? started : undefined);",
-      replace: "await this.#round(resumed ? -1 : undefined);",
-    },
-    {
-      name: "an onSwitch that fails is nobody's end",
-      find: '.catch((err: unknown) => log.error({ err }, "the onSwitch option failed"));',
-      replace: "",
-    },
-    {
-      name: "a log without end is not hurried",
-      find: 'this.mode === "polling" && this.#reader.atEnd;',
-      replace: 'this.mode === "polling";',
     },
   ]),
 ];

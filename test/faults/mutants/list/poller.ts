@@ -20,7 +20,7 @@ export const pollerMutants: readonly Mutant[] = mutantsOf("src/poller/log-reader
   },
   {
     name: "storing the place of the first start",
-    find: 'await inbox.put([], "poll", [{ name: CURSOR, position }]);',
+    find: "await this.#put([], position);",
     replace: "",
   },
   {
@@ -83,10 +83,10 @@ export const pollerMutants: readonly Mutant[] = mutantsOf("src/poller/log-reader
   },
   {
     name: "the cursor in the write of its events",
-    find: 'await inbox.put(batch, "poll", isNew ? [{ name: CURSOR, position }] : []);',
+    find: 'const result = await inbox.put(batch, "poll", moves);',
     replace:
-      '(isNew && (await inbox.put([], "poll", [{ name: CURSOR, position }])), ' +
-      'await inbox.put(batch, "poll", []));',
+      'if (moves.length > 0) await inbox.put([], "poll", moves);\n' +
+      '    const result = await inbox.put(batch, "poll", []);',
   },
   {
     name: "the cursor of a page that is stored, not of the next one",

@@ -73,7 +73,7 @@ const claims: Mutant[] = mutantsOf(
     },
     {
       name: "PostgreSQL: mending a lane that was taken without an event",
-      find: "await this.#mend(key, fence);",
+      find: "await this.#besides(this.#mend(key, fence));",
       replace: "",
     },
   ],
@@ -148,13 +148,13 @@ const sessions: Mutant[] = [
     [
       {
         name: "PostgreSQL: not hearing oneself",
-        find: "if (senderOf(message) !== id) onHeard",
+        find: "if (sender !== id) onHeard",
         replace: "onHeard",
       },
       { name: "PostgreSQL: the heartbeat", find: 'await client.query("SELECT 1");', replace: "" },
       {
         name: "PostgreSQL: looking for what was missed",
-        find: "if (this.#heardBefore) onHeard();",
+        find: "if (this.#heardBefore) onHeard(undefined);",
         replace: "",
       },
       {

@@ -63,8 +63,8 @@ export const stepMutants: readonly Mutant[] = [
     },
     {
       name: "adopting a message once",
-      find: "claimed: (refs) => inbox.claimedRefs(refs)",
-      replace: "claimed: async () => new Set()",
+      find: "= (refs) => inbox.claimedRefs(refs);",
+      replace: "= async () => new Set();",
     },
     {
       name: "recording what was found before anybody else searches",
@@ -109,8 +109,8 @@ export const stepMutants: readonly Mutant[] = [
     },
     {
       name: "a new time for an intent that is tried again",
-      find: "await this.#records.renew(step.name, step.request());",
-      replace: "",
+      find: "await this.#records.renew(step.name, step.request());\n    await this.#freshen(step, asked);\n    return",
+      replace: "await this.#freshen(step, asked);\n    return",
     },
   ]),
   ...mutantsOf("src/dispatcher/step-records.ts", STEPS, [
