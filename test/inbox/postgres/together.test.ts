@@ -211,6 +211,20 @@ test("what PostgreSQL cannot store comes back as it went in", async () => {
   expect((await inbox.admin.list({ lane: odd })).events).toHaveLength(1);
 });
 
+test("an event that ends while its lane is being claimed is passed over", async () => {
+  const { place, one } = await two();
+  await one.put(messages("1", "2"), "webhook");
+  const free = await hold(
+    place.url,
+    `UPDATE ${place.schema}.event SET state = 'done', done_at = 1 WHERE id = '1'`,
+  );
+  // It began before the end was there for all to see.
+  const claimed = one.claim(1, LEASE);
+  await Promise.race([free.waiting(1), claimed]);
+  await free(0, "COMMIT");
+  expect(await claimed).toMatchObject([{ id: "2" }]);
+});
+
 test("a lane that was taken for an event that has ended meanwhile is mended", async () => {
   const { place, one } = await two();
   await one.put(messages("1", "2"), "webhook");
@@ -238,9 +252,9 @@ async function look(url: string, sql: string): Promise<Record<string, unknown>[]
   }
 }
 
-/** Waits for so many that wait for what is held, and lets go of it. */
+/** Waits for so many that wait for what is held, and lets go of it: what was written is undone, or stays. */
 interface Free {
-  (waiting: number): Promise<void>;
+  (waiting: number, end?: "ROLLBACK" | "COMMIT"): Promise<void>;
   /** Waits for them, and holds on. */
   waiting(waiting: number): Promise<void>;
 }
@@ -266,9 +280,9 @@ async function hold(url: string, sql: string): Promise<Free> {
       n = blocked.rows.length;
     }
   };
-  const free = async (number: number) => {
+  const free = async (number: number, end = "ROLLBACK") => {
     await waiting(number);
-    await client.query("ROLLBACK");
+    await client.query(end);
   };
   return Object.assign(free, { waiting });
 }
