@@ -414,6 +414,8 @@ test("a lane that is claimed anew while its handler still runs: the older run en
   // No sign of life for longer than the lease, as when the process stood still.
   inbox.extend = async (claims) => claims;
   await clock.advance(30_000);
+  // It has a moment to end, and the new run waits for that.
+  expect(order).toEqual(["begin 1", "abort 1"]);
   await clock.advance(1_000);
   await dispatcher.idle();
   expect(order.slice(0, 3)).toEqual(["begin 1", "abort 1", "begin 2"]);

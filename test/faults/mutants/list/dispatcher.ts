@@ -26,6 +26,11 @@ export const dispatcherMutants: readonly Mutant[] = [
       replace: "const older = undefined as Running | undefined;",
     },
     {
+      name: "a run waits for the end of the one before it in its lane",
+      find: "(older?.done ?? Promise.resolve())",
+      replace: "Promise.resolve()",
+    },
+    {
       name: "options of a type",
       find: "this.#options.handler.optionsFor?.(claim.type) ?? {}",
       replace: "({} as { timeoutMs?: number })",
