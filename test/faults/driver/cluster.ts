@@ -147,7 +147,10 @@ export class Cluster {
     const progress = () => this.database.progress();
     const goesOn = () => this.#bots.some(({ running }) => running);
     const reason = await untilSettled({ ledger: this.ledger, progress, goesOn });
-    if (reason !== undefined) this.violations.push(reason || "no bot is left to settle anything");
+    if (reason !== undefined) {
+      const words = this.#bots.map((bot) => bot.tail()).join("\n");
+      this.violations.push(`${reason || "no bot is left to settle anything"}:\n${words}`);
+    }
     this.#ending = true;
     await this.#watching;
     const running = this.#bots.filter((bot) => bot.running);

@@ -13,13 +13,14 @@ const sizes: Readonly<Record<Size, { terms: number }>> = {
 
 const CANDIDATES = 5;
 
-const LEASE_MS = 500;
+/** Long enough for an answer on a machine that has much to do, in milliseconds. */
+const LEASE_MS = 2_000;
 
 /** One leader in so many loses the database instead of resigning, and has to distrust itself in time. */
 const ONE_IN = 50;
 
 /** So long there may be no new term, in milliseconds. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 40_000;
 
 const SCHEMA = "leaders";
 
