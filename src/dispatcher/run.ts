@@ -5,6 +5,7 @@ import { ServiceBotError } from "../errors.ts";
 import { parseEventText } from "../events/parse.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { Claim, Inbox } from "../inbox/inbox.ts";
+import type { Abort } from "./abort.ts";
 import type { Shared } from "./shared.ts";
 import { DurableSteps } from "./steps.ts";
 import { stopping } from "./verdict.ts";
@@ -36,58 +37,83 @@ export interface RunOptions {
 }
 
 /** Reads the claimed event and makes the job of it. @throws when the stored event cannot be read */
-export function makeJob(claim: Claim, signal: AbortSignal, options: RunOptions): EventJob {
+export function makeJob(claim: Claim, abort: Abort, options: RunOptions): EventJob {
   const parsed = parseEventText(claim.body);
   if (!parsed.ok)
     throw new ServiceBotError("BODY_INVALID", `The event cannot be read: ${parsed.reason}`);
-  const { attempt, source, late, id, type, lane } = claim;
-  const { inbox, clock, shared } = options;
-  // Made when somebody logs: most runs do not, and a child costs more than all else here.
-  let child: Logger | undefined;
-  const logger = () => {
-    child ??= options.log.child({ event: id, type, lane, attempt });
-    return child;
-  };
-  return {
-    event: parsed.event,
-    attempt,
-    source,
-    late,
-    get log() {
-      return logger();
-    },
-    signal,
-    steps: new DurableSteps({
-      inbox,
-      claim,
-      clock,
+  return new ClaimedJob(parsed.event, claim, abort, options);
+}
+
+/** What a run may ask for and most do not is made when it does: it costs more than all else here. */
+class ClaimedJob implements EventJob {
+  readonly event: AnyEvent;
+  readonly #claim: Claim;
+  readonly #abort: Abort;
+  readonly #options: RunOptions;
+  #log: Logger | undefined;
+  #steps: DurableSteps | undefined;
+
+  constructor(event: AnyEvent, claim: Claim, abort: Abort, options: RunOptions) {
+    this.event = event;
+    this.#claim = claim;
+    this.#abort = abort;
+    this.#options = options;
+  }
+
+  get attempt(): number {
+    return this.#claim.attempt;
+  }
+
+  get source(): Claim["source"] {
+    return this.#claim.source;
+  }
+
+  get late(): boolean {
+    return this.#claim.late;
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  get log(): Logger {
+    const { id, type, lane, attempt } = this.#claim;
+    this.#log ??= this.#options.log.child({ event: id, type, lane, attempt });
+    return this.#log;
+  }
+
+  get steps(): DurableSteps {
+    this.#steps ??= this.#makeSteps();
+    return this.#steps;
+  }
+
+  #makeSteps(): DurableSteps {
+    const { inbox, clock, shared } = this.#options;
+    const { signal } = this.#abort;
+    const log = () => this.log;
+    return new DurableSteps({
+      ...{ inbox, claim: this.#claim, clock, signal, shared },
       get log() {
-        return logger();
+        return log();
       },
-      signal,
-      shared,
-    }),
-  };
+    });
+  }
 }
 
 /**
  * Runs the handlers until they settle or `abort` fires, whichever comes first: at the handler timeout,
  * when the lease is lost, or when the bot stops. What a handler does after that is dropped by the fence.
  */
-export async function runJob(
-  job: EventJob,
-  abort: AbortController,
-  options: RunOptions,
-): Promise<void> {
+export async function runJob(job: EventJob, abort: Abort, options: RunOptions): Promise<void> {
   const { handlerTimeoutMs, clock } = options;
   const cancel = clock.timer(handlerTimeoutMs, () => abort.abort(timeout(handlerTimeoutMs)));
   const running = options.handler.run(job);
   try {
-    await Promise.race([running, rejectOnAbort(abort.signal)]);
+    await abort.race(running);
   } catch (error) {
     // A handler that gives up because of the signal throws an error of its own; ours says why.
-    const reason: unknown = abort.signal.aborted ? abort.signal.reason : error;
-    const finished = abort.signal.aborted && (await finishes(running, clock));
+    const reason = abort.aborted ? abort.reason : error;
+    const finished = abort.aborted && (await finishes(running, clock));
     // What is done when the bot stops is done; after a timeout it counts as failed all the same.
     if (finished && reason === stopping) return;
     await tell(reason, job, options);
@@ -122,13 +148,6 @@ async function inTime(promise: Promise<boolean>, ms: number, clock: Clock): Prom
   const over = new AbortController();
   const late = sleep(clock, ms, over.signal).then(() => false);
   return await Promise.race([promise, late]).finally(() => over.abort());
-}
-
-function rejectOnAbort(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  });
 }
 
 function timeout(ms: number): ServiceBotError {

@@ -2,7 +2,7 @@ import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
 import { scrubber, showError } from "../core/redact.ts";
 import { parseEventText, textsOf } from "../events/parse.ts";
-import type { Claim, Inbox } from "../inbox/inbox.ts";
+import type { Advance, Claim, Inbox } from "../inbox/inbox.ts";
 import { persist, WRITE_ATTEMPTS } from "./persist.ts";
 import type { Verdict } from "./verdict.ts";
 
@@ -14,6 +14,8 @@ export interface SettlementOptions {
   /** Aborted once the bot stops. */
   readonly stopping: AbortSignal;
 }
+
+type Failure = Extract<Verdict, { readonly error: unknown }>;
 
 /** The error of a dead letter is cut to this many characters. */
 const MAX_ERROR_CHARACTERS = 2_000;
@@ -29,8 +31,17 @@ export class Settlement {
     this.#options = options;
   }
 
-  /** @param ms how long the run took */
-  async write(claim: Claim, verdict: Verdict, ms: number): Promise<void> {
+  /**
+   * @param ms how long the run took
+   * @param goesOn whether the lane may go on with its next event
+   * @returns that event's claim
+   */
+  async write(
+    claim: Claim,
+    verdict: Verdict,
+    ms: number,
+    goesOn: boolean,
+  ): Promise<Claim | undefined> {
     const { log } = this.#options;
     const line = {
       event: claim.id,
@@ -39,15 +50,16 @@ export class Settlement {
       attempt: claim.attempt,
       ms,
     };
-    const held = await this.#persist(claim, verdict);
-    if (!held || verdict.kind === "lost") {
+    const { held, next } = await this.#persist(claim, verdict, goesOn);
+    if (!held || verdict.kind === "lost")
       log.warn(line, "lease lost: the result of this run is dropped");
-      return;
-    }
-    if (verdict.kind === "done") {
-      log.info(line, "handled");
-      return;
-    }
+    else if (verdict.kind === "done") log.info(line, "handled");
+    else this.#logFailure(claim, verdict, line);
+    return next;
+  }
+
+  #logFailure(claim: Claim, verdict: Failure, line: object): void {
+    const { log } = this.#options;
     const error = showError(verdict.error, this.#scrubFor(claim));
     if (verdict.kind === "dead") log.error({ ...line, error }, "dead letter");
     else if (verdict.kind === "retry") {
@@ -60,11 +72,11 @@ export class Settlement {
     }
   }
 
-  async #persist(claim: Claim, verdict: Verdict): Promise<boolean> {
+  async #persist(claim: Claim, verdict: Verdict, goesOn: boolean): Promise<Advance> {
     const { clock, log, stopping } = this.#options;
     // After the last try the lease is left to run out: then the event is handled again, and its lane
     // stands still until then. Its steps are recorded and not repeated.
-    return await persist(() => this.#writeOnce(claim, verdict), {
+    return await persist(() => this.#writeOnce(claim, verdict, goesOn), {
       clock,
       tries: () => (stopping.aborted ? WRITE_ATTEMPTS_AT_THE_END : WRITE_ATTEMPTS),
       failed: (err) =>
@@ -72,19 +84,23 @@ export class Settlement {
     });
   }
 
-  async #writeOnce(claim: Claim, verdict: Verdict): Promise<boolean> {
+  async #writeOnce(claim: Claim, verdict: Verdict, goesOn: boolean): Promise<Advance> {
+    if (verdict.kind === "lost") return { held: false };
+    if (verdict.kind === "done" && goesOn) return await this.#options.inbox.advance(claim);
+    return { held: await this.#end(claim, verdict) };
+  }
+
+  #end(claim: Claim, verdict: Exclude<Verdict, { readonly kind: "lost" }>): Promise<boolean> {
     const { inbox } = this.#options;
     switch (verdict.kind) {
       case "done":
-        return await inbox.complete(claim);
+        return inbox.complete(claim);
       case "retry":
-        return await inbox.retry(claim, verdict.delayMs, this.#errorText(claim, verdict.error));
+        return inbox.retry(claim, verdict.delayMs, this.#errorText(claim, verdict.error));
       case "release":
-        return await inbox.release(claim, verdict.delayMs, this.#errorText(claim, verdict.error));
+        return inbox.release(claim, verdict.delayMs, this.#errorText(claim, verdict.error));
       case "dead":
-        return await inbox.bury(claim, this.#errorText(claim, verdict.error));
-      case "lost":
-        return false;
+        return inbox.bury(claim, this.#errorText(claim, verdict.error));
     }
   }
 

@@ -74,6 +74,14 @@ export interface Claim {
   readonly receivedAt: number;
 }
 
+/** What became of an event that was done, and of its lane. */
+export interface Advance {
+  /** False when the lease was lost: the result is dropped. */
+  readonly held: boolean;
+  /** The lane's next event, under the same lease with a fence of its own; undefined: the lane was let go. */
+  readonly next?: Claim | undefined;
+}
+
 /**
  * What is known of a step when it is about to run. `ageMs` is how long ago its intent was recorded, in
  * milliseconds: a span, for the store's clock may be another one than the bot's.
@@ -143,6 +151,12 @@ export interface Inbox {
 
   /** Marks the event as done. False when the lease was lost: the result is dropped. */
   complete(claim: Claim): Promise<boolean>;
+
+  /**
+   * Like `complete`, and goes on with the next event of the lane, where there is one that need not wait: the lease
+   * stays, and ends when it would have. That event's attempt is counted as `claim` counts it.
+   */
+  advance(claim: Claim): Promise<Advance>;
 
   /** Leaves the event pending and its lane closed for `delayMs`. False when the lease was lost. */
   retry(claim: Claim, delayMs: number, error: string): Promise<boolean>;

@@ -1,10 +1,9 @@
-import type { Claim } from "../inbox.ts";
+import type { Advance, Claim } from "../inbox.ts";
+import { type ClaimRow, toClaim } from "./claim-row.ts";
 import type { Database } from "./database.ts";
 import { ADD_CRASHES } from "./history.ts";
+import { is } from "./sql.ts";
 import { CRASHES, Suspects } from "./suspects.ts";
-
-/** 1 where the condition holds, else 0. */
-const is = (condition: string) => `coalesce(${condition}, false)::integer`;
 
 /** A lane whose event has to wait for another one is looked at again after this, in milliseconds. */
 const SUSPECT_WAIT_MS = 200;
@@ -15,22 +14,24 @@ const SUSPECT_WAIT_MS = 200;
  * lost its run without a word: the process was gone, or stood still. That attempt is counted here.
  *
  * The first part is materialized, for the planner could else lock more lanes than the limit. The statement
- * sees the events as they were when it began; locking them has it look again, so that none is taken that
- * has ended since. Where none is left the lane is mended afterwards. An event that may be what ends the
- * process is put off here; whether it may run is decided apart.
+ * sees the events as they were when it began, and the lanes as they are when they are locked. What a lane holds
+ * is changed together with the lane, so one whose row has not changed in between holds what is seen; any other is
+ * left for the next time. A lane that holds nothing is mended afterwards. An event that may be what ends
+ * the process is put off here; whether it may run is decided apart.
  */
 const CLAIM = `
 WITH ready AS MATERIALIZED (
-  SELECT key, fence, owner, claimed, done_ord FROM {schema}.lane WHERE ready_at <= {now}
-  ORDER BY ready_at, key LIMIT $1 FOR UPDATE SKIP LOCKED
+  SELECT key, fence, owner, claimed, done_ord, xmin AS version FROM {schema}.lane
+  WHERE ready_at <= {now} ORDER BY ready_at, key LIMIT $1 FOR UPDATE SKIP LOCKED
 ), head AS MATERIALIZED (
   SELECT ready.*, event.*, event.crashes + event.lapsed >= ${CRASHES} AS suspect
-  FROM ready LEFT JOIN LATERAL (
+  FROM ready JOIN {schema}.lane AS seen ON seen.key = ready.key AND seen.xmin = ready.version
+  LEFT JOIN LATERAL (
     SELECT seq, id, ord, type, body, source, received_at, attempts, crashes,
       ${is("ready.owner IS NOT NULL AND ready.claimed = seq")} AS uncounted,
       ${is("ready.owner IS NOT NULL AND (ready.claimed = seq OR ready.fence = event.fence)")} AS lapsed
     FROM {schema}.event WHERE lane = ready.key AND state = 'pending'
-    ORDER BY ord, seq LIMIT 1 FOR NO KEY UPDATE
+    ORDER BY ord, seq LIMIT 1
   ) AS event ON true
 ), leased AS (
   UPDATE {schema}.lane SET fence = head.fence + 1, claimed = head.seq,
@@ -59,31 +60,22 @@ WHERE key = $1 AND (ready_at <= {now} OR (owner = $2 AND fence = $3))`;
 
 /**
  * Gives back what this process holds without knowing of it: the lanes of a claim whose answer never came.
- * Their events have not run, and without an owner no attempt is counted.
+ * Their events have not run, and without an owner no attempt is counted. A lane without a fence is about to
+ * get another one.
  */
 const GIVE_BACK = `
 WITH lost AS MATERIALIZED (
   SELECT key FROM {schema}.lane WHERE owner = $1 AND ready_at IS NOT NULL AND NOT EXISTS (
     SELECT FROM unnest($2::text[], $3::bigint[]) AS known (key, fence)
-    WHERE known.key = lane.key AND known.fence = lane.fence)
+    WHERE known.key = lane.key AND coalesce(known.fence, lane.fence) = lane.fence)
   ORDER BY key FOR UPDATE
 )
 UPDATE {schema}.lane SET owner = NULL, ready_at = {now} FROM lost WHERE lane.key = lost.key`;
 
 /** A lane that was taken, with its first event; without one where that had ended in the same moment. */
-interface ClaimRow {
-  readonly key: string;
-  readonly fence: number;
+interface TakenRow extends ClaimRow {
   readonly seq: number | null;
   readonly suspect: boolean | null;
-  readonly id: string;
-  readonly type: string;
-  readonly body: string;
-  readonly source: Claim["source"];
-  readonly attempts: number;
-  readonly crashes: number;
-  readonly received_at: number;
-  readonly late: boolean;
 }
 
 /** Takes lanes for one process. */
@@ -91,10 +83,10 @@ export class Claims {
   readonly #database: Database;
   readonly #owner: string;
   readonly #suspects: Suspects;
-  /** The fences of the lanes that this process knows to be its own. */
-  readonly #held = new Map<string, number>();
+  /** The fences of the lanes that this process knows to be its own; null while it goes on with one. */
+  readonly #held = new Map<string, number | null>();
   #foundNothing = false;
-  /** True after a claim whose answer never came. */
+  /** True once the answer to a claim has not come. */
   #uncertain = false;
 
   constructor(database: Database, owner: string) {
@@ -110,9 +102,8 @@ export class Claims {
 
   async claim(limit: number, leaseMs: number): Promise<Claim[]> {
     await this.#giveBack();
-    this.#uncertain = true;
-    const rows = await this.#database.rows<ClaimRow>(CLAIM, [limit, this.#owner, leaseMs]);
-    this.#uncertain = false;
+    const values = [limit, this.#owner, leaseMs];
+    const rows = await this.#certain(this.#database.rows<TakenRow>(CLAIM, values));
     this.#foundNothing = rows.length === 0;
     const usual = rows.filter((row) => row.seq !== null && !isSuspect(row));
     const admitted = await this.#besides(this.#suspects.admitOne(rows.filter(isSuspect), leaseMs));
@@ -129,20 +120,43 @@ export class Claims {
     if (this.#held.get(lane) === fence) this.#held.delete(lane);
   }
 
+  /** Of a claim that ends, and may bring the next one of its lane with it. */
+  async replace({ lane, fence }: Claim, ending: Promise<Advance>): Promise<Advance> {
+    const known = this.#held.get(lane) === fence;
+    if (known) this.#held.set(lane, null);
+    try {
+      const advance = await this.#certain(ending);
+      // It may have been done by an earlier try whose answer never came.
+      if (!advance.held) this.#uncertain = true;
+      if (known) this.#held.delete(lane);
+      if (advance.next !== undefined) this.#held.set(lane, advance.next.fence);
+      return advance;
+    } catch (error) {
+      if (known) this.#held.set(lane, fence);
+      throw error;
+    }
+  }
+
   async #giveBack(): Promise<void> {
     if (!this.#uncertain) return;
+    this.#uncertain = false;
     const known = [[...this.#held.keys()], [...this.#held.values()]];
-    await this.#database.rows(GIVE_BACK, [this.#owner, ...known]);
+    await this.#certain(this.#database.rows(GIVE_BACK, [this.#owner, ...known]));
+  }
+
+  /** Of what leases lanes, and may have leased them although nobody said so. */
+  async #certain<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (error) {
+      this.#uncertain = true;
+      throw error;
+    }
   }
 
   /** What fails beside a claim must not take along what was claimed. */
   async #besides<T>(work: Promise<T>): Promise<T | undefined> {
-    try {
-      return await work;
-    } catch {
-      this.#uncertain = true;
-      return undefined;
-    }
+    return await this.#certain(work).catch(() => undefined);
   }
 
   async #mend(key: string, fence: number): Promise<void> {
@@ -153,21 +167,6 @@ export class Claims {
   }
 }
 
-function isSuspect({ seq, suspect }: ClaimRow): boolean {
+function isSuspect({ seq, suspect }: TakenRow): boolean {
   return seq !== null && suspect === true;
-}
-
-function toClaim(row: ClaimRow): Claim {
-  return {
-    lane: row.key,
-    fence: row.fence,
-    id: row.id,
-    type: row.type,
-    body: row.body,
-    source: row.source,
-    attempt: row.attempts,
-    crashes: row.crashes,
-    late: row.late,
-    receivedAt: row.received_at,
-  };
 }

@@ -4,8 +4,11 @@ interface Waiting<In, Out> {
   readonly reject: (error: unknown) => void;
 }
 
+/** One round is at work in the database while the outcomes of the other are at work here. */
+const ROUNDS = 2;
+
 /**
- * Gathers what is asked for in one turn of the event loop, and while the last round is under way, so that
+ * Gathers what is asked for in one turn of the event loop, and while earlier rounds are under way, so that
  * many calls share one statement and one commit.
  */
 export class Gather<In, Out> {
@@ -32,7 +35,7 @@ export class Gather<In, Out> {
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#running > 0) return;
+    if (this.#scheduled || this.#running >= ROUNDS) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
@@ -44,6 +47,7 @@ export class Gather<In, Out> {
     const round = this.#waiting.splice(0, this.#most);
     if (round.length === 0) return;
     this.#running += 1;
+    if (this.#waiting.length > 0) this.#schedule();
     try {
       const outputs = await this.#run(round.map(({ input }) => input));
       for (const [index, { resolve }] of round.entries()) resolve(outputs[index] as Out);

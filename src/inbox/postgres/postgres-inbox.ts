@@ -4,6 +4,7 @@ import { type Clock, systemClock } from "../../core/clock.ts";
 import { ServiceBotError } from "../../errors.ts";
 import type { InboxAdmin } from "../admin.ts";
 import type {
+  Advance,
   Claim,
   CursorMove,
   DeadLetter,
@@ -136,6 +137,13 @@ export class PostgresInbox implements Inbox {
 
   complete(claim: Claim): Promise<boolean> {
     return this.#end(claim);
+  }
+
+  async advance(claim: Claim): Promise<Advance> {
+    const ending = this.#backlog.watch(this.#lanes.advance(claim));
+    const advance = await this.#claims.replace(claim, ending);
+    if (advance.held) this.#backlog.add(-1);
+    return advance;
   }
 
   bury(claim: Claim, error: string): Promise<boolean> {

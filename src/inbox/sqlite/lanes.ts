@@ -1,7 +1,7 @@
 import type { Database, Statement } from "better-sqlite3";
-import type { Claim, Source } from "../inbox.ts";
+import type { Advance, Claim, Source } from "../inbox.ts";
 import type { History } from "./history.ts";
-import { Suspects } from "./suspects.ts";
+import { CRASHES, Suspects } from "./suspects.ts";
 
 type Parameters = [Record<string, unknown>];
 type Write = Statement<Parameters>;
@@ -40,6 +40,8 @@ export class Lanes {
   readonly #lastWrite: Statement<[], { readonly at: number | null }>;
   readonly #shift: Write;
   readonly #lease: Query<LaneRow>;
+  readonly #lane: Query<{ readonly ready_at: number }>;
+  readonly #again: Query<LaneRow>;
   readonly #head: Query<HeadRow>;
   readonly #countAttempt: Write;
   readonly #idle: Write;
@@ -71,6 +73,11 @@ export class Lanes {
     this.#lease = db.prepare(
       `UPDATE lane SET owner = @owner, fence = fence + 1, ready_at = @until
        WHERE key IN (SELECT key FROM lane WHERE ready_at <= @now ORDER BY ready_at, key LIMIT @limit)
+       RETURNING key, fence, done_ord`,
+    );
+    this.#lane = db.prepare(`SELECT ready_at FROM lane WHERE ${HELD}`);
+    this.#again = db.prepare(
+      `UPDATE lane SET owner = @owner, fence = fence + 1, ready_at = @until WHERE key = @lane
        RETURNING key, fence, done_ord`,
     );
     this.#head = db.prepare(
@@ -163,6 +170,20 @@ export class Lanes {
     this.#end.run({ id, now, state, error: error ?? null });
     if (error !== undefined) this.#history.add(claim, "dead", error, now);
     return true;
+  }
+
+  /** Ends the event as done, and goes on with the next one of the lane under the same lease. */
+  advance(claim: Claim, now: number): Advance {
+    const lease = this.#lane.get(this.#key(claim));
+    if (lease === undefined) return { held: false };
+    this.end(claim, now);
+    const head = this.#head.get({ lane: claim.lane });
+    // Whether a suspect may run is decided by the claim of lanes.
+    if (head === undefined || head.crashes >= CRASHES) return { held: true };
+    const lane = this.#again.get({ lane: claim.lane, owner: this.#owner, until: lease.ready_at });
+    if (lane === undefined) return { held: true };
+    this.#countAttempt.run({ id: head.id, fence: lane.fence });
+    return { held: true, next: toClaim(lane, head, 0) };
   }
 
   /** Leaves the event for later and closes its lane until `at`. */

@@ -4,6 +4,7 @@ import { type Clock, systemClock } from "../../core/clock.ts";
 import { ServiceBotError } from "../../errors.ts";
 import type { InboxAdmin } from "../admin.ts";
 import type {
+  Advance,
   Claim,
   CursorMove,
   DeadLetter,
@@ -117,6 +118,12 @@ export class SqliteInbox implements Inbox {
 
   complete(claim: Claim): Promise<boolean> {
     return this.#end(claim);
+  }
+
+  async advance(claim: Claim): Promise<Advance> {
+    const advance = await this.#write((now) => this.#lanes.advance(claim, now));
+    if (advance.held) this.#pending -= 1;
+    return advance;
   }
 
   bury(claim: Claim, error: string): Promise<boolean> {
