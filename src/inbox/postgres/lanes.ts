@@ -3,7 +3,7 @@ import { type ClaimRow, toClaim } from "./claim-row.ts";
 import type { Queries } from "./database.ts";
 import { Gather } from "./gather.ts";
 import { addRuns } from "./history.ts";
-import { is } from "./sql.ts";
+import { is, rowsOf } from "./sql.ts";
 import { CRASHES } from "./suspects.ts";
 
 /** Guards every write of a claim: it changes nothing once the lease is somebody else's. */
@@ -30,8 +30,7 @@ held AS MATERIALIZED (
  */
 const END = `
 WITH input AS (
-  SELECT * FROM unnest($2::text[], $3::bigint[], $4::text[], $5::integer[], $6::text[], $7::boolean[])
-    AS input (lane, fence, id, attempt, error, goes_on)
+  ${rowsOf({ lane: "text", fence: "bigint", id: "text", attempt: "integer", error: "text", goes_on: "boolean" })}
 ), ${lockHeld("xmin AS version, done_ord")}, going AS MATERIALIZED (
   SELECT held.*, next.* FROM held LEFT JOIN LATERAL (
     SELECT head.* FROM {schema}.lane AS seen CROSS JOIN LATERAL (
@@ -63,7 +62,7 @@ FROM ended`;
 
 const EXTEND = `
 WITH input AS (
-  SELECT * FROM unnest($2::text[], $3::bigint[]) AS input (lane, fence)
+  ${rowsOf({ lane: "text", fence: "bigint" })}
 ), ${lockHeld("key")}
 UPDATE {schema}.lane SET ready_at = {now} + $4::bigint FROM held WHERE lane.key = held.lane
 RETURNING lane.key AS lane, lane.fence`;
