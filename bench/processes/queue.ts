@@ -8,8 +8,8 @@ import { answer } from "../harness/child.ts";
 import { messageEvent } from "../support/message.ts";
 import type { Measured, QueueEvent, QueueOptions } from "../support/queue.ts";
 
-/** As many as the peers take from the database at once. */
-const CONCURRENCY = 1_000;
+/** Twice as many as one statement completes, so that one round is at work here while another one is in the database. */
+const CONCURRENCY = 2_000;
 
 const LEASE_MS = 30_000;
 

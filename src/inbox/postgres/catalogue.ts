@@ -22,12 +22,20 @@ const EVENT = `event.seq, event.id, event.type, event.lane, event.state, event.s
     AND lane.ready_at > {now} AS leased
 FROM {schema}.event LEFT JOIN {schema}.lane ON lane.key = event.lane`;
 
-function pageOf(state: EventState | undefined): string {
-  const { where, at } = lists[state ?? "all"];
+/** A page of what fits a condition, as an index of it gives it. */
+function part(at: string, where: string): string {
   return `SELECT ${at} AS at, ${EVENT} WHERE ${where}
     AND ($1::text IS NULL OR event.type = $1) AND ($2::text IS NULL OR event.lane = $2)
     AND (${at}, event.seq) < ($3::bigint, $4::bigint)
     ORDER BY ${at} DESC, event.seq DESC LIMIT $5`;
+}
+
+function pageOf(state: EventState | undefined): string {
+  const { where, at } = lists[state ?? "all"];
+  if (state !== "done") return part(at, where);
+  // What still has a body and what has none are in different indexes.
+  const parts = ["NOT NULL", "NULL"].map((body) => part(at, `${where} AND event.body IS ${body}`));
+  return `(${parts.join(") UNION ALL (")}) ORDER BY at DESC, seq DESC LIMIT $5`;
 }
 
 const ONE = `SELECT event.body, ${EVENT} WHERE event.id = $1`;

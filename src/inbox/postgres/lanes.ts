@@ -28,7 +28,7 @@ held AS MATERIALIZED (
  * letting it go and leasing it again. Whether its next event is there is seen as in the claim of lanes. Each part
  * hands all that it knows to the next one: to join what two parts found would take the square of their sizes.
  */
-const END = `
+const end = (besides: string) => `
 WITH input AS (
   ${rowsOf({ lane: "text", fence: "bigint", id: "text", attempt: "integer", error: "text", goes_on: "boolean" })}
 ), ${lockHeld("xmin AS version, done_ord")}, going AS MATERIALIZED (
@@ -53,12 +53,17 @@ WITH input AS (
     done_at = CASE WHEN ended.next_seq IS NOT NULL THEN lane.done_at ELSE {now} END,
     ready_at = CASE WHEN ended.next_seq IS NOT NULL THEN lane.ready_at WHEN lane.pending > 1 THEN {now} END
   FROM ended WHERE lane.key = ended.lane
-), buried AS (
-  SELECT * FROM going WHERE error IS NOT NULL
-), ${addRuns("buried", "dead")}
+)${besides}
 SELECT lane AS key, fence + 1 AS fence, next_id AS id, type, body, source, received_at,
   attempts + 1 AS attempts, crashes, coalesce(next_ord < last_ord, false) AS late
 FROM ended`;
+
+const COMPLETE = end("");
+
+/** What has gone wrong is noted. Most rounds bury nothing, and need not have it planned. */
+const COMPLETE_AND_BURY = end(`, buried AS (
+  SELECT * FROM going WHERE error IS NOT NULL
+), ${addRuns("buried", "dead")}`);
 
 const EXTEND = `
 WITH input AS (
@@ -100,7 +105,7 @@ UPDATE {schema}.lane SET ready_at = {now}, pending = stranded.n
 FROM stranded WHERE lane.key = stranded.key RETURNING lane.key`;
 
 /** So many outcomes are written by one statement at most. */
-const MOST = 500;
+const MOST = 1_000;
 
 interface Ending {
   readonly claim: Claim;
@@ -180,7 +185,9 @@ export class Lanes {
     // A result that is given twice is taken once.
     const first = new Map(endings.toReversed().map((ending) => [keyOf(ending.claim), ending]));
     const once = [...first.values()];
-    const rows = await this.#queries.rows<EndedRow>(END, [
+    const buries = once.some(({ error }) => error !== undefined);
+    const statement = buries ? COMPLETE_AND_BURY : COMPLETE;
+    const rows = await this.#queries.rows<EndedRow>(statement, [
       this.#owner,
       once.map(({ claim }) => claim.lane),
       once.map(({ claim }) => claim.fence),

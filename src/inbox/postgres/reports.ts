@@ -7,10 +7,11 @@ const WEBHOOK_TYPES = "SELECT type FROM {schema}.webhook_type";
 /** Counted from the index alone. */
 const BACKLOG = "SELECT count(*) AS n FROM {schema}.event WHERE state = 'pending'";
 
-/** Counted from the indexes; what is done is what is left of all that have ended. */
+/** Counted from the indexes; what is done is what is left of all that have ended and are not dead. */
 const COUNTS = `
 SELECT pending.n AS pending, pending.oldest,
-  (SELECT count(*) FROM {schema}.event WHERE state <> 'pending') AS ended,
+  (SELECT count(*) FROM {schema}.event WHERE state IN ('done', 'discarded') AND body IS NOT NULL) +
+    (SELECT count(*) FROM {schema}.event WHERE state IN ('done', 'discarded') AND body IS NULL) AS ended,
   (SELECT count(*) FROM {schema}.event WHERE state = 'dead') AS dead,
   (SELECT count(*) FROM {schema}.event WHERE state = 'discarded') AS discarded
 FROM (SELECT count(*) AS n, min(received_at) AS oldest
@@ -78,7 +79,7 @@ export class Reports {
   async #count(): Promise<Omit<InboxReport, "deadByType">> {
     const [row] = await this.#queries.rows<CountRow>(COUNTS);
     const { pending, oldest, ended, dead, discarded } = row ?? NOTHING;
-    const done = ended - dead - discarded;
+    const done = ended - discarded;
     return { pending, done, dead, discarded, oldestPendingAt: oldest ?? undefined };
   }
 }

@@ -18,26 +18,35 @@ WITH old AS MATERIALIZED (
   ORDER BY done_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED
 )`;
 
-const ENDED = `${old("seq", "event", "state <> 'pending' AND state <> 'dead'")}
+const DROPPED = "state IN ('done', 'discarded')";
+
+const BODIES = `${old("seq, id", "event", `${DROPPED} AND body IS NOT NULL`)},
+steps AS (DELETE FROM {schema}.step USING old WHERE step.event_id = old.id),
+runs AS (DELETE FROM {schema}.attempt USING old WHERE attempt.event_id = old.id)
+UPDATE {schema}.event SET body = NULL FROM old WHERE event.seq = old.seq RETURNING event.seq`;
+
+const IDS = `${old("seq", "event", `${DROPPED} AND body IS NULL`)}
 DELETE FROM {schema}.event USING old WHERE event.seq = old.seq RETURNING event.seq`;
 
 const DEAD = `${old("seq", "event", "state = 'dead'")}
 DELETE FROM {schema}.event USING old WHERE event.seq = old.seq RETURNING event.seq`;
 
-const BODIES = `${old("seq, id", "event", "body IS NOT NULL AND state IN ('done', 'discarded')")},
-steps AS (DELETE FROM {schema}.step USING old WHERE step.event_id = old.id),
-runs AS (DELETE FROM {schema}.attempt USING old WHERE attempt.event_id = old.id)
-UPDATE {schema}.event SET body = NULL FROM old WHERE event.seq = old.seq RETURNING event.seq`;
-
 /** The fences of a lane begin anew when it is made again, so it stays until no claim can be left of it. */
 const LANES = `${old("key", "lane", "ready_at IS NULL AND pending = 0 AND owner IS NULL")}
 DELETE FROM {schema}.lane USING old WHERE lane.key = old.key RETURNING lane.key`;
 
-const phases: readonly { readonly statement: string; readonly keep: keyof Retention }[] = [
-  { statement: ENDED, keep: "idsMs" },
-  { statement: DEAD, keep: "deadLettersMs" },
-  { statement: BODIES, keep: "bodiesMs" },
-  { statement: LANES, keep: "idsMs" },
+interface Phase {
+  readonly statement: string;
+  /** What is older than this many milliseconds is dropped. */
+  age(keep: Retention): number;
+}
+
+/** Only what has no body is forgotten, so bodies go first, and never later than ids. */
+const phases: readonly Phase[] = [
+  { statement: BODIES, age: ({ bodiesMs, idsMs }) => Math.min(bodiesMs, idsMs) },
+  { statement: IDS, age: ({ idsMs }) => idsMs },
+  { statement: DEAD, age: ({ deadLettersMs }) => deadLettersMs },
+  { statement: LANES, age: ({ idsMs }) => idsMs },
 ];
 
 /** Drops what is older than it need be, in small batches. PostgreSQL reuses the space by itself. */
@@ -56,7 +65,7 @@ export class Sweeper {
       this.#phase = 0;
       return false;
     }
-    const age = Math.min(Math.trunc(keep[phase.keep]), FOR_EVER_MS);
+    const age = Math.min(Math.trunc(phase.age(keep)), FOR_EVER_MS);
     const rows = await this.#queries.rows(phase.statement, [age]);
     if (rows.length < BATCH) this.#phase += 1;
     return true;
