@@ -23,6 +23,7 @@ import { Batches } from "./batches.ts";
 import { Claims } from "./claims.ts";
 import { refuseMarked } from "./copy-mark.ts";
 import type { Database } from "./database.ts";
+import { Endings } from "./endings.ts";
 import { Lanes } from "./lanes.ts";
 import { migrate } from "./migrate.ts";
 import { asUnusable, type OpenOptions, openDatabase } from "./open.ts";
@@ -53,6 +54,7 @@ export class PostgresInbox implements Inbox {
   readonly #batches: Batches;
   readonly #claims: Claims;
   readonly #lanes: Lanes;
+  readonly #endings: Endings;
   readonly #steps: Steps;
   readonly #reports: Reports;
   readonly #sweeper: Sweeper;
@@ -89,6 +91,7 @@ export class PostgresInbox implements Inbox {
     this.#batches = new Batches(database);
     this.#claims = new Claims(database, id);
     this.#lanes = new Lanes(database, id);
+    this.#endings = new Endings(database, id);
     this.#steps = new Steps(database, id);
     this.#reports = new Reports(database);
     this.#sweeper = new Sweeper(database);
@@ -140,7 +143,7 @@ export class PostgresInbox implements Inbox {
   }
 
   async advance(claim: Claim): Promise<Advance> {
-    const ending = this.#backlog.watch(this.#lanes.advance(claim));
+    const ending = this.#backlog.watch(this.#endings.advance(claim));
     const advance = await this.#claims.replace(claim, ending);
     if (advance.held) this.#backlog.add(-1);
     return advance;
@@ -226,7 +229,7 @@ export class PostgresInbox implements Inbox {
   }
 
   async #end(claim: Claim, error?: string): Promise<boolean> {
-    const ending = this.#backlog.watch(this.#lanes.end(claim, error));
+    const ending = this.#backlog.watch(this.#endings.end(claim, error));
     const ended = await this.#forgetting(claim, ending);
     if (ended) this.#backlog.add(-1);
     return ended;

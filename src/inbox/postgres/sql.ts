@@ -1,14 +1,36 @@
-/** Of a statement: 1 where the condition holds, else 0. */
+/** Parts of statements. */
+
+/** 1 where the condition holds, else 0. */
 export const is = (condition: string): string => `coalesce(${condition}, false)::integer`;
 
 /**
- * Rows out of lists, which are given as parameters from `$2` on. The planner is kept from seeing how long they are:
- * for some hundred rows it would read whole tables, as long as these are small, where looking each row up is a
- * tenth of the work.
+ * Rows out of lists, which are given as parameters from `$2` on, with their number `n` from 1 up. The planner is
+ * kept from seeing how long they are: for some hundred rows it would read whole tables, as long as these are
+ * small, where looking each row up is a tenth of the work.
  *
  * @param columns the name of each column, with its type
  */
 export function rowsOf(columns: Readonly<Record<string, string>>): string {
   const lists = Object.values(columns).map((type, nth) => `(SELECT $${nth + 2}::${type}[])`);
-  return `SELECT * FROM unnest(${lists.join(", ")}) AS input (${Object.keys(columns).join(", ")})`;
+  const names = [...Object.keys(columns), "n"].join(", ");
+  return `SELECT * FROM unnest(${lists.join(", ")}) WITH ORDINALITY AS input (${names})`;
 }
+
+/**
+ * Whoever writes several lanes takes them in the order of their keys, so that two never wait for each other.
+ * Of what is given twice the first comes first.
+ */
+export const SORTED = 'sorted AS MATERIALIZED (SELECT * FROM input ORDER BY lane COLLATE "C", n)';
+
+/**
+ * The lanes of several claims, as far as their leases hold, locked, and each as it is then: a batch may have come
+ * in meanwhile.
+ *
+ * @param columns of the lane, besides those of the input
+ */
+export const lockHeld = (columns: string): string => `${SORTED}, held AS MATERIALIZED (
+  SELECT sorted.*, lane.* FROM sorted CROSS JOIN LATERAL (
+    SELECT ${columns} FROM {schema}.lane
+    WHERE key = sorted.lane AND owner = $1 AND fence = sorted.fence FOR UPDATE
+  ) AS lane
+)`;
