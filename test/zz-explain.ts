@@ -25,7 +25,7 @@ for (let round = 0; round < 3; round++) {
   await c.query("BEGIN");
   const dummy = inbox; 
   const before = performance.now();
-  const claims = round === 0 ? await inbox.claim(1000, 30000) : await inbox.claim(1000, 30000);
+  const claims = round === 0 ? await [...await inbox.claim(500, 30000), ...await inbox.claim(500, 30000)] : [...await inbox.claim(500, 30000), ...await inbox.claim(500, 30000)];
   const ms = performance.now() - before;
   await c.query("ROLLBACK");
   const claimSt = seen.find((s) => s.t.includes("SKIP LOCKED"))!;
@@ -41,7 +41,7 @@ for (let round = 0; round < 3; round++) {
   console.log("advance 500:", (performance.now() - t1).toFixed(1), cl.every((x) => x.held));
   const end = seen.find((s) => s.t.includes("advanced"))!;
   const more = claims.slice(500);
-  const v = [end.v[0], more.map((x) => x.lane), more.map((x) => x.fence), more.map((x) => x.id), more.map((x) => x.attempt), more.map(() => null), more.map(() => true)];
+  const v = [end.v[0], more.map((x) => x.lane), more.map((x) => x.fence), more.map((x) => x.id), more.map((x) => x.attempt), more.map(() => true)];
   const plan2 = await explain(end.t, v);
   console.log(plan2.split("\n").slice(-3).join(" "));
   if (round === 2) console.log(plan2);

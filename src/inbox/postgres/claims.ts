@@ -78,6 +78,9 @@ interface TakenRow extends ClaimRow {
   readonly suspect: boolean | null;
 }
 
+/** So many lanes are leased by one statement at most: the first ones can begin while others are leased. */
+const MOST = 500;
+
 /** Takes lanes for one process. */
 export class Claims {
   readonly #database: Database;
@@ -102,7 +105,7 @@ export class Claims {
 
   async claim(limit: number, leaseMs: number): Promise<Claim[]> {
     await this.#giveBack();
-    const values = [limit, this.#owner, leaseMs];
+    const values = [Math.min(limit, MOST), this.#owner, leaseMs];
     const rows = await this.#certain(this.#database.rows<TakenRow>(CLAIM, values));
     this.#foundNothing = rows.length === 0;
     const usual = rows.filter((row) => row.seq !== null && !isSuspect(row));

@@ -19,7 +19,8 @@ WITH input AS (
   ${rowsOf({ lane: "text", fence: "bigint", id: "text", attempt: "integer", goes_on: "boolean" })}
 ), ${SORTED}, seen AS MATERIALIZED (
   SELECT sorted.*, held.*, next.* FROM sorted CROSS JOIN LATERAL (
-    SELECT lane.xmin AS version, greatest(lane.done_ord, event.ord) AS last_ord
+    SELECT lane.ctid AS lane_at, lane.xmin AS version, event.ctid AS event_at,
+      greatest(lane.done_ord, event.ord) AS last_ord
     FROM {schema}.lane CROSS JOIN {schema}.event
     WHERE lane.key = sorted.lane AND lane.owner = $1 AND lane.fence = sorted.fence AND event.id = sorted.id
   ) AS held LEFT JOIN LATERAL (
@@ -37,12 +38,12 @@ WITH input AS (
     owner = CASE WHEN seen.next_seq IS NOT NULL THEN lane.owner END,
     done_at = CASE WHEN seen.next_seq IS NOT NULL THEN lane.done_at ELSE {now} END,
     ready_at = CASE WHEN seen.next_seq IS NOT NULL THEN lane.ready_at WHEN lane.pending > 1 THEN {now} END
-  FROM seen WHERE lane.key = seen.lane AND lane.xmin = seen.version
+  FROM seen WHERE lane.ctid = seen.lane_at AND lane.xmin = seen.version
   RETURNING seen.*
 ), ended AS (
   UPDATE {schema}.event SET state = 'done', done_at = {now}, error = NULL, attempts = advanced.attempt,
     fence = advanced.fence
-  FROM advanced WHERE event.id = advanced.id
+  FROM advanced WHERE event.ctid = advanced.event_at
 )
 SELECT n, next_id AS id, type, body, source, received_at, attempts + 1 AS attempts, crashes,
   coalesce(next_ord < last_ord, false) AS late
@@ -67,7 +68,7 @@ WITH input AS (
 SELECT n FROM ended`;
 
 /** So many outcomes are written by one statement at most. */
-const MOST = 1_000;
+const MOST = 500;
 
 interface Ending {
   readonly claim: Claim;
