@@ -1,11 +1,10 @@
 import { execFile } from "node:child_process";
-import { once } from "node:events";
 import { chmodSync, chownSync, copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
+import { reservePort } from "../reserve-port.ts";
 import { type Dependent, endWithParent, spawnWithParent } from "../with-parent.ts";
 import { type Binaries, binariesOf } from "./binaries.ts";
 
@@ -39,7 +38,7 @@ export class PostgresServer {
     if (USER.uid !== undefined) chownSync(folder, USER.uid, USER.gid);
     chmodSync(folder, 0o755);
     const binaries = await binariesOf(version, folder);
-    const server = new PostgresServer(folder, binaries, await freePort());
+    const server = new PostgresServer(folder, binaries, await reservePort());
     const data = join(folder, "data");
     const args = ["-D", data, "-U", "bot", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"];
     await promisify(execFile)(join(binaries.bin, "initdb"), args, server.#options());
@@ -108,13 +107,4 @@ export class PostgresServer {
     const env = { PATH: process.env["PATH"], LC_ALL: "C", ...this.#binaries.env };
     return { cwd: this.#folder, env, ...USER };
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  if (address === null || typeof address === "string") throw new Error("a port was asked for");
-  return address.port;
 }
