@@ -151,7 +151,11 @@ const sessions: Mutant[] = [
         find: "if (sender !== id) onHeard",
         replace: "onHeard",
       },
-      { name: "PostgreSQL: the heartbeat", find: 'await client.query("SELECT 1");', replace: "" },
+      {
+        name: "PostgreSQL: the heartbeat",
+        find: '() => client.query("SELECT 1");',
+        replace: "() => Promise.resolve();",
+      },
       {
         name: "PostgreSQL: looking for what was missed",
         find: "if (this.#heardBefore) onHeard(undefined);",
