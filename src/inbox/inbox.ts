@@ -14,10 +14,10 @@
  */
 
 import type { InboxAdmin } from "./admin.ts";
-import type { DeadLetter, InboxStats, Source } from "./records.ts";
+import type { InboxStats, Source } from "./records.ts";
 import type { Shared } from "./shared.ts";
 
-export type { DeadLetter, InboxStats, Source } from "./records.ts";
+export type { InboxStats, Source } from "./records.ts";
 
 /** What leads the reading of the platform's event log is named like the cursor that it moves. */
 export const EVENT_LOG = "events";
@@ -193,9 +193,6 @@ export interface Inbox {
   webhookTypes(): Promise<ReadonlySet<string>>;
 
   stats(): Promise<InboxStats>;
-
-  /** The newest dead letters first. */
-  deadLetters(limit: number): Promise<readonly DeadLetter[]>;
 
   /** Resolves when the store answers. */
   ping(): Promise<void>;

@@ -6,7 +6,6 @@ import type { InboxAdmin } from "../admin.ts";
 import type {
   Claim,
   CursorMove,
-  DeadLetter,
   Inbox,
   InboxCapabilities,
   InboxStats,
@@ -197,10 +196,6 @@ export class PostgresInbox implements Inbox {
 
   stats(): Promise<InboxStats> {
     return this.#reports.stats();
-  }
-
-  deadLetters(limit: number): Promise<readonly DeadLetter[]> {
-    return this.#reports.deadLetters(limit);
   }
 
   ping(): Promise<void> {

@@ -6,7 +6,6 @@ import type { InboxAdmin } from "../admin.ts";
 import type {
   Claim,
   CursorMove,
-  DeadLetter,
   Inbox,
   InboxCapabilities,
   InboxStats,
@@ -178,10 +177,6 @@ export class SqliteInbox implements Inbox {
 
   async stats(): Promise<InboxStats> {
     return readStore(() => this.#reports.stats());
-  }
-
-  async deadLetters(limit: number): Promise<readonly DeadLetter[]> {
-    return readStore(() => this.#reports.deadLetters(limit));
   }
 
   async ping(): Promise<void> {
