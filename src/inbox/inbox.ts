@@ -98,11 +98,6 @@ export interface Retention {
 
 /** What one kind of inbox does and another does not. Callers ask for this, never for the kind. */
 export interface InboxCapabilities {
-  /**
-   * True when several processes may use the inbox at once. The leases of one that is gone then run out by
-   * themselves; an inbox of one process ends them when it is opened.
-   */
-  readonly shared: boolean;
   /** True when new events are refused while the disk is nearly full; else only a commit that fails tells. */
   readonly guardsDisk: boolean;
 }
@@ -113,7 +108,10 @@ export interface Inbox {
   /** For people: what is in the inbox, and what becomes of what could not be handled. */
   readonly admin: InboxAdmin;
 
-  /** What several instances have together; undefined where only one can use the inbox. */
+  /**
+   * What several instances have together; undefined where only one can use the inbox. The leases of an instance
+   * that is gone run out by themselves; an inbox of one process ends them when it is opened.
+   */
   readonly shared: Shared | undefined;
 
   /**

@@ -253,7 +253,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
             },
           ),
           // Where an inbox is a schema of its own, each run makes one.
-          { numRuns: inbox.capabilities.shared ? 8 : 40 },
+          { numRuns: inbox.shared ? 8 : 40 },
         );
       });
     });

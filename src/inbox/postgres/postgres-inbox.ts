@@ -43,7 +43,7 @@ const TAKEN_WAIT_MS = 50;
 
 /** The inbox in a PostgreSQL database. */
 export class PostgresInbox implements Inbox {
-  readonly capabilities: InboxCapabilities = { shared: true, guardsDisk: false };
+  readonly capabilities: InboxCapabilities = { guardsDisk: false };
   readonly admin: InboxAdmin;
   readonly shared: PostgresShared;
   readonly #database: Database;

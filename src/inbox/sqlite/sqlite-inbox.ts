@@ -75,7 +75,7 @@ export class SqliteInbox implements Inbox {
     this.#reports = new Reports(db);
     this.#sweeper = new Sweeper(db);
     this.#disk = makeGuard(options, this.#clock);
-    this.capabilities = { shared: false, guardsDisk: this.#disk !== undefined };
+    this.capabilities = { guardsDisk: this.#disk !== undefined };
     db.transaction(() => this.#lanes.recover(this.#clock.now())).immediate();
     this.#pending = this.#reports.pending();
     this.#unwatch = watch(db, this.#clock, () => {
