@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Random } from "../../core/backoff.ts";
 import { type Clock, systemClock } from "../../core/clock.ts";
-import { ServiceBotError } from "../../errors.ts";
 import type { InboxAdmin } from "../admin.ts";
 import type {
   Claim,
@@ -15,6 +14,7 @@ import type {
   Source,
   StepStart,
 } from "../inbox.ts";
+import { inboxFull, MAX_BACKLOG } from "../limits.ts";
 import { postgresAdmin } from "./admin.ts";
 import { Backlog } from "./backlog.ts";
 import { Batches } from "./batches.ts";
@@ -81,7 +81,7 @@ export class PostgresInbox implements Inbox {
   }
 
   private constructor(database: Database, options: PostgresInboxOptions) {
-    const { clock = systemClock, random, maxBacklog = 100_000 } = options;
+    const { clock = systemClock, random, maxBacklog = MAX_BACKLOG } = options;
     const id = randomUUID();
     this.#database = database;
     this.#batches = new Batches(database);
@@ -230,10 +230,7 @@ export class PostgresInbox implements Inbox {
   async #refuseWhenFull(events: readonly NewEvent[]): Promise<void> {
     const pending = await this.#backlog.recount();
     if (!this.#backlog.mayBeFull || (await this.#batches.allKnown(events))) return;
-    throw new ServiceBotError(
-      "INBOX_FULL",
-      `${pending} events wait to be handled, and the limit is ${this.#backlog.most}.`,
-    );
+    throw inboxFull(pending, this.#backlog.most);
   }
 
   #announceToAll(): void {

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { dirname, resolve } from "node:path";
 import { type Clock, systemClock } from "../../core/clock.ts";
-import { ServiceBotError } from "../../errors.ts";
 import type { InboxAdmin } from "../admin.ts";
 import type {
   Claim,
@@ -15,6 +14,7 @@ import type {
   Source,
   StepStart,
 } from "../inbox.ts";
+import { inboxFull, MAX_BACKLOG } from "../limits.ts";
 import { sqliteAdmin } from "./admin.ts";
 import { Batches } from "./batches.ts";
 import { DiskGuard } from "./disk.ts";
@@ -66,7 +66,7 @@ export class SqliteInbox implements Inbox {
   constructor(options: SqliteInboxOptions) {
     this.#file = openFile(options.file);
     this.#clock = options.clock ?? systemClock;
-    this.#maxBacklog = options.maxBacklog ?? 100_000;
+    this.#maxBacklog = options.maxBacklog ?? MAX_BACKLOG;
     const { db } = this.#file;
     this.#group = new GroupCommit(db);
     this.#batches = new Batches(db);
@@ -217,10 +217,7 @@ export class SqliteInbox implements Inbox {
   #refuseWhenFull(events: readonly NewEvent[]): void {
     if (this.#pending < this.#maxBacklog) return;
     if (readStore(() => this.#batches.allKnown(events))) return;
-    throw new ServiceBotError(
-      "INBOX_FULL",
-      `${this.#pending} events wait to be handled, and the limit is ${this.#maxBacklog}.`,
-    );
+    throw inboxFull(this.#pending, this.#maxBacklog);
   }
 
   #announce(): void {
