@@ -6,7 +6,7 @@ import { refuseMarked } from "./copy-mark.ts";
 import type { Database } from "./database.ts";
 import { PROCESSES } from "./listener.ts";
 import { refuseTooNew, schemaVersion, storedSchema } from "./migrate.ts";
-import { asUnusable, type OpenOptions, openDatabase } from "./open.ts";
+import { type OpenOptions, openDatabase, openWith } from "./open.ts";
 import { readSharedReport } from "./shared/instances.ts";
 import { TELL } from "./wake-ups.ts";
 
@@ -50,13 +50,10 @@ export async function processes(database: Database): Promise<number> {
  * @throws {ServiceBotError} INBOX_MISSING, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_UNUSABLE
  */
 export async function requireInbox(database: Database, url: string): Promise<void> {
-  try {
+  await openWith(database, async () => {
     await checkSchema(database);
     await refuseMarked(database, url, ["target"]);
-  } catch (error) {
-    await database.close();
-    throw asUnusable(error);
-  }
+  });
 }
 
 /**

@@ -23,7 +23,7 @@ import { refuseMarked } from "./copy-mark.ts";
 import type { Database } from "./database.ts";
 import { Lanes } from "./lanes.ts";
 import { migrate } from "./migrate.ts";
-import { asUnusable, type OpenOptions, openDatabase } from "./open.ts";
+import { type OpenOptions, openDatabase, openWith } from "./open.ts";
 import { Reports } from "./reports.ts";
 import { Sweeper } from "./retention.ts";
 import { asTopic, PostgresShared } from "./shared/shared.ts";
@@ -67,17 +67,14 @@ export class PostgresInbox implements Inbox {
    */
   static async open(options: PostgresInboxOptions): Promise<PostgresInbox> {
     const database = await openDatabase(options);
-    try {
+    return await openWith(database, async () => {
       await migrate(database);
       await refuseMarked(database, options.url);
       const inbox = new PostgresInbox(database, options);
       await inbox.#backlog.recount();
       inbox.#wakeUps.start();
       return inbox;
-    } catch (error) {
-      await database.close();
-      throw asUnusable(error);
-    }
+    });
   }
 
   private constructor(database: Database, options: PostgresInboxOptions) {
