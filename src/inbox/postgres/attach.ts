@@ -1,6 +1,5 @@
 import { ServiceBotError } from "../../errors.ts";
 import type { AttachedInbox } from "../attached.ts";
-import { EVENT_LOG } from "../inbox.ts";
 import { postgresAdmin } from "./admin.ts";
 import { refuseMarked } from "./copy-mark.ts";
 import type { Database } from "./database.ts";
@@ -29,7 +28,7 @@ export async function attachPostgres(options: OpenOptions): Promise<AttachedInbo
     async served() {
       return (await processes(database)) > 0;
     },
-    together: () => readSharedReport(database, EVENT_LOG),
+    together: () => readSharedReport(database),
     async close() {
       await telling;
       await database.close();
