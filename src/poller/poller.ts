@@ -1,7 +1,7 @@
 import type { Random } from "../core/backoff.ts";
 import { type Clock, sleep } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
-import { ServiceBotError } from "../errors.ts";
+import { hasCode } from "../errors.ts";
 import { Health } from "./health.ts";
 import type { Term } from "./leadership.ts";
 import { LogReader, type LogReaderOptions } from "./log-reader.ts";
@@ -152,7 +152,8 @@ export class Poller {
         this.#health.succeeded(this.#reader.atEnd);
         await this.#rest();
       } catch (error) {
-        if (isOver(error)) term.end();
+        // The store has said that another instance reads the log by now.
+        if (hasCode(error, "LEASE_LOST")) term.end();
         if (signal.aborted) return;
         this.#record.failed(this.#options.clock.now(), error);
         const retryInMs = this.#health.failed(error, this.mode);
@@ -257,9 +258,4 @@ export class Poller {
       .then(() => onSwitch?.(to, reason))
       .catch((err: unknown) => log.error({ err }, "the onSwitch option failed"));
   }
-}
-
-/** Whether the store has said that another instance reads the log by now. */
-function isOver(error: unknown): boolean {
-  return error instanceof ServiceBotError && error.code === "LEASE_LOST";
 }
