@@ -71,10 +71,8 @@ export class Poller {
     this.#peers = options.peers ?? nobody;
     this.#health = new Health(options);
     this.#reader = this.#makeReader();
-    const state = initialMode(options.webhookTypes);
-    const polls = options.delivery === "polling";
-    this.#state = polls ? { ...state, mode: "polling" } : state;
-    const reason = polls ? "DELIVERY=polling" : "the bot has started";
+    this.#state = this.#asConfigured(initialMode(options.webhookTypes));
+    const reason = options.delivery === "polling" ? "DELIVERY=polling" : "the bot has started";
     this.#record = new PollRecord(options.clock.now(), reason);
   }
 
@@ -167,11 +165,14 @@ export class Poller {
   async #learn(): Promise<{ readonly at: number } | undefined> {
     const seen = await this.#peers.load();
     if (seen === undefined || this.#term !== undefined) return undefined;
-    const polls = this.#options.delivery === "polling";
-    this.#state = polls ? { ...seen.state, mode: "polling" } : seen.state;
+    this.#state = this.#asConfigured(seen.state);
     this.#record.restore(seen.status);
     this.#cursor = seen.status.cursor;
     return seen;
+  }
+
+  #asConfigured(state: ModeState): ModeState {
+    return this.#options.delivery === "polling" ? { ...state, mode: "polling" } : state;
   }
 
   async #save(): Promise<void> {
