@@ -7,7 +7,7 @@ import { PROCESSES } from "./listener.ts";
 import { refuseTooNew, schemaVersion, storedSchema } from "./migrate.ts";
 import { type OpenOptions, openDatabase, openWith } from "./open.ts";
 import { readSharedReport } from "./shared/instances.ts";
-import { TELL } from "./wake-ups.ts";
+import { tell } from "./wake-ups.ts";
 
 /**
  * Opens an inbox in PostgreSQL beside the bots that may be using it. The schema is neither made nor
@@ -19,11 +19,10 @@ import { TELL } from "./wake-ups.ts";
 export async function attachPostgres(options: OpenOptions): Promise<AttachedInbox> {
   const database = await openDatabase(options);
   await requireInbox(database, options.url);
-  let telling: Promise<unknown> = Promise.resolve();
+  let telling = Promise.resolve();
   return {
     admin: postgresAdmin(database, () => {
-      // Whoever does not hear it looks by itself soon.
-      telling = database.rows(TELL, [database.schema, "admin"]).catch(() => undefined);
+      telling = tell(database, "admin");
     }),
     async served() {
       return (await processes(database)) > 0;

@@ -136,7 +136,7 @@ const sessions: Mutant[] = [
     [
       {
         name: "PostgreSQL: telling others",
-        find: "database.rows(TELL, [database.schema, id]).catch(() => undefined);",
+        find: "void tell(database, id);",
         replace: "",
       },
       { name: "PostgreSQL: the poll", find: 'onWake("time");', replace: "" },
