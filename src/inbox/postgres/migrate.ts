@@ -44,10 +44,11 @@ const NOTHING: StoredSchema = { version: 0, readableFrom: 0 };
  */
 export async function migrate(database: Database): Promise<void> {
   // Looked at first without the lock: a role that may not make tables can still use them.
-  if (await isCurrent(database)) return;
+  if (isCurrent(await storedSchema(database))) return;
   await database.transaction(async (queries) => {
     await queries.rows(LOCK, [database.schema]);
-    if (await isCurrent(queries)) return;
+    const stored = await storedSchema(queries);
+    if (isCurrent(stored)) return;
     await queries.rows("CREATE SCHEMA IF NOT EXISTS {schema}");
     await queries.rows("SET LOCAL search_path TO {schema}");
     await queries.rows(
@@ -57,9 +58,8 @@ export async function migrate(database: Database): Promise<void> {
          applied_at timestamptz NOT NULL DEFAULT now()
        )`,
     );
-    const { version: stored } = await storedSchema(queries);
     for (const [index, name] of migrationsIn(MIGRATIONS).entries()) {
-      if (index < stored) continue;
+      if (index < stored.version) continue;
       const sql = readFileSync(new URL(name, MIGRATIONS), "utf8");
       await queries.rows(sql);
       await queries.rows(
@@ -70,8 +70,7 @@ export async function migrate(database: Database): Promise<void> {
   });
 }
 
-async function isCurrent(queries: Queries): Promise<boolean> {
-  const stored = await storedSchema(queries);
+function isCurrent(stored: StoredSchema): boolean {
   refuseTooNew(stored);
   return stored.version >= schemaVersion();
 }
