@@ -62,7 +62,7 @@ export class SqliteInbox implements Inbox {
   /** Counted along, for counting the rows at every batch would cost more than storing it. */
   #pending: number;
 
-  /** @throws {ServiceBotError} INBOX_IN_USE, INBOX_TOO_NEW, INBOX_UNUSABLE */
+  /** @throws {ServiceBotError} INBOX_IN_USE, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE */
   constructor(options: SqliteInboxOptions) {
     this.#file = openFile(options.file);
     this.#clock = options.clock ?? systemClock;
