@@ -42,7 +42,7 @@ export interface ElectionOptions {
 }
 
 /** How long the lease of the poller holds, in milliseconds. It is renewed three times in that time. */
-export const POLLER_LEASE_MS = 15_000;
+const POLLER_LEASE_MS = 15_000;
 
 /** When somebody else was a moment faster, it is looked again after this, in milliseconds. */
 const SOON_MS = 100;
