@@ -1,10 +1,10 @@
-import pg from "pg";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Claim } from "../../../src/inbox/inbox.ts";
 import { ManualClock } from "../../../src/testing/manual-clock.ts";
 import { first } from "../../support/first.ts";
 import { message, messages } from "../../support/inbox-events.ts";
-import { emptyPlace, openAt } from "../../support/postgres/open.ts";
+import { look } from "../../support/postgres/look.ts";
+import { emptyPlace, openAt, type Place, sessionAt } from "../../support/postgres/open.ts";
 
 const LEASE = 30_000;
 
@@ -81,7 +81,7 @@ describe("two processes on one inbox", () => {
       expect(await one.claim(10, LEASE)).toHaveLength(1);
       await clock.advance(LEASE);
     }
-    const free = await hold(place.url, `SELECT FROM ${place.schema}.suspect FOR UPDATE`);
+    const free = await hold(place, `SELECT FROM ${place.schema}.suspect FOR UPDATE`);
     expect(await one.claim(10, LEASE)).toEqual([]);
     await free(0);
     await clock.advance(200);
@@ -116,7 +116,7 @@ describe("much at once", () => {
     const events = numbers(9).map((n) => message(String(n)));
     // Both come as far as the one in the middle; unsorted, each has what the other wants next by then.
     const free = await hold(
-      place.url,
+      place,
       `INSERT INTO ${place.schema}.event (id, lane, ord, type, source, state, received_at)
        VALUES ('5', 'x', 'x', 'x', 'poll', 'done', 0)`,
     );
@@ -133,7 +133,7 @@ describe("much at once", () => {
       lanes.map((lane, n) => message(String(from + n), lane));
     await one.put([message("1", "20")], "webhook");
     const free = await hold(
-      place.url,
+      place,
       `UPDATE ${place.schema}.lane SET done_at = 0 WHERE key = 'dm:20'`,
     );
     const both = [
@@ -148,7 +148,7 @@ describe("much at once", () => {
     const { place, one, other } = await two();
     await one.put(messages("1"), "webhook");
     const claim = first(await one.claim(1, LEASE));
-    const free = await hold(place.url, `SELECT FROM ${place.schema}.lane FOR UPDATE`);
+    const free = await hold(place, `SELECT FROM ${place.schema}.lane FOR UPDATE`);
     const put = other.put(messages("2"), "webhook");
     await free.waiting(1);
     // This one began before the event was there for all to see, and ends after it.
@@ -185,7 +185,7 @@ describe("much at once", () => {
     expect(handled.map(Number).sort((a, b) => a - b)).toEqual(all);
     expect(await inboxes[0]?.heal()).toBe(0);
     const [sums] = await look(
-      place.url,
+      place,
       `SELECT sum(pending)::integer AS pending FROM ${place.schema}.lane`,
     );
     expect(sums).toEqual({ pending: 0 });
@@ -215,7 +215,7 @@ test("an event that ends while its lane is being claimed is passed over", async 
   const { place, one } = await two();
   await one.put(messages("1", "2"), "webhook");
   const free = await hold(
-    place.url,
+    place,
     `UPDATE ${place.schema}.event SET state = 'done', done_at = 1 WHERE id = '1'`,
   );
   // It began before the end was there for all to see.
@@ -229,28 +229,15 @@ test("a lane that was taken for an event that has ended meanwhile is mended", as
   const { place, one } = await two();
   await one.put(messages("1", "2"), "webhook");
   const done = `UPDATE ${place.schema}.event SET state = 'done', done_at = 1 WHERE id`;
-  await look(place.url, `${done} = '1'`);
+  await look(place, `${done} = '1'`);
   expect(await one.claim(1, LEASE)).toMatchObject([{ id: "2" }]);
   await one.put([message("3", "other")], "webhook");
-  await look(place.url, `${done} = '3'`);
+  await look(place, `${done} = '3'`);
   expect(await one.claim(1, LEASE)).toEqual([]);
   expect(
-    await look(
-      place.url,
-      `SELECT pending, ready_at FROM ${place.schema}.lane WHERE key = 'dm:other'`,
-    ),
+    await look(place, `SELECT pending, ready_at FROM ${place.schema}.lane WHERE key = 'dm:other'`),
   ).toEqual([{ pending: 0, ready_at: null }]);
 });
-
-async function look(url: string, sql: string): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client(url);
-  await client.connect();
-  try {
-    return (await client.query(sql)).rows;
-  } finally {
-    await client.end();
-  }
-}
 
 /** Waits for so many that wait for what is held, and lets go of it: what was written is undone, or stays. */
 interface Free {
@@ -260,10 +247,8 @@ interface Free {
 }
 
 /** Holds what a statement locks. */
-async function hold(url: string, sql: string): Promise<Free> {
-  const client = new pg.Client(url);
-  await client.connect();
-  onTestFinished(() => client.end());
+async function hold(place: Place, sql: string): Promise<Free> {
+  const client = await sessionAt(place);
   await client.query(`BEGIN; ${sql}`);
   const { rows } = await client.query("SELECT pg_backend_pid() AS pid");
   const waiting = async (number: number) => {

@@ -1,11 +1,11 @@
-import pg from "pg";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { attachPostgres } from "../../../src/inbox/postgres/attach.ts";
 import type { PostgresInbox } from "../../../src/inbox/postgres/postgres-inbox.ts";
 import { ManualClock } from "../../../src/testing/manual-clock.ts";
 import { first } from "../../support/first.ts";
 import { message, messages } from "../../support/inbox-events.ts";
-import { emptyPlace, openAt, type Place } from "../../support/postgres/open.ts";
+import { listening } from "../../support/postgres/listening.ts";
+import { emptyPlace, openAt, type Place, sessionAt } from "../../support/postgres/open.ts";
 import { TcpProxy } from "../../support/tcp-proxy.ts";
 
 /** Counts how often an inbox says that there may be something to do, and lets a test wait for it. */
@@ -28,26 +28,6 @@ function wakeUpsOf(inbox: PostgresInbox) {
         look();
       }),
   };
-}
-
-/** Resolves once so many processes listen: they are those that hold the lock of presence. */
-async function listening({ url, schema }: Place, processes: number): Promise<void> {
-  const { served, count, close } = await presence(url, schema);
-  onTestFinished(close);
-  while ((await count()) < processes) await served();
-}
-
-async function presence(url: string, schema: string) {
-  const client = new pg.Client(url);
-  await client.connect();
-  const count = async () => {
-    const { rows } = await client.query(
-      "SELECT count(*)::integer AS n FROM pg_stat_activity WHERE application_name = $1 AND query LIKE '%pg_advisory_lock_shared%'",
-      [`service-bot ${schema}`],
-    );
-    return Number(rows[0]?.n);
-  };
-  return { count, served: count, close: () => client.end() };
 }
 
 /** The same place by way of a proxy. */
@@ -170,9 +150,7 @@ describe("a connection that is lost", () => {
   test("with all others at once, by the server, loses nothing that was accepted", async () => {
     const place = await emptyPlace();
     const bot = await openAt(place);
-    const admin = new pg.Client(place.url);
-    await admin.connect();
-    onTestFinished(() => admin.end());
+    const admin = await sessionAt(place);
     const accepted: string[] = [];
     for (let n = 0; n < 60; n++) {
       if (n % 10 === 5) {
