@@ -3,6 +3,7 @@ import type { BotProcess } from "../../driver/bot-process.ts";
 import { repeats } from "../../driver/checker.ts";
 import type { Cluster } from "../../driver/cluster.ts";
 import { beingSaid } from "../../driver/journal.ts";
+import { sum } from "../../driver/numbers.ts";
 import type { Random } from "../../random.ts";
 import type { Scenario } from "../../scenario.ts";
 import { type Attack, onCluster } from "./on-cluster.ts";
@@ -52,7 +53,7 @@ class Freezes implements Attack {
 
   judge(observed: Parameters<typeof repeats>[0]) {
     const figures = {
-      "answers under way when it stood still": sum(this.#underWay),
+      "answers under way when it stood still": sum(this.#underWay.values()),
       "said again by a thawed one": repeats(observed),
     };
     return { figures, violations: [] };
@@ -64,8 +65,4 @@ class Freezes implements Attack {
       this.#underWay.set(text, (this.#underWay.get(text) ?? 0) + 1);
     }
   }
-}
-
-function sum(counts: ReadonlyMap<string, number>): number {
-  return [...counts.values()].reduce((total, n) => total + n, 0);
 }
