@@ -52,11 +52,14 @@ class Freezes implements Attack {
   }
 
   judge(observed: Parameters<typeof repeats>[0]) {
+    const underWay = sum(this.#underWay.values());
     const figures = {
-      "answers under way when it stood still": sum(this.#underWay.values()),
+      "answers under way when it stood still": underWay,
       "said again by a thawed one": repeats(observed),
     };
-    return { figures, violations: [] };
+    const tried = underWay > 0;
+    const violations = tried ? [] : ["nothing was tried: no answer was under way in any freeze"];
+    return { figures, violations };
   }
 
   async #freeze(bot: BotProcess): Promise<void> {
