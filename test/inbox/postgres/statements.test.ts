@@ -108,8 +108,8 @@ describe("each of these is one round trip, and commits by itself", () => {
       `statements (= round trips) per event: ${per(stored)} to store, ${per(handled)} to claim and complete`,
     );
     expect(stored).toBe(events / 50);
-    // One to claim and one to complete, if nothing came together.
-    expect(handled).toBeLessThan(2 * events);
+    // One to claim and one to complete for each 16 is an eighth; twice that where little comes together.
+    expect(handled).toBeLessThan(events / 4);
   });
 });
 
