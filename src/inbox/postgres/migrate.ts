@@ -44,11 +44,10 @@ const NOTHING: StoredSchema = { version: 0, readableFrom: 0 };
  */
 export async function migrate(database: Database): Promise<void> {
   // Looked at first without the lock: a role that may not make tables can still use them.
-  if (isCurrent(await storedSchema(database))) return;
+  if (await isCurrent(database)) return;
   await database.transaction(async (queries) => {
     await queries.rows(LOCK, [database.schema]);
-    const stored = await storedSchema(queries);
-    if (isCurrent(stored)) return;
+    if (await isCurrent(queries)) return;
     await queries.rows("CREATE SCHEMA IF NOT EXISTS {schema}");
     await queries.rows("SET LOCAL search_path TO {schema}");
     await queries.rows(
@@ -58,8 +57,11 @@ export async function migrate(database: Database): Promise<void> {
          applied_at timestamptz NOT NULL DEFAULT now()
        )`,
     );
+    // Read again: the session may have looked up names before it waited, and finds what another process has
+    // made meanwhile for certain only now.
+    const { version: stored } = await storedSchema(queries);
     for (const [index, name] of migrationsIn(MIGRATIONS).entries()) {
-      if (index < stored.version) continue;
+      if (index < stored) continue;
       const sql = readFileSync(new URL(name, MIGRATIONS), "utf8");
       await queries.rows(sql);
       await queries.rows(
@@ -70,7 +72,8 @@ export async function migrate(database: Database): Promise<void> {
   });
 }
 
-function isCurrent(stored: StoredSchema): boolean {
+async function isCurrent(queries: Queries): Promise<boolean> {
+  const stored = await storedSchema(queries);
   refuseTooNew(stored);
   return stored.version >= schemaVersion();
 }
