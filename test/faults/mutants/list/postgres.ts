@@ -213,6 +213,11 @@ const opening: Mutant[] = [
         replace: "",
       },
       {
+        name: "PostgreSQL: reading the schema again after the wait for the one who makes it",
+        find: "const { version: stored } = await storedSchema(queries);",
+        replace: "const stored = 0;",
+      },
+      {
         name: "PostgreSQL: refusing a newer schema",
         find: "if (oldest > schemaVersion()) throw tooNew(version);",
         replace: "",
