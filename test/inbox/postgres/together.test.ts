@@ -88,6 +88,35 @@ describe("two processes on one inbox", () => {
     expect(await one.claim(10, LEASE)).toMatchObject([{ id: "1", attempt: 3 }]);
   });
 
+  test("leave such an event to the one that decides about it, however long its answers take", async () => {
+    const { place, one, other, clock } = await two();
+    await one.put([message("1", "a"), message("2", "b"), message("3", "c")], "webhook");
+    for (let crashes = 0; crashes < 2; crashes++) {
+      expect(await one.claim(10, LEASE)).toHaveLength(3);
+      await clock.advance(LEASE);
+    }
+    const free = await hold(
+      place.url,
+      `LOCK TABLE ${place.schema}.suspect IN ACCESS EXCLUSIVE MODE`,
+    );
+    const deciding = one.claim(10, LEASE);
+    await free.waiting(1);
+    await clock.advance(LEASE / 2);
+    const looking = other.claim(10, LEASE);
+    await Promise.race([looking, free.waiting(2)]);
+    await other.admin.discard("3", "nobody needs it");
+    await free(0);
+    expect(await looking).toEqual([]);
+    expect(await deciding).toMatchObject([{ id: "1", attempt: 3 }]);
+    // The one that was not chosen waits no longer than usual; what has ended meanwhile does not come back.
+    const waits = `SELECT key, ready_at - ${clock.now()} AS ms FROM ${place.schema}.lane ORDER BY key`;
+    expect(await look(place.url, waits)).toEqual([
+      { key: "dm:a", ms: String(LEASE) },
+      { key: "dm:b", ms: "200" },
+      { key: "dm:c", ms: null },
+    ]);
+  });
+
   test("start steps of an event once, whoever asks", async () => {
     const { one } = await two();
     await one.put(messages("1"), "webhook");

@@ -67,6 +67,11 @@ const claims: Mutant[] = mutantsOf(
       replace: 'is("false")',
     },
     {
+      name: "PostgreSQL: leaving a suspect to the one that decides about it",
+      find: "ready_at = {now} + $3::bigint",
+      replace: "ready_at = {now} + CASE WHEN head.suspect THEN 200 ELSE $3::bigint END",
+    },
+    {
       name: "PostgreSQL: looking again whether the event that is claimed still waits",
       find: "ORDER BY ord, seq LIMIT 1 FOR NO KEY UPDATE",
       replace: "ORDER BY ord, seq LIMIT 1",
@@ -92,6 +97,16 @@ const suspects: Mutant[] = mutantsOf(
       name: "PostgreSQL: one who lets suspects run",
       find: "FROM {schema}.suspect FOR UPDATE SKIP LOCKED",
       replace: "FROM {schema}.suspect",
+    },
+    {
+      name: "PostgreSQL: letting suspects go that were not chosen",
+      find: "await this.#putOff(admitted === undefined ? suspects : others);",
+      replace: "void others;",
+    },
+    {
+      name: "PostgreSQL: leaving a suspect alone that has ended meanwhile",
+      find: "lane.owner IS NULL AND lane.ready_at IS NOT NULL",
+      replace: "lane.owner IS NULL",
     },
   ],
 );
