@@ -5,6 +5,8 @@ const CONTRACT = `${folder}/contract.test.ts`;
 const TOGETHER = `${folder}/together.test.ts`;
 const OPENING = `${folder}/opening.test.ts`;
 const WAKE_UPS = `${folder}/wake-ups.test.ts`;
+const PGBOUNCER = `${folder}/pgbouncer.test.ts`;
+const DATABASE = `${folder}/database.test.ts`;
 const SHARED = `${folder}/shared.test.ts`;
 const STATEMENTS = `${folder}/statements.test.ts`;
 
@@ -172,10 +174,27 @@ const sessions: Mutant[] = [
         find: "if (this.#heardBefore) onHeard(undefined);",
         replace: "",
       },
+    ],
+  ),
+  ...mutantsOf(
+    source("listener"),
+    [PGBOUNCER],
+    [
       {
         name: "PostgreSQL: noticing a pooler",
         find: 'return rows[0]?.["pid"] !== client.processID;',
         replace: "return false;",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    source("store-error"),
+    [DATABASE],
+    [
+      {
+        name: "PostgreSQL: dropping a connection that is gone",
+        find: "!/^(57P|08)/.test(code)",
+        replace: "true",
       },
     ],
   ),
