@@ -126,6 +126,43 @@ describe("two processes on one inbox", () => {
     expect(begun.filter((start) => start?.state === "open")).toHaveLength(4);
   });
 
+  test("do not both have what both have found at the same moment", async () => {
+    const { place, one, other } = await two();
+    await one.put([message("1", "a"), message("2", "b")], "webhook");
+    const [mine, theirs] = [first(await one.claim(1, LEASE)), first(await other.claim(1, LEASE))];
+    await one.beginStep(mine, "s", "r");
+    await other.beginStep(theirs, "s", "r");
+    const free = await hold(
+      place.url,
+      `SELECT FROM ${place.schema}.lane WHERE key = '${mine.lane}' FOR UPDATE`,
+    );
+    const adopting = one.adoptStep(mine, "s", "1", "post:1");
+    await free.waiting(1);
+    const alsoAdopting = other.adoptStep(theirs, "s", "1", "post:1");
+    await Promise.race([alsoAdopting, free.waiting(2)]);
+    await free(0);
+    expect(await Promise.all([adopting, alsoAdopting])).toEqual(["adopted", "taken"]);
+  });
+
+  test("know what the other is in the middle of", async () => {
+    const { one, other, clock } = await two();
+    await one.put([message("1", "a"), message("2", "b"), message("3", "c")], "webhook");
+    const mine = first(await one.claim(1, LEASE));
+    const [theirs, done] = await other.claim(2, LEASE);
+    if (theirs === undefined || done === undefined) throw new Error("two lanes were wanted");
+    await one.beginStep(mine, "s", "mine");
+    await other.beginStep(theirs, "s", "theirs");
+    await other.beginStep(done, "s", "done");
+    await other.finishStep(done, "s", "1");
+    expect(await one.requestsUnderWay(mine, 1_000)).toEqual(["theirs"]);
+    await clock.advance(1_000);
+    // It cannot be under way any more.
+    expect(await one.requestsUnderWay(mine, 1_000)).toEqual([]);
+    expect(await one.requestsUnderWay(mine, 1_001)).toEqual(["theirs"]);
+    await other.release(theirs, 0);
+    expect(await one.requestsUnderWay(mine, 1_001)).toEqual([]);
+  });
+
   test("fill one backlog: what the other has stored counts before anything is refused", async () => {
     const place = await emptyPlace();
     const [one, other] = [

@@ -146,6 +146,28 @@ const lanes: Mutant[] = mutantsOf(
   ],
 );
 
+const steps: Mutant[] = mutantsOf(
+  source("steps"),
+  [TOGETHER, CONTRACT],
+  [
+    {
+      name: "PostgreSQL: one at a time adopts what was found",
+      find: "await queries.rows(LOCK_REF, [ref]);",
+      replace: "",
+    },
+    {
+      name: "PostgreSQL: one step has what was found",
+      find: 'if (others.length > 0) return "taken";',
+      replace: "",
+    },
+    {
+      name: "PostgreSQL: who is in the middle of a step",
+      find: "lane.owner IS NOT NULL AND lane.key <> $1",
+      replace: "lane.key <> $1",
+    },
+  ],
+);
+
 const sessions: Mutant[] = [
   ...mutantsOf(
     source("wake-ups"),
@@ -284,6 +306,7 @@ export const postgresMutants: readonly Mutant[] = [
   ...claims,
   ...suspects,
   ...lanes,
+  ...steps,
   ...sessions,
   ...opening,
 ];
