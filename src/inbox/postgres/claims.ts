@@ -1,7 +1,7 @@
 import type { Claim } from "../inbox.ts";
 import type { Database } from "./database.ts";
 import { ADD_CRASHES } from "./history.ts";
-import { CRASHES, Suspects } from "./suspects.ts";
+import { CRASHES, SUSPECT_WAIT_MS, Suspects } from "./suspects.ts";
 
 /** 1 where the condition holds, else 0. */
 const is = (condition: string) => `coalesce(${condition}, false)::integer`;
@@ -32,7 +32,8 @@ WITH ready AS MATERIALIZED (
   ) AS event ON true
 ), leased AS (
   UPDATE {schema}.lane SET fence = head.fence + 1, claimed = head.seq,
-    owner = CASE WHEN head.suspect THEN NULL ELSE $2::text END, ready_at = {now} + $3::bigint
+    owner = CASE WHEN head.suspect THEN NULL ELSE $2::text END,
+    ready_at = {now} + CASE WHEN head.suspect THEN greatest($3::bigint, ${SUSPECT_WAIT_MS}) ELSE $3::bigint END
   FROM head WHERE lane.key = head.key AND head.seq IS NOT NULL
 ), counted AS (
   UPDATE {schema}.event SET fence = head.fence, crashes = event.crashes + head.lapsed,

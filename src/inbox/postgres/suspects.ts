@@ -19,7 +19,7 @@ SELECT attempts + 1 AS attempts FROM leased CROSS JOIN {schema}.event
 WHERE seq = $5 AND state = 'pending' FOR NO KEY UPDATE OF event`;
 
 /** A lane whose event has to wait for another one is looked at again after this, in milliseconds. */
-const WAIT_MS = 200;
+export const SUSPECT_WAIT_MS = 200;
 
 /** What is no longer as it was taken is left alone: it is somebody else's, or idle, or was let go on by a person. */
 const PUT_OFF = `
@@ -28,7 +28,7 @@ WITH waiting AS MATERIALIZED (
   JOIN {schema}.lane ON lane.key = input.key AND lane.fence = input.fence
   WHERE lane.owner IS NULL AND lane.ready_at IS NOT NULL ORDER BY lane.key FOR UPDATE OF lane
 )
-UPDATE {schema}.lane SET ready_at = least(lane.ready_at, {now} + ${WAIT_MS}) FROM waiting
+UPDATE {schema}.lane SET ready_at = least(lane.ready_at, {now} + ${SUSPECT_WAIT_MS}) FROM waiting
 WHERE lane.key = waiting.key`;
 
 /** A lane that was taken without an owner, with its first event. */

@@ -70,8 +70,8 @@ const claims: Mutant[] = mutantsOf(
     },
     {
       name: "PostgreSQL: leaving a suspect to the one that decides about it",
-      find: "ready_at = {now} + $3::bigint",
-      replace: "ready_at = {now} + CASE WHEN head.suspect THEN 200 ELSE $3::bigint END",
+      find: "WHEN head.suspect THEN greatest(",
+      replace: "WHEN head.suspect THEN least(",
     },
     {
       name: "PostgreSQL: looking again whether the event that is claimed still waits",
