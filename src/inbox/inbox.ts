@@ -102,6 +102,9 @@ export interface InboxCapabilities {
   readonly guardsDisk: boolean;
 }
 
+/** What has come of adopting what was found. `lost`: so was the lease. */
+export type Adoption = "adopted" | "taken" | "lost";
+
 export interface Inbox {
   readonly capabilities: InboxCapabilities;
 
@@ -178,11 +181,22 @@ export interface Inbox {
    */
   finishStep(claim: Claim, name: string, result: string, ref?: string): Promise<boolean>;
 
+  /**
+   * The same for what was found rather than made. `taken`: another step has this id by now, and nothing is recorded.
+   */
+  adoptStep(claim: Claim, name: string, result: string, ref: string): Promise<Adoption>;
+
   /** Forgets an open step of which nothing can have happened. False when the lease was lost. */
   dropStep(claim: Claim, name: string): Promise<boolean>;
 
   /** Which of these platform ids are results of steps already. */
   claimedRefs(refs: readonly string[]): Promise<ReadonlySet<string>>;
+
+  /**
+   * The requests of steps that other lanes are in the middle of, begun less than `withinMs` milliseconds ago. None where
+   * one process alone uses the inbox: it knows them.
+   */
+  requestsUnderWay(claim: Claim, withinMs: number): Promise<readonly string[]>;
 
   /** The stored position of a cursor. */
   cursor(name: string): Promise<string | undefined>;

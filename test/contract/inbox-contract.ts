@@ -470,6 +470,27 @@ export function inboxContract(name: string, open: OpenInbox): void {
         expect(await inbox.beginStep(two, "s", "")).toEqual({ state: "new" });
       });
 
+      test("what was found is the result of one step, however many have found it", async () => {
+        await inbox.put([message("1", "a"), message("2", "b")], "webhook");
+        const claims = await claimAll();
+        for (const claim of claims) await inbox.beginStep(claim, "s", "");
+        const adopt = (claim: Claim) => inbox.adoptStep(claim, "s", '{"value":1}', "m_1");
+        const adoptions = await Promise.all(claims.map(adopt));
+        expect([...adoptions].sort()).toEqual(["adopted", "taken"]);
+        // Whoever has it can say so again: the answer may have been lost.
+        expect(await Promise.all(claims.map(adopt))).toEqual(adoptions);
+        const states = await Promise.all(claims.map((claim) => inbox.beginStep(claim, "s", "")));
+        expect(states.map((start) => start?.state)).toEqual(
+          adoptions.map((adoption) => (adoption === "adopted" ? "done" : "open")),
+        );
+        const [one] = claims;
+        if (one === undefined) throw new Error("two claims");
+        await clock.advance(LEASE);
+        await claimAll();
+        expect(await inbox.adoptStep(one, "other", "1", "m_2")).toBe("lost");
+        expect(await inbox.claimedRefs(["m_1", "m_2"])).toEqual(new Set(["m_1"]));
+      });
+
       test("platform ids that are results of steps are known as claimed", async () => {
         await inbox.put(messages("1"), "webhook");
         const claim = await claimOne();

@@ -1,13 +1,10 @@
 import type { Claim } from "../inbox.ts";
 import type { Database } from "./database.ts";
 import { ADD_CRASHES } from "./history.ts";
-import { CRASHES, Suspects } from "./suspects.ts";
+import { CRASHES, SUSPECT_WAIT_MS, Suspects } from "./suspects.ts";
 
 /** 1 where the condition holds, else 0. */
 const is = (condition: string) => `coalesce(${condition}, false)::integer`;
-
-/** A lane whose event has to wait for another one is looked at again after this, in milliseconds. */
-const SUSPECT_WAIT_MS = 200;
 
 /**
  * Leases lanes with the first event of each, in one statement, and writes the lanes alone: the attempt that
@@ -17,7 +14,8 @@ const SUSPECT_WAIT_MS = 200;
  * The first part is materialized, for the planner could else lock more lanes than the limit. The statement
  * sees the events as they were when it began; locking them has it look again, so that none is taken that
  * has ended since. Where none is left the lane is mended afterwards. An event that may be what ends the
- * process is put off here; whether it may run is decided apart.
+ * process gets no owner here, and nobody else takes its lane for as long as a lease; whether it may run is
+ * decided apart.
  */
 const CLAIM = `
 WITH ready AS MATERIALIZED (
@@ -35,7 +33,7 @@ WITH ready AS MATERIALIZED (
 ), leased AS (
   UPDATE {schema}.lane SET fence = head.fence + 1, claimed = head.seq,
     owner = CASE WHEN head.suspect THEN NULL ELSE $2::text END,
-    ready_at = {now} + CASE WHEN head.suspect THEN ${SUSPECT_WAIT_MS} ELSE $3::bigint END
+    ready_at = {now} + CASE WHEN head.suspect THEN greatest($3::bigint, ${SUSPECT_WAIT_MS}) ELSE $3::bigint END
   FROM head WHERE lane.key = head.key AND head.seq IS NOT NULL
 ), counted AS (
   UPDATE {schema}.event SET fence = head.fence, crashes = event.crashes + head.lapsed,
@@ -115,7 +113,7 @@ export class Claims {
     this.#uncertain = false;
     this.#foundNothing = rows.length === 0;
     const usual = rows.filter((row) => row.seq !== null && !isSuspect(row));
-    const admitted = await this.#besides(this.#suspects.admitOne(rows.filter(isSuspect), leaseMs));
+    const admitted = await this.#besides(this.#suspects.decide(rows.filter(isSuspect), leaseMs));
     for (const { key, fence } of rows.filter(({ seq }) => seq === null)) {
       await this.#besides(this.#mend(key, fence));
     }

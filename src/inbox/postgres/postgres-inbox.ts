@@ -3,6 +3,7 @@ import type { Random } from "../../core/backoff.ts";
 import { type Clock, systemClock } from "../../core/clock.ts";
 import type { InboxAdmin } from "../admin.ts";
 import type {
+  Adoption,
   Claim,
   CursorMove,
   Inbox,
@@ -175,12 +176,20 @@ export class PostgresInbox implements Inbox {
     return this.#steps.finish(claim, name, result, ref);
   }
 
+  adoptStep(claim: Claim, name: string, result: string, ref: string): Promise<Adoption> {
+    return this.#steps.adopt(claim, name, result, ref);
+  }
+
   dropStep(claim: Claim, name: string): Promise<boolean> {
     return this.#steps.drop(claim, name);
   }
 
   claimedRefs(refs: readonly string[]): Promise<ReadonlySet<string>> {
     return this.#steps.claimed(refs);
+  }
+
+  requestsUnderWay(claim: Claim, withinMs: number): Promise<readonly string[]> {
+    return this.#steps.underWay(claim, withinMs);
   }
 
   cursor(name: string): Promise<string | undefined> {

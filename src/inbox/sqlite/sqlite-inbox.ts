@@ -3,6 +3,7 @@ import { dirname, resolve } from "node:path";
 import { type Clock, systemClock } from "../../core/clock.ts";
 import type { InboxAdmin } from "../admin.ts";
 import type {
+  Adoption,
   Claim,
   CursorMove,
   Inbox,
@@ -159,12 +160,23 @@ export class SqliteInbox implements Inbox {
     return this.#whileHeld(claim, () => this.#steps.finish(claim, name, result, ref));
   }
 
+  adoptStep(claim: Claim, name: string, result: string, ref: string): Promise<Adoption> {
+    return this.#write(() => {
+      if (!this.#lanes.holds(claim)) return "lost";
+      return this.#steps.adopt(claim, name, result, ref) ? "adopted" : "taken";
+    });
+  }
+
   dropStep(claim: Claim, name: string): Promise<boolean> {
     return this.#whileHeld(claim, () => this.#steps.drop(claim, name));
   }
 
   async claimedRefs(refs: readonly string[]): Promise<ReadonlySet<string>> {
     return readStore(() => this.#steps.claimed(refs));
+  }
+
+  async requestsUnderWay(): Promise<readonly string[]> {
+    return [];
   }
 
   async cursor(name: string): Promise<string | undefined> {

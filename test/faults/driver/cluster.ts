@@ -146,8 +146,10 @@ export class Cluster {
     const goesOn = () => this.#bots.some(({ running }) => running);
     const reason = await untilSettled({ ledger: this.ledger, progress, goesOn });
     if (reason !== undefined) {
-      const words = this.#bots.map((bot) => bot.tail()).join("\n");
-      this.violations.push(`${reason || "no bot is left to settle anything"}:\n${words}`);
+      const words = [...(await this.database.waiting()), ...this.#bots.map((bot) => bot.tail())];
+      this.violations.push(
+        `${reason || "no bot is left to settle anything"}:\n${words.join("\n")}`,
+      );
     }
     this.#ending = true;
     await this.#watching;

@@ -88,6 +88,32 @@ describe("two processes on one inbox", () => {
     expect(await one.claim(10, LEASE)).toMatchObject([{ id: "1", attempt: 3 }]);
   });
 
+  test("leave such an event to the one that decides about it, however long its answers take", async () => {
+    const { place, one, other, clock } = await two();
+    await one.put([message("1", "a"), message("2", "b"), message("3", "c")], "webhook");
+    for (let crashes = 0; crashes < 2; crashes++) {
+      expect(await one.claim(10, LEASE)).toHaveLength(3);
+      await clock.advance(LEASE);
+    }
+    const free = await hold(place, `LOCK TABLE ${place.schema}.suspect IN ACCESS EXCLUSIVE MODE`);
+    const deciding = one.claim(10, LEASE);
+    await free.waiting(1);
+    await clock.advance(LEASE / 2);
+    const looking = other.claim(10, LEASE);
+    await Promise.race([looking, free.waiting(2)]);
+    await other.admin.discard("3", "nobody needs it");
+    await free(0);
+    expect(await looking).toEqual([]);
+    expect(await deciding).toMatchObject([{ id: "1", attempt: 3 }]);
+    // The one that was not chosen waits no longer than usual; what has ended meanwhile does not come back.
+    const waits = `SELECT key, ready_at - ${clock.now()} AS ms FROM ${place.schema}.lane ORDER BY key`;
+    expect(await look(place, waits)).toEqual([
+      { key: "dm:a", ms: String(LEASE) },
+      { key: "dm:b", ms: "200" },
+      { key: "dm:c", ms: null },
+    ]);
+  });
+
   test("start steps of an event once, whoever asks", async () => {
     const { one } = await two();
     await one.put(messages("1"), "webhook");
@@ -95,6 +121,43 @@ describe("two processes on one inbox", () => {
     const begun = await Promise.all(numbers(5).map(() => one.beginStep(claim, "s", "r")));
     expect(begun.filter((start) => start?.state === "new")).toHaveLength(1);
     expect(begun.filter((start) => start?.state === "open")).toHaveLength(4);
+  });
+
+  test("do not both have what both have found at the same moment", async () => {
+    const { place, one, other } = await two();
+    await one.put([message("1", "a"), message("2", "b")], "webhook");
+    const [mine, theirs] = [first(await one.claim(1, LEASE)), first(await other.claim(1, LEASE))];
+    await one.beginStep(mine, "s", "r");
+    await other.beginStep(theirs, "s", "r");
+    const free = await hold(
+      place,
+      `SELECT FROM ${place.schema}.lane WHERE key = '${mine.lane}' FOR UPDATE`,
+    );
+    const adopting = one.adoptStep(mine, "s", "1", "post:1");
+    await free.waiting(1);
+    const alsoAdopting = other.adoptStep(theirs, "s", "1", "post:1");
+    await Promise.race([alsoAdopting, free.waiting(2)]);
+    await free(0);
+    expect(await Promise.all([adopting, alsoAdopting])).toEqual(["adopted", "taken"]);
+  });
+
+  test("know what the other is in the middle of", async () => {
+    const { one, other, clock } = await two();
+    await one.put([message("1", "a"), message("2", "b"), message("3", "c")], "webhook");
+    const mine = first(await one.claim(1, LEASE));
+    const [theirs, done] = await other.claim(2, LEASE);
+    if (theirs === undefined || done === undefined) throw new Error("two lanes were wanted");
+    await one.beginStep(mine, "s", "mine");
+    await other.beginStep(theirs, "s", "theirs");
+    await other.beginStep(done, "s", "done");
+    await other.finishStep(done, "s", "1");
+    expect(await one.requestsUnderWay(mine, 1_000)).toEqual(["theirs"]);
+    await clock.advance(1_000);
+    // It cannot be under way any more.
+    expect(await one.requestsUnderWay(mine, 1_000)).toEqual([]);
+    expect(await one.requestsUnderWay(mine, 1_001)).toEqual(["theirs"]);
+    await other.release(theirs, 0);
+    expect(await one.requestsUnderWay(mine, 1_001)).toEqual([]);
   });
 
   test("fill one backlog: what the other has stored counts before anything is refused", async () => {

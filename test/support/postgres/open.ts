@@ -29,6 +29,13 @@ export async function sessionAt({ url }: Place): Promise<pg.Client> {
   return client;
 }
 
+/** The same place by way of what is in front of its server on this machine. */
+export function through(place: Place, { port }: { readonly port: number }): Place {
+  const url = new URL(place.url);
+  url.port = String(port);
+  return { ...place, url: url.href };
+}
+
 /** An inbox that is closed when the test has finished. */
 export async function openAt(
   place: Place,

@@ -12,7 +12,14 @@ import { type Binaries, binariesOf } from "./binaries.ts";
 const FOLDER = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
 /** PostgreSQL refuses to run as root; this is "nobody". */
-const USER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+export const SERVER_USER: { readonly uid?: number; readonly gid?: number } =
+  process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+
+/** Lets the servers' user write there. */
+export function giveToServer(path: string): void {
+  const { uid, gid } = SERVER_USER;
+  if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid);
+}
 
 /** A server of its own, in a folder that is gone when it has stopped. */
 export class PostgresServer {
@@ -35,7 +42,7 @@ export class PostgresServer {
   /** Makes a cluster and starts it. */
   static async start(version: string): Promise<PostgresServer> {
     const folder = mkdtempSync(join(FOLDER, "service-bot-postgres-"));
-    if (USER.uid !== undefined) chownSync(folder, USER.uid, USER.gid);
+    giveToServer(folder);
     chmodSync(folder, 0o755);
     const binaries = await binariesOf(version, folder);
     const server = new PostgresServer(folder, binaries, await reservePort());
@@ -78,7 +85,7 @@ export class PostgresServer {
     copyFileSync(certificate.key, key);
     for (const file of [cert, key]) {
       chmodSync(file, 0o600);
-      if (USER.uid !== undefined) chownSync(file, USER.uid, USER.gid);
+      giveToServer(file);
     }
     await this.end();
     const tls = ["ssl=on", `ssl_cert_file=${cert}`, `ssl_key_file=${key}`];
@@ -105,6 +112,6 @@ export class PostgresServer {
 
   #options(): { cwd: string; env: NodeJS.ProcessEnv; uid?: number; gid?: number } {
     const env = { PATH: process.env["PATH"], LC_ALL: "C", ...this.#binaries.env };
-    return { cwd: this.#folder, env, ...USER };
+    return { cwd: this.#folder, env, ...SERVER_USER };
   }
 }
