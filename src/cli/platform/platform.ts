@@ -1,5 +1,6 @@
 import { createLogger } from "../../core/logger.ts";
-import { type Platform, PlatformError } from "../../platform/index.ts";
+import { PlatformError } from "../../platform/error.ts";
+import type { Platform } from "../../platform/index.ts";
 import { timelineLine } from "../dev/timeline-lines.ts";
 import { readDotEnv } from "../dot-env.ts";
 import { untilSignal } from "../until-signal.ts";

@@ -1,5 +1,5 @@
 import { ConfigError, hasCode } from "../../errors.ts";
-import { type Platform, type PlatformOptions, startPlatform } from "../../platform/index.ts";
+import type { Platform, PlatformOptions } from "../../platform/index.ts";
 import { ControlClient } from "../control-client.ts";
 import { ownCommand } from "../own-command.ts";
 import { CommandError } from "../usage.ts";
@@ -25,6 +25,8 @@ export async function startLocalPlatform(
   command: "platform" | "dev",
   options: PlatformOptions & { readonly port: number },
 ): Promise<Platform> {
+  // Loaded late: it takes longer than most commands, which have no use for it.
+  const { startPlatform } = await import("../../platform/platform.ts");
   try {
     return await startPlatform(options);
   } catch (error) {
