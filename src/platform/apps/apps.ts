@@ -29,7 +29,7 @@ export class Apps {
   /** All apps, the first one first. */
   list(): readonly AppView[] {
     const { people, apps } = this.#options.store;
-    return apps.all().map(({ bot }) => this.#view(people.get(bot)));
+    return apps.bots().map((bot) => this.#view(people.get(bot)));
   }
 
   /**
