@@ -3,6 +3,7 @@ import { eventTypes } from "../../events/parse.ts";
 import type { EventType } from "../../events/types.ts";
 import type { ActInput } from "../acts/input.ts";
 import type { AccountInput, AppChange } from "../apps/shapes.ts";
+import type { ClockChange } from "../clock/clock-control.ts";
 import type { ApiFaultInput } from "../faults/api-faults.ts";
 import type { EventFaultInput } from "../faults/event-faults.ts";
 import { webhookFaultModes } from "../faults/webhook-fault.ts";
@@ -58,6 +59,18 @@ export const blockBody: z.ZodType<BlockInput> = z.strictObject({
   whom: optionalText,
   blocked: z.boolean().optional(),
 });
+
+export const clockBody: z.ZodType<ClockChange> = z.strictObject({
+  now: optionalText,
+  advanceMs: z.number().optional(),
+  frozen: z.boolean().optional(),
+});
+
+export const snapshotBody: z.ZodType<{ name?: string | undefined }> = z.strictObject({
+  name: optionalText,
+});
+
+export const noBody: z.ZodType<object> = z.strictObject({});
 
 const limit = z.int().min(0).max(MAX_LIMIT).nullable().exactOptional();
 
