@@ -1,5 +1,6 @@
 import { mentionsIn } from "../../platform/events/mentions.ts";
 import type { ActInput, ActResult, Created, EntryOf, TimelineEntry } from "../../platform/index.ts";
+import { plainUsername } from "../../platform/username.ts";
 import { placeAt, placesIn, placesOf } from "./places.ts";
 import { AnswerQueue } from "./queue.ts";
 
@@ -86,7 +87,7 @@ export class Watch {
       );
       return;
     }
-    const to = this.#act.to?.replace(/^@/, "").toLowerCase() ?? bot;
+    const to = this.#act.to === undefined ? bot : plainUsername(this.#act.to);
     // A text may mention another bot as well, of which nothing is awaited.
     if (bot !== to) {
       this.#open.delete(id);
@@ -127,5 +128,5 @@ export function botOf(entry: TimelineEntry): string | undefined {
 }
 
 function mentions(text: string, username: string): boolean {
-  return mentionsIn(text).has(username.replace(/^@/, "").toLowerCase());
+  return mentionsIn(text).has(plainUsername(username));
 }

@@ -103,15 +103,3 @@ export function checkAct(input: ActInput): void {
     throw invalid(`count must be a whole number from 1 to ${MAX_COUNT}`);
   }
 }
-
-/**
- * The username in a field: lower case, without the `@` that people put before it. A dot or a dash at its end
- * would be read as punctuation, and no text could mention it.
- */
-export function usernameIn(given: string, field: string): string {
-  const username = given.replace(/^@/, "").toLowerCase();
-  if (/^[a-z0-9_](?:[a-z0-9_.-]{0,28}[a-z0-9_])?$/.test(username)) return username;
-  throw invalid(
-    `${field} must be a username: 1 to 30 letters, digits, dots, dashes, underscores; no dot or dash first or last`,
-  );
-}

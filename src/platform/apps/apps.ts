@@ -1,5 +1,4 @@
-import { usernameIn } from "../acts/input.ts";
-import { invalid, notFound } from "../error.ts";
+import { notFound } from "../error.ts";
 import { newApiKey } from "../secrets.ts";
 import { idOf, seqOf } from "../store/ids.ts";
 import type { User } from "../store/people.ts";
@@ -9,7 +8,7 @@ import type { AppEntry } from "../timeline/entries.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
 import { newAccount } from "./accounts.ts";
-import { appNamed } from "./named.ts";
+import { appNamed, findApp } from "./named.ts";
 import type { AccountInput, AppChange, AppView, IssuedToken, NewApp, TokenView } from "./shapes.ts";
 
 export interface AppsOptions {
@@ -88,7 +87,7 @@ export class Apps {
     const { store } = this.#options;
     const apiKey = newApiKey();
     const own = [...new Set(scopes)];
-    const known = this.#known(username);
+    const known = findApp(store, username);
     const bot = store.transaction(() => {
       const owner = known ?? newAccount(store, { username: username ?? "" }, "bot");
       store.tokens.add(apiKey, owner.seq, own);
@@ -107,15 +106,6 @@ export class Apps {
     const seq = seqOf("t", id);
     if (seq === undefined || !this.#options.store.tokens.remove(seq))
       throw notFound(`token: ${id}`);
-  }
-
-  /** Undefined for a username that nobody has. */
-  #known(username: string | undefined): User | undefined {
-    const { people } = this.#options.store;
-    if (username === undefined) return people.bot();
-    const known = people.find(usernameIn(username, "bot"));
-    if (known?.isBot === false) throw invalid(`bot: ${known.username} is a person`);
-    return known;
   }
 
   #note({ username }: User, change: AppEntry["change"]): void {

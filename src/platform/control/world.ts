@@ -1,4 +1,3 @@
-import { usernameIn } from "../acts/input.ts";
 import { newAccount } from "../apps/accounts.ts";
 import type { AccountInput, Profile } from "../apps/shapes.ts";
 import { checkText } from "../content.ts";
@@ -7,6 +6,7 @@ import type { Block } from "../store/blocks.ts";
 import { idOf } from "../store/ids.ts";
 import type { User } from "../store/people.ts";
 import type { Store } from "../store/store.ts";
+import { usernameIn } from "../username.ts";
 
 /** A group conversation to make. */
 export interface GroupInput {
