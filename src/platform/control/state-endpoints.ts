@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Response } from "express";
+import { asBuffer } from "../../core/bytes.ts";
 import { invalid, PlatformError } from "../error.ts";
 import { readBytes } from "../http/body.ts";
 import { isSqlite, SQLITE_TYPE } from "../http/guard.ts";
@@ -87,5 +88,5 @@ function sendFile(response: Response, { snapshots }: Control, id: string): void 
     "Content-Type": SQLITE_TYPE,
     "Content-Disposition": `attachment; filename="${id}.db"`,
   });
-  response.send(Buffer.from(file.buffer, file.byteOffset, file.byteLength));
+  response.send(asBuffer(file));
 }
