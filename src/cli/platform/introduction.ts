@@ -1,8 +1,8 @@
 import { version } from "../../core/version.ts";
 import type { Platform } from "../../platform/index.ts";
 import { localBaseUrl, localWebhookUrl } from "../dot-env.ts";
-import { quoted } from "../inbox/text.ts";
 import { ownCommand } from "../own-command.ts";
+import { quoted } from "../text.ts";
 import { namesRealPlatform, ownSecret, PLATFORM_PORT } from "./settings.ts";
 
 /** What `--json` prints: one line for whoever has started the platform. */
