@@ -7,9 +7,10 @@ import {
 import { copyInbox, differenceError, isDifferent, obstacleTo } from "../../inbox/copy/copy.ts";
 import type { CopySource, CopyTarget } from "../../inbox/copy/stores.ts";
 import { tables } from "../../inbox/copy/tables.ts";
+import { print, printJson } from "../output.ts";
 import { grouped, table } from "../text.ts";
 import { type Arguments, readArguments, textFlag, UsageError } from "../usage.ts";
-import { jsonFlag, print, printJson } from "./action.ts";
+import { jsonFlag } from "./action.ts";
 import { copiedText, progressLine } from "./copy-text.ts";
 
 const flags = {

@@ -5,9 +5,10 @@ import {
   eventStates,
   type InboxReport,
 } from "../../inbox/records.ts";
+import { print, printJson } from "../output.ts";
 import { age, cut, grouped, printable, quoted, table } from "../text.ts";
 import { type Arguments, readArguments, textFlag, UsageError, wholeNumber } from "../usage.ts";
-import { type Action, filterFlags, jsonFlag, nameOf, print, printJson } from "./action.ts";
+import { type Action, filterFlags, jsonFlag, nameOf } from "./action.ts";
 
 const flags = {
   ...jsonFlag,

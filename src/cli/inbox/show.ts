@@ -1,7 +1,8 @@
 import type { EventDetails, StepRecord } from "../../inbox/records.ts";
+import { print, printJson } from "../output.ts";
 import { age, cut, moment, printable, printableLines, table } from "../text.ts";
 import { readArguments, UsageError } from "../usage.ts";
-import { type Action, jsonFlag, print, printJson } from "./action.ts";
+import { type Action, jsonFlag } from "./action.ts";
 import { whatToDo } from "./remedies.ts";
 
 export const show: Action = (args) => {

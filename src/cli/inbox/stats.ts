@@ -1,7 +1,8 @@
 import type { InboxReport } from "../../inbox/records.ts";
+import { print, printJson } from "../output.ts";
 import { age, grouped, printable } from "../text.ts";
 import { readArguments } from "../usage.ts";
-import { type Action, jsonFlag, print, printJson } from "./action.ts";
+import { type Action, jsonFlag } from "./action.ts";
 import { instancesText } from "./instances.ts";
 
 export const stats: Action = (args) => {

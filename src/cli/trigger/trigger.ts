@@ -1,5 +1,6 @@
 import { ControlClient } from "../control-client.ts";
 import { localBaseUrl, readDotEnv } from "../dot-env.ts";
+import { printError, printJson } from "../output.ts";
 import { PLATFORM_PORT } from "../platform/settings.ts";
 import {
   type Arguments,
@@ -75,12 +76,8 @@ async function perform(given: Arguments): Promise<number> {
   if (json) printJson(asObject(result, reaction, failure));
   else process.stdout.write(answerLines(reaction));
   if (failure === undefined) return 0;
-  process.stderr.write(`${failure.message}\n`);
+  printError(failure.message);
   return failure.exitCode;
-}
-
-function printJson(value: object): void {
-  process.stdout.write(`${JSON.stringify(value)}\n`);
 }
 
 function platformUrl(given: Arguments): string {
