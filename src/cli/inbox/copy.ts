@@ -7,6 +7,7 @@ import {
 import { copyInbox, differenceError, isDifferent, obstacleTo } from "../../inbox/copy/copy.ts";
 import type { CopySource, CopyTarget } from "../../inbox/copy/stores.ts";
 import { tables } from "../../inbox/copy/tables.ts";
+import { variable } from "../dot-env.ts";
 import { print, printJson } from "../output.ts";
 import { grouped, table } from "../text.ts";
 import { type Arguments, readArguments, textFlag, UsageError } from "../usage.ts";
@@ -135,7 +136,7 @@ function addressIn(given: Arguments, name: "from" | "to"): DatabaseAddress | und
 
 /** The default would be the file that is most likely the source. */
 function targetInEnvironment(): DatabaseAddress {
-  if ((process.env["DATABASE_URL"] ?? "").trim() === "") {
+  if (variable("DATABASE_URL") === undefined) {
     throw new UsageError("--to is missing, and DATABASE_URL is not set.");
   }
   return loadDatabase(process.env).database;
