@@ -12,8 +12,8 @@ export function localPlatformUrl(port: number = PLATFORM_PORT): string {
 }
 
 /**
- * Where the local platform is looked for when nobody says where it is: where `SERVICE_BASE_URL` says, and on the usual port
- * where that names a real one.
+ * Where the local platform is looked for when nobody says where it is: where `SERVICE_BASE_URL` says, or on the
+ * usual port where that names a real one.
  */
 export function usualPlatformUrl(): string {
   return localBaseUrl()?.origin ?? localPlatformUrl();
