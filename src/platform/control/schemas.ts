@@ -8,7 +8,7 @@ import type { ApiFaultInput } from "../faults/api-faults.ts";
 import type { EventFaultInput } from "../faults/event-faults.ts";
 import { webhookFaultModes } from "../faults/webhook-fault.ts";
 import type { WebhookFaultInput } from "../faults/webhook-faults.ts";
-import { type LimitSettings, MAX_LIMIT } from "../limits/settings.ts";
+import { eachLimit, type LimitSettings, MAX_LIMIT } from "../limits/settings.ts";
 import { WEBHOOK_SECRET } from "../secrets.ts";
 import { allScopes, type Scope } from "../store/tokens.ts";
 import type { WebhookChange } from "../webhooks/webhook.ts";
@@ -74,13 +74,7 @@ export const noBody: z.ZodType<object> = z.strictObject({});
 
 const limit = z.int().min(0).max(MAX_LIMIT).nullable().exactOptional();
 
-export const limitsBody: z.ZodType<Partial<LimitSettings>> = z.strictObject({
-  requestsPerMinute: limit,
-  uploadsPerDay: limit,
-  postsPerDay: limit,
-  commentsPerDay: limit,
-  dmsPerDay: limit,
-});
+export const limitsBody: z.ZodType<Partial<LimitSettings>> = z.strictObject(eachLimit(limit));
 
 export const storageBody: z.ZodType<StorageState> = z.strictObject({ configured: z.boolean() });
 

@@ -6,22 +6,14 @@ import {
   type PlatformClock,
 } from "../clock/platform-clock.ts";
 import type { Limits } from "../limits/limits.ts";
-import { type LimitSettings, MAX_LIMIT, NO_LIMITS } from "../limits/settings.ts";
+import { eachLimit, type LimitSettings, MAX_LIMIT, NO_LIMITS } from "../limits/settings.ts";
 import type { SavedSettings } from "../store/settings.ts";
 import type { Uploads } from "../uploads/uploads.ts";
 
 const limit = z.int().min(0).max(MAX_LIMIT).nullable().catch(null);
 
 // What cannot be read counts as never set: a state file may come from anywhere.
-const limits: z.ZodType<LimitSettings> = z
-  .object({
-    requestsPerMinute: limit,
-    uploadsPerDay: limit,
-    postsPerDay: limit,
-    commentsPerDay: limit,
-    dmsPerDay: limit,
-  })
-  .catch(NO_LIMITS);
+const limits: z.ZodType<LimitSettings> = z.object(eachLimit(limit)).catch(NO_LIMITS);
 
 const storage: z.ZodType<{ configured: boolean }> = z
   .object({ configured: z.boolean() })
