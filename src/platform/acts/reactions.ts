@@ -1,3 +1,4 @@
+import { profileOf } from "../apps/shapes.ts";
 import { idOf } from "../store/ids.ts";
 import type { Post } from "../store/posts.ts";
 import { type Act, commentNamed, idsOf, type Outcome, postOf, recipientOf } from "./act.ts";
@@ -10,7 +11,7 @@ export function followBot(act: Act): Outcome {
   const recipient = recipientOf(act);
   const entity = { entityType: "user", entityId: idOf("u", recipient.seq) };
   act.write.notice(
-    { recipient, event: { type: "follow", payload: { actor: actor(act), ...entity } } },
+    { recipient, event: { type: "follow", payload: { actor: profileOf(act.from), ...entity } } },
     act,
   );
   return { concerns: {} };
@@ -61,9 +62,8 @@ function tellOwner(
 ): void {
   const recipient = act.store.people.get(author);
   if (!recipient.isBot || author === act.from.seq) return;
-  act.write.notice({ recipient, event: { type, payload: { actor: actor(act), ...place } } }, act);
-}
-
-function actor({ from: { username, name } }: Act): { username: string; name: string } {
-  return { username, name };
+  act.write.notice(
+    { recipient, event: { type, payload: { actor: profileOf(act.from), ...place } } },
+    act,
+  );
 }

@@ -9,7 +9,15 @@ import type { Timeline } from "../timeline/timeline.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
 import { newAccount } from "./accounts.ts";
 import { appNamed, findApp } from "./named.ts";
-import type { AccountInput, AppChange, AppView, IssuedToken, NewApp, TokenView } from "./shapes.ts";
+import {
+  type AccountInput,
+  type AppChange,
+  type AppView,
+  type IssuedToken,
+  type NewApp,
+  profileOf,
+  type TokenView,
+} from "./shapes.ts";
 
 export interface AppsOptions {
   readonly store: Store;
@@ -46,7 +54,7 @@ export class Apps {
       return made;
     });
     this.#note(bot, "created");
-    return { bot: profile(bot), apiKey, webhookSecret: store.webhook.get(bot.seq).secret };
+    return { bot: profileOf(bot), apiKey, webhookSecret: store.webhook.get(bot.seq).secret };
   }
 
   /**
@@ -115,14 +123,10 @@ export class Apps {
   #view(bot: User): AppView {
     const { store, webhooks } = this.#options;
     return {
-      bot: profile(bot),
+      bot: profileOf(bot),
       disabled: store.apps.disabled(bot.seq),
       webhook: webhooks.of(bot.seq).view,
       tokens: store.tokens.of(bot.seq).length,
     };
   }
-}
-
-function profile({ username, name }: User): AppView["bot"] {
-  return { username, name };
 }

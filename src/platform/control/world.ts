@@ -1,5 +1,5 @@
 import { newAccount } from "../apps/accounts.ts";
-import type { AccountInput, Profile } from "../apps/shapes.ts";
+import { type AccountInput, type Profile, profileOf } from "../apps/shapes.ts";
 import { checkText } from "../content.ts";
 import { invalid, notFound } from "../error.ts";
 import type { Block } from "../store/blocks.ts";
@@ -73,8 +73,7 @@ export function setBlock(store: Store, { by, whom, blocked = true }: BlockInput)
  * @throws {PlatformError} 400 VALIDATION, when somebody has that name already, too
  */
 export function createPerson(store: Store, { username, name }: AccountInput): Profile {
-  const person = newAccount(store, { username, name }, "person");
-  return { username: person.username, name: person.name };
+  return profileOf(newAccount(store, { username, name }, "person"));
 }
 
 function known(store: Store, username: string): User {
