@@ -1,7 +1,7 @@
 import { profileOf } from "../apps/shapes.ts";
-import { idOf } from "../store/ids.ts";
+import { commentIds, idOf } from "../store/ids.ts";
 import type { Post } from "../store/posts.ts";
-import { type Act, commentNamed, idsOf, type Outcome, postOf, recipientOf } from "./act.ts";
+import { type Act, commentNamed, type Outcome, postOf, recipientOf } from "./act.ts";
 
 // `entityType` and `entityId` name what the act was done to: it makes nothing of its own. The document shows
 // neither, see docs/platform.md.
@@ -22,7 +22,7 @@ export function likeContent(act: Act): Outcome {
   const { commentId } = act.input;
   if (commentId === undefined) return reactToPost("like", act);
   const comment = commentNamed(act, commentId);
-  const concerns = idsOf(comment);
+  const concerns = commentIds(comment);
   tellOwner("like", act, comment, { entityType: "comment", entityId: commentId, ...concerns });
   return { concerns };
 }

@@ -3,7 +3,7 @@ import { type AccountInput, type Profile, profileOf } from "../apps/shapes.ts";
 import { checkText } from "../content.ts";
 import { invalid, notFound } from "../error.ts";
 import type { Block } from "../store/blocks.ts";
-import { idOf } from "../store/ids.ts";
+import { messageIds } from "../store/ids.ts";
 import type { User } from "../store/people.ts";
 import type { Store } from "../store/store.ts";
 import { usernameIn } from "../username.ts";
@@ -52,7 +52,7 @@ export function createGroup(
     const users = names.map((name) => store.people.named(name).seq);
     const conversation = store.conversations.addGroup(users);
     const message = store.conversations.addMessage(conversation, users[0] ?? 0, text, now);
-    return { conversationId: idOf("c", conversation), messageId: idOf("m", message.seq) };
+    return messageIds(message);
   });
 }
 
