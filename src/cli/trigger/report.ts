@@ -3,7 +3,7 @@ import type { ActInput, ActResult } from "../../platform/index.ts";
 import { printableLines } from "../text.ts";
 import { CommandError, UsageError } from "../usage.ts";
 import type { Awaited, Reaction } from "./reaction.ts";
-import { type Answer, botOf, isQuiet } from "./watch.ts";
+import { type Answer, isQuiet } from "./watch.ts";
 
 /** One line for each event; for what makes none, one that says so. */
 export function eventLines({ type }: ActInput, result: ActResult): string {
@@ -67,6 +67,6 @@ export function errorObject(error: unknown): { readonly code: string; readonly m
 }
 
 function answerLine(answer: Answer): string {
-  const name = botOf(answer) ?? "bot";
+  const name = answer.bot ?? "bot";
   return `${name}: ${printableLines(answer.text || "(no text)", name.length + 2)}\n`;
 }

@@ -76,8 +76,7 @@ export class Watch {
   }
 
   #happened(entry: EntryOf<"event">): void {
-    const { id, type } = entry;
-    const bot = botOf(entry);
+    const { id, type, bot } = entry;
     const at = Date.parse(entry.at);
     const event = { id, at, quiet: isQuiet(type) };
     if (!this.#ids.has(id)) {
@@ -93,7 +92,7 @@ export class Watch {
       this.#open.delete(id);
       return;
     }
-    this.#bots.add(bot ?? "");
+    this.#bots.add(bot);
     this.#queue.drop((other) => !this.#ids.has(other.id) && other.at < at - FORGOTTEN_MS);
     this.#queue.add(
       event,
@@ -106,7 +105,7 @@ export class Watch {
   }
 
   #written(entry: Answer, created: Created): void {
-    const bot = botOf(entry);
+    const { bot } = entry;
     if (this.#places.size === 0) {
       // What has no place is answered where the bot likes, by name.
       if (!this.#bots.has(bot ?? "") || !mentions(entry.text ?? "", this.#act.from)) return;
@@ -120,11 +119,6 @@ export class Watch {
       else if (this.#bots.has(bot ?? "") && this.#places.has(place)) this.#doubtful.push(entry);
     }
   }
-}
-
-/** The bot whose app it concerns. */
-export function botOf(entry: TimelineEntry): string | undefined {
-  return "bot" in entry ? entry.bot : undefined;
 }
 
 function mentions(text: string, username: string): boolean {
