@@ -81,18 +81,15 @@ export class EventFaults {
   }
 
   /**
-   * Takes an event that was just appended, in the same transaction: the webhook owes it, or it is late.
-   * Call `wake` after the transaction.
+   * Holds an event that was just appended, in the same transaction, where it is to be late. Call `wake` after
+   * the transaction.
    *
    * @returns how late it is, in milliseconds; 0 when it is in the log
    */
-  publish(logged: LoggedEvent): number {
+  hold(logged: LoggedEvent): number {
     const { store, clock } = this.#options;
     const { mode, lateMs } = this.#active.take();
-    if (mode === "none") {
-      store.webhook.enqueue(logged);
-      return 0;
-    }
+    if (mode === "none") return 0;
     store.lateEvents.hold(logged, clock.now() + lateMs);
     return lateMs;
   }
