@@ -1,8 +1,8 @@
 import { asBuffer } from "../core/bytes.ts";
 import { mediaTypeOf } from "../core/image-kind.ts";
-import type { Unsent } from "./attach.ts";
 import type { Http } from "./http.ts";
 import { uploadBody } from "./images/form.ts";
+import type { Unsent } from "./images/prepare.ts";
 import { check, upload } from "./schemas.ts";
 import type { CallOptions, Upload } from "./types.ts";
 
