@@ -71,7 +71,7 @@ export class Bot {
    * Opens the inbox, listens, polls and dispatches. Resolves once the port is bound.
    *
    * @throws {ServiceBotError} CONFIG_INVALID, NODE_TOO_OLD, DRIVER_MISSING, INBOX_IN_USE, INBOX_TOO_NEW,
-   *   INBOX_UNUSABLE, ADDRESS_IN_USE, ALREADY_STARTED, unless the bot owns the process
+   *   INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE, ADDRESS_IN_USE, ALREADY_STARTED, unless the bot owns the process
    */
   async start(options: StartOptions = {}): Promise<void> {
     const { listen: listens = true, standalone = listens } = options;

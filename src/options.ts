@@ -36,7 +36,10 @@ export interface BotOptions extends ConfigOverrides {
   readonly maxBodyBytes?: number;
   /** How many events may wait before deliveries are answered with 503. Default 100,000. */
   readonly maxBacklog?: number;
-  /** New events are refused, with 503, while less than this is free on the disk, in bytes. Default 64 MiB. */
+  /**
+   * New events are refused, with 503, while less than this is free on the disk, in bytes. Default 64 MiB. SQLite
+   * only: the disk of PostgreSQL is its server's.
+   */
   readonly minFreeBytes?: number;
   /**
    * How long what has ended is kept. Default: bodies 7 days, ids (by which repeats are recognised) 30 days,

@@ -9,8 +9,8 @@ interface Import {
   /** A path below src, or the name of a package. */
   readonly to: string;
   readonly kind: "file" | "package";
-  /** True for `import()`, which loads when it is reached, if at all. */
-  readonly late: boolean;
+  /** When it loads: with the file, when `import()` is reached, or never, as it is of types. */
+  readonly when: "early" | "late" | "never";
 }
 
 /** Everything of the runtime that stands on its own feet. */
@@ -85,7 +85,7 @@ const heavy: Readonly<Record<string, RegExp>> = {
 
 const specifier = `["']([^"']+)["']`;
 const statements = new RegExp(
-  String.raw`^[ \t]*(?:import|export)\b(?:[^"'\`;()=]*\bfrom)?\s*${specifier}`,
+  String.raw`^[ \t]*(?:import|export)\b(\s+type\b)?(?:[^"'\`;()=]*\bfrom)?\s*${specifier}`,
   "gm",
 );
 const calls = new RegExp(String.raw`\bimport\(\s*${specifier}`, "g");
@@ -93,13 +93,15 @@ const calls = new RegExp(String.raw`\bimport\(\s*${specifier}`, "g");
 /** Reads `import` and `export … from`, of values and of types, and `import()`. */
 function readImports(from: string, text: string): Import[] {
   const code = text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/^\s*\/\/.*$/gm, "");
-  const resolve = (name: string, late: boolean): Import =>
+  const resolve = (name: string, when: Import["when"]): Import =>
     name.startsWith(".")
-      ? { from, to: posix.join(posix.dirname(from), name), kind: "file", late }
-      : { from, to: packageOf(name), kind: "package", late };
+      ? { from, to: posix.join(posix.dirname(from), name), kind: "file", when }
+      : { from, to: packageOf(name), kind: "package", when };
   return [
-    ...[...code.matchAll(statements)].map(([, name = ""]) => resolve(name, false)),
-    ...[...code.matchAll(calls)].map(([, name = ""]) => resolve(name, true)),
+    ...[...code.matchAll(statements)].map(([, type, name = ""]) =>
+      resolve(name, type === undefined ? "early" : "never"),
+    ),
+    ...[...code.matchAll(calls)].map(([, name = ""]) => resolve(name, "late")),
   ];
 }
 
@@ -158,8 +160,8 @@ function cycles(graph: readonly Import[]): string[][] {
 function loadedWith(file: string, graph: readonly Import[]): Set<string> {
   const loaded = new Set([file]);
   for (const current of loaded) {
-    for (const { from, to, kind, late } of graph) {
-      if (from === current && kind === "file" && !late) loaded.add(to);
+    for (const { from, to, kind, when } of graph) {
+      if (from === current && kind === "file" && when === "early") loaded.add(to);
     }
   }
   return loaded;
@@ -167,7 +169,7 @@ function loadedWith(file: string, graph: readonly Import[]): Set<string> {
 
 function packagesOf(files: ReadonlySet<string>, graph: readonly Import[]): Set<string> {
   const imports = graph.filter(
-    ({ from, kind, late }) => files.has(from) && kind === "package" && !late,
+    ({ from, kind, when }) => files.has(from) && kind === "package" && when === "early",
   );
   return new Set(imports.map(({ to }) => to));
 }
@@ -207,7 +209,7 @@ describe("the house", () => {
     const toSqlite = graph.filter(
       ({ from, to }) => roomOf(from) === "bot" && roomOf(to) === "inbox/sqlite",
     );
-    expect(toSqlite.map(({ late }) => late)).toEqual([true]);
+    expect(toSqlite.map(({ when }) => when)).toEqual(["late"]);
     for (const entry of ["index.ts", "env.ts", "testing/index.ts"]) {
       expect([...packagesOf(loadedWith(entry, graph), graph)], entry).not.toContain(
         "better-sqlite3",
@@ -218,6 +220,15 @@ describe("the house", () => {
   test("a test of a bot loads no server, and the preload loads nothing but Node", () => {
     expect([...packagesOf(loadedWith("env.ts", graph), graph)].filter(isForeign)).toEqual([]);
     expect([...packagesOf(loadedWith("testing/index.ts", graph), graph)]).not.toContain("express");
+  });
+
+  test("a command loads the local platform when it starts one, and not before", () => {
+    const servers = ["express", "better-sqlite3"];
+    expect([...packagesOf(loadedWith("platform/platform.ts", graph), graph)]).toEqual(
+      expect.arrayContaining(servers),
+    );
+    const commands = packagesOf(loadedWith("cli/run.ts", graph), graph);
+    expect(servers.filter((name) => commands.has(name))).toEqual([]);
   });
 
   test("the scaffolder, which is published without dependencies, imports nothing but Node", () => {
@@ -233,7 +244,7 @@ describe("the house", () => {
       readFileSync(join(root, "..", "package.json"), "utf8"),
     );
     const foreign = graph.filter(
-      ({ kind, to, late }) => kind === "package" && isForeign(to) && !late,
+      ({ kind, to, when }) => kind === "package" && isForeign(to) && when !== "late",
     );
     expect(foreign.filter(({ to }) => dependencies[to] === undefined).map(tell)).toEqual([]);
   });
@@ -266,10 +277,10 @@ describe("the reader", () => {
     const imports = readImports("room/file.ts", text);
     const paths = imports.filter(({ kind }) => kind === "file").map(({ to }) => to);
     expect(paths).toEqual([..."abcdefghijk"].map((letter) => `room/${letter}.ts`));
-    expect(imports.filter(({ late }) => late).map(({ to }) => to)).toEqual([
-      "room/j.ts",
-      "room/k.ts",
-    ]);
+    const loaded = (when: Import["when"]) =>
+      imports.filter((one) => one.when === when).map(({ to }) => to);
+    expect(loaded("late")).toEqual(["room/j.ts", "room/k.ts"]);
+    expect(loaded("never")).toEqual(["room/d.ts", "room/i.ts"]);
     const packages = imports.filter(({ kind }) => kind === "package").map(({ to }) => to);
     expect(packages).toEqual(["some-package", "@scope/name"]);
   });
@@ -295,7 +306,7 @@ describe("the reader", () => {
         .filter((line) => /^(import|export)\b.*\bfrom "|^\} from "|^import "/.test(line)),
     );
     expect(lines.length).toBeGreaterThan(300);
-    expect(graph.filter(({ late }) => !late)).toHaveLength(lines.length);
+    expect(graph.filter(({ when }) => when !== "late")).toHaveLength(lines.length);
   });
 });
 
@@ -383,9 +394,11 @@ describe("the checks", () => {
   test("follow what a file loads, and not what it may load later", () => {
     const made = graphOf({
       "index.ts": 'export * from "./bot.ts";',
-      "bot.ts": 'const x = await import("./late.ts");\nimport "./early.ts";',
+      "bot.ts":
+        'const x = await import("./late.ts");\nimport "./early.ts";\nimport type { T } from "./never.ts";',
       "early.ts": 'import "zod";',
       "late.ts": 'import "better-sqlite3";',
+      "never.ts": 'import "express";',
     });
     expect([...loadedWith("index.ts", made)]).toEqual(["index.ts", "bot.ts", "early.ts"]);
     expect([...packagesOf(loadedWith("index.ts", made), made)]).toEqual(["zod"]);

@@ -17,7 +17,7 @@ interface Parts {
   readonly url: string;
 }
 
-/** Issue 6: how fast the platform delivers, beside what the endpoint could take; and its memory. */
+/** How fast the platform delivers, beside what the endpoint could take; and its memory. */
 export const benchmark: Benchmark = {
   title: `${EVENTS.toLocaleString("en-US")} events delivered to a fast endpoint, ${BATCH} at a time`,
   async prepare({ quick }): Promise<Stage> {

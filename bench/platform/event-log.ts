@@ -23,7 +23,7 @@ interface Parts {
 }
 
 /**
- * Issue 6: the log of a million events pages as fast at its end as at its beginning, whatever the token
+ * The log of a million events pages as fast at its end as at its beginning, whatever the token
  * may see of it, and also just before 300,000 events that it may not see.
  */
 export const benchmark: Benchmark = {

@@ -7,7 +7,7 @@ import { perSecond } from "../support/rate.ts";
 const CONVERSATIONS = 4_000;
 
 /**
- * Issue 7: events drained per second with handlers that do nothing. Ours keeps the order of each
+ * Events drained per second with handlers that do nothing. Ours keeps the order of each
  * conversation, finds repeats and keeps what is done; the peers are spared that.
  */
 export const benchmark: Benchmark = {

@@ -9,7 +9,7 @@ const HOT = 100_000;
 /** Lanes that are leased by one statement. */
 const LIMIT = 50;
 
-/** Issue 7: one lane with 100,000 events beside 20,000 lanes, beside the same without it. */
+/** One lane with 100,000 events beside 20,000 lanes, beside the same without it. */
 export const benchmark: Benchmark = {
   title: `20,000 lanes claimed and completed, ${LIMIT} at a time, beside a lane with 100,000 events (--quick: 4,000)`,
   async prepare({ quick }): Promise<Stage> {

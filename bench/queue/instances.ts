@@ -5,7 +5,7 @@ import { perSecond } from "../support/rate.ts";
 
 const CONVERSATIONS = 4_000;
 
-/** Issue 7: two instances on one database, beside one. The database runs on the same cores. */
+/** Two instances on one database, beside one. The database runs on the same cores. */
 export const benchmark: Benchmark = {
   title: "20,000 events drained by two instances, and by one (--quick: 8,000)",
   async prepare({ quick }): Promise<Stage> {

@@ -1,4 +1,4 @@
-import pg from "pg";
+import { look } from "../../test/support/postgres/look.ts";
 import { PostgresServer } from "../../test/support/postgres/server.ts";
 import { Child } from "../harness/child.ts";
 import type { QueueProcess } from "./queue.ts";
@@ -32,11 +32,9 @@ export class Queues {
 
   /** What the database would do by itself at some time or other, before something is timed. */
   async settle(): Promise<void> {
-    const client = new pg.Client(this.#server.url());
-    await client.connect();
-    await client.query("VACUUM ANALYZE");
-    await client.query("CHECKPOINT");
-    await client.end();
+    const server = { url: this.#server.url() };
+    await look(server, "VACUUM ANALYZE");
+    await look(server, "CHECKPOINT");
   }
 
   async close(): Promise<void> {

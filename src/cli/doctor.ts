@@ -4,6 +4,7 @@ import { ApiError } from "../client/errors.ts";
 import { type Config, loadConfig } from "../config.ts";
 import { ConfigError, messageOf } from "../errors.ts";
 import { localWebhookUrl, readDotEnv } from "./dot-env.ts";
+import { print } from "./output.ts";
 import { type Command, readArguments } from "./usage.ts";
 
 /** What one check found. */
@@ -24,7 +25,7 @@ export const doctor: Command = {
     readArguments(args, {}, { max: 0 });
     const findings = await examine();
     for (const { ok, what, fatal } of findings)
-      process.stdout.write(`${ok ? "ok  " : fatal === false ? "note" : "FAIL"} ${what}\n`);
+      print(`${ok ? "ok  " : fatal === false ? "note" : "FAIL"} ${what}`);
     return findings.some(({ ok, fatal }) => !ok && fatal !== false) ? 1 : 0;
   },
 };

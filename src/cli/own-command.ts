@@ -1,5 +1,5 @@
 import { isAbsolute, relative, sep } from "node:path";
-import { quoted } from "./inbox/text.ts";
+import { quoted } from "./text.ts";
 
 /** How this program is called from a terminal, so that a command that we print works when it is pasted. */
 export function ownCommand(script: string = process.argv[1] ?? ""): string {

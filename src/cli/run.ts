@@ -3,6 +3,7 @@ import { messageOf, ServiceBotError } from "../errors.ts";
 import { dev } from "./dev/dev.ts";
 import { doctor } from "./doctor.ts";
 import { inbox } from "./inbox/inbox.ts";
+import { print, printError } from "./output.ts";
 import { platform } from "./platform/platform.ts";
 import { trigger } from "./trigger/trigger.ts";
 import { type Command, CommandError, UsageError } from "./usage.ts";
@@ -12,16 +13,16 @@ const commands: Readonly<Record<string, Command>> = { dev, platform, trigger, in
 /** Runs `service-bot` with these arguments. Resolves to the exit code: 0 done, 2 wrong usage, 1 anything else. */
 export async function run(args: readonly string[]): Promise<number> {
   const [name, ...rest] = args;
-  if (name === "--version" || name === "-v") return print(version());
+  if (name === "--version" || name === "-v") return tell(version());
   if (name === undefined || name === "help" || name === "--help" || name === "-h")
-    return print(help());
+    return tell(help());
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command === undefined) {
     return complain(2, `"${name}" is not a command of service-bot.\n\n${help()}`);
   }
   if (rest.includes("--help") || rest.includes("-h")) {
     const { summary, usage, details } = command;
-    return print([summary, `Usage: service-bot ${usage}`, details].filter(Boolean).join("\n\n"));
+    return tell([summary, `Usage: service-bot ${usage}`, details].filter(Boolean).join("\n\n"));
   }
   try {
     return await command.run(rest);
@@ -45,12 +46,12 @@ function help(): string {
   return `service-bot ${version()}\n\n${lines.join("\n")}\n\nservice-bot COMMAND --help tells the flags.`;
 }
 
-function print(text: string): number {
-  process.stdout.write(`${text}\n`);
+function tell(text: string): number {
+  print(text);
   return 0;
 }
 
 function complain(code: number, text: string): number {
-  process.stderr.write(`${text}\n`);
+  printError(text);
   return code;
 }

@@ -1,7 +1,8 @@
 import { ApiError } from "./errors.ts";
 import type { Http } from "./http.ts";
 import { checkContent } from "./images/content.ts";
-import { type PreparedImage, prepareImages } from "./images/prepare.ts";
+import { type PreparedImage, prepareImages, type Unsent } from "./images/prepare.ts";
+import { eitherOf } from "./signals.ts";
 import type { OutgoingMessage, Upload } from "./types.ts";
 
 /** The body of a write, as the platform takes it (section 4, "Attaching images"). */
@@ -9,9 +10,6 @@ export interface Outgoing {
   readonly text?: string | undefined;
   readonly imageKeys?: readonly string[] | undefined;
 }
-
-/** An image that is not uploaded yet. */
-export type Unsent = Exclude<PreparedImage, { readonly key: string }>;
 
 export interface Writing<T> {
   readonly prepare: Http["prepare"];
@@ -62,7 +60,7 @@ async function keysOf(
   signal: AbortSignal | undefined,
 ): Promise<string[]> {
   const failed = new AbortController();
-  const either = AbortSignal.any(signal ? [failed.signal, signal] : [failed.signal]);
+  const either = eitherOf(failed.signal, signal);
   const uploads = prepared.map(async (image) =>
     "key" in image ? image.key : (await upload(image, either)).key,
   );

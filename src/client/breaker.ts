@@ -129,34 +129,33 @@ export class Breaker {
     };
   }
 
-  /** The circuits that are open, and whose time to be tried has come. */
-  #due(operation: string): [key: string, circuit: Circuit][] {
+  /** What a request of this operation passes. */
+  #circuitsOf(operation: string): Circuit[] {
     const { outages, quota } = this.#operation(operation);
-    const own = new Set([this.#platform, outages, quota]);
-    return [...this.#circuits].filter(
-      ([, circuit]) => own.has(circuit) && !circuit.closed && circuit.heldBackMs() === 0,
+    return [this.#platform, outages, quota];
+  }
+
+  /** Those of them that are open, and whose time to be tried has come. */
+  #due(operation: string): Circuit[] {
+    return this.#circuitsOf(operation).filter(
+      (circuit) => !circuit.closed && circuit.heldBackMs() === 0,
     );
   }
 
   async #ask(operation: string): Promise<void> {
     const { others } = this.#options;
-    if (this.#isHeldBack(operation)) return;
+    if (this.#circuitsOf(operation).some((circuit) => circuit.heldBackMs() > 0)) return;
     const granted: string[] = [];
-    for (const [key, circuit] of this.#due(operation)) {
-      const answer = await others?.ask(key);
+    for (const circuit of this.#due(operation)) {
+      const answer = await others?.ask(circuit.key);
       if (answer === "closed") circuit.learn(undefined);
-      if (answer === "granted") granted.push(key);
+      if (answer === "granted") granted.push(circuit.key);
       if (typeof answer !== "object") continue;
       circuit.holdBack(answer.waitMs);
       // This request will not go out.
       for (const held of granted) others?.tell(held, { kind: "leave" });
       return;
     }
-  }
-
-  #isHeldBack(operation: string): boolean {
-    const { outages, quota } = this.#operation(operation);
-    return [this.#platform, outages, quota].some((circuit) => circuit.heldBackMs() > 0);
   }
 
   #learn(key: string, state: CircuitState | undefined): void {
@@ -211,12 +210,10 @@ export class Breaker {
     return made;
   }
 
-  /** @param key tells it from the others, also between processes */
   #circuit(key: string, name: string, policy: BackoffOptions): Circuit {
     const { clock, random, onChange, others } = this.#options;
     const circuit = new Circuit({
-      name,
-      clock,
+      ...{ key, name, clock },
       threshold: THRESHOLD,
       // Between half and the whole of the bound: many processes must not come back at one moment.
       cooldown: (opened) => backoff(policy, opened, () => 0.5 + random() / 2),

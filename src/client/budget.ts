@@ -33,9 +33,6 @@ export interface BudgetOptions {
   readonly places?: Places | undefined;
 }
 
-/** What a request holds. */
-export type Place = Hold;
-
 /**
  * How long a handler's request waits for a place, in milliseconds. Handlers have a time limit, and others
  * want their turn; it is enough for a place that is just about to come free.
@@ -80,7 +77,7 @@ export class RequestBudget {
    * @throws {NetworkError} API_BUDGET_SPENT
    * @throws the reason of the signal, once it aborts
    */
-  take(kind: RequestKind, signal?: AbortSignal): Promise<Place> {
+  take(kind: RequestKind, signal?: AbortSignal): Promise<Hold> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
       this.#serve();
@@ -117,7 +114,7 @@ export class RequestBudget {
     });
   }
 
-  #place(hold: Hold): Place {
+  #place(hold: Hold): Hold {
     const over = (how: keyof Hold) => {
       hold[how]();
       this.#serve();

@@ -23,6 +23,8 @@ export type CircuitMove =
   | { readonly kind: "leave" };
 
 export interface CircuitOptions {
+  /** Tells it from the others, also between processes. */
+  readonly key: string;
   readonly name: string;
   readonly clock: Clock;
   /** So many failures in a row open it. */
@@ -35,6 +37,7 @@ export interface CircuitOptions {
 
 /** A circuit breaker: closed, open for a while, then one request at a time until one succeeds. */
 export class Circuit {
+  readonly key: string;
   readonly name: string;
   readonly #options: CircuitOptions;
   /** In a row, while it is closed. */
@@ -51,6 +54,7 @@ export class Circuit {
 
   constructor(options: CircuitOptions) {
     this.#options = options;
+    this.key = options.key;
     this.name = options.name;
   }
 

@@ -8,7 +8,7 @@ import { prepareImage } from "./images/prepare.ts";
 import type { ImageInput } from "./images/source.ts";
 import { checkLimit, type Listing } from "./listing.ts";
 import { Posts } from "./posts.ts";
-import { list } from "./reading.ts";
+import { list, read } from "./reading.ts";
 import { check, eventPage, pageOf, post, profile, searchHit } from "./schemas.ts";
 import type {
   CallOptions,
@@ -94,9 +94,8 @@ export class Client {
   }
 
   /** The bot's own profile. Fields beyond `username` are not documented, and not certain. */
-  async me({ signal }: CallOptions = {}): Promise<Profile> {
-    const { body } = await this.#http.request("GET", "/me", { signal });
-    return check(profile, body, "GET /me");
+  async me(options: CallOptions = {}): Promise<Profile> {
+    return await read(this.#http, "/me", profile, options);
   }
 
   /**

@@ -2,15 +2,9 @@ import type { Random } from "../core/backoff.ts";
 import type { Clock } from "../core/clock.ts";
 import { outOfRange, refuseProblems } from "../core/ranges.ts";
 import { Breaker, type BreakerChange, type OtherBreakers, type Permit } from "./breaker.ts";
-import {
-  type BudgetWait,
-  HANDLER_WAIT_MS,
-  type Place,
-  RequestBudget,
-  type RequestsStatus,
-} from "./budget.ts";
+import { type BudgetWait, HANDLER_WAIT_MS, RequestBudget, type RequestsStatus } from "./budget.ts";
 import { NetworkError } from "./errors.ts";
-import type { Places } from "./places.ts";
+import type { Hold, Places } from "./places.ts";
 import type { RequestKind } from "./waiting.ts";
 
 export interface GateOptions {
@@ -94,7 +88,7 @@ export class Gate {
   }
 }
 
-function withPlace(permit: Permit, place: Place): Permit {
+function withPlace(permit: Permit, place: Hold): Permit {
   return {
     succeeded() {
       permit.succeeded();

@@ -12,6 +12,7 @@ import { NetworkError } from "./errors.ts";
 import { failureIn, readFailure } from "./failure.ts";
 import { Gate, type Sharing } from "./gate.ts";
 import { withRetries } from "./retries.ts";
+import { eitherOf } from "./signals.ts";
 import { timedOut, unreachable } from "./transport.ts";
 
 /** The part of `fetch` that the client calls. */
@@ -119,7 +120,7 @@ export class Http {
     const deadline = new AbortController();
     const endsAt = this.#clock.now() + this.timeoutMs;
     const cancel = this.#clock.timer(this.timeoutMs, () => deadline.abort());
-    const both = AbortSignal.any(signal ? [deadline.signal, signal] : [deadline.signal]);
+    const both = eitherOf(deadline.signal, signal);
     try {
       return await withRetries(
         // Each try passes the gate anew: it is a request to the budget, and news to the breaker.
@@ -166,7 +167,7 @@ export class Http {
     );
     const cancel = this.#clock.timer(this.timeoutMs, () => deadline.abort(tooLong));
     try {
-      return await work(AbortSignal.any(signal ? [deadline.signal, signal] : [deadline.signal]));
+      return await work(eitherOf(deadline.signal, signal));
     } finally {
       cancel();
     }

@@ -13,7 +13,6 @@ export interface Hold {
 
 /** The places of a budget of requests, of this process or of several together. */
 export interface Places {
-  readonly total: number;
   /** How many processes take from them. */
   readonly sharers: number;
   /** What is known of them is looked at again after this, in milliseconds. */
@@ -39,22 +38,22 @@ export interface Places {
  * place from when it is sent until a minute after it has ended.
  */
 export class OwnPlaces implements Places {
-  readonly total: number;
   readonly sharers = 1;
   readonly recheckMs: number = Number.POSITIVE_INFINITY;
+  readonly #total: number;
   readonly #clock: Clock;
   #underWay = 0;
   /** When the requests ended that still hold a place, oldest first. */
   #ended: number[] = [];
 
   constructor(total: number, clock: Clock) {
-    this.total = total;
+    this.#total = total;
     this.#clock = clock;
   }
 
   free(): number {
     this.#letGo();
-    return this.total - this.#underWay - this.#ended.length;
+    return this.#total - this.#underWay - this.#ended.length;
   }
 
   freeInMs(count: number): number {

@@ -1,8 +1,8 @@
 import type { Http } from "./http.ts";
 import type { Listing } from "./listing.ts";
 import { commentsPath, postPath } from "./paths.ts";
-import { list } from "./reading.ts";
-import { check, pageOf, post, sentPost } from "./schemas.ts";
+import { list, read } from "./reading.ts";
+import { pageOf, post, sentPost } from "./schemas.ts";
 import type {
   CallOptions,
   Comment,
@@ -27,10 +27,8 @@ export class Posts {
    *
    * @throws {NotFoundError} NOT_FOUND
    */
-  async get(postId: string, { signal }: CallOptions = {}): Promise<Post> {
-    const path = postPath(postId);
-    const { body } = await this.#http.request("GET", path, { signal });
-    return check(post, body, `GET ${path}`);
+  async get(postId: string, options: CallOptions = {}): Promise<Post> {
+    return await read(this.#http, postPath(postId), post, options);
   }
 
   /**

@@ -2,7 +2,18 @@ import type { z } from "zod";
 import type { Http } from "./http.ts";
 import { checkLimit, Listing } from "./listing.ts";
 import { check } from "./schemas.ts";
-import type { Page, PageOptions } from "./types.ts";
+import type { CallOptions, Page, PageOptions } from "./types.ts";
+
+/** What is at a path. */
+export async function read<T>(
+  http: Http,
+  path: string,
+  schema: z.ZodType<T>,
+  { signal }: CallOptions,
+): Promise<T> {
+  const { body } = await http.request("GET", path, { signal });
+  return check(schema, body, `GET ${path}`);
+}
 
 /** A listing with `limit` and `cursor`, as the document shows them for conversations and messages. */
 export function list<T>(
@@ -13,7 +24,7 @@ export function list<T>(
   query: Readonly<Record<string, string | undefined>> = {},
 ): Listing<T> {
   const request = () => `GET ${path()}`;
-  const read = async (at: string | undefined) => {
+  const readPage = async (at: string | undefined) => {
     checkLimit({ limit });
     const { body } = await http.request("GET", path(), {
       signal,
@@ -21,5 +32,5 @@ export function list<T>(
     });
     return check(page, body, request());
   };
-  return new Listing(read, cursor, request);
+  return new Listing(readPage, cursor, request);
 }

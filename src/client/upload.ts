@@ -1,7 +1,8 @@
+import { asBuffer } from "../core/bytes.ts";
 import { mediaTypeOf } from "../core/image-kind.ts";
-import type { Unsent } from "./attach.ts";
 import type { Http } from "./http.ts";
 import { uploadBody } from "./images/form.ts";
+import type { Unsent } from "./images/prepare.ts";
 import { check, upload } from "./schemas.ts";
 import type { CallOptions, Upload } from "./types.ts";
 
@@ -18,12 +19,13 @@ export async function uploadImage(
 ): Promise<Upload> {
   const content =
     form === "base64" && "data" in image
-      ? { json: { dataBase64: base64(image.data), contentType: mediaTypeOf(image.kind) } }
+      ? {
+          json: {
+            dataBase64: asBuffer(image.data).toString("base64"),
+            contentType: mediaTypeOf(image.kind),
+          },
+        }
       : uploadBody(image);
   const { body } = await http.request("POST", "/uploads", { signal, ...content });
   return check(upload, body, "POST /uploads");
-}
-
-function base64(data: Uint8Array): string {
-  return Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString("base64");
 }

@@ -1,6 +1,7 @@
 import type { Http } from "./http.ts";
 import { userPath } from "./paths.ts";
-import { check, profile } from "./schemas.ts";
+import { read } from "./reading.ts";
+import { profile } from "./schemas.ts";
 import type { CallOptions, Profile } from "./types.ts";
 
 /** People and bots. */
@@ -16,9 +17,7 @@ export class Users {
    *
    * @throws {NotFoundError} NOT_FOUND
    */
-  async get(username: string, { signal }: CallOptions = {}): Promise<Profile> {
-    const path = userPath(username.replace(/^@/, ""));
-    const { body } = await this.#http.request("GET", path, { signal });
-    return check(profile, body, `GET ${path}`);
+  async get(username: string, options: CallOptions = {}): Promise<Profile> {
+    return await read(this.#http, userPath(username.replace(/^@/, "")), profile, options);
   }
 }

@@ -37,7 +37,12 @@ export function steadyClock(
 }
 
 /** Resolves after `ms` milliseconds, or as soon as `signal` aborts; it never rejects. */
-export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+export function sleep(
+  clock: Clock,
+  ms: number,
+  signal?: AbortSignal,
+  options?: TimerOptions,
+): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) {
       resolve();
@@ -48,7 +53,22 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
       signal?.removeEventListener("abort", done);
       resolve();
     };
-    const cancel = clock.timer(ms, done);
+    const cancel = clock.timer(ms, done, options);
     signal?.addEventListener("abort", done, { once: true });
   });
+}
+
+/** Does `work` every `ms` milliseconds until `signal` aborts. What it rejects with ends that. */
+export async function every(
+  clock: Clock,
+  ms: number,
+  work: () => Promise<unknown>,
+  signal: AbortSignal,
+  options?: TimerOptions,
+): Promise<void> {
+  for (;;) {
+    await sleep(clock, ms, signal, options);
+    if (signal.aborted) return;
+    await work();
+  }
 }

@@ -1,3 +1,5 @@
+import { asBuffer } from "./bytes.ts";
+
 /** The kinds of image that the platform takes (section 4 of the platform document, "POST /uploads"). */
 export type ImageKind = "png" | "jpeg" | "webp" | "gif" | "avif";
 
@@ -43,5 +45,5 @@ export function brandsOf(head: string): string[] {
 
 /** Bytes as a string of one character each, for signatures are best read as text. */
 export function asciiOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+  return asBuffer(bytes).toString("latin1");
 }

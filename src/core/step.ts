@@ -17,6 +17,11 @@ export interface OpenIntent {
   readonly startedAt: number;
   /** Which of these platform ids belong to other steps. */
   claimed(refs: readonly string[]): Promise<ReadonlySet<string>>;
+  /**
+   * The requests of steps that other processes are in the middle of: what one of them has made is not claimed yet.
+   * To be asked after what is there was read, and before what is claimed.
+   */
+  underWay(): Promise<readonly string[]>;
 }
 
 export interface Step<T> {

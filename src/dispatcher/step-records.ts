@@ -46,7 +46,20 @@ export class StepRecords {
     if (!held) throw leaseLost(step);
   }
 
-  #patiently(step: string, write: () => Promise<boolean>): Promise<boolean> {
+  /** Records what was found as the result of the step; false when another step has it by now. */
+  async adopt(step: string, { result, ref }: Effect<unknown>): Promise<boolean> {
+    const { inbox, claim } = this.#options;
+    if (ref === undefined) {
+      await this.finish(step, { result });
+      return true;
+    }
+    const text = pack(result);
+    const adoption = await this.#patiently(step, () => inbox.adoptStep(claim, step, text, ref));
+    if (adoption === "lost") throw leaseLost(step);
+    return adoption === "adopted";
+  }
+
+  #patiently<T>(step: string, write: () => Promise<T>): Promise<T> {
     const { clock, log, signal } = this.#options;
     return persist(write, {
       clock,

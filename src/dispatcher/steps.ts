@@ -148,12 +148,18 @@ export class DurableSteps implements StepRunner {
     this.#expectOver(step, open);
     const { request } = open;
     const startedAt = this.#scope.clock.now() - open.ageMs;
-    const claimed: OpenIntent["claimed"] = (refs) => inbox.claimedRefs(refs);
-    const intent: OpenIntent = { request, startedAt, claimed };
+    const intent: OpenIntent = {
+      request,
+      startedAt,
+      claimed: (refs) => inbox.claimedRefs(refs),
+      underWay: () => inbox.requestsUnderWay(claim, step.inFlightMs),
+    };
     return await this.#alone(step, open.request, async () => {
-      const found = await step.find?.(intent);
-      if (found !== undefined) await this.#records.finish(step.name, found);
-      return found;
+      for (;;) {
+        const found = await step.find?.(intent);
+        // What another process has adopted meanwhile is passed over when it is looked for anew.
+        if (found === undefined || (await this.#records.adopt(step.name, found))) return found;
+      }
     });
   }
 

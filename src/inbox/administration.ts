@@ -8,13 +8,8 @@ import type {
   InboxPage,
   InboxRetryOptions,
 } from "./admin.ts";
+import { type Outcome, refusal } from "./outcome.ts";
 import type { EventDetails, InboxReport } from "./records.ts";
-
-/** Why a decision was not carried out. */
-export type Refusal = "not-found" | "not-dead" | "body-dropped" | "leased" | "ended";
-
-/** By how many events the backlog has changed, or why nothing was done. */
-export type Outcome = { readonly pending: -1 | 0 | 1 } | { readonly refused: Refusal };
 
 /** What a store does for the people who look after it. Each call is one transaction. */
 export interface AdminStore {
@@ -106,36 +101,5 @@ export class Administration implements InboxAdmin {
       this.#store.changed(changes.reduce<number>((sum, change) => sum + change, 0));
     }
     return outcomes;
-  }
-}
-
-function refusal(id: string, why: Refusal): ServiceBotError {
-  const show = `See "service-bot inbox show" or bot.inbox.show().`;
-  switch (why) {
-    case "not-found":
-      return new ServiceBotError(
-        "EVENT_NOT_FOUND",
-        `The inbox has no event "${id}". "service-bot inbox list" and bot.inbox.list() tell the ids.`,
-      );
-    case "not-dead":
-      return new ServiceBotError(
-        "EVENT_NOT_DEAD",
-        `Event "${id}" is no dead letter, and only those can be retried. ${show}`,
-      );
-    case "body-dropped":
-      return new ServiceBotError(
-        "EVENT_BODY_DROPPED",
-        `The content of event "${id}" was dropped, so it cannot run again. Discard it, with a reason.`,
-      );
-    case "leased":
-      return new ServiceBotError(
-        "EVENT_LEASED",
-        `Event "${id}" is being handled right now. Try again once this run has ended.`,
-      );
-    case "ended":
-      return new ServiceBotError(
-        "EVENT_ENDED",
-        `Event "${id}" is done or discarded already; there is nothing to discard. ${show}`,
-      );
   }
 }

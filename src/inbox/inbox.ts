@@ -14,10 +14,10 @@
  */
 
 import type { InboxAdmin } from "./admin.ts";
-import type { DeadLetter, InboxStats, Source } from "./records.ts";
+import type { InboxStats, Source } from "./records.ts";
 import type { Shared } from "./shared.ts";
 
-export type { DeadLetter, InboxStats, Source } from "./records.ts";
+export type { InboxStats, Source } from "./records.ts";
 
 /** What leads the reading of the platform's event log is named like the cursor that it moves. */
 export const EVENT_LOG = "events";
@@ -106,14 +106,12 @@ export interface Retention {
 
 /** What one kind of inbox does and another does not. Callers ask for this, never for the kind. */
 export interface InboxCapabilities {
-  /**
-   * True when several processes may use the inbox at once. The leases of one that is gone then run out by
-   * themselves; an inbox of one process ends them when it is opened.
-   */
-  readonly shared: boolean;
   /** True when new events are refused while the disk is nearly full; else only a commit that fails tells. */
   readonly guardsDisk: boolean;
 }
+
+/** What has come of adopting what was found. `lost`: so was the lease. */
+export type Adoption = "adopted" | "taken" | "lost";
 
 export interface Inbox {
   readonly capabilities: InboxCapabilities;
@@ -121,7 +119,10 @@ export interface Inbox {
   /** For people: what is in the inbox, and what becomes of what could not be handled. */
   readonly admin: InboxAdmin;
 
-  /** What several instances have together; undefined where only one can use the inbox. */
+  /**
+   * What several instances have together; undefined where only one can use the inbox. The leases of an instance
+   * that is gone run out by themselves; an inbox of one process ends them when it is opened.
+   */
   readonly shared: Shared | undefined;
 
   /**
@@ -194,11 +195,22 @@ export interface Inbox {
    */
   finishStep(claim: Claim, name: string, result: string, ref?: string): Promise<boolean>;
 
+  /**
+   * The same for what was found rather than made. `taken`: another step has this id by now, and nothing is recorded.
+   */
+  adoptStep(claim: Claim, name: string, result: string, ref: string): Promise<Adoption>;
+
   /** Forgets an open step of which nothing can have happened. False when the lease was lost. */
   dropStep(claim: Claim, name: string): Promise<boolean>;
 
   /** Which of these platform ids are results of steps already. */
   claimedRefs(refs: readonly string[]): Promise<ReadonlySet<string>>;
+
+  /**
+   * The requests of steps that other lanes are in the middle of, begun less than `withinMs` milliseconds ago. None where
+   * one process alone uses the inbox: it knows them.
+   */
+  requestsUnderWay(claim: Claim, withinMs: number): Promise<readonly string[]>;
 
   /** The stored position of a cursor. */
   cursor(name: string): Promise<string | undefined>;
@@ -207,9 +219,6 @@ export interface Inbox {
   webhookTypes(): Promise<ReadonlySet<string>>;
 
   stats(): Promise<InboxStats>;
-
-  /** The newest dead letters first. */
-  deadLetters(limit: number): Promise<readonly DeadLetter[]>;
 
   /** Resolves when the store answers. */
   ping(): Promise<void>;

@@ -68,17 +68,6 @@ export interface EventDetails extends EventSummary {
   readonly steps: readonly StepRecord[];
 }
 
-/** A dead letter: an event that will not be handled unless somebody retries it. */
-export interface DeadLetter {
-  readonly id: string;
-  readonly type: string;
-  readonly lane: string;
-  readonly attempts: number;
-  readonly error: string;
-  readonly receivedAt: number;
-  readonly diedAt: number;
-}
-
 export interface InboxStats {
   readonly pending: number;
   readonly done: number;

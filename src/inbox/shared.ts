@@ -93,7 +93,7 @@ export interface Delivery {
 export interface Deliveries {
   /** Resolves once the other instances can read them. */
   add(deliveries: readonly Delivery[]): Promise<void>;
-  /** Those of other instances that this one has not read yet, the oldest first; of the last minutes alone. */
+  /** Those of all instances, this one included, that it has not read yet, the oldest first; of the last minutes. */
   read(): Promise<readonly Delivery[]>;
 }
 

@@ -1,4 +1,4 @@
-import { type Clock, sleep } from "../core/clock.ts";
+import { type Clock, every } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
 import type { InstanceDetails, Shared } from "../inbox/shared.ts";
 
@@ -33,7 +33,8 @@ export class Membership {
   /** Resolves once the others can know of this one. */
   async start(): Promise<void> {
     await this.#beat();
-    this.#loop = this.#keepBeating();
+    const { clock } = this.#options;
+    this.#loop = every(clock, BEAT_MS, () => this.#beat(), this.#stopping.signal);
   }
 
   async stop(): Promise<void> {
@@ -43,16 +44,6 @@ export class Membership {
     await shared
       .leave()
       .catch((err: unknown) => log.debug({ err }, "this instance is forgotten by and by"));
-  }
-
-  async #keepBeating(): Promise<void> {
-    const { clock } = this.#options;
-    const { signal } = this.#stopping;
-    for (;;) {
-      await sleep(clock, BEAT_MS, signal);
-      if (signal.aborted) return;
-      await this.#beat();
-    }
   }
 
   async #beat(): Promise<void> {

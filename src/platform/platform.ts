@@ -16,6 +16,7 @@ import { createApp, type Listening, listen } from "./http/server.ts";
 import { Limits } from "./limits/limits.ts";
 import { type PlatformOptions, type Settings, settings } from "./options.ts";
 import { assembleState } from "./state/assemble.ts";
+import type { WholeState } from "./state/whole-state.ts";
 import { openDatabase } from "./store/database.ts";
 import { seed } from "./store/seed.ts";
 import { Store } from "./store/store.ts";
@@ -36,8 +37,8 @@ interface Parts {
   readonly timeline: Timeline;
   readonly sender: Sender;
   readonly webhooks: Webhooks;
-  readonly eventFaults: EventFaults;
-  readonly cleaner: Cleaner;
+  readonly timers: readonly { stop(): void }[];
+  readonly whole: WholeState;
   readonly origin: Origin;
   readonly control: Control;
   readonly app: Express;
@@ -74,9 +75,7 @@ export async function startPlatform(
     chosen.logger.info({ url: listening.url }, "local platform listening");
     parts.origin.url = listening.url;
     // What an earlier run had committed late, what it still owed, and what it would have removed by now.
-    parts.eventFaults.wake();
-    parts.webhooks.wakeAll();
-    parts.cleaner.wake();
+    parts.whole.begin();
     return new Platform(parts, listening);
   } catch (error) {
     store.close();
@@ -113,11 +112,12 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
     ...{ store, clock, limits, views, cleaner },
     ...{ download, makeThumbnail },
   });
+  const timers = [eventFaults, cleaner];
   const state = assembleState({
     ...{ store, clock, timeline, limits, uploads, sender, given: chosen.limits },
     faults: [webhookFaults, apiFaults, eventFaults],
     deliveries: webhooks,
-    timers: [eventFaults, cleaner],
+    timers,
   });
   const control = new Control({
     ...{ store, acts, apps, webhooks, forced, webhookFaults, apiFaults, eventFaults },
@@ -136,8 +136,8 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
     timeline,
     sender,
     webhooks,
-    eventFaults,
-    cleaner,
+    timers,
+    whole: state.whole,
     origin,
     control,
     app: createApp({ routers, clock, logger }),
@@ -196,14 +196,13 @@ export class Platform {
   }
 
   async #stop(): Promise<void> {
-    const { timeline, sender, webhooks, eventFaults, cleaner, store } = this.#parts;
+    const { timeline, sender, webhooks, timers, store } = this.#parts;
     timeline.end();
     const closed = this.#listening.close();
     sender.close();
     await webhooks.stop();
     await closed;
-    eventFaults.stop();
-    cleaner.stop();
+    for (const timer of timers) timer.stop();
     store.close();
   }
 }

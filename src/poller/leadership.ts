@@ -1,4 +1,4 @@
-import { type Clock, sleep } from "../core/clock.ts";
+import { type Clock, every, sleep } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
 import { EVENT_LOG } from "../inbox/inbox.ts";
 import type { Shared } from "../inbox/shared.ts";
@@ -42,7 +42,7 @@ export interface ElectionOptions {
 }
 
 /** How long the lease of the poller holds, in milliseconds. It is renewed three times in that time. */
-export const POLLER_LEASE_MS = 15_000;
+const POLLER_LEASE_MS = 15_000;
 
 /** When somebody else was a moment faster, it is looked again after this, in milliseconds. */
 const SOON_MS = 100;
@@ -118,11 +118,9 @@ export class Election implements Leadership {
   }
 
   /** Trust counts from before the question: the answer may have been long on its way. */
-  async #renew(term: Term, number: number, renewed: (at: number) => void): Promise<void> {
+  #renew(term: Term, number: number, renewed: (at: number) => void): Promise<void> {
     const { shared, clock, log } = this.#options;
-    for (;;) {
-      await this.#wait(this.#leaseMs / 3, term.signal);
-      if (term.signal.aborted) return;
+    const renew = async () => {
       const asked = clock.now();
       try {
         const answer = await shared.leases.lead(EVENT_LOG, this.#leaseMs, number);
@@ -131,7 +129,8 @@ export class Election implements Leadership {
       } catch (err) {
         log.debug({ err }, "the lease of the poller cannot be renewed");
       }
-    }
+    };
+    return every(clock, this.#leaseMs / 3, renew, term.signal);
   }
 
   #wait(ms: number, signal: AbortSignal): Promise<void> {

@@ -1,8 +1,6 @@
-import type { Clock } from "../core/clock.ts";
-import type { Logger } from "../core/logger.ts";
 import { EVENT_LOG } from "../inbox/inbox.ts";
-import type { Delivery, Shared } from "../inbox/shared.ts";
-import { Election, type Leadership, undisputed } from "./leadership.ts";
+import type { Delivery } from "../inbox/shared.ts";
+import { Election, type ElectionOptions, type Leadership, undisputed } from "./leadership.ts";
 import { readSnapshot, type Snapshot, writeSnapshot } from "./snapshot.ts";
 
 export type Brought = Delivery["events"];
@@ -41,26 +39,18 @@ export const nobody: Peers = {
   close: () => Promise.resolve(),
 };
 
-export interface SharedPeersOptions {
-  readonly shared: Shared;
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** How long a leader is trusted without a sign of life, in milliseconds. Default 15,000. */
-  readonly leaseMs?: number | undefined;
-}
-
 /** Deliveries are told to the other instances this often at most, in milliseconds. */
 const TELL_MS = 250;
 
 /** The instances that share an inbox. */
 export class SharedPeers implements Peers {
   readonly leadership: Leadership;
-  readonly #options: SharedPeersOptions;
+  readonly #options: ElectionOptions;
   #outbox: { readonly at: number; readonly events: Brought }[] = [];
   #telling: Promise<void> = Promise.resolve();
   #cancelTelling: (() => void) | undefined;
 
-  constructor(options: SharedPeersOptions) {
+  constructor(options: ElectionOptions) {
     this.#options = options;
     this.leadership = new Election(options);
   }

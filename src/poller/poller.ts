@@ -1,7 +1,7 @@
 import type { Random } from "../core/backoff.ts";
 import { type Clock, sleep } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
-import { ServiceBotError } from "../errors.ts";
+import { hasCode } from "../errors.ts";
 import { Health } from "./health.ts";
 import type { Term } from "./leadership.ts";
 import { LogReader, type LogReaderOptions } from "./log-reader.ts";
@@ -71,10 +71,8 @@ export class Poller {
     this.#peers = options.peers ?? nobody;
     this.#health = new Health(options);
     this.#reader = this.#makeReader();
-    const state = initialMode(options.webhookTypes);
-    const polls = options.delivery === "polling";
-    this.#state = polls ? { ...state, mode: "polling" } : state;
-    const reason = polls ? "DELIVERY=polling" : "the bot has started";
+    this.#state = this.#asConfigured(initialMode(options.webhookTypes));
+    const reason = options.delivery === "polling" ? "DELIVERY=polling" : "the bot has started";
     this.#record = new PollRecord(options.clock.now(), reason);
   }
 
@@ -152,7 +150,8 @@ export class Poller {
         this.#health.succeeded(this.#reader.atEnd);
         await this.#rest();
       } catch (error) {
-        if (isOver(error)) term.end();
+        // The store has said that another instance reads the log by now.
+        if (hasCode(error, "LEASE_LOST")) term.end();
         if (signal.aborted) return;
         this.#record.failed(this.#options.clock.now(), error);
         const retryInMs = this.#health.failed(error, this.mode);
@@ -166,11 +165,14 @@ export class Poller {
   async #learn(): Promise<{ readonly at: number } | undefined> {
     const seen = await this.#peers.load();
     if (seen === undefined || this.#term !== undefined) return undefined;
-    const polls = this.#options.delivery === "polling";
-    this.#state = polls ? { ...seen.state, mode: "polling" } : seen.state;
+    this.#state = this.#asConfigured(seen.state);
     this.#record.restore(seen.status);
     this.#cursor = seen.status.cursor;
     return seen;
+  }
+
+  #asConfigured(state: ModeState): ModeState {
+    return this.#options.delivery === "polling" ? { ...state, mode: "polling" } : state;
   }
 
   async #save(): Promise<void> {
@@ -257,9 +259,4 @@ export class Poller {
       .then(() => onSwitch?.(to, reason))
       .catch((err: unknown) => log.error({ err }, "the onSwitch option failed"));
   }
-}
-
-/** Whether the store has said that another instance reads the log by now. */
-function isOver(error: unknown): boolean {
-  return error instanceof ServiceBotError && error.code === "LEASE_LOST";
 }

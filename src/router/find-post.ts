@@ -3,7 +3,8 @@ import { ApiError } from "../client/errors.ts";
 import type { Post, SentPost } from "../client/types.ts";
 import { type Effect, howToSettle, type OpenIntent } from "../core/step.ts";
 import { ServiceBotError } from "../errors.ts";
-import { adopt, isOlder, readPages, sameContent } from "./find-reply.ts";
+import { adopt } from "./adopt.ts";
+import { isOlder, readPages, sameContent } from "./find-reply.ts";
 
 /**
  * Looks in the feed for a post that an earlier run may have made. The document does not say whose

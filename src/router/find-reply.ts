@@ -2,6 +2,7 @@ import type { Client } from "../client/client.ts";
 import type { Comment, Message, Page, Post, SentComment, SentMessage } from "../client/types.ts";
 import { type Effect, howToSettle, type OpenIntent } from "../core/step.ts";
 import { ServiceBotError } from "../errors.ts";
+import { type Asked, adopt } from "./adopt.ts";
 
 /**
  * The platform's clock is known by a header of whole seconds: what it dates up to this long before the
@@ -17,17 +18,6 @@ const UNKNOWN_CLOCK_SLACK_MS = 300_000;
 
 /** Beyond this many pages of 50 it cannot be told whether the reply is there. */
 const MAX_PAGES = 20;
-
-/** What is remembered of a write that was begun: enough to know it again. */
-export interface Asked {
-  readonly text?: string | undefined;
-  readonly imageCount: number;
-  /** The platform's time, in ms since 1970; absent where it was not known yet. */
-  readonly at?: number | undefined;
-}
-
-/** What a step has made. */
-export type Kind = "dm" | "comment" | "post";
 
 /** Looks in a conversation for a message of the bot that an earlier run may have sent. */
 export async function findMessage(
@@ -77,22 +67,6 @@ export async function findComment(
     same.filter((comment) => comment.author?.username === username),
     intent,
   );
-}
-
-/** The oldest one that no other step has: sends go out in order. */
-export async function adopt<
-  T extends { readonly id: string; readonly createdAt?: string | undefined },
->(kind: Kind, found: readonly T[], intent: OpenIntent): Promise<Effect<T> | undefined> {
-  const taken = await intent.claimed(found.map(({ id }) => refOf(kind, id)));
-  const [first] = found
-    .filter(({ id }) => !taken.has(refOf(kind, id)))
-    .sort((a, b) => Date.parse(a.createdAt ?? "") - Date.parse(b.createdAt ?? ""));
-  return first && { result: first, ref: refOf(kind, first.id) };
-}
-
-/** Ids of messages and of comments may be alike; what names the result of a step must not be. */
-export function refOf(kind: Kind, id: string): string {
-  return `${kind}:${id}`;
 }
 
 /** An unreadable date is not older: better to look at it than to say something twice. */

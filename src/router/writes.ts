@@ -8,8 +8,9 @@ import type {
   Upload,
 } from "../client/types.ts";
 import type { Effect, Step } from "../core/step.ts";
+import { type Asked, type Kind, refOf } from "./adopt.ts";
 import { findPost } from "./find-post.ts";
-import { type Asked, findComment, findMessage, type Kind, refOf } from "./find-reply.ts";
+import { findComment, findMessage } from "./find-reply.ts";
 
 /** The writes of the API as steps: how to do each, and how to find it again after a crash. */
 
@@ -40,7 +41,7 @@ export function messageStep(
   { client, signal }: WriteScope,
 ): Step<SentMessage> {
   return {
-    ...write(name, client, message),
+    ...write(name, client, message, { conversationId }),
     place: () => `dm:${conversationId}`,
     run: async () => named("dm", await client.dms.send(conversationId, message, { signal })),
     find: (intent) => findMessage(client, conversationId, intent, signal),

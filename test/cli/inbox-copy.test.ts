@@ -2,14 +2,13 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
-import pg from "pg";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { InboxReport } from "../../src/inbox/records.ts";
 import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
 import { type Bot, type BotOptions, GiveUp, RetryLater } from "../../src/index.ts";
 import { fillInbox } from "../inbox/copy/whole-inbox.ts";
 import { look } from "../support/postgres/look.ts";
-import { emptyPlace, openAt, type Place } from "../support/postgres/open.ts";
+import { emptyPlace, openAt, type Place, sessionAt } from "../support/postgres/open.ts";
 import { runBot, runPlatform } from "../support/running-bot.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { serviceBot, serviceBotEnds } from "./cli.ts";
@@ -158,9 +157,7 @@ describe("service-bot inbox copy", () => {
 async function stopAt(table: string): Promise<{ stands(): Promise<void>; goOn(): Promise<void> }> {
   await (await openAt(place)).close();
   const number = Math.floor(Math.random() * 1e9);
-  const client = new pg.Client(place.url);
-  await client.connect();
-  onTestFinished(() => client.end());
+  const client = await sessionAt(place);
   await client.query("SELECT pg_advisory_lock($1)", [number]);
   await client.query(
     `CREATE FUNCTION ${place.schema}.wait() RETURNS trigger LANGUAGE plpgsql AS

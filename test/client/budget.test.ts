@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type BudgetWait, type Place, RequestBudget } from "../../src/client/budget.ts";
+import { type BudgetWait, RequestBudget } from "../../src/client/budget.ts";
 import { NetworkError } from "../../src/client/errors.ts";
 import type { RequestKind } from "../../src/client/waiting.ts";
 import { ManualClock } from "../../src/testing/manual-clock.ts";
@@ -233,7 +233,7 @@ describe("a request that is aborted", () => {
   test("once it has its place keeps it", async () => {
     const { budget: shared, take } = budget(1);
     const abort = new AbortController();
-    const place: Place = await take("write", abort.signal);
+    const place = await take("write", abort.signal);
     abort.abort();
     expect(shared.status.left).toBe(0);
     place.end();

@@ -63,6 +63,14 @@ export function sharedContract(name: string, open: OpenTogether): void {
         expect(await one.leases.lead(EVENT_LOG, LEASE, 1)).toMatchObject({ leads: true, term: 1 });
       });
 
+      test("of an earlier term is not renewed, although the same instance leads again", async () => {
+        await one.leases.lead(EVENT_LOG, LEASE);
+        expect(await one.leases.lead(EVENT_LOG, LEASE)).toMatchObject({ leads: true, term: 2 });
+        await clock.advance(1_000);
+        expect(await one.leases.lead(EVENT_LOG, LEASE, 1)).toMatchObject({ leads: false });
+        expect((await one.report()).poller).toMatchObject({ term: 2, expiresInMs: LEASE - 1_000 });
+      });
+
       test("that was handed back is not renewed, and a stale hand-back ends no other term", async () => {
         await one.leases.lead(EVENT_LOG, LEASE);
         await one.leases.resign(EVENT_LOG, 1);

@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, test, vi } from "vitest";
-import { sleep, steadyClock, systemClock } from "../../src/core/clock.ts";
+import { every, sleep, steadyClock, systemClock } from "../../src/core/clock.ts";
 import { ManualClock } from "../../src/testing/manual-clock.ts";
 
 describe("the system's clock", () => {
@@ -109,5 +109,40 @@ describe("sleep", () => {
     await clock.advance(2);
     await Promise.all(naps);
     expect(getEventListeners(signal, "abort")).toHaveLength(0);
+  });
+
+  test("is upkeep where that is said", async () => {
+    const timer = vi.fn(() => () => undefined);
+    void sleep({ now: () => 0, timer }, 1_000, undefined, { background: true });
+    expect(timer).toHaveBeenCalledWith(1_000, expect.any(Function), { background: true });
+  });
+});
+
+describe("every", () => {
+  test("does it again and again, one time after the other, until the signal aborts", async () => {
+    const clock = new ManualClock();
+    const stop = new AbortController();
+    const work = vi.fn(() => sleep(clock, 500));
+    const all = every(clock, 1_000, work, stop.signal);
+    await clock.advance(999);
+    expect(work).toHaveBeenCalledTimes(0);
+    await clock.advance(1_500);
+    expect(work).toHaveBeenCalledTimes(1);
+    await clock.advance(1);
+    expect(work).toHaveBeenCalledTimes(2);
+    stop.abort();
+    await clock.advance(5_000);
+    await expect(all).resolves.toBeUndefined();
+    expect(work).toHaveBeenCalledTimes(2);
+    expect(clock.waiting).toBe(0);
+  });
+
+  test("ends with what the work rejects with", async () => {
+    const clock = new ManualClock();
+    const { signal } = new AbortController();
+    const all = every(clock, 1_000, () => Promise.reject(new Error("no")), signal);
+    const failed = expect(all).rejects.toThrow("no");
+    await clock.advance(1_000);
+    await failed;
   });
 });

@@ -3,6 +3,7 @@ import { ApiError, NetworkError } from "../../src/client/errors.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { GiveUp, RetryLater, ServiceBotError } from "../../src/errors.ts";
 import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
+import { deadLetters } from "../support/dead-letters.ts";
 import { message, messages } from "../support/inbox-events.ts";
 import { gate, harness } from "./harness.ts";
 
@@ -116,7 +117,7 @@ describe("failures", () => {
     await clock.advance(2_000);
     await dispatcher.idle();
     expect(seen).toEqual(["1", "1", "1", "2"]);
-    expect(await inbox.deadLetters(10)).toMatchObject([
+    expect(await deadLetters(inbox)).toMatchObject([
       { id: "1", attempts: 3, error: "TypeError: boom" },
     ]);
   });
@@ -130,7 +131,7 @@ describe("failures", () => {
     );
     await inbox.put(messages("1"), "webhook");
     await dispatcher.idle();
-    const [letter] = await inbox.deadLetters(1);
+    const [letter] = await deadLetters(inbox);
     expect(letter?.error).toBe("Error: cannot answer: [redacted], with [redacted]");
     expect(log.text()).toContain("cannot answer");
     expect(log.text()).not.toContain("text of 1");
@@ -157,7 +158,7 @@ describe("failures", () => {
     const { dispatcher } = harness((job) => seen.push(job.event.id), { inbox, clock: systemClock });
     await dispatcher.idle();
     expect(seen).toEqual([]);
-    expect((await inbox.deadLetters(1))[0]?.error).toContain("3 runs");
+    expect((await deadLetters(inbox))[0]?.error).toContain("3 runs");
     const { history } = await inbox.admin.show("1");
     const outcomes = history.map(({ number, outcome }) => `${number} ${outcome}`);
     expect(outcomes).toEqual(["1 crashed", "2 crashed", "3 crashed", "4 dead"]);
@@ -172,7 +173,7 @@ describe("failures", () => {
     );
     await inbox.put(messages("1"), "webhook");
     await dispatcher.idle();
-    expect((await inbox.deadLetters(1))[0]?.error).toBe("string: a word");
+    expect((await deadLetters(inbox))[0]?.error).toBe("string: a word");
   });
 });
 
@@ -271,7 +272,7 @@ describe("handlers that know better", () => {
       await dispatcher.idle();
       expect(attempts).toEqual(expected);
     }
-    expect(await inbox.deadLetters(1)).toMatchObject([{ id: "1", attempts: 3 }]);
+    expect(await deadLetters(inbox)).toMatchObject([{ id: "1", attempts: 3 }]);
   });
 
   test("RetryLater that does not count never ends in the dead letters", async () => {
@@ -296,7 +297,7 @@ describe("handlers that know better", () => {
     });
     await inbox.put(messages("1", "2"), "webhook");
     await dispatcher.idle();
-    expect(await inbox.deadLetters(2)).toMatchObject([
+    expect(await deadLetters(inbox)).toMatchObject([
       { id: "2", attempts: 1, error: "Error: in my code" },
       { id: "1", attempts: 1, error: "GiveUp: no such order" },
     ]);
@@ -338,7 +339,7 @@ describe("handlers that know better", () => {
     await clock.advance(500);
     await clock.advance(1_000);
     await dispatcher.idle();
-    expect((await inbox.deadLetters(1))[0]?.error).toContain("500 ms");
+    expect((await deadLetters(inbox))[0]?.error).toContain("500 ms");
     hanging.open();
   });
 });

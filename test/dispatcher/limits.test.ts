@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { NetworkError } from "../../src/client/errors.ts";
 import { ServiceBotError } from "../../src/errors.ts";
+import { deadLetters } from "../support/dead-letters.ts";
 import { message, messages } from "../support/inbox-events.ts";
 import { gate, harness } from "./harness.ts";
 
@@ -84,7 +85,7 @@ test("an event with a step of which nobody can tell what became is parked at onc
   });
   await inbox.put(messages("1"), "webhook");
   await dispatcher.idle();
-  expect(await inbox.deadLetters(10)).toMatchObject([
+  expect(await deadLetters(inbox)).toMatchObject([
     { id: "1", attempts: 1, error: expect.stringContaining("look at the conversation") },
   ]);
 });
@@ -97,5 +98,5 @@ test("also when an outage was the reason, and the handler has wrapped it", async
   });
   await inbox.put([message("1", "a"), message("2", "b")], "webhook");
   await dispatcher.idle();
-  expect((await inbox.deadLetters(10)).map(({ id }) => id).sort()).toEqual(["1", "2"]);
+  expect((await deadLetters(inbox)).map(({ id }) => id).sort()).toEqual(["1", "2"]);
 });

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { NetworkError } from "../../src/client/errors.ts";
 import type { OpenIntent } from "../../src/core/step.ts";
+import { Shared } from "../../src/dispatcher/shared.ts";
 import type { Claim } from "../../src/inbox/inbox.ts";
 import { gate } from "./harness.ts";
 import { IN_FLIGHT, LEASE, StepWorld } from "./step-world.ts";
@@ -37,6 +38,19 @@ describe("two events with one text for one post", () => {
       claims.map((claim) =>
         world.runOf(claim).run(world.reply("comment/1", "welcome", { find: slowFind })),
       ),
+    );
+    expect([...results].sort()).toEqual(["m_1", "m_2"]);
+    expect(world.platform.size).toBe(2);
+  });
+
+  test("in two processes do not both take it either: who comes late looks anew", async () => {
+    world.send("welcome");
+    const claims = await twoOpen();
+    const results = await Promise.all(
+      claims.map((claim) => {
+        const run = world.runOf(claim, { shared: new Shared() });
+        return run.run(world.reply("comment/1", "welcome", { find: slowFind }));
+      }),
     );
     expect([...results].sort()).toEqual(["m_1", "m_2"]);
     expect(world.platform.size).toBe(2);

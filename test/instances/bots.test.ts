@@ -5,9 +5,9 @@ import { SIGNATURE_HEADER, sign } from "../../src/signature/signature.ts";
 import { ManualClock } from "../../src/testing/manual-clock.ts";
 import { FakeLog } from "../poller/fake-log.ts";
 import { logSink } from "../support/log.ts";
+import { listening } from "../support/postgres/listening.ts";
 import { emptyPlace, type Place } from "../support/postgres/open.ts";
 import { botOptions, runPlatform } from "../support/running-bot.ts";
-import { listening } from "./support.ts";
 
 const at = ({ url, schema }: Place): BotOptions => ({ databaseUrl: url, databaseSchema: schema });
 

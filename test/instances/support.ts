@@ -1,9 +1,8 @@
-import pg from "pg";
 import { onTestFinished } from "vitest";
-import { PROCESSES } from "../../src/inbox/postgres/listener.ts";
 import type { PostgresInbox } from "../../src/inbox/postgres/postgres-inbox.ts";
 import type { ManualClock } from "../../src/testing/manual-clock.ts";
-import { emptyPlace, openAt, type Place } from "../support/postgres/open.ts";
+import { listening } from "../support/postgres/listening.ts";
+import { emptyPlace, openAt } from "../support/postgres/open.ts";
 
 /** Two instances on one inbox, on a clock that stands still. */
 export async function twoInboxes(clock: ManualClock): Promise<[PostgresInbox, PostgresInbox]> {
@@ -12,20 +11,6 @@ export async function twoInboxes(clock: ManualClock): Promise<[PostgresInbox, Po
   const inboxes = [await openAt(place, options), await openAt(place, options)] as const;
   await listening(place, inboxes.length);
   return [...inboxes];
-}
-
-/** Resolves once so many processes hear what others tell. */
-export async function listening({ url, schema }: Place, processes: number): Promise<void> {
-  const client = new pg.Client(url);
-  await client.connect();
-  try {
-    for (let heard = 0; heard < processes; ) {
-      const { rows } = await client.query(PROCESSES, [schema]);
-      heard = Number(rows[0]?.n);
-    }
-  } finally {
-    await client.end();
-  }
 }
 
 /** Starts something that ends before its inbox does. */

@@ -16,13 +16,18 @@ async function log(platform: Platform, query = ""): Promise<[string[], string]> 
   return [body.events.map(({ id }) => id), body.cursor];
 }
 
+/** A platform on a clock that stands still. */
+async function scene(): Promise<{ clock: ManualClock; platform: Platform }> {
+  const clock = new ManualClock();
+  return { clock, platform: await runPlatform({ clock }) };
+}
+
 function lateNext(platform: Platform, times = 1): void {
   platform.control.setFaults({ events: { mode: "late", lateMs: LATE_MS, times } });
 }
 
 test("a late event comes into the log below newer ones, when its time has come", async () => {
-  const clock = new ManualClock();
-  const platform = await runPlatform({ clock });
+  const { clock, platform } = await scene();
   const [first = ""] = ids(act(platform, "follow"));
   lateNext(platform);
   const made = act(platform, "dm.message", { text: "late" });
@@ -41,8 +46,7 @@ test("a late event comes into the log below newer ones, when its time has come",
 });
 
 test("the cursor of an empty since is never later than what is still to come", async () => {
-  const clock = new ManualClock();
-  const platform = await runPlatform({ clock });
+  const { clock, platform } = await scene();
   lateNext(platform);
   act(platform, "follow");
   expect(await log(platform, "?since=")).toEqual([[], "evt_000000000000"]);
@@ -61,8 +65,7 @@ test("the cursor of an empty since is never later than what is still to come", a
 });
 
 test("the webhook gets a late event when its time has come, after newer ones", async () => {
-  const clock = new ManualClock();
-  const platform = await runPlatform({ clock });
+  const { clock, platform } = await scene();
   const receiver = await runReceiver();
   platform.control.saveWebhook({ url: receiver.url });
   lateNext(platform);
@@ -75,8 +78,7 @@ test("the webhook gets a late event when its time has come, after newer ones", a
 });
 
 test("for a late event the webhook counts as it is when the event comes", async () => {
-  const clock = new ManualClock();
-  const platform = await runPlatform({ clock });
+  const { clock, platform } = await scene();
   const receiver = await runReceiver();
   lateNext(platform, 2);
   const [late = ""] = ids(act(platform, "follow"));
@@ -90,8 +92,7 @@ test("for a late event the webhook counts as it is when the event comes", async 
 });
 
 test("a late event cannot be delivered by force before its time", async () => {
-  const clock = new ManualClock();
-  const platform = await runPlatform({ clock });
+  const { clock, platform } = await scene();
   const receiver = await runReceiver();
   lateNext(platform);
   const eventIds = ids(act(platform, "follow"));
@@ -121,8 +122,7 @@ test("events are late until the fault ends, and those that are late stay so", as
 });
 
 test("events with different delays come in the order of their times", async () => {
-  const clock = new ManualClock();
-  const platform = await runPlatform({ clock });
+  const { clock, platform } = await scene();
   const late: string[] = [];
   for (const lateMs of [3_000, 1_000, 2_000]) {
     platform.control.setFaults({ events: { mode: "late", lateMs, times: 1 } });
@@ -182,8 +182,7 @@ test("a real clock lets late events come, too", async () => {
 });
 
 test("an act that is late and its coming are in the timeline", async () => {
-  const clock = new ManualClock();
-  const platform = await runPlatform({ clock });
+  const { clock, platform } = await scene();
   lateNext(platform);
   const [id = ""] = ids(act(platform, "follow"));
   clock.advance(LATE_MS);
@@ -196,8 +195,7 @@ test("an act that is late and its coming are in the timeline", async () => {
 });
 
 test("an event that is late for one bot holds up no other one", async () => {
-  const clock = new ManualClock();
-  const platform = await runPlatform({ clock });
+  const { clock, platform } = await scene();
   const { apiKey: token } = platform.control.apps.create({ username: "other" });
   const receiver = await runReceiver();
   platform.control.saveWebhook({ url: receiver.url }, "other");

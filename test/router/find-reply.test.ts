@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { Client } from "../../src/client/client.ts";
 import type { OpenIntent } from "../../src/core/step.ts";
+import { refOf } from "../../src/router/adopt.ts";
 import { findPost } from "../../src/router/find-post.ts";
-import { findComment, findMessage, refOf } from "../../src/router/find-reply.ts";
+import { findComment, findMessage } from "../../src/router/find-reply.ts";
 import { ManualClock } from "../../src/testing/manual-clock.ts";
 
 const startedAt = Date.parse("2026-01-01T12:00:00Z");
@@ -64,15 +65,23 @@ function wire({ id, text = "hello", after = 1_000, ...rest }: Said, ahead: numbe
 interface IntentOptions {
   readonly text?: string;
   readonly claimed?: readonly string[];
+  /** Requests of other processes. */
+  readonly underWay?: readonly string[];
   /** The platform's time of the intent; null where it was not known. */
   readonly at?: number | null;
 }
 
-function intent({ text = "hello", claimed = [], at = startedAt }: IntentOptions = {}): OpenIntent {
+function intent({
+  text = "hello",
+  claimed = [],
+  underWay = [],
+  at = startedAt,
+}: IntentOptions = {}): OpenIntent {
   return {
     request: JSON.stringify({ text, imageCount: 0, at: at ?? undefined }),
     startedAt,
     claimed: async (refs) => new Set(refs.filter((ref) => claimed.includes(ref))),
+    underWay: async () => underWay,
   };
 }
 
@@ -156,6 +165,21 @@ describe.each(ways)("what an earlier run may have said, as $kind", ({ kind, find
     expect(await find(client, open)).toMatchObject({ result: { id: "x_2" } });
     const all = intent({ claimed: [refOf(kind, "x_1"), refOf(kind, "x_2")] });
     expect(await find(client, all)).toBeUndefined();
+  });
+
+  test("is not taken while another process is in the middle of saying the same there", async () => {
+    const { client } = clientFor([[{ id: "x_1" }]]);
+    const same = [intent({ at: startedAt + 5_000 }).request];
+    await expect(find(client, intent({ underWay: same }))).rejects.toMatchObject({
+      code: "RETRY_LATER",
+      counts: false,
+      delayMs: 1_000,
+    });
+    const elsewhere = JSON.stringify({ text: "hello", imageCount: 0, postId: "p_2" });
+    const underWay = ["", elsewhere, intent({ text: "other words" }).request];
+    expect(await find(client, intent({ underWay }))).toMatchObject({ result: { id: "x_1" } });
+    const { client: empty } = clientFor([[]]);
+    expect(await find(empty, intent({ underWay: same }))).toBeUndefined();
   });
 
   test("of several is the oldest, for sends go out in order", async () => {

@@ -27,7 +27,10 @@ export function spawnWithParent(
 }
 
 /** @param signal without SIG, as `kill` takes it */
-export async function endWithParent(child: Dependent, signal: "INT" | "QUIT"): Promise<void> {
+export async function endWithParent(
+  child: Dependent,
+  signal: "INT" | "QUIT" | "TERM",
+): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, "exit");
   child.stdin.end(`${signal}\n`);

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { version } from "../../core/version.ts";
 import type { Platform } from "../../platform/index.ts";
 import { localWebhookUrl, readDotEnv, variable } from "../dot-env.ts";
+import { print } from "../output.ts";
 import { ownCommand } from "../own-command.ts";
 import { platformFlags, platformSettings } from "../platform/settings.ts";
 import { startLocalPlatform } from "../platform/start.ts";
@@ -10,7 +11,7 @@ import { type Command, CommandError, readArguments, textFlag } from "../usage.ts
 import { BotProcess } from "./bot-process.ts";
 import { KEYS, listenToKeys } from "./keys.ts";
 import { logFormatter } from "./log-lines.ts";
-import { clockTime, timelineLine } from "./timeline-lines.ts";
+import { clockTime, tellTimeline } from "./timeline-lines.ts";
 
 const STATE_FILE = ".service-bot/dev.db";
 
@@ -43,32 +44,28 @@ export const dev: Command = {
 };
 
 async function serve(platform: Platform, entry: string, stateFile: string): Promise<void> {
-  const say = (line: string) => process.stdout.write(`${line}\n`);
   const format = await logFormatter(process.stdout.isTTY);
   const webhook = localWebhookUrl();
-  say(`service-bot dev ${version()} · node ${process.versions.node} · state ${stateFile}`);
-  say(`  platform  ${platform.url}`);
-  say(`  webhook   ${webhook}`);
-  say(process.stdin.isTTY ? `  ${KEYS}` : `  ${ownCommand()} trigger dm.message --text hello`);
-  say("");
-  platform.onTimeline((entryOfTimeline) => {
-    const line = timelineLine(entryOfTimeline);
-    if (line !== undefined) say(line);
-  });
+  print(`service-bot dev ${version()} · node ${process.versions.node} · state ${stateFile}`);
+  print(`  platform  ${platform.url}`);
+  print(`  webhook   ${webhook}`);
+  print(process.stdin.isTTY ? `  ${KEYS}` : `  ${ownCommand()} trigger dm.message --text hello`);
+  print("");
+  tellTimeline(platform);
   platform.control.saveWebhook({ url: webhook, enabled: true });
   const bot = new BotProcess({
     entry,
     env: botEnvironment(platform),
     onLine: (line) => {
       const text = format(line);
-      if (text !== undefined) say(text);
+      if (text !== undefined) print(text);
     },
   });
   const quit = Promise.withResolvers<void>();
-  const stopKeys = listenToKeys({ platform, say, quit: quit.resolve });
+  const stopKeys = listenToKeys({ platform, say: print, quit: quit.resolve });
   await Promise.race([quit.promise, untilSignal(), bot.exited]);
   stopKeys();
-  say(`${clockTime(Date.now())} stopping`);
+  print(`${clockTime(Date.now())} stopping`);
   await bot.stop();
 }
 

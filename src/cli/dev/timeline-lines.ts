@@ -1,4 +1,13 @@
-import type { TimelineEntry } from "../../platform/index.ts";
+import type { Platform, TimelineEntry } from "../../platform/index.ts";
+import { print } from "../output.ts";
+
+/** Prints a line for all that happens on a platform from now on and is worth one. */
+export function tellTimeline(platform: Platform): void {
+  platform.onTimeline((entry) => {
+    const line = timelineLine(entry);
+    if (line !== undefined) print(line);
+  });
+}
 
 /** One line of `service-bot dev` for what happened on the platform; undefined for what is not worth one. */
 export function timelineLine(entry: TimelineEntry): string | undefined {

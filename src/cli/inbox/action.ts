@@ -17,12 +17,3 @@ export function nameOf(state: EventState, n: number): string {
   const noun = state === "dead" ? "dead letter" : `${state} event`;
   return n === 1 ? noun : `${noun}s`;
 }
-
-export function print(text: string): void {
-  process.stdout.write(`${text}\n`);
-}
-
-/** One line of JSON, with the fields of the API. Times are milliseconds since 1970. */
-export function printJson(value: unknown): void {
-  print(JSON.stringify(value));
-}

@@ -1,5 +1,5 @@
 import type { CopyProgress, CopyReport } from "../../inbox/copy/copy.ts";
-import { table } from "./text.ts";
+import { grouped, table } from "../text.ts";
 
 /** So often is the line written anew, in milliseconds. */
 const EVERY_MS = 100;
@@ -12,9 +12,9 @@ export function copiedText(report: CopyReport, ms: number): string {
   const { from, to, clockMovedMs, tables } = report;
   const rows = tables.map(({ name, rows, checksum, instead }) => [
     name,
-    rows.toLocaleString("en-US"),
+    grouped(rows),
     checksum.slice(0, DIGITS),
-    instead === undefined ? "the same" : `DIFFERENT: ${instead.rows.toLocaleString("en-US")} rows`,
+    instead === undefined ? "the same" : `DIFFERENT: ${grouped(instead.rows)} rows`,
   ]);
   const lines = [table(["TABLE", "ROWS", "SHA-256", "IN THE COPY"], rows), ""];
   if (clockMovedMs !== 0) {
@@ -38,7 +38,7 @@ export function progressLine(stream: NodeJS.WriteStream): {
     show({ doing, table: name, rows, of }) {
       if (!stream.isTTY || performance.now() - shownAt < EVERY_MS) return;
       shownAt = performance.now();
-      const count = `${rows.toLocaleString("en-US")} of ${of.toLocaleString("en-US")}`;
+      const count = `${grouped(rows)} of ${grouped(of)}`;
       stream.write(`\r\u001b[K${doing} ${name}: ${count}`);
     },
     end() {

@@ -7,10 +7,12 @@ import {
 import { copyInbox, differenceError, isDifferent, obstacleTo } from "../../inbox/copy/copy.ts";
 import type { CopySource, CopyTarget } from "../../inbox/copy/stores.ts";
 import { tables } from "../../inbox/copy/tables.ts";
+import { variable } from "../dot-env.ts";
+import { print, printJson } from "../output.ts";
+import { grouped, table } from "../text.ts";
 import { type Arguments, readArguments, textFlag, UsageError } from "../usage.ts";
-import { jsonFlag, print, printJson } from "./action.ts";
+import { jsonFlag } from "./action.ts";
 import { copiedText, progressLine } from "./copy-text.ts";
-import { table } from "./text.ts";
 
 const flags = {
   ...jsonFlag,
@@ -77,7 +79,7 @@ async function look(
     printJson({ from: source.place, to: target.place, rows: counts });
     return 0;
   }
-  const rows = Object.entries(counts).map(([name, n]) => [name, n.toLocaleString("en-US")]);
+  const rows = Object.entries(counts).map(([name, n]) => [name, grouped(n)]);
   print(table(["TABLE", "ROWS"], rows));
   print(`\n${source.place} can be copied to ${target.place}; nothing was changed`);
   return 0;
@@ -134,7 +136,7 @@ function addressIn(given: Arguments, name: "from" | "to"): DatabaseAddress | und
 
 /** The default would be the file that is most likely the source. */
 function targetInEnvironment(): DatabaseAddress {
-  if ((process.env["DATABASE_URL"] ?? "").trim() === "") {
+  if (variable("DATABASE_URL") === undefined) {
     throw new UsageError("--to is missing, and DATABASE_URL is not set.");
   }
   return loadDatabase(process.env).database;

@@ -1,8 +1,9 @@
 import { messageOf } from "../../errors.ts";
 import type { InboxAdmin, InboxChange, InboxFilter } from "../../inbox/admin.ts";
 import type { AttachedInbox } from "../../inbox/attached.ts";
+import { print, printError, printJson } from "../output.ts";
 import { type Arguments, readArguments, textFlag, UsageError } from "../usage.ts";
-import { type Action, filterFlags, jsonFlag, nameOf, print, printJson } from "./action.ts";
+import { type Action, filterFlags, jsonFlag, nameOf } from "./action.ts";
 
 const flags = {
   ...filterFlags,
@@ -102,7 +103,7 @@ async function decide(
       `passed over: ${skipped}, which are being handled, have ended meanwhile or lost their content`,
     );
   }
-  for (const error of failed) process.stderr.write(`${messageOf(error)}\n`);
+  for (const error of failed) printError(messageOf(error));
   return failed.length > 0 ? 1 : 0;
 }
 

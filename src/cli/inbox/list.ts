@@ -5,9 +5,10 @@ import {
   eventStates,
   type InboxReport,
 } from "../../inbox/records.ts";
+import { print, printJson } from "../output.ts";
+import { age, cut, grouped, printable, quoted, table } from "../text.ts";
 import { type Arguments, readArguments, textFlag, UsageError, wholeNumber } from "../usage.ts";
-import { type Action, filterFlags, jsonFlag, nameOf, print, printJson } from "./action.ts";
-import { age, cut, printable, quoted, table } from "./text.ts";
+import { type Action, filterFlags, jsonFlag, nameOf } from "./action.ts";
 
 const flags = {
   ...jsonFlag,
@@ -87,7 +88,7 @@ function hints({ id }: EventSummary): string {
 
 function others({ pending, done, discarded }: InboxReport): string {
   const parts = Object.entries({ pending, done, discarded });
-  const counts = parts.map(([state, n]) => `${n.toLocaleString("en-US")} ${state}`).join(", ");
+  const counts = parts.map(([state, n]) => `${grouped(n)} ${state}`).join(", ");
   return `also in the inbox: ${counts}   (--state pending|done|discarded|all)`;
 }
 

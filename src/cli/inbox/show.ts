@@ -1,8 +1,9 @@
 import type { EventDetails, StepRecord } from "../../inbox/records.ts";
+import { print, printJson } from "../output.ts";
+import { age, cut, moment, printable, printableLines, table } from "../text.ts";
 import { readArguments, UsageError } from "../usage.ts";
-import { type Action, jsonFlag, print, printJson } from "./action.ts";
+import { type Action, jsonFlag } from "./action.ts";
 import { whatToDo } from "./remedies.ts";
-import { age, cut, moment, printable, table } from "./text.ts";
 
 export const show: Action = (args) => {
   const given = readArguments(args, jsonFlag, { max: 1 });
@@ -46,24 +47,17 @@ function facts(event: EventDetails, now: number): string {
     ["error", error],
     ["reason", event.discardReason],
   ];
+  // An error may have several lines; they stay below its first.
   const lines = rows.flatMap(([name, value]) =>
-    value === undefined ? [] : [`  ${name.padEnd(10)} ${indent(value)}`],
+    value === undefined ? [] : [`  ${name.padEnd(10)} ${printableLines(value, 13)}`],
   );
   const what = leased ? "pending, running now" : names[state];
   return [`${printable(id)}  ${printable(type)}  ${what}`, ...lines].join("\n");
 }
 
-/** An error may have several lines; they stay below its first. */
-function indent(text: string): string {
-  return text
-    .split("\n")
-    .map(printable)
-    .join(`\n${" ".repeat(13)}`);
-}
-
 function content(body: string | undefined): string {
   if (body === undefined) return "  was dropped";
-  return pretty(body).split("\n").map(printable).join("\n").replace(/^/gm, "  ");
+  return `  ${printableLines(pretty(body), 2)}`;
 }
 
 function pretty(body: string): string {

@@ -1,8 +1,9 @@
 import type { InboxReport } from "../../inbox/records.ts";
+import { print, printJson } from "../output.ts";
+import { age, grouped, printable } from "../text.ts";
 import { readArguments } from "../usage.ts";
-import { type Action, jsonFlag, print, printJson } from "./action.ts";
+import { type Action, jsonFlag } from "./action.ts";
 import { instancesText } from "./instances.ts";
-import { age, printable } from "./text.ts";
 
 export const stats: Action = (args) => {
   const given = readArguments(args, jsonFlag, { max: 0 });
@@ -27,9 +28,9 @@ function statsText(report: InboxReport, running: boolean): string {
     ["done", done, ""],
     ["discarded", discarded, ""],
   ] as const;
-  const width = Math.max(...rows.map(([, n]) => n.toLocaleString("en-US").length));
+  const width = Math.max(...rows.map(([, n]) => grouped(n).length));
   const lines = rows.map(([name, n, more]) =>
-    `${name.padEnd(9)}  ${n.toLocaleString("en-US").padStart(width)}  ${more}`.trimEnd(),
+    `${name.padEnd(9)}  ${grouped(n).padStart(width)}  ${more}`.trimEnd(),
   );
   const bot = running ? "the bot is running" : "the bot is not running";
   const hint = dead > 0 ? "\n\nservice-bot inbox list   the dead letters" : "";

@@ -1,9 +1,9 @@
 import { version } from "../../core/version.ts";
 import type { Platform } from "../../platform/index.ts";
-import { localBaseUrl, localWebhookUrl } from "../dot-env.ts";
-import { quoted } from "../inbox/text.ts";
+import { localWebhookUrl } from "../dot-env.ts";
 import { ownCommand } from "../own-command.ts";
-import { namesRealPlatform, ownSecret, PLATFORM_PORT } from "./settings.ts";
+import { quoted } from "../text.ts";
+import { namesRealPlatform, ownSecret, usualPlatformUrl } from "./settings.ts";
 
 /** What `--json` prints: one line for whoever has started the platform. */
 export function readyLine({ url, apiKey, webhookSecret }: Platform): string {
@@ -59,9 +59,7 @@ function environment({ url, apiKey, webhookSecret }: Platform): string {
 }
 
 function trigger(url: string): string {
-  // Without the flag it is looked for where .env says, and then on the usual port.
-  const found = url === (localBaseUrl()?.origin ?? `http://127.0.0.1:${PLATFORM_PORT}`);
-  const where = found ? "" : ` --platform ${url}`;
+  const where = url === usualPlatformUrl() ? "" : ` --platform ${url}`;
   return `${ownCommand()} trigger dm.message --from ada --text hello${where}`;
 }
 

@@ -1,7 +1,9 @@
 import { createLogger } from "../../core/logger.ts";
-import { type Platform, PlatformError } from "../../platform/index.ts";
-import { timelineLine } from "../dev/timeline-lines.ts";
+import { PlatformError } from "../../platform/error.ts";
+import type { Platform } from "../../platform/index.ts";
+import { tellTimeline } from "../dev/timeline-lines.ts";
 import { readDotEnv } from "../dot-env.ts";
+import { print } from "../output.ts";
 import { untilSignal } from "../until-signal.ts";
 import { type Command, readArguments, textFlag, UsageError } from "../usage.ts";
 import { introduction, readyLine } from "./introduction.ts";
@@ -35,17 +37,16 @@ SERVICE_API_KEY and SERVICE_WEBHOOK_SECRET are taken from the environment or fro
       // What happens is shown from the timeline; the log is left for what the platform has done wrong.
       logger: createLogger({ level: "error", secrets: [], destination: process.stderr }),
     });
-    const say = (text: string) => void process.stdout.write(`${text}\n`);
     try {
       setWebhook(running, textFlag(given, "webhook"));
       const stopped = untilSignal();
-      say(json ? readyLine(running) : introduction(running, settings.stateFile));
-      if (!json) tellTimeline(running, say);
+      print(json ? readyLine(running) : introduction(running, settings.stateFile));
+      if (!json) tellTimeline(running);
       await stopped;
     } finally {
       await running.stop();
     }
-    if (!json) say(farewell(settings.stateFile));
+    if (!json) print(farewell(settings.stateFile));
     return 0;
   },
 };
@@ -66,13 +67,6 @@ function setWebhook({ control }: Platform, url: string | undefined): void {
     if (!(error instanceof PlatformError)) throw error;
     throw new UsageError(`--webhook: ${error.message}`);
   }
-}
-
-function tellTimeline(running: Platform, say: (text: string) => void): void {
-  running.onTimeline((entry) => {
-    const line = timelineLine(entry);
-    if (line !== undefined) say(line);
-  });
 }
 
 function farewell(stateFile: string | undefined): string {

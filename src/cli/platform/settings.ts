@@ -6,6 +6,19 @@ import { type Arguments, textFlag, textFlags, UsageError, wholeNumber } from "..
 /** The port of the local platform unless another is asked for. */
 export const PLATFORM_PORT = 4400;
 
+/** The address of a platform on this machine. */
+export function localPlatformUrl(port: number = PLATFORM_PORT): string {
+  return `http://127.0.0.1:${port}`;
+}
+
+/**
+ * Where the local platform is looked for when nobody says where it is: where `SERVICE_BASE_URL` says, or on the
+ * usual port where that names a real one.
+ */
+export function usualPlatformUrl(): string {
+  return localBaseUrl()?.origin ?? localPlatformUrl();
+}
+
 const HOUR_MS = 3_600_000;
 
 /** Flags of the platform that `dev` has as well. */

@@ -1,9 +1,9 @@
 import { ConfigError, hasCode } from "../../errors.ts";
-import { type Platform, type PlatformOptions, startPlatform } from "../../platform/index.ts";
+import type { Platform, PlatformOptions } from "../../platform/index.ts";
 import { ControlClient } from "../control-client.ts";
 import { ownCommand } from "../own-command.ts";
 import { CommandError } from "../usage.ts";
-import { PLATFORM_PORT } from "./settings.ts";
+import { localPlatformUrl, PLATFORM_PORT } from "./settings.ts";
 
 /** How long a platform on a port that is taken has to say that it is one, in milliseconds. */
 const PROBE_MS = 1_000;
@@ -25,6 +25,8 @@ export async function startLocalPlatform(
   command: "platform" | "dev",
   options: PlatformOptions & { readonly port: number },
 ): Promise<Platform> {
+  // Loaded late: it takes longer than most commands, which have no use for it.
+  const { startPlatform } = await import("../../platform/platform.ts");
   try {
     return await startPlatform(options);
   } catch (error) {
@@ -37,7 +39,7 @@ export async function startLocalPlatform(
 }
 
 async function taken(command: string, port: number): Promise<string> {
-  const url = `http://127.0.0.1:${port}`;
+  const url = localPlatformUrl(port);
   const another = anotherPort(command, port < 65_535 ? port + 1 : 0);
   return (await isLocalPlatform(url))
     ? `Port ${port} is taken by another local platform, ${url}: use that one, stop it, or choose another port: ${another}`

@@ -1,5 +1,6 @@
 import { eventTypes } from "../../events/parse.ts";
-import type { ActInput } from "../../platform/index.ts";
+import { type ActInput, MAX_COUNT, OWN_TYPE } from "../../platform/acts/input.ts";
+import { MAX_IMAGES } from "../../platform/content.ts";
 import { type Arguments, textFlag, UsageError, wholeNumber } from "../usage.ts";
 
 /** Flags that say what happens. */
@@ -18,9 +19,6 @@ export const actFlags = {
 /** What somebody can do by name: an event of the platform document's section 6, or write a post. */
 const known: readonly string[] = [...eventTypes, "post"];
 
-/** The types of which there is no name yet (section 9: new ones may come). */
-const OWN_TYPE = /^[a-z][a-z0-9_.-]{0,63}$/;
-
 /**
  * Reads what is to happen. The platform checks the rest: it knows which type takes what.
  *
@@ -33,11 +31,11 @@ export function readAct(given: Arguments): ActInput {
     from: textFlag(given, "from") ?? "ada",
     to: textFlag(given, "to"),
     text: textFlag(given, "text"),
-    images: wholeNumber(given, "image", { min: 0, max: 4 }),
+    images: wholeNumber(given, "image", { min: 0, max: MAX_IMAGES }),
     conversationId: textFlag(given, "conversation"),
     postId: textFlag(given, "post"),
     commentId: textFlag(given, "comment"),
-    count: wholeNumber(given, "count", { min: 1, max: 1_000 }),
+    count: wholeNumber(given, "count", { min: 1, max: MAX_COUNT }),
     payload,
   };
 }

@@ -1,9 +1,9 @@
 import { messageOf } from "../../errors.ts";
 import type { ActInput, ActResult } from "../../platform/index.ts";
-import { printable } from "../inbox/text.ts";
+import { printableLines } from "../text.ts";
 import { CommandError, UsageError } from "../usage.ts";
 import type { Awaited, Reaction } from "./reaction.ts";
-import { type Answer, botOf, isQuiet } from "./watch.ts";
+import { type Answer, isQuiet } from "./watch.ts";
 
 /** One line for each event; for what makes none, one that says so. */
 export function eventLines({ type }: ActInput, result: ActResult): string {
@@ -67,7 +67,6 @@ export function errorObject(error: unknown): { readonly code: string; readonly m
 }
 
 function answerLine(answer: Answer): string {
-  const name = botOf(answer) ?? "bot";
-  const lines = (answer.text || "(no text)").split("\n").map(printable);
-  return `${name}: ${lines.join(`\n${" ".repeat(name.length + 2)}`)}\n`;
+  const name = answer.bot ?? "bot";
+  return `${name}: ${printableLines(answer.text || "(no text)", name.length + 2)}\n`;
 }

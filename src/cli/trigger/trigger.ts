@@ -1,6 +1,7 @@
 import { ControlClient } from "../control-client.ts";
-import { localBaseUrl, readDotEnv } from "../dot-env.ts";
-import { PLATFORM_PORT } from "../platform/settings.ts";
+import { readDotEnv } from "../dot-env.ts";
+import { printError, printJson } from "../output.ts";
+import { localPlatformUrl, usualPlatformUrl } from "../platform/settings.ts";
 import {
   type Arguments,
   type Command,
@@ -38,7 +39,7 @@ by itself), or a type of your own, with --payload.
                      follow, like, repost, quote and types of your own only have to be taken
   --timeout 30       how long, in seconds
   --json             one line: events, ids, outcome (answered, delivered, none), answers; or error
-  --platform URL     where the platform is; SERVICE_BASE_URL, or http://127.0.0.1:${PLATFORM_PORT}`,
+  --platform URL     where the platform is; SERVICE_BASE_URL, or ${localPlatformUrl()}`,
   run: async (args) => {
     try {
       return await perform(readArguments(args, flags, { max: 1 }));
@@ -75,21 +76,16 @@ async function perform(given: Arguments): Promise<number> {
   if (json) printJson(asObject(result, reaction, failure));
   else process.stdout.write(answerLines(reaction));
   if (failure === undefined) return 0;
-  process.stderr.write(`${failure.message}\n`);
+  printError(failure.message);
   return failure.exitCode;
-}
-
-function printJson(value: object): void {
-  process.stdout.write(`${JSON.stringify(value)}\n`);
 }
 
 function platformUrl(given: Arguments): string {
   readDotEnv();
-  const fallback = `http://127.0.0.1:${PLATFORM_PORT}`;
   // Nobody makes events on a real platform: where .env names one, the local one is on the usual port.
-  const url = textFlag(given, "platform") ?? localBaseUrl()?.origin ?? fallback;
+  const url = textFlag(given, "platform") ?? usualPlatformUrl();
   if (URL.canParse(url) && /^https?:/.test(url)) return url;
-  throw new UsageError(`--platform takes an address such as ${fallback}.`);
+  throw new UsageError(`--platform takes an address such as ${localPlatformUrl()}.`);
 }
 
 /** Milliseconds; undefined when nothing is waited for. */

@@ -1,5 +1,6 @@
 import { mentionsIn } from "../../platform/events/mentions.ts";
 import type { ActInput, ActResult, Created, EntryOf, TimelineEntry } from "../../platform/index.ts";
+import { plainUsername } from "../../platform/username.ts";
 import { placeAt, placesIn, placesOf } from "./places.ts";
 import { AnswerQueue } from "./queue.ts";
 
@@ -75,8 +76,7 @@ export class Watch {
   }
 
   #happened(entry: EntryOf<"event">): void {
-    const { id, type } = entry;
-    const bot = botOf(entry);
+    const { id, type, bot } = entry;
     const at = Date.parse(entry.at);
     const event = { id, at, quiet: isQuiet(type) };
     if (!this.#ids.has(id)) {
@@ -86,13 +86,13 @@ export class Watch {
       );
       return;
     }
-    const to = this.#act.to?.replace(/^@/, "").toLowerCase() ?? bot;
+    const to = this.#act.to === undefined ? bot : plainUsername(this.#act.to);
     // A text may mention another bot as well, of which nothing is awaited.
     if (bot !== to) {
       this.#open.delete(id);
       return;
     }
-    this.#bots.add(bot ?? "");
+    this.#bots.add(bot);
     this.#queue.drop((other) => !this.#ids.has(other.id) && other.at < at - FORGOTTEN_MS);
     this.#queue.add(
       event,
@@ -105,7 +105,7 @@ export class Watch {
   }
 
   #written(entry: Answer, created: Created): void {
-    const bot = botOf(entry);
+    const { bot } = entry;
     if (this.#places.size === 0) {
       // What has no place is answered where the bot likes, by name.
       if (!this.#bots.has(bot ?? "") || !mentions(entry.text ?? "", this.#act.from)) return;
@@ -121,11 +121,6 @@ export class Watch {
   }
 }
 
-/** The bot whose app it concerns. */
-export function botOf(entry: TimelineEntry): string | undefined {
-  return "bot" in entry ? entry.bot : undefined;
-}
-
 function mentions(text: string, username: string): boolean {
-  return mentionsIn(text).has(username.replace(/^@/, "").toLowerCase());
+  return mentionsIn(text).has(plainUsername(username));
 }

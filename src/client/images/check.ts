@@ -1,3 +1,4 @@
+import { asBuffer } from "../../core/bytes.ts";
 import { type ImageKind, imageKindOf } from "../../core/image-kind.ts";
 import { MAX_IMAGE_BYTES, tooLarge } from "./limits.ts";
 import { looksLike } from "./looks-like.ts";
@@ -15,7 +16,7 @@ import { structureProblem } from "./structure/structure.ts";
 export function checkImage(bytes: Uint8Array, what = "The image"): ImageKind {
   if (bytes.length === 0) refuse("VALIDATION", `${what} is empty.`);
   if (bytes.length > MAX_IMAGE_BYTES) tooLarge(what);
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const buffer = asBuffer(bytes);
   const kind = imageKindOf(bytes);
   if (kind === undefined) {
     const { name, remedy } = looksLike(buffer);

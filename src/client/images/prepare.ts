@@ -11,6 +11,9 @@ export type PreparedImage =
   | { readonly url: string }
   | { readonly data: Uint8Array<ArrayBuffer>; readonly kind: ImageKind };
 
+/** An image that is not uploaded yet. */
+export type Unsent = Exclude<PreparedImage, { readonly key: string }>;
+
 /**
  * Reads and checks an image; sends nothing. Whatever is wrong with it is known after this.
  *

@@ -1,14 +1,13 @@
 import { ServiceBotError } from "../../errors.ts";
 import type { AttachedInbox } from "../attached.ts";
-import { EVENT_LOG } from "../inbox.ts";
 import { postgresAdmin } from "./admin.ts";
 import { refuseMarked } from "./copy-mark.ts";
 import type { Database } from "./database.ts";
 import { PROCESSES } from "./listener.ts";
 import { refuseTooNew, schemaVersion, storedSchema } from "./migrate.ts";
-import { asUnusable, type OpenOptions, openDatabase } from "./open.ts";
+import { type OpenOptions, openDatabase, openWith } from "./open.ts";
 import { readSharedReport } from "./shared/instances.ts";
-import { TELL } from "./wake-ups.ts";
+import { tell } from "./wake-ups.ts";
 
 /**
  * Opens an inbox in PostgreSQL beside the bots that may be using it. The schema is neither made nor
@@ -20,16 +19,15 @@ import { TELL } from "./wake-ups.ts";
 export async function attachPostgres(options: OpenOptions): Promise<AttachedInbox> {
   const database = await openDatabase(options);
   await requireInbox(database, options.url);
-  let telling: Promise<unknown> = Promise.resolve();
+  let telling = Promise.resolve();
   return {
     admin: postgresAdmin(database, () => {
-      // Whoever does not hear it looks by itself soon.
-      telling = database.rows(TELL, [database.schema, "admin"]).catch(() => undefined);
+      telling = tell(database, "admin");
     }),
     async served() {
       return (await processes(database)) > 0;
     },
-    together: () => readSharedReport(database, EVENT_LOG),
+    together: () => readSharedReport(database),
     async close() {
       await telling;
       await database.close();
@@ -50,13 +48,10 @@ export async function processes(database: Database): Promise<number> {
  * @throws {ServiceBotError} INBOX_MISSING, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_UNUSABLE
  */
 export async function requireInbox(database: Database, url: string): Promise<void> {
-  try {
+  await openWith(database, async () => {
     await checkSchema(database);
     await refuseMarked(database, url, ["target"]);
-  } catch (error) {
-    await database.close();
-    throw asUnusable(error);
-  }
+  });
 }
 
 /**

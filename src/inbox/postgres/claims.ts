@@ -1,12 +1,11 @@
-import type { Advance, Claim } from "../inbox.ts";
+import type { Claim } from "../inbox.ts";
+import { CRASHES, SUSPECT_WAIT_MS } from "../limits.ts";
 import { type ClaimRow, toClaim } from "./claim-row.ts";
 import type { Database } from "./database.ts";
+import type { Held } from "./held.ts";
 import { ADD_CRASHES } from "./history.ts";
 import { is } from "./sql.ts";
-import { CRASHES, Suspects } from "./suspects.ts";
-
-/** A lane whose event has to wait for another one is looked at again after this, in milliseconds. */
-const SUSPECT_WAIT_MS = 200;
+import { Suspects } from "./suspects.ts";
 
 /**
  * Leases lanes with the first event of each, in one statement, and writes the lanes alone: the attempt that
@@ -15,9 +14,10 @@ const SUSPECT_WAIT_MS = 200;
  *
  * The first part is materialized, for the planner could else lock more lanes than the limit. The statement
  * sees the events as they were when it began, and the lanes as they are when they are locked. What a lane holds
- * is changed together with the lane, so one whose row has not changed in between holds what is seen; any other is
- * left for the next time. A lane that holds nothing is mended afterwards. An event that may be what ends
- * the process is put off here; whether it may run is decided apart.
+ * is changed together with its row, so one whose row has not changed in between holds what is seen; any other is
+ * left for the next time. A lane that holds nothing is mended afterwards. An event that may be what ends the
+ * process gets no owner here, and nobody else takes its lane for as long as a lease; whether it may run is
+ * decided apart.
  */
 const CLAIM = `
 WITH ready AS MATERIALIZED (
@@ -36,7 +36,7 @@ WITH ready AS MATERIALIZED (
 ), leased AS (
   UPDATE {schema}.lane SET fence = head.fence + 1, claimed = head.seq,
     owner = CASE WHEN head.suspect THEN NULL ELSE $2::text END,
-    ready_at = {now} + CASE WHEN head.suspect THEN ${SUSPECT_WAIT_MS} ELSE $3::bigint END
+    ready_at = {now} + CASE WHEN head.suspect THEN greatest($3::bigint, ${SUSPECT_WAIT_MS}) ELSE $3::bigint END
   FROM head WHERE lane.key = head.key AND head.seq IS NOT NULL
 ), counted AS (
   UPDATE {schema}.event SET fence = head.fence, crashes = event.crashes + head.lapsed,
@@ -86,15 +86,13 @@ export class Claims {
   readonly #database: Database;
   readonly #owner: string;
   readonly #suspects: Suspects;
-  /** The fences of the lanes that this process knows to be its own; null while it goes on with one. */
-  readonly #held = new Map<string, number | null>();
+  readonly #held: Held;
   #foundNothing = false;
-  /** True once the answer to a claim has not come. */
-  #uncertain = false;
 
-  constructor(database: Database, owner: string) {
+  constructor(database: Database, owner: string, held: Held) {
     this.#database = database;
     this.#owner = owner;
+    this.#held = held;
     this.#suspects = new Suspects(database, owner);
   }
 
@@ -106,60 +104,27 @@ export class Claims {
   async claim(limit: number, leaseMs: number): Promise<Claim[]> {
     await this.#giveBack();
     const values = [Math.min(limit, MOST), this.#owner, leaseMs];
-    const rows = await this.#certain(this.#database.rows<TakenRow>(CLAIM, values));
+    const rows = await this.#held.watch(this.#database.rows<TakenRow>(CLAIM, values));
     this.#foundNothing = rows.length === 0;
     const usual = rows.filter((row) => row.seq !== null && !isSuspect(row));
-    const admitted = await this.#besides(this.#suspects.admitOne(rows.filter(isSuspect), leaseMs));
+    const admitted = await this.#besides(this.#suspects.decide(rows.filter(isSuspect), leaseMs));
     for (const { key, fence } of rows.filter(({ seq }) => seq === null)) {
       await this.#besides(this.#mend(key, fence));
     }
     const claims = (admitted === undefined ? usual : [admitted, ...usual]).map(toClaim);
-    for (const { lane, fence } of claims) this.#held.set(lane, fence);
+    for (const claim of claims) this.#held.add(claim);
     return claims;
   }
 
-  /** To be told of each claim that is ended or put off, or was lost. */
-  forget({ lane, fence }: Claim): void {
-    if (this.#held.get(lane) === fence) this.#held.delete(lane);
-  }
-
-  /** Of a claim that ends, and may bring the next one of its lane with it. */
-  async replace({ lane, fence }: Claim, ending: Promise<Advance>): Promise<Advance> {
-    const known = this.#held.get(lane) === fence;
-    if (known) this.#held.set(lane, null);
-    try {
-      const advance = await this.#certain(ending);
-      // It may have been done by an earlier try whose answer never came.
-      if (!advance.held) this.#uncertain = true;
-      if (known) this.#held.delete(lane);
-      if (advance.next !== undefined) this.#held.set(lane, advance.next.fence);
-      return advance;
-    } catch (error) {
-      if (known) this.#held.set(lane, fence);
-      throw error;
-    }
-  }
-
   async #giveBack(): Promise<void> {
-    if (!this.#uncertain) return;
-    this.#uncertain = false;
-    const known = [[...this.#held.keys()], [...this.#held.values()]];
-    await this.#certain(this.#database.rows(GIVE_BACK, [this.#owner, ...known]));
-  }
-
-  /** Of what leases lanes, and may have leased them although nobody said so. */
-  async #certain<T>(work: Promise<T>): Promise<T> {
-    try {
-      return await work;
-    } catch (error) {
-      this.#uncertain = true;
-      throw error;
-    }
+    if (!this.#held.takeDoubt()) return;
+    const values = [this.#owner, ...this.#held.columns()];
+    await this.#held.watch(this.#database.rows(GIVE_BACK, values));
   }
 
   /** What fails beside a claim must not take along what was claimed. */
   async #besides<T>(work: Promise<T>): Promise<T | undefined> {
-    return await this.#certain(work).catch(() => undefined);
+    return await this.#held.watch(work).catch(() => undefined);
   }
 
   async #mend(key: string, fence: number): Promise<void> {

@@ -1,5 +1,5 @@
 import type { InboxFilter, InboxRetryOptions } from "../admin.ts";
-import type { Outcome } from "../administration.ts";
+import { judgeDiscard, judgeRetry, NOT_FOUND, type Outcome } from "../outcome.ts";
 import type { EventState } from "../records.ts";
 import type { Database, Queries } from "./database.ts";
 
@@ -145,17 +145,4 @@ export class Decisions {
       return ids.map((id) => outcomes.get(id) ?? NOT_FOUND);
     });
   }
-}
-
-const NOT_FOUND: Outcome = { refused: "not-found" };
-
-function judgeRetry({ state, has_body }: EventRow): Outcome {
-  if (state !== "dead") return { refused: "not-dead" };
-  return has_body ? { pending: 1 } : { refused: "body-dropped" };
-}
-
-function judgeDiscard({ state, leased }: EventRow): Outcome {
-  if (state !== "dead" && state !== "pending") return { refused: "ended" };
-  if (state === "pending" && leased) return { refused: "leased" };
-  return { pending: state === "pending" ? -1 : 0 };
 }

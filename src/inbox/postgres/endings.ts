@@ -1,10 +1,12 @@
 import type { Advance, Claim } from "../inbox.ts";
+import { CRASHES } from "../limits.ts";
+import type { Backlog } from "./backlog.ts";
 import { toClaim } from "./claim-row.ts";
 import type { Queries } from "./database.ts";
 import { Gather } from "./gather.ts";
+import type { Held } from "./held.ts";
 import { addRuns } from "./history.ts";
 import { is, lockHeld, rowsOf, SORTED } from "./sql.ts";
-import { CRASHES } from "./suspects.ts";
 
 /**
  * Events that are done, with the next ones of the lanes that go on. A lane that goes on keeps its lease: that changes
@@ -82,15 +84,28 @@ type DoneRow = { readonly n: number } & (NextRow | { readonly id: null });
 
 type NextRow = Omit<Parameters<typeof toClaim>[0], "key" | "fence">;
 
+const LOST: Advance = { held: false };
+
+export interface EndingsOptions {
+  readonly queries: Queries;
+  readonly owner: string;
+  readonly held: Held;
+  readonly backlog: Backlog;
+}
+
 /** Writes down what events ended with, many by one statement. */
 export class Endings {
   readonly #queries: Queries;
   readonly #owner: string;
+  readonly #held: Held;
+  readonly #backlog: Backlog;
   readonly #gather: Gather<Ending, Advance>;
 
-  constructor(queries: Queries, owner: string) {
+  constructor({ queries, owner, held, backlog }: EndingsOptions) {
     this.#queries = queries;
     this.#owner = owner;
+    this.#held = held;
+    this.#backlog = backlog;
     this.#gather = new Gather((endings) => this.#write(endings), MOST);
   }
 
@@ -104,17 +119,27 @@ export class Endings {
     return this.#gather.add({ claim, error: undefined, goesOn: true });
   }
 
+  /** What is told about each event is told for all of them here: it would cost a promise each. */
   async #write(endings: readonly Ending[]): Promise<Advance[]> {
+    for (const { claim } of endings) this.#held.beginAdvance(claim);
     const outcomes = new Map<Ending, Advance>();
-    await this.#complete(
-      endings.filter(({ error }) => error === undefined),
-      outcomes,
-    );
-    await this.#end(
-      endings.filter((ending) => !outcomes.has(ending)),
-      outcomes,
-    );
-    return endings.map((ending) => outcomes.get(ending) ?? { held: false });
+    try {
+      await this.#backlog.watch(this.#writeAll(endings, outcomes));
+    } finally {
+      for (const ending of endings) this.#held.endAdvance(ending.claim, outcomes.get(ending));
+    }
+    this.#backlog.add(-[...outcomes.values()].filter(({ held }) => held).length);
+    return endings.map((ending) => outcomes.get(ending) ?? LOST);
+  }
+
+  async #writeAll(endings: readonly Ending[], outcomes: Map<Ending, Advance>): Promise<void> {
+    const done = endings.filter(({ error }) => error === undefined);
+    await this.#complete(done, outcomes);
+    const others = endings.filter((ending) => !outcomes.has(ending));
+    await this.#end(others, outcomes);
+    for (const ending of others) {
+      if (!outcomes.has(ending)) outcomes.set(ending, LOST);
+    }
   }
 
   async #complete(endings: readonly Ending[], outcomes: Map<Ending, Advance>): Promise<void> {

@@ -5,7 +5,7 @@ interface Waiting<In, Out> {
 }
 
 /** One round is at work in the database while the outcomes of the other are at work here. */
-const ROUNDS = Number(process.env["R"] ?? 2);
+const ROUNDS = 2;
 
 /**
  * Gathers what is asked for in one turn of the event loop, and while earlier rounds are under way, so that

@@ -1,9 +1,7 @@
 import { type AttemptRow, toAttempt } from "../event-rows.ts";
+import { KEPT_RUNS } from "../limits.ts";
 import type { AttemptRecord } from "../records.ts";
 import type { Queries } from "./database.ts";
-
-/** So many runs are kept of each event: an outage may put one off thousands of times. */
-const KEPT = 50;
 
 /** Part of a claim: notes the runs of `head` that have ended without a word. */
 export const ADD_CRASHES = `
@@ -26,7 +24,7 @@ export function addRuns(table: string, outcome: AttemptRecord["outcome"]): strin
   WHERE attempt.event_id = ended.id AND attempt.fence IN (
     SELECT old.fence FROM {schema}.attempt AS old
     WHERE old.event_id = ended.id AND old.fence <> ended.fence
-    ORDER BY old.ended_at DESC, old.fence DESC OFFSET ${KEPT - 1})
+    ORDER BY old.ended_at DESC, old.fence DESC OFFSET ${KEPT_RUNS - 1})
 )`;
 }
 

@@ -1,5 +1,5 @@
 import { backoff, type Random } from "../../core/backoff.ts";
-import { type Clock, sleep } from "../../core/clock.ts";
+import { type Clock, every, sleep, type TimerOptions } from "../../core/clock.ts";
 import type { Database } from "./database.ts";
 import type { Client } from "./driver.ts";
 
@@ -21,6 +21,9 @@ const HEARTBEAT_MS = 10_000;
 
 /** The waits before the connection is made again, in milliseconds. */
 const RECONNECT = { baseMs: 200, maxMs: 5_000, factor: 2 };
+
+/** Waiting does not keep the process alive. */
+const BACKGROUND: TimerOptions = { background: true };
 
 /** Held by each process that has the inbox open, as long as its connection lives. */
 const PRESENT = "SELECT pg_advisory_lock_shared(1936876643, hashtext($1))";
@@ -70,7 +73,7 @@ export class Listener {
     while (!signal.aborted && !this.#deaf) {
       const heard = await this.#listen().catch(() => false);
       failures = heard ? 1 : failures + 1;
-      await sleep(background(clock), backoff(RECONNECT, failures, random), signal);
+      await sleep(clock, backoff(RECONNECT, failures, random), signal, BACKGROUND);
     }
   }
 
@@ -107,13 +110,10 @@ export class Listener {
   }
 
   /** Asks for a sign of life again and again; resolves or rejects when there is none any more. */
-  async #beat(client: Client, lost: AbortSignal): Promise<void> {
+  #beat(client: Client, lost: AbortSignal): Promise<void> {
     const stop = AbortSignal.any([lost, this.#closing.signal]);
-    for (;;) {
-      await sleep(background(this.#options.clock), HEARTBEAT_MS, stop);
-      if (stop.aborted) return;
-      await client.query("SELECT 1");
-    }
+    const beat = () => client.query("SELECT 1");
+    return every(this.#options.clock, HEARTBEAT_MS, beat, stop, BACKGROUND);
   }
 }
 
@@ -131,9 +131,4 @@ function wordsOf(message: unknown): readonly string[] {
   return typeof message === "object" && message !== null && "payload" in message
     ? String(message.payload).split(" ")
     : [];
-}
-
-/** Waits that do not keep the process alive. */
-function background(clock: Clock): Clock {
-  return { now: () => clock.now(), timer: (ms, fn) => clock.timer(ms, fn, { background: true }) };
 }

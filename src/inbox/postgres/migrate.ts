@@ -57,6 +57,8 @@ export async function migrate(database: Database): Promise<void> {
          applied_at timestamptz NOT NULL DEFAULT now()
        )`,
     );
+    // Read again: the session may have looked up names before it waited, and finds what another process has
+    // made meanwhile for certain only now.
     const { version: stored } = await storedSchema(queries);
     for (const [index, name] of migrationsIn(MIGRATIONS).entries()) {
       if (index < stored) continue;

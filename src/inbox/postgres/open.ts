@@ -27,11 +27,22 @@ interface SettingsRow {
  */
 export async function openDatabase(options: OpenOptions): Promise<Database> {
   const database = new Database({ ...options, driver: await loadDriver() });
-  try {
+  await openWith(database, async () => {
     const [settings] = await database.rows<SettingsRow>(SETTINGS);
     const problem = settings && problemOf(settings);
     if (problem !== undefined) throw unusable(problem);
-    return database;
+  });
+  return database;
+}
+
+/**
+ * Does what belongs to the opening of a database. Where that fails, the database is closed.
+ *
+ * @throws {ServiceBotError} INBOX_UNUSABLE, and what `work` throws
+ */
+export async function openWith<T>(database: Database, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
   } catch (error) {
     await database.close();
     throw asUnusable(error);
@@ -39,7 +50,7 @@ export async function openDatabase(options: OpenOptions): Promise<Database> {
 }
 
 /** What cannot be used at the start is told apart from what is away for a while. */
-export function asUnusable(error: unknown): unknown {
+function asUnusable(error: unknown): unknown {
   const away = error instanceof ServiceBotError && error.code === "STORE_UNAVAILABLE";
   return away ? unusable(error.message) : error;
 }

@@ -1,13 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { Random } from "../../core/backoff.ts";
 import { type Clock, systemClock } from "../../core/clock.ts";
-import { ServiceBotError } from "../../errors.ts";
 import type { InboxAdmin } from "../admin.ts";
 import type {
+  Adoption,
   Advance,
   Claim,
   CursorMove,
-  DeadLetter,
   Inbox,
   InboxCapabilities,
   InboxStats,
@@ -17,6 +16,7 @@ import type {
   Source,
   StepStart,
 } from "../inbox.ts";
+import { inboxFull, MAX_BACKLOG } from "../limits.ts";
 import { postgresAdmin } from "./admin.ts";
 import { Backlog } from "./backlog.ts";
 import { Batches } from "./batches.ts";
@@ -24,9 +24,10 @@ import { Claims } from "./claims.ts";
 import { refuseMarked } from "./copy-mark.ts";
 import type { Database } from "./database.ts";
 import { Endings } from "./endings.ts";
+import { Held } from "./held.ts";
 import { Lanes } from "./lanes.ts";
 import { migrate } from "./migrate.ts";
-import { asUnusable, type OpenOptions, openDatabase } from "./open.ts";
+import { type OpenOptions, openDatabase, openWith } from "./open.ts";
 import { Reports } from "./reports.ts";
 import { Sweeper } from "./retention.ts";
 import { asTopic, PostgresShared } from "./shared/shared.ts";
@@ -46,12 +47,13 @@ const TAKEN_WAIT_MS = 50;
 
 /** The inbox in a PostgreSQL database. */
 export class PostgresInbox implements Inbox {
-  readonly capabilities: InboxCapabilities = { shared: true, guardsDisk: false };
+  readonly capabilities: InboxCapabilities = { guardsDisk: false };
   readonly admin: InboxAdmin;
   readonly shared: PostgresShared;
   readonly #database: Database;
   readonly #backlog: Backlog;
   readonly #batches: Batches;
+  readonly #held: Held;
   readonly #claims: Claims;
   readonly #lanes: Lanes;
   readonly #endings: Endings;
@@ -71,31 +73,34 @@ export class PostgresInbox implements Inbox {
    */
   static async open(options: PostgresInboxOptions): Promise<PostgresInbox> {
     const database = await openDatabase(options);
-    try {
+    return await openWith(database, async () => {
       await migrate(database);
       await refuseMarked(database, options.url);
       const inbox = new PostgresInbox(database, options);
       await inbox.#backlog.recount();
       inbox.#wakeUps.start();
       return inbox;
-    } catch (error) {
-      await database.close();
-      throw asUnusable(error);
-    }
+    });
   }
 
   private constructor(database: Database, options: PostgresInboxOptions) {
-    const { clock = systemClock, random, maxBacklog = 100_000 } = options;
+    const { clock = systemClock, random, maxBacklog = MAX_BACKLOG } = options;
     const id = randomUUID();
     this.#database = database;
     this.#batches = new Batches(database);
-    this.#claims = new Claims(database, id);
+    this.#held = new Held();
+    this.#claims = new Claims(database, id, this.#held);
     this.#lanes = new Lanes(database, id);
-    this.#endings = new Endings(database, id);
     this.#steps = new Steps(database, id);
     this.#reports = new Reports(database);
     this.#sweeper = new Sweeper(database);
     this.#backlog = new Backlog(maxBacklog, () => this.#reports.backlog());
+    this.#endings = new Endings({
+      queries: database,
+      owner: id,
+      held: this.#held,
+      backlog: this.#backlog,
+    });
     this.#wakeUps = new WakeUps({
       database,
       id,
@@ -139,18 +144,15 @@ export class PostgresInbox implements Inbox {
   }
 
   complete(claim: Claim): Promise<boolean> {
-    return this.#end(claim);
+    return this.#endings.end(claim);
   }
 
-  async advance(claim: Claim): Promise<Advance> {
-    const ending = this.#backlog.watch(this.#endings.advance(claim));
-    const advance = await this.#claims.replace(claim, ending);
-    if (advance.held) this.#backlog.add(-1);
-    return advance;
+  advance(claim: Claim): Promise<Advance> {
+    return this.#endings.advance(claim);
   }
 
   bury(claim: Claim, error: string): Promise<boolean> {
-    return this.#end(claim, error);
+    return this.#endings.end(claim, error);
   }
 
   retry(claim: Claim, delayMs: number, error: string): Promise<boolean> {
@@ -190,12 +192,20 @@ export class PostgresInbox implements Inbox {
     return this.#steps.finish(claim, name, result, ref);
   }
 
+  adoptStep(claim: Claim, name: string, result: string, ref: string): Promise<Adoption> {
+    return this.#steps.adopt(claim, name, result, ref);
+  }
+
   dropStep(claim: Claim, name: string): Promise<boolean> {
     return this.#steps.drop(claim, name);
   }
 
   claimedRefs(refs: readonly string[]): Promise<ReadonlySet<string>> {
     return this.#steps.claimed(refs);
+  }
+
+  requestsUnderWay(claim: Claim, withinMs: number): Promise<readonly string[]> {
+    return this.#steps.underWay(claim, withinMs);
   }
 
   cursor(name: string): Promise<string | undefined> {
@@ -208,10 +218,6 @@ export class PostgresInbox implements Inbox {
 
   stats(): Promise<InboxStats> {
     return this.#reports.stats();
-  }
-
-  deadLetters(limit: number): Promise<readonly DeadLetter[]> {
-    return this.#reports.deadLetters(limit);
   }
 
   ping(): Promise<void> {
@@ -228,17 +234,10 @@ export class PostgresInbox implements Inbox {
     await this.#database.close();
   }
 
-  async #end(claim: Claim, error?: string): Promise<boolean> {
-    const ending = this.#backlog.watch(this.#endings.end(claim, error));
-    const ended = await this.#forgetting(claim, ending);
-    if (ended) this.#backlog.add(-1);
-    return ended;
-  }
-
   /** Of a claim that is over, be it that its lease was lost. */
   async #forgetting(claim: Claim, ending: Promise<boolean>): Promise<boolean> {
     const held = await ending;
-    this.#claims.forget(claim);
+    this.#held.forget(claim);
     return held;
   }
 
@@ -246,10 +245,7 @@ export class PostgresInbox implements Inbox {
   async #refuseWhenFull(events: readonly NewEvent[]): Promise<void> {
     const pending = await this.#backlog.recount();
     if (!this.#backlog.mayBeFull || (await this.#batches.allKnown(events))) return;
-    throw new ServiceBotError(
-      "INBOX_FULL",
-      `${pending} events wait to be handled, and the limit is ${this.#backlog.most}.`,
-    );
+    throw inboxFull(pending, this.#backlog.most);
   }
 
   #announceToAll(): void {

@@ -1,4 +1,4 @@
-import type { DeadLetter, InboxReport, InboxStats } from "../records.ts";
+import type { InboxReport, InboxStats } from "../records.ts";
 import type { Queries } from "./database.ts";
 
 const CURSOR = "SELECT position FROM {schema}.cursor WHERE name = $1";
@@ -19,11 +19,6 @@ FROM (SELECT count(*) AS n, min(received_at) AS oldest
 
 const DEAD_BY_TYPE = `
 SELECT type, count(*) AS n FROM {schema}.event WHERE state = 'dead' GROUP BY type ORDER BY n DESC, type`;
-
-const DEAD_LETTERS = `
-SELECT id, type, lane, attempts, coalesce(error, '') AS error,
-  received_at AS "receivedAt", done_at AS "diedAt"
-FROM {schema}.event WHERE state = 'dead' ORDER BY done_at DESC, seq DESC LIMIT $1`;
 
 interface CountRow {
   readonly pending: number;
@@ -66,10 +61,6 @@ export class Reports {
     const rows = await this.#queries.rows<{ type: string; n: number }>(DEAD_BY_TYPE);
     const deadByType = Object.fromEntries(rows.map(({ type, n }) => [type, n]));
     return { ...(await this.#count()), deadByType };
-  }
-
-  deadLetters(limit: number): Promise<DeadLetter[]> {
-    return this.#queries.rows<DeadLetter>(DEAD_LETTERS, [limit]);
   }
 
   async ping(): Promise<void> {

@@ -1,5 +1,5 @@
-import type { Claim, StepStart } from "../inbox.ts";
-import type { Queries } from "./database.ts";
+import type { Adoption, Claim, StepStart } from "../inbox.ts";
+import type { Database } from "./database.ts";
 import { HELD } from "./lanes.ts";
 
 /** The lane stays as it is until the write is committed: nobody takes the lease over in between. */
@@ -31,6 +31,19 @@ const FINISH = change(
    FROM held WHERE step.event_id = $4 AND step.name = $5`,
 );
 
+/** Names the lock under which something is adopted: a number of our own, and its id. */
+const LOCK_REF = "SELECT pg_advisory_xact_lock(1936876644, hashtext($1))";
+
+const OTHERS = "SELECT 1 FROM {schema}.step WHERE ref = $1 AND NOT (event_id = $2 AND name = $3)";
+
+/** Whoever lost the lease without a word may still be at it: its lane has an owner until it is claimed anew. */
+const UNDER_WAY = `
+SELECT step.request FROM {schema}.lane
+  JOIN {schema}.event ON event.seq = lane.claimed
+  JOIN {schema}.step ON step.event_id = event.id
+WHERE lane.ready_at IS NOT NULL AND lane.owner IS NOT NULL AND lane.key <> $1
+  AND step.state = 'open' AND {now} - step.started_at < $2`;
+
 const DROP = change(
   `DELETE FROM {schema}.step USING held
    WHERE step.event_id = $4 AND step.name = $5 AND step.state = 'open'`,
@@ -50,18 +63,21 @@ interface BegunRow {
 
 /** The recorded intents and results of the steps of events that one process has claimed. */
 export class Steps {
-  readonly #queries: Queries;
+  readonly #database: Database;
   readonly #owner: string;
 
-  constructor(queries: Queries, owner: string) {
-    this.#queries = queries;
+  constructor(database: Database, owner: string) {
+    this.#database = database;
     this.#owner = owner;
   }
 
   /** Undefined when the lease was lost. */
   async begin(claim: Claim, name: string, request: string): Promise<StepStart | undefined> {
     for (;;) {
-      const [row] = await this.#queries.rows<BegunRow>(BEGIN, [...this.#key(claim, name), request]);
+      const [row] = await this.#database.rows<BegunRow>(BEGIN, [
+        ...this.#key(claim, name),
+        request,
+      ]);
       if (row?.held !== true) return undefined;
       if (row.opened) return { state: "new" };
       const { state, request: before, result, age: ageMs } = row;
@@ -79,13 +95,30 @@ export class Steps {
     return this.#change(FINISH, claim, name, result, ref ?? null);
   }
 
+  /** Of two that have found the same one waits until the other has recorded it. */
+  adopt(claim: Claim, name: string, result: string, ref: string): Promise<Adoption> {
+    return this.#database.transaction(async (queries) => {
+      await queries.rows(LOCK_REF, [ref]);
+      const others = await queries.rows(OTHERS, [ref, claim.id, name]);
+      if (others.length > 0) return "taken";
+      const values = [...this.#key(claim, name), result, ref];
+      return (await queries.rows(FINISH, values)).length > 0 ? "adopted" : "lost";
+    });
+  }
+
   drop(claim: Claim, name: string): Promise<boolean> {
     return this.#change(DROP, claim, name);
   }
 
   async claimed(refs: readonly string[]): Promise<ReadonlySet<string>> {
-    const rows = await this.#queries.rows<{ readonly ref: string }>(CLAIMED, [refs]);
+    const rows = await this.#database.rows<{ readonly ref: string }>(CLAIMED, [refs]);
     return new Set(rows.map(({ ref }) => ref));
+  }
+
+  async underWay({ lane }: Claim, withinMs: number): Promise<readonly string[]> {
+    const values = [lane, withinMs];
+    const rows = await this.#database.rows<{ readonly request: string }>(UNDER_WAY, values);
+    return rows.map(({ request }) => request);
   }
 
   /** False when the lease was lost. */
@@ -96,7 +129,7 @@ export class Steps {
     ...more: readonly (string | null)[]
   ): Promise<boolean> {
     const values = [...this.#key(claim, name), ...more];
-    return (await this.#queries.rows(statement, values)).length > 0;
+    return (await this.#database.rows(statement, values)).length > 0;
   }
 
   #key({ lane, fence, id }: Claim, name: string): readonly unknown[] {

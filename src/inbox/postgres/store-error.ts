@@ -4,8 +4,8 @@ import { hasCode, messageOf, ServiceBotError } from "../../errors.ts";
 export function isOfTheServer(error: unknown): boolean {
   if (error instanceof ServiceBotError) return true;
   const code = codeOf(error);
-  // 57P01 to 57P03: the server stops or starts, and takes the connection with it.
-  return /^[0-9A-Z]{5}$/.test(code) && !code.startsWith("57P");
+  // 57P01 to 57P03: the server stops or starts, and takes the connection with it. Class 08: a pooler has lost its own.
+  return /^[0-9A-Z]{5}$/.test(code) && !/^(57P|08)/.test(code);
 }
 
 function codeOf(error: unknown): string {

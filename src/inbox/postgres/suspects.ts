@@ -1,7 +1,5 @@
+import { SUSPECT_WAIT_MS } from "../limits.ts";
 import type { Database } from "./database.ts";
-
-/** An event whose runs have ended with the process so often may be what ends it. */
-export const CRASHES = 2;
 
 /** Whoever holds this row decides; who comes meanwhile tries again a little later. */
 const GATE = "SELECT lane, fence FROM {schema}.suspect FOR UPDATE SKIP LOCKED";
@@ -18,7 +16,17 @@ WITH leased AS (
 SELECT attempts + 1 AS attempts FROM leased CROSS JOIN {schema}.event
 WHERE seq = $5 AND state = 'pending' FOR NO KEY UPDATE OF event`;
 
-/** A lane that was put off, with its first event. */
+/** What is no longer as it was taken is left alone: it is somebody else's, or idle, or was let go on by a person. */
+const PUT_OFF = `
+WITH waiting AS MATERIALIZED (
+  SELECT lane.key FROM unnest($1::text[], $2::bigint[]) AS input (key, fence)
+  JOIN {schema}.lane ON lane.key = input.key AND lane.fence = input.fence
+  WHERE lane.owner IS NULL AND lane.ready_at IS NOT NULL ORDER BY lane.key FOR UPDATE OF lane
+)
+UPDATE {schema}.lane SET ready_at = least(lane.ready_at, {now} + ${SUSPECT_WAIT_MS}) FROM waiting
+WHERE lane.key = waiting.key`;
+
+/** A lane that was taken without an owner, with its first event. */
 export interface Suspect {
   readonly key: string;
   readonly fence: number;
@@ -39,20 +47,38 @@ export class Suspects {
     this.#owner = owner;
   }
 
-  /** Leases the first of them, unless another one runs. */
-  async admitOne<S extends Suspect>(
-    [first]: readonly S[],
-    leaseMs: number,
-  ): Promise<S | undefined> {
+  /**
+   * Leases the first of them, unless another one runs; the others are put off. Until then nobody takes their lanes:
+   * instances that took them from each other while they decide would never come to an end, on a slow database.
+   */
+  async decide<S extends Suspect>(suspects: readonly S[], leaseMs: number): Promise<S | undefined> {
+    const [first, ...others] = suspects;
     if (first === undefined) return undefined;
-    return await this.#database.transaction(async (queries) => {
+    let admitted: S | undefined;
+    try {
+      admitted = await this.#admit(first, leaseMs);
+      return admitted;
+    } finally {
+      await this.#putOff(admitted === undefined ? suspects : others);
+    }
+  }
+
+  #admit<S extends Suspect>(suspect: S, leaseMs: number): Promise<S | undefined> {
+    return this.#database.transaction(async (queries) => {
       const [gate] = await queries.rows<{ lane: string | null; fence: number | null }>(GATE);
       if (gate === undefined) return undefined;
       const running = await queries.rows(RUNS, [gate.lane, gate.fence]);
       if (running.length > 0) return undefined;
-      const values = [first.key, first.fence, this.#owner, leaseMs, first.seq];
+      const { key, fence, seq } = suspect;
+      const values = [key, fence, this.#owner, leaseMs, seq];
       const [counted] = await queries.rows<{ readonly attempts: number }>(ADMIT, values);
-      return counted && { ...first, attempts: counted.attempts };
+      return counted && { ...suspect, attempts: counted.attempts };
     });
+  }
+
+  async #putOff(suspects: readonly Suspect[]): Promise<void> {
+    if (suspects.length === 0) return;
+    const [keys, fences] = [suspects.map(({ key }) => key), suspects.map(({ fence }) => fence)];
+    await this.#database.rows(PUT_OFF, [keys, fences]);
   }
 }

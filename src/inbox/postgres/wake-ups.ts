@@ -18,8 +18,13 @@ const DEAF_POLL_MS = 1_000;
 /** Others are told this often at most, in milliseconds: each notification takes a lock of the whole server. */
 const TELL_MS = 100;
 
-/** Takes the channel, which is the schema, and who tells. */
-export const TELL = "SELECT pg_notify($1, $2)";
+/** Takes the channel, which is the schema, and who tells of what. */
+const TELL = "SELECT pg_notify($1, $2)";
+
+/** Tells all processes on an inbox. It never fails: whoever does not hear it looks by itself soon. */
+export async function tell(database: Database, what: string): Promise<void> {
+  await database.rows(TELL, [database.schema, what]).catch(() => undefined);
+}
 
 /**
  * Tells other processes that there is something to do, and hears it from them. A wake-up that is lost costs
@@ -55,7 +60,7 @@ export class WakeUps {
   /** Tells the others at once what else has changed. */
   tellOf(topic: string): void {
     const { database, id } = this.#options;
-    database.rows(TELL, [database.schema, `${id} ${topic}`]).catch(() => undefined);
+    void tell(database, `${id} ${topic}`);
   }
 
   async close(): Promise<void> {
@@ -77,8 +82,7 @@ export class WakeUps {
     const { database, clock, id } = this.#options;
     this.#cancelTelling = undefined;
     this.#toldAt = clock.now();
-    // Whoever does not hear it looks by itself soon.
-    database.rows(TELL, [database.schema, id]).catch(() => undefined);
+    void tell(database, id);
   }
 
   #poll(): void {

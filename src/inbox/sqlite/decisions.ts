@@ -1,6 +1,6 @@
 import type { Database, Statement } from "better-sqlite3";
 import type { InboxFilter, InboxRetryOptions } from "../admin.ts";
-import type { Outcome } from "../administration.ts";
+import { judgeDiscard, judgeRetry, NOT_FOUND, type Outcome } from "../outcome.ts";
 import type { EventState } from "../records.ts";
 
 type Parameters = [Record<string, unknown>];
@@ -89,26 +89,25 @@ export class Decisions {
 
   retry(id: string, assume: InboxRetryOptions["assume"], now: number): Outcome {
     const event = this.#find.get({ id, now });
-    if (event === undefined) return { refused: "not-found" };
-    if (event.state !== "dead") return { refused: "not-dead" };
-    if (!event.has_body) return { refused: "body-dropped" };
+    if (event === undefined) return NOT_FOUND;
+    const outcome = judgeRetry(event);
+    if ("refused" in outcome) return outcome;
     this.#revive.run({ id });
     const { lane, first, fence } = event;
     this.#enterLane.run({ lane, first, fence, now });
     if (assume === "done") this.#settleSteps.run({ id });
     if (assume === "absent") this.#dropSteps.run({ id });
-    return { pending: 1 };
+    return outcome;
   }
 
   discard(id: string, reason: string, now: number): Outcome {
     const event = this.#find.get({ id, now });
-    if (event === undefined) return { refused: "not-found" };
-    const { lane, state, held, leased, first } = event;
-    if (state !== "dead" && state !== "pending") return { refused: "ended" };
-    if (state === "pending" && leased) return { refused: "leased" };
+    if (event === undefined) return NOT_FOUND;
+    const outcome = judgeDiscard(event);
+    if ("refused" in outcome) return outcome;
     this.#discard.run({ id, reason, now });
-    if (state === "dead") return { pending: 0 };
-    this.#leaveLane.run({ lane, held: held ?? 0, first, now });
-    return { pending: -1 };
+    const { lane, state, held, first } = event;
+    if (state === "pending") this.#leaveLane.run({ lane, held: held ?? 0, first, now });
+    return outcome;
   }
 }

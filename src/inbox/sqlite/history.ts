@@ -1,5 +1,6 @@
 import type { Database, Statement } from "better-sqlite3";
 import { type AttemptRow, toAttempt } from "../event-rows.ts";
+import { KEPT_RUNS } from "../limits.ts";
 import type { AttemptRecord } from "../records.ts";
 
 type Parameters = [Record<string, unknown>];
@@ -10,9 +11,6 @@ interface Run {
   readonly fence: number;
   readonly attempt: number;
 }
-
-/** So many are kept of each event: an outage may put one off thousands of times. */
-const KEPT = 50;
 
 /** The runs that did not end well. Those that did leave no trace here, and cost nothing. */
 export class History {
@@ -31,7 +29,7 @@ export class History {
     this.#trim = db.prepare(
       `DELETE FROM attempt WHERE event_id = @id AND fence IN (
          SELECT fence FROM attempt WHERE event_id = @id
-         ORDER BY ended_at DESC, fence DESC LIMIT -1 OFFSET ${KEPT})`,
+         ORDER BY ended_at DESC, fence DESC LIMIT -1 OFFSET ${KEPT_RUNS})`,
     );
     // The join goes from the lanes to their events, of which the index has the pending ones.
     this.#leased = db.prepare(

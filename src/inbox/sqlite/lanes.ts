@@ -1,7 +1,8 @@
 import type { Database, Statement } from "better-sqlite3";
 import type { Advance, Claim, Source } from "../inbox.ts";
+import { CRASHES, SUSPECT_WAIT_MS } from "../limits.ts";
 import type { History } from "./history.ts";
-import { CRASHES, Suspects } from "./suspects.ts";
+import { Suspects } from "./suspects.ts";
 
 type Parameters = [Record<string, unknown>];
 type Write = Statement<Parameters>;
@@ -24,9 +25,6 @@ interface HeadRow {
   readonly fence: number;
   readonly received_at: number;
 }
-
-/** A lane whose event has to wait for another one is looked at again after this, in milliseconds. */
-const SUSPECT_WAIT_MS = 200;
 
 /** Guards every write of a claim: it changes nothing once the lease is somebody else's. */
 const HELD = "key = @lane AND owner = @owner AND fence = @fence";

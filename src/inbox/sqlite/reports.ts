@@ -1,5 +1,5 @@
 import type { Database, Statement } from "better-sqlite3";
-import type { DeadLetter, InboxReport, InboxStats } from "../records.ts";
+import type { InboxReport, InboxStats } from "../records.ts";
 
 type Parameters = [Record<string, unknown>];
 
@@ -17,7 +17,6 @@ export class Reports {
   readonly #backlog: Statement<[], { readonly n: number }>;
   readonly #ended: Statement<[], EndedRow>;
   readonly #deadByType: Statement<[], { readonly type: string; readonly n: number }>;
-  readonly #deadLetters: Statement<Parameters, DeadLetter>;
   readonly #ping: Statement<[]>;
 
   constructor(db: Database) {
@@ -36,11 +35,6 @@ export class Reports {
     );
     this.#deadByType = db.prepare(
       "SELECT type, count(*) AS n FROM event WHERE state = 'dead' GROUP BY type ORDER BY n DESC, type",
-    );
-    this.#deadLetters = db.prepare(
-      `SELECT id, type, lane, attempts, coalesce(error, '') AS error,
-              received_at AS receivedAt, done_at AS diedAt
-       FROM event WHERE state = 'dead' ORDER BY done_at DESC, seq DESC LIMIT @limit`,
     );
     this.#ping = db.prepare("SELECT 1");
   }
@@ -65,10 +59,6 @@ export class Reports {
   report(): InboxReport {
     const deadByType = Object.fromEntries(this.#deadByType.all().map(({ type, n }) => [type, n]));
     return { ...this.#count(), deadByType };
-  }
-
-  deadLetters(limit: number): readonly DeadLetter[] {
-    return this.#deadLetters.all({ limit });
   }
 
   ping(): void {

@@ -1,13 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { dirname, resolve } from "node:path";
 import { type Clock, systemClock } from "../../core/clock.ts";
-import { ServiceBotError } from "../../errors.ts";
 import type { InboxAdmin } from "../admin.ts";
 import type {
+  Adoption,
   Advance,
   Claim,
   CursorMove,
-  DeadLetter,
   Inbox,
   InboxCapabilities,
   InboxStats,
@@ -17,6 +16,7 @@ import type {
   Source,
   StepStart,
 } from "../inbox.ts";
+import { inboxFull, MAX_BACKLOG } from "../limits.ts";
 import { sqliteAdmin } from "./admin.ts";
 import { Batches } from "./batches.ts";
 import { DiskGuard } from "./disk.ts";
@@ -64,11 +64,11 @@ export class SqliteInbox implements Inbox {
   /** Counted along, for counting the rows at every batch would cost more than storing it. */
   #pending: number;
 
-  /** @throws {ServiceBotError} INBOX_IN_USE, INBOX_TOO_NEW, INBOX_UNUSABLE */
+  /** @throws {ServiceBotError} INBOX_IN_USE, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE */
   constructor(options: SqliteInboxOptions) {
     this.#file = openFile(options.file);
     this.#clock = options.clock ?? systemClock;
-    this.#maxBacklog = options.maxBacklog ?? 100_000;
+    this.#maxBacklog = options.maxBacklog ?? MAX_BACKLOG;
     const { db } = this.#file;
     this.#group = new GroupCommit(db);
     this.#batches = new Batches(db);
@@ -77,7 +77,7 @@ export class SqliteInbox implements Inbox {
     this.#reports = new Reports(db);
     this.#sweeper = new Sweeper(db);
     this.#disk = makeGuard(options, this.#clock);
-    this.capabilities = { shared: false, guardsDisk: this.#disk !== undefined };
+    this.capabilities = { guardsDisk: this.#disk !== undefined };
     db.transaction(() => this.#lanes.recover(this.#clock.now())).immediate();
     this.#pending = this.#reports.pending();
     this.#unwatch = watch(db, this.#clock, () => {
@@ -167,12 +167,23 @@ export class SqliteInbox implements Inbox {
     return this.#whileHeld(claim, () => this.#steps.finish(claim, name, result, ref));
   }
 
+  adoptStep(claim: Claim, name: string, result: string, ref: string): Promise<Adoption> {
+    return this.#write(() => {
+      if (!this.#lanes.holds(claim)) return "lost";
+      return this.#steps.adopt(claim, name, result, ref) ? "adopted" : "taken";
+    });
+  }
+
   dropStep(claim: Claim, name: string): Promise<boolean> {
     return this.#whileHeld(claim, () => this.#steps.drop(claim, name));
   }
 
   async claimedRefs(refs: readonly string[]): Promise<ReadonlySet<string>> {
     return readStore(() => this.#steps.claimed(refs));
+  }
+
+  async requestsUnderWay(): Promise<readonly string[]> {
+    return [];
   }
 
   async cursor(name: string): Promise<string | undefined> {
@@ -185,10 +196,6 @@ export class SqliteInbox implements Inbox {
 
   async stats(): Promise<InboxStats> {
     return readStore(() => this.#reports.stats());
-  }
-
-  async deadLetters(limit: number): Promise<readonly DeadLetter[]> {
-    return readStore(() => this.#reports.deadLetters(limit));
   }
 
   async ping(): Promise<void> {
@@ -229,10 +236,7 @@ export class SqliteInbox implements Inbox {
   #refuseWhenFull(events: readonly NewEvent[]): void {
     if (this.#pending < this.#maxBacklog) return;
     if (readStore(() => this.#batches.allKnown(events))) return;
-    throw new ServiceBotError(
-      "INBOX_FULL",
-      `${this.#pending} events wait to be handled, and the limit is ${this.#maxBacklog}.`,
-    );
+    throw inboxFull(this.#pending, this.#maxBacklog);
   }
 
   #announce(): void {

@@ -17,6 +17,7 @@ export class Steps {
   readonly #reopen: Statement<Parameters>;
   readonly #finish: Statement<Parameters>;
   readonly #drop: Statement<Parameters>;
+  readonly #others: Statement<Parameters>;
   readonly #claimed: Statement<Parameters, { readonly ref: string }>;
 
   constructor(db: Database) {
@@ -38,6 +39,9 @@ export class Steps {
     );
     this.#drop = db.prepare(
       "DELETE FROM step WHERE event_id = @id AND name = @name AND state = 'open'",
+    );
+    this.#others = db.prepare(
+      "SELECT 1 FROM step WHERE ref = @ref AND NOT (event_id = @id AND name = @name)",
     );
     this.#claimed = db.prepare(
       "SELECT ref FROM step WHERE ref IN (SELECT value FROM json_each(@refs))",
@@ -61,6 +65,13 @@ export class Steps {
 
   finish(claim: Claim, name: string, result: string, ref: string | undefined): void {
     this.#finish.run({ id: claim.id, name, result, ref: ref ?? null });
+  }
+
+  /** False when another step has it. */
+  adopt(claim: Claim, name: string, result: string, ref: string): boolean {
+    if (this.#others.get({ id: claim.id, name, ref }) !== undefined) return false;
+    this.finish(claim, name, result, ref);
+    return true;
   }
 
   drop(claim: Claim, name: string): void {

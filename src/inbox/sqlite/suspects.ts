@@ -1,7 +1,5 @@
 import type { Claim } from "../inbox.ts";
-
-/** An event whose runs have ended with the process so often may be what ends it. */
-export const CRASHES = 2;
+import { CRASHES } from "../limits.ts";
 
 /**
  * Events that may be what takes the process down. Nobody can tell them from those that merely ran at

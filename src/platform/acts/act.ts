@@ -1,6 +1,6 @@
 import { invalid, notFound } from "../error.ts";
 import type { EventWriter } from "../events/publisher.ts";
-import { idOf, seqOf } from "../store/ids.ts";
+import { seqOf } from "../store/ids.ts";
 import type { Target } from "../store/images.ts";
 import type { User } from "../store/people.ts";
 import type { Comment, Post } from "../store/posts.ts";
@@ -66,14 +66,6 @@ export function postNamed({ posts }: Store, postId: string): Post {
   const post = seq === undefined ? undefined : posts.post(seq);
   if (post === undefined) throw notFound(`post: ${postId}`);
   return post;
-}
-
-/** The ids of a comment and its post. */
-export function idsOf({ post, seq }: Comment): {
-  readonly postId: string;
-  readonly commentId: string;
-} {
-  return { postId: idOf("p", post), commentId: idOf("cm", seq) };
 }
 
 /** Where a bot is named, what is done to somebody else's content would not concern it. */

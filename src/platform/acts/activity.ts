@@ -1,16 +1,8 @@
 import { mentionsIn } from "../events/mentions.ts";
-import { idOf } from "../store/ids.ts";
+import { commentIds, idOf } from "../store/ids.ts";
 import type { User } from "../store/people.ts";
 import type { Comment } from "../store/posts.ts";
-import {
-  type Act,
-  commentNamed,
-  idsOf,
-  type Outcome,
-  postNamed,
-  postOf,
-  recipientOf,
-} from "./act.ts";
+import { type Act, commentNamed, type Outcome, postNamed, postOf, recipientOf } from "./act.ts";
 
 /** Somebody writes a post. It concerns the bots that it mentions. */
 export function writePost(act: Act): Outcome {
@@ -69,7 +61,7 @@ function commented(act: Act, { post, text, replyTo, meant }: NewComment): Outcom
   const { store, write, from, at } = act;
   const comment = store.posts.addComment(post, { author: from.seq, text, at }, replyTo);
   write.content({ comment }, act, meant);
-  return { concerns: idsOf(comment), made: { comment: comment.seq } };
+  return { concerns: commentIds(comment), made: { comment: comment.seq } };
 }
 
 function botsComment(act: Act): Comment {

@@ -3,16 +3,10 @@ import { appNamed } from "../apps/named.ts";
 import type { Publisher } from "../events/publisher.ts";
 import type { Store } from "../store/store.ts";
 import type { Created } from "../timeline/entries.ts";
+import { usernameIn } from "../username.ts";
 import type { Act, Outcome } from "./act.ts";
 import { commentOnPost, mentionBot, quotePost, replyToComment, writePost } from "./activity.ts";
-import {
-  type ActInput,
-  type ActResult,
-  type ActType,
-  checkAct,
-  isActType,
-  usernameIn,
-} from "./input.ts";
+import { type ActInput, type ActResult, type ActType, checkAct, isActType } from "./input.ts";
 import { sendMessage } from "./messages.ts";
 import { followBot, inventedEvent, likeContent, repostPost } from "./reactions.ts";
 import { attachSamples } from "./sample-image.ts";

@@ -41,7 +41,11 @@ export interface ActResult extends Created {
   readonly events: readonly AnyEvent[];
 }
 
-const MAX_COUNT = 1000;
+/** How often an act can be done at once. */
+export const MAX_COUNT = 1000;
+
+/** The types of which there is no name yet (section 9: new ones may come). */
+export const OWN_TYPE: RegExp = /^[a-z][a-z0-9_.-]{0,63}$/;
 
 const allDetails = [
   "to",
@@ -80,7 +84,7 @@ export function isActType(type: string): type is ActType {
  */
 export function checkAct(input: ActInput): void {
   const { type } = input;
-  if (!isActType(type) && !/^[a-z][a-z0-9_.-]{0,63}$/.test(type)) {
+  if (!isActType(type) && !OWN_TYPE.test(type)) {
     const known = Object.keys(details).join(", ");
     throw invalid(
       `type must be one of ${known}, or a new one of a-z, 0-9, dots, dashes, underscores`,
@@ -102,16 +106,4 @@ export function checkAct(input: ActInput): void {
   if (!Number.isInteger(count) || count < 1 || count > MAX_COUNT) {
     throw invalid(`count must be a whole number from 1 to ${MAX_COUNT}`);
   }
-}
-
-/**
- * The username in a field: lower case, without the `@` that people put before it. A dot or a dash at its end
- * would be read as punctuation, and no text could mention it.
- */
-export function usernameIn(given: string, field: string): string {
-  const username = given.replace(/^@/, "").toLowerCase();
-  if (/^[a-z0-9_](?:[a-z0-9_.-]{0,28}[a-z0-9_])?$/.test(username)) return username;
-  throw invalid(
-    `${field} must be a username: 1 to 30 letters, digits, dots, dashes, underscores; no dot or dash first or last`,
-  );
 }

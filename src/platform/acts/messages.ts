@@ -1,5 +1,5 @@
 import { invalid, notFound, PlatformError } from "../error.ts";
-import { idOf, seqOf } from "../store/ids.ts";
+import { messageIds, seqOf } from "../store/ids.ts";
 import { type Act, type Outcome, recipientOf } from "./act.ts";
 
 /** Somebody sends a bot a direct message. */
@@ -9,8 +9,7 @@ export function sendMessage(act: Act): Outcome {
   const conversation = conversationOf(act);
   const message = store.conversations.addMessage(conversation, from.seq, text, at);
   write.content({ message }, act);
-  const concerns = { conversationId: idOf("c", conversation), messageId: idOf("m", message.seq) };
-  return { concerns, made: { message: message.seq } };
+  return { concerns: messageIds(message), made: { message: message.seq } };
 }
 
 /** The one conversation of the sender with the bot; a `conversationId` must name that one. */

@@ -1,6 +1,7 @@
-import { idOf } from "../store/ids.ts";
+import { profileOf } from "../apps/shapes.ts";
+import { commentIds, idOf } from "../store/ids.ts";
 import type { Post } from "../store/posts.ts";
-import { type Act, commentNamed, idsOf, type Outcome, postOf, recipientOf } from "./act.ts";
+import { type Act, commentNamed, type Outcome, postOf, recipientOf } from "./act.ts";
 
 // `entityType` and `entityId` name what the act was done to: it makes nothing of its own. The document shows
 // neither, see docs/platform.md.
@@ -10,7 +11,7 @@ export function followBot(act: Act): Outcome {
   const recipient = recipientOf(act);
   const entity = { entityType: "user", entityId: idOf("u", recipient.seq) };
   act.write.notice(
-    { recipient, event: { type: "follow", payload: { actor: actor(act), ...entity } } },
+    { recipient, event: { type: "follow", payload: { actor: profileOf(act.from), ...entity } } },
     act,
   );
   return { concerns: {} };
@@ -21,7 +22,7 @@ export function likeContent(act: Act): Outcome {
   const { commentId } = act.input;
   if (commentId === undefined) return reactToPost("like", act);
   const comment = commentNamed(act, commentId);
-  const concerns = idsOf(comment);
+  const concerns = commentIds(comment);
   tellOwner("like", act, comment, { entityType: "comment", entityId: commentId, ...concerns });
   return { concerns };
 }
@@ -61,9 +62,8 @@ function tellOwner(
 ): void {
   const recipient = act.store.people.get(author);
   if (!recipient.isBot || author === act.from.seq) return;
-  act.write.notice({ recipient, event: { type, payload: { actor: actor(act), ...place } } }, act);
-}
-
-function actor({ from: { username, name } }: Act): { username: string; name: string } {
-  return { username, name };
+  act.write.notice(
+    { recipient, event: { type, payload: { actor: profileOf(act.from), ...place } } },
+    act,
+  );
 }

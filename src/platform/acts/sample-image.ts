@@ -1,6 +1,5 @@
-import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
-import type { NewImage, Target } from "../store/images.ts";
+import { type NewImage, newImageFile, type Target } from "../store/images.ts";
 import type { Act } from "./act.ts";
 
 /** A drawing of 640 × 480 pixels and its preview: what is attached when an act asks for images. */
@@ -20,8 +19,7 @@ export function attachSamples({ store, from, input, at }: Act, target: Target): 
 
 function sampleImage(owner: number, at: number): NewImage {
   sample ??= { data: read("sample.png"), thumbnail: read("sample.thumb.webp") };
-  const file = `${randomBytes(16).toString("hex")}.png`;
-  return { ...sample, file, owner, kind: "png", width: 640, height: 480, at };
+  return { ...sample, file: newImageFile("png"), owner, kind: "png", width: 640, height: 480, at };
 }
 
 function read(name: string): Buffer {

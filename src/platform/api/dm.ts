@@ -1,6 +1,6 @@
 import { notFound, PlatformError } from "../error.ts";
 import { page, window } from "../http/query.ts";
-import { idOf, seqOf } from "../store/ids.ts";
+import { idOf, messageIds, seqOf } from "../store/ids.ts";
 import { readDraft } from "./draft.ts";
 import type { Call, CallAnswer, Route } from "./route.ts";
 import { conversationView, isoTime } from "./views.ts";
@@ -53,13 +53,9 @@ function sendMessage(call: Call): CallAnswer {
       message: store.conversations.addMessage(conversation, bot.seq, draft.text, now),
     }),
   });
-  const id = idOf("m", message.seq);
-  const conversationId = idOf("c", conversation);
-  return {
-    status: 201,
-    body: { id, conversationId, createdAt: isoTime(now) },
-    created: { conversationId, messageId: id },
-  };
+  const created = messageIds(message);
+  const { messageId: id, conversationId } = created;
+  return { status: 201, body: { id, conversationId, createdAt: isoTime(now) }, created };
 }
 
 /** Conversations of others and such that do not exist are answered alike. */

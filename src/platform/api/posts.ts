@@ -1,6 +1,6 @@
 import { invalid, notFound } from "../error.ts";
 import { badCursor, limit, type Page, page, type Query, text, window } from "../http/query.ts";
-import { idOf, seqOf } from "../store/ids.ts";
+import { commentIds, idOf, seqOf } from "../store/ids.ts";
 import type { Post, TrendingWindow } from "../store/posts.ts";
 import { readDraft } from "./draft.ts";
 import type { Call, CallAnswer, Route } from "./route.ts";
@@ -89,8 +89,7 @@ function createComment(call: Call): CallAnswer {
     quota: "commentsPerDay",
     make: () => ({ comment: store.posts.addComment(post.seq, own) }),
   });
-  const created = { postId: idOf("p", post.seq), commentId: idOf("cm", comment.seq) };
-  return { status: 201, body: views.comment(comment), created };
+  return { status: 201, body: views.comment(comment), created: commentIds(comment) };
 }
 
 function namedPost({ store, id }: Call): Post {

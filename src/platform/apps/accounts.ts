@@ -1,8 +1,8 @@
-import { usernameIn } from "../acts/input.ts";
 import { invalid } from "../error.ts";
 import type { User } from "../store/people.ts";
 import { addBot } from "../store/seed.ts";
 import type { Store } from "../store/store.ts";
+import { usernameIn } from "../username.ts";
 import type { AccountInput } from "./shapes.ts";
 
 const MAX_NAME = 100;

@@ -1,5 +1,4 @@
-import { usernameIn } from "../acts/input.ts";
-import { invalid, notFound } from "../error.ts";
+import { notFound } from "../error.ts";
 import { newApiKey } from "../secrets.ts";
 import { idOf, seqOf } from "../store/ids.ts";
 import type { User } from "../store/people.ts";
@@ -9,8 +8,16 @@ import type { AppEntry } from "../timeline/entries.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
 import { newAccount } from "./accounts.ts";
-import { appNamed } from "./named.ts";
-import type { AccountInput, AppChange, AppView, IssuedToken, NewApp, TokenView } from "./shapes.ts";
+import { appNamed, findApp } from "./named.ts";
+import {
+  type AccountInput,
+  type AppChange,
+  type AppView,
+  type IssuedToken,
+  type NewApp,
+  profileOf,
+  type TokenView,
+} from "./shapes.ts";
 
 export interface AppsOptions {
   readonly store: Store;
@@ -29,7 +36,7 @@ export class Apps {
   /** All apps, the first one first. */
   list(): readonly AppView[] {
     const { people, apps } = this.#options.store;
-    return apps.all().map(({ bot }) => this.#view(people.get(bot)));
+    return apps.bots().map((bot) => this.#view(people.get(bot)));
   }
 
   /**
@@ -47,7 +54,7 @@ export class Apps {
       return made;
     });
     this.#note(bot, "created");
-    return { bot: profile(bot), apiKey, webhookSecret: store.webhook.get(bot.seq).secret };
+    return { bot: profileOf(bot), apiKey, webhookSecret: store.webhook.get(bot.seq).secret };
   }
 
   /**
@@ -88,7 +95,7 @@ export class Apps {
     const { store } = this.#options;
     const apiKey = newApiKey();
     const own = [...new Set(scopes)];
-    const known = this.#known(username);
+    const known = findApp(store, username);
     const bot = store.transaction(() => {
       const owner = known ?? newAccount(store, { username: username ?? "" }, "bot");
       store.tokens.add(apiKey, owner.seq, own);
@@ -109,15 +116,6 @@ export class Apps {
       throw notFound(`token: ${id}`);
   }
 
-  /** Undefined for a username that nobody has. */
-  #known(username: string | undefined): User | undefined {
-    const { people } = this.#options.store;
-    if (username === undefined) return people.bot();
-    const known = people.find(usernameIn(username, "bot"));
-    if (known?.isBot === false) throw invalid(`bot: ${known.username} is a person`);
-    return known;
-  }
-
   #note({ username }: User, change: AppEntry["change"]): void {
     this.#options.timeline.add({ kind: "app", bot: username, change });
   }
@@ -125,14 +123,10 @@ export class Apps {
   #view(bot: User): AppView {
     const { store, webhooks } = this.#options;
     return {
-      bot: profile(bot),
+      bot: profileOf(bot),
       disabled: store.apps.disabled(bot.seq),
       webhook: webhooks.of(bot.seq).view,
       tokens: store.tokens.of(bot.seq).length,
     };
   }
-}
-
-function profile({ username, name }: User): AppView["bot"] {
-  return { username, name };
 }

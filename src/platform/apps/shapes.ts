@@ -6,6 +6,11 @@ export interface Profile {
   readonly name: string;
 }
 
+/** The profile of an account, without the rest of it. */
+export function profileOf({ username, name }: Profile): Profile {
+  return { username, name };
+}
+
 /** An app: a bot with all that belongs to it. */
 export interface AppView {
   readonly bot: Profile;

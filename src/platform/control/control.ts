@@ -4,7 +4,13 @@ import type { ActInput, ActResult } from "../acts/input.ts";
 import { isoTime, type Views } from "../api/views.ts";
 import type { Apps } from "../apps/apps.ts";
 import { appNamed } from "../apps/named.ts";
-import type { AccountInput, IssuedToken, NotificationView, Profile } from "../apps/shapes.ts";
+import {
+  type AccountInput,
+  type IssuedToken,
+  type NotificationView,
+  type Profile,
+  profileOf,
+} from "../apps/shapes.ts";
 import type { ClockControl } from "../clock/clock-control.ts";
 import type { PlatformClock } from "../clock/platform-clock.ts";
 import { invalid, notFound } from "../error.ts";
@@ -101,7 +107,7 @@ export class Control {
     const user = this.#bot(bot);
     const last = store.events.lastSeq(user.seq);
     return {
-      bot: profile(user),
+      bot: profileOf(user),
       people: this.people,
       webhook: webhooks.of(user.seq).view,
       lastEventId: last === 0 ? null : eventId(last),
@@ -157,7 +163,7 @@ export class Control {
 
   /** Everybody but the bots, in the order in which they came. */
   get people(): readonly Profile[] {
-    return this.#options.store.people.all().map(profile);
+    return this.#options.store.people.all().map(profileOf);
   }
 
   /**
@@ -322,8 +328,4 @@ export class Control {
   #bot(username: string | undefined): User {
     return appNamed(this.#options.store, username);
   }
-}
-
-function profile({ username, name }: Profile): Profile {
-  return { username, name };
 }

@@ -40,6 +40,15 @@ export async function bodyOf<T>(request: Request, schema: z.ZodType<T>): Promise
   return validate(schema, await readJson(request));
 }
 
+/**
+ * The same of a request that may come without a body: that stands for an empty object.
+ *
+ * @throws {PlatformError} 400 VALIDATION
+ */
+export async function optionalBodyOf<T>(request: Request, schema: z.ZodType<T>): Promise<T> {
+  return validate(schema, (await readJson(request)) ?? {});
+}
+
 function answering(status: number, handler: Handler): RequestHandler {
   return async (request, response) => {
     send(response, { status, body: await handler(request, response) });

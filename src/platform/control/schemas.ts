@@ -3,11 +3,12 @@ import { eventTypes } from "../../events/parse.ts";
 import type { EventType } from "../../events/types.ts";
 import type { ActInput } from "../acts/input.ts";
 import type { AccountInput, AppChange } from "../apps/shapes.ts";
+import type { ClockChange } from "../clock/clock-control.ts";
 import type { ApiFaultInput } from "../faults/api-faults.ts";
 import type { EventFaultInput } from "../faults/event-faults.ts";
 import { webhookFaultModes } from "../faults/webhook-fault.ts";
 import type { WebhookFaultInput } from "../faults/webhook-faults.ts";
-import { type LimitSettings, MAX_LIMIT } from "../limits/settings.ts";
+import { eachLimit, type LimitSettings, MAX_LIMIT } from "../limits/settings.ts";
 import { WEBHOOK_SECRET } from "../secrets.ts";
 import { allScopes, type Scope } from "../store/tokens.ts";
 import type { WebhookChange } from "../webhooks/webhook.ts";
@@ -59,15 +60,21 @@ export const blockBody: z.ZodType<BlockInput> = z.strictObject({
   blocked: z.boolean().optional(),
 });
 
+export const clockBody: z.ZodType<ClockChange> = z.strictObject({
+  now: optionalText,
+  advanceMs: z.number().optional(),
+  frozen: z.boolean().optional(),
+});
+
+export const snapshotBody: z.ZodType<{ name?: string | undefined }> = z.strictObject({
+  name: optionalText,
+});
+
+export const noBody: z.ZodType<object> = z.strictObject({});
+
 const limit = z.int().min(0).max(MAX_LIMIT).nullable().exactOptional();
 
-export const limitsBody: z.ZodType<Partial<LimitSettings>> = z.strictObject({
-  requestsPerMinute: limit,
-  uploadsPerDay: limit,
-  postsPerDay: limit,
-  commentsPerDay: limit,
-  dmsPerDay: limit,
-});
+export const limitsBody: z.ZodType<Partial<LimitSettings>> = z.strictObject(eachLimit(limit));
 
 export const storageBody: z.ZodType<StorageState> = z.strictObject({ configured: z.boolean() });
 

@@ -1,25 +1,13 @@
 import type { IncomingMessage } from "node:http";
 import type { Response } from "express";
-import { z } from "zod";
-import type { ClockChange } from "../clock/clock-control.ts";
+import { asBuffer } from "../../core/bytes.ts";
 import { invalid, PlatformError } from "../error.ts";
-import { readBytes, readJson, validate } from "../http/body.ts";
+import { readBytes } from "../http/body.ts";
 import { isSqlite, SQLITE_TYPE } from "../http/guard.ts";
 import { parameter, text } from "../http/query.ts";
 import type { Control } from "./control.ts";
-import type { Endpoints } from "./endpoint.ts";
-
-const clockBody: z.ZodType<ClockChange> = z.strictObject({
-  now: z.string().optional(),
-  advanceMs: z.number().optional(),
-  frozen: z.boolean().optional(),
-});
-
-const snapshotBody: z.ZodType<{ name?: string | undefined }> = z.strictObject({
-  name: z.string().optional(),
-});
-
-const noBody: z.ZodType<object> = z.strictObject({});
+import { bodyOf, type Endpoints, optionalBodyOf } from "./endpoint.ts";
+import { clockBody, noBody, snapshotBody } from "./schemas.ts";
 
 /** The largest snapshot that can be uploaded, in bytes. */
 const MAX_FILE_BYTES = 512 * 1024 * 1024;
@@ -40,11 +28,11 @@ export function stateEndpoints(control: Control): Endpoints {
   return {
     "/clock": {
       get: () => clock.view,
-      put: async (request) => clock.set(validate(clockBody, await readJson(request))),
+      put: async (request) => clock.set(await bodyOf(request, clockBody)),
     },
     "/snapshots": {
       get: () => ({ items: snapshots.list() }),
-      post: async (request) => snapshots.take((await optionalBody(snapshotBody, request)).name),
+      post: async (request) => snapshots.take((await optionalBodyOf(request, snapshotBody)).name),
     },
     "/snapshots/file": {
       post: async (request) => {
@@ -64,7 +52,7 @@ export function stateEndpoints(control: Control): Endpoints {
     "/snapshots/:id/restore": {
       postStatus: 200,
       post: async (request) => {
-        await optionalBody(noBody, request);
+        await optionalBodyOf(request, noBody);
         snapshots.restore(parameter(request, "id"));
         return control.state();
       },
@@ -72,16 +60,12 @@ export function stateEndpoints(control: Control): Endpoints {
     "/reset": {
       postStatus: 200,
       post: async (request) => {
-        await optionalBody(noBody, request);
+        await optionalBodyOf(request, noBody);
         control.reset();
         return control.state();
       },
     },
   };
-}
-
-async function optionalBody<T>(schema: z.ZodType<T>, request: IncomingMessage): Promise<T> {
-  return validate(schema, (await readJson(request)) ?? {});
 }
 
 async function readFile(request: IncomingMessage): Promise<Uint8Array> {
@@ -104,5 +88,5 @@ function sendFile(response: Response, { snapshots }: Control, id: string): void 
     "Content-Type": SQLITE_TYPE,
     "Content-Disposition": `attachment; filename="${id}.db"`,
   });
-  response.send(Buffer.from(file.buffer, file.byteOffset, file.byteLength));
+  response.send(asBuffer(file));
 }

@@ -1,12 +1,12 @@
-import { usernameIn } from "../acts/input.ts";
 import { newAccount } from "../apps/accounts.ts";
-import type { AccountInput, Profile } from "../apps/shapes.ts";
+import { type AccountInput, type Profile, profileOf } from "../apps/shapes.ts";
 import { checkText } from "../content.ts";
 import { invalid, notFound } from "../error.ts";
 import type { Block } from "../store/blocks.ts";
-import { idOf } from "../store/ids.ts";
+import { messageIds } from "../store/ids.ts";
 import type { User } from "../store/people.ts";
 import type { Store } from "../store/store.ts";
+import { usernameIn } from "../username.ts";
 
 /** A group conversation to make. */
 export interface GroupInput {
@@ -52,7 +52,7 @@ export function createGroup(
     const users = names.map((name) => store.people.named(name).seq);
     const conversation = store.conversations.addGroup(users);
     const message = store.conversations.addMessage(conversation, users[0] ?? 0, text, now);
-    return { conversationId: idOf("c", conversation), messageId: idOf("m", message.seq) };
+    return messageIds(message);
   });
 }
 
@@ -73,8 +73,7 @@ export function setBlock(store: Store, { by, whom, blocked = true }: BlockInput)
  * @throws {PlatformError} 400 VALIDATION, when somebody has that name already, too
  */
 export function createPerson(store: Store, { username, name }: AccountInput): Profile {
-  const person = newAccount(store, { username, name }, "person");
-  return { username: person.username, name: person.name };
+  return profileOf(newAccount(store, { username, name }, "person"));
 }
 
 function known(store: Store, username: string): User {

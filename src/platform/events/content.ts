@@ -1,7 +1,7 @@
 import { beginningOf } from "../content.ts";
 import type { Message } from "../store/conversations.ts";
 import type { NewEvent } from "../store/event-log.ts";
-import { idOf } from "../store/ids.ts";
+import { commentIds, idOf } from "../store/ids.ts";
 import type { Target } from "../store/images.ts";
 import type { User } from "../store/people.ts";
 import type { Comment, Post } from "../store/posts.ts";
@@ -103,9 +103,8 @@ function payloadOf(content: PostOrComment, type: Claim["type"]) {
 
 function placeOf(content: PostOrComment, type: Claim["type"]) {
   if ("comment" in content) {
-    const commentId = idOf("cm", content.comment.seq);
-    const postId = idOf("p", content.comment.post);
-    return { entityType: "comment", entityId: commentId, postId, commentId };
+    const ids = commentIds(content.comment);
+    return { entityType: "comment", entityId: ids.commentId, ...ids };
   }
   const { post, quoted } = content;
   const entityId = idOf("p", post.seq);

@@ -10,7 +10,7 @@ import { type Content, type Notice, noticesOf, textOf } from "./content.ts";
 export interface PublisherOptions {
   readonly store: Store;
   readonly timeline: Timeline;
-  /** Owes events to the webhooks, or lets them be late. */
+  /** Lets events be late. */
   readonly eventFaults: EventFaults;
   /** Called with the number of a bot for which there is something to deliver. */
   readonly onEvents: (bot: number) => void;
@@ -63,15 +63,17 @@ export class Publisher {
    */
   transaction<T>(work: (write: EventWriter) => T): Published<T> {
     const written: Written[] = [];
+    const { store, eventFaults } = this.#options;
     const add = ({ recipient, event }: Notice, { from, at }: Cause, text?: string) => {
-      const logged = this.#options.store.events.append(recipient.seq, event, at);
-      const lateMs = this.#options.eventFaults.publish(logged);
+      const logged = store.events.append(recipient.seq, event, at);
+      const lateMs = eventFaults.hold(logged);
+      if (lateMs === 0) store.webhook.enqueue(logged);
       written.push({ recipient, logged, from: from.username, text, lateMs });
     };
-    const result = this.#options.store.transaction(() =>
+    const result = store.transaction(() =>
       work({
         content: (content, cause, meant) => {
-          const notices = noticesOf(this.#options.store, content, meant);
+          const notices = noticesOf(store, content, meant);
           for (const notice of notices) add(notice, cause, textOf(content));
         },
         notice: (notice, cause) => add(notice, cause),

@@ -1,4 +1,6 @@
 import type { Random } from "../../core/backoff.ts";
+import type { FaultEntry } from "../timeline/entries.ts";
+import type { Timeline } from "../timeline/timeline.ts";
 
 /** What every fault has. */
 export interface Fault {
@@ -13,12 +15,17 @@ export interface Fault {
 export interface ActiveFaultOptions<F extends Fault> {
   /** The fault of mode `none`. */
   readonly none: F;
+  /** What goes wrong, in the timeline. */
+  readonly target: FaultEntry["target"];
+  readonly timeline: Timeline;
   readonly random: Random;
-  /** Called when `times` is used up. */
-  readonly onEnd: (ended: F) => void;
+  /** A fault of another mode in the words of the timeline. */
+  readonly describe: (fault: F) => string;
+  /** What the timeline says after the mode when `times` is used up. */
+  readonly afterwards: string;
 }
 
-/** The fault that is set, and what it still touches. */
+/** The fault that is set, and what it still touches. The timeline is told when that changes. */
 export class ActiveFault<F extends Fault> {
   readonly #options: ActiveFaultOptions<F>;
   #fault: F;
@@ -34,19 +41,31 @@ export class ActiveFault<F extends Fault> {
 
   set(fault: F): void {
     this.#fault = fault;
+    this.note("set", fault.mode === "none" ? "none" : this.#options.describe(fault));
+  }
+
+  /** Ends the fault, if there is one. */
+  end(): void {
+    if (this.#fault.mode !== "none") this.set(this.#options.none);
   }
 
   /** Uses up one time. The fault of mode `none` when this one is not touched. */
   take(): F {
-    const { none, random, onEnd } = this.#options;
+    const { none, random, afterwards } = this.#options;
     const fault = this.#fault;
     if (fault.mode === "none") return none;
     if (fault.rate !== undefined && random() >= fault.rate) return none;
     if (fault.times === undefined) return fault;
     const times = fault.times - 1;
     this.#fault = times === 0 ? none : { ...fault, times };
-    if (times === 0) onEnd(fault);
+    if (times === 0) this.note("ended", `${fault.mode}: ${afterwards}`);
     return fault;
+  }
+
+  /** Says in the timeline what became of it. */
+  note(change: FaultEntry["change"], detail: string): void {
+    const { timeline, target } = this.#options;
+    timeline.add({ kind: "fault", target, change, detail });
   }
 }
 

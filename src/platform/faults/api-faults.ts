@@ -51,18 +51,16 @@ const MIXED_STATUSES = [429, 500, 503];
 
 /** Lets requests to the API go wrong. */
 export class ApiFaults {
-  readonly #timeline: Timeline;
   readonly #random: Random;
   readonly #held = new Set<() => void>();
   readonly #active: ActiveFault<ApiFault>;
 
   constructor(timeline: Timeline, random: Random) {
-    this.#timeline = timeline;
     this.#random = random;
-    const onEnd = ({ mode }: ApiFault) => {
-      this.#note("ended", `${mode}: no further requests are touched`);
-    };
-    this.#active = new ActiveFault({ none: NONE, random, onEnd });
+    this.#active = new ActiveFault({
+      ...{ none: NONE, target: "api", timeline, random, describe },
+      afterwards: "no further requests are touched",
+    });
   }
 
   get state(): ApiFaultState {
@@ -72,7 +70,6 @@ export class ApiFaults {
   /** Replaces the fault. What the one before held is executed now. */
   set({ match = NONE.match, status = NONE.status, ...fault }: ApiFaultInput): void {
     this.#active.set({ ...fault, match, status });
-    this.#note("set", describe(this.#active.current));
     const held = [...this.#held];
     this.#held.clear();
     for (const release of held) release();
@@ -97,10 +94,10 @@ export class ApiFaults {
       }
       case "hold": {
         const name = `${request.method} ${request.path}`;
-        this.#note("held", name);
+        this.#active.note("held", name);
         await this.#hold(request.gone);
         if (request.gone.aborted) return { pass: "abandon", fault: "hold" };
-        this.#note("released", name);
+        this.#active.note("released", name);
         return { pass: "execute", fault: "hold" };
       }
     }
@@ -133,15 +130,10 @@ export class ApiFaults {
       if (gone.aborted) release();
     });
   }
-
-  #note(change: "set" | "ended" | "held" | "released", detail: string): void {
-    this.#timeline.add({ kind: "fault", target: "api", change, detail });
-  }
 }
 
 function describe(fault: ApiFault): string {
   const { mode, match, status } = fault;
-  if (mode === "none") return "none";
   const what = mode === "status" ? `status ${status}` : mode;
   return `${what} for ${reach(fault, match === "write" ? "write requests" : "requests")}`;
 }

@@ -52,8 +52,11 @@ export class EventFaults {
 
   constructor(options: EventFaultsOptions) {
     this.#options = options;
-    const onEnd = () => this.#note("ended", "late: no further events are touched");
-    this.#active = new ActiveFault({ none: NONE, random: options.random, onEnd });
+    const { timeline, random } = options;
+    this.#active = new ActiveFault({
+      ...{ none: NONE, target: "events", timeline, random, describe },
+      afterwards: "no further events are touched",
+    });
   }
 
   get state(): EventFaultState {
@@ -70,27 +73,23 @@ export class EventFaults {
       throw invalid("events.lateMs: with mode late, say how late events are, in milliseconds");
     }
     this.#active.set({ ...fault, lateMs });
-    this.#note("set", describe(this.#active.current));
   }
 
   /** Ends the fault, if there is one. */
   end(): void {
-    if (this.#active.current.mode !== "none") this.set({ mode: "none" });
+    this.#active.end();
   }
 
   /**
-   * Takes an event that was just appended, in the same transaction: the webhook owes it, or it is late.
-   * Call `wake` after the transaction.
+   * Holds an event that was just appended, in the same transaction, where it is to be late. Call `wake` after
+   * the transaction.
    *
    * @returns how late it is, in milliseconds; 0 when it is in the log
    */
-  publish(logged: LoggedEvent): number {
+  hold(logged: LoggedEvent): number {
     const { store, clock } = this.#options;
     const { mode, lateMs } = this.#active.take();
-    if (mode === "none") {
-      store.webhook.enqueue(logged);
-      return 0;
-    }
+    if (mode === "none") return 0;
     store.lateEvents.hold(logged, clock.now() + lateMs);
     return lateMs;
   }
@@ -101,7 +100,7 @@ export class EventFaults {
     const { store, clock, onEvents } = this.#options;
     const due = store.lateEvents.due(clock.now());
     const bots = due.length === 0 ? [] : store.transaction(() => this.#release(due));
-    for (const seq of due) this.#note("released", `${eventId(seq)} is in the log now`);
+    for (const seq of due) this.#active.note("released", `${eventId(seq)} is in the log now`);
     const next = store.lateEvents.nextDue();
     if (next !== undefined) {
       const wait = next - clock.now();
@@ -130,14 +129,8 @@ export class EventFaults {
     }
     return bots;
   }
-
-  #note(change: "set" | "ended" | "released", detail: string): void {
-    this.#options.timeline.add({ kind: "fault", target: "events", change, detail });
-  }
 }
 
 function describe(fault: EventFault): string {
-  return fault.mode === "none"
-    ? "none"
-    : `late by ${fault.lateMs} ms for ${reach(fault, "events")}`;
+  return `late by ${fault.lateMs} ms for ${reach(fault, "events")}`;
 }

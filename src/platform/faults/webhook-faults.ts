@@ -12,15 +12,13 @@ const NONE: WebhookFault = { mode: "none", status: 500, delayMs: 1_000 };
 
 /** Lets scheduled deliveries go wrong. Forced ones (`POST /control/v1/deliveries`) are not touched. */
 export class WebhookFaults {
-  readonly #timeline: Timeline;
   readonly #active: ActiveFault<WebhookFault>;
 
   constructor(timeline: Timeline, random: Random) {
-    this.#timeline = timeline;
-    const onEnd = ({ mode }: WebhookFault) => {
-      this.#note("ended", `${mode}: deliveries go out as usual again`);
-    };
-    this.#active = new ActiveFault({ none: NONE, random, onEnd });
+    this.#active = new ActiveFault({
+      ...{ none: NONE, target: "webhook", timeline, random, describe },
+      afterwards: "deliveries go out as usual again",
+    });
   }
 
   get state(): WebhookFault {
@@ -29,27 +27,21 @@ export class WebhookFaults {
 
   set({ status = NONE.status, delayMs = NONE.delayMs, ...fault }: WebhookFaultInput): void {
     this.#active.set({ ...fault, status, delayMs });
-    this.#note("set", describe(this.state));
   }
 
   /** Ends the fault, if there is one. */
   end(): void {
-    if (this.state.mode !== "none") this.set({ mode: "none" });
+    this.#active.end();
   }
 
   /** Uses up one delivery. Mode `none` when it goes out as usual. */
   take(): WebhookFault {
     return this.#active.take();
   }
-
-  #note(change: "set" | "ended", detail: string): void {
-    this.#timeline.add({ kind: "fault", target: "webhook", change, detail });
-  }
 }
 
 function describe(fault: WebhookFault): string {
   const { mode, status, delayMs } = fault;
-  if (mode === "none") return "none";
   const details: Partial<Record<WebhookFault["mode"], string>> = {
     status: ` ${status}`,
     delay: ` of ${delayMs} ms`,

@@ -17,13 +17,18 @@ export type LimitName = keyof LimitSettings;
 /** A limit for a day. */
 export type Quota = Exclude<LimitName, "requestsPerMinute">;
 
-export const NO_LIMITS: LimitSettings = {
-  requestsPerMinute: null,
-  uploadsPerDay: null,
-  postsPerDay: null,
-  commentsPerDay: null,
-  dmsPerDay: null,
-};
+/** The same for each limit. */
+export function eachLimit<T>(value: T): { readonly [K in LimitName]: T } {
+  return {
+    requestsPerMinute: value,
+    uploadsPerDay: value,
+    postsPerDay: value,
+    commentsPerDay: value,
+    dmsPerDay: value,
+  };
+}
+
+export const NO_LIMITS: LimitSettings = eachLimit(null);
 
 /** The largest number of a limit. */
 export const MAX_LIMIT = 1_000_000;

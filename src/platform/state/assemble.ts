@@ -39,7 +39,7 @@ export interface StateParts {
 export function assembleState(options: StateOptions): StateParts {
   const { store, clock, timeline, limits, uploads, given } = options;
   const { faults, sender, deliveries, timers } = options;
-  const kept = new KeptSettings({ saved: store.settings, limits, uploads, clock });
+  const kept = new KeptSettings({ store, limits, uploads, clock });
   kept.load(given);
   kept.save();
   const whole = new WholeState({

@@ -6,22 +6,14 @@ import {
   type PlatformClock,
 } from "../clock/platform-clock.ts";
 import type { Limits } from "../limits/limits.ts";
-import { type LimitSettings, MAX_LIMIT, NO_LIMITS } from "../limits/settings.ts";
-import type { SavedSettings } from "../store/settings.ts";
+import { eachLimit, type LimitSettings, MAX_LIMIT, NO_LIMITS } from "../limits/settings.ts";
+import type { Store } from "../store/store.ts";
 import type { Uploads } from "../uploads/uploads.ts";
 
 const limit = z.int().min(0).max(MAX_LIMIT).nullable().catch(null);
 
 // What cannot be read counts as never set: a state file may come from anywhere.
-const limits: z.ZodType<LimitSettings> = z
-  .object({
-    requestsPerMinute: limit,
-    uploadsPerDay: limit,
-    postsPerDay: limit,
-    commentsPerDay: limit,
-    dmsPerDay: limit,
-  })
-  .catch(NO_LIMITS);
+const limits: z.ZodType<LimitSettings> = z.object(eachLimit(limit)).catch(NO_LIMITS);
 
 const storage: z.ZodType<{ configured: boolean }> = z
   .object({ configured: z.boolean() })
@@ -35,7 +27,7 @@ const clock: z.ZodType<ClockSetting> = z
   .catch(MACHINE_TIME);
 
 export interface KeptSettingsOptions {
-  readonly saved: SavedSettings;
+  readonly store: Store;
   readonly limits: Limits;
   readonly uploads: Uploads;
   readonly clock: PlatformClock;
@@ -51,17 +43,21 @@ export class KeptSettings {
 
   /** Keeps what is set now. */
   save(): void {
-    const { saved, ...parts } = this.#options;
-    saved.put("limits", parts.limits.settings);
-    saved.put("storage", { configured: parts.uploads.configured });
-    saved.put("clock", parts.clock.setting);
+    const { store, ...parts } = this.#options;
+    const { settings } = store;
+    store.transaction(() => {
+      settings.put("limits", parts.limits.settings);
+      settings.put("storage", { configured: parts.uploads.configured });
+      settings.put("clock", parts.clock.setting);
+    });
   }
 
   /** Sets what was kept. Limits that are `given` come before those. The clock comes last: it wakes others. */
   load(given: Partial<LimitSettings> = {}): void {
-    const { saved, ...parts } = this.#options;
-    parts.limits.reset({ ...limits.parse(saved.get("limits")), ...given });
-    parts.uploads.configured = storage.parse(saved.get("storage")).configured;
-    parts.clock.set(clock.parse(saved.get("clock")));
+    const { store, ...parts } = this.#options;
+    const { settings } = store;
+    parts.limits.reset({ ...limits.parse(settings.get("limits")), ...given });
+    parts.uploads.configured = storage.parse(settings.get("storage")).configured;
+    parts.clock.set(clock.parse(settings.get("clock")));
   }
 }

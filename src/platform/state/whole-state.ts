@@ -27,6 +27,11 @@ export class WholeState {
     this.#options = options;
   }
 
+  /** Begins what it owes: what was to come late, deliveries, and what is to be removed. Once the platform listens. */
+  begin(): void {
+    this.#options.begin();
+  }
+
   /** A copy of everything, as a SQLite file. */
   copy(): Uint8Array {
     return this.#options.store.copy();
@@ -84,11 +89,11 @@ export class WholeState {
 
   /** The clock is set in between: nothing of the state before may run then, nor anything of this one before. */
   #goOn(change: "restored" | "reset", detail: string, load: () => void): void {
-    const { timeline, end, begin } = this.#options;
+    const { timeline, end } = this.#options;
     end();
     load();
     timeline.add({ kind: "state", change, detail });
-    begin();
+    this.begin();
   }
 }
 

@@ -1,27 +1,15 @@
 import type { Database, Statement } from "better-sqlite3";
 
-/** An app, known by the number of its bot. */
-export interface App {
-  readonly bot: number;
-  /** Its kill switch: true while nothing that it sends is taken. */
-  readonly disabled: boolean;
-}
-
-interface AppRow {
-  readonly bot: number;
-  readonly disabled: number;
-}
-
-/** Which bots are apps, and whether they may do anything. */
+/** Which bots are apps, and whether they may do anything: each has a kill switch. */
 export class AppStore {
   readonly #add: Statement<[number]>;
-  readonly #all: Statement<[], AppRow>;
+  readonly #bots: Statement<[], { bot: number }>;
   readonly #disabled: Statement<[number], { disabled: number }>;
   readonly #setDisabled: Statement<[number, number]>;
 
   constructor(db: Database) {
     this.#add = db.prepare("INSERT INTO app (bot) VALUES (?)");
-    this.#all = db.prepare("SELECT bot, disabled FROM app ORDER BY bot");
+    this.#bots = db.prepare("SELECT bot FROM app ORDER BY bot");
     this.#disabled = db.prepare("SELECT disabled FROM app WHERE bot = ?");
     this.#setDisabled = db.prepare("UPDATE app SET disabled = ? WHERE bot = ?");
   }
@@ -30,11 +18,12 @@ export class AppStore {
     this.#add.run(bot);
   }
 
-  /** The first one is the one that is meant where none is named. */
-  all(): App[] {
-    return this.#all.all().map(({ bot, disabled }) => ({ bot, disabled: disabled === 1 }));
+  /** Their numbers. The first one is the one that is meant where none is named. */
+  bots(): number[] {
+    return this.#bots.all().map(({ bot }) => bot);
   }
 
+  /** True while its kill switch is thrown: nothing that it sends is taken. */
   disabled(bot: number): boolean {
     return this.#disabled.get(bot)?.disabled === 1;
   }

@@ -1,16 +1,8 @@
 import type { Database, Statement } from "better-sqlite3";
+import { WRITTEN, type Written } from "./written.ts";
 
-export interface Message {
-  readonly seq: number;
+export interface Message extends Written {
   readonly conversation: number;
-  readonly author: number;
-  readonly authorUsername: string;
-  readonly authorName: string;
-  readonly authorIsBot: number;
-  /** Empty for a message of images alone, and for one that was deleted. */
-  readonly text: string;
-  /** Milliseconds since 1970. */
-  readonly createdAt: number;
 }
 
 /** A conversation as one of its two members sees it. */
@@ -32,9 +24,8 @@ export interface Window {
 }
 
 const MESSAGE = `
-  SELECT m.seq, m.conversation, m.author, u.username AS authorUsername, u.name AS authorName,
-         u.is_bot AS authorIsBot, m.text, m.created_at AS createdAt
-  FROM message m JOIN user u ON u.seq = m.author`;
+  SELECT ${WRITTEN}, x.conversation
+  FROM message x JOIN user u ON u.seq = x.author`;
 
 const SUMMARY = `
   SELECT c.seq, u.username AS peerUsername, u.name AS peerName, u.is_bot AS peerIsBot,
@@ -77,12 +68,12 @@ export class Conversations {
       "INSERT INTO message (conversation, author, text, created_at) VALUES (?, ?, ?, ?)",
     );
     this.#touch = db.prepare("UPDATE conversation SET last_message = ? WHERE seq = ?");
-    this.#message = db.prepare(`${MESSAGE} WHERE m.seq = +?`);
+    this.#message = db.prepare(`${MESSAGE} WHERE x.seq = +?`);
     this.#clear = db.prepare("UPDATE message SET text = '' WHERE seq = ?");
     this.#page = db.prepare(
-      `${MESSAGE} WHERE m.conversation = ? AND m.seq < ? ORDER BY m.seq DESC LIMIT ?`,
+      `${MESSAGE} WHERE x.conversation = ? AND x.seq < ? ORDER BY x.seq DESC LIMIT ?`,
     );
-    this.#all = db.prepare(`${MESSAGE} WHERE m.conversation = ? ORDER BY m.seq`);
+    this.#all = db.prepare(`${MESSAGE} WHERE x.conversation = ? ORDER BY x.seq`);
     this.#summaries = db.prepare(SUMMARY);
   }
 

@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
+import { asBuffer } from "../../core/bytes.ts";
 import { migrate } from "../../core/migrate.ts";
 import { ConfigError } from "../../errors.ts";
 import { UnusableFile, whyUnusable } from "./unusable.ts";
@@ -44,13 +45,14 @@ export function openDatabase(file: string): Database {
 }
 
 /**
- * Opens a SQLite file that is given as bytes, in memory, and brings its schema up to date.
+ * Opens a SQLite file that is given as bytes, in memory, and brings its schema up to date. The bytes stay as they are.
  *
  * @param check looks at the file as it came
  * @throws {UnusableFile} it is no state of a platform, or of a newer version
  */
-export function openBytes(file: Buffer, check: (db: Database) => void = () => {}): Database {
-  const db = new Sqlite(file);
+export function openBytes(file: Uint8Array, check: (db: Database) => void = () => {}): Database {
+  // It works on a copy of its own.
+  const db = new Sqlite(asBuffer(file));
   try {
     checkOwn(db);
     check(db);

@@ -17,6 +17,22 @@ export function seqOf(prefix: IdPrefix, id: string): number | undefined {
   return kind === prefix ? Number(digits) : undefined;
 }
 
+/** The ids of a comment and its post. */
+export function commentIds({ post, seq }: { readonly post: number; readonly seq: number }): {
+  readonly postId: string;
+  readonly commentId: string;
+} {
+  return { postId: idOf("p", post), commentId: idOf("cm", seq) };
+}
+
+/** The ids of a message and its conversation. */
+export function messageIds(message: { readonly conversation: number; readonly seq: number }): {
+  readonly conversationId: string;
+  readonly messageId: string;
+} {
+  return { conversationId: idOf("c", message.conversation), messageId: idOf("m", message.seq) };
+}
+
 export function eventId(seq: number): string {
   return `evt_${String(seq).padStart(EVENT_DIGITS, "0")}`;
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { Database, Statement } from "better-sqlite3";
 import type { ImageKind } from "../../core/image-kind.ts";
 
@@ -50,6 +51,11 @@ const THUMBNAIL_ENDING = ".thumb.webp";
 const NOWHERE: Place = { post: null, comment: null, message: null };
 const OF = "(post = @post OR comment = @comment OR message = @message)";
 const VALID = "(key IS NULL OR created_at > @expired)";
+
+/** A name for the public address of an image, which nobody can guess. */
+export function newImageFile(kind: ImageKind): string {
+  return `${randomBytes(16).toString("hex")}.${kind}`;
+}
 
 /** Images, and the uploads that wait for their content (section 3). */
 export class Images {

@@ -1,16 +1,6 @@
 import type { Database, Statement } from "better-sqlite3";
 import type { Window } from "./conversations.ts";
-
-interface Written {
-  readonly seq: number;
-  readonly author: number;
-  readonly authorUsername: string;
-  readonly authorName: string;
-  readonly authorIsBot: number;
-  readonly text: string;
-  /** Milliseconds since 1970. */
-  readonly createdAt: number;
-}
+import { WRITTEN, type Written } from "./written.ts";
 
 export interface Post extends Written {
   /** Likes, reposts, quotes and comments so far. */
@@ -37,13 +27,11 @@ export interface Draft {
   readonly at: number;
 }
 
-const AUTHOR =
-  "x.author, u.username AS authorUsername, u.name AS authorName, u.is_bot AS authorIsBot";
 const POST = `
-  SELECT x.seq, ${AUTHOR}, x.text, x.created_at AS createdAt, x.reactions
+  SELECT ${WRITTEN}, x.reactions
   FROM post x JOIN user u ON u.seq = x.author`;
 const COMMENT = `
-  SELECT x.seq, ${AUTHOR}, x.text, x.created_at AS createdAt, x.post, x.reply_to AS replyTo
+  SELECT ${WRITTEN}, x.post, x.reply_to AS replyTo
   FROM comment x JOIN user u ON u.seq = x.author`;
 const NEWEST = "WHERE x.author = +? ORDER BY x.seq DESC LIMIT 1";
 

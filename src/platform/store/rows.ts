@@ -3,16 +3,19 @@ import type { Database } from "better-sqlite3";
 /** Bytes 18 and 19 of a file say how it is journalled: 1 is a file by itself, 2 is one with a WAL. */
 const JOURNAL_BYTES = [18, 19];
 
-/** A copy of everything, as a SQLite file. */
+/** A copy of everything, as a SQLite file without a WAL beside it. */
 export function copyOf(db: Database): Uint8Array {
-  return withoutWal(db.serialize());
+  return forgetWal(db.serialize());
 }
 
-/** The same file, without a WAL beside it: bytes in memory cannot be opened with one. */
-export function withoutWal(file: Uint8Array): Buffer {
-  const copy = Buffer.from(file);
-  for (const at of JOURNAL_BYTES) if (copy[at] === 2) copy[at] = 1;
-  return copy;
+/** A file that has no WAL beside it: bytes in memory cannot be opened with one. The given one stays as it is. */
+export function withoutWal(file: Uint8Array): Uint8Array {
+  return JOURNAL_BYTES.some((at) => file[at] === 2) ? forgetWal(Uint8Array.from(file)) : file;
+}
+
+function forgetWal(file: Uint8Array): Uint8Array {
+  for (const at of JOURNAL_BYTES) if (file[at] === 2) file[at] = 1;
+  return file;
 }
 
 /**

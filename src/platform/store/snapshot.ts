@@ -5,9 +5,9 @@ import { checkReferences, schemaOf, withoutWal } from "./rows.ts";
 import { Store } from "./store.ts";
 import { faultOf, UnusableFile } from "./unusable.ts";
 
-/** Opens a copy that this process has made: in memory, apart from everything else. */
+/** Opens a copy that this process has made (`Store.copy`): in memory, apart from everything else. */
 export function openCopy(copy: Uint8Array): Store {
-  return new Store(openBytes(withoutWal(copy)));
+  return new Store(openBytes(copy));
 }
 
 /**

@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { messageOf } from "../../errors.ts";
+import { codeOf, messageOf } from "../../errors.ts";
 
 /** A SQLite file that was read, and is not what it should be. */
 export class UnusableFile extends Error {
@@ -51,8 +51,4 @@ export function whyUnusable(error: unknown, file: string): string {
 
 function isDirectory(file: string): boolean {
   return statSync(file, { throwIfNoEntry: false })?.isDirectory() ?? false;
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "";
 }

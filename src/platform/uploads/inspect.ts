@@ -1,4 +1,5 @@
 import { structureProblem } from "../../client/images/structure/structure.ts";
+import { asBuffer } from "../../core/bytes.ts";
 import { type ImageKind, imageKindOf } from "../../core/image-kind.ts";
 import type { Size } from "./pixels.ts";
 import { sizeOf } from "./size.ts";
@@ -19,7 +20,7 @@ export interface ImageFacts extends Size {
 export function inspect(bytes: Uint8Array): ImageFacts | string {
   const kind = imageKindOf(bytes);
   if (kind === undefined) return "the bytes are no PNG, JPEG, WebP, GIF or AVIF image";
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const buffer = asBuffer(bytes);
   const problem = structureProblem(buffer, kind);
   if (problem !== undefined) return `the image (${kind}) is not clean: ${problem}`;
   const size = sizeOf(buffer, kind);

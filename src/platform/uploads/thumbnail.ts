@@ -1,13 +1,13 @@
 import type { ImageFacts } from "./inspect.ts";
 
 /** The longer side of a thumbnail, in pixels; smaller images stay as small as they are. */
-export const MAX_THUMBNAIL_SIDE = 320;
+const MAX_THUMBNAIL_SIDE = 320;
 
 /**
  * Images of more pixels get no thumbnail: decoded, each takes up to 20 bytes, and a few kilobytes can say that they
  * are gigapixels.
  */
-export const MAX_DECODED_PIXELS = 25_000_000;
+const MAX_DECODED_PIXELS = 25_000_000;
 
 /** What the decoder may take for one image, in seconds. */
 const TIME_LIMIT_S = 5;

@@ -6,7 +6,7 @@ import type { UploadView } from "../api/shapes.ts";
 import type { Views } from "../api/views.ts";
 import { invalid, PlatformError } from "../error.ts";
 import type { Limits } from "../limits/limits.ts";
-import type { NewImage } from "../store/images.ts";
+import { type NewImage, newImageFile } from "../store/images.ts";
 import type { User } from "../store/people.ts";
 import type { Store } from "../store/store.ts";
 import type { Cleaner } from "./cleaner.ts";
@@ -67,7 +67,7 @@ export class Uploads {
     const { store, clock, limits, views, cleaner } = this.#options;
     // The address is public and the key is not, so neither follows from the other.
     const key = `img_${randomBytes(24).toString("base64url")}`;
-    const file = `${randomBytes(16).toString("hex")}.${image.kind}`;
+    const file = newImageFile(image.kind);
     const kept = store.transaction(() => {
       limits.take(bot.seq, "uploadsPerDay");
       return store.images.addUpload({ ...image, file, owner: bot.seq, at: clock.now() }, key);

@@ -1,6 +1,7 @@
 import type { Random } from "../../core/backoff.ts";
 import { type Clock, sleep } from "../../core/clock.ts";
 import type { AnyEvent } from "../../events/types.ts";
+import type { DeliveryFault, WebhookFault } from "../faults/webhook-fault.ts";
 import type { WebhookFaults } from "../faults/webhook-faults.ts";
 import type { Endpoint, Sender, Sent } from "./sender.ts";
 
@@ -26,39 +27,40 @@ export interface Batch {
  * @returns each delivery in order, of which the last one counts; none when it was interrupted before
  */
 export async function attempt(options: AttemptOptions, batch: Batch): Promise<readonly Sent[]> {
-  const { sender, faults, clock, random } = options;
+  const { mode, ...details } = options.faults.take();
+  if (mode === "none") return await send(options.sender, batch);
+  const sent = await goWrong({ ...details, mode }, options, batch);
+  return sent.map((one) => ({ ...one, fault: mode }));
+}
+
+async function goWrong(
+  { mode, status, delayMs }: WebhookFault & { readonly mode: DeliveryFault },
+  { sender, clock, random }: AttemptOptions,
+  batch: Batch,
+): Promise<readonly Sent[]> {
   const { events } = batch;
-  const { mode: fault, status, delayMs } = faults.take();
-  switch (fault) {
-    case "none":
-      return await send(sender, batch);
+  switch (mode) {
     case "status":
     case "drop": {
-      const at = clock.now();
       const eventIds = events.map(({ id }) => id);
       const error = "injected fault: nothing was sent";
-      return [{ at, eventIds, status: fault === "drop" ? null : status, ms: 0, error, fault }];
+      const answered = mode === "drop" ? null : status;
+      return [{ at: clock.now(), eventIds, status: answered, ms: 0, error }];
     }
     case "timeout":
-      return [{ ...(await sender.sendNothing(events)), fault }];
+      return [await sender.sendNothing(events)];
     case "lose-answer": {
       const error = "injected fault: the answer was lost";
       const sent = await send(sender, batch);
-      return sent.map((one) => ({ ...one, status: null, error, fault }));
+      return sent.map((one) => ({ ...one, status: null, error }));
     }
-    case "twice": {
-      const sent = [...(await send(sender, batch)), ...(await send(sender, batch))];
-      return sent.map((one) => ({ ...one, fault }));
-    }
-    case "shuffle": {
-      const sent = await send(sender, { ...batch, events: shuffled(events, random) });
-      return sent.map((one) => ({ ...one, fault }));
-    }
-    case "delay": {
+    case "twice":
+      return [...(await send(sender, batch)), ...(await send(sender, batch))];
+    case "shuffle":
+      return await send(sender, { ...batch, events: shuffled(events, random) });
+    case "delay":
       await sleep(clock, delayMs, batch.interrupted);
-      const sent = batch.interrupted.aborted ? [] : await send(sender, batch);
-      return sent.map((one) => ({ ...one, fault }));
-    }
+      return batch.interrupted.aborted ? [] : await send(sender, batch);
   }
 }
 

@@ -29,9 +29,10 @@ type State = "idle" | "sending" | "waiting" | "stopped";
  */
 export class Deliverer {
   readonly #options: DelivererOptions;
-  /** Counts the saves of the webhook: a failure of an earlier configuration says nothing about this one. */
-  #generation = 0;
-  /** Ends a delay that a fault has put before a delivery. */
+  /**
+   * Aborts when the webhook is saved: a failure of an earlier configuration says nothing about this one, and a
+   * delay that a fault has put before a delivery ends.
+   */
   #interruption = new AbortController();
   #state: State = "idle";
   #cancelRound: () => void = () => {};
@@ -56,7 +57,6 @@ export class Deliverer {
 
   /** Waits for no round any more, and counts no failure of what is being sent. */
   reset(): void {
-    this.#generation += 1;
     this.#interruption.abort();
     this.#interruption = new AbortController();
     this.#endWait();
@@ -88,7 +88,7 @@ export class Deliverer {
   /** Returns whether this run goes on. */
   async #deliver(batch: readonly LoggedEvent[]): Promise<boolean> {
     const { store, webhook, records, logger } = this.#options;
-    const generation = this.#generation;
+    const interrupted = this.#interruption.signal;
     const { epoch } = store;
     // Known now: the bot may be gone when the state is replaced meanwhile.
     const bot = webhook.username;
@@ -96,7 +96,7 @@ export class Deliverer {
     const deliveries = await attempt(this.#options, {
       events: batch.map(({ event }) => event),
       endpoint: () => (store.epoch === epoch ? webhook.endpoint : undefined),
-      interrupted: this.#interruption.signal,
+      interrupted,
     });
     if (this.#state === "stopped") return false;
     for (const sent of deliveries) records.add({ bot, attempt: nth, forced: false }, sent);
@@ -105,7 +105,7 @@ export class Deliverer {
     const result = deliveries.at(-1);
     if (result === undefined) {
       // The webhook was saved before anything was sent: what it owes now may be something else.
-      if (generation !== this.#generation) return true;
+      if (interrupted.aborted) return true;
       throw new Error("The webhook owes deliveries although it is off");
     }
     const { status, error } = result;
@@ -115,7 +115,7 @@ export class Deliverer {
     }
     const failure = { bot, status, attempt: nth, events: batch.length, error };
     logger.warn(failure, "webhook delivery failed");
-    if (generation !== this.#generation) return true;
+    if (interrupted.aborted) return true;
     webhook.failed(error);
     this.#waitForRound();
     return false;

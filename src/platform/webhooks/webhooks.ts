@@ -31,7 +31,7 @@ export class Webhooks {
 
   /** There may be something to deliver to any bot. */
   wakeAll(): void {
-    for (const { bot } of this.#options.store.apps.all()) this.wake(bot);
+    for (const bot of this.#options.store.apps.bots()) this.wake(bot);
   }
 
   /** The webhook of this bot was saved, or its app was disabled or enabled. */

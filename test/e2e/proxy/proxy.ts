@@ -1,6 +1,5 @@
-import { execFileSync } from "node:child_process";
 import { TestProcess } from "../../support/process.ts";
-import { SERVER_PATH as PATH } from "../../support/server-path.ts";
+import { isInstalled, SERVER_PATH as PATH } from "../../support/server-path.ts";
 import type { Certificates } from "./certificates.ts";
 
 export interface ProxyOptions {
@@ -57,14 +56,8 @@ export async function startProxy(kind: ProxyKind, options: ProxyOptions): Promis
 
 /** Why there can be no test behind this proxy here; undefined when there can. */
 export function whyNoProxy({ name, debianPackage, version }: ProxyKind): string | undefined {
-  const missing = [version, ["openssl", "version"] as const].filter(([command, ...args]) => {
-    try {
-      execFileSync(command, args, { stdio: "ignore", env: { PATH } });
-      return false;
-    } catch {
-      return true;
-    }
-  });
+  const needed = [version, ["openssl", "version"] as const];
+  const missing = needed.filter((one) => !isInstalled(one));
   if (missing.length === 0) return undefined;
   const commands = missing.map(([command]) => command).join(" and ");
   const install = `apt-get install --no-install-recommends ${debianPackage} openssl`;

@@ -30,7 +30,7 @@ export function keepJournal(file: string): void {
         note({ what: "intend", ...partsOf(claim), step: String(step), request: String(request) }),
     });
   }
-  for (const method of ["finishStep", "dropStep"]) {
+  for (const method of ["finishStep", "adoptStep", "dropStep"]) {
     around(inbox, method, {
       after: ([claim, step]) => note({ what: "record", ...partsOf(claim), step: String(step) }),
     });

@@ -1,18 +1,13 @@
-import { execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
-import { SERVER_PATH } from "../../support/server-path.ts";
+import { NGINX_LISTENS, NGINX_PACKAGE, NGINX_VERSION, prepareNginx } from "../../support/nginx.ts";
+import { isInstalled, SERVER_PATH } from "../../support/server-path.ts";
 import { type Dependent, endWithParent, spawnWithParent } from "../../support/with-parent.ts";
 
 /** Why there can be no load balancer here; undefined when there can. */
 export function whyNoBalancer(): string | undefined {
-  try {
-    execFileSync("nginx", ["-v"], { stdio: "ignore", env: { PATH: SERVER_PATH } });
-    return undefined;
-  } catch {
-    const install = "apt-get install --no-install-recommends nginx-light";
-    return `several bots behind a load balancer are not tested: there is no nginx (Debian: ${install})`;
-  }
+  if (isInstalled(NGINX_VERSION)) return undefined;
+  const install = `apt-get install --no-install-recommends ${NGINX_PACKAGE}`;
+  return `several bots behind a load balancer are not tested: there is no nginx (Debian: ${install})`;
 }
 
 /** nginx in front of several bots, on 127.0.0.1. */
@@ -30,14 +25,12 @@ export class Balancer {
    * @param bots the ports that it passes on to
    */
   static async start(folder: string, port: number, bots: readonly number[]): Promise<Balancer> {
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(`${folder}/nginx.conf`, configuration(port, bots));
-    const command = ["nginx", "-p", folder, "-c", "nginx.conf", "-e", "stderr"];
+    const command = ["nginx", ...prepareNginx(folder, configuration(port, bots))];
     const child = spawnWithParent(command, folder, { cwd: folder, env: { PATH: SERVER_PATH } });
     const lines: string[] = [];
     for await (const line of createInterface({ input: child.stderr })) {
       lines.push(line);
-      if (!line.includes("nginx/")) continue;
+      if (!line.includes(NGINX_LISTENS)) continue;
       child.stderr.resume();
       return new Balancer(child, port);
     }
@@ -53,30 +46,17 @@ export class Balancer {
 function configuration(port: number, bots: readonly number[]): string {
   const servers = bots.map((bot) => `server 127.0.0.1:${bot} max_fails=1 fail_timeout=1s;`);
   return `
-    daemon off;
-    master_process off;
-    pid nginx.pid;
-    error_log stderr notice;
-    events {}
-    http {
-      access_log off;
-      client_body_temp_path body;
-      proxy_temp_path proxy;
-      fastcgi_temp_path fastcgi;
-      uwsgi_temp_path uwsgi;
-      scgi_temp_path scgi;
-      upstream bots {
-        ${servers.join("\n        ")}
-      }
-      server {
-        listen 127.0.0.1:${port};
-        location = /webhook {
-          proxy_pass http://bots;
-          client_max_body_size 1m;
-          proxy_connect_timeout 1s;
-          proxy_read_timeout 2s;
-          proxy_next_upstream error timeout http_503 non_idempotent;
-        }
+    upstream bots {
+      ${servers.join("\n      ")}
+    }
+    server {
+      listen 127.0.0.1:${port};
+      location = /webhook {
+        proxy_pass http://bots;
+        client_max_body_size 1m;
+        proxy_connect_timeout 1s;
+        proxy_read_timeout 2s;
+        proxy_next_upstream error timeout http_503 non_idempotent;
       }
     }
   `;

@@ -44,6 +44,12 @@ export function check(observed: Observed, rules: Rules = {}): string[] {
   return [...checkStored(observed), ...checkSaid(observed, rules), ...checkIntegrity(observed)];
 }
 
+/** A violation for each of these, which were acknowledged and are not in the inbox. */
+export function lost(missing: readonly string[], moment?: string): string[] {
+  const when = moment === undefined ? "" : ` ${moment}`;
+  return missing.map((id) => `lost: ${id} was acknowledged and is not in the inbox${when}`);
+}
+
 function checkIntegrity({ integrity }: Observed): string[] {
   return integrity === "ok" ? [] : [`integrity_check: ${integrity}`];
 }
@@ -52,9 +58,7 @@ function checkStored({ written, stored, acknowledged }: Observed): string[] {
   const violations: string[] = [];
   const rows = new Map(stored.map((row) => [row.id, row]));
   const known = new Set(written.map(({ id }) => id));
-  for (const id of acknowledged) {
-    if (!rows.has(id)) violations.push(`lost: ${id} was acknowledged and is not in the inbox`);
-  }
+  violations.push(...lost([...acknowledged].filter((id) => !rows.has(id))));
   for (const { id, text, ends = "done" } of written) {
     const row = rows.get(id);
     if (row?.state === ends) continue;

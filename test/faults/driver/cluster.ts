@@ -9,7 +9,7 @@ import { TcpProxy } from "../../support/tcp-proxy.ts";
 import { type BotSettings, usualSettings } from "../bot/settings.ts";
 import { Balancer } from "./balancer.ts";
 import { BotProcess, stopBot } from "./bot-process.ts";
-import { check, type Observed, type Rules } from "./checker.ts";
+import { check, lost, type Observed, type Rules } from "./checker.ts";
 import { CursorAudit } from "./cursor-audit.ts";
 import { InboxDatabase } from "./inbox-database.ts";
 import { checkLeases, type JournalEntry, type Leases, readJournal } from "./journal.ts";
@@ -123,9 +123,7 @@ export class Cluster {
   /** What the platform was told is kept must be in the database. To be called while that can be asked. */
   async checkAcknowledged(moment: string): Promise<void> {
     const fresh = this.ledger.takeAcknowledged();
-    for (const id of fresh.length === 0 ? [] : await this.database.missing(fresh)) {
-      this.violations.push(`lost: ${id} was acknowledged and is not in the inbox ${moment}`);
-    }
+    if (fresh.length > 0) this.violations.push(...lost(await this.database.missing(fresh), moment));
   }
 
   /** Resolves once so many more answers were said, or some time has passed: the bots may be unable to. */
@@ -148,8 +146,10 @@ export class Cluster {
     const goesOn = () => this.#bots.some(({ running }) => running);
     const reason = await untilSettled({ ledger: this.ledger, progress, goesOn });
     if (reason !== undefined) {
-      const words = this.#bots.map((bot) => bot.tail()).join("\n");
-      this.violations.push(`${reason || "no bot is left to settle anything"}:\n${words}`);
+      const words = [...(await this.database.waiting()), ...this.#bots.map((bot) => bot.tail())];
+      this.violations.push(
+        `${reason || "no bot is left to settle anything"}:\n${words.join("\n")}`,
+      );
     }
     this.#ending = true;
     await this.#watching;

@@ -24,6 +24,17 @@ const MISSING = "SELECT id FROM unnest($1::text[]) AS id WHERE id NOT IN (SELECT
 /** Once nothing is pending no lane is leased, or waits. */
 const LEFT_OVER = "SELECT count(*) AS n FROM lane WHERE owner IS NOT NULL OR ready_at IS NOT NULL";
 
+/** Of each lane that is not done: who has it, for how long or when it is next looked at, and its first event. */
+const WAITING = `
+SELECT lane.key || ': ' || lane.pending || ' pending, fence ' || lane.fence || ', '
+  || CASE WHEN lane.owner IS NULL THEN 'free' ELSE 'leased by ' || lane.owner END || coalesce(', '
+  || (lane.ready_at - floor(extract(epoch FROM now()) * 1000)::bigint) || ' ms', '')
+  || coalesce(', ' || event.id || ' after ' || event.attempts || ' runs and ' || event.crashes || ' crashes', '') AS line
+FROM lane LEFT JOIN LATERAL (
+  SELECT id, attempts, crashes FROM event WHERE event.lane = lane.key AND state = 'pending' ORDER BY ord, seq LIMIT 1
+) AS event ON true
+WHERE lane.owner IS NOT NULL OR lane.ready_at IS NOT NULL OR lane.pending > 0 ORDER BY lane.key`;
+
 export interface StoredWithFence extends Stored {
   /** Of its last claim. */
   readonly fence: number;
@@ -44,6 +55,12 @@ export class InboxDatabase {
   async progress(): Promise<SharedProgress | undefined> {
     const [row] = await this.#rows<SharedProgress>(PROGRESS).catch(() => []);
     return row;
+  }
+
+  /** A line for each lane that is not done, for the post-mortem. */
+  async waiting(): Promise<string[]> {
+    const rows = await this.#rows<{ readonly line: string }>(WAITING).catch(() => []);
+    return rows.map(({ line }) => line);
   }
 
   /** The ids among these that are not stored. */

@@ -20,3 +20,7 @@ export function scaled<T extends Readonly<Record<string, number>>>(plan: T, scal
   ]);
   return Object.fromEntries(entries) as T;
 }
+
+export function sum(numbers: Iterable<number>): number {
+  return [...numbers].reduce((total, number) => total + number, 0);
+}

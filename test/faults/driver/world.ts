@@ -5,7 +5,7 @@ import type { Platform, PlatformOptions } from "../../../src/platform/index.ts";
 import type { BotSettings } from "../bot/settings.ts";
 import { usualSettings } from "../bot/settings.ts";
 import { BotProcess, type Exit, stopBot } from "./bot-process.ts";
-import { check, type Observed, type Rules } from "./checker.ts";
+import { check, lost, type Observed, type Rules } from "./checker.ts";
 import { InboxFile } from "./inbox-file.ts";
 import { Ledger } from "./ledger.ts";
 import { patientPlatform, usualEnv } from "./platform.ts";
@@ -83,9 +83,7 @@ export class World {
   /** To be called when a bot has just died: what it acknowledged must be on disk. */
   checkAcknowledged(moment: string): void {
     const fresh = this.ledger.takeAcknowledged();
-    for (const id of fresh.length === 0 ? [] : this.inbox.missing(fresh)) {
-      this.violations.push(`lost: ${id} was acknowledged and is not in the inbox ${moment}`);
-    }
+    if (fresh.length > 0) this.violations.push(...lost(this.inbox.missing(fresh), moment));
   }
 
   /** Resolves when the inbox has everything that was written, and nothing of it is pending. */

@@ -1,13 +1,13 @@
 import type {
   Claim,
   CursorMove,
-  DeadLetter,
   InboxStats,
   NewEvent,
   PutResult,
   Source,
   StepStart,
 } from "../../../src/inbox/inbox.ts";
+import type { EventSummary } from "../../../src/inbox/records.ts";
 import { compareIds, compareText } from "./ids.ts";
 
 /** How long a suspect waits for another one, in milliseconds. */
@@ -244,11 +244,12 @@ export class InboxModel {
     };
   }
 
-  deadLetters(): DeadLetter[] {
+  deadLetters(): EventSummary[] {
+    const known = { leased: false, discardReason: undefined };
     return [...this.events.values()]
       .filter(({ state }) => state === "dead")
-      .map(({ id, type, lane, attempts, error, receivedAt, endedAt: diedAt }) => {
-        return { id, type, lane, attempts, error, receivedAt, diedAt };
+      .map(({ id, type, lane, state, source, attempts, error, receivedAt, endedAt }) => {
+        return { id, type, lane, state, source, attempts, error, receivedAt, endedAt, ...known };
       });
   }
 

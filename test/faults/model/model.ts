@@ -39,7 +39,7 @@ export async function compareWithModel(options: ModelRuns): Promise<number> {
 async function runOnce(list: Iterable<Command>, open: OpenStore): Promise<number> {
   const clock = new ManualClock(START);
   const store = await open({ clock, maxBacklog: MAX_BACKLOG });
-  const model = new InboxModel(START, MAX_BACKLOG, store.inbox.capabilities.shared);
+  const model = new InboxModel(START, MAX_BACKLOG, store.inbox.shared !== undefined);
   const world: World = { store, clock, claims: [], executed: 0 };
   try {
     await fc.asyncModelRun(() => ({ model, real: world }), list);

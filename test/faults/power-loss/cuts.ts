@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { sum } from "../driver/numbers.ts";
 import type { Random } from "../random.ts";
 import { Disk } from "./disk.ts";
 import { examine } from "./examine.ts";
@@ -132,8 +133,4 @@ function holdsEvents(name: string): boolean {
 /** Mapped into memory, and worth nothing after a restart. */
 function isIndex(name: string): boolean {
   return name.endsWith("-shm");
-}
-
-function sum(numbers: Iterable<number>): number {
-  return [...numbers].reduce((total, number) => total + number, 0);
 }

@@ -8,9 +8,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import pg from "pg";
 import { orderKey } from "../../../src/events/id.ts";
 import { openFile } from "../../../src/inbox/sqlite/open.ts";
+import { look } from "../../support/postgres/look.ts";
 import { PostgresServer } from "../../support/postgres/server.ts";
 
 const MAIN = fileURLToPath(new URL("../../../src/cli/main.ts", import.meta.url));
@@ -68,15 +68,13 @@ async function copy(from: string, to: string): Promise<void> {
 }
 
 async function sizes(url: string): Promise<void> {
-  const client = new pg.Client(url);
-  await client.connect();
-  const { rows } = await client.query<{ name: string; heap: string; indexes: string; n: string }>(
+  const rows = await look<{ name: string; heap: string; indexes: string; n: string }>(
+    { url },
     `SELECT relname AS name, pg_table_size(oid) AS heap, pg_indexes_size(oid) AS indexes,
        reltuples::bigint AS n
      FROM pg_class WHERE relnamespace = 'service_bot'::regnamespace AND relkind = 'r'
        AND relname IN ('event', 'lane', 'step')`,
   );
-  await client.end();
   for (const { name, heap, indexes, n } of rows) {
     const per = (bytes: string) => Math.round(Number(bytes) / Number(n));
     console.log(`a row of ${name.padEnd(17)} ${per(heap)} bytes, in indexes ${per(indexes)}`);

@@ -49,6 +49,13 @@ async function dump(place: Place): Promise<string> {
   return `${parts.join("\n\n")}\n`;
 }
 
+/** The same place to another role. */
+function as(place: Place, role: string): Place {
+  const url = new URL(place.url);
+  url.username = role;
+  return { ...place, url: url.href };
+}
+
 describe("the schema", () => {
   test("after all migrations is the one in schema.golden.txt", async () => {
     const place = await emptyPlace();
@@ -132,9 +139,7 @@ describe("the schema", () => {
        GRANT USAGE ON SCHEMA ${place.schema} TO ${role};
        GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${place.schema} TO ${role}`,
     );
-    const url = new URL(place.url);
-    url.username = role;
-    const inbox = await openAt({ ...place, url: url.href });
+    const inbox = await openAt(as(place, role));
     await inbox.put(messages("1"), "webhook", [{ name: "events", position: "1" }]);
     const [claim] = await inbox.claim(1, 1_000);
     if (claim === undefined) throw new Error("one event waits");
@@ -192,9 +197,7 @@ describe("a start is refused, with what to do", () => {
       place,
       `CREATE ROLE ${role} SUPERUSER LOGIN; ALTER ROLE ${role} SET synchronous_commit = off`,
     );
-    const url = new URL(place.url);
-    url.username = role;
-    await expect(PostgresInbox.open({ ...place, url: url.href })).rejects.toMatchObject({
+    await expect(PostgresInbox.open(as(place, role))).rejects.toMatchObject({
       code: "INBOX_UNUSABLE",
       message: expect.stringMatching(/synchronous_commit = off.*ALTER ROLE/s),
     });
@@ -205,9 +208,7 @@ describe("a start is refused, with what to do", () => {
     const role = `${place.schema}_poor`;
     await look(place, `CREATE ROLE ${role} LOGIN`);
     onTestFinished(async () => void (await look(place, `DROP ROLE ${role}`)));
-    const url = new URL(place.url);
-    url.username = role;
-    await expect(PostgresInbox.open({ ...place, url: url.href })).rejects.toMatchObject({
+    await expect(PostgresInbox.open(as(place, role))).rejects.toMatchObject({
       code: "INBOX_UNUSABLE",
       message: expect.stringContaining("permission denied"),
     });

@@ -1,11 +1,10 @@
-import pg from "pg";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { PostgresInbox } from "../../../src/inbox/postgres/postgres-inbox.ts";
 import { harness } from "../../dispatcher/harness.ts";
 import { first } from "../../support/first.ts";
 import { message } from "../../support/inbox-events.ts";
 import { versions } from "../../support/postgres/binaries.ts";
-import { emptyPlace, openAt } from "../../support/postgres/open.ts";
+import { emptyPlace, openAt, sessionAt } from "../../support/postgres/open.ts";
 
 const LEASE = 30_000;
 
@@ -24,10 +23,7 @@ async function watched(version = "18") {
       if (!text.includes("pg_notify")) statements.push({ text, values });
     },
   });
-  const client = new pg.Client(place.url);
-  await client.connect();
-  onTestFinished(() => client.end());
-  return { place, inbox, statements, client };
+  return { place, inbox, statements, client: await sessionAt(place) };
 }
 
 const numbers = (n: number) => Array.from({ length: n }, (_, i) => i);
@@ -112,8 +108,8 @@ describe("each of these is one round trip, and commits by itself", () => {
       `statements (= round trips) per event: ${per(stored)} to store, ${per(handled)} to claim and complete`,
     );
     expect(stored).toBe(events / 50);
-    // One to claim and one to complete, if nothing came together.
-    expect(handled).toBeLessThan(2 * events);
+    // One to claim and one to complete for each 16 is an eighth; twice that where little comes together.
+    expect(handled).toBeLessThan(events / 4);
   });
 });
 

@@ -8,7 +8,4 @@ const own = versions.filter((version) => version !== "18");
 
 for (const version of own) inboxContract(`PostgreSQL ${version}`, openPostgres(version));
 
-test.skipIf(own.length > 0)(
-  "the system has no PostgreSQL below /usr/lib/postgresql",
-  () => undefined,
-);
+if (own.length === 0) test.skip("the system has no PostgreSQL below /usr/lib/postgresql");

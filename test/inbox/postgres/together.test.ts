@@ -1,10 +1,10 @@
-import pg from "pg";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Claim } from "../../../src/inbox/inbox.ts";
 import { ManualClock } from "../../../src/testing/manual-clock.ts";
 import { first } from "../../support/first.ts";
 import { message, messages } from "../../support/inbox-events.ts";
-import { emptyPlace, openAt } from "../../support/postgres/open.ts";
+import { look } from "../../support/postgres/look.ts";
+import { emptyPlace, openAt, type Place, sessionAt } from "../../support/postgres/open.ts";
 
 const LEASE = 30_000;
 
@@ -81,11 +81,37 @@ describe("two processes on one inbox", () => {
       expect(await one.claim(10, LEASE)).toHaveLength(1);
       await clock.advance(LEASE);
     }
-    const free = await hold(place.url, `SELECT FROM ${place.schema}.suspect FOR UPDATE`);
+    const free = await hold(place, `SELECT FROM ${place.schema}.suspect FOR UPDATE`);
     expect(await one.claim(10, LEASE)).toEqual([]);
     await free(0);
     await clock.advance(200);
     expect(await one.claim(10, LEASE)).toMatchObject([{ id: "1", attempt: 3 }]);
+  });
+
+  test("leave such an event to the one that decides about it, however long its answers take", async () => {
+    const { place, one, other, clock } = await two();
+    await one.put([message("1", "a"), message("2", "b"), message("3", "c")], "webhook");
+    for (let crashes = 0; crashes < 2; crashes++) {
+      expect(await one.claim(10, LEASE)).toHaveLength(3);
+      await clock.advance(LEASE);
+    }
+    const free = await hold(place, `LOCK TABLE ${place.schema}.suspect IN ACCESS EXCLUSIVE MODE`);
+    const deciding = one.claim(10, LEASE);
+    await free.waiting(1);
+    await clock.advance(LEASE / 2);
+    const looking = other.claim(10, LEASE);
+    await Promise.race([looking, free.waiting(2)]);
+    await other.admin.discard("3", "nobody needs it");
+    await free(0);
+    expect(await looking).toEqual([]);
+    expect(await deciding).toMatchObject([{ id: "1", attempt: 3 }]);
+    // The one that was not chosen waits no longer than usual; what has ended meanwhile does not come back.
+    const waits = `SELECT key, ready_at - ${clock.now()} AS ms FROM ${place.schema}.lane ORDER BY key`;
+    expect(await look(place, waits)).toEqual([
+      { key: "dm:a", ms: String(LEASE) },
+      { key: "dm:b", ms: "200" },
+      { key: "dm:c", ms: null },
+    ]);
   });
 
   test("start steps of an event once, whoever asks", async () => {
@@ -95,6 +121,43 @@ describe("two processes on one inbox", () => {
     const begun = await Promise.all(numbers(5).map(() => one.beginStep(claim, "s", "r")));
     expect(begun.filter((start) => start?.state === "new")).toHaveLength(1);
     expect(begun.filter((start) => start?.state === "open")).toHaveLength(4);
+  });
+
+  test("do not both have what both have found at the same moment", async () => {
+    const { place, one, other } = await two();
+    await one.put([message("1", "a"), message("2", "b")], "webhook");
+    const [mine, theirs] = [first(await one.claim(1, LEASE)), first(await other.claim(1, LEASE))];
+    await one.beginStep(mine, "s", "r");
+    await other.beginStep(theirs, "s", "r");
+    const free = await hold(
+      place,
+      `SELECT FROM ${place.schema}.lane WHERE key = '${mine.lane}' FOR UPDATE`,
+    );
+    const adopting = one.adoptStep(mine, "s", "1", "post:1");
+    await free.waiting(1);
+    const alsoAdopting = other.adoptStep(theirs, "s", "1", "post:1");
+    await Promise.race([alsoAdopting, free.waiting(2)]);
+    await free(0);
+    expect(await Promise.all([adopting, alsoAdopting])).toEqual(["adopted", "taken"]);
+  });
+
+  test("know what the other is in the middle of", async () => {
+    const { one, other, clock } = await two();
+    await one.put([message("1", "a"), message("2", "b"), message("3", "c")], "webhook");
+    const mine = first(await one.claim(1, LEASE));
+    const [theirs, done] = await other.claim(2, LEASE);
+    if (theirs === undefined || done === undefined) throw new Error("two lanes were wanted");
+    await one.beginStep(mine, "s", "mine");
+    await other.beginStep(theirs, "s", "theirs");
+    await other.beginStep(done, "s", "done");
+    await other.finishStep(done, "s", "1");
+    expect(await one.requestsUnderWay(mine, 1_000)).toEqual(["theirs"]);
+    await clock.advance(1_000);
+    // It cannot be under way any more.
+    expect(await one.requestsUnderWay(mine, 1_000)).toEqual([]);
+    expect(await one.requestsUnderWay(mine, 1_001)).toEqual(["theirs"]);
+    await other.release(theirs, 0);
+    expect(await one.requestsUnderWay(mine, 1_001)).toEqual([]);
   });
 
   test("fill one backlog: what the other has stored counts before anything is refused", async () => {
@@ -116,7 +179,7 @@ describe("much at once", () => {
     const events = numbers(9).map((n) => message(String(n)));
     // Both come as far as the one in the middle; unsorted, each has what the other wants next by then.
     const free = await hold(
-      place.url,
+      place,
       `INSERT INTO ${place.schema}.event (id, lane, ord, type, source, state, received_at)
        VALUES ('5', 'x', 'x', 'x', 'poll', 'done', 0)`,
     );
@@ -133,7 +196,7 @@ describe("much at once", () => {
       lanes.map((lane, n) => message(String(from + n), lane));
     await one.put([message("1", "20")], "webhook");
     const free = await hold(
-      place.url,
+      place,
       `UPDATE ${place.schema}.lane SET done_at = 0 WHERE key = 'dm:20'`,
     );
     const both = [
@@ -148,7 +211,7 @@ describe("much at once", () => {
     const { place, one, other } = await two();
     await one.put(messages("1"), "webhook");
     const claim = first(await one.claim(1, LEASE));
-    const free = await hold(place.url, `SELECT FROM ${place.schema}.lane FOR UPDATE`);
+    const free = await hold(place, `SELECT FROM ${place.schema}.lane FOR UPDATE`);
     const put = other.put(messages("2"), "webhook");
     await free.waiting(1);
     // This one began before the event was there for all to see, and ends after it.
@@ -185,7 +248,7 @@ describe("much at once", () => {
     expect(handled.map(Number).sort((a, b) => a - b)).toEqual(all);
     expect(await inboxes[0]?.heal()).toBe(0);
     const [sums] = await look(
-      place.url,
+      place,
       `SELECT sum(pending)::integer AS pending FROM ${place.schema}.lane`,
     );
     expect(sums).toEqual({ pending: 0 });
@@ -215,7 +278,7 @@ test("an event that ends while its lane is being claimed is passed over", async 
   const { place, one } = await two();
   await one.put(messages("1", "2"), "webhook");
   const free = await hold(
-    place.url,
+    place,
     `UPDATE ${place.schema}.event SET state = 'done', done_at = 1 WHERE id = '1'`,
   );
   // It began before the end was there for all to see.
@@ -229,28 +292,15 @@ test("a lane that was taken for an event that has ended meanwhile is mended", as
   const { place, one } = await two();
   await one.put(messages("1", "2"), "webhook");
   const done = `UPDATE ${place.schema}.event SET state = 'done', done_at = 1 WHERE id`;
-  await look(place.url, `${done} = '1'`);
+  await look(place, `${done} = '1'`);
   expect(await one.claim(1, LEASE)).toMatchObject([{ id: "2" }]);
   await one.put([message("3", "other")], "webhook");
-  await look(place.url, `${done} = '3'`);
+  await look(place, `${done} = '3'`);
   expect(await one.claim(1, LEASE)).toEqual([]);
   expect(
-    await look(
-      place.url,
-      `SELECT pending, ready_at FROM ${place.schema}.lane WHERE key = 'dm:other'`,
-    ),
+    await look(place, `SELECT pending, ready_at FROM ${place.schema}.lane WHERE key = 'dm:other'`),
   ).toEqual([{ pending: 0, ready_at: null }]);
 });
-
-async function look(url: string, sql: string): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client(url);
-  await client.connect();
-  try {
-    return (await client.query(sql)).rows;
-  } finally {
-    await client.end();
-  }
-}
 
 /** Waits for so many that wait for what is held, and lets go of it: what was written is undone, or stays. */
 interface Free {
@@ -260,10 +310,8 @@ interface Free {
 }
 
 /** Holds what a statement locks. */
-async function hold(url: string, sql: string): Promise<Free> {
-  const client = new pg.Client(url);
-  await client.connect();
-  onTestFinished(() => client.end());
+async function hold(place: Place, sql: string): Promise<Free> {
+  const client = await sessionAt(place);
   await client.query(`BEGIN; ${sql}`);
   const { rows } = await client.query("SELECT pg_backend_pid() AS pid");
   const waiting = async (number: number) => {

@@ -1,11 +1,11 @@
-import pg from "pg";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { attachPostgres } from "../../../src/inbox/postgres/attach.ts";
 import type { PostgresInbox } from "../../../src/inbox/postgres/postgres-inbox.ts";
 import { ManualClock } from "../../../src/testing/manual-clock.ts";
 import { first } from "../../support/first.ts";
 import { message, messages } from "../../support/inbox-events.ts";
-import { emptyPlace, openAt, type Place } from "../../support/postgres/open.ts";
+import { listening } from "../../support/postgres/listening.ts";
+import { emptyPlace, openAt, type Place, sessionAt, through } from "../../support/postgres/open.ts";
 import { TcpProxy } from "../../support/tcp-proxy.ts";
 
 /** Counts how often an inbox says that there may be something to do, and lets a test wait for it. */
@@ -28,33 +28,6 @@ function wakeUpsOf(inbox: PostgresInbox) {
         look();
       }),
   };
-}
-
-/** Resolves once so many processes listen: they are those that hold the lock of presence. */
-async function listening({ url, schema }: Place, processes: number): Promise<void> {
-  const { served, count, close } = await presence(url, schema);
-  onTestFinished(close);
-  while ((await count()) < processes) await served();
-}
-
-async function presence(url: string, schema: string) {
-  const client = new pg.Client(url);
-  await client.connect();
-  const count = async () => {
-    const { rows } = await client.query(
-      "SELECT count(*)::integer AS n FROM pg_stat_activity WHERE application_name = $1 AND query LIKE '%pg_advisory_lock_shared%'",
-      [`service-bot ${schema}`],
-    );
-    return Number(rows[0]?.n);
-  };
-  return { count, served: count, close: () => client.end() };
-}
-
-/** The same place by way of a proxy. */
-function through(place: Place, proxy: TcpProxy): Place {
-  const url = new URL(place.url);
-  url.port = String(proxy.port);
-  return { ...place, url: url.href };
 }
 
 const port = (place: Place) => Number(new URL(place.url).port);
@@ -170,9 +143,7 @@ describe("a connection that is lost", () => {
   test("with all others at once, by the server, loses nothing that was accepted", async () => {
     const place = await emptyPlace();
     const bot = await openAt(place);
-    const admin = new pg.Client(place.url);
-    await admin.connect();
-    onTestFinished(() => admin.end());
+    const admin = await sessionAt(place);
     const accepted: string[] = [];
     for (let n = 0; n < 60; n++) {
       if (n % 10 === 5) {
@@ -221,26 +192,3 @@ const SHUTDOWN = Buffer.concat([
   Buffer.from([0x45, 0, 0, 0, 4 + 7 + 7 + 6 + 1]),
   Buffer.from("SFATAL\0C57P01\0Mgone\0\0", "latin1"),
 ]);
-
-test("behind a pooler nothing is left in its sessions, and the inbox is looked at every second", async () => {
-  const place = await emptyPlace();
-  const proxy = await TcpProxy.to(port(place), withOtherPid);
-  const clock = still();
-  const bot = await openAt(through(place, proxy), { clock });
-  // The connection that would listen is given up.
-  while (proxy.ended === 0) await bot.ping();
-  const heard = wakeUpsOf(bot);
-  for (let seconds = 1; seconds <= 3; seconds++) {
-    await clock.advance(1_000);
-    expect(heard.calls).toBe(seconds);
-  }
-  expect(proxy.made).toBe(2);
-  expect(await bot.put(messages("1"), "webhook")).toMatchObject({ stored: ["1"] });
-});
-
-/** As a pooler does it, which gives its clients keys of its own. */
-function withOtherPid(bytes: Buffer): Buffer {
-  const at = bytes.indexOf(KEYS);
-  if (at >= 0) bytes.writeInt32BE(bytes.readInt32BE(at + 5) + 1, at + 5);
-  return bytes;
-}

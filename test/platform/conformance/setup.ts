@@ -1,7 +1,7 @@
 import { image } from "../support/images.ts";
 import { control, read, write } from "./http.ts";
 import type { Content, Event, EventPage, Sent, Upload } from "./wire.ts";
-import type { Scope, World } from "./world.ts";
+import { everyScope, type Scope, type World } from "./world.ts";
 
 export interface Done {
   readonly events: readonly Event[];
@@ -52,8 +52,7 @@ export async function tokenWith(world: World, ...scopes: readonly Scope[]): Prom
 
 /** A token of another app, with every scope. */
 export async function tokenOfOtherApp(world: World): Promise<string> {
-  const scopes: readonly Scope[] = ["read", "posts:write", "comments:write", "dm"];
-  const body = { scopes, bot: "other" };
+  const body = { scopes: everyScope, bot: "other" };
   return (await control<{ apiKey: string }>(world, "POST", "/tokens", body)).apiKey;
 }
 

@@ -1,7 +1,6 @@
-import { inject, onTestFinished } from "vitest";
-import { startPlatform } from "../../../src/platform/platform.ts";
-import { downloadWith } from "../../../src/platform/uploads/download.ts";
-import { imageServer } from "../uploads/image-server.ts";
+import { inject } from "vitest";
+import { runPlatform } from "../support/platform.ts";
+import { startWithDownloads } from "../uploads/start.ts";
 import { control } from "./http.ts";
 import type { Respond } from "./rule.ts";
 
@@ -48,9 +47,6 @@ async function beginAnew(world: Pick<World, "url">): Promise<void> {
 }
 
 async function start(internet: Respond | undefined): Promise<string> {
-  const replaced =
-    internet === undefined ? {} : { download: downloadWith((await imageServer(internet)).parts) };
-  const platform = await startPlatform({}, replaced);
-  onTestFinished(() => platform.stop());
+  const platform = await (internet === undefined ? runPlatform() : startWithDownloads(internet));
   return platform.url;
 }

@@ -3,10 +3,9 @@ import { describe, expect, test } from "vitest";
 import type { AppView, NewApp, Platform, TokenView } from "../../../src/platform/index.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { ManualClock } from "../support/clock.ts";
-import { image } from "../support/images.ts";
 import { act, deliveryOf, ids, request, runPlatform } from "../support/platform.ts";
 import { runReceiver } from "../support/receiver.ts";
-import { startWithDownloads } from "../uploads/start.ts";
+import { startWithHeldDownloads } from "../uploads/start.ts";
 
 async function get<T>(platform: Platform, path: string): Promise<T> {
   const { status, body } = await request<T>(platform, "GET", `/control/v1${path}`);
@@ -189,19 +188,11 @@ describe("the kill switch", () => {
   });
 
   test("refuses an upload that was being downloaded when it was thrown", async () => {
-    const asked = Promise.withResolvers<void>();
-    const go = Promise.withResolvers<void>();
-    const png = await image();
-    const platform = await startWithDownloads((response) => {
-      asked.resolve();
-      go.promise.then(() => response.writeHead(200).end(png));
-    });
-    const body = { url: "https://images.example/a.png" };
-    const upload = () => request(platform, "POST", "/api/v1/uploads", { body });
+    const { platform, upload, asked, go } = await startWithHeldDownloads();
     const first = upload();
-    await asked.promise;
+    await asked;
     platform.control.apps.set("bot", { disabled: true });
-    go.resolve();
+    go();
     expect(await first).toMatchObject({ status: 403, body: { error: { code: "APP_DISABLED" } } });
     expect(platform.control.limits.uploadsPerDay.used).toBe(0);
     platform.control.apps.set("bot", { disabled: false });

@@ -8,7 +8,7 @@ import { ManualClock } from "../support/clock.ts";
 import { image, uploadBytes } from "../support/images.ts";
 import { act, deliveryOf, ids, request, runPlatform, timeline } from "../support/platform.ts";
 import { runReceiver } from "../support/receiver.ts";
-import { startWithDownloads } from "../uploads/start.ts";
+import { startWithHeldDownloads } from "../uploads/start.ts";
 
 // What is under way while the state is replaced belongs to the state before: it must change nothing in the
 // new one, and must not keep the new one waiting.
@@ -224,28 +224,18 @@ test.each(replacements)(
 test.each(replacements)(
   "an upload that is being downloaded is not kept after %s",
   async (_, replace) => {
-    const asked = Promise.withResolvers<void>();
-    const go = Promise.withResolvers<void>();
-    const png = await image();
-    const platform = await startWithDownloads((response) => {
-      asked.resolve();
-      go.promise.then(() => response.writeHead(200).end(png));
-    });
+    const { platform, upload, asked, go } = await startWithHeldDownloads();
     platform.control.snapshots.take();
-    const send = () => {
-      const body = { url: "https://images.example/a.png" };
-      return request(platform, "POST", "/api/v1/uploads", { body });
-    };
-    const upload = send();
-    await asked.promise;
+    const first = upload();
+    await asked;
     replace(platform);
-    go.resolve();
-    expect(await upload).toMatchObject({
+    go();
+    expect(await first).toMatchObject({
       status: 503,
       body: { error: { code: "STATE_REPLACED" } },
     });
     expect(platform.control.limits.uploadsPerDay.used).toBe(0);
-    expect((await send()).status).toBe(200);
+    expect((await upload()).status).toBe(200);
     expect(platform.control.limits.uploadsPerDay.used).toBe(1);
   },
 );

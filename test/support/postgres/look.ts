@@ -1,17 +1,27 @@
 import pg from "pg";
 import type { Place } from "./open.ts";
 
-/** Looks into the database from outside, as an operator would with a shell. */
-export async function look<Row extends pg.QueryResultRow>(
-  { url }: Place,
-  sql: string,
-  values?: unknown[],
-): Promise<Row[]> {
+type Server = Pick<Place, "url">;
+
+/** Works on a connection of its own, which is closed then. */
+export async function connected<T>(
+  { url }: Server,
+  work: (client: pg.Client) => Promise<T>,
+): Promise<T> {
   const client = new pg.Client(url);
   await client.connect();
   try {
-    return (await client.query<Row>(sql, values)).rows;
+    return await work(client);
   } finally {
     await client.end();
   }
+}
+
+/** Looks into the database from outside, as an operator would with a shell. */
+export function look<Row extends pg.QueryResultRow>(
+  server: Server,
+  sql: string,
+  values?: unknown[],
+): Promise<Row[]> {
+  return connected(server, async (client) => (await client.query<Row>(sql, values)).rows);
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import pg from "pg";
 import { inject, onTestFinished } from "vitest";
 import {
   PostgresInbox,
@@ -18,6 +19,21 @@ export async function emptyPlace(version = "18"): Promise<Place> {
   const answer = await response.text();
   if (!response.ok) throw new Error(`PostgreSQL ${version} cannot be had: ${answer}`);
   return { url: answer, schema: `test_${randomBytes(8).toString("hex")}` };
+}
+
+/** A connection as an operator has it, which is closed when the test has finished. */
+export async function sessionAt({ url }: Place): Promise<pg.Client> {
+  const client = new pg.Client(url);
+  await client.connect();
+  onTestFinished(() => client.end());
+  return client;
+}
+
+/** The same place by way of what is in front of its server on this machine. */
+export function through(place: Place, { port }: { readonly port: number }): Place {
+  const url = new URL(place.url);
+  url.port = String(port);
+  return { ...place, url: url.href };
 }
 
 /** An inbox that is closed when the test has finished. */

@@ -1,11 +1,10 @@
 import { execFile } from "node:child_process";
-import { once } from "node:events";
 import { chmodSync, chownSync, copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
+import { reservePort } from "../reserve-port.ts";
 import { type Dependent, endWithParent, spawnWithParent } from "../with-parent.ts";
 import { type Binaries, binariesOf } from "./binaries.ts";
 
@@ -13,7 +12,14 @@ import { type Binaries, binariesOf } from "./binaries.ts";
 const FOLDER = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
 /** PostgreSQL refuses to run as root; this is "nobody". */
-const USER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+export const SERVER_USER: { readonly uid?: number; readonly gid?: number } =
+  process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+
+/** Lets the servers' user write there. */
+export function giveToServer(path: string): void {
+  const { uid, gid } = SERVER_USER;
+  if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid);
+}
 
 /** A server of its own, in a folder that is gone when it has stopped. */
 export class PostgresServer {
@@ -36,10 +42,10 @@ export class PostgresServer {
   /** Makes a cluster and starts it. */
   static async start(version: string): Promise<PostgresServer> {
     const folder = mkdtempSync(join(FOLDER, "service-bot-postgres-"));
-    if (USER.uid !== undefined) chownSync(folder, USER.uid, USER.gid);
+    giveToServer(folder);
     chmodSync(folder, 0o755);
     const binaries = await binariesOf(version, folder);
-    const server = new PostgresServer(folder, binaries, await freePort());
+    const server = new PostgresServer(folder, binaries, await reservePort());
     const data = join(folder, "data");
     const args = ["-D", data, "-U", "bot", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"];
     await promisify(execFile)(join(binaries.bin, "initdb"), args, server.#options());
@@ -79,7 +85,7 @@ export class PostgresServer {
     copyFileSync(certificate.key, key);
     for (const file of [cert, key]) {
       chmodSync(file, 0o600);
-      if (USER.uid !== undefined) chownSync(file, USER.uid, USER.gid);
+      giveToServer(file);
     }
     await this.end();
     const tls = ["ssl=on", `ssl_cert_file=${cert}`, `ssl_key_file=${key}`];
@@ -106,15 +112,6 @@ export class PostgresServer {
 
   #options(): { cwd: string; env: NodeJS.ProcessEnv; uid?: number; gid?: number } {
     const env = { PATH: process.env["PATH"], LC_ALL: "C", ...this.#binaries.env };
-    return { cwd: this.#folder, env, ...USER };
+    return { cwd: this.#folder, env, ...SERVER_USER };
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  if (address === null || typeof address === "string") throw new Error("a port was asked for");
-  return address.port;
 }

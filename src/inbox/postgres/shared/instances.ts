@@ -1,3 +1,4 @@
+import { EVENT_LOG } from "../../inbox.ts";
 import type { InstanceDetails, InstanceReport, LeaderReport, SharedReport } from "../../shared.ts";
 import type { Queries } from "../database.ts";
 
@@ -33,7 +34,13 @@ FROM {schema}.leader WHERE name = $1`;
 const ENDED = `
 SELECT count(*) AS n FROM {schema}.event WHERE state <> 'pending' AND done_at > {now} - 60000`;
 
-type Nullable<T> = { readonly [K in keyof T]: T[K] | null };
+interface InstanceRow extends Omit<InstanceReport, "deliveredMsAgo"> {
+  readonly deliveredMsAgo: number | null;
+}
+
+interface LeaderRow extends Omit<LeaderReport, "holder"> {
+  readonly holder: string | null;
+}
 
 /** Says that an instance is there. */
 export class Instances {
@@ -57,14 +64,10 @@ export class Instances {
   }
 }
 
-/**
- * Who is there, and what they do together.
- *
- * @param leader the name of what the poller leads
- */
-export async function readSharedReport(queries: Queries, leader: string): Promise<SharedReport> {
-  const instances = await queries.rows<Nullable<InstanceReport> & InstanceReport>(INSTANCES);
-  const [poller] = await queries.rows<Nullable<LeaderReport> & LeaderReport>(LEADER, [leader]);
+/** Who is there, and what they do together. */
+export async function readSharedReport(queries: Queries): Promise<SharedReport> {
+  const instances = await queries.rows<InstanceRow>(INSTANCES);
+  const [poller] = await queries.rows<LeaderRow>(LEADER, [EVENT_LOG]);
   const [ended] = await queries.rows<{ readonly n: number }>(ENDED);
   return {
     instances: instances.map((instance) => ({

@@ -1,4 +1,3 @@
-import { EVENT_LOG } from "../../inbox.ts";
 import type { InstanceDetails, Shared, SharedReport, Topic } from "../../shared.ts";
 import type { Database } from "../database.ts";
 import { PostgresBudget } from "./budget.ts";
@@ -50,7 +49,7 @@ export class PostgresShared implements Shared {
   }
 
   report(): Promise<SharedReport> {
-    return readSharedReport(this.#database, EVENT_LOG);
+    return readSharedReport(this.#database);
   }
 
   onChange(listener: Listener): () => void {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc, { type Arbitrary } from "fast-check";
-import type { DeadLetter } from "../../../../src/inbox/inbox.ts";
+import type { EventSummary } from "../../../../src/inbox/records.ts";
+import { deadLetters } from "../../../support/dead-letters.ts";
 import { IDS } from "../ids.ts";
 import type { InboxModel } from "../inbox-model.ts";
 import { type Command, command, type World } from "../world.ts";
@@ -19,9 +20,9 @@ export async function askEverything(model: InboxModel, { store }: World): Promis
   }
   const refs = IDS.flatMap((id) => STEPS.map((step) => refOf(id, step)));
   assert.deepEqual(await inbox.claimedRefs(refs), model.refs(), "claimedRefs");
-  const letters = await inbox.deadLetters(IDS.length);
+  const letters = await deadLetters(inbox);
   assert.deepEqual(sorted(letters), sorted(model.deadLetters()), "deadLetters");
-  const times = letters.map(({ diedAt }) => diedAt);
+  const times = letters.map(({ endedAt = 0 }) => endedAt);
   assert.deepEqual(
     times,
     [...times].sort((a, b) => b - a),
@@ -34,6 +35,6 @@ function nextReadyIn(model: InboxModel): number | undefined {
   return times.length === 0 ? undefined : Math.max(0, Math.min(...times) - model.now);
 }
 
-function sorted(letters: readonly DeadLetter[]): DeadLetter[] {
+function sorted(letters: readonly EventSummary[]): EventSummary[] {
   return [...letters].sort((a, b) => (a.id < b.id ? -1 : 1));
 }

@@ -20,8 +20,8 @@ export const budgetMutants: readonly Mutant[] = [
     },
     {
       name: "the budget: requests under way hold places",
-      find: "this.total - this.#underWay - this.#ended.length",
-      replace: "this.total - this.#ended.length",
+      find: "this.#total - this.#underWay - this.#ended.length",
+      replace: "this.#total - this.#ended.length",
     },
   ]),
   ...mutantsOf("src/client/places.ts", UNIT, [

@@ -5,6 +5,8 @@ const CONTRACT = `${folder}/contract.test.ts`;
 const TOGETHER = `${folder}/together.test.ts`;
 const OPENING = `${folder}/opening.test.ts`;
 const WAKE_UPS = `${folder}/wake-ups.test.ts`;
+const PGBOUNCER = `${folder}/pgbouncer.test.ts`;
+const DATABASE = `${folder}/database.test.ts`;
 const SHARED = `${folder}/shared.test.ts`;
 const STATEMENTS = `${folder}/statements.test.ts`;
 
@@ -67,6 +69,11 @@ const claims: Mutant[] = mutantsOf(
       replace: 'is("false")',
     },
     {
+      name: "PostgreSQL: leaving a suspect to the one that decides about it",
+      find: "WHEN head.suspect THEN greatest(",
+      replace: "WHEN head.suspect THEN least(",
+    },
+    {
       name: "PostgreSQL: looking again whether the event that is claimed still waits",
       find: "ORDER BY ord, seq LIMIT 1 FOR NO KEY UPDATE",
       replace: "ORDER BY ord, seq LIMIT 1",
@@ -92,6 +99,16 @@ const suspects: Mutant[] = mutantsOf(
       name: "PostgreSQL: one who lets suspects run",
       find: "FROM {schema}.suspect FOR UPDATE SKIP LOCKED",
       replace: "FROM {schema}.suspect",
+    },
+    {
+      name: "PostgreSQL: letting suspects go that were not chosen",
+      find: "await this.#putOff(admitted === undefined ? suspects : others);",
+      replace: "void others;",
+    },
+    {
+      name: "PostgreSQL: leaving a suspect alone that has ended meanwhile",
+      find: "lane.owner IS NULL AND lane.ready_at IS NOT NULL",
+      replace: "lane.owner IS NULL",
     },
   ],
 );
@@ -129,6 +146,28 @@ const lanes: Mutant[] = mutantsOf(
   ],
 );
 
+const steps: Mutant[] = mutantsOf(
+  source("steps"),
+  [TOGETHER, CONTRACT],
+  [
+    {
+      name: "PostgreSQL: one at a time adopts what was found",
+      find: "await queries.rows(LOCK_REF, [ref]);",
+      replace: "",
+    },
+    {
+      name: "PostgreSQL: one step has what was found",
+      find: 'if (others.length > 0) return "taken";',
+      replace: "",
+    },
+    {
+      name: "PostgreSQL: who is in the middle of a step",
+      find: "lane.owner IS NOT NULL AND lane.key <> $1",
+      replace: "lane.key <> $1",
+    },
+  ],
+);
+
 const sessions: Mutant[] = [
   ...mutantsOf(
     source("wake-ups"),
@@ -136,7 +175,7 @@ const sessions: Mutant[] = [
     [
       {
         name: "PostgreSQL: telling others",
-        find: "database.rows(TELL, [database.schema, id]).catch(() => undefined);",
+        find: "void tell(database, id);",
         replace: "",
       },
       { name: "PostgreSQL: the poll", find: 'onWake("time");', replace: "" },
@@ -151,16 +190,37 @@ const sessions: Mutant[] = [
         find: "if (sender !== id) onHeard",
         replace: "onHeard",
       },
-      { name: "PostgreSQL: the heartbeat", find: 'await client.query("SELECT 1");', replace: "" },
+      {
+        name: "PostgreSQL: the heartbeat",
+        find: '() => client.query("SELECT 1");',
+        replace: "() => Promise.resolve();",
+      },
       {
         name: "PostgreSQL: looking for what was missed",
         find: "if (this.#heardBefore) onHeard(undefined);",
         replace: "",
       },
+    ],
+  ),
+  ...mutantsOf(
+    source("listener"),
+    [PGBOUNCER],
+    [
       {
         name: "PostgreSQL: noticing a pooler",
         find: 'return rows[0]?.["pid"] !== client.processID;',
         replace: "return false;",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    source("store-error"),
+    [DATABASE],
+    [
+      {
+        name: "PostgreSQL: dropping a connection that is gone",
+        find: "!/^(57P|08)/.test(code)",
+        replace: "true",
       },
     ],
   ),
@@ -209,6 +269,11 @@ const opening: Mutant[] = [
         replace: "",
       },
       {
+        name: "PostgreSQL: reading the schema again after the wait for the one who makes it",
+        find: "const { version: stored } = await storedSchema(queries);",
+        replace: "const stored = 0;",
+      },
+      {
         name: "PostgreSQL: refusing a newer schema",
         find: "if (oldest > schemaVersion()) throw tooNew(version);",
         replace: "",
@@ -250,6 +315,7 @@ export const postgresMutants: readonly Mutant[] = [
   ...claims,
   ...suspects,
   ...lanes,
+  ...steps,
   ...sessions,
   ...opening,
 ];

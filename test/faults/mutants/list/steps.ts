@@ -27,6 +27,11 @@ export const stepMutants: readonly Mutant[] = [
       replace: "",
     },
     {
+      name: "looking anew for what another process has adopted",
+      find: "(await this.#records.adopt(step.name, found))",
+      replace: "(await this.#records.adopt(step.name, found)) || true",
+    },
+    {
       name: "looking for the effect after a crash",
       find: "const found = await this.#lookFor(step, begun);",
       replace: "const found = await Promise.resolve(undefined);",
@@ -65,12 +70,6 @@ export const stepMutants: readonly Mutant[] = [
       name: "adopting a message once",
       find: "= (refs) => inbox.claimedRefs(refs);",
       replace: "= async () => new Set();",
-    },
-    {
-      name: "recording what was found before anybody else searches",
-      find: "if (found !== undefined) await this.#records.finish(step.name, found);\n      return found;\n    });",
-      replace:
-        "return found;\n    }).then(async (found) => {\n      if (found !== undefined) await this.#records.finish(step.name, found);\n      return found;\n    });",
     },
     {
       name: "searching alone where the run before has sent",
@@ -200,6 +199,13 @@ export const stepMutants: readonly Mutant[] = [
       name: "passing over messages of other people",
       find: "if (message.fromBot && sameContent(message, intent))",
       replace: "if (sameContent(message, intent))",
+    },
+  ]),
+  ...mutantsOf("src/router/adopt.ts", REPLIES, [
+    {
+      name: "leaving alone what another process may have said just now",
+      find: "await expectNobodyAtIt(intent);",
+      replace: "",
     },
     {
       name: "passing over messages of other steps",

@@ -3,6 +3,7 @@ import type { BotProcess } from "../../driver/bot-process.ts";
 import { repeats } from "../../driver/checker.ts";
 import type { Cluster } from "../../driver/cluster.ts";
 import { beingSaid } from "../../driver/journal.ts";
+import { sum } from "../../driver/numbers.ts";
 import type { Random } from "../../random.ts";
 import type { Scenario } from "../../scenario.ts";
 import { type Attack, onCluster } from "./on-cluster.ts";
@@ -51,11 +52,14 @@ class Freezes implements Attack {
   }
 
   judge(observed: Parameters<typeof repeats>[0]) {
+    const underWay = sum(this.#underWay.values());
     const figures = {
-      "answers under way when it stood still": sum(this.#underWay),
+      "answers under way when it stood still": underWay,
       "said again by a thawed one": repeats(observed),
     };
-    return { figures, violations: [] };
+    const tried = underWay > 0;
+    const violations = tried ? [] : ["nothing was tried: no answer was under way in any freeze"];
+    return { figures, violations };
   }
 
   async #freeze(bot: BotProcess): Promise<void> {
@@ -64,8 +68,4 @@ class Freezes implements Attack {
       this.#underWay.set(text, (this.#underWay.get(text) ?? 0) + 1);
     }
   }
-}
-
-function sum(counts: ReadonlyMap<string, number>): number {
-  return [...counts.values()].reduce((total, n) => total + n, 0);
 }

@@ -43,6 +43,7 @@ export const leaderChurn: Scenario = {
       await Promise.all(candidates.map((candidate) => candidate.stop()));
       const { moves, violations } = await audit.end();
       if (moves < terms.begun / 2) terms.violations.push(`only ${moves} moves of the cursor`);
+      terms.requireLateMoves();
       const figures = { ...terms.figures(), "moves of the cursor": moves };
       return { figures, violations: [...terms.violations, ...violations] };
     } finally {
@@ -104,6 +105,11 @@ class Terms implements LeaderWatch {
       if (performance.now() - since < PATIENCE_MS) continue;
       this.violations.push(`nobody leads after ${this.begun} terms`);
     }
+  }
+
+  /** Without them nothing is shown: whoever leads no more has not tried to move the cursor. */
+  requireLateMoves(): void {
+    if (this.#refused === 0) this.violations.push("nothing was tried: no late move was refused");
   }
 
   figures(): Record<string, number> {

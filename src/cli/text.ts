@@ -1,4 +1,4 @@
-/** How the inbox is shown to people. */
+/** How things are shown to people. */
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -31,6 +31,14 @@ export function printable(text: string): string {
   );
 }
 
+/** The same of several lines, of which those after the first stand so many columns in. */
+export function printableLines(text: string, columns: number): string {
+  return text
+    .split("\n")
+    .map(printable)
+    .join(`\n${" ".repeat(columns)}`);
+}
+
 /** One line of at most so many characters. */
 export function cut(text: string, characters: number): string {
   const line = printable(text.replace(/\s+/g, " ").trim());
@@ -48,9 +56,14 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
     .join("\n");
 }
 
+/** "1,200". */
+export function grouped(n: number): string {
+  return n.toLocaleString("en-US");
+}
+
 /** "1 dead letter", "3 dead letters", "1,200 dead letters". */
 export function count(n: number, noun: string): string {
-  return `${n.toLocaleString("en-US")} ${noun}${n === 1 ? "" : "s"}`;
+  return `${grouped(n)} ${noun}${n === 1 ? "" : "s"}`;
 }
 
 /** As a word that a shell takes for what it is. */

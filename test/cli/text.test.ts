@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { age, cut, moment, printable, quoted, table } from "../../src/cli/inbox/text.ts";
+import { age, cut, moment, printable, printableLines, quoted, table } from "../../src/cli/text.ts";
 
 test.each([
   [0, "just now"],
@@ -26,6 +26,10 @@ describe("a text from outside", () => {
       "a\\u001b[31m\\u0000\\u007f\\u009b\\u2028\\u202e b",
     );
     expect(printable("漢 🐟 é ' \" \\")).toBe("漢 🐟 é ' \" \\");
+  });
+
+  test("keeps its lines, those after the first below it", () => {
+    expect(printableLines("a\n b\u001b\n", 2)).toBe("a\n   b\\u001b\n  ");
   });
 
   test("is cut to one line, between characters", () => {

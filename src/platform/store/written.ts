@@ -1,0 +1,17 @@
+/** What every post, comment and message has. */
+export interface Written {
+  readonly seq: number;
+  readonly author: number;
+  readonly authorUsername: string;
+  readonly authorName: string;
+  readonly authorIsBot: number;
+  /** Empty where there are images alone, and in a message that was deleted. */
+  readonly text: string;
+  /** Milliseconds since 1970. */
+  readonly createdAt: number;
+}
+
+/** Its columns, of a table `x` with its author `u`. */
+export const WRITTEN: string =
+  "x.seq, x.author, u.username AS authorUsername, u.name AS authorName, u.is_bot AS authorIsBot," +
+  " x.text, x.created_at AS createdAt";

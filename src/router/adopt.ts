@@ -1,0 +1,53 @@
+import type { Effect, OpenIntent } from "../core/step.ts";
+import { RetryLater } from "../errors.ts";
+
+/** What is remembered of a write that was begun: enough to know it again. */
+export interface Asked {
+  readonly text?: string | undefined;
+  readonly imageCount: number;
+  /** Where: one of them for a message or a comment, none for a post. */
+  readonly conversationId?: string | undefined;
+  readonly postId?: string | undefined;
+  /** The platform's time, in ms since 1970; absent where it was not known yet. */
+  readonly at?: number | undefined;
+}
+
+/** What a step has made. */
+export type Kind = "dm" | "comment" | "post";
+
+/** While others are in the middle of saying the same, it is looked for again after this, in milliseconds. */
+const AT_IT_MS = 1_000;
+
+/** The oldest one that no other step has: sends go out in order. */
+export async function adopt<
+  T extends { readonly id: string; readonly createdAt?: string | undefined },
+>(kind: Kind, found: readonly T[], intent: OpenIntent): Promise<Effect<T> | undefined> {
+  if (found.length === 0) return undefined;
+  await expectNobodyAtIt(intent);
+  const taken = await intent.claimed(found.map(({ id }) => refOf(kind, id)));
+  const [first] = found
+    .filter(({ id }) => !taken.has(refOf(kind, id)))
+    .sort((a, b) => Date.parse(a.createdAt ?? "") - Date.parse(b.createdAt ?? ""));
+  return first && { result: first, ref: refOf(kind, first.id) };
+}
+
+/** What is there may be what another process has sent just now, and not recorded yet: it soon has. */
+async function expectNobodyAtIt({ request, underWay }: OpenIntent): Promise<void> {
+  const words = wordsOf(request);
+  if (!(await underWay()).some((other) => wordsOf(other) === words)) return;
+  const reason =
+    "Another event is saying the same there just now; whose is whose is told apart when it has.";
+  throw new RetryLater(AT_IT_MS, reason, { counts: false });
+}
+
+/** What is asked for, and where, whenever that was. Other steps than these have requests of their own. */
+function wordsOf(request: string): string {
+  if (!request.startsWith("{")) return request;
+  const { text, imageCount, conversationId, postId }: Asked = JSON.parse(request);
+  return JSON.stringify([text, imageCount, conversationId, postId]);
+}
+
+/** Ids of messages and of comments may be alike; what names the result of a step must not be. */
+export function refOf(kind: Kind, id: string): string {
+  return `${kind}:${id}`;
+}

@@ -1,0 +1,103 @@
+import pg from "pg";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { Bot } from "../../src/index.ts";
+import { emptyPlace, type Place, through } from "../support/postgres/open.ts";
+import { PgBouncer, whyNoPgBouncer } from "../support/postgres/pgbouncer.ts";
+import { runBot, runPlatform } from "../support/running-bot.ts";
+
+const reason = whyNoPgBouncer();
+
+test.runIf(reason !== undefined)(`${reason}`, () => undefined);
+
+const kinds = [
+  { name: "as it comes", settings: {} },
+  { name: "with two sessions", settings: { default_pool_size: 2 } },
+];
+
+const answersTwice = (bot: Bot) =>
+  void bot.on("dm.message", async (ctx) => {
+    await ctx.reply(`first ${ctx.payload.excerpt}`);
+    await ctx.reply(`second ${ctx.payload.excerpt}`);
+  });
+
+describe.skipIf(reason !== undefined)("two bots behind PgBouncer in transaction mode", () => {
+  test.each(kinds)(
+    "$name answer every message once, also when sessions and PgBouncer itself end",
+    {
+      timeout: 60_000,
+    },
+    async ({ settings }) => {
+      const place = await emptyPlace();
+      const pooler = await PgBouncer.start(place.url, settings);
+      onTestFinished(() => pooler.stop());
+      const platform = await runPlatform({ retryIntervalMs: 100 });
+      const { url: databaseUrl, schema: databaseSchema } = through(place, pooler);
+      const intervals = { auditIntervalMs: 100, pollIntervalMs: 50, silenceMs: 1_000 };
+      const options = { databaseUrl, databaseSchema, ...intervals };
+      const bots = [await runBot(platform, answersTwice, options)];
+      bots.push(await runBot(platform, answersTwice, options));
+
+      const conversations = new Map<string, string[]>();
+      let said = 0;
+      const listeners = new Set<() => void>();
+      platform.onTimeline((entry) => {
+        if (entry.kind !== "api" || entry.created?.messageId === undefined) return;
+        said += 1;
+        for (const listener of listeners) listener();
+      });
+      const reached = (count: number) =>
+        new Promise<void>((resolve) => {
+          const look = () => said >= count && resolve();
+          listeners.add(look);
+          look();
+        });
+      const write = (count: number) => {
+        for (let n = 0; n < count; n++) {
+          const text = `${conversations.size} ${n}`;
+          const acted = platform.control.act({ type: "dm.message", from: `person${n % 7}`, text });
+          const { conversationId = "" } = acted;
+          const texts = conversations.get(conversationId) ?? [];
+          conversations.set(conversationId, [...texts, `first ${text}`, `second ${text}`]);
+        }
+        return [...conversations.values()].flat().length;
+      };
+      await reached(write(20));
+
+      const due = write(20);
+      await reached(said + 5);
+      expect(await endSessions(place)).toBeGreaterThan(0);
+      await reached(due);
+
+      const rest = write(20);
+      await reached(said + 5);
+      await pooler.end();
+      await pooler.begin();
+      await reached(rest);
+
+      for (const { bot } of bots) await bot.idle();
+      for (const [conversation, texts] of conversations) {
+        const messages = platform.control.messages(conversation);
+        expect(messages.filter(({ fromBot }) => fromBot).map(({ text }) => text)).toEqual(texts);
+      }
+      for (const { bot, log } of bots) {
+        expect((await bot.status()).inbox).toMatchObject({ pending: 0, deadLetters: 0 });
+        expect(log.text()).not.toContain("hunter2");
+      }
+    },
+  );
+});
+
+/** Ends what the server has of this inbox, and returns how many sessions there were. */
+async function endSessions({ url, schema }: Place): Promise<number> {
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    const { rows } = await client.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1",
+      [`service-bot ${schema}`],
+    );
+    return rows.length;
+  } finally {
+    await client.end();
+  }
+}

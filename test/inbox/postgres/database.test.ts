@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import { Database } from "../../../src/inbox/postgres/database.ts";
+import type { Driver, Pool } from "../../../src/inbox/postgres/driver.ts";
+
+/** A driver whose statements all fail with this code, and whether their connections were dropped. */
+function failing(code: string) {
+  const dropped: (boolean | undefined)[] = [];
+  const connection = {
+    query: () => Promise.reject(Object.assign(new Error("no"), { code })),
+    on: () => undefined,
+    off: () => undefined,
+    release: (broken?: boolean) => void dropped.push(broken),
+  };
+  class OnePool implements Pool {
+    connect() {
+      return Promise.resolve(connection);
+    }
+    on() {}
+    end() {
+      return Promise.resolve();
+    }
+  }
+  class NoClient {
+    constructor() {
+      throw new Error("nobody listens here");
+    }
+  }
+  const types: Driver["types"] = { getTypeParser: () => (text) => text };
+  const driver = { Pool: OnePool, Client: NoClient as never, types };
+  return {
+    dropped,
+    database: new Database({ driver, url: "postgres://db.example/x", schema: "s" }),
+  };
+}
+
+test.each(["57P01", "57P03", "08P01", "08006", "ECONNRESET", ""])(
+  "a connection is not used again after %j: it is gone, or its pooler's is",
+  async (code) => {
+    const { database, dropped } = failing(code);
+    await expect(database.rows("SELECT 1")).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    expect(dropped).toEqual([true]);
+  },
+);
+
+test.each(["23505", "40P01", "53100"])("a connection is used again after %j", async (code) => {
+  const { database, dropped } = failing(code);
+  await expect(database.rows("SELECT 1")).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  expect(dropped).toEqual([false]);
+});

@@ -1,0 +1,9 @@
+import type { Inbox } from "../../src/inbox/inbox.ts";
+import type { EventSummary } from "../../src/inbox/records.ts";
+
+/** The dead letters of an inbox, the newest first. */
+export async function deadLetters({
+  admin,
+}: Pick<Inbox, "admin">): Promise<readonly EventSummary[]> {
+  return (await admin.list({ state: "dead" })).events;
+}

@@ -1,0 +1,13 @@
+import { PROCESSES } from "../../../src/inbox/postgres/listener.ts";
+import { connected } from "./look.ts";
+import type { Place } from "./open.ts";
+
+/** Resolves once so many processes hear what others tell: they hold the lock of presence. */
+export async function listening(place: Place, processes: number): Promise<void> {
+  await connected(place, async (client) => {
+    for (let heard = 0; heard < processes; ) {
+      const { rows } = await client.query(PROCESSES, [place.schema]);
+      heard = Number(rows[0]?.n);
+    }
+  });
+}

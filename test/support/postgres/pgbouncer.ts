@@ -1,0 +1,84 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { reservePort } from "../reserve-port.ts";
+import { SERVER_PATH } from "../server-path.ts";
+import { type Dependent, endWithParent, spawnWithParent } from "../with-parent.ts";
+import { giveToServer, SERVER_USER } from "./server.ts";
+
+/** Why there can be no pooler here; undefined when there can. */
+export function whyNoPgBouncer(): string | undefined {
+  try {
+    execFileSync("pgbouncer", ["--version"], { stdio: "ignore", env: { PATH: SERVER_PATH } });
+    return undefined;
+  } catch {
+    return "nothing is tested behind a pooler: there is no PgBouncer (Debian: apt-get install pgbouncer)";
+  }
+}
+
+/** A PgBouncer in transaction mode in front of a server of this machine. What is not set is as it comes. */
+export class PgBouncer {
+  readonly port: number;
+  readonly #folder: string;
+  #process: Dependent | undefined;
+
+  private constructor(folder: string, port: number) {
+    this.#folder = folder;
+    this.port = port;
+  }
+
+  /**
+   * @param server the address of any database of the server, with a user and a password
+   * @param settings of the section `pgbouncer`, such as `default_pool_size`
+   */
+  static async start(
+    server: string,
+    settings: Readonly<Record<string, number>> = {},
+  ): Promise<PgBouncer> {
+    const { hostname, port, username, password } = new URL(server);
+    const folder = mkdtempSync(join(tmpdir(), "service-bot-pgbouncer-"));
+    const pooler = new PgBouncer(folder, await reservePort());
+    const lines = [
+      `[databases]\n* = host=${hostname} port=${port}\n[pgbouncer]`,
+      ...["pool_mode = transaction", "listen_addr = 127.0.0.1", `listen_port = ${pooler.port}`],
+      ...["unix_socket_dir =", "auth_file = users.txt", `admin_users = ${username}`],
+      ...Object.entries(settings).map(([name, value]) => `${name} = ${value}`),
+    ];
+    const files = { "pgbouncer.ini": lines.join("\n"), "users.txt": `"${username}" "${password}"` };
+    for (const [name, text] of Object.entries(files))
+      writeFileSync(join(folder, name), `${text}\n`);
+    // It refuses to run as root, too.
+    giveToServer(folder);
+    await pooler.begin();
+    return pooler;
+  }
+
+  /** Starts it again after {@link end}. */
+  async begin(): Promise<void> {
+    const options = { cwd: this.#folder, env: { PATH: SERVER_PATH }, ...SERVER_USER };
+    const child = spawnWithParent(["pgbouncer", "pgbouncer.ini"], this.#folder, options);
+    this.#process = child;
+    const lines: string[] = [];
+    for await (const line of createInterface({ input: child.stderr })) {
+      lines.push(line);
+      if (!line.includes("process up")) continue;
+      child.stderr.resume();
+      return;
+    }
+    throw new Error(`PgBouncer did not start:\n${lines.join("\n")}`);
+  }
+
+  /** Ends it at once, with all connections to it. */
+  async end(): Promise<void> {
+    const child = this.#process;
+    this.#process = undefined;
+    if (child !== undefined) await endWithParent(child, "TERM");
+  }
+
+  async stop(): Promise<void> {
+    await this.end();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
