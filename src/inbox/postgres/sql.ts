@@ -5,15 +5,15 @@ export const is = (condition: string): string => `coalesce(${condition}, false):
 
 /**
  * Rows out of lists, which are given as parameters from `$2` on, with their number `n` from 1 up. The planner is
- * kept from seeing how long they are: for some hundred rows it would read whole tables, as long as these are
- * small, where looking each row up is a tenth of the work.
+ * kept from seeing how long they are, and takes them for a few rows: for some hundred it would read whole tables,
+ * as long as these are small, where looking each row up is a tenth of the work.
  *
  * @param columns the name of each column, with its type
  */
 export function rowsOf(columns: Readonly<Record<string, string>>): string {
   const lists = Object.values(columns).map((type, nth) => `(SELECT $${nth + 2}::${type}[])`);
   const names = [...Object.keys(columns), "n"].join(", ");
-  return `SELECT * FROM unnest(${lists.join(", ")}) WITH ORDINALITY AS input (${names})`;
+  return `SELECT * FROM unnest(${lists.join(", ")}) WITH ORDINALITY AS input (${names}) WHERE n > 0`;
 }
 
 /**
