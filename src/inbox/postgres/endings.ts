@@ -70,7 +70,7 @@ WITH input AS (
 SELECT n FROM ended`;
 
 /** So many outcomes are written by one statement at most. */
-const MOST = 500;
+const MOST = 1_000;
 
 interface Ending {
   readonly claim: Claim;
