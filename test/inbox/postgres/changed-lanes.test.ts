@@ -192,4 +192,24 @@ describe("a lane that has gone on although nobody was told", () => {
     }
     expect(await bot.stats()).toMatchObject({ pending: 0, done: 4 });
   });
+
+  test("in a round of which another part failed is given back in the same way", async () => {
+    const place = await emptyPlace();
+    let fails = true;
+    const onStatement = (text: string) => {
+      if (fails && text.includes("buried")) throw new Error("the connection is gone");
+    };
+    const bot = await openAt(place, { onStatement });
+    await bot.put([message("1", "a"), message("2", "a"), message("3", "b")], "webhook");
+    const [a, b] = await bot.claim(2, LEASE);
+    if (a === undefined || b === undefined) throw new Error("two lanes");
+    const ended = await Promise.allSettled([bot.advance(a), bot.bury(b, "x")]);
+    expect(ended.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    expect(await bot.admin.show("2")).toMatchObject({ leased: true });
+    fails = false;
+    expect(await bot.advance(a)).toMatchObject({ held: false });
+    expect(await bot.bury(b, "x")).toBe(true);
+    expect(await bot.claim(10, LEASE)).toMatchObject([{ id: "2", attempt: 1, crashes: 0 }]);
+    expect(await bot.stats()).toMatchObject({ pending: 1, done: 1, dead: 1 });
+  });
 });
