@@ -8,8 +8,8 @@ import { answer } from "../harness/child.ts";
 import { messageEvent } from "../support/message.ts";
 import type { Measured, QueueEvent, QueueOptions } from "../support/queue.ts";
 
-/** Twice as many as one statement completes, so that one round is at work here while another one is in the database. */
-const CONCURRENCY = 2_000;
+/** Three times as many as one statement completes: two rounds are in the database while a third one is at work here. */
+const CONCURRENCY = 3_000;
 
 const LEASE_MS = 30_000;
 

@@ -3,6 +3,9 @@ import { PostgresServer } from "../../test/support/postgres/server.ts";
 import { Child } from "../harness/child.ts";
 import type { QueueProcess } from "./queue.ts";
 
+/** As docs/scaling.md has it. Tests look for dead rows every second, which no server does. */
+const SETTINGS = ["autovacuum_naptime=10"];
+
 /** A server, and the processes that have a queue in it, each in a schema of its own. */
 export class Queues {
   readonly #server: PostgresServer;
@@ -13,7 +16,7 @@ export class Queues {
   }
 
   static async start(): Promise<Queues> {
-    return new Queues(await PostgresServer.start("18"));
+    return new Queues(await PostgresServer.start("18", SETTINGS));
   }
 
   async peer(name: "graphile-worker" | "pg-boss"): Promise<Child<QueueProcess>> {

@@ -45,7 +45,8 @@ export class Dispatcher {
   readonly #settlement: Settlement;
   readonly #leaseMs: number;
   readonly #wake: Wake;
-  readonly #shared = new Shared();
+  /** What runs with, unless its type has options of its own. */
+  readonly #usual: RunOptions;
   readonly #running = new Set<LaneRun>();
   /** The last run of each lane that has not ended. */
   readonly #lanes = new Map<string, LaneRun>();
@@ -70,6 +71,7 @@ export class Dispatcher {
       stopping: this.#draining.signal,
     });
     this.#wake = new Wake(clock);
+    this.#usual = { ...options, shared: new Shared() };
   }
 
   start(): void {
@@ -204,24 +206,23 @@ export class Dispatcher {
 
   async #run({ claim, abort }: LaneRun): Promise<Verdict> {
     const own = this.#options.handler.optionsFor?.(claim.type) ?? {};
-    const policy = this.#policyFor(own);
+    const { maxAttempts = this.#options.maxAttempts } = own;
     // The attempt was counted before the handler ran; more than the limit means that the process
     // ended while it ran, every time.
-    if (claim.attempt > policy.maxAttempts)
-      return { kind: "dead", error: crashed(claim, policy.maxAttempts) };
-    if (abort.aborted) return judge(abort.reason, claim.attempt, policy);
-    const { handlerTimeoutMs } = this.#options;
-    const options: RunOptions = {
-      ...this.#options,
-      handlerTimeoutMs: own.timeoutMs ?? handlerTimeoutMs,
-      shared: this.#shared,
-    };
+    if (claim.attempt > maxAttempts) return { kind: "dead", error: crashed(claim, maxAttempts) };
     try {
+      if (abort.aborted) throw abort.reason;
+      const options = this.#runOptions(own);
       await runJob(makeJob(claim, abort, options), abort, options);
       return { kind: "done" };
     } catch (error) {
-      return judge(error, claim.attempt, policy);
+      return judge(error, claim.attempt, this.#policyFor(own));
     }
+  }
+
+  #runOptions({ timeoutMs }: HandlerOptions): RunOptions {
+    if (timeoutMs === undefined) return this.#usual;
+    return { ...this.#usual, handlerTimeoutMs: timeoutMs };
   }
 
   #policyFor({ maxAttempts, retry }: HandlerOptions): RetryPolicy {

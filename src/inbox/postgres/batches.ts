@@ -1,13 +1,35 @@
 import type { CursorMove, NewEvent, PutResult, Source } from "../inbox.ts";
 import type { Queries } from "./database.ts";
 
+const NOTE_TYPES = `, noted AS (
+  INSERT INTO {schema}.webhook_type (type)
+  SELECT DISTINCT type COLLATE "C" FROM input ORDER BY 1
+  ON CONFLICT (type) DO NOTHING
+)`;
+
+const MOVE_CURSORS = `, moved AS (
+  INSERT INTO {schema}.cursor (name, position, term)
+  SELECT moves.name, position, coalesce(moves.term, 0)
+  FROM unnest($8::text[], $9::text[], $10::bigint[]) AS moves (name, position, term)
+    LEFT JOIN LATERAL (
+      SELECT true AS held FROM {schema}.leader
+      WHERE leader.name = moves.name AND leader.term = moves.term FOR SHARE
+    ) AS fence ON true
+  WHERE moves.term IS NULL OR fence.held
+  ORDER BY moves.name COLLATE "C"
+  ON CONFLICT (name) DO UPDATE SET position = excluded.position, term = excluded.term
+  RETURNING name
+)`;
+
 /**
  * One statement, so that all of it is one transaction and one round trip. Events go in sorted by id, and
  * lanes by their keys: two batches that wait for each other's rows in different orders would be a deadlock.
  * A lane that is leased or waits for a retry keeps its time: its order is worth more than its speed. A cursor
  * with a term moves only while that is the leader's, whose row is held until the move is committed.
+ *
+ * What there is nothing to do for is left out: to plan it takes longer than to do the rest.
  */
-const PUT = `
+const put = (parts: { readonly types: boolean; readonly cursors: boolean }) => `
 WITH input AS (
   SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
     WITH ORDINALITY AS input (id, lane, ord, type, body, error, n)
@@ -24,24 +46,13 @@ WITH input AS (
   SELECT lane, count(*), {now} FROM stored WHERE state = 'pending' GROUP BY lane ORDER BY lane
   ON CONFLICT (key) DO UPDATE SET pending = lane.pending + excluded.pending,
     ready_at = coalesce(lane.ready_at, excluded.ready_at)
-), noted AS (
-  INSERT INTO {schema}.webhook_type (type)
-  SELECT DISTINCT type COLLATE "C" FROM input WHERE $7::text = 'webhook' ORDER BY 1
-  ON CONFLICT (type) DO NOTHING
-), moved AS (
-  INSERT INTO {schema}.cursor (name, position, term)
-  SELECT moves.name, position, coalesce(moves.term, 0)
-  FROM unnest($8::text[], $9::text[], $10::bigint[]) AS moves (name, position, term)
-    LEFT JOIN LATERAL (
-      SELECT true AS held FROM {schema}.leader
-      WHERE leader.name = moves.name AND leader.term = moves.term FOR SHARE
-    ) AS fence ON true
-  WHERE moves.term IS NULL OR fence.held
-  ORDER BY moves.name COLLATE "C"
-  ON CONFLICT (name) DO UPDATE SET position = excluded.position, term = excluded.term
-  RETURNING name
-)
-SELECT id, state FROM stored UNION ALL SELECT NULL, 'moved' FROM moved`;
+)${parts.types ? NOTE_TYPES : ""}${parts.cursors ? MOVE_CURSORS : ""}
+SELECT id, state FROM stored${parts.cursors ? " UNION ALL SELECT NULL, 'moved' FROM moved" : ""}`;
+
+const PUT = put({ types: false, cursors: false });
+const PUT_TYPES = put({ types: true, cursors: false });
+const PUT_CURSORS = put({ types: false, cursors: true });
+const PUT_ALL = put({ types: true, cursors: true });
 
 const KNOWN = "SELECT count(*) AS n FROM {schema}.event WHERE id = ANY ($1::text[])";
 
@@ -54,6 +65,9 @@ interface PutRow {
 /** The way in: batches of events, with the cursors that were read with them. */
 export class Batches {
   readonly #queries: Queries;
+
+  /** The types that have come by webhook, as far as this process has seen to it. */
+  readonly #noted = new Set<string>();
 
   constructor(queries: Queries) {
     this.#queries = queries;
@@ -75,11 +89,16 @@ export class Batches {
       events.map((event) => event[name] ?? null);
     // Of two moves of one cursor the later one holds.
     const moves = [...new Map(cursors.map((move) => [move.name, move])).values()];
-    const answer = await this.#queries.rows<PutRow>(PUT, [
+    const news = events.map(({ type }) => type).filter((type) => !this.#noted.has(type));
+    const types = source === "webhook" && news.length > 0;
+    const [plain, withCursors] = types ? [PUT_TYPES, PUT_ALL] : [PUT, PUT_CURSORS];
+    const statement = moves.length > 0 ? withCursors : plain;
+    const answer = await this.#queries.rows<PutRow>(statement, [
       ...[column("id"), column("lane"), column("ord"), column("type"), column("body")],
-      ...[column("unusable"), source, moves.map(({ name }) => name)],
-      ...[moves.map(({ position }) => position), moves.map(({ term }) => term ?? null)],
+      ...[column("unusable"), source],
+      ...(moves.length > 0 ? moved(moves) : []),
     ]);
+    if (types) for (const type of news) this.#noted.add(type);
     const rows = answer.filter(({ id }) => id !== null);
     const stored = new Set(rows.map(({ id }) => id));
     const termOver = answer.length - rows.length < moves.length;
@@ -90,4 +109,12 @@ export class Batches {
       ...(termOver ? { termOver } : {}),
     };
   }
+}
+
+function moved(moves: readonly CursorMove[]): unknown[] {
+  return [
+    moves.map(({ name }) => name),
+    moves.map(({ position }) => position),
+    moves.map(({ term }) => term ?? null),
+  ];
 }

@@ -21,11 +21,11 @@ import { Suspects } from "./suspects.ts";
  */
 const CLAIM = `
 WITH ready AS MATERIALIZED (
-  SELECT key, fence, owner, claimed, done_ord, xmin AS version FROM {schema}.lane
+  SELECT key, fence, owner, claimed, done_ord, ctid AS at FROM {schema}.lane
   WHERE ready_at <= {now} ORDER BY ready_at, key LIMIT $1 FOR UPDATE SKIP LOCKED
 ), head AS MATERIALIZED (
   SELECT ready.*, event.*, event.crashes + event.lapsed >= ${CRASHES} AS suspect
-  FROM ready JOIN {schema}.lane AS seen ON seen.key = ready.key AND seen.xmin = ready.version
+  FROM ready CROSS JOIN LATERAL (SELECT FROM {schema}.lane WHERE ctid = ready.at OFFSET 0) AS unchanged
   LEFT JOIN LATERAL (
     SELECT seq, id, ord, type, body, source, received_at, attempts, crashes,
       ${is("ready.owner IS NOT NULL AND ready.claimed = seq")} AS uncounted,
@@ -37,7 +37,7 @@ WITH ready AS MATERIALIZED (
   UPDATE {schema}.lane SET fence = head.fence + 1, claimed = head.seq,
     owner = CASE WHEN head.suspect THEN NULL ELSE $2::text END,
     ready_at = {now} + CASE WHEN head.suspect THEN greatest($3::bigint, ${SUSPECT_WAIT_MS}) ELSE $3::bigint END
-  FROM head WHERE lane.key = head.key AND head.seq IS NOT NULL
+  FROM head WHERE lane.ctid = head.at AND head.seq IS NOT NULL
 ), counted AS (
   UPDATE {schema}.event SET fence = head.fence, crashes = event.crashes + head.lapsed,
     attempts = event.attempts + ${is("head.claimed = event.seq")}

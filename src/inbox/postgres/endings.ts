@@ -1,7 +1,7 @@
 import type { Advance, Claim } from "../inbox.ts";
 import { CRASHES } from "../limits.ts";
 import type { Backlog } from "./backlog.ts";
-import { toClaim } from "./claim-row.ts";
+import type { ClaimRow } from "./claim-row.ts";
 import type { Queries } from "./database.ts";
 import { Gather } from "./gather.ts";
 import type { Held } from "./held.ts";
@@ -71,7 +71,7 @@ WITH input AS (
 SELECT n FROM ended`;
 
 /** So many outcomes are written by one statement at most. */
-const MOST = 500;
+const MOST = 1_000;
 
 interface Ending {
   readonly claim: Claim;
@@ -83,7 +83,7 @@ interface Ending {
 /** Of the ending that was the `n`th, from 1 up; with the next event of its lane, where it goes on. */
 type DoneRow = { readonly n: number } & (NextRow | { readonly id: null });
 
-type NextRow = Omit<Parameters<typeof toClaim>[0], "key" | "fence">;
+type NextRow = Omit<ClaimRow, "key" | "fence">;
 
 const LOST: Advance = { held: false };
 
@@ -178,5 +178,6 @@ export class Endings {
 }
 
 function next({ claim: { lane, fence } }: Ending, row: NextRow): Claim {
-  return toClaim({ ...row, key: lane, fence: fence + 1 });
+  const { id, type, body, source, attempts: attempt, crashes, late, received_at: receivedAt } = row;
+  return { lane, fence: fence + 1, id, type, body, source, attempt, crashes, late, receivedAt };
 }

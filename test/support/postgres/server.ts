@@ -39,13 +39,18 @@ export class PostgresServer {
     this.port = port;
   }
 
-  /** Makes a cluster and starts it. */
-  static async start(version: string): Promise<PostgresServer> {
+  /**
+   * Makes a cluster and starts it.
+   *
+   * @param settings besides those that tests have, as `name=value`; of two of a name the later one holds
+   */
+  static async start(version: string, settings: readonly string[] = []): Promise<PostgresServer> {
     const folder = mkdtempSync(join(FOLDER, "service-bot-postgres-"));
     giveToServer(folder);
     chmodSync(folder, 0o755);
     const binaries = await binariesOf(version, folder);
     const server = new PostgresServer(folder, binaries, await reservePort());
+    server.#settings = [...server.#settings, ...settings];
     const data = join(folder, "data");
     const args = ["-D", data, "-U", "bot", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"];
     await promisify(execFile)(join(binaries.bin, "initdb"), args, server.#options());

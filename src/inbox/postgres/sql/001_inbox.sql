@@ -42,9 +42,12 @@ CREATE INDEX event_whole ON event (done_at, seq) WHERE state IN ('done', 'discar
 CREATE INDEX event_bare ON event (done_at, seq) WHERE state IN ('done', 'discarded') AND body IS NULL;
 CREATE INDEX event_parked ON event (state, done_at, seq) WHERE state IN ('dead', 'discarded');
 
+-- What belongs to an event has no foreign key: it would be looked at whenever an event ends, and lock the event for
+-- each step. It is written under the lease of the event alone, and goes before the event does.
+
 -- Runs that did not end well; an event that is handled at once has none.
 CREATE TABLE attempt (
-  event_id text COLLATE "C" NOT NULL REFERENCES event (id) ON DELETE CASCADE,
+  event_id text COLLATE "C" NOT NULL,
   fence    bigint NOT NULL,
   number   integer NOT NULL,            -- as the handler saw it, from 1 up
   outcome  text NOT NULL CHECK (outcome IN ('failed', 'released', 'dead', 'crashed')),
@@ -55,7 +58,7 @@ CREATE TABLE attempt (
 
 -- A row without a result is an intent: the effect may or may not have happened.
 CREATE TABLE step (
-  event_id   text COLLATE "C" NOT NULL REFERENCES event (id) ON DELETE CASCADE,
+  event_id   text COLLATE "C" NOT NULL,
   name       text COLLATE "C" NOT NULL,
   state      text NOT NULL CHECK (state IN ('open', 'done')),
   request    text NOT NULL,
