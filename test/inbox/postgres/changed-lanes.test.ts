@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { orderKey } from "../../../src/events/id.ts";
 import type { Claim } from "../../../src/inbox/inbox.ts";
 import type { PostgresInbox } from "../../../src/inbox/postgres/postgres-inbox.ts";
 import { ManualClock } from "../../../src/testing/manual-clock.ts";
@@ -96,9 +97,55 @@ describe("while a lane is about to go on", () => {
   });
 });
 
+describe("between a look at what a lane holds and its claim", () => {
+  /** Statements take the time as they begin to run; here they wait for it, and see what was before that. */
+  const KEY = 20_251;
+  const slowTime = `(SELECT 1800000000000 FROM pg_advisory_xact_lock_shared(${KEY}))`;
+  const now = () => slowTime as unknown as number;
+
+  async function claimBeside(sql: (place: Place) => string, ...ids: readonly string[]) {
+    const place = await emptyPlace();
+    const one = await openAt(place, { now });
+    await one.put(messages(...ids), "webhook");
+    const free = await hold(place, `SELECT pg_advisory_xact_lock(${KEY}); ${sql(place)}`);
+    const claiming = one.claim(1, LEASE);
+    await free(1, "COMMIT");
+    // A lane that has changed is left for the next time.
+    return { one, claims: [...(await claiming), ...(await one.claim(1, LEASE))] };
+  }
+
+  test("its first event is discarded: it is never handed out", async () => {
+    const { one, claims } = await claimBeside(
+      ({ schema }) => `
+        UPDATE ${schema}.event SET state = 'discarded', done_at = 1, reason = 'spam' WHERE id = '1';
+        UPDATE ${schema}.lane SET pending = pending - 1, done_at = 1, ready_at = 0`,
+      ...["1", "2"],
+    );
+    expect(claims).toMatchObject([{ id: "2", attempt: 1 }]);
+    expect(await one.complete(first(claims))).toBe(true);
+    expect(await one.nextReadyIn()).toBeUndefined();
+  });
+
+  test("an event comes in that goes before it: that one is handed out first", async () => {
+    const { claims } = await claimBeside(
+      ({ schema }) => `
+        INSERT INTO ${schema}.event (id, lane, ord, type, body, source, state, received_at)
+        SELECT '1', lane, '${orderKey("1")}', type, body, source, state, received_at FROM ${schema}.event;
+        UPDATE ${schema}.lane SET pending = pending + 1`,
+      "2",
+    );
+    expect(claims).toMatchObject([{ id: "1", attempt: 1 }]);
+  });
+
+  test("nothing happens: it is handed out at once", async () => {
+    const { claims } = await claimBeside(() => "SELECT 1", "1");
+    expect(claims).toMatchObject([{ id: "1", attempt: 1 }]);
+  });
+});
+
 /** So many lanes are handled by one instance in a round, while the other one discards half of their events. */
 const LANES = 300;
-const ROUNDS = 6;
+const ROUNDS = 3;
 
 describe("what was discarded is never handled", () => {
   for (const goesOn of [false, true]) {
@@ -143,7 +190,7 @@ async function handleAll(inbox: PostgresInbox, goesOn: boolean): Promise<string[
     }
   };
   for (;;) {
-    const claims = await inbox.claim(20, LEASE);
+    const claims = await inbox.claim(500, LEASE);
     await Promise.all(claims.map(finish));
     if (claims.length === 0 && (await inbox.stats()).pending === 0) return handled;
   }
@@ -211,5 +258,19 @@ describe("a lane that has gone on although nobody was told", () => {
     expect(await bot.bury(b, "x")).toBe(true);
     expect(await bot.claim(10, LEASE)).toMatchObject([{ id: "2", attempt: 1, crashes: 0 }]);
     expect(await bot.stats()).toMatchObject({ pending: 1, done: 1, dead: 1 });
+  });
+
+  test("is kept where it did not go on at all: the next try ends its event", async () => {
+    let fails = true;
+    const onStatement = (text: string) => {
+      if (fails && text.includes("goes_on")) throw new Error("the connection is gone");
+    };
+    const bot = await openAt(await emptyPlace(), { onStatement });
+    await bot.put(messages("1", "2"), "webhook");
+    const claim = first(await bot.claim(1, LEASE));
+    await expect(bot.advance(claim)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    fails = false;
+    expect(await bot.claim(10, LEASE)).toEqual([]);
+    expect(await bot.advance(claim)).toMatchObject({ held: true, next: { id: "2", attempt: 1 } });
   });
 });

@@ -91,7 +91,7 @@ test("a lane whose lease was not extended is not known any more", async () => {
   expect(await other.claim(1, LEASE)).toMatchObject([{ lane: lost.lane }]);
   expect(await one.extend([lost, mine], LEASE)).toEqual([mine]);
   // A result that is dropped makes it look for what it does not know of.
-  expect(await one.complete(lost)).toBe(false);
+  expect(await one.complete({ ...lost, lane: "another" })).toBe(false);
   await one.claim(1, LEASE);
   expect(kept).toEqual([[[mine.lane], [mine.fence]]]);
 });

@@ -85,7 +85,7 @@ export const dispatcherMutants: readonly Mutant[] = [
     },
     {
       name: "a handler that killed the process every time is not run again",
-      find: "if (claim.attempt > policy.maxAttempts)",
+      find: "if (claim.attempt > maxAttempts)",
       replace: "if (claim.attempt < 0)",
     },
     {

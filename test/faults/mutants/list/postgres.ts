@@ -90,8 +90,8 @@ const changedLanes: Mutant[] = [
     [
       {
         name: "PostgreSQL: a claim leaves lanes that have changed since they were seen",
-        find: "ON seen.key = ready.key AND seen.xmin = ready.version",
-        replace: "ON seen.key = ready.key",
+        find: "WHERE ctid = ready.at OFFSET 0",
+        replace: "WHERE key = ready.key OFFSET 0",
       },
     ],
   ),
