@@ -254,9 +254,9 @@ describe("a lane that has gone on although nobody was told", () => {
     expect(ended.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
     expect(await bot.admin.show("2")).toMatchObject({ leased: true });
     fails = false;
+    expect(await bot.claim(10, LEASE)).toMatchObject([{ id: "2", attempt: 1, crashes: 0 }]);
     expect(await bot.advance(a)).toMatchObject({ held: false });
     expect(await bot.bury(b, "x")).toBe(true);
-    expect(await bot.claim(10, LEASE)).toMatchObject([{ id: "2", attempt: 1, crashes: 0 }]);
     expect(await bot.stats()).toMatchObject({ pending: 1, done: 1, dead: 1 });
   });
 

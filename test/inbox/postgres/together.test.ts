@@ -208,20 +208,23 @@ describe("much at once", () => {
     expect((await Promise.all(both)).map(({ stored }) => stored.length)).toEqual([40, 40]);
   });
 
-  test("an event that arrives just before its lane is let go is not stranded", async () => {
-    const { place, one, other } = await two();
-    await one.put(messages("1"), "webhook");
-    const claim = first(await one.claim(1, LEASE));
-    const free = await hold(place, `SELECT FROM ${place.schema}.lane FOR UPDATE`);
-    const put = other.put(messages("2"), "webhook");
-    await free.waiting(1);
-    // This one began before the event was there for all to see, and ends after it.
-    const completed = one.complete(claim);
-    await free(2);
-    expect(await completed).toBe(true);
-    await put;
-    expect(await one.claim(1, LEASE)).toMatchObject([{ id: "2" }]);
-  });
+  test.each(["complete", "bury"] as const)(
+    "an event that arrives just before its lane is let go is not stranded (%s)",
+    async (ending) => {
+      const { place, one, other } = await two();
+      await one.put(messages("1"), "webhook");
+      const claim = first(await one.claim(1, LEASE));
+      const free = await hold(place, `SELECT FROM ${place.schema}.lane FOR UPDATE`);
+      const put = other.put(messages("2"), "webhook");
+      await free.waiting(1);
+      // This one began before the event was there for all to see, and ends after it.
+      const ended = one[ending](claim, "x");
+      await free(2);
+      expect(await ended).toBe(true);
+      await put;
+      expect(await one.claim(1, LEASE)).toMatchObject([{ id: "2" }]);
+    },
+  );
 
   test("events that arrive while lanes are completed are neither lost nor stranded", async () => {
     const place = await emptyPlace();
