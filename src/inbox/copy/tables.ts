@@ -31,7 +31,7 @@ const time = (name: string): Column => ({ name, type: "time" });
 export const tables: readonly Table[] = [
   {
     name: "event",
-    key: ["seq"],
+    key: ["id"],
     columns: [
       ...[integer("seq"), text("id"), text("lane"), text("ord"), text("type"), text("body")],
       ...[text("source"), text("state"), integer("attempts"), integer("crashes")],

@@ -42,6 +42,7 @@ WITH ready AS MATERIALIZED (
   UPDATE {schema}.event SET fence = head.fence, crashes = event.crashes + head.lapsed,
     attempts = event.attempts + ${is("head.claimed = event.seq")}
   FROM head WHERE head.owner IS NOT NULL AND event.state = 'pending'
+    AND event.lane = head.key
     AND event.seq = CASE WHEN head.lapsed = 1 THEN head.seq ELSE head.claimed END
 ), crashed AS (${ADD_CRASHES})
 SELECT key, fence + 1 AS fence, suspect, seq, id, type, body, source, attempts + uncounted + 1 AS attempts,

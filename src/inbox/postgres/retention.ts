@@ -24,14 +24,14 @@ const ALONG = `
 steps AS (DELETE FROM {schema}.step USING old WHERE step.event_id = old.id),
 runs AS (DELETE FROM {schema}.attempt USING old WHERE attempt.event_id = old.id)`;
 
-const BODIES = `${old("seq, id", "event", `${DROPPED} AND body IS NOT NULL`)},${ALONG}
-UPDATE {schema}.event SET body = NULL FROM old WHERE event.seq = old.seq RETURNING event.seq`;
+const BODIES = `${old("id", "event", `${DROPPED} AND body IS NOT NULL`)},${ALONG}
+UPDATE {schema}.event SET body = NULL FROM old WHERE event.id = old.id RETURNING event.id`;
 
-const IDS = `${old("seq", "event", `${DROPPED} AND body IS NULL`)}
-DELETE FROM {schema}.event USING old WHERE event.seq = old.seq RETURNING event.seq`;
+const IDS = `${old("id", "event", `${DROPPED} AND body IS NULL`)}
+DELETE FROM {schema}.event USING old WHERE event.id = old.id RETURNING event.id`;
 
-const DEAD = `${old("seq, id", "event", "state = 'dead'")},${ALONG}
-DELETE FROM {schema}.event USING old WHERE event.seq = old.seq RETURNING event.seq`;
+const DEAD = `${old("id", "event", "state = 'dead'")},${ALONG}
+DELETE FROM {schema}.event USING old WHERE event.id = old.id RETURNING event.id`;
 
 /** The fences of a lane begin anew when it is made again, so it stays until no claim can be left of it. */
 const LANES = `${old("key", "lane", "ready_at IS NULL AND pending = 0 AND owner IS NULL")}

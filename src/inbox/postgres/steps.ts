@@ -39,7 +39,7 @@ const OTHERS = "SELECT 1 FROM {schema}.step WHERE ref = $1 AND NOT (event_id = $
 /** Whoever lost the lease without a word may still be at it: its lane has an owner until it is claimed anew. */
 const UNDER_WAY = `
 SELECT step.request FROM {schema}.lane
-  JOIN {schema}.event ON event.seq = lane.claimed
+  JOIN {schema}.event ON event.lane = lane.key AND event.state = 'pending' AND event.seq = lane.claimed
   JOIN {schema}.step ON step.event_id = event.id
 WHERE lane.ready_at IS NOT NULL AND lane.owner IS NOT NULL AND lane.key <> $1
   AND step.state = 'open' AND {now} - step.started_at < $2`;

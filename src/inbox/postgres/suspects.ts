@@ -14,7 +14,7 @@ WITH leased AS (
   UPDATE {schema}.suspect SET lane = $1, fence = $2 FROM leased
 )
 SELECT attempts + 1 AS attempts FROM leased CROSS JOIN {schema}.event
-WHERE seq = $5 AND state = 'pending' FOR NO KEY UPDATE OF event`;
+WHERE id = $5 AND state = 'pending' FOR NO KEY UPDATE OF event`;
 
 /** What is no longer as it was taken is left alone: it is somebody else's, or idle, or was let go on by a person. */
 const PUT_OFF = `
@@ -30,7 +30,7 @@ WHERE lane.key = waiting.key`;
 export interface Suspect {
   readonly key: string;
   readonly fence: number;
-  readonly seq: number | null;
+  readonly id: string;
   readonly attempts: number;
 }
 
@@ -69,8 +69,8 @@ export class Suspects {
       if (gate === undefined) return undefined;
       const running = await queries.rows(RUNS, [gate.lane, gate.fence]);
       if (running.length > 0) return undefined;
-      const { key, fence, seq } = suspect;
-      const values = [key, fence, this.#owner, leaseMs, seq];
+      const { key, fence, id } = suspect;
+      const values = [key, fence, this.#owner, leaseMs, id];
       const [counted] = await queries.rows<{ readonly attempts: number }>(ADMIT, values);
       return counted && { ...suspect, attempts: counted.attempts };
     });

@@ -137,7 +137,8 @@ describe("the schema", () => {
       place,
       `CREATE ROLE ${role} LOGIN;
        GRANT USAGE ON SCHEMA ${place.schema} TO ${role};
-       GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${place.schema} TO ${role}`,
+       GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${place.schema} TO ${role};
+       GRANT SELECT ON ALL SEQUENCES IN SCHEMA ${place.schema} TO ${role}`,
     );
     const inbox = await openAt(as(place, role));
     await inbox.put(messages("1"), "webhook", [{ name: "events", position: "1" }]);
@@ -145,6 +146,7 @@ describe("the schema", () => {
     if (claim === undefined) throw new Error("one event waits");
     await inbox.beginStep(claim, "s", "");
     expect(await inbox.complete(claim)).toBe(true);
+    expect((await inbox.admin.list()).events).toHaveLength(1);
     expect(await inbox.sweep({ bodiesMs: 0, idsMs: 0, deadLettersMs: 0 })).toBe(true);
   });
 
