@@ -176,6 +176,8 @@ export class Dispatcher {
         run.abort = new Abort();
         // It was asked for before there was no new work; it has not begun.
         if (this.#draining.signal.aborted) run.abort.abort(stopping);
+        // The lane was handed out anew meanwhile, to a run that waits for this one.
+        if (this.#lanes.get(next.lane) !== run) run.abort.abort(leaseLost(next));
       }
     } catch (err) {
       this.#options.log.error({ err, event: run.claim.id }, "a run broke off");
@@ -187,19 +189,19 @@ export class Dispatcher {
     const { clock } = this.#options;
     const started = clock.now();
     const verdict = await this.#run(run);
-    const ended = clock.now();
-    const { claim } = run;
-    return await this.#settlement.write(claim, verdict, ended - started, this.#mayGoOn(run, ended));
+    const ms = clock.now() - started;
+    return await this.#settlement.write(run.claim, verdict, ms, () => this.#mayGoOn(run));
   }
 
   /**
    * A lane that goes on spares the store two writes per event. While others wait for a place it has its own for
    * a moment only; and its lease is the one that it was claimed with.
    */
-  #mayGoOn({ since }: LaneRun, now: number): boolean {
+  #mayGoOn({ since }: LaneRun): boolean {
     if (this.#draining.signal.aborted) return false;
-    const alone = this.#running.size < this.#options.concurrency;
-    return now - since < (alone ? this.#leaseMs / 3 : TURN_MS);
+    const { clock, concurrency } = this.#options;
+    const alone = this.#running.size < concurrency;
+    return clock.now() - since < (alone ? this.#leaseMs / 3 : TURN_MS);
   }
 
   async #run({ claim, abort }: LaneRun): Promise<Verdict> {

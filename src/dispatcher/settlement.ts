@@ -33,14 +33,14 @@ export class Settlement {
 
   /**
    * @param ms how long the run took
-   * @param goesOn whether the lane may go on with its next event
+   * @param goesOn whether the lane may go on with its next event; asked before each try
    * @returns that event's claim
    */
   async write(
     claim: Claim,
     verdict: Verdict,
     ms: number,
-    goesOn: boolean,
+    goesOn: () => boolean,
   ): Promise<Claim | undefined> {
     const { log } = this.#options;
     const line = {
@@ -72,7 +72,7 @@ export class Settlement {
     }
   }
 
-  async #persist(claim: Claim, verdict: Verdict, goesOn: boolean): Promise<Advance> {
+  async #persist(claim: Claim, verdict: Verdict, goesOn: () => boolean): Promise<Advance> {
     const { clock, log, stopping } = this.#options;
     // After the last try the lease is left to run out: then the event is handled again, and its lane
     // stands still until then. Its steps are recorded and not repeated.
@@ -84,9 +84,9 @@ export class Settlement {
     });
   }
 
-  async #writeOnce(claim: Claim, verdict: Verdict, goesOn: boolean): Promise<Advance> {
+  async #writeOnce(claim: Claim, verdict: Verdict, goesOn: () => boolean): Promise<Advance> {
     if (verdict.kind === "lost") return { held: false };
-    if (verdict.kind === "done" && goesOn) return await this.#options.inbox.advance(claim);
+    if (verdict.kind === "done" && goesOn()) return await this.#options.inbox.advance(claim);
     return { held: await this.#end(claim, verdict) };
   }
 

@@ -155,7 +155,8 @@ export interface Inbox {
 
   /**
    * Like `complete`, and goes on with the next event of the lane, where there is one that need not wait: the lease
-   * stays, and ends when it would have. That event's attempt is counted as `claim` counts it.
+   * stays, and ends when it would have; one that has run out ends here. That event's attempt is counted as `claim`
+   * counts it.
    */
   advance(claim: Claim): Promise<Advance>;
 

@@ -5,6 +5,7 @@ import { ManualClock } from "../../src/testing/manual-clock.ts";
 import { deadLetters } from "../support/dead-letters.ts";
 import { first } from "../support/first.ts";
 import { message, messages } from "../support/inbox-events.ts";
+import { advanceContract } from "./inbox-advance.ts";
 import { decisionsContract } from "./inbox-decisions.ts";
 import { historyContract } from "./inbox-history.ts";
 import { lookContract } from "./inbox-look.ts";
@@ -501,6 +502,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
       });
     });
 
+    advanceContract(open);
     historyContract(open);
     lookContract(open);
     decisionsContract(open);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Retention } from "../../src/inbox/inbox.ts";
 import { deadLetters } from "../support/dead-letters.ts";
-import { messages } from "../support/inbox-events.ts";
+import { message, messages } from "../support/inbox-events.ts";
 import { bench, type OpenInbox } from "./open-inbox.ts";
 
 const DAY = 86_400_000;
@@ -49,6 +49,47 @@ export function retentionContract(open: OpenInbox): void {
       expect(await b.claim()).toMatchObject({ id: "1" });
       await afterDays(2);
       expect(await deadLetters(b.inbox)).toEqual([]);
+    });
+
+    test("what is done is listed newest first, page by page, with its body and without", async () => {
+      for (const id of ["1", "2", "3", "4", "5", "6"]) {
+        await b.inbox.put([message(id, `c${Number(id) % 2}`)], "webhook");
+        await b.inbox.complete(await b.claim());
+        if (id === "4") await afterDays(8);
+        // Two ended in one millisecond, so that their order is that of their arrival.
+        else if (id !== "2") await b.clock.advance(1);
+      }
+      const bodies = ["4", "5"].map(async (id) => (await b.inbox.admin.show(id)).body);
+      expect(await Promise.all(bodies)).toEqual([undefined, expect.any(String)]);
+      for (const limit of [1, 2, 3, 4, 6]) {
+        const ids: string[] = [];
+        let after: string | undefined;
+        do {
+          const page = await b.inbox.admin.list({ state: "done", limit, after });
+          ids.push(...page.events.map(({ id }) => id));
+          after = page.next;
+        } while (after !== undefined);
+        expect(ids, `pages of ${limit}`).toEqual(["6", "5", "4", "3", "2", "1"]);
+      }
+      const { events } = await b.inbox.admin.list({ state: "done", lane: "dm:c1" });
+      expect(events.map(({ id }) => id)).toEqual(["5", "3", "1"]);
+      expect(await b.inbox.stats()).toMatchObject({ pending: 0, done: 6, dead: 0 });
+    });
+
+    test("no body outlives its id, also where bodies are to be kept for longer", async () => {
+      const keep: Retention = { ...KEEP, bodiesMs: 30 * DAY, idsMs: 7 * DAY };
+      const sweep = async () => {
+        while (await b.inbox.sweep(keep));
+      };
+      await b.inbox.put(messages("1"), "webhook");
+      await b.inbox.complete(await b.claim());
+      await b.clock.advance(7 * DAY);
+      await sweep();
+      expect((await b.inbox.admin.show("1")).body).toBeDefined();
+      await b.clock.advance(DAY);
+      await sweep();
+      expect(await b.inbox.stats()).toMatchObject({ done: 0 });
+      expect(await b.inbox.put(messages("1"), "poll")).toMatchObject({ stored: ["1"] });
     });
 
     test("what waits is never dropped, however old it is", async () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { ApiError, NetworkError } from "../../src/client/errors.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { GiveUp, RetryLater, ServiceBotError } from "../../src/errors.ts";
+import type { Claim } from "../../src/inbox/inbox.ts";
 import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
 import { deadLetters } from "../support/dead-letters.ts";
 import { message, messages } from "../support/inbox-events.ts";
@@ -486,14 +487,16 @@ describe("a store that fails", () => {
   for (const failures of [1, 8]) {
     test(`an outcome that cannot be written ${failures} times is written once the store is back`, async () => {
       const { inbox, dispatcher, clock } = harness(() => undefined);
-      const complete = inbox.complete.bind(inbox);
       let calls = 0;
-      inbox.complete = (claim) => {
-        calls += 1;
-        return calls <= failures
-          ? Promise.reject(new ServiceBotError("STORE_UNAVAILABLE", "disk full"))
-          : complete(claim);
-      };
+      const failing =
+        <T>(write: (claim: Claim) => Promise<T>) =>
+        (claim: Claim): Promise<T> => {
+          calls += 1;
+          const full = new ServiceBotError("STORE_UNAVAILABLE", "disk full");
+          return calls <= failures ? Promise.reject(full) : write(claim);
+        };
+      inbox.advance = failing(inbox.advance.bind(inbox));
+      inbox.complete = failing(inbox.complete.bind(inbox));
       await inbox.put(messages("1"), "webhook");
       for (let call = 1; call <= failures; call++) {
         await untilTrue(() => calls >= call);

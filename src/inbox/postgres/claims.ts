@@ -103,7 +103,9 @@ export class Claims {
   }
 
   async claim(limit: number, leaseMs: number): Promise<Claim[]> {
-    await this.#giveBack();
+    await this.#held.giveBack((lanes, fences) =>
+      this.#database.rows(GIVE_BACK, [this.#owner, lanes, fences]),
+    );
     const values = [Math.min(limit, MOST), this.#owner, leaseMs];
     const rows = await this.#held.watch(this.#database.rows<TakenRow>(CLAIM, values));
     this.#foundNothing = rows.length === 0;
@@ -115,12 +117,6 @@ export class Claims {
     const claims = (admitted === undefined ? usual : [admitted, ...usual]).map(toClaim);
     for (const claim of claims) this.#held.add(claim);
     return claims;
-  }
-
-  async #giveBack(): Promise<void> {
-    if (!this.#held.takeDoubt()) return;
-    const values = [this.#owner, ...this.#held.columns()];
-    await this.#held.watch(this.#database.rows(GIVE_BACK, values));
   }
 
   /** What fails beside a claim must not take along what was claimed. */

@@ -21,7 +21,7 @@ WITH input AS (
   ${rowsOf({ lane: "text", fence: "bigint", id: "text", attempt: "integer", goes_on: "boolean" })}
 ), ${SORTED}, seen AS MATERIALIZED (
   SELECT sorted.*, held.*, next.* FROM sorted CROSS JOIN LATERAL (
-    SELECT lane.ctid AS lane_at, lane.xmin AS version, event.ctid AS event_at,
+    SELECT lane.ctid AS lane_at, lane.xmin AS version, lane.ready_at > {now} AS leased, event.ctid AS event_at,
       greatest(lane.done_ord, event.ord) AS last_ord
     FROM {schema}.lane CROSS JOIN {schema}.event
     WHERE lane.key = sorted.lane AND lane.owner = $1 AND lane.fence = sorted.fence AND event.id = sorted.id
@@ -31,7 +31,7 @@ WITH input AS (
       FROM {schema}.event WHERE lane = sorted.lane AND state = 'pending' AND id <> sorted.id
       ORDER BY ord, seq LIMIT 1
     ) AS head
-    WHERE sorted.goes_on AND head.crashes < ${CRASHES}
+    WHERE sorted.goes_on AND held.leased AND head.crashes < ${CRASHES}
   ) AS next ON true
 ), advanced AS (
   UPDATE {schema}.lane SET pending = lane.pending - 1, done_ord = seen.last_ord,
@@ -59,13 +59,14 @@ WITH input AS (
   UPDATE {schema}.event SET done_at = {now}, error = held.error, attempts = held.attempt, fence = held.fence,
     state = CASE WHEN held.error IS NULL THEN 'done' ELSE 'dead' END
   FROM held WHERE event.id = held.id
-  RETURNING held.n, event.lane, greatest(held.done_ord, event.ord) AS last_ord
+  RETURNING held.n, held.id, held.fence, held.attempt, held.error, event.lane,
+    greatest(held.done_ord, event.ord) AS last_ord
 ), advanced AS (
   UPDATE {schema}.lane SET pending = lane.pending - 1, owner = NULL, done_at = {now}, done_ord = ended.last_ord,
     ready_at = CASE WHEN lane.pending > 1 THEN {now} END
   FROM ended WHERE lane.key = ended.lane
 ), buried AS (
-  SELECT * FROM held WHERE error IS NOT NULL
+  SELECT * FROM ended WHERE error IS NOT NULL
 ), ${addRuns("buried", "dead")}
 SELECT n FROM ended`;
 
@@ -121,25 +122,27 @@ export class Endings {
 
   /** What is told about each event is told for all of them here: it would cost a promise each. */
   async #write(endings: readonly Ending[]): Promise<Advance[]> {
+    await this.#held.settled();
     for (const { claim } of endings) this.#held.beginAdvance(claim);
-    const outcomes = new Map<Ending, Advance>();
     try {
-      await this.#backlog.watch(this.#writeAll(endings, outcomes));
-    } finally {
-      for (const ending of endings) this.#held.endAdvance(ending.claim, outcomes.get(ending));
+      const written = await this.#backlog.watch(this.#writeAll(endings));
+      for (const [nth, { claim }] of endings.entries()) this.#held.endAdvance(claim, written[nth]);
+      this.#backlog.add(-written.filter(({ held }) => held).length);
+      return written;
+    } catch (error) {
+      // Where one of the statements failed, what another has done is not known either.
+      for (const { claim } of endings) this.#held.endAdvance(claim, undefined);
+      throw error;
     }
-    this.#backlog.add(-[...outcomes.values()].filter(({ held }) => held).length);
-    return endings.map((ending) => outcomes.get(ending) ?? LOST);
   }
 
-  async #writeAll(endings: readonly Ending[], outcomes: Map<Ending, Advance>): Promise<void> {
+  async #writeAll(endings: readonly Ending[]): Promise<Advance[]> {
+    const outcomes = new Map<Ending, Advance>();
     const done = endings.filter(({ error }) => error === undefined);
     await this.#complete(done, outcomes);
     const others = endings.filter((ending) => !outcomes.has(ending));
     await this.#end(others, outcomes);
-    for (const ending of others) {
-      if (!outcomes.has(ending)) outcomes.set(ending, LOST);
-    }
+    return endings.map((ending) => outcomes.get(ending) ?? LOST);
   }
 
   async #complete(endings: readonly Ending[], outcomes: Map<Ending, Advance>): Promise<void> {

@@ -6,17 +6,30 @@ export class Held {
   readonly #fences = new Map<string, number | null>();
   /** True when the server may have given this process a lane of which it has not heard. */
   #doubt = false;
+  /** While lanes are given back of which this process does not know. */
+  #givingBack: Promise<unknown> | undefined;
 
-  /** For a statement: the lanes, and their fences. */
-  columns(): [string[], (number | null)[]] {
-    return [[...this.#fences.keys()], [...this.#fences.values()]];
+  /**
+   * Where there may be lanes of which this process does not know, `work` gives them back: all but these, with these
+   * fences. A lane that went on while it is at that would be among them, so `settled` tells when it is over.
+   */
+  async giveBack(
+    work: (lanes: string[], fences: (number | null)[]) => Promise<unknown>,
+  ): Promise<void> {
+    if (!this.#doubt) return;
+    this.#doubt = false;
+    const working = this.watch(work([...this.#fences.keys()], [...this.#fences.values()]));
+    this.#givingBack = working;
+    try {
+      await working;
+    } finally {
+      if (this.#givingBack === working) this.#givingBack = undefined;
+    }
   }
 
-  /** Tells once whether there may be lanes of which this process does not know. */
-  takeDoubt(): boolean {
-    const doubt = this.#doubt;
-    this.#doubt = false;
-    return doubt;
+  /** Resolves when nothing is being given back. */
+  async settled(): Promise<void> {
+    while (this.#givingBack !== undefined) await this.#givingBack.catch(() => undefined);
   }
 
   /** Of what leases lanes, and may have leased them although nobody said so. */

@@ -20,11 +20,11 @@ export function addRuns(table: string, outcome: AttemptRecord["outcome"]): strin
   ON CONFLICT (event_id, fence) DO UPDATE SET number = excluded.number, outcome = excluded.outcome,
     error = excluded.error, ended_at = excluded.ended_at
 ), trimmed AS (
-  DELETE FROM {schema}.attempt USING ${table} AS ended
-  WHERE attempt.event_id = ended.id AND attempt.fence IN (
-    SELECT old.fence FROM {schema}.attempt AS old
+  DELETE FROM {schema}.attempt USING ${table} AS ended CROSS JOIN LATERAL (
+    SELECT old.ctid AS old_at FROM {schema}.attempt AS old
     WHERE old.event_id = ended.id AND old.fence <> ended.fence
-    ORDER BY old.ended_at DESC, old.fence DESC OFFSET ${KEPT_RUNS - 1})
+    ORDER BY old.ended_at DESC, old.fence DESC OFFSET ${KEPT_RUNS - 1}
+  ) AS old WHERE attempt.ctid = old.old_at
 )`;
 }
 

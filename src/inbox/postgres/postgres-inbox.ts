@@ -139,8 +139,11 @@ export class PostgresInbox implements Inbox {
     return claims;
   }
 
-  extend(claims: readonly Claim[], leaseMs: number): Promise<readonly Claim[]> {
-    return this.#lanes.extend(claims, leaseMs);
+  async extend(claims: readonly Claim[], leaseMs: number): Promise<readonly Claim[]> {
+    const extended = await this.#lanes.extend(claims, leaseMs);
+    const held = new Set(extended);
+    for (const claim of claims) if (!held.has(claim)) this.#held.forget(claim);
+    return extended;
   }
 
   complete(claim: Claim): Promise<boolean> {

@@ -176,8 +176,9 @@ export class Lanes {
     if (lease === undefined) return { held: false };
     this.end(claim, now);
     const head = this.#head.get({ lane: claim.lane });
-    // Whether a suspect may run is decided by the claim of lanes.
-    if (head === undefined || head.crashes >= CRASHES) return { held: true };
+    // A lease that has run out is nobody's to go on with; whether a suspect may run is decided by the claim of lanes.
+    if (head === undefined || head.crashes >= CRASHES || lease.ready_at <= now)
+      return { held: true };
     const lane = this.#again.get({ lane: claim.lane, owner: this.#owner, until: lease.ready_at });
     if (lane === undefined) return { held: true };
     this.#countAttempt.run({ id: head.id, fence: lane.fence });

@@ -131,12 +131,17 @@ export class InboxModel {
       }
       this.#suspect = this.claims.length;
     }
+    return this.#lease(head, this.now + leaseMs);
+  }
+
+  #lease(head: ModelEvent, until: number): ExpectedClaim {
+    const { lane, id, type, body, source, crashes, receivedAt } = head;
+    const state = this.#lane(lane);
     head.attempts += 1;
-    state.readyAt = this.now + leaseMs;
-    state.holder = this.claims.push({ lane, id: head.id }) - 1;
-    const { id, type, body, source, attempts: attempt, crashes, receivedAt } = head;
+    state.readyAt = until;
+    state.holder = this.claims.push({ lane, id }) - 1;
     const late = state.ended !== undefined && compareIds(id, state.ended) < 0;
-    return { lane, id, type, body, source, attempt, crashes, late, receivedAt };
+    return { lane, id, type, body, source, attempt: head.attempts, crashes, late, receivedAt };
   }
 
   extend(claim: number, leaseMs: number): boolean {
@@ -154,6 +159,23 @@ export class InboxModel {
       lane.holder = undefined;
       lane.readyAt = this.pending(event.lane).length > 0 ? this.now : undefined;
     });
+  }
+
+  /**
+   * Ends the event as done, and leases the next one of its lane for what is left of the lease.
+   *
+   * @param pick which one that is, where something else happens at the same time
+   */
+  advance(
+    claim: number,
+    pick: (pending: readonly ModelEvent[]) => ModelEvent | undefined = ([head]) => head,
+  ): { readonly held: boolean; readonly next: ExpectedClaim | undefined } {
+    const key = this.claims[claim]?.lane ?? "";
+    const until = this.lanes.get(key)?.readyAt ?? 0;
+    if (!this.end(claim)) return { held: false, next: undefined };
+    const head = pick(this.pending(key));
+    const waits = head === undefined || head.crashes >= 2 || until <= this.now;
+    return { held: true, next: waits ? undefined : this.#lease(head, until) };
   }
 
   postpone(claim: number, delayMs: number, counts: boolean): boolean {

@@ -4,41 +4,15 @@
  * compared in constant time, which no behaviour shows.
  */
 
-import { budgetMutants } from "./list/budget.ts";
-import { clientMutants } from "./list/client.ts";
-import { copyMutants } from "./list/copy.ts";
-import { dispatcherMutants } from "./list/dispatcher.ts";
-import { durabilityMutants } from "./list/durability.ts";
-import { inboxMutants, modelMutants } from "./list/inbox.ts";
-import { instanceMutants } from "./list/instances.ts";
-import { modeMutants } from "./list/mode.ts";
-import { pollerMutants } from "./list/poller.ts";
-import { postgresMutants } from "./list/postgres.ts";
-import { severalBotsMutants } from "./list/several-bots.ts";
-import { stepMutants } from "./list/steps.ts";
+import { allMutants } from "./list/index.ts";
 import type { Mutant, Verdict } from "./mutant.ts";
 import { failureIn, firstFailure } from "./run-tests.ts";
 import { Tree } from "./tree.ts";
 
 const AT_ONCE = 2;
 
-const all = [
-  ...inboxMutants,
-  ...modelMutants,
-  ...durabilityMutants,
-  ...dispatcherMutants,
-  ...stepMutants,
-  ...modeMutants,
-  ...budgetMutants,
-  ...clientMutants,
-  ...pollerMutants,
-  ...postgresMutants,
-  ...copyMutants,
-  ...severalBotsMutants,
-  ...instanceMutants,
-];
 const wanted = process.argv.slice(2);
-const mutants = all.filter(
+const mutants = allMutants.filter(
   ({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)),
 );
 process.exitCode = (await control(mutants)) && (await runAll(mutants)) ? 0 : 1;

@@ -82,12 +82,34 @@ describe("each of these is one round trip, and commits by itself", () => {
     const claims = await inbox.claim(50, LEASE);
     expect(claims).toHaveLength(50);
     expect(statements).toHaveLength(1);
-    const ended = claims.map((claim, n) =>
-      n % 5 === 0 ? inbox.bury(claim, "x") : inbox.complete(claim),
-    );
-    expect(new Set(await Promise.all(ended))).toEqual(new Set([true]));
+    const done = claims.slice(0, 40).map((claim) => inbox.complete(claim));
+    expect(new Set(await Promise.all(done))).toEqual(new Set([true]));
     expect(statements).toHaveLength(2);
+    const buried = claims.slice(40).map((claim) => inbox.bury(claim, "x"));
+    expect(new Set(await Promise.all(buried))).toEqual(new Set([true]));
+    expect(statements).toHaveLength(3);
     expect(await inbox.stats()).toMatchObject({ pending: 0, done: 40, dead: 10 });
+  });
+
+  test("the outcomes of what ends together, with the next events of all their lanes", async () => {
+    const { inbox, statements } = await watched();
+    await inbox.put(
+      numbers(100).map((n) => message(String(n), `c${n % 50}`)),
+      "webhook",
+    );
+    const claims = await inbox.claim(50, LEASE);
+    statements.length = 0;
+    const advances = await Promise.all(claims.map((claim) => inbox.advance(claim)));
+    expect(statements).toHaveLength(1);
+    expect(advances.map(({ next }) => next?.lane)).toEqual(claims.map(({ lane }) => lane));
+    // What is buried beside it is a statement of its own.
+    const ended = advances.map(({ next }, n) => {
+      if (next === undefined) throw new Error("each lane has two");
+      return n % 5 === 0 ? inbox.bury(next, "x") : inbox.complete(next);
+    });
+    expect(new Set(await Promise.all(ended))).toEqual(new Set([true]));
+    expect(statements).toHaveLength(3);
+    expect(await inbox.stats()).toMatchObject({ pending: 0, done: 90, dead: 10 });
   });
 
   test("the count for 1,000 events is printed: from batches of 50 to 16 handlers that do nothing", async () => {

@@ -3,8 +3,9 @@ import type { Claim } from "../../../src/inbox/inbox.ts";
 import { ManualClock } from "../../../src/testing/manual-clock.ts";
 import { first } from "../../support/first.ts";
 import { message, messages } from "../../support/inbox-events.ts";
+import { hold } from "../../support/postgres/hold.ts";
 import { look } from "../../support/postgres/look.ts";
-import { emptyPlace, openAt, type Place, sessionAt } from "../../support/postgres/open.ts";
+import { emptyPlace, openAt } from "../../support/postgres/open.ts";
 
 const LEASE = 30_000;
 
@@ -207,20 +208,23 @@ describe("much at once", () => {
     expect((await Promise.all(both)).map(({ stored }) => stored.length)).toEqual([40, 40]);
   });
 
-  test("an event that arrives just before its lane is let go is not stranded", async () => {
-    const { place, one, other } = await two();
-    await one.put(messages("1"), "webhook");
-    const claim = first(await one.claim(1, LEASE));
-    const free = await hold(place, `SELECT FROM ${place.schema}.lane FOR UPDATE`);
-    const put = other.put(messages("2"), "webhook");
-    await free.waiting(1);
-    // This one began before the event was there for all to see, and ends after it.
-    const completed = one.complete(claim);
-    await free(2);
-    expect(await completed).toBe(true);
-    await put;
-    expect(await one.claim(1, LEASE)).toMatchObject([{ id: "2" }]);
-  });
+  test.each(["complete", "bury"] as const)(
+    "an event that arrives just before its lane is let go is not stranded (%s)",
+    async (ending) => {
+      const { place, one, other } = await two();
+      await one.put(messages("1"), "webhook");
+      const claim = first(await one.claim(1, LEASE));
+      const free = await hold(place, `SELECT FROM ${place.schema}.lane FOR UPDATE`);
+      const put = other.put(messages("2"), "webhook");
+      await free.waiting(1);
+      // This one began before the event was there for all to see, and ends after it.
+      const ended = one[ending](claim, "x");
+      await free(2);
+      expect(await ended).toBe(true);
+      await put;
+      expect(await one.claim(1, LEASE)).toMatchObject([{ id: "2" }]);
+    },
+  );
 
   test("events that arrive while lanes are completed are neither lost nor stranded", async () => {
     const place = await emptyPlace();
@@ -274,20 +278,6 @@ test("what PostgreSQL cannot store comes back as it went in", async () => {
   expect((await inbox.admin.list({ lane: odd })).events).toHaveLength(1);
 });
 
-test("an event that ends while its lane is being claimed is passed over", async () => {
-  const { place, one } = await two();
-  await one.put(messages("1", "2"), "webhook");
-  const free = await hold(
-    place,
-    `UPDATE ${place.schema}.event SET state = 'done', done_at = 1 WHERE id = '1'`,
-  );
-  // It began before the end was there for all to see.
-  const claimed = one.claim(1, LEASE);
-  await Promise.race([free.waiting(1), claimed]);
-  await free(0, "COMMIT");
-  expect(await claimed).toMatchObject([{ id: "2" }]);
-});
-
 test("a lane that was taken for an event that has ended meanwhile is mended", async () => {
   const { place, one } = await two();
   await one.put(messages("1", "2"), "webhook");
@@ -301,36 +291,3 @@ test("a lane that was taken for an event that has ended meanwhile is mended", as
     await look(place, `SELECT pending, ready_at FROM ${place.schema}.lane WHERE key = 'dm:other'`),
   ).toEqual([{ pending: 0, ready_at: null }]);
 });
-
-/** Waits for so many that wait for what is held, and lets go of it: what was written is undone, or stays. */
-interface Free {
-  (waiting: number, end?: "ROLLBACK" | "COMMIT"): Promise<void>;
-  /** Waits for them, and holds on. */
-  waiting(waiting: number): Promise<void>;
-}
-
-/** Holds what a statement locks. */
-async function hold(place: Place, sql: string): Promise<Free> {
-  const client = await sessionAt(place);
-  await client.query(`BEGIN; ${sql}`);
-  const { rows } = await client.query("SELECT pg_backend_pid() AS pid");
-  const waiting = async (number: number) => {
-    for (let n = 0; n < number; ) {
-      // Whoever waits for this session, or for somebody who does.
-      const blocked = await client.query(
-        `WITH RECURSIVE waits AS (
-           SELECT pid FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid))
-           UNION
-           SELECT later.pid FROM pg_stat_activity AS later JOIN waits ON waits.pid = ANY (pg_blocking_pids(later.pid))
-         ) SELECT pid FROM waits`,
-        [rows[0]?.pid],
-      );
-      n = blocked.rows.length;
-    }
-  };
-  const free = async (number: number, end = "ROLLBACK") => {
-    await waiting(number);
-    await client.query(end);
-  };
-  return Object.assign(free, { waiting });
-}

@@ -33,7 +33,8 @@ export async function claimFrom(
   for (const real of inOrder) checkFence(real, world);
 }
 
-function checkFence(real: Claim, world: World): void {
+/** It has to grow. Remembers the claim. */
+export function checkFence(real: Claim, world: World): void {
   const { fence } = real;
   const before = world.claims.filter(({ lane }) => lane === real.lane).map((claim) => claim.fence);
   assert.ok(

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import fc, { type Arbitrary } from "fast-check";
 import type { Claim, Inbox } from "../../../../src/inbox/inbox.ts";
-import type { InboxModel } from "../inbox-model.ts";
+import type { ExpectedClaim, InboxModel } from "../inbox-model.ts";
 import { type Command, command, onClaim } from "../world.ts";
-import { LEASE } from "./claim.ts";
+import { checkFence, LEASE } from "./claim.ts";
 import { batch, putInto, show } from "./put.ts";
 
 /** What can become of a claim, done to the model and to the real thing. */
@@ -43,6 +43,38 @@ export const endBesidePut: Arbitrary<Command> = fc
       assert.equal(held, ending.model(model, n), "the lease is held");
     }),
   );
+
+export const advance: Arbitrary<Command> = back.map((back) =>
+  onClaim(back, "advance", async ({ n, real }, model, world) => {
+    const expected = model.advance(n);
+    const { next, ...rest } = await world.store.inbox.advance(real);
+    assert.deepEqual({ ...rest, next: withoutFence(next) }, expected, "the advance");
+    if (next !== undefined) checkFence(next, world);
+  }),
+);
+
+/** What arrives is gone on with where it is there in time. Where it comes in between, the lane may be let go. */
+export const advanceBesidePut: Arbitrary<Command> = fc.tuple(back, batch).map(([back, batch]) =>
+  onClaim(back, `put ${show(batch)} beside advance`, async ({ n, real }, model, world) => {
+    const { inbox } = world.store;
+    const before = new Set(model.pending(real.lane).map(({ id }) => id));
+    const putting = putInto(batch, model, world);
+    const [{ next, ...rest }] = await Promise.all([inbox.advance(real), putting]);
+    const between = inbox.shared && batch.events.some(({ lane }) => lane === real.lane);
+    const expected = model.advance(n, (pending) => {
+      if (!between) return pending[0];
+      return next && pending.find(({ id }, nth) => id === next.id && (nth === 0 || before.has(id)));
+    });
+    assert.deepEqual({ ...rest, next: withoutFence(next) }, expected, "the advance");
+    if (next !== undefined) checkFence(next, world);
+  }),
+);
+
+function withoutFence(claim: Claim | undefined): ExpectedClaim | undefined {
+  if (claim === undefined) return undefined;
+  const { fence: _, ...rest } = claim;
+  return rest;
+}
 
 export const extend: Arbitrary<Command> = fc.array(back, { maxLength: 3 }).map((backs) =>
   command(`extend claims -${[...new Set(backs)].join(" -")}`, async (model, world) => {

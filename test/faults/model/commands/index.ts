@@ -1,7 +1,7 @@
 import type { Arbitrary } from "fast-check";
 import type { Command } from "../world.ts";
 import { claim } from "./claim.ts";
-import { end, endBesidePut, extend } from "./endings.ts";
+import { advance, advanceBesidePut, end, endBesidePut, extend } from "./endings.ts";
 import { put, putBroken } from "./put.ts";
 import { ask } from "./questions.ts";
 import { begin, drop, finish, restart } from "./steps.ts";
@@ -12,6 +12,7 @@ export const commands: Arbitrary<Command>[] = [
   ...[put, put, put, putBroken],
   ...[claim, claim, claim, claim],
   ...[end, end, end, end, endBesidePut, extend],
+  ...[advance, advance, advance, advanceBesidePut],
   ...[begin, begin, restart, finish, finish, drop],
   ...[pass, pass, reopen, heal, healStranded],
   ...[ask],

@@ -1,6 +1,8 @@
 import { type Mutant, mutantsOf } from "../mutant.ts";
 
-const TESTS = ["limits", "healing", "dispatcher"].map((name) => `test/dispatcher/${name}.test.ts`);
+const TESTS = ["limits", "healing", "turns", "dispatcher"].map(
+  (name) => `test/dispatcher/${name}.test.ts`,
+);
 
 /** Leases kept alive, time limits, attempts, outages, and stopping. */
 export const dispatcherMutants: readonly Mutant[] = [
@@ -12,8 +14,8 @@ export const dispatcherMutants: readonly Mutant[] = [
     },
     {
       name: "aborting what has lost its lease",
-      find: "if (!held.has(claim)) this",
-      replace: "if (claims.length === 0) this",
+      find: "if (!held.has(claim) && run.claim === claim) run",
+      replace: "if (claims.length === 0) run",
     },
     {
       name: "waking up after healing",
@@ -23,12 +25,53 @@ export const dispatcherMutants: readonly Mutant[] = [
     {
       name: "one run of a lane at a time, also after a standstill",
       find: "const older = this.#lanes.get(claim.lane);",
-      replace: "const older = undefined as Running | undefined;",
+      replace: "const older = undefined as LaneRun | undefined;",
     },
     {
       name: "a run waits for the end of the one before it in its lane",
-      find: "(older?.done ?? Promise.resolve())",
-      replace: "Promise.resolve()",
+      find: "await older;",
+      replace: "",
+    },
+    {
+      name: "a lane goes on by itself",
+      find: "const alone = this.#running.size < concurrency;",
+      replace:
+        "if (clock.now() > 0) return false;\n    const alone = this.#running.size < concurrency;",
+    },
+    {
+      name: "a lane that goes on lets others have its place",
+      find: "this.#leaseMs / 3 : TURN_MS",
+      replace: "this.#leaseMs / 3 : this.#leaseMs / 3",
+    },
+    {
+      name: "a lane goes on for a third of its lease at most",
+      find: "this.#leaseMs / 3 : TURN_MS",
+      replace: "this.#leaseMs * 3 : TURN_MS",
+    },
+    {
+      name: "what a lane has gone on with when the bot stops is handed back",
+      find: "if (this.#draining.signal.aborted) run.abort.abort(stopping);",
+      replace: "",
+    },
+    {
+      name: "a lane that was handed out anew while it went on",
+      find: "if (this.#lanes.get(next.lane) !== run) run.abort.abort(leaseLost(next));",
+      replace: "",
+    },
+    {
+      name: "a signal of its own for what a lane goes on with",
+      find: "run.abort = new Abort();",
+      replace: "",
+    },
+    {
+      name: "a sign of life of the event before says nothing about this one",
+      find: "if (!held.has(claim) && run.claim === claim) run",
+      replace: "if (!held.has(claim)) run",
+    },
+    {
+      name: "asking before each try whether the lane may go on",
+      find: "ms, () => this.#mayGoOn(run));",
+      replace: "ms, this.#mayGoOn(run) ? () => true : () => false);",
     },
     {
       name: "options of a type",
@@ -42,7 +85,7 @@ export const dispatcherMutants: readonly Mutant[] = [
     },
     {
       name: "a handler that killed the process every time is not run again",
-      find: "if (claim.attempt > policy.maxAttempts)",
+      find: "if (claim.attempt > maxAttempts)",
       replace: "if (claim.attempt < 0)",
     },
     {
@@ -53,6 +96,13 @@ export const dispatcherMutants: readonly Mutant[] = [
     {
       name: "nothing new is begun when the bot stops",
       find: "this.#draining.abort();\n    this.#unsubscribe();\n    this.#wake.call();\n    await this.#loop;",
+      replace: "",
+    },
+  ]),
+  ...mutantsOf("src/dispatcher/abort.ts", TESTS, [
+    {
+      name: "a signal that is asked for after it was aborted",
+      find: "if (this.#over !== undefined) this.#controller.abort(this.#over.reason);",
       replace: "",
     },
   ]),

@@ -39,8 +39,8 @@ const lanes: Mutant[] = mutantsOf(
     },
     {
       name: "a new fence for each claim",
-      find: "SET owner = @owner, fence = fence + 1, ready_at",
-      replace: "SET owner = @owner, ready_at",
+      find: "SET owner = @owner, fence = fence + 1, ready_at = @until\n       WHERE key IN",
+      replace: "SET owner = @owner, ready_at = @until\n       WHERE key IN",
     },
     {
       name: "the owner",
@@ -49,8 +49,8 @@ const lanes: Mutant[] = mutantsOf(
     },
     {
       name: "the lease of a claim",
-      find: "fence = fence + 1, ready_at = @until",
-      replace: "fence = fence + 1, ready_at = @now",
+      find: "fence = fence + 1, ready_at = @until\n       WHERE key IN",
+      replace: "fence = fence + 1, ready_at = @now\n       WHERE key IN",
     },
     {
       name: "the order within a lane",
@@ -81,6 +81,31 @@ const lanes: Mutant[] = mutantsOf(
       name: "telling late events",
       find: "lane.done_ord !== null && head.ord < lane.done_ord",
       replace: "false",
+    },
+    {
+      name: "a fence of its own for what a lane goes on with",
+      find: "SET owner = @owner, fence = fence + 1, ready_at = @until WHERE key = @lane",
+      replace: "SET owner = @owner, ready_at = @until WHERE key = @lane",
+    },
+    {
+      name: "the lease of a lane that goes on",
+      find: "until: lease.ready_at }",
+      replace: "until: now + 60_000 }",
+    },
+    {
+      name: "a lease that has run out is not gone on with",
+      find: " || lease.ready_at <= now)",
+      replace: ")",
+    },
+    {
+      name: "a suspect is not gone on with",
+      find: " || head.crashes >= CRASHES ||",
+      replace: " ||",
+    },
+    {
+      name: "counting the attempt of what a lane goes on with",
+      find: "this.#countAttempt.run({ id: head.id, fence: lane.fence });\n    return",
+      replace: "return",
     },
   ],
 );
@@ -151,6 +176,11 @@ const inbox: Mutant[] = [
       {
         name: "the limit of the backlog",
         find: "this.#refuseWhenFull(events);\n",
+        replace: "",
+      },
+      {
+        name: "room in a full backlog for what is done in a lane that goes on",
+        find: "if (advance.held) this.#pending -= 1;",
         replace: "",
       },
       {

@@ -2,6 +2,8 @@ import { type Mutant, mutantsOf } from "../mutant.ts";
 
 const folder = "test/inbox/postgres";
 const CONTRACT = `${folder}/contract.test.ts`;
+const CHANGED = `${folder}/changed-lanes.test.ts`;
+const HELD = `${folder}/held.test.ts`;
 const TOGETHER = `${folder}/together.test.ts`;
 const OPENING = `${folder}/opening.test.ts`;
 const WAKE_UPS = `${folder}/wake-ups.test.ts`;
@@ -74,17 +76,160 @@ const claims: Mutant[] = mutantsOf(
       replace: "WHEN head.suspect THEN least(",
     },
     {
-      name: "PostgreSQL: looking again whether the event that is claimed still waits",
-      find: "ORDER BY ord, seq LIMIT 1 FOR NO KEY UPDATE",
-      replace: "ORDER BY ord, seq LIMIT 1",
-    },
-    {
       name: "PostgreSQL: mending a lane that was taken without an event",
       find: "await this.#besides(this.#mend(key, fence));",
       replace: "",
     },
   ],
 );
+
+const changedLanes: Mutant[] = [
+  ...mutantsOf(
+    source("claims"),
+    [CHANGED],
+    [
+      {
+        name: "PostgreSQL: a claim leaves lanes that have changed since they were seen",
+        find: "WHERE ctid = ready.at OFFSET 0",
+        replace: "WHERE key = ready.key OFFSET 0",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    source("endings"),
+    [CHANGED],
+    [
+      {
+        name: "PostgreSQL: a completion leaves lanes that have changed since they were seen",
+        find: "WHERE lane.ctid = seen.lane_at AND lane.xmin = seen.version",
+        replace: "WHERE lane.key = seen.lane",
+      },
+    ],
+  ),
+];
+
+const endings: Mutant[] = [
+  ...mutantsOf(
+    source("endings"),
+    [CONTRACT, TOGETHER, CHANGED],
+    [
+      {
+        name: "PostgreSQL: the fence of what is done",
+        find: "lane.owner = $1 AND lane.fence = sorted.fence AND event.id = sorted.id",
+        replace: "lane.owner = $1 AND event.id = sorted.id",
+      },
+      {
+        name: "PostgreSQL: the owner of what is done",
+        find: "lane.owner = $1 AND lane.fence = sorted.fence AND event.id = sorted.id",
+        replace: "$1::text <> '' AND lane.fence = sorted.fence AND event.id = sorted.id",
+      },
+      {
+        name: "PostgreSQL: going on only with lanes that may",
+        find: "WHERE sorted.goes_on AND held.leased",
+        replace: "WHERE held.leased",
+      },
+      {
+        name: "PostgreSQL: a lease that has run out is not gone on with",
+        find: "WHERE sorted.goes_on AND held.leased",
+        replace: "WHERE sorted.goes_on",
+      },
+      {
+        name: "PostgreSQL: a suspect is not gone on with",
+        find: "AND head.crashes < $" + "{CRASHES}",
+        replace: "AND head.crashes < 99",
+      },
+      {
+        name: "PostgreSQL: the order within a lane that goes on",
+        find: "ORDER BY ord, seq LIMIT 1",
+        replace: "ORDER BY seq LIMIT 1",
+      },
+      {
+        name: "PostgreSQL: a fence of its own for what a lane goes on with",
+        find: "fence = lane.fence + $" + '{is("seen.next_seq IS NOT NULL")},',
+        replace: "",
+      },
+      {
+        name: "PostgreSQL: knowing what a lane has gone on with",
+        find: "claimed = coalesce(seen.next_seq, lane.claimed)",
+        replace: "claimed = lane.claimed",
+      },
+      {
+        name: "PostgreSQL: the counter when an event is done",
+        find: "SET pending = lane.pending - 1, done_ord = seen.last_ord",
+        replace: "SET pending = lane.pending, done_ord = seen.last_ord",
+      },
+      {
+        name: "PostgreSQL: the counter when an event ends",
+        find: "ready_at = CASE WHEN lane.pending > 1 THEN {now} END\n  FROM ended",
+        replace:
+          "ready_at = CASE WHEN EXISTS (SELECT FROM {schema}.event AS rest WHERE rest.lane = lane.key AND rest.state = 'pending' AND rest.id <> ended.id) THEN {now} END\n  FROM ended",
+      },
+      {
+        name: "PostgreSQL: taking a result once",
+        find: "SELECT * FROM ended WHERE error IS NOT NULL",
+        replace: "SELECT * FROM held WHERE error IS NOT NULL",
+      },
+      {
+        name: "PostgreSQL: not knowing what came of a round of which a part failed",
+        find: "for (const { claim } of endings) this.#held.endAdvance(claim, undefined);\n      throw error;",
+        replace: "throw error;",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    source("sql"),
+    [CONTRACT, TOGETHER],
+    [
+      {
+        name: "PostgreSQL: the fence of what ends",
+        find: "AND owner = $1 AND fence = sorted.fence FOR UPDATE",
+        replace: "AND owner = $1 FOR UPDATE",
+      },
+      {
+        name: "PostgreSQL: the owner of what ends",
+        find: "AND owner = $1 AND fence = sorted.fence FOR UPDATE",
+        replace: "AND $1::text <> '' AND fence = sorted.fence FOR UPDATE",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    source("held"),
+    [CHANGED, HELD],
+    [
+      {
+        name: "PostgreSQL: doubting what became of a lane that was about to go on",
+        find: "if (advance?.held !== true) this.#doubt = true;",
+        replace: "",
+      },
+      {
+        name: "PostgreSQL: knowing with which fence a lane would have gone on",
+        find: "else if (mine && advance === undefined) this.#fences.set(lane, fence);",
+        replace: "",
+      },
+      {
+        name: "PostgreSQL: leaving a lane alone that is going on",
+        find: "if (this.#fences.get(lane) === fence) this.#fences.set(lane, null);",
+        replace: "",
+      },
+      {
+        name: "PostgreSQL: no lane goes on while others are given back",
+        find: "this.#givingBack = working;",
+        replace: "",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    source("postgres-inbox"),
+    [HELD],
+    [
+      {
+        name: "PostgreSQL: forgetting a lane whose lease was not extended",
+        find: "for (const claim of claims) if (!held.has(claim)) this.#held.forget(claim);",
+        replace: "",
+      },
+    ],
+  ),
+];
 
 const suspects: Mutant[] = mutantsOf(
   source("suspects"),
@@ -121,27 +266,6 @@ const lanes: Mutant[] = mutantsOf(
       name: "PostgreSQL: the fence",
       find: '"key = $1 AND owner = $2 AND fence = $3"',
       replace: '"key = $1 AND owner = $2 AND $3::bigint > 0"',
-    },
-    {
-      name: "PostgreSQL: the fence of what ends",
-      find: "WHERE lane.owner = $1 AND lane.fence = input.fence",
-      replace: "WHERE lane.owner = $1",
-    },
-    {
-      name: "PostgreSQL: the owner of what ends",
-      find: "WHERE lane.owner = $1 AND lane.fence = input.fence",
-      replace: "WHERE $1::text <> '' AND lane.fence = input.fence",
-    },
-    {
-      name: "PostgreSQL: the counter when an event ends",
-      find: "ready_at = CASE WHEN lane.pending > 1 THEN {now} END",
-      replace:
-        "ready_at = CASE WHEN EXISTS (SELECT FROM {schema}.event AS rest WHERE rest.lane = lane.key AND rest.state = 'pending' AND rest.ord <> ended.ord) THEN {now} END",
-    },
-    {
-      name: "PostgreSQL: taking a result once",
-      find: "return held.has(key) && first.get(key) === ending;",
-      replace: "return true;",
     },
   ],
 );
@@ -230,8 +354,8 @@ const sessions: Mutant[] = [
     [
       {
         name: "PostgreSQL: giving back what a claim without an answer has taken",
-        find: "await this.#giveBack();",
-        replace: "",
+        find: "this.#database.rows(GIVE_BACK, [this.#owner, lanes, fences]),",
+        replace: "Promise.resolve([lanes, fences]),",
       },
     ],
   ),
@@ -313,6 +437,8 @@ const opening: Mutant[] = [
 export const postgresMutants: readonly Mutant[] = [
   ...intake,
   ...claims,
+  ...changedLanes,
+  ...endings,
   ...suspects,
   ...lanes,
   ...steps,

@@ -5,11 +5,11 @@ const faults = (name: string) => [`test/faults/postgres-${name}.test.ts`];
 
 /** What only bots show that run: they are killed, stand still, and lose their database. */
 const postgres: Mutant[] = [
-  ...mutantsOf(source("lanes"), faults("freezes"), [
+  ...mutantsOf(source("sql"), faults("freezes"), [
     {
       name: "several bots: the fence and the owner of what ends",
-      find: "WHERE lane.owner = $1 AND lane.fence = input.fence ORDER BY lane.key",
-      replace: "WHERE $1::text IS NOT NULL ORDER BY lane.key",
+      find: "WHERE key = sorted.lane AND owner = $1 AND fence = sorted.fence FOR UPDATE",
+      replace: "WHERE key = sorted.lane AND $1::text IS NOT NULL FOR UPDATE",
     },
   ]),
   ...mutantsOf(source("claims"), faults("kills"), [

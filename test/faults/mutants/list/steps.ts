@@ -68,8 +68,8 @@ export const stepMutants: readonly Mutant[] = [
     },
     {
       name: "adopting a message once",
-      find: "= (refs) => inbox.claimedRefs(refs);",
-      replace: "= async () => new Set();",
+      find: "claimed: (refs) => inbox.claimedRefs(refs),",
+      replace: "claimed: async () => new Set(),",
     },
     {
       name: "searching alone where the run before has sent",

@@ -1,0 +1,34 @@
+import { type Place, sessionAt } from "./open.ts";
+
+/** Waits for so many that wait for what is held, and lets go of it: what was written is undone, or stays. */
+export interface Free {
+  (waiting: number, end?: "ROLLBACK" | "COMMIT"): Promise<void>;
+  /** Waits for them, and holds on. */
+  waiting(waiting: number): Promise<void>;
+}
+
+/** Holds what a statement locks. */
+export async function hold(place: Place, sql: string): Promise<Free> {
+  const client = await sessionAt(place);
+  await client.query(`BEGIN; ${sql}`);
+  const { rows } = await client.query("SELECT pg_backend_pid() AS pid");
+  const waiting = async (number: number) => {
+    for (let n = 0; n < number; ) {
+      // Whoever waits for this session, or for somebody who does.
+      const blocked = await client.query(
+        `WITH RECURSIVE waits AS (
+           SELECT pid FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid))
+           UNION
+           SELECT later.pid FROM pg_stat_activity AS later JOIN waits ON waits.pid = ANY (pg_blocking_pids(later.pid))
+         ) SELECT pid FROM waits`,
+        [rows[0]?.pid],
+      );
+      n = blocked.rows.length;
+    }
+  };
+  const free = async (number: number, end = "ROLLBACK") => {
+    await waiting(number);
+    await client.query(end);
+  };
+  return Object.assign(free, { waiting });
+}
