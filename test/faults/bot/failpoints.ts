@@ -30,12 +30,12 @@ export interface FailpointSetting {
 
 /** The methods that the failpoints stand around. */
 const methods = {
-  put: "put",
-  claim: "claim",
-  intent: "beginStep",
-  record: "finishStep",
-  complete: "complete",
-} as const satisfies Readonly<Record<string, keyof SqliteInbox>>;
+  put: ["put"],
+  claim: ["claim"],
+  intent: ["beginStep"],
+  record: ["finishStep"],
+  complete: ["complete", "advance"],
+} as const satisfies Readonly<Record<string, readonly (keyof SqliteInbox)[]>>;
 
 /** Sets the trap, and returns the `fetch` that the bot must use. */
 export function arm(setting: FailpointSetting): Fetch {
@@ -48,16 +48,21 @@ export function arm(setting: FailpointSetting): Fetch {
     process.kill(process.pid, "SIGKILL");
   };
   const names: readonly (keyof typeof methods)[] = ["put", "claim", "intent", "record", "complete"];
-  for (const name of names) aroundMethod(name, pass);
+  for (const name of names) {
+    for (const method of methods[name]) aroundMethod(name, method, pass);
+  }
   aroundCommit(pass);
   return aroundFetch(pass);
 }
 
-function aroundMethod(name: keyof typeof methods, pass: (at: Failpoint) => void): void {
+function aroundMethod(
+  name: keyof typeof methods,
+  method: keyof SqliteInbox,
+  pass: (at: Failpoint) => void,
+): void {
   // One shape for five signatures: the arguments are only handed on.
   const prototype: Record<string, (...given: unknown[]) => Promise<unknown>> =
     SqliteInbox.prototype as never;
-  const method = methods[name];
   const real = prototype[method];
   if (real === undefined) throw new Error(`the inbox has no ${method}`);
   prototype[method] = async function around(this: SqliteInbox, ...given) {

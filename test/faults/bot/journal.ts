@@ -24,6 +24,13 @@ export function keepJournal(file: string): void {
       after: ([claim], held) => note({ what: "end", ...partsOf(claim), held: held === true }),
     });
   }
+  around(inbox, "advance", {
+    after: ([claim], result) => {
+      const { held, next } = result as { held: boolean; next?: Claimed };
+      note({ what: "end", ...partsOf(claim), held });
+      if (next !== undefined) note({ what: "claim", ...partsOf(next) });
+    },
+  });
   for (const method of ["beginStep", "restartStep"]) {
     around(inbox, method, {
       before: ([claim, step, request]) =>
