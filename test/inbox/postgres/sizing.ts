@@ -2,6 +2,7 @@
  * Measures what an event costs in PostgreSQL, for docs/scaling.md: node test/inbox/postgres/sizing.ts [EVENTS]
  * One process, no handler. The server keeps its data in memory where the system has /dev/shm.
  */
+import type { Claim } from "../../../src/inbox/inbox.ts";
 import { PostgresInbox } from "../../../src/inbox/postgres/postgres-inbox.ts";
 import { message } from "../../support/inbox-events.ts";
 import { look } from "../../support/postgres/look.ts";
@@ -60,9 +61,17 @@ async function store(): Promise<void> {
 async function drain(): Promise<void> {
   for (let done = 0; done < events; ) {
     const claims = await inbox.claim(CLAIMED_AT_ONCE, LEASE_MS);
-    await Promise.all(claims.map((claim) => inbox.complete(claim)));
-    done += claims.length;
+    done += (await Promise.all(claims.map(follow))).reduce((sum, ended) => sum + ended, 0);
   }
+}
+
+/** Handles what a lane holds. Resolves to how many events there were. */
+async function follow(first: Claim): Promise<number> {
+  let ended = 0;
+  for (let claim: Claim | undefined = first; claim !== undefined; ended++) {
+    claim = (await inbox.advance(claim)).next;
+  }
+  return ended;
 }
 
 const keep = { bodiesMs: -60_000, idsMs: -60_000, deadLettersMs: -60_000 };
