@@ -19,7 +19,7 @@ export class Queues {
     return new Queues(await PostgresServer.start("18", SETTINGS));
   }
 
-  async peer(name: "graphile-worker" | "pg-boss"): Promise<Child<QueueProcess>> {
+  async peer(name: "graphile-worker" | "pg-boss" | "pg-boss-each"): Promise<Child<QueueProcess>> {
     const peer = new Child<QueueProcess>(`peers/${name}.mjs`);
     this.#processes.push(peer);
     await peer.call("open", {

@@ -1,4 +1,4 @@
-import { ServiceBotError } from "../../errors.ts";
+import { hasCode, ServiceBotError } from "../../errors.ts";
 import {
   type Client,
   type ClientSettings,
@@ -99,7 +99,9 @@ export class Database implements Queries {
 
   /** Runs one statement, in a transaction of its own. */
   rows<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
-    return this.#connected((connection) => this.#run<Row>(connection, text, values));
+    return this.#connected((connection) =>
+      undisturbed(() => this.#run<Row>(connection, text, values)),
+    );
   }
 
   /** Runs statements in one transaction. Each sees what others have committed before it. */
@@ -171,6 +173,25 @@ export class Database implements Queries {
     return made;
   }
 }
+
+/** So often a statement is tried that the server has ended because it and another one waited for each other. */
+const TRIES = 3;
+
+/**
+ * Statements take several rows in the order of their keys. Where a table is so small that the planner reads all of it,
+ * they may come in another order; what the server ends then, it has not done.
+ */
+async function undisturbed<T>(run: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await run();
+    } catch (error) {
+      if (tries === TRIES || !hasCode(error, DEADLOCK)) throw error;
+    }
+  }
+}
+
+const DEADLOCK = "40P01";
 
 /**
  * The driver takes three modes of TLS, which other programs mean less strictly, as the strictest one, and

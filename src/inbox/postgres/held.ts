@@ -43,7 +43,8 @@ export class Held {
   }
 
   add({ lane, fence }: Claim): void {
-    this.#fences.set(lane, fence);
+    // An answer may come after a claim that was made since.
+    if ((this.#fences.get(lane) ?? 0) < fence) this.#fences.set(lane, fence);
   }
 
   /** To be told of each claim that is over, be it that its lease was lost. */

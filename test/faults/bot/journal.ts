@@ -35,6 +35,11 @@ export function keepJournal(file: string): void {
     around(inbox, method, {
       before: ([claim, step, request]) =>
         note({ what: "intend", ...partsOf(claim), step: String(step), request: String(request) }),
+      // What was done or begun before is no intent of this run.
+      after: ([claim, step], begun) => {
+        if (isNew(begun)) return;
+        note({ what: "record", ...partsOf(claim), step: String(step) });
+      },
     });
   }
   for (const method of ["finishStep", "adoptStep", "dropStep"]) {
@@ -45,6 +50,11 @@ export function keepJournal(file: string): void {
   around(inbox, "heal", {
     after: (_given, lanes) => note({ what: "heal", lanes: Number(lanes) }),
   });
+}
+
+/** Of a step that was begun, or of whether one could be begun again. */
+function isNew(begun: unknown): boolean {
+  return begun === true || (begun as { readonly state?: string } | undefined)?.state === "new";
 }
 
 interface Claimed {

@@ -2,11 +2,16 @@ import { expect, test } from "vitest";
 import { Database } from "../../../src/inbox/postgres/database.ts";
 import type { Driver, Pool } from "../../../src/inbox/postgres/driver.ts";
 
-/** A driver whose statements all fail with this code, and whether their connections were dropped. */
-function failing(code: string) {
+/** A driver whose first statements fail with this code, and whether their connections were dropped. */
+function failing(code: string, times = Number.POSITIVE_INFINITY) {
   const dropped: (boolean | undefined)[] = [];
+  let left = times;
   const connection = {
-    query: () => Promise.reject(Object.assign(new Error("no"), { code })),
+    query: () => {
+      left -= 1;
+      if (left < 0) return Promise.resolve({ rows: [{ n: "1" }] });
+      return Promise.reject(Object.assign(new Error("no"), { code }));
+    },
     on: () => undefined,
     off: () => undefined,
     release: (broken?: boolean) => void dropped.push(broken),
@@ -45,5 +50,11 @@ test.each(["57P01", "57P03", "08P01", "08006", "ECONNRESET", ""])(
 test.each(["23505", "40P01", "53100"])("a connection is used again after %j", async (code) => {
   const { database, dropped } = failing(code);
   await expect(database.rows("SELECT 1")).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  expect(dropped).toEqual([false]);
+});
+
+test("a statement is tried again that the server ended because it and another one waited for each other", async () => {
+  const { database, dropped } = failing("40P01", 2);
+  expect(await database.rows("SELECT 1")).toEqual([{ n: "1" }]);
   expect(dropped).toEqual([false]);
 });

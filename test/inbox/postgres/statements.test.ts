@@ -52,6 +52,8 @@ describe.each(versions)("in PostgreSQL %s", (version) => {
       await oneEvent(inbox, analysed ? "2" : "1");
       await inbox.retry(first(await inbox.claim(1, LEASE)), 0, "x");
       await inbox.bury(first(await inbox.claim(1, LEASE)), "x");
+      // What may be asked at any time, by anybody who sees the status.
+      await inbox.shared.report();
       for (const { text, values } of statements) {
         const { rows } = await client.query(`EXPLAIN ${text}`, [...values]);
         const plan = rows.map((row) => String(row["QUERY PLAN"])).join("\n");

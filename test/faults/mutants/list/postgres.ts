@@ -361,6 +361,17 @@ const sessions: Mutant[] = [
   ),
   ...mutantsOf(
     source("database"),
+    [DATABASE],
+    [
+      {
+        name: "PostgreSQL: trying again what was ended because two waited for each other",
+        find: "if (tries === TRIES || !hasCode(error, DEADLOCK)) throw error;",
+        replace: "throw error;",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    source("database"),
     [WAKE_UPS, TOGETHER],
     [
       {
