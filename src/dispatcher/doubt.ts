@@ -1,6 +1,6 @@
 import { ApiError, NetworkError } from "../client/errors.ts";
 import { howToSettle } from "../core/step.ts";
-import { findCause, messageOf, ServiceBotError } from "../errors.ts";
+import { codeOf, findCause, messageOf, ServiceBotError } from "../errors.ts";
 
 /** What is known after the effect of a step has failed. */
 export type Doubt =
@@ -43,9 +43,8 @@ function isAbort(error: Error): boolean {
 
 /** What Node and its `fetch` say of a connection that was there and broke, whoever was at its other end. */
 function isBrokenConnection(error: Error): boolean {
-  const code = "code" in error ? String(error.code) : "";
   return /^(ECONNRESET|EPIPE|ETIMEDOUT|UND_ERR_(SOCKET|ABORTED|HEADERS_TIMEOUT|BODY_TIMEOUT))$/.test(
-    code,
+    codeOf(error),
   );
 }
 

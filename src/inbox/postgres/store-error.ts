@@ -1,4 +1,4 @@
-import { hasCode, messageOf, ServiceBotError } from "../../errors.ts";
+import { codeOf, hasCode, messageOf, ServiceBotError } from "../../errors.ts";
 
 /** What the server says has a code of five characters, and the connection goes on after it. */
 export function isOfTheServer(error: unknown): boolean {
@@ -6,10 +6,6 @@ export function isOfTheServer(error: unknown): boolean {
   const code = codeOf(error);
   // 57P01 to 57P03: the server stops or starts, and takes the connection with it. Class 08: a pooler has lost its own.
   return /^[0-9A-Z]{5}$/.test(code) && !/^(57P|08)/.test(code);
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "";
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Database } from "better-sqlite3";
-import { messageOf, ServiceBotError } from "../../errors.ts";
+import { codeOf, messageOf, ServiceBotError } from "../../errors.ts";
 
 interface Write {
   run(): void;
@@ -96,8 +96,7 @@ function settle(group: readonly Write[], error: unknown): void {
  * lock again, with the whole process.
  */
 function isOfTheStore(error: unknown): boolean {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  return /^SQLITE_(BUSY|FULL|IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB)/.test(code);
+  return /^SQLITE_(BUSY|FULL|IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB)/.test(codeOf(error));
 }
 
 /** Everything that SQLite throws becomes STORE_UNAVAILABLE; our own errors stay what they are. */
