@@ -1,4 +1,4 @@
-import { type Clock, sleep } from "../core/clock.ts";
+import { type Clock, every as repeat, sleep } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
 import type { Inbox, Retention } from "../inbox/inbox.ts";
 
@@ -35,17 +35,15 @@ export async function keepUp(
 }
 
 /** Does `work` every `ms` milliseconds until `signal` aborts. Failures are logged and end one time only. */
-export async function every(
+export function every(
   ms: number,
   work: () => Promise<void>,
   { clock, log }: Pick<UpkeepOptions, "clock" | "log">,
   signal: AbortSignal,
 ): Promise<void> {
-  for (;;) {
-    await sleep(clock, ms, signal);
-    if (signal.aborted) return;
-    await work().catch((err: unknown) => log.error({ err }, "upkeep of the inbox failed"));
-  }
+  const once = () =>
+    work().catch((err: unknown) => log.error({ err }, "upkeep of the inbox failed"));
+  return repeat(clock, ms, once, signal);
 }
 
 async function heal({ inbox, log }: UpkeepOptions, onHealed: () => void): Promise<void> {
