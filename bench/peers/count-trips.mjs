@@ -13,3 +13,11 @@ pg.Client.prototype.query = function count(...args) {
 export function tripsSoFar() {
   return trips;
 }
+
+/** What some work takes, in time and round trips. */
+export async function measured(work) {
+  const before = tripsSoFar();
+  const started = performance.now();
+  await work();
+  return { ms: performance.now() - started, trips: tripsSoFar() - before };
+}

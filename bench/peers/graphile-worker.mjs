@@ -1,7 +1,7 @@
 import { Logger, makeWorkerUtils, run } from "graphile-worker";
 import { answer } from "../harness/child.ts";
 import { messageEvent } from "../support/message.ts";
-import { tripsSoFar } from "./count-trips.mjs";
+import { measured, tripsSoFar } from "./count-trips.mjs";
 
 /**
  * As in its documentation, "Performance": the settings behind the figures that it gives itself. Jobs have
@@ -31,12 +31,10 @@ answer({
   async fill(events) {
     await utils.addJobs(events.map(toSpec));
   },
-  async ingest(batches) {
-    const before = tripsSoFar();
-    const started = performance.now();
-    for (const batch of batches) await utils.addJobs(batch.map(toSpec));
-    return { ms: performance.now() - started, trips: tripsSoFar() - before };
-  },
+  ingest: (batches) =>
+    measured(async () => {
+      for (const batch of batches) await utils.addJobs(batch.map(toSpec));
+    }),
   async drain(count) {
     const done = Promise.withResolvers();
     let handled = 0;

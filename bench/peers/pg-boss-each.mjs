@@ -1,7 +1,6 @@
-import { PgBoss } from "pg-boss";
 import { answer } from "../harness/child.ts";
-import { messageEvent } from "../support/message.ts";
-import { tripsSoFar } from "./count-trips.mjs";
+import { openBoss, QUEUE, toJob } from "./boss.mjs";
+import { measured } from "./count-trips.mjs";
 
 /**
  * A handler for each job, as it is with the others, so that one that takes long or throws holds up no other: as many
@@ -10,10 +9,7 @@ import { tripsSoFar } from "./count-trips.mjs";
  */
 const AT_ONCE = 24;
 
-const QUEUE = "event";
 let boss;
-
-const toJob = (event) => ({ data: messageEvent(event) });
 
 async function work() {
   for (;;) {
@@ -24,20 +20,12 @@ async function work() {
 }
 
 answer({
-  async open({ url, schema }) {
-    boss = new PgBoss({ connectionString: url, schema, schedule: false, max: AT_ONCE });
-    boss.on("error", (error) => console.error(error));
-    await boss.start();
-    await boss.createQueue(QUEUE);
+  async open(options) {
+    boss = await openBoss(options, AT_ONCE);
   },
   async fill(events) {
     await boss.insert(QUEUE, events.map(toJob));
   },
-  async drain() {
-    const before = tripsSoFar();
-    const started = performance.now();
-    await Promise.all(Array.from({ length: AT_ONCE }, work));
-    return { ms: performance.now() - started, trips: tripsSoFar() - before };
-  },
+  drain: () => measured(() => Promise.all(Array.from({ length: AT_ONCE }, work))),
   close: () => boss.stop({ graceful: false }),
 });

@@ -1,11 +1,10 @@
-import { PgBoss } from "pg-boss";
 import { answer } from "../harness/child.ts";
-import { messageEvent } from "../support/message.ts";
-import { tripsSoFar } from "./count-trips.mjs";
+import { openBoss, QUEUE, toJob } from "./boss.mjs";
+import { measured, tripsSoFar } from "./count-trips.mjs";
 
 /**
- * Large batches, the next one fetched as soon as one is done, by two workers, without schedules. Each job
- * has an outcome of its own, as it has with the others. Jobs have no groups and no keys.
+ * Large batches, the next one fetched as soon as one is done, by two workers. Each job has an outcome of its
+ * own, as it has with the others.
  */
 const BEST = {
   batchSize: 500,
@@ -15,27 +14,19 @@ const BEST = {
   pollingIntervalSeconds: 0.5,
 };
 
-const QUEUE = "event";
 let boss;
 
-const toJob = (event) => ({ data: messageEvent(event) });
-
 answer({
-  async open({ url, schema }) {
-    boss = new PgBoss({ connectionString: url, schema, schedule: false, max: 10 });
-    boss.on("error", (error) => console.error(error));
-    await boss.start();
-    await boss.createQueue(QUEUE);
+  async open(options) {
+    boss = await openBoss(options, 10);
   },
   async fill(events) {
     await boss.insert(QUEUE, events.map(toJob));
   },
-  async ingest(batches) {
-    const before = tripsSoFar();
-    const started = performance.now();
-    for (const batch of batches) await boss.insert(QUEUE, batch.map(toJob));
-    return { ms: performance.now() - started, trips: tripsSoFar() - before };
-  },
+  ingest: (batches) =>
+    measured(async () => {
+      for (const batch of batches) await boss.insert(QUEUE, batch.map(toJob));
+    }),
   async drain(count) {
     const done = Promise.withResolvers();
     let handled = 0;
