@@ -178,8 +178,8 @@ export class Database implements Queries {
 const TRIES = 3;
 
 /**
- * Statements take several rows in the order of their keys. Where a table is so small that the planner reads all of it,
- * they may come in another order; what the server ends then, it has not done.
+ * Statements take several lanes in the order of their keys, so that no two of them wait for each other. Somebody
+ * else's, such as an operator's own, may take them otherwise; what the server ends then, it has not done.
  */
 async function undisturbed<T>(run: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {

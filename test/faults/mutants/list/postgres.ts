@@ -2,6 +2,7 @@ import { type Mutant, mutantsOf } from "../mutant.ts";
 
 const folder = "test/inbox/postgres";
 const CONTRACT = `${folder}/contract.test.ts`;
+const LOCK_ORDER = "test/inbox/postgres/lock-order.test.ts";
 const CHANGED = `${folder}/changed-lanes.test.ts`;
 const HELD = `${folder}/held.test.ts`;
 const TOGETHER = `${folder}/together.test.ts`;
@@ -101,8 +102,19 @@ const changedLanes: Mutant[] = [
     [
       {
         name: "PostgreSQL: a completion leaves lanes that have changed since they were seen",
-        find: "WHERE lane.ctid = seen.lane_at AND lane.xmin = seen.version",
+        find: "WHERE lane.ctid = seen.lane_at",
         replace: "WHERE lane.key = seen.lane",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    source("endings"),
+    [LOCK_ORDER],
+    [
+      {
+        name: "PostgreSQL: a completion locks its lanes in the order of their keys",
+        find: "    FOR UPDATE OF lane\n",
+        replace: "",
       },
     ],
   ),
