@@ -64,6 +64,37 @@ describe.each(versions)("in PostgreSQL %s", (version) => {
   });
 });
 
+describe.each(versions)("in PostgreSQL %s", (version) => {
+  test("a page of a list is read by indexes, and only as far as the page goes", async () => {
+    const { place, inbox, statements, client } = await watched(version);
+    await inbox.put(
+      numbers(6_000).map((n) => message(String(n), `c${n}`)),
+      "webhook",
+    );
+    const claims = [...(await inbox.claim(500, LEASE)), ...(await inbox.claim(500, LEASE))];
+    await Promise.all(claims.slice(0, 900).map((claim) => inbox.complete(claim)));
+    await Promise.all(claims.slice(900).map((claim) => inbox.bury(claim, "x")));
+    await client.query(
+      `UPDATE ${place.schema}.event SET body = NULL WHERE id < '3' AND state = 'done'`,
+    );
+    await client.query(
+      `UPDATE ${place.schema}.event SET state = 'done', done_at = seq WHERE state = 'pending' AND id > '15'`,
+    );
+    await client.query(`VACUUM ANALYZE ${place.schema}.event, ${place.schema}.lane`);
+    for (const state of [undefined, "done", "dead", "discarded"] as const) {
+      statements.length = 0;
+      const { next } = await inbox.admin.list({ state, limit: 20 });
+      await inbox.admin.list({ state, limit: 20, after: next });
+      for (const { text, values } of statements) {
+        const { rows } = await client.query(`EXPLAIN (ANALYZE, BUFFERS) ${text}`, [...values]);
+        const plan = rows.map((row) => String(row["QUERY PLAN"])).join("\n");
+        expect(plan, plan).not.toMatch(/Seq Scan on (event|lane)/);
+      }
+    }
+    expect(statements.length).toBeGreaterThan(0);
+  });
+});
+
 describe("each of these is one round trip, and commits by itself", () => {
   test("a batch, however many events it has", async () => {
     const { inbox, statements } = await watched();
