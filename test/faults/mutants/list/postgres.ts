@@ -11,6 +11,7 @@ const PGBOUNCER = `${folder}/pgbouncer.test.ts`;
 const DATABASE = `${folder}/database.test.ts`;
 const SHARED = `${folder}/shared.test.ts`;
 const STATEMENTS = `${folder}/statements.test.ts`;
+const DECISIONS = `${folder}/decisions.test.ts`;
 
 const source = (name: string) => `src/inbox/postgres/${name}.ts`;
 
@@ -258,6 +259,23 @@ const suspects: Mutant[] = mutantsOf(
   ],
 );
 
+const decisions: Mutant[] = mutantsOf(
+  source("decisions"),
+  [DECISIONS],
+  [
+    {
+      name: "PostgreSQL: deciding about no event that is being swept out",
+      find: "ORDER BY event.id FOR UPDATE OF event",
+      replace: "ORDER BY event.id",
+    },
+    {
+      name: "PostgreSQL: deciding under the lock of a lane that came into being meanwhile",
+      find: "if (found.some(({ lane, has_lane }) => has_lane && !locked.has(lane))) return undefined;",
+      replace: "",
+    },
+  ],
+);
+
 const lanes: Mutant[] = mutantsOf(
   source("lanes"),
   [TOGETHER, CONTRACT],
@@ -451,6 +469,7 @@ export const postgresMutants: readonly Mutant[] = [
   ...changedLanes,
   ...endings,
   ...suspects,
+  ...decisions,
   ...lanes,
   ...steps,
   ...sessions,
