@@ -210,6 +210,7 @@ export class Dispatcher {
     // The attempt was counted before the handler ran; more than the limit means that the process
     // ended while it ran, every time.
     if (claim.attempt > maxAttempts) return { kind: "dead", error: crashed(claim, maxAttempts) };
+    if (abort.reason === stopping) return { kind: "unbegun" };
     try {
       if (abort.aborted) throw abort.reason;
       const options = this.#runOptions(own);

@@ -163,7 +163,10 @@ export interface Inbox {
   /** Leaves the event pending and its lane closed for `delayMs`. False when the lease was lost. */
   retry(claim: Claim, delayMs: number, error: string): Promise<boolean>;
 
-  /** Like `retry`, and gives the attempt back. For what is not the event's fault. */
+  /**
+   * Like `retry`, and gives the attempt back. For what is not the event's fault. Without an error its handler has not
+   * begun: then its history has nothing of it.
+   */
   release(claim: Claim, delayMs: number, error?: string): Promise<boolean>;
 
   /** Makes the event a dead letter and lets its lane go on. False when the lease was lost. */

@@ -281,6 +281,11 @@ const lanes: Mutant[] = mutantsOf(
   [TOGETHER, CONTRACT],
   [
     {
+      name: "PostgreSQL: no history of what had not begun",
+      find: "if (error !== undefined) return await",
+      replace: "if (delayMs >= 0) return await",
+    },
+    {
       name: "PostgreSQL: the fence",
       find: '"key = $1 AND owner = $2 AND fence = $3"',
       replace: '"key = $1 AND owner = $2 AND $3::bigint > 0"',
