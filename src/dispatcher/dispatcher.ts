@@ -101,6 +101,7 @@ export class Dispatcher {
     this.#unsubscribe();
     this.#wake.call();
     await this.#loop;
+    this.#options.inbox.stopClaiming();
     const finished = Promise.all([...this.#running].map(({ done }) => done));
     const grace = new AbortController();
     await Promise.race([finished, sleep(this.#options.clock, graceMs, grace.signal)]);

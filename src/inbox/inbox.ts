@@ -147,6 +147,12 @@ export interface Inbox {
    */
   claim(limit: number, leaseMs: number): Promise<readonly Claim[]>;
 
+  /**
+   * Says that nothing more is claimed here. Where several instances share the inbox, the others are told from now on
+   * when lanes are let go.
+   */
+  stopClaiming(): void;
+
   /** Extends leases. Resolves to the claims that still hold theirs. */
   extend(claims: readonly Claim[], leaseMs: number): Promise<readonly Claim[]>;
 

@@ -62,6 +62,8 @@ export class PostgresInbox implements Inbox {
   readonly #sweeper: Sweeper;
   readonly #wakeUps: WakeUps;
   readonly #listeners = new Set<() => void>();
+  /** True when what is let go is for others alone. */
+  #claimsNoMore = false;
   /** True when the last answer was that something is ready. */
   #saidReady = false;
   /** True when nothing could be claimed although something was ready: somebody else is at it. */
@@ -100,6 +102,7 @@ export class PostgresInbox implements Inbox {
       owner: id,
       held: this.#held,
       backlog: this.#backlog,
+      onLetGo: () => this.#handOver(),
     });
     this.#wakeUps = new WakeUps({
       database,
@@ -144,6 +147,12 @@ export class PostgresInbox implements Inbox {
     const held = new Set(extended);
     for (const claim of claims) if (!held.has(claim)) this.#held.forget(claim);
     return extended;
+  }
+
+  stopClaiming(): void {
+    this.#claimsNoMore = true;
+    // What it has let go before, it would have claimed again.
+    this.#handOver();
   }
 
   complete(claim: Claim): Promise<boolean> {
@@ -241,7 +250,13 @@ export class PostgresInbox implements Inbox {
   async #forgetting(claim: Claim, ending: Promise<boolean>): Promise<boolean> {
     const held = await ending;
     this.#held.forget(claim);
+    if (held) this.#handOver();
     return held;
+  }
+
+  /** What this process lets go it claims again by itself, unless it claims no more. */
+  #handOver(): void {
+    if (this.#claimsNoMore) this.#wakeUps.tell();
   }
 
   /** What is known already adds nothing, and a refusal would only have it sent once more. */

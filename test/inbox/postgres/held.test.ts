@@ -40,7 +40,8 @@ test("no lane goes on while others are given back: it would be among them, with 
     },
   };
   const backlog = new Backlog(10, async () => 0);
-  const endings = new Endings({ queries, owner: "me", held, backlog });
+  const onLetGo = () => undefined;
+  const endings = new Endings({ queries, owner: "me", held, backlog, onLetGo });
   const advancing = endings.advance(claim);
   for (let n = 0; n < 10; n++) await new Promise((resolve) => setImmediate(resolve));
   expect(lanes).toEqual([[["a"], [1]]]);

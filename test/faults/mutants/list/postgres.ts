@@ -317,6 +317,44 @@ const steps: Mutant[] = mutantsOf(
 
 const sessions: Mutant[] = [
   ...mutantsOf(
+    "src/dispatcher/dispatcher.ts",
+    [WAKE_UPS],
+    [
+      {
+        name: "PostgreSQL: an inbox knows when a bot stops",
+        find: "this.#options.inbox.stopClaiming();",
+        replace: "",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    source("postgres-inbox"),
+    [WAKE_UPS],
+    [
+      {
+        name: "PostgreSQL: telling others of what a bot has let go that stops",
+        find: "    // What it has let go before, it would have claimed again.\n    this.#handOver();",
+        replace: "",
+      },
+      {
+        name: "PostgreSQL: telling others of what a bot puts off that stops",
+        find: "if (held) this.#handOver();",
+        replace: "",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    source("endings"),
+    [WAKE_UPS],
+    [
+      {
+        name: "PostgreSQL: telling others of lanes whose events end while a bot stops",
+        find: "if (written.some(({ held, next }) => held && next === undefined)) this.#onLetGo();",
+        replace: "",
+      },
+    ],
+  ),
+  ...mutantsOf(
     source("wake-ups"),
     [WAKE_UPS],
     [
