@@ -236,6 +236,9 @@ export interface Inbox {
   /** Calls `listener` when a lane may have become ready. Returns what ends that. */
   onReady(listener: () => void): () => void;
 
-  /** Finishes what was accepted and closes the store. Further calls reject. */
+  /**
+   * Finishes what was accepted and closes the store. Lanes that were leased without an answer are handed back, if
+   * the store answers within a moment. Further calls reject.
+   */
   close(): Promise<void>;
 }

@@ -90,7 +90,7 @@ export class PostgresInbox implements Inbox {
     const id = randomUUID();
     this.#database = database;
     this.#batches = new Batches(database);
-    this.#held = new Held();
+    this.#held = new Held(clock);
     this.#claims = new Claims(database, id, this.#held);
     this.#lanes = new Lanes(database, id);
     this.#steps = new Steps(database, id);
@@ -244,6 +244,7 @@ export class PostgresInbox implements Inbox {
   async close(): Promise<void> {
     await this.#wakeUps.close();
     await this.#database.close();
+    await this.#claims.close();
   }
 
   /** Of a claim that is over, be it that its lease was lost. */

@@ -199,7 +199,7 @@ const endings: Mutant[] = [
     [
       {
         name: "PostgreSQL: doubting what became of a lane that was about to go on",
-        find: "if (advance?.held !== true) this.#doubt = true;",
+        find: "if (advance?.held !== true) this.#doubt();",
         replace: "",
       },
       {
@@ -217,6 +217,16 @@ const endings: Mutant[] = [
         find: "this.#givingBack = working;",
         replace: "",
       },
+      {
+        name: "PostgreSQL: giving back again what is taken by a claim that was given up",
+        find: "if (now - this.#doubtedAt >= leaseMs) this.#doubtedAt = undefined;",
+        replace: "this.#doubtedAt = undefined;",
+      },
+      {
+        name: "PostgreSQL: an end of giving lanes back again",
+        find: "if (now - this.#doubtedAt >= leaseMs) this.#doubtedAt = undefined;",
+        replace: "",
+      },
     ],
   ),
   ...mutantsOf(
@@ -227,6 +237,22 @@ const endings: Mutant[] = [
         name: "PostgreSQL: forgetting a lane whose lease was not extended",
         find: "for (const claim of claims) if (!held.has(claim)) this.#held.forget(claim);",
         replace: "",
+      },
+      {
+        name: "PostgreSQL: giving back at the end what a claim without an answer has taken",
+        find: "await this.#claims.close();",
+        replace: "",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    source("claims"),
+    [HELD],
+    [
+      {
+        name: "PostgreSQL: telling others what is given back at the end",
+        find: "SELECT pg_notify($4, $1) FROM (SELECT FROM given LIMIT 1) AS one",
+        replace: "SELECT $4::text FROM given",
       },
     ],
   ),
@@ -428,6 +454,22 @@ const sessions: Mutant[] = [
         name: "PostgreSQL: trying again what was ended because two waited for each other",
         find: "if (tries === TRIES || !hasCode(error, DEADLOCK)) throw error;",
         replace: "throw error;",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    source("database"),
+    [DATABASE],
+    [
+      {
+        name: "PostgreSQL: a limit on the last statement of a bot",
+        find: "const limits = { connectionTimeoutMillis: ms, query_timeout: ms };",
+        replace: "const limits = { connectionTimeoutMillis: ms };",
+      },
+      {
+        name: "PostgreSQL: a limit on the last connection of a bot",
+        find: "const limits = { connectionTimeoutMillis: ms, query_timeout: ms };",
+        replace: "const limits = { query_timeout: ms };",
       },
     ],
   ),
