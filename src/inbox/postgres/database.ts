@@ -104,6 +104,24 @@ export class Database implements Queries {
     );
   }
 
+  /**
+   * The same on a connection of its own, also once all others are closed. The server has so many milliseconds to take the
+   * connection, and as many to answer.
+   */
+  async rowsWithin<Row>(ms: number, text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    const limits = { connectionTimeoutMillis: ms, query_timeout: ms };
+    const client = new this.#options.driver.Client({ ...this.#settings, ...limits });
+    client.on("error", () => undefined);
+    try {
+      await client.connect();
+      return await this.#run<Row>(client, text, values);
+    } catch (error) {
+      throw asStoreError(error);
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+
   /** Runs statements in one transaction. Each sees what others have committed before it. */
   transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
     return this.#connected(async (connection) => {

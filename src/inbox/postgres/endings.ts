@@ -95,6 +95,8 @@ export interface EndingsOptions {
   readonly owner: string;
   readonly held: Held;
   readonly backlog: Backlog;
+  /** Told once of all the lanes that were let go together, or may have been. */
+  readonly onLetGo: () => void;
 }
 
 /** Writes down what events ended with, many by one statement. */
@@ -103,13 +105,15 @@ export class Endings {
   readonly #owner: string;
   readonly #held: Held;
   readonly #backlog: Backlog;
+  readonly #onLetGo: () => void;
   readonly #gather: Gather<Ending, Advance>;
 
-  constructor({ queries, owner, held, backlog }: EndingsOptions) {
+  constructor({ queries, owner, held, backlog, onLetGo }: EndingsOptions) {
     this.#queries = queries;
     this.#owner = owner;
     this.#held = held;
     this.#backlog = backlog;
+    this.#onLetGo = onLetGo;
     this.#gather = new Gather((endings) => this.#write(endings), MOST);
   }
 
@@ -131,6 +135,7 @@ export class Endings {
       const written = await this.#backlog.watch(this.#writeAll(endings));
       for (const [nth, { claim }] of endings.entries()) this.#held.endAdvance(claim, written[nth]);
       this.#backlog.add(-written.filter(({ held }) => held).length);
+      if (written.some(({ held, next }) => held && next === undefined)) this.#onLetGo();
       return written;
     } catch (error) {
       // Where one of the statements failed, what another has done is not known either.

@@ -54,6 +54,11 @@ export const dispatcherMutants: readonly Mutant[] = [
       replace: "",
     },
     {
+      name: "what had not begun when the bot stops has no history of that",
+      find: 'if (abort.reason === stopping) return { kind: "unbegun" };',
+      replace: "",
+    },
+    {
       name: "a lane that was handed out anew while it went on",
       find: "if (this.#lanes.get(next.lane) !== run) run.abort.abort(leaseLost(next));",
       replace: "",
