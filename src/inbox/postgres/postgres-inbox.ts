@@ -26,7 +26,7 @@ import type { Database } from "./database.ts";
 import { Endings } from "./endings.ts";
 import { Held } from "./held.ts";
 import { Lanes } from "./lanes.ts";
-import { migrate } from "./migrate.ts";
+import { migrate, refuseTooNew, storedSchema } from "./migrate.ts";
 import { type OpenOptions, openDatabase, openWith } from "./open.ts";
 import { Reports } from "./reports.ts";
 import { Sweeper } from "./retention.ts";
@@ -115,7 +115,11 @@ export class PostgresInbox implements Inbox {
         this.#announce();
       },
     });
-    this.shared = new PostgresShared(database, id, (topic) => this.#wakeUps.tellOf(topic));
+    this.shared = new PostgresShared({
+      ...{ database, id },
+      tell: (topic) => this.#wakeUps.tellOf(topic),
+      requireUsable: () => requireUsable(database, options.url),
+    });
     this.admin = postgresAdmin(database, (pending) => {
       this.#backlog.add(pending);
       this.#announceToAll();
@@ -276,4 +280,10 @@ export class PostgresInbox implements Inbox {
     this.#taken = false;
     for (const listener of this.#listeners) listener();
   }
+}
+
+/** @throws {ServiceBotError} INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED */
+async function requireUsable(database: Database, url: string): Promise<void> {
+  refuseTooNew(await storedSchema(database));
+  await refuseMarked(database, url);
 }

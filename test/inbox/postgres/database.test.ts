@@ -56,6 +56,18 @@ test.each(["23505", "40P01", "53100"])("a connection is used again after %j", as
   expect(dropped).toEqual([false]);
 });
 
+test("a transaction begins anew that the server ended because it and another one waited for each other", async () => {
+  const { database, dropped } = failing("40P01", 1);
+  const worked: number[] = [];
+  const result = await database.transaction(async (queries) => {
+    worked.push(worked.length);
+    await queries.rows("SELECT 1");
+    return "done";
+  });
+  expect(result).toBe("done");
+  expect(dropped).toEqual([false]);
+});
+
 test("a statement is tried again that the server ended because it and another one waited for each other", async () => {
   const { database, dropped } = failing("40P01", 2);
   expect(await database.rows("SELECT 1")).toEqual([{ n: "1" }]);

@@ -314,6 +314,11 @@ export const dispatcherMutants: readonly Mutant[] = [
         find: "process.exit(1);\n      return;",
         replace: "return;",
       },
+      {
+        name: "a stop that keeps the process alive until it is over",
+        find: "const timer = setInterval(() => undefined, LONGEST_TIMER_MS);",
+        replace: "const timer = setInterval(() => undefined, LONGEST_TIMER_MS).unref();",
+      },
     ],
   ),
 ];

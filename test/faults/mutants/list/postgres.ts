@@ -467,6 +467,11 @@ const sessions: Mutant[] = [
         find: "if (tries === TRIES || !hasCode(error, DEADLOCK)) throw error;",
         replace: "throw error;",
       },
+      {
+        name: "PostgreSQL: trying a transaction again that was ended so",
+        find: "undisturbed(() => this.#inTransaction(connection, work)),",
+        replace: "this.#inTransaction(connection, work),",
+      },
     ],
   ),
   ...mutantsOf(
