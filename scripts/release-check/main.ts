@@ -2,18 +2,14 @@
  * `npm run release:check`: what would be published is published, to a registry on loopback, and used as people
  * would use it. Exit code 1 with the end of the output when a step of any cell fails.
  */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { messageOf } from "../../src/errors.ts";
-import { packBoth } from "../pack/packages.ts";
 import { sizeTable } from "../pack/size.ts";
 import { parseArguments, USAGE, type Wanted } from "./arguments.ts";
 import { type Cell, nameOf } from "./cells.ts";
 import { Databases } from "./databases.ts";
 import { BrokenJourney, type Ground, steps, type Timings, travel } from "./journey.ts";
 import { killAll } from "./program.ts";
-import { Registry } from "./registry.ts";
+import { publishBoth } from "./registry.ts";
 import { compareWithPeer } from "./timings.ts";
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
@@ -31,24 +27,20 @@ async function main(args: readonly string[]): Promise<boolean> {
     console.log(USAGE);
     return true;
   }
-  const folder = await mkdtemp(join(tmpdir(), "service-bot-release-"));
-  const registry = await Registry.start();
+  const { registry, packed } = await publishBoth();
   try {
-    const packed = await packBoth(folder);
     console.log(sizeTable(packed));
-    for (const one of packed) await registry.publish(one);
-    return await check(wanted, registry);
+    return await check(wanted, registry.url);
   } finally {
     await registry.close();
-    await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function check(wanted: Wanted, registry: Registry): Promise<boolean> {
+async function check(wanted: Wanted, registryUrl: string): Promise<boolean> {
   const databases = new Databases();
   let failed = 0;
   try {
-    const ground = { registryUrl: registry.url, databaseUrl: () => databases.make() };
+    const ground = { registryUrl, databaseUrl: () => databases.make() };
     console.log(`\n${line("seconds", steps)}`);
     for (const cell of wanted.cells) {
       if (stopped) return false;
@@ -59,7 +51,7 @@ async function check(wanted: Wanted, registry: Registry): Promise<boolean> {
   }
   console.log(`\n${wanted.cells.length - failed} of ${wanted.cells.length} cells passed`);
   if (!wanted.timings || stopped) return failed === 0;
-  return (await compareWithPeer(registry)) && failed === 0;
+  return (await compareWithPeer(registryUrl)) && failed === 0;
 }
 
 async function checkCell(cell: Cell, ground: Ground): Promise<boolean> {

@@ -6,6 +6,7 @@ import { installDependencies } from "../../bench/harness/install.ts";
 import { run, tail } from "../../src/create/run.ts";
 import { reservePort } from "../../test/support/reserve-port.ts";
 import { type Dependent, endWithParent, spawnWithParent } from "../../test/support/with-parent.ts";
+import { packBoth } from "../pack/packages.ts";
 import type { Packed } from "../pack/stage.ts";
 import { answers } from "./answers.ts";
 
@@ -59,6 +60,27 @@ export class Registry {
   async close(): Promise<void> {
     await endWithParent(this.#server, "TERM");
     await rm(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** Packs both packages and publishes them to a new registry. */
+export async function publishBoth(): Promise<{
+  readonly registry: Registry;
+  readonly packed: readonly Packed[];
+}> {
+  const folder = await mkdtemp(join(tmpdir(), "service-bot-release-"));
+  try {
+    const packed = await packBoth(folder);
+    const registry = await Registry.start();
+    try {
+      for (const one of packed) await registry.publish(one);
+    } catch (error) {
+      await registry.close();
+      throw error;
+    }
+    return { registry, packed };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
   }
 }
 

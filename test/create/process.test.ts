@@ -1,8 +1,8 @@
-import { execFile, execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { chmod, cp, mkdir, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { runsBots } from "../../src/create/choices.ts";
+import { nodeOlderThanBots } from "../support/older-node.ts";
 import { everythingIn, root, temporaryDirectory } from "./harness.ts";
 
 interface Outcome {
@@ -25,17 +25,7 @@ function create(
   });
 }
 
-/** A Node on the PATH that is too old to run TypeScript, where there is one. */
-const olderNode = (process.env["PATH"] ?? "")
-  .split(delimiter)
-  .map((directory) => join(directory, "node"))
-  .find((node) => {
-    try {
-      return !runsBots(execFileSync(node, ["--version"], { encoding: "utf8" }));
-    } catch {
-      return false;
-    }
-  });
+const olderNode = nodeOlderThanBots();
 
 const offline = ["--no-install", "--no-git", "--service-bot", "file:x"];
 
@@ -129,7 +119,9 @@ test("a bundle beside create-bot.js is what runs, as in the published package", 
 /** @returns the path of its create-bot.js */
 async function freshClone(clone: string): Promise<string> {
   for (const path of ["create-bot.js", "package.json", "src/create", "templates", "scripts"]) {
-    await cp(join(root, path), join(clone, path), { recursive: true });
+    // The release check has a node_modules of its own, which no fresh clone has.
+    const filter = (source: string) => !source.includes("node_modules");
+    await cp(join(root, path), join(clone, path), { recursive: true, filter });
   }
   return join(clone, "create-bot.js");
 }
