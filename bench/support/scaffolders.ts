@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { emptyHome } from "../../scripts/release-check/home.ts";
@@ -97,14 +97,21 @@ async function install(
   const lock: { packages: object } = await json(join(modules, ".package-lock.json"));
   const packages = Object.keys(lock.packages).length;
   const command = join(modules, name, bin[name] ?? "");
-  return { at, command, sizes: { packages, ...(await sizes(scaffolder, registryUrl)) } };
+  const packed = await tarballBytes(scaffolder, registryUrl);
+  return { at, command, sizes: { packages, packed, unpacked: await bytesIn(join(modules, name)) } };
 }
 
-async function sizes({ name, version }: Scaffolder, registryUrl: string): Promise<Samples> {
+async function tarballBytes({ name, version }: Scaffolder, registryUrl: string): Promise<number> {
   const about = await fetch(`${registryUrl}${name}/${version}`);
-  const { dist } = (await about.json()) as { dist: { tarball: string; unpackedSize: number } };
-  const tarball = await fetch(dist.tarball);
-  return { packed: (await tarball.arrayBuffer()).byteLength, unpacked: dist.unpackedSize };
+  const { dist } = (await about.json()) as { dist: { tarball: string } };
+  return (await (await fetch(dist.tarball)).arrayBuffer()).byteLength;
+}
+
+async function bytesIn(folder: string): Promise<number> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  const sizes = files.map(({ parentPath, name }) => stat(join(parentPath, name)));
+  return (await Promise.all(sizes)).reduce((sum, { size }) => sum + size, 0);
 }
 
 /** The command alone, as npm starts it once it is there. The median of so many runs, in milliseconds. */
