@@ -11,7 +11,7 @@ import { UsageError } from "./errors.ts";
 
 /** What the command line asks for. Undefined: not said, so the default is taken. */
 export interface Options {
-  readonly dir: string;
+  readonly dir: string | undefined;
   readonly template: Template | undefined;
   readonly store: Store | undefined;
   readonly packageManager: PackageManager | undefined;
@@ -79,14 +79,29 @@ function parse(args: string[]) {
   } catch (error) {
     // Node's words, without its hint about `--`, which does not help here.
     const [reason] = (error instanceof Error ? error.message : String(error)).split(/\. |\n/);
-    throw new UsageError(`${reason?.replace(/\.$/, "")}. Run with --help to see every flag.`);
+    const said = reason?.replace(/\.$/, "") ?? "";
+    const close = closest(/^Unknown option '--([^']+)'/.exec(said)?.[1] ?? "");
+    const hint = close === undefined ? "" : ` Did you mean --${close}?`;
+    throw new UsageError(`${said}.${hint} Run with --help to see every flag.`);
   }
 }
 
-function onlyDirectory(positionals: readonly string[]): string {
+/** The flag that has the same letters as a misspelt one, but for one at most: `tempalte`, `dryrun`. */
+function closest(name: string): string | undefined {
+  return Object.keys(flags).find((flag) => name !== "" && lettersApart(flag, name) <= 1);
+}
+
+/** How many letters the one has that the other lacks, whichever is more; their order does not count. */
+function lettersApart(one: string, other: string): number {
+  const lacking = (a: string, b: string) =>
+    [...a].reduce((left, letter) => left.replace(letter, ""), b).length;
+  return Math.max(lacking(one, other), lacking(other, one));
+}
+
+function onlyDirectory(positionals: readonly string[]): string | undefined {
   const [dir, ...rest] = positionals;
-  if (dir === undefined || dir === "") {
-    throw new UsageError("Say where the bot shall go, for example: create-service-bot my-bot");
+  if (dir === "") {
+    throw new UsageError("The directory has no name. Say where the bot shall go, such as my-bot.");
   }
   if (rest.length > 0) {
     const all = positionals.join(" ");
