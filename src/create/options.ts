@@ -27,15 +27,15 @@ export interface Options {
 export type Request = "help" | "version" | Options;
 
 const flags = {
-  template: { type: "string" },
-  store: { type: "string" },
-  pm: { type: "string" },
+  template: { type: "string", value: "NAME" },
+  store: { type: "string", value: "NAME" },
+  pm: { type: "string", value: "NAME" },
   "no-install": { type: "boolean", default: false },
   "no-git": { type: "boolean", default: false },
   yes: { type: "boolean", short: "y", default: false },
   "dry-run": { type: "boolean", default: false },
   json: { type: "boolean", default: false },
-  "service-bot": { type: "string" },
+  "service-bot": { type: "string", value: "SPEC" },
   help: { type: "boolean", short: "h", default: false },
   version: { type: "boolean", short: "v", default: false },
 } as const;
@@ -77,13 +77,19 @@ function parse(args: string[]) {
   try {
     return parseArgs({ args, options: flags, allowPositionals: true, strict: true });
   } catch (error) {
-    // Node's words, without its hint about `--`, which does not help here.
-    const [reason] = (error instanceof Error ? error.message : String(error)).split(/\. |\n/);
-    const said = reason?.replace(/\.$/, "") ?? "";
-    const close = closest(/^Unknown option '--([^']+)'/.exec(said)?.[1] ?? "");
-    const hint = close === undefined ? "" : ` Did you mean --${close}?`;
-    throw new UsageError(`${said}.${hint} Run with --help to see every flag.`);
+    throw new UsageError(`${wordsOf(error)} Run with --help to see every flag.`);
   }
+}
+
+/** What is wrong with the flags. Node's own words are about how its parser sees them. */
+function wordsOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const flag = /'(?:-\w, )?(--?[\w-]+)/.exec(message)?.[1] ?? "";
+  const known = Object.entries(flags).find(([name]) => `--${name}` === flag)?.[1];
+  if (known?.type === "boolean") return `${flag} takes no value.`;
+  if (known?.type === "string") return `${flag} needs a value: ${flag} ${known.value}.`;
+  const close = closest(flag.replace(/^-+/, ""));
+  return `There is no flag ${flag}.${close === undefined ? "" : ` Did you mean --${close}?`}`;
 }
 
 /** The flag that has the same letters as a misspelt one, but for one at most: `tempalte`, `dryrun`. */

@@ -27,23 +27,29 @@ const long = "x".repeat(215);
 /** Every wrong invocation: its arguments, the exact message, and what it is run with. */
 const wrong: readonly (readonly [string[], string, Partial<Setup>?])[] = [
   // Flags
-  [["bot", "--frobnicate"], "Unknown option '--frobnicate'. Run with --help to see every flag."],
+  [["bot", "--frobnicate"], "There is no flag --frobnicate. Run with --help to see every flag."],
   [
     ["bot", "--tempalte", "starter"],
-    "Unknown option '--tempalte'. Did you mean --template? Run with --help to see every flag.",
+    "There is no flag --tempalte. Did you mean --template? Run with --help to see every flag.",
   ],
-  [["bot", "-x"], "Unknown option '-x'. Run with --help to see every flag."],
   [
-    ["bot", "--no-git=yes"],
-    "Option '--no-git' does not take an argument. Run with --help to see every flag.",
+    ["bot", "--dryrun"],
+    "There is no flag --dryrun. Did you mean --dry-run? Run with --help to see every flag.",
   ],
+  [["bot", "-x"], "There is no flag -x. Run with --help to see every flag."],
+  [["bot", "--no-git=yes"], "--no-git takes no value. Run with --help to see every flag."],
+  [["bot", "--yes=no"], "--yes takes no value. Run with --help to see every flag."],
   [
     ["bot", "--template"],
-    "Option '--template <value>' argument missing. Run with --help to see every flag.",
+    "--template needs a value: --template NAME. Run with --help to see every flag.",
   ],
   [
-    ["bot", "--store", "--json"],
-    "Option '--store' argument is ambiguous. Run with --help to see every flag.",
+    ["bot", "--store", "-y"],
+    "--store needs a value: --store NAME. Run with --help to see every flag.",
+  ],
+  [
+    ["bot", "--service-bot", "--yes"],
+    "--service-bot needs a value: --service-bot SPEC. Run with --help to see every flag.",
   ],
   [
     ["bot", "--template", "huge"],
