@@ -1,10 +1,13 @@
 #!/usr/bin/env node
 // The way to the scaffolder. A published package has it bundled for every Node from 20.12 up; a
 // checkout has its TypeScript, which an older Node runs with the Node among the dependencies.
-import { spawn, spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
+
+// An `import` touches every export of a module of Node, which takes longer than all that is done here.
+const require = createRequire(import.meta.url);
+const { existsSync } = require("node:fs");
+const { join } = require("node:path");
 
 const root = fileURLToPath(new URL(".", import.meta.url));
 const bundle = new URL("dist/create.js", import.meta.url);
@@ -39,6 +42,7 @@ async function runOnOwnNode() {
     process.platform === "win32" ? "node.exe" : "node",
   );
   const env = { ...process.env, CREATE_BOT_STARTED_ON: process.versions.node };
+  const { spawn } = require("node:child_process");
   const child = spawn(node, [fileURLToPath(import.meta.url), ...argv], { stdio: "inherit", env });
   // Ctrl-C goes to both, and the other one says what becomes of it.
   process.on("SIGINT", () => {});
@@ -62,6 +66,7 @@ function installCheckout() {
   const needed = ["typescript", "node", "@clack/core"];
   if (needed.every((name) => existsSync(join(root, "node_modules", name)))) return;
   console.error("  npm ci in the checkout, once …");
+  const { spawnSync } = require("node:child_process");
   const { status } = spawnSync("npm ci --no-audit --no-fund --loglevel=error", {
     cwd: root,
     shell: true,

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { create } from "./create.ts";
 import type { Source } from "./dependency.ts";
@@ -44,7 +44,7 @@ export async function main(
 
 async function ownVersion(root: string): Promise<string> {
   const { version }: { version: string } = JSON.parse(
-    await readFile(join(root, "package.json"), "utf8"),
+    readFileSync(join(root, "package.json"), "utf8"),
   );
   return version;
 }

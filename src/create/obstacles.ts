@@ -1,4 +1,4 @@
-import { access, constants, stat } from "node:fs/promises";
+import { accessSync, constants, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { UsageError } from "./errors.ts";
 import { exists, hasCode, isInside } from "./paths.ts";
@@ -38,8 +38,8 @@ export async function refuseReadOnly(target: string): Promise<void> {
   try {
     while (!(await exists(here))) here = dirname(here);
     // What is no directory, or leads nowhere, is told apart later.
-    if (!(await stat(here)).isDirectory()) return;
-    await access(here, constants.W_OK | constants.X_OK);
+    if (!statSync(here).isDirectory()) return;
+    accessSync(here, constants.W_OK | constants.X_OK);
   } catch (error) {
     if (hasCode(error, "ENAMETOOLONG")) {
       throw new UsageError(
@@ -54,7 +54,7 @@ export async function refuseReadOnly(target: string): Promise<void> {
 /** True when `directory`, or the nearest of its parents that exists, is a directory. */
 async function isRoomFor(directory: string): Promise<boolean> {
   try {
-    return (await stat(directory)).isDirectory();
+    return statSync(directory).isDirectory();
   } catch (error) {
     if (hasCode(error, "ENOTDIR") || hasCode(error, "ELOOP")) return false;
     if (!hasCode(error, "ENOENT")) throw error;
@@ -80,7 +80,7 @@ async function whyNotInside(
   directory: string,
 ): Promise<Exclude<Obstacle["reason"], "exists"> | undefined> {
   try {
-    if (!(await stat(directory)).isDirectory()) return "is not a directory";
+    if (!statSync(directory).isDirectory()) return "is not a directory";
   } catch (error) {
     if (hasCode(error, "ENOENT") || hasCode(error, "ELOOP")) return "is not a directory";
     throw error;

@@ -1,5 +1,3 @@
-import { spawn } from "node:child_process";
-
 /** How another program ended. */
 export interface RunResult {
   /** The exit code; undefined when the program could not be started, or was killed. */
@@ -31,8 +29,10 @@ export type Run = (
  * On Windows, npm and its siblings are batch files, which only a shell starts: their arguments must
  * be constants without blanks.
  */
-export const run: Run = (command, args, { cwd, env, timeoutMs }) =>
-  new Promise((resolve) => {
+export const run: Run = async (command, args, { cwd, env, timeoutMs }) => {
+  // The files of a bot are written without it, and the sooner.
+  const { spawn } = await import("node:child_process");
+  return await new Promise((resolve) => {
     const batch = process.platform === "win32" && /^(?:npm|npx|pnpm|yarn|bun)$/.test(command);
     const child = spawn(
       batch ? [command, ...args].join(" ") : command,
@@ -63,6 +63,7 @@ export const run: Run = (command, args, { cwd, env, timeoutMs }) =>
     });
     child.on("close", (code) => end({ code: code ?? undefined, missing: false, output }));
   });
+};
 
 /** The last lines of an output, for a message that explains a failure. */
 export function tail(output: string, lines = 20): string {

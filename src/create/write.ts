@@ -1,4 +1,5 @@
-import { mkdir, open, rm, rmdir } from "node:fs/promises";
+import { closeSync, mkdirSync, openSync, writeFileSync } from "node:fs";
+import { rm, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { CreateError } from "./errors.ts";
 import { exists, hasCode, isInside } from "./paths.ts";
@@ -42,15 +43,21 @@ async function writeOne(target: string, { path, content, mode }: BotFile, made: 
   if (!(await isInside(target, dirname(file)))) {
     throw new CreateError(`${path} would be written outside of ${target}; stopped before it.`);
   }
-  const handle = await open(file, "wx", mode).catch((error: unknown) => {
-    if (!hasCode(error, "EEXIST")) throw error;
-    throw new CreateError(`${path} appeared while the bot was being written; stopped before it.`);
-  });
+  const descriptor = openNew(file, path, mode);
   made.files.push(file);
   try {
-    await handle.writeFile(content);
+    writeFileSync(descriptor, content);
   } finally {
-    await handle.close();
+    closeSync(descriptor);
+  }
+}
+
+function openNew(file: string, path: string, mode: number | undefined): number {
+  try {
+    return openSync(file, "wx", mode);
+  } catch (error) {
+    if (!hasCode(error, "EEXIST")) throw error;
+    throw new CreateError(`${path} appeared while the bot was being written; stopped before it.`);
   }
 }
 
@@ -60,7 +67,7 @@ async function makeDirectory(directory: string, made: Made): Promise<void> {
   const missing: string[] = [];
   for (let here = directory; !(await exists(here)); here = dirname(here)) missing.push(here);
   for (const here of missing.reverse()) {
-    await mkdir(here);
+    mkdirSync(here);
     made.directories.push(here);
   }
 }

@@ -211,11 +211,16 @@ async function made(
         const text = await readFile(path, "utf8");
         return [
           path.slice(join(cwd, "bot/").length).replaceAll("\\", "/"),
-          text.replace(/(sbk_|whsec_)[0-9a-f]{48,}/g, "$1…"),
+          path.endsWith("/.env") ? withoutSecrets(text) : text,
         ];
       });
     return new Map((await Promise.all(files)).sort());
   } finally {
     await rm(cwd, { recursive: true, force: true });
   }
+}
+
+/** Each bot gets secrets of its own: here, whatever is long and random. */
+function withoutSecrets(env: string): string {
+  return env.replace(/^(\w+=\D*?)[\da-f]{32,}$/gm, "$1…");
 }
