@@ -1,5 +1,5 @@
 /** What there is to choose from. Later versions may know more templates and stores. */
-export const templates = ["starter"] as const;
+export const templates = ["starter", "minimal"] as const;
 export const stores = ["sqlite"] as const;
 export const packageManagers = ["npm", "pnpm", "yarn", "bun"] as const;
 

@@ -11,7 +11,7 @@ describe("exit code 2, and nothing is written", () => {
     [["bot", "--frobnicate"], "'--frobnicate'"],
     [["bot", "-x"], "'-x'"],
     [["bot", "--template", "huge"], "starter"],
-    [["bot", "--template", "minimal"], "There is: starter"],
+    [["bot", "--template", "tiny"], "There is: starter, minimal"],
     [["bot", "--template"], "--template"],
     [["bot", "--template="], "starter"],
     [["bot", "--store", "postgres"], "There is: sqlite"],

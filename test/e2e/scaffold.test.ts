@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { templates } from "../../src/create/choices.ts";
 import type { Result } from "../../src/create/result.ts";
 import { type RunResult, run } from "../../src/create/run.ts";
 
@@ -14,65 +15,72 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 /** Packing, and an install from the npm registry. */
 const TIMEOUT_MS = 180_000;
 
-describe("a bot made from this checkout", { timeout: TIMEOUT_MS }, () => {
-  let parent: string;
-  let result: Result;
-  let bot: string;
+describe.each(templates)(
+  "a bot of the template %s, made from this checkout",
+  {
+    timeout: TIMEOUT_MS,
+  },
+  (template) => {
+    let parent: string;
+    let result: Result;
+    let bot: string;
 
-  beforeAll(async () => {
-    parent = await mkdtemp(join(tmpdir(), "scaffold e2e "));
-    const argv = [join(root, "create-bot.js"), "First Bot", "--pm", "npm", "--json"];
-    const { code, output } = await run(process.execPath, argv, { cwd: parent, env: process.env });
-    expect(code, output).toBe(0);
-    result = JSON.parse(output.trimEnd().split("\n").at(-1) ?? "");
-    // A bot that is complete in itself does not mind being moved.
-    bot = join(parent, "moved");
-    await rename(result.dir, bot);
-  }, TIMEOUT_MS);
+    beforeAll(async () => {
+      parent = await mkdtemp(join(tmpdir(), "scaffold e2e "));
+      const flags = ["--template", template, "--pm", "npm", "--json"];
+      const argv = [join(root, "create-bot.js"), "First Bot", ...flags];
+      const { code, output } = await run(process.execPath, argv, { cwd: parent, env: process.env });
+      expect(code, output).toBe(0);
+      result = JSON.parse(output.trimEnd().split("\n").at(-1) ?? "");
+      // A bot that is complete in itself does not mind being moved.
+      bot = join(parent, "moved");
+      await rename(result.dir, bot);
+    }, TIMEOUT_MS);
 
-  afterAll(async () => {
-    if (parent !== undefined) await rm(parent, { recursive: true, force: true });
-  });
+    afterAll(async () => {
+      if (parent !== undefined) await rm(parent, { recursive: true, force: true });
+    });
 
-  const npm = (...args: string[]): Promise<RunResult> =>
-    run("npm", args, { cwd: bot, env: withoutBotVariables() });
+    const npm = (...args: string[]): Promise<RunResult> =>
+      run("npm", args, { cwd: bot, env: withoutBotVariables() });
 
-  test("is installed, and is a repository of its own", async () => {
-    expect(result).toMatchObject({ name: "first-bot", installed: true, git: true });
-    expect((await stat(join(bot, "package-lock.json"))).isFile()).toBe(true);
-  });
+    test("is installed, and is a repository of its own", async () => {
+      expect(result).toMatchObject({ name: "first-bot", installed: true, git: true });
+      expect((await stat(join(bot, "package-lock.json"))).isFile()).toBe(true);
+    });
 
-  test("passes its own tests", async () => {
-    const { code, output } = await npm("test");
-    expect(code, output).toBe(0);
-    expect(output).toMatch(/pass [1-9]\d*/);
-    expect(output).toMatch(/fail 0/);
-  });
+    test("passes its own tests", async () => {
+      const { code, output } = await npm("test");
+      expect(code, output).toBe(0);
+      expect(output).toMatch(/pass [1-9]\d*/);
+      expect(output).toMatch(/fail 0/);
+    });
 
-  test("has no type errors", async () => {
-    const { code, output } = await npm("run", "typecheck");
-    expect(code, output).toBe(0);
-  });
+    test("has no type errors", async () => {
+      const { code, output } = await npm("run", "typecheck");
+      expect(code, output).toBe(0);
+    });
 
-  test("would notice a wrong type: the declarations of service-bot are found", async () => {
-    const tsc = join(bot, "node_modules/typescript/bin/tsc");
-    const { output } = await run(process.execPath, [tsc, "--listFiles"], { cwd: bot, env: {} });
-    expect(output).toMatch(/node_modules\/service-bot\/dist\/index\.d\.ts/);
-  });
+    test("would notice a wrong type: the declarations of service-bot are found", async () => {
+      const tsc = join(bot, "node_modules/typescript/bin/tsc");
+      const { output } = await run(process.execPath, [tsc, "--listFiles"], { cwd: bot, env: {} });
+      expect(output).toMatch(/node_modules\/service-bot\/dist\/index\.d\.ts/);
+    });
 
-  test("starts, says that it lives, and ends with 0 on SIGTERM", async () => {
-    const port = await freePort();
-    const started = start(bot, port);
-    try {
-      expect(await lives(port, started), started.output()).toBe(true);
-      started.child.kill("SIGTERM");
-      const [code] = await once(started.child, "exit");
-      expect(code, started.output()).toBe(0);
-    } finally {
-      started.child.kill("SIGKILL");
-    }
-  });
-});
+    test("starts, says that it lives, and ends with 0 on SIGTERM", async () => {
+      const port = await freePort();
+      const started = start(bot, port);
+      try {
+        expect(await lives(port, started), started.output()).toBe(true);
+        started.child.kill("SIGTERM");
+        const [code] = await once(started.child, "exit");
+        expect(code, started.output()).toBe(0);
+      } finally {
+        started.child.kill("SIGKILL");
+      }
+    });
+  },
+);
 
 /** The bot without npm around it, which would keep the signal to itself. */
 function start(bot: string, port: number): { child: ChildProcess; output: () => string } {
