@@ -4,21 +4,16 @@ import { mkdtemp, rename, rm, stat } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { templates } from "../../src/create/choices.ts";
 import type { Result } from "../../src/create/result.ts";
 import { type RunResult, run } from "../../src/create/run.ts";
-
-const root = fileURLToPath(new URL("../..", import.meta.url));
-
-/** Packing, and an install from the npm registry. */
-const TIMEOUT_MS = 180_000;
+import { SCAFFOLD_TIMEOUT_MS, scaffoldedBot, withoutBotVariables } from "../support/scaffolded.ts";
 
 describe.each(templates)(
   "a bot of the template %s, made from this checkout",
   {
-    timeout: TIMEOUT_MS,
+    timeout: SCAFFOLD_TIMEOUT_MS,
   },
   (template) => {
     let parent: string;
@@ -27,15 +22,11 @@ describe.each(templates)(
 
     beforeAll(async () => {
       parent = await mkdtemp(join(tmpdir(), "scaffold e2e "));
-      const flags = ["--template", template, "--pm", "npm", "--json"];
-      const argv = [join(root, "create-bot.js"), "First Bot", ...flags];
-      const { code, output } = await run(process.execPath, argv, { cwd: parent, env: process.env });
-      expect(code, output).toBe(0);
-      result = JSON.parse(output.trimEnd().split("\n").at(-1) ?? "");
+      result = await scaffoldedBot(parent, "First Bot", ["--template", template]);
       // A bot that is complete in itself does not mind being moved.
       bot = join(parent, "moved");
       await rename(result.dir, bot);
-    }, TIMEOUT_MS);
+    }, SCAFFOLD_TIMEOUT_MS);
 
     afterAll(async () => {
       if (parent !== undefined) await rm(parent, { recursive: true, force: true });
@@ -113,10 +104,4 @@ async function freePort(): Promise<number> {
   await once(server, "close");
   if (address === null || typeof address === "string") throw new Error("no port");
   return address.port;
-}
-
-/** What a bot reads must come from its .env here, not from whoever runs the tests. */
-function withoutBotVariables(): Record<string, string | undefined> {
-  const names = /^(?:SERVICE_|DELIVERY$|HOST$|PORT$|WEBHOOK_PATH$|DATABASE_URL$|NODE_OPTIONS$)/;
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !names.test(name)));
 }

@@ -9,7 +9,7 @@ const BOT = fileURLToPath(new URL("../answering-bot.ts", import.meta.url));
 
 /** The same for every platform of these tests, so that a bot can have several. */
 export const SECRET = "whsec_behind_a_real_proxy";
-const API_KEY = "sbk_behind_a_real_proxy";
+export const API_KEY = "sbk_behind_a_real_proxy";
 
 type EntryOf<K extends TimelineEntry["kind"]> = Extract<TimelineEntry, { kind: K }>;
 
