@@ -49,6 +49,16 @@ export class PlatformProcess {
     return { event: events[0]?.id ?? "", conversation: conversationId ?? "" };
   }
 
+  /** Lets one person after the other write to the bot, until there is the conversation of this id. */
+  async conversation(id: string): Promise<void> {
+    for (let n = 1; n < 100; n++) {
+      const from = `person_${n}`;
+      const made = await this.control.act({ type: "dm.message", from, text: "hello" });
+      if (made.conversationId === id) return;
+    }
+    throw new Error(`there is no conversation ${id}`);
+  }
+
   /** The first entry of the timeline that fits, be it there or still to come. */
   async entry<K extends TimelineEntry["kind"]>(
     kind: K,
