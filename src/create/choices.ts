@@ -1,6 +1,6 @@
 /** What there is to choose from. Later versions may know more templates and stores. */
 export const templates = ["starter", "minimal"] as const;
-export const stores = ["sqlite"] as const;
+export const stores = ["sqlite", "postgres"] as const;
 export const packageManagers = ["npm", "pnpm", "yarn", "bun"] as const;
 
 export type Template = (typeof templates)[number];

@@ -4,6 +4,8 @@ import { spawn } from "node:child_process";
 export interface RunResult {
   /** The exit code; undefined when the program could not be started, or was killed. */
   readonly code: number | undefined;
+  /** True when the person at the terminal stopped it with Ctrl-C. */
+  readonly interrupted: boolean;
   /** True when there is no such program. */
   readonly missing: boolean;
   /** Both output streams, in the order in which they were written. */
@@ -38,6 +40,17 @@ export const run: Run = (command, args, { cwd, env, timeoutMs }) =>
       // Nothing may wait for an answer that nobody can see it asking for.
       { cwd, env: { ...env }, shell: batch, timeout: timeoutMs, stdio: ["ignore", "pipe", "pipe"] },
     );
+    // A terminal tells both processes; whoever tells this one alone means the other one as well.
+    let interrupted = false;
+    const onInterrupt = () => {
+      interrupted = true;
+      child.kill("SIGINT");
+    };
+    process.once("SIGINT", onInterrupt);
+    const end = (result: Omit<RunResult, "interrupted">) => {
+      process.off("SIGINT", onInterrupt);
+      resolve({ ...result, interrupted });
+    };
     let output = "";
     const keep = (chunk: string) => {
       output += chunk;
@@ -46,9 +59,9 @@ export const run: Run = (command, args, { cwd, env, timeoutMs }) =>
     child.stderr?.setEncoding("utf8").on("data", keep);
     child.on("error", (error: NodeJS.ErrnoException) => {
       const missing = error.code === "ENOENT";
-      resolve({ code: undefined, missing, output: output + error.message });
+      end({ code: undefined, missing, output: output + error.message });
     });
-    child.on("close", (code) => resolve({ code: code ?? undefined, missing: false, output }));
+    child.on("close", (code) => end({ code: code ?? undefined, missing: false, output }));
   });
 
 /** The last lines of an output, for a message that explains a failure. */

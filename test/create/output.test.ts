@@ -150,6 +150,13 @@ describe("questions about the command itself", () => {
     }
   });
 
+  test("--json goes for them, too", async () => {
+    const help = await scaffold(["--help", "--json"], { cwd: "/" });
+    expect(JSON.parse(help.out).help).toContain("Exit codes:");
+    const version = await scaffold(["--json", "--version"], { cwd: "/" });
+    expect(JSON.parse(version.out)).toEqual({ version: expect.stringMatching(/^\d+\.\d+\.\d+$/) });
+  });
+
   test("--version prints the version alone", async () => {
     const { code, out } = await scaffold(["--version"], { cwd: "/" });
     expect(code).toBe(0);
