@@ -28,7 +28,7 @@ export async function main(
     return 0;
   };
   try {
-    const request = readOptions(argv);
+    const request = readOptions(argv, io.env);
     if (request === "help") return print("help", help);
     const version = await ownVersion(origin.root);
     if (request === "version") return print("version", json ? version : `${version}\n`);

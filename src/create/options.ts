@@ -8,6 +8,8 @@ import {
   templates,
 } from "./choices.ts";
 import { UsageError } from "./errors.ts";
+import type { Io } from "./io.ts";
+import { npmSaidYes, refuseKeptFlags } from "./kept-flags.ts";
 
 /** What the command line asks for. Undefined: not said, so the default is taken. */
 export interface Options {
@@ -45,10 +47,12 @@ const flags = {
  *
  * @throws {UsageError}
  */
-export function readOptions(argv: readonly string[]): Request {
+export function readOptions(argv: readonly string[], env: Io["env"]): Request {
   const { values, positionals } = parse(withoutSeparators(argv));
   if (values.help) return "help";
   if (values.version) return "version";
+  const said = Object.entries(values).filter(([, value]) => value !== undefined && value !== false);
+  refuseKeptFlags(env, new Set(said.map(([name]) => name)));
   return {
     dir: onlyDirectory(positionals),
     template: oneOf("--template", values.template, templates),
@@ -56,7 +60,7 @@ export function readOptions(argv: readonly string[]): Request {
     packageManager: oneOf("--pm", values.pm, packageManagers),
     install: !values["no-install"],
     git: !values["no-git"],
-    yes: values.yes,
+    yes: values.yes || npmSaidYes(env),
     dryRun: values["dry-run"],
     json: values.json,
     serviceBot: spec(values["service-bot"]),

@@ -165,6 +165,13 @@ describe("nothing is asked", () => {
     }
   });
 
+  test("with npm's own --yes", async () => {
+    const cwd = await temporaryDirectory();
+    const session = new Session(["bot"], { cwd, env: { npm_config_yes: "true" } });
+    expect((await session.outcome).code).toBe(0);
+    expect(session.screen.text).toBe("");
+  });
+
   test("when the terminal goes away, which ends the run with 130", async () => {
     const cwd = await temporaryDirectory();
     const session = new Session(["bot"], { cwd });

@@ -62,6 +62,19 @@ const wrong: readonly (readonly [string[], string, Partial<Setup>?])[] = [
     ["bot", "--service-bot", spec],
     "--service-bot takes what package.json may hold as a version, such as ^1.0.0 or file:../x.tgz.",
   ]),
+  // Flags that npm took, by what it does with `npm create service-bot my-bot --template minimal …`
+  [
+    ["my-bot", "minimal"],
+    'npm has kept --template, --store, --no-git for itself. Flags go behind a "--" of their own: npm create service-bot@latest my-bot -- --template …',
+    {
+      env: {
+        npm_config_user_agent: "npm/11.6.0 node/v24.0.0",
+        npm_config_template: "true",
+        npm_config_store: "postgres",
+        npm_config_git: "false",
+      },
+    },
+  ],
   // The directory
   [[], "Say where the bot shall go, for example: create-service-bot my-bot"],
   [["--yes"], "Say where the bot shall go, for example: create-service-bot my-bot"],
@@ -167,6 +180,16 @@ describe("exit code 2, the whole message, and not a byte is changed", () => {
       expect(JSON.parse(out)).toEqual({ error: { message, conflicts: expect.any(Array) } });
     },
   );
+
+  test("flags that npm kept and handed on as well are fine", async () => {
+    const cwd = await somebodysDirectory();
+    const env = {
+      npm_config_user_agent: "npm/11.6.0",
+      npm_config_store: "x",
+      npm_config_git: "git",
+    };
+    expect((await scaffold(["bot", "--store", "sqlite"], { cwd, env })).code).toBe(0);
+  });
 
   test("a path above that Windows would not take is none of our business elsewhere", async () => {
     const cwd = await somebodysDirectory();
