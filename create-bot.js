@@ -10,11 +10,11 @@ const { existsSync } = require("node:fs");
 const { join } = require("node:path");
 
 const root = fileURLToPath(new URL(".", import.meta.url));
-const bundle = new URL("dist/create.js", import.meta.url);
+const bundle = join(root, "dist/create.js");
 const argv = process.argv.slice(2);
 
 if (existsSync(bundle) && isAtLeast(20, 12)) {
-  const { main } = await import(bundle.href);
+  const { main } = require(bundle);
   process.exitCode = await main(argv, { root, origin: "registry" });
 } else if (existsSync(bundle)) {
   process.exitCode = fail(`Node ${process.versions.node} is too old: 20.12 or newer is needed.`);
