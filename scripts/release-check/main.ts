@@ -12,6 +12,7 @@ import { killAll } from "./program.ts";
 import { publishBoth } from "./registry.ts";
 import { compareWithPeer } from "./timings.ts";
 
+let stopped = false;
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   // What runs ends with a failure then, and everything is cleared away as after any other.
   process.once(signal, () => {
@@ -19,7 +20,6 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
     killAll();
   });
 }
-let stopped = false;
 
 async function main(args: readonly string[]): Promise<boolean> {
   const wanted = parseArguments(args);
