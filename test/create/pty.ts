@@ -1,16 +1,7 @@
-import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from "node:child_process";
 import { onTestFinished } from "vitest";
-import { quote } from "../../src/create/shell.ts";
-import { Screen } from "./screen.ts";
+import { AtTerminal, type TerminalOptions } from "../support/at-terminal.ts";
 
-/** Can tests have a real terminal here? By `script` of util-linux, which every Linux has. */
-export const hasPty: boolean = ((): boolean => {
-  try {
-    return execFileSync("script", ["--version"], { encoding: "utf8" }).includes("util-linux");
-  } catch {
-    return false;
-  }
-})();
+export { hasPty, type TerminalOptions as PtyOptions } from "../support/at-terminal.ts";
 
 export const keys = {
   enter: "\r",
@@ -21,40 +12,10 @@ export const keys = {
   ctrlD: "\x04",
 } as const;
 
-export interface PtyOptions {
-  readonly cwd: string;
-  /** All of it, but PATH. */
-  readonly env?: Readonly<Record<string, string>>;
-  /** Settings of `stty`; a terminal that nobody has told its size has none. */
-  readonly size?: string;
-}
-
 /** A program at a terminal of its own, at which the test types. */
-export class Pty {
-  readonly screen: Screen = new Screen();
-  /** The exit code, once it has ended. */
-  readonly ended: Promise<number>;
-  readonly #child: ChildProcessWithoutNullStreams;
-
-  constructor(command: readonly string[], { cwd, env, size = "cols 100 rows 40" }: PtyOptions) {
-    const line = command.map((word) => quote(word, "linux")).join(" ");
-    const sized = size === "" ? line : `stty ${size}; exec ${line}`;
-    const args = ["--quiet", "--return", "--flush", "--command", sized, "/dev/null"];
-    const own = { PATH: process.env["PATH"] ?? "", TERM: "xterm", SHELL: "/bin/sh", ...env };
-    this.#child = spawn("script", args, { cwd, env: own });
-    for (const stream of [this.#child.stdout, this.#child.stderr]) {
-      stream.setEncoding("utf8").on("data", (chunk: string) => this.screen.print(chunk));
-    }
-    this.ended = new Promise((resolve) => {
-      this.#child.once("close", (code) => {
-        resolve(code ?? -1);
-        this.screen.end();
-      });
-    });
-    onTestFinished(() => void this.#child.kill("SIGKILL"));
-  }
-
-  type(text: string): void {
-    this.#child.stdin.write(text);
+export class Pty extends AtTerminal {
+  constructor(command: readonly string[], options: TerminalOptions) {
+    super(command, options);
+    onTestFinished(() => this.kill());
   }
 }
