@@ -31,10 +31,12 @@ describe("the bundle", () => {
       "main.ts":
         'import { sep } from "node:path"; import { word } from "@some/kit"; export const main = (): string => word + sep;',
     });
-    expect(files).toEqual(["create.js"]);
+    expect(files).toEqual(["create.js", "package.json"]);
     const code = await read("create.js");
     expect(code).toContain("from the kit");
-    expect([...code.matchAll(/from "([^"]+)"/g)].map(([, name]) => name)).toEqual(["node:path"]);
+    expect([...code.matchAll(/require\("([^"]+)"\)/g)].map(([, name]) => name)).toEqual([
+      "node:path",
+    ]);
   });
 
   test("comes with the licences of the packages in it, and of no others", async () => {
@@ -64,6 +66,6 @@ describe("the bundle", () => {
       "late.ts": "export const late = 1;",
       "main.ts": 'export const main = async () => (await import("./late.ts")).late;',
     });
-    expect(files).toEqual(["create.js", "late.js"]);
+    expect(files).toEqual(["create.js", "late.js", "package.json"]);
   });
 });

@@ -106,6 +106,17 @@ describe("what would be published", { timeout: 120_000 }, () => {
     }
   });
 
+  test("the bundle asks for nothing that is not in it or in Node, and tells whose code it holds", async () => {
+    const files = readTar(await readFile(scaffolder.path));
+    const code = [...files].filter(([path]) => path.startsWith("package/dist/"));
+    const asked = code.flatMap(([, { text }]) => [...text.matchAll(/require\("([^"]+)"\)/g)]);
+    const names = [...new Set(asked.map(([, name = ""]) => name))];
+    expect(names).toContain("node:fs");
+    const own = (name: string) => files.has(name.replace("./", "package/dist/"));
+    expect(names.filter((name) => !name.startsWith("node:") && !own(name))).toEqual([]);
+    expect(files.get("package/THIRD-PARTY.md")?.text).toMatch(/^## @clack\/core [\d.]+ \(MIT\)$/m);
+  });
+
   test("each entry exports these names, and at run time those of them that are values", async () => {
     const entries = await entriesOf(library.path);
     const listed = Object.entries(entries).flatMap(([name, names]) => [`# ${name}`, ...names, ""]);
