@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import { type Store, stores, type Template, templates } from "./choices.ts";
+import { type Asked, type Store, stores, type Template, templates } from "./choices.ts";
 import { directoryProblem } from "./directory.ts";
 import type { Io } from "./io.ts";
 import type { Options } from "./options.ts";
@@ -7,9 +7,6 @@ import { detectPackageManager } from "./package-manager.ts";
 import { askChoice, askText, askWhether } from "./prompts.ts";
 import { repositoryAround } from "./repository.ts";
 import type { Terminal } from "./terminal.ts";
-
-/** A choice that a person was asked for. */
-export type Asked = "dir" | "template" | "store" | "install" | "git";
 
 export interface Answers {
   /** The options, with what was answered in them. */

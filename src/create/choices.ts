@@ -7,6 +7,9 @@ export type Template = (typeof templates)[number];
 export type Store = (typeof stores)[number];
 export type PackageManager = (typeof packageManagers)[number];
 
+/** What a person can be asked for. */
+export type Asked = "dir" | "template" | "store" | "install" | "git";
+
 /** The oldest Node that runs a bot. */
 export const OLDEST_NODE = "22.18";
 

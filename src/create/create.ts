@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Asked } from "./ask.ts";
+import type { Asked } from "./choices.ts";
 import { chooseAll } from "./choose.ts";
 import { packCheckout, type Source } from "./dependency.ts";
 import { UsageError } from "./errors.ts";

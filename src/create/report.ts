@@ -1,6 +1,5 @@
 import { basename, relative } from "node:path";
-import type { Asked } from "./ask.ts";
-import { OLDEST_NODE } from "./choices.ts";
+import { type Asked, OLDEST_NODE } from "./choices.ts";
 import { Cancelled, CreateError, UsageError } from "./errors.ts";
 import type { Io } from "./io.ts";
 import type { Options } from "./options.ts";

@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from "node:child_process";
-import { chmod, cp, mkdir, writeFile } from "node:fs/promises";
+import { chmod, cp, mkdir, rm, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { runsBots } from "../../src/create/choices.ts";
@@ -109,6 +109,28 @@ describe("a fresh clone, without node_modules", () => {
     expect(err).toContain("Run it there by hand");
     expect(await everythingIn(cwd)).not.toContain("bot");
   });
+});
+
+test("with --json, standard output is one JSON document whatever happens", async () => {
+  const cwd = await temporaryDirectory();
+  const script = await freshClone(join(cwd, "clone"));
+  const env = await failingNpm(join(cwd, "bin"));
+  for (const [argv, code] of [
+    [["bot", "--no-install"], 1],
+    [["bot", "--frobnicate"], 2],
+    [[], 2],
+    [["bot", ...offline], 0],
+    [["--help"], 0],
+    [["--version"], 0],
+  ] as const) {
+    for (const node of [process.execPath, ...(olderNode === undefined ? [] : [olderNode])]) {
+      const outcome = await create([...argv, "--json"], { cwd, script, env, node });
+      expect(() => JSON.parse(outcome.out), `${argv}: ${outcome.out}`).not.toThrow();
+      // An older Node gets no further than to its npm ci, which fails here.
+      expect(outcome.code).toBe(node === process.execPath ? code : 1);
+    }
+    await rm(join(cwd, "bot"), { recursive: true, force: true });
+  }
 });
 
 test("a bundle beside create-bot.js is what runs, as in the published package", async () => {

@@ -23,11 +23,13 @@ export function asStoreError(error: unknown): ServiceBotError {
 }
 
 const CORRECT = "or correct DATABASE_URL.";
+const NO_HOST = "The name of the host is not known: correct DATABASE_URL.";
 
 /** What to do about what usually goes wrong, by the codes of Node and of PostgreSQL. */
 const remedies: Readonly<Record<string, string>> = {
   ECONNREFUSED: `Nothing listens there: start PostgreSQL, ${CORRECT}`,
-  ENOTFOUND: "There is no host of this name: correct DATABASE_URL.",
+  ENOTFOUND: NO_HOST,
+  EAI_AGAIN: NO_HOST,
   "28P01": "Correct the password, in DATABASE_URL or PGPASSWORD.",
   "28000": `Let the server's pg_hba.conf admit the bot, ${CORRECT}`,
   "3D000": `Make the database (createdb), ${CORRECT}`,
@@ -37,6 +39,8 @@ const remedies: Readonly<Record<string, string>> = {
 function remedyOf(error: unknown): string {
   // The driver has no code for a server that asks for a password when there is none.
   const asked = messageOf(error).startsWith("SASL");
-  const remedy = asked ? "Set the password, in DATABASE_URL or PGPASSWORD." : remedies[codeOf(error)];
+  const remedy = asked
+    ? "Set the password, in DATABASE_URL or PGPASSWORD."
+    : remedies[codeOf(error)];
   return remedy === undefined ? "" : ` ${remedy}`;
 }
