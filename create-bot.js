@@ -50,7 +50,7 @@ async function runOnOwnNode() {
     child.on("error", ({ message }) =>
       resolve(fail(`${node} does not start: ${message}. Run npm ci in ${root}.`)),
     );
-    child.on("close", (code) => resolve(code ?? 1));
+    child.on("close", (code, signal) => resolve(code ?? (signal === "SIGINT" ? 130 : 1)));
   });
 }
 

@@ -40,7 +40,7 @@ const varying: readonly (readonly [RegExp, string])[] = [
   [/\b\d\d:\d\d:\d\d\b/g, "TIME"],
   [/\b\d+(?:\.\d+)? ?(ms|s)\b/g, "N $1"],
   [/duration_ms [\d.]+/g, "duration_ms N"],
-  [/\b\d+\.\d+\.\d+\b/g, "VERSION"],
+  [/(?<![\d.])\d+\.\d+\.\d+(?![\d.])/g, "VERSION"],
   [/You rolled a \d/g, "You rolled a N"],
 ];
 

@@ -27,7 +27,7 @@ export const scenes: readonly Scene[] = [
 delivery, and the bot's answer.`,
     play: async (shell) => {
       const dev = shell.open("npm run dev");
-      await dev.shows("bot ready");
+      await dev.shows(" bot ready");
       dev.type("d");
       await dev.shows(ANSWER);
       return dev.takes();
@@ -53,7 +53,7 @@ pressed once more.`,
       const dev = shell.opened;
       const file = join(shell.folder, "my-bot/src/handlers/dm-message.ts");
       writeFileSync(file, readFileSync(file, "utf8").replace("`Hi $", "`Good morning $"));
-      await dev.shows("bot ready");
+      await dev.shows(" bot ready");
       dev.type("d");
       await dev.shows("Good morning Ada! You wrote: hello");
       return dev.takes();

@@ -4,6 +4,9 @@ import { AtTerminal } from "../../test/support/at-terminal.ts";
 import { within } from "../demo/process.ts";
 import { BrokenPromise } from "../demo/report.ts";
 
+/** Some programs install packages, in milliseconds. */
+const PATIENCE_MS = 150_000;
+
 /** A newcomer's terminal: programs are run one after the other, or left open. */
 export class Shell {
   readonly folder: string;
@@ -40,7 +43,7 @@ export class Shell {
    */
   async run(command: string): Promise<string> {
     const program = this.open(command);
-    const code = await within(program.ended, () => `${command} does not end`);
+    const code = await within(program.ended, () => `${command} does not end`, PATIENCE_MS);
     const shown = program.takes();
     if (code === 0) return shown;
     throw new BrokenPromise(`${command} ended with ${code}:\n${shown}`);

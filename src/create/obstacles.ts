@@ -30,17 +30,18 @@ export async function findObstacles(target: string, paths: readonly string[]): P
 /**
  * Makes sure that files can be made in a directory, or in the nearest of its parents that exists.
  *
- * @throws {UsageError} the path is too long
+ * @throws {UsageError} the path is too long, or on a drive that is not there
  * @throws {CreateError} it cannot be written to
  */
 export async function refuseReadOnly(target: string): Promise<void> {
   let here = target;
   try {
-    while (!(await exists(here))) here = dirname(here);
+    while (!(await exists(here))) here = above(here);
     // What is no directory, or leads nowhere, is told apart later.
     if (!statSync(here).isDirectory()) return;
     accessSync(here, constants.W_OK | constants.X_OK);
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     if (hasCode(error, "ENAMETOOLONG")) {
       throw new UsageError(
         "The directory's name is too long for this system. Choose a shorter one.",
@@ -49,6 +50,14 @@ export async function refuseReadOnly(target: string): Promise<void> {
     if (hasCode(error, "ENOENT") || hasCode(error, "ELOOP")) return;
     throw inWords(error, `Nothing can be written to ${here}`, "Nothing was.");
   }
+}
+
+function above(directory: string): string {
+  const parent = dirname(directory);
+  if (parent !== directory) return parent;
+  throw new UsageError(
+    `There is no ${directory} here. Choose a directory on a drive that is there.`,
+  );
 }
 
 /** True when `directory`, or the nearest of its parents that exists, is a directory. */

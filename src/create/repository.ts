@@ -48,7 +48,9 @@ export async function startRepository(
  * by git, which says no for a repository of another owner.
  */
 export async function repositoryAround(directory: string): Promise<boolean> {
-  if (!(await exists(directory))) return await repositoryAround(dirname(directory));
+  const parent = dirname(directory);
+  if (parent === directory) return exists(join(directory, ".git"));
+  if (!(await exists(directory))) return await repositoryAround(parent);
   for (let here = await realpath(directory); ; here = dirname(here)) {
     if (await exists(join(here, ".git"))) return true;
     if (here === dirname(here)) return false;

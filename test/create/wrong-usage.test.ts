@@ -157,8 +157,10 @@ function standsInTheWay(place: string, ...lines: string[]): string {
   );
 }
 
+const cases = wrong.map(([argv, message, setup = {}]) => [argv, message, setup] as const);
+
 describe("exit code 2, the whole message, and not a byte is changed", () => {
-  test.each(wrong)("%j", async (argv, message, setup = {}) => {
+  test.each(cases)("%j", async (argv, message, setup) => {
     const cwd = await somebodysDirectory();
     const before = await fingerprint(cwd);
     const { code, out, err, calls } = await scaffold(argv, { cwd, ...setup });
@@ -171,9 +173,9 @@ describe("exit code 2, the whole message, and not a byte is changed", () => {
     expect(await fingerprint(cwd)).toEqual(before);
   });
 
-  test.each(wrong)(
+  test.each(cases)(
     "%j with --json: the same, and one JSON document",
-    async (argv, message, setup = {}) => {
+    async (argv, message, setup) => {
       const cwd = await somebodysDirectory();
       const { code, out, err } = await scaffold(["--json", ...argv], { cwd, ...setup });
       expect({ code, err }).toEqual({ code: 2, err: `✖ ${message}\n` });

@@ -1,6 +1,7 @@
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseEnv } from "node:util";
 import { validate } from "dockerfile-utils";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TestProcess } from "../support/process.ts";
@@ -129,6 +130,29 @@ describe("the container of a scaffolded bot", { timeout: 60_000 }, () => {
     expect(caddyfile).toContain("{$BOT_DOMAIN}");
     expect(proxy.environment["BOT_DOMAIN"]).toMatch(/^\$\{BOT_DOMAIN:\?/);
     expect(proxy.ports).toEqual(expect.arrayContaining(["80:80", "443:443"]));
+  });
+
+  test("with --store postgres, compose.yaml starts a server that the bot waits for and can log in to", async () => {
+    const flags = ["--store", "postgres", "--no-install", "--no-git", "--service-bot", "1.0.0"];
+    const { dir } = await scaffoldedBot(temporaryFolder(), "bot", flags);
+    const stack = readCompose(join(dir, "compose.yaml"));
+    expect(stack.problems(dir)).toEqual([]);
+    const [bot, server] = [stack.service("bot"), stack.service("postgres")];
+    expect(bot.depends_on).toEqual({ postgres: { condition: "service_healthy" } });
+    expect(bot.volumes).toEqual([]);
+    const { host, username, pathname } = new URL(bot.environment["DATABASE_URL"] ?? "");
+    const { POSTGRES_USER, POSTGRES_DB, POSTGRES_PASSWORD } = server.environment;
+    expect({ host, username, pathname }).toEqual({
+      host: "postgres:5432",
+      username: POSTGRES_USER,
+      pathname: `/${POSTGRES_DB}`,
+    });
+    // Both have the password from .env: the bot by env_file, the server by its name.
+    const { PGPASSWORD } = parseEnv(readFileSync(join(dir, ".env"), "utf8"));
+    expect(PGPASSWORD).toMatch(/^[0-9a-f]{32,}$/);
+    expect(POSTGRES_PASSWORD).toMatch(/^\$\{PGPASSWORD:\?/);
+    expect(bot.env_file).toBe(".env");
+    expect(validate(readFileSync(join(dir, "Dockerfile"), "utf8"))).toEqual([]);
   });
 
   const reason = whyNoProxy(caddy);

@@ -21,6 +21,8 @@ test("what varies makes no difference, and a word does", () => {
   expect(page("14:02:11 <-- [200] 9 ms")).toEqual(page("08:00:00 <-- [200] 12 ms"));
   expect(page("14:02:11 <-- [200] 9 ms")).not.toEqual(page("14:02:11 <-- [503] 9 ms"));
   expect(page("✔ npm install   4.2 s")).toEqual(page("✔ npm install   11 s"));
+  expect(page("service-bot 0.1.0")).toEqual(page("service-bot 1.12.0"));
+  expect(page("at 127.0.0.1:3000")).not.toEqual(page("at 127.0.0.2:3000"));
 });
 
 test("a line that was written over is gone, and the ports are the usual ones", () => {

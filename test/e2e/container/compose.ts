@@ -12,6 +12,7 @@ interface Service {
   readonly volumes: readonly string[];
   readonly ports: readonly string[];
   readonly depends_on: Readonly<Record<string, { readonly condition: string }>>;
+  readonly healthcheck?: { readonly test: readonly string[] } | undefined;
   readonly stop_grace_period?: string | undefined;
 }
 
@@ -29,6 +30,14 @@ const service: z.ZodType<Service> = z.strictObject({
   volumes: z.array(z.string()).default([]),
   ports: z.array(z.string()).default([]),
   depends_on: z.record(z.string(), z.strictObject({ condition: z.string() })).default({}),
+  healthcheck: z
+    .strictObject({
+      test: z.array(z.string()),
+      interval: z.string(),
+      timeout: z.string(),
+      retries: z.number(),
+    })
+    .optional(),
   stop_grace_period: z.string().optional(),
 });
 
@@ -73,6 +82,12 @@ export class Compose {
       ...awaited
         .filter((name) => !services.some(([known]) => known === name))
         .map((name) => `no service ${name}`),
+      ...services
+        .flatMap(([, { depends_on }]) => Object.keys(depends_on))
+        // What is built here has its health check in the Dockerfile.
+        .filter((name) => this.service(name).build === undefined)
+        .filter((name) => this.service(name).healthcheck === undefined)
+        .map((name) => `nothing tells when ${name} is healthy`),
       ...[...files, ...binds]
         .filter((path) => !existsSync(join(project, path)))
         .map((path) => `no file ${path}`),
