@@ -1,36 +1,40 @@
 #!/usr/bin/env node
-// The way to the scaffolder. A published package has it bundled for every Node from 20 up; a
+// The way to the scaffolder. A published package has it bundled for every Node from 20.12 up; a
 // checkout has its TypeScript, which an older Node runs with the Node among the dependencies.
-import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 
+// An `import` touches every export of a module of Node, which takes longer than all that is done here.
+const require = createRequire(import.meta.url);
+const { existsSync } = require("node:fs");
+const { join } = require("node:path");
+
 const root = fileURLToPath(new URL(".", import.meta.url));
-const bundle = new URL("dist/create.js", import.meta.url);
+const bundle = join(root, "dist/create.js");
 const argv = process.argv.slice(2);
 
-if (existsSync(bundle)) {
-  const { main } = await import(bundle.href);
+if (existsSync(bundle) && isAtLeast(20, 12)) {
+  const { main } = require(bundle);
   process.exitCode = await main(argv, { root, origin: "registry" });
-} else if (runsTypeScript()) {
+} else if (existsSync(bundle)) {
+  process.exitCode = fail(`Node ${process.versions.node} is too old: 20.12 or newer is needed.`);
+} else if (isAtLeast(22, 18)) {
   const { main } = await import("./src/create/main.ts");
   process.exitCode = await main(argv, { root, origin: "checkout", prepare: installCheckout });
 } else {
-  process.exitCode = runOnOwnNode();
+  process.exitCode = await runOnOwnNode();
 }
 
-function runsTypeScript() {
+function isAtLeast(wantedMajor, wantedMinor) {
   const [major, minor] = process.versions.node.split(".").map(Number);
-  return major > 22 || (major === 22 && minor >= 18);
+  return major > wantedMajor || (major === wantedMajor && minor >= wantedMinor);
 }
 
-function runOnOwnNode() {
+async function runOnOwnNode() {
   try {
     installCheckout();
   } catch (error) {
-    console.error(`✖ ${error.message}`);
-    return 1;
+    return fail(error.message);
   }
   const node = join(
     root,
@@ -38,20 +42,31 @@ function runOnOwnNode() {
     process.platform === "win32" ? "node.exe" : "node",
   );
   const env = { ...process.env, CREATE_BOT_STARTED_ON: process.versions.node };
-  const self = fileURLToPath(import.meta.url);
-  const { status, error } = spawnSync(node, [self, ...argv], { stdio: "inherit", env });
-  if (error) console.error(`✖ ${node} does not start: ${error.message}. Run npm ci in ${root}.`);
-  return status ?? 1;
+  const { spawn } = require("node:child_process");
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...argv], { stdio: "inherit", env });
+  // Ctrl-C goes to both, and the other one says what becomes of it.
+  process.on("SIGINT", () => {});
+  return await new Promise((resolve) => {
+    child.on("error", ({ message }) =>
+      resolve(fail(`${node} does not start: ${message}. Run npm ci in ${root}.`)),
+    );
+    child.on("close", (code, signal) => resolve(code ?? (signal === "SIGINT" ? 130 : 1)));
+  });
 }
 
-/** A fresh clone has no dependencies yet, and needs them here: the compiler, and a newer Node. */
+/** Tells of what went wrong before there was a scaffolder to tell it. */
+function fail(message) {
+  console.error(`✖ ${message}`);
+  if (argv.includes("--json")) console.log(JSON.stringify({ error: { message, conflicts: [] } }));
+  return 1;
+}
+
+/** A fresh clone has no dependencies yet, and needs them here: compiler, prompts, and a newer Node. */
 function installCheckout() {
-  if (
-    existsSync(join(root, "node_modules/typescript")) &&
-    existsSync(join(root, "node_modules/node"))
-  )
-    return;
+  const needed = ["typescript", "node", "@clack/core"];
+  if (needed.every((name) => existsSync(join(root, "node_modules", name)))) return;
   console.error("  npm ci in the checkout, once …");
+  const { spawnSync } = require("node:child_process");
   const { status } = spawnSync("npm ci --no-audit --no-fund --loglevel=error", {
     cwd: root,
     shell: true,

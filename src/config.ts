@@ -69,7 +69,7 @@ export interface ConfigOverrides {
 }
 
 /** The environment's variables by the option that stands in for each. */
-const variables: { readonly [K in keyof ConfigOverrides]-?: string } = {
+export const variables: { readonly [K in keyof ConfigOverrides]-?: string } = {
   baseUrl: "SERVICE_BASE_URL",
   apiKey: "SERVICE_API_KEY",
   webhookSecret: "SERVICE_WEBHOOK_SECRET",

@@ -231,19 +231,24 @@ describe("the house", () => {
     expect(servers.filter((name) => commands.has(name))).toEqual([]);
   });
 
-  test("the scaffolder, which is published without dependencies, imports nothing but Node", () => {
-    const imports = graph.filter(
-      ({ from, kind }) => roomOf(from) === "create" && kind === "package",
-    );
-    expect(imports.length).toBeGreaterThan(0);
-    expect(imports.filter(({ to }) => isForeign(to)).map(tell)).toEqual([]);
+  test("the scaffolder loads nothing but Node, until it asks; the prompts are in its bundle", () => {
+    const early = packagesOf(loadedWith("create/main.ts", graph), graph);
+    expect(early.size).toBeGreaterThan(0);
+    expect([...early].filter(isForeign)).toEqual([]);
+    expect([...packagesOf(loadedWith("create/ask.ts", graph), graph)].filter(isForeign)).toEqual([
+      "@clack/core",
+    ]);
+    const all = graph.filter(({ from, to }) => roomOf(from) === "create" && isForeign(to));
+    const packages = all.filter(({ kind }) => kind === "package").map(({ to }) => to);
+    expect(new Set(packages)).toEqual(new Set(["@clack/core"]));
   });
 
   test("packages are dependencies, not things that happen to be installed", () => {
     const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(
       readFileSync(join(root, "..", "package.json"), "utf8"),
     );
-    const foreign = graph.filter(
+    const shipped = graph.filter(({ from }) => roomOf(from) !== "create");
+    const foreign = shipped.filter(
       ({ kind, to, when }) => kind === "package" && isForeign(to) && when !== "late",
     );
     expect(foreign.filter(({ to }) => dependencies[to] === undefined).map(tell)).toEqual([]);

@@ -7,13 +7,13 @@ interface Manifest {
 }
 
 /**
- * Installs what the benchmarks depend on, where it is missing or of another version: the peers, which
- * are no dependencies of the project itself.
+ * Installs the dependencies of a package below this one, where they are missing or of another version: such
+ * as the peers of the benchmarks, which are no dependencies of the project itself.
  */
 export function installDependencies(folder: URL): void {
   const missing = missingDependencies(folder);
   if (missing.length === 0) return;
-  console.log(`installing what the benchmarks need: ${missing.join(", ")}`);
+  console.log(`installing ${missing.join(", ")}`);
   execFileSync("npm", ["ci", "--no-audit", "--no-fund"], {
     cwd: folder,
     stdio: "inherit",

@@ -75,10 +75,14 @@ export class Process {
   }
 }
 
-/** Waits, but not for ever. */
-export async function within<T>(promise: Promise<T>, complaint: () => string): Promise<T> {
+/** Waits, but not for ever: `patienceMs` milliseconds. */
+export async function within<T>(
+  promise: Promise<T>,
+  complaint: () => string,
+  patienceMs: number = PATIENCE_MS,
+): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new BrokenPromise(complaint())), PATIENCE_MS);
+  const timer = setTimeout(() => reject(new BrokenPromise(complaint())), patienceMs);
   try {
     return await Promise.race([promise, late]);
   } finally {

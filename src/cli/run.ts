@@ -1,7 +1,7 @@
 import { version } from "../core/version.ts";
 import { messageOf, ServiceBotError } from "../errors.ts";
 import { dev } from "./dev/dev.ts";
-import { doctor } from "./doctor.ts";
+import { doctor } from "./doctor/doctor.ts";
 import { inbox } from "./inbox/inbox.ts";
 import { print, printError } from "./output.ts";
 import { platform } from "./platform/platform.ts";

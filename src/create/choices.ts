@@ -1,11 +1,14 @@
 /** What there is to choose from. Later versions may know more templates and stores. */
-export const templates = ["starter"] as const;
-export const stores = ["sqlite"] as const;
+export const templates = ["starter", "minimal"] as const;
+export const stores = ["sqlite", "postgres"] as const;
 export const packageManagers = ["npm", "pnpm", "yarn", "bun"] as const;
 
 export type Template = (typeof templates)[number];
 export type Store = (typeof stores)[number];
 export type PackageManager = (typeof packageManagers)[number];
+
+/** What a person can be asked for. */
+export type Asked = "dir" | "template" | "store" | "install" | "git";
 
 /** The oldest Node that runs a bot. */
 export const OLDEST_NODE = "22.18";

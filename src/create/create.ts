@@ -1,16 +1,20 @@
-import { basename, join, resolve } from "node:path";
+import { join } from "node:path";
+import type { Asked } from "./choices.ts";
+import { chooseAll } from "./choose.ts";
 import { packCheckout, type Source } from "./dependency.ts";
 import { UsageError } from "./errors.ts";
-import { install } from "./install.ts";
+import { type InstallFailure, install } from "./install.ts";
 import type { Io } from "./io.ts";
 import { findObstacles } from "./obstacles.ts";
 import type { Options } from "./options.ts";
 import { lockFile } from "./package-manager.ts";
 import { exists } from "./paths.ts";
 import { planFiles } from "./plan.ts";
+import { timed } from "./progress.ts";
 import { type Project, settle } from "./project.ts";
 import {
   choiceLines,
+  headLine,
   nextLines,
   nextSteps,
   nodeLine,
@@ -23,12 +27,13 @@ import {
 import { type Repository, startRepository } from "./repository.ts";
 import { type Result, resultOf } from "./result.ts";
 import { newSecrets } from "./secrets.ts";
-import { type BotFile, readTemplate } from "./template.ts";
+import { type BotFile, readTemplate, type TemplateFile } from "./template.ts";
 import { writeFiles } from "./write.ts";
 
 /** One run, for the functions below. */
 interface Run {
   readonly options: Options;
+  readonly asked: ReadonlySet<Asked>;
   readonly project: Project;
   readonly source: Source;
   readonly io: Io;
@@ -39,24 +44,32 @@ interface Run {
  * Makes a bot. Everything that can be refused is refused before the first file is written.
  *
  * @throws {UsageError} nothing was written
+ * @throws {Cancelled} nothing was written
  * @throws {CreateError}
  */
-export async function create(options: Options, source: Source, io: Io): Promise<Result> {
-  const target = resolve(io.cwd, options.dir);
-  const project = settle(options, target, source, io);
-  const run: Run = { options, project, source, io, say: sayer(io, options.json) };
-  const template = await readTemplate(join(source.root, "templates", project.template));
-  const planned = planFiles(template, project, newSecrets());
+export async function create(request: Options, source: Source, io: Io): Promise<Result> {
+  const { options, asked, begun } = await chooseAll(request, source, io);
+  const project = settle(options, source, io);
+  const run: Run = { options, asked, project, source, io, say: sayer(io, options.json) };
+  const planned = planFiles(await filesOf(project, source), project, newSecrets());
   const { tarball } = project.serviceBot;
   const paths = [...planned.map(({ path }) => path), ...(tarball ? [tarball] : [])].sort();
   await refuseObstacles(run, paths);
-  run.say(`┌ create-service-bot ${source.version}`);
-  for (const line of choiceLines(project, options, basename(target))) run.say(line);
+  if (!begun) run.say(headLine(source.version));
+  for (const line of choiceLines(project, options, asked)) run.say(line);
   if (options.dryRun) return dryRun(run, paths);
   await writeBot(run, planned);
   const failure = await installBot(run);
-  const repository = options.git ? await commitBot(run, paths) : undefined;
+  const commits = options.git && !failure?.interrupted;
+  const repository = commits ? await commitBot(run, paths) : undefined;
   return finish(run, paths, repository, failure);
+}
+
+/** The files of the template, and those that its store adds. */
+async function filesOf({ template, store }: Project, { root }: Source): Promise<TemplateFile[]> {
+  const folders = [join(root, "templates", template), join(root, "templates", "stores", store)];
+  const files = folders.map(async (folder) => ((await exists(folder)) ? readTemplate(folder) : []));
+  return (await Promise.all(files)).flat();
 }
 
 async function refuseObstacles({ options, project, io }: Run, paths: string[]): Promise<void> {
@@ -79,13 +92,15 @@ function dryRun({ project, io, say }: Run, files: string[]): Result {
   return { ...resultOf(project, files), dryRun: true };
 }
 
-async function writeBot({ project, source, io, say }: Run, planned: BotFile[]): Promise<void> {
+async function writeBot(run: Run, planned: readonly BotFile[]): Promise<void> {
+  const { options, project, source, io, say } = run;
   const { tarball } = project.serviceBot;
   const files = [...planned];
   if (tarball !== undefined) {
-    const started = io.now();
-    files.push({ path: tarball, content: await packCheckout(source, io) });
-    say(step("service-bot packed from this checkout", io.now() - started));
+    const packing = () => packCheckout(source, io);
+    const { value, ms } = await timed("packing this checkout", io, options.json, packing);
+    files.push({ path: tarball, content: value });
+    say(step("service-bot packed from this checkout", ms));
   }
   const started = io.now();
   await writeFiles(project.target, files);
@@ -95,13 +110,12 @@ async function writeBot({ project, source, io, say }: Run, planned: BotFile[]): 
 }
 
 /** @returns why it failed, when it did */
-async function installBot({ options, project, io, say }: Run): Promise<string | undefined> {
+async function installBot(run: Run): Promise<InstallFailure | undefined> {
+  const { options, project, io, say } = run;
   if (!options.install) return undefined;
   const command = `${project.packageManager} install`;
-  say(`  ${command} …`);
-  const started = io.now();
-  const failure = await install(project, io);
-  if (failure === undefined) say(step(command, io.now() - started));
+  const { value: failure, ms } = await timed(command, io, options.json, () => install(project, io));
+  if (failure === undefined) say(step(command, ms));
   return failure;
 }
 
@@ -118,7 +132,7 @@ function finish(
   { options, project, io, say }: Run,
   paths: string[],
   repository: Repository | undefined,
-  failure: string | undefined,
+  failure: InstallFailure | undefined,
 ): Result {
   const installed = options.install && failure === undefined;
   const next = nextSteps(project, installed, io);
@@ -133,11 +147,11 @@ function finish(
     for (const line of nextLines(next)) say(line);
     return result;
   }
-  const message = `${project.packageManager} install failed:`;
-  const quoted = failure.replace(/^/gm, "    ");
+  const { reason, interrupted } = failure;
+  const message = `${project.packageManager} install ${interrupted ? "was interrupted" : "failed"}:`;
+  const quoted = reason.replace(/^/gm, "    ");
   const remedy = nextLines(next).join("\n");
-  io.err(
-    `✖ ${message}\n${quoted}\n  The files are in place. When that is solved, run:\n${remedy}\n`,
-  );
-  return { ...result, error: { message: `${message}\n${failure}` } };
+  const when = interrupted ? "To go on" : "When that is solved";
+  io.err(`✖ ${message}\n${quoted}\n  The files are in place. ${when}, run:\n${remedy}\n`);
+  return { ...result, error: { message: `${message}\n${reason}`, interrupted } };
 }

@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { CreateError } from "./errors.ts";
+import { Cancelled, CreateError } from "./errors.ts";
 import type { Io } from "./io.ts";
 import { tail } from "./run.ts";
 
@@ -39,16 +39,18 @@ export function dependencyOf(source: Source, requested: string | undefined): Dep
  * Packs the checkout.
  *
  * @throws {CreateError} with what the packing printed
+ * @throws {Cancelled}
  */
 export async function packCheckout(source: Source, io: Io): Promise<Uint8Array> {
   source.prepare?.();
   const out = await mkdtemp(join(tmpdir(), "create-bot-"));
   try {
     const script = join(source.root, "scripts", "pack.ts");
-    const { code, output } = await io.run(process.execPath, [script, "--out", out], {
+    const { code, interrupted, output } = await io.run(process.execPath, [script, "--out", out], {
       cwd: source.root,
       env: io.env,
     });
+    if (interrupted) throw new Cancelled();
     const tarball = (await readdir(out)).find((name) => name.endsWith(".tgz"));
     if (code === 0 && tarball !== undefined) return await readFile(join(out, tarball));
     throw new CreateError(

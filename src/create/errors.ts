@@ -14,3 +14,12 @@ export class UsageError extends Error {
 export class CreateError extends Error {
   override readonly name = "CreateError";
 }
+
+/** A person has changed their mind before the first file was written. Exit code 130. */
+export class Cancelled extends Error {
+  override readonly name = "Cancelled";
+
+  constructor() {
+    super("Cancelled. Nothing was written.");
+  }
+}

@@ -1,4 +1,5 @@
 import type { Project } from "./project.ts";
+import { needsOf } from "./store.ts";
 
 /** The Node that a bot brings along where the installed one is too old. */
 const NODE = "^24.0.0";
@@ -6,6 +7,7 @@ const NODE = "^24.0.0";
 /** Fills in the package.json of a template. */
 export function manifest(template: string, project: Project): string {
   const { ownNode, packageManager } = project;
+  const { dependencies, scripts } = needsOf[project.store];
   const base: Record<string, unknown> = JSON.parse(template);
   return json({
     ...base,
@@ -14,7 +16,12 @@ export function manifest(template: string, project: Project): string {
     // package needs its script, also when it is added later. The SQLite binding ships its binaries.
     allowScripts: { node: true, "better-sqlite3": false },
     ...(ownNode && packageManager === "bun" && { trustedDependencies: ["node"] }),
-    dependencies: { ...record(base["dependencies"]), "service-bot": project.serviceBot.spec },
+    scripts: { ...record(base["scripts"]), ...scripts },
+    dependencies: sorted({
+      ...record(base["dependencies"]),
+      ...dependencies,
+      "service-bot": project.serviceBot.spec,
+    }),
     devDependencies: sorted({ ...record(base["devDependencies"]), ...(ownNode && { node: NODE }) }),
   });
 }

@@ -2,10 +2,18 @@ import { builtinModules } from "node:module";
 import { UsageError } from "./errors.ts";
 
 /** Windows keeps these for devices, with any extension. A repository should be usable there too. */
-const device = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
+const device = /^(?:con|prn|aux|nul|com[\d¹²³]|lpt[\d¹²³]|conin\$|conout\$)(?:\.|$)/i;
 
 /** npm refuses the first two; the others are what the bot depends on. */
-const taken = ["node_modules", "favicon.ico", "service-bot", "node", "typescript", "pino-pretty"];
+const taken = [
+  "node_modules",
+  "favicon.ico",
+  "service-bot",
+  "node",
+  "pg",
+  "pino-pretty",
+  "typescript",
+];
 
 const LONGEST = 214;
 
@@ -23,12 +31,9 @@ export function packageName(base: string): string {
         "Use a directory whose name has latin letters or digits, such as my-bot.",
     );
   }
-  const suggestion = `Choose another directory, such as my-${name.replace(/\..*$/, "")}.`;
-  if (device.test(base) || device.test(name)) {
-    throw new UsageError(
-      `Windows keeps the name ${JSON.stringify(base)} for itself. ${suggestion}`,
-    );
-  }
+  refuseDevice(base);
+  refuseDevice(name);
+  const suggestion = suggest(name);
   if (taken.includes(name)) {
     throw new UsageError(`The name ${name} is taken: a bot cannot be called so. ${suggestion}`);
   }
@@ -38,9 +43,23 @@ export function packageName(base: string): string {
     );
   }
   if (name.length > LONGEST) {
-    throw new UsageError(`The name has ${name.length} characters; npm takes at most ${LONGEST}.`);
+    throw new UsageError(
+      `The name has ${name.length} characters, and npm takes at most ${LONGEST}. Choose a shorter one.`,
+    );
   }
   return name;
+}
+
+/** @throws {UsageError} when Windows has a device of this name */
+export function refuseDevice(name: string): void {
+  if (!device.test(name)) return;
+  throw new UsageError(
+    `Windows keeps the name ${JSON.stringify(name)} for itself. ${suggest(slug(name))}`,
+  );
+}
+
+function suggest(name: string): string {
+  return `Choose another directory, such as my-${name.replace(/\..*$/, "")}.`;
 }
 
 function isPlain(base: string): boolean {

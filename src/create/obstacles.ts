@@ -1,6 +1,8 @@
-import { stat } from "node:fs/promises";
+import { accessSync, constants, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { UsageError } from "./errors.ts";
 import { exists, hasCode, isInside } from "./paths.ts";
+import { inWords } from "./system-error.ts";
 
 /** Something in the target that a file of the bot would overwrite, or that keeps it from its place. */
 export interface Obstacle {
@@ -25,12 +27,45 @@ export async function findObstacles(target: string, paths: readonly string[]): P
   return [...found.values()];
 }
 
+/**
+ * Makes sure that files can be made in a directory, or in the nearest of its parents that exists.
+ *
+ * @throws {UsageError} the path is too long, or on a drive that is not there
+ * @throws {CreateError} it cannot be written to
+ */
+export async function refuseReadOnly(target: string): Promise<void> {
+  let here = target;
+  try {
+    while (!(await exists(here))) here = above(here);
+    // What is no directory, or leads nowhere, is told apart later.
+    if (!statSync(here).isDirectory()) return;
+    accessSync(here, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    if (hasCode(error, "ENAMETOOLONG")) {
+      throw new UsageError(
+        "The directory's name is too long for this system. Choose a shorter one.",
+      );
+    }
+    if (hasCode(error, "ENOENT") || hasCode(error, "ELOOP")) return;
+    throw inWords(error, `Nothing can be written to ${here}`, "Nothing was.");
+  }
+}
+
+function above(directory: string): string {
+  const parent = dirname(directory);
+  if (parent !== directory) return parent;
+  throw new UsageError(
+    `There is no ${directory} here. Choose a directory on a drive that is there.`,
+  );
+}
+
 /** True when `directory`, or the nearest of its parents that exists, is a directory. */
 async function isRoomFor(directory: string): Promise<boolean> {
   try {
-    return (await stat(directory)).isDirectory();
+    return statSync(directory).isDirectory();
   } catch (error) {
-    if (hasCode(error, "ENOTDIR")) return false;
+    if (hasCode(error, "ENOTDIR") || hasCode(error, "ELOOP")) return false;
     if (!hasCode(error, "ENOENT")) throw error;
     // A link that leads nowhere is there without being a directory.
     if (await exists(directory)) return false;
@@ -54,7 +89,7 @@ async function whyNotInside(
   directory: string,
 ): Promise<Exclude<Obstacle["reason"], "exists"> | undefined> {
   try {
-    if (!(await stat(directory)).isDirectory()) return "is not a directory";
+    if (!statSync(directory).isDirectory()) return "is not a directory";
   } catch (error) {
     if (hasCode(error, "ENOENT") || hasCode(error, "ELOOP")) return "is not a directory";
     throw error;

@@ -8,10 +8,12 @@ import {
   templates,
 } from "./choices.ts";
 import { UsageError } from "./errors.ts";
+import type { Io } from "./io.ts";
+import { npmSaidYes, refuseKeptFlags } from "./kept-flags.ts";
 
 /** What the command line asks for. Undefined: not said, so the default is taken. */
 export interface Options {
-  readonly dir: string;
+  readonly dir: string | undefined;
   readonly template: Template | undefined;
   readonly store: Store | undefined;
   readonly packageManager: PackageManager | undefined;
@@ -27,15 +29,15 @@ export interface Options {
 export type Request = "help" | "version" | Options;
 
 const flags = {
-  template: { type: "string" },
-  store: { type: "string" },
-  pm: { type: "string" },
+  template: { type: "string", value: "NAME" },
+  store: { type: "string", value: "NAME" },
+  pm: { type: "string", value: "NAME" },
   "no-install": { type: "boolean", default: false },
   "no-git": { type: "boolean", default: false },
   yes: { type: "boolean", short: "y", default: false },
   "dry-run": { type: "boolean", default: false },
   json: { type: "boolean", default: false },
-  "service-bot": { type: "string" },
+  "service-bot": { type: "string", value: "SPEC" },
   help: { type: "boolean", short: "h", default: false },
   version: { type: "boolean", short: "v", default: false },
 } as const;
@@ -45,10 +47,12 @@ const flags = {
  *
  * @throws {UsageError}
  */
-export function readOptions(argv: readonly string[]): Request {
+export function readOptions(argv: readonly string[], env: Io["env"]): Request {
   const { values, positionals } = parse(withoutSeparators(argv));
   if (values.help) return "help";
   if (values.version) return "version";
+  const said = Object.entries(values).filter(([, value]) => value !== undefined && value !== false);
+  refuseKeptFlags(env, new Set(said.map(([name]) => name)));
   return {
     dir: onlyDirectory(positionals),
     template: oneOf("--template", values.template, templates),
@@ -56,7 +60,7 @@ export function readOptions(argv: readonly string[]): Request {
     packageManager: oneOf("--pm", values.pm, packageManagers),
     install: !values["no-install"],
     git: !values["no-git"],
-    yes: values.yes,
+    yes: values.yes || npmSaidYes(env),
     dryRun: values["dry-run"],
     json: values.json,
     serviceBot: spec(values["service-bot"]),
@@ -77,16 +81,37 @@ function parse(args: string[]) {
   try {
     return parseArgs({ args, options: flags, allowPositionals: true, strict: true });
   } catch (error) {
-    // Node's words, without its hint about `--`, which does not help here.
-    const [reason] = (error instanceof Error ? error.message : String(error)).split(/\. |\n/);
-    throw new UsageError(`${reason?.replace(/\.$/, "")}. Run with --help to see every flag.`);
+    throw new UsageError(`${wordsOf(error)} Run with --help to see every flag.`);
   }
 }
 
-function onlyDirectory(positionals: readonly string[]): string {
+/** What is wrong with the flags. Node's own words are about how its parser sees them. */
+function wordsOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const flag = /'(?:-\w, )?(--?[\w-]+)/.exec(message)?.[1] ?? "";
+  const known = Object.entries(flags).find(([name]) => `--${name}` === flag)?.[1];
+  if (known?.type === "boolean") return `${flag} takes no value.`;
+  if (known?.type === "string") return `${flag} needs a value: ${flag} ${known.value}.`;
+  const close = closest(flag.replace(/^-+/, ""));
+  return `There is no flag ${flag}.${close === undefined ? "" : ` Did you mean --${close}?`}`;
+}
+
+/** The flag that has the same letters as a misspelt one, but for one at most: `tempalte`, `dryrun`. */
+function closest(name: string): string | undefined {
+  return Object.keys(flags).find((flag) => name !== "" && lettersApart(flag, name) <= 1);
+}
+
+/** How many letters the one has that the other lacks, whichever is more; their order does not count. */
+function lettersApart(one: string, other: string): number {
+  const lacking = (a: string, b: string) =>
+    [...a].reduce((left, letter) => left.replace(letter, ""), b).length;
+  return Math.max(lacking(one, other), lacking(other, one));
+}
+
+function onlyDirectory(positionals: readonly string[]): string | undefined {
   const [dir, ...rest] = positionals;
-  if (dir === undefined || dir === "") {
-    throw new UsageError("Say where the bot shall go, for example: create-service-bot my-bot");
+  if (dir === "") {
+    throw new UsageError("The directory has no name. Say where the bot shall go, such as my-bot.");
   }
   if (rest.length > 0) {
     const all = positionals.join(" ");

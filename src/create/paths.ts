@@ -1,4 +1,6 @@
-import { lstat, realpath } from "node:fs/promises";
+// The files of a bot are few and small. Each promise of node:fs goes to another thread and back, which takes
+// longer than what is done there; so whatever comes before the first file is written asks directly.
+import { lstatSync, realpathSync } from "node:fs";
 import { isAbsolute, relative, sep } from "node:path";
 
 /** True for an error of the operating system with this code, such as ENOENT. */
@@ -9,7 +11,7 @@ export function hasCode(error: unknown, code: string): boolean {
 /** True when there is anything at this path, be it a link that leads nowhere. */
 export async function exists(path: string): Promise<boolean> {
   try {
-    await lstat(path);
+    lstatSync(path);
     return true;
   } catch (error) {
     if (hasCode(error, "ENOENT") || hasCode(error, "ENOTDIR")) return false;
@@ -19,7 +21,7 @@ export async function exists(path: string): Promise<boolean> {
 
 /** True when `path`, all links followed, is `directory` or lies in it. Both must exist. */
 export async function isInside(directory: string, path: string): Promise<boolean> {
-  const way = relative(await realpath(directory), await realpath(path));
+  const way = relative(realpathSync.native(directory), realpathSync.native(path));
   // On Windows the way to another drive is an absolute path.
   return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }

@@ -1,4 +1,4 @@
-import { envFile } from "./env-file.ts";
+import { envExample, envFile } from "./env-file.ts";
 import { fill } from "./fill.ts";
 import { manifest } from "./manifest.ts";
 import type { Project } from "./project.ts";
@@ -8,22 +8,31 @@ import type { BotFile, TemplateFile } from "./template.ts";
 /** Readable by its owner alone: it holds secrets. */
 const OWNER_ONLY = 0o600;
 
-/** The files of a bot, sorted by path; all but the packed checkout, which takes time to make. */
+/**
+ * The files of a bot, sorted by path; all but the packed checkout, which takes time to make.
+ *
+ * @param template the files of the template, and those of the store
+ */
 export function planFiles(
   template: readonly TemplateFile[],
   project: Project,
   secrets: Secrets,
 ): BotFile[] {
   const files = template.map(({ path, content }): BotFile => {
-    const text = fill(content, project);
-    return { path, content: path === "package.json" ? manifest(text, project) : text };
+    return { path, content: fileOf(path, fill(content, project), project) };
   });
-  const example = template.find(({ path }) => path === ".env.example")?.content ?? "";
+  const stored = template.find(({ path }) => path === ".env.example")?.content ?? "";
+  const example = fileOf(".env.example", fill(stored, project), project);
   return [
     ...files,
-    { path: ".env", content: envFile(fill(example, project), secrets), mode: OWNER_ONLY },
+    { path: ".env", content: envFile(example, secrets, project.store), mode: OWNER_ONLY },
     ...packageManagerFiles(project),
   ].sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+function fileOf(path: string, text: string, project: Project): string {
+  if (path === "package.json") return manifest(text, project);
+  return path === ".env.example" ? envExample(text, project.store) : text;
 }
 
 /** What a package manager wants to be told in a file of its own. */

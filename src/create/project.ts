@@ -1,7 +1,14 @@
 import { basename } from "node:path";
-import { type PackageManager, runsBots, type Store, type Template } from "./choices.ts";
+import {
+  type PackageManager,
+  runsBots,
+  type Store,
+  stores,
+  type Template,
+  templates,
+} from "./choices.ts";
 import { type Dependency, dependencyOf, type Source } from "./dependency.ts";
-import { UsageError } from "./errors.ts";
+import { checkDirectory } from "./directory.ts";
 import type { Io } from "./io.ts";
 import { packageName } from "./name.ts";
 import type { Options } from "./options.ts";
@@ -23,17 +30,19 @@ export interface Project {
 /**
  * Takes the defaults for whatever the command line left open.
  *
- * @throws {UsageError} when the directory gives no usable name
+ * @throws {UsageError} when the directory cannot be a bot's
  */
-export function settle(options: Options, target: string, source: Source, io: Io): Project {
-  if (/\p{Cc}/u.test(target)) {
-    throw new UsageError("The directory's name holds a control character. Choose another name.");
-  }
+export function settle(
+  options: Options & { readonly dir: string },
+  source: Source,
+  io: Io,
+): Project {
+  const target = checkDirectory(options.dir, io);
   return {
     target,
     name: packageName(basename(target)),
-    template: options.template ?? "starter",
-    store: options.store ?? "sqlite",
+    template: options.template ?? templates[0],
+    store: options.store ?? stores[0],
     packageManager: options.packageManager ?? detectPackageManager(io.env),
     serviceBot: dependencyOf(source, options.serviceBot),
     ownNode: !runsBots(io.nodeVersion),

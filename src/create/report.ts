@@ -1,12 +1,13 @@
-import { relative } from "node:path";
-import { OLDEST_NODE } from "./choices.ts";
-import { CreateError, UsageError } from "./errors.ts";
+import { basename, relative } from "node:path";
+import { type Asked, OLDEST_NODE } from "./choices.ts";
+import { Cancelled, CreateError, UsageError } from "./errors.ts";
 import type { Io } from "./io.ts";
 import type { Options } from "./options.ts";
 import { installArgs, scriptCommand } from "./package-manager.ts";
 import type { Project } from "./project.ts";
 import type { Repository } from "./repository.ts";
 import { quote } from "./shell.ts";
+import { needsOf } from "./store.ts";
 
 /** Prints one line. With --json, standard output belongs to the JSON, and people read the other one. */
 export type Say = (line: string) => void;
@@ -15,20 +16,40 @@ export function sayer(io: Io, json: boolean): Say {
   return (line) => (json ? io.err : io.out)(`${line}\n`);
 }
 
-/** The choices, each with where it comes from: what was not said is a default, and shown as one. */
-export function choiceLines(project: Project, options: Options, base: string): string[] {
-  const chosen = (name: string, value: string, asked: unknown) =>
-    `◇ ${name.padEnd(16)}${value}${asked === undefined ? " (default)" : ""}`;
+export function headLine(version: string): string {
+  return `┌ create-service-bot ${version}`;
+}
+
+/** A choice that is settled: what was asked, and what came of it. */
+export function choiceLine(name: string, value: string, mark = "◇"): string {
+  return `${mark} ${name.padEnd(name.endsWith("?") ? 20 : 16)}${value}`;
+}
+
+/**
+ * The choices, each with where it comes from: what was not said is a default, and shown as one. What a
+ * person was asked for stands above these already.
+ */
+export function choiceLines(
+  project: Project,
+  options: Options,
+  asked: ReadonlySet<Asked>,
+): string[] {
   const { packageManager, serviceBot } = project;
-  const installs = options.install ? `${packageManager} install` : "no (--no-install)";
-  const asked = options.install ? options.packageManager : "no";
+  const base = basename(project.target);
+  const said = (value: string, by: unknown) => `${value}${by === undefined ? " (default)" : ""}`;
+  const install = options.install
+    ? said(`${packageManager} install`, options.packageManager)
+    : "no (--no-install)";
+  const open: readonly (readonly [Asked, string, string])[] = [
+    ["template", "Template", said(project.template, options.template)],
+    ["store", "Store", said(project.store, options.store)],
+    ["install", "Install", install],
+    ["git", "Git", options.git ? "yes (default)" : "no (--no-git)"],
+  ];
   return [
-    ...(project.name === base ? [] : [`◇ ${"Name".padEnd(16)}${project.name} (from "${base}")`]),
-    chosen("Template", project.template, options.template),
-    chosen("Store", project.store, options.store),
-    chosen("Install", installs, asked),
-    chosen("Git", options.git ? "yes" : "no (--no-git)", options.git ? undefined : "no"),
-    `◇ ${"service-bot".padEnd(16)}${serviceBot.tarball === undefined ? serviceBot.spec : "this checkout, packed"}`,
+    ...(project.name === base ? [] : [choiceLine("Name", `${project.name} (from "${base}")`)]),
+    ...open.filter(([id]) => !asked.has(id)).map(([, name, value]) => choiceLine(name, value)),
+    choiceLine("service-bot", serviceBot.tarball ? "this checkout, packed" : serviceBot.spec),
   ];
 }
 
@@ -63,12 +84,16 @@ export function nextSteps(project: Project, installed: boolean, io: Io): string[
   return [
     ...(place === "." ? [] : [`cd ${quote(place, io.platform)}`]),
     ...(installed ? [] : [`${packageManager} ${installArgs[packageManager][0]}`]),
+    ...Object.keys(needsOf[project.store].scripts).map((name) =>
+      scriptCommand(packageManager, name),
+    ),
     scriptCommand(packageManager, "dev"),
     scriptCommand(packageManager, "test"),
   ];
 }
 
 const remarks = [
+  [/ db$/, "PostgreSQL in Docker; or set DATABASE_URL in .env"],
   [/ dev$/, "bot + local platform, no account"],
   [/ test$/, "offline"],
 ] as const;
@@ -88,8 +113,11 @@ export function placeOf(target: string, io: Io): string {
   return way.startsWith("-") ? `./${way}` : way;
 }
 
+export type ExitCode = 0 | 1 | 2 | 130;
+
 /** The exit code that goes with an error. */
-export function exitCodeOf(error: unknown): 1 | 2 {
+export function exitCodeOf(error: unknown): ExitCode {
+  if (error instanceof Cancelled) return 130;
   return error instanceof UsageError ? 2 : 1;
 }
 
@@ -97,7 +125,7 @@ export function exitCodeOf(error: unknown): 1 | 2 {
 export function tellError(error: unknown, io: Io, json: boolean): void {
   const message = error instanceof Error ? error.message : String(error);
   const conflicts = error instanceof UsageError ? error.conflicts : [];
-  const known = error instanceof UsageError || error instanceof CreateError;
+  const known = [UsageError, CreateError, Cancelled].some((kind) => error instanceof kind);
   io.err(`✖ ${known ? message : `Could not finish: ${message}`}\n`);
   if (json) io.out(`${JSON.stringify({ error: { message, conflicts } })}\n`);
 }

@@ -28,7 +28,7 @@ export async function startRepository(
   paths: readonly string[],
   io: Io,
 ): Promise<Repository> {
-  if (await isInRepository(target)) return "inside";
+  if (await repositoryAround(target)) return "inside";
   const git = async (...args: string[]) => {
     const env = { ...withoutGitPlaces(io.env), GIT_TERMINAL_PROMPT: "0" };
     const { code } = await io.run("git", args, { cwd: target, env, timeoutMs: TIMEOUT_MS });
@@ -43,8 +43,14 @@ export async function startRepository(
   return (await git(...identity, "commit", "--quiet", ...message)) ? "committed" : "staged";
 }
 
-/** By the file system rather than by git, which says no for a repository of another owner. */
-async function isInRepository(directory: string): Promise<boolean> {
+/**
+ * True when the directory, be it there or not, lies in a repository. By the file system rather than
+ * by git, which says no for a repository of another owner.
+ */
+export async function repositoryAround(directory: string): Promise<boolean> {
+  const parent = dirname(directory);
+  if (parent === directory) return exists(join(directory, ".git"));
+  if (!(await exists(directory))) return await repositoryAround(parent);
   for (let here = await realpath(directory); ; here = dirname(here)) {
     if (await exists(join(here, ".git"))) return true;
     if (here === dirname(here)) return false;

@@ -21,7 +21,7 @@ export interface Result {
   /** What to type next. */
   readonly next: readonly string[];
   /** Why the install failed, when it did. */
-  readonly error?: { readonly message: string };
+  readonly error?: { readonly message: string; readonly interrupted: boolean };
 }
 
 /** A result in which nothing but writing (or, with --dry-run, not even that) has happened yet. */

@@ -1,9 +1,9 @@
-import { spawn } from "node:child_process";
-
 /** How another program ended. */
 export interface RunResult {
   /** The exit code; undefined when the program could not be started, or was killed. */
   readonly code: number | undefined;
+  /** True when the person at the terminal stopped it with Ctrl-C. */
+  readonly interrupted: boolean;
   /** True when there is no such program. */
   readonly missing: boolean;
   /** Both output streams, in the order in which they were written. */
@@ -29,8 +29,10 @@ export type Run = (
  * On Windows, npm and its siblings are batch files, which only a shell starts: their arguments must
  * be constants without blanks.
  */
-export const run: Run = (command, args, { cwd, env, timeoutMs }) =>
-  new Promise((resolve) => {
+export const run: Run = async (command, args, { cwd, env, timeoutMs }) => {
+  // The files of a bot are written without it, and the sooner.
+  const { spawn } = await import("node:child_process");
+  return await new Promise((resolve) => {
     const batch = process.platform === "win32" && /^(?:npm|npx|pnpm|yarn|bun)$/.test(command);
     const child = spawn(
       batch ? [command, ...args].join(" ") : command,
@@ -38,6 +40,17 @@ export const run: Run = (command, args, { cwd, env, timeoutMs }) =>
       // Nothing may wait for an answer that nobody can see it asking for.
       { cwd, env: { ...env }, shell: batch, timeout: timeoutMs, stdio: ["ignore", "pipe", "pipe"] },
     );
+    // A terminal tells both processes; whoever tells this one alone means the other one as well.
+    let interrupted = false;
+    const onInterrupt = () => {
+      interrupted = true;
+      child.kill("SIGINT");
+    };
+    process.once("SIGINT", onInterrupt);
+    const end = (result: Omit<RunResult, "interrupted">) => {
+      process.off("SIGINT", onInterrupt);
+      resolve({ ...result, interrupted });
+    };
     let output = "";
     const keep = (chunk: string) => {
       output += chunk;
@@ -46,10 +59,11 @@ export const run: Run = (command, args, { cwd, env, timeoutMs }) =>
     child.stderr?.setEncoding("utf8").on("data", keep);
     child.on("error", (error: NodeJS.ErrnoException) => {
       const missing = error.code === "ENOENT";
-      resolve({ code: undefined, missing, output: output + error.message });
+      end({ code: undefined, missing, output: output + error.message });
     });
-    child.on("close", (code) => resolve({ code: code ?? undefined, missing: false, output }));
+    child.on("close", (code) => end({ code: code ?? undefined, missing: false, output }));
   });
+};
 
 /** The last lines of an output, for a message that explains a failure. */
 export function tail(output: string, lines = 20): string {

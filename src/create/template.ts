@@ -1,4 +1,4 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 
 /** A file of a new bot. `path` is relative to the bot, with slashes on every system. */
@@ -16,13 +16,13 @@ export interface TemplateFile extends BotFile {
 
 /** Reads a template, sorted by path, with the names that its files have in a bot. */
 export async function readTemplate(directory: string): Promise<TemplateFile[]> {
-  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  const entries = readdirSync(directory, { recursive: true, withFileTypes: true });
   const files = entries
     .filter((entry) => entry.isFile())
     .map(async (entry) => {
       const file = join(entry.parentPath, entry.name);
       const stored = relative(directory, file).split(sep).join("/");
-      return { path: botPath(stored), content: await readFile(file, "utf8") };
+      return { path: botPath(stored), content: readFileSync(file, "utf8") };
     });
   return (await Promise.all(files)).sort((a, b) => (a.path < b.path ? -1 : 1));
 }

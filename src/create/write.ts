@@ -1,37 +1,81 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { closeSync, mkdirSync, openSync, writeFileSync } from "node:fs";
+import { rm, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { CreateError } from "./errors.ts";
-import { hasCode, isInside } from "./paths.ts";
+import { exists, hasCode, isInside } from "./paths.ts";
+import { inWords } from "./system-error.ts";
 import type { BotFile } from "./template.ts";
 
+/** What was made so far, in this order. */
+interface Made {
+  readonly files: string[];
+  readonly directories: string[];
+}
+
 /**
- * Writes the files of a bot. The target was looked at before; should something have appeared there
- * since, it is not overwritten, and nothing is written through it to a place outside.
+ * Writes the files of a bot: all of them, or none. The target was looked at before; should something
+ * have appeared there since, it is not overwritten, and nothing is written through it to a place
+ * outside.
  *
- * @throws {CreateError}
+ * @throws {CreateError} when it failed, and what had been written was taken back
  */
 export async function writeFiles(target: string, files: readonly BotFile[]): Promise<void> {
-  await mkdir(target, { recursive: true });
-  for (const { path, content, mode } of files) {
-    const file = join(target, path);
-    await mkdir(dirname(file), { recursive: true });
-    if (!(await isInside(target, dirname(file)))) {
-      throw new CreateError(`${path} would be written outside of ${target}; stopped before it.`);
+  const made: Made = { files: [], directories: [] };
+  let path = ".";
+  try {
+    await makeDirectory(target, made);
+    for (const file of files) {
+      path = file.path;
+      await writeOne(target, file, made);
     }
-    await write(file, path, content, mode);
+  } catch (error) {
+    const left = await takeBack(made);
+    const after = left === 0 ? "Nothing was left behind." : `${left} files could not be removed.`;
+    const what = path === "." ? target : path;
+    if (error instanceof CreateError) throw new CreateError(`${error.message} ${after}`);
+    throw inWords(error, `${what} could not be written`, after);
   }
 }
 
-async function write(
-  file: string,
-  path: string,
-  content: string | Uint8Array,
-  mode: number | undefined,
-): Promise<void> {
+async function writeOne(target: string, { path, content, mode }: BotFile, made: Made) {
+  const file = join(target, path);
+  await makeDirectory(dirname(file), made);
+  if (!(await isInside(target, dirname(file)))) {
+    throw new CreateError(`${path} would be written outside of ${target}; stopped before it.`);
+  }
+  const descriptor = openNew(file, path, mode);
+  made.files.push(file);
   try {
-    await writeFile(file, content, { flag: "wx", ...(mode !== undefined && { mode }) });
+    writeFileSync(descriptor, content);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function openNew(file: string, path: string, mode: number | undefined): number {
+  try {
+    return openSync(file, "wx", mode);
   } catch (error) {
     if (!hasCode(error, "EEXIST")) throw error;
     throw new CreateError(`${path} appeared while the bot was being written; stopped before it.`);
   }
+}
+
+/** Makes a directory and those above it, and remembers which were not there. */
+async function makeDirectory(directory: string, made: Made): Promise<void> {
+  if (made.directories.includes(directory)) return;
+  const missing: string[] = [];
+  for (let here = directory; !(await exists(here)); here = dirname(here)) missing.push(here);
+  for (const here of missing.reverse()) {
+    mkdirSync(here);
+    made.directories.push(here);
+  }
+}
+
+/** @returns how many files could not be removed */
+async function takeBack({ files, directories }: Made): Promise<number> {
+  const removed = await Promise.allSettled(files.map((file) => rm(file)));
+  // A directory in which something else has appeared stays.
+  for (const directory of directories.reverse()) await rmdir(directory).catch(() => {});
+  return removed.filter(({ status }) => status === "rejected").length;
 }

@@ -51,6 +51,14 @@ describe("a bot made from a checkout", () => {
     expect(await everythingIn(cwd)).toEqual([]);
   });
 
+  test("a packing that a person stopped writes nothing, and ends with 130", async () => {
+    const cwd = await temporaryDirectory();
+    const run = () => ({ code: undefined, interrupted: true });
+    const { code, err } = await scaffold(argv, { cwd, origin, run });
+    expect({ code, err }).toEqual({ code: 130, err: "✖ Cancelled. Nothing was written.\n" });
+    expect(await everythingIn(cwd)).toEqual([]);
+  });
+
   test("a checkout without its dependencies gets them before it is packed", async () => {
     const cwd = await temporaryDirectory();
     const order: string[] = [];

@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { describe, expect, test } from "vitest";
+import { templates } from "../../src/create/choices.ts";
 import { everythingIn, root, scaffold, temporaryDirectory } from "./harness.ts";
 
 /** Makes a bot and gives its directory. */
@@ -18,22 +19,43 @@ async function manifestOf(argv: readonly string[], setup: { nodeVersion?: string
   return JSON.parse(await (await bot(argv, setup)).read("package.json"));
 }
 
-test("every file of the template is there, under its own name", async () => {
-  const { directory } = await bot();
-  const stored = (await readdir(join(root, "templates/starter"), { recursive: true })).length;
-  const paths = await everythingIn(directory);
-  expect(paths).toHaveLength(stored + [".env"].length);
-  expect(paths).toContain(".github/workflows/ci.yml");
-  expect(paths).toContain("package.json");
-  expect(paths.filter((path) => /(?:^|\/)_/.test(path))).toEqual([]);
+describe.each(templates)("the template %s", (template) => {
+  const argv = ["--template", template];
+
+  test("every file of it is there, under its own name", async () => {
+    const { directory } = await bot(argv);
+    const stored = (await readdir(join(root, "templates", template), { recursive: true })).length;
+    const paths = await everythingIn(directory);
+    expect(paths).toHaveLength(stored + [".env"].length);
+    expect(paths).toContain(".gitignore");
+    expect(paths).toContain("package.json");
+    expect(paths.filter((path) => /(?:^|\/)_/.test(path))).toEqual([]);
+  });
+
+  test("no mark of it is left, and expressions of workflows are no marks", async () => {
+    const { directory } = await bot(argv);
+    for (const path of await everythingIn(directory)) {
+      if (!(await stat(join(directory, path))).isFile()) continue;
+      expect(await readFile(join(directory, path), "utf8")).not.toMatch(/(?<!\$)\{\{/);
+    }
+  });
+
+  test("package.json carries the name of the directory and the scripts of every bot", async () => {
+    const manifest = await manifestOf(argv);
+    expect(manifest.name).toBe("bot");
+    expect(manifest.type).toBe("module");
+    expect(manifest.engines.node).toBe(">=22.18");
+    for (const script of ["dev", "start", "test", "typecheck", "doctor"]) {
+      expect(manifest.scripts).toHaveProperty(script);
+    }
+  });
 });
 
-test("no mark of the template is left, and expressions of workflows are no marks", async () => {
-  const { directory } = await bot();
-  for (const path of await everythingIn(directory)) {
-    if (!(await stat(join(directory, path))).isFile()) continue;
-    expect(await readFile(join(directory, path), "utf8")).not.toMatch(/(?<!\$)\{\{/);
-  }
+test("the minimal template is one file of a dozen lines, and its test", async () => {
+  const { directory, read } = await bot(["--template", "minimal"]);
+  const code = (await everythingIn(directory)).filter((path) => path.endsWith(".ts"));
+  expect(code).toEqual(["src/main.ts", "test/main.test.ts"]);
+  expect((await read("src/main.ts")).trimEnd().split("\n").length).toBeLessThanOrEqual(12);
 });
 
 test("each event type has a handler file of its own", async () => {
@@ -114,16 +136,6 @@ describe(".env", () => {
 });
 
 describe("package.json", () => {
-  test("it carries the name of the directory and the scripts of every bot", async () => {
-    const manifest = await manifestOf([]);
-    expect(manifest.name).toBe("bot");
-    expect(manifest.type).toBe("module");
-    expect(manifest.engines.node).toBe(">=22.18");
-    for (const script of ["dev", "start", "test", "typecheck", "doctor"]) {
-      expect(manifest.scripts).toHaveProperty(script);
-    }
-  });
-
   test("a published scaffolder depends on its own version", async () => {
     const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
     expect((await manifestOf([])).dependencies).toEqual({ "service-bot": `^${version}` });

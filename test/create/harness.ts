@@ -6,6 +6,7 @@ import { onTestFinished } from "vitest";
 import type { Io } from "../../src/create/io.ts";
 import { main, type Source } from "../../src/create/main.ts";
 import type { RunOptions, RunResult } from "../../src/create/run.ts";
+import type { Terminal } from "../../src/create/terminal.ts";
 
 /** The checkout that is under test. */
 export const root: string = fileURLToPath(new URL("../..", import.meta.url));
@@ -22,6 +23,9 @@ export interface Setup {
   readonly env?: Record<string, string>;
   readonly nodeVersion?: string;
   readonly platform?: NodeJS.Platform;
+  /** Where questions are asked; by default there is none. */
+  readonly terminal?: Terminal;
+  readonly rewrites?: Io["rewrites"];
   /** Stands in for every program; by default each one succeeds without doing anything. */
   readonly run?: (call: Call) => Partial<RunResult> | Promise<Partial<RunResult>>;
 }
@@ -44,6 +48,9 @@ export async function scaffold(argv: readonly string[], setup: Setup): Promise<O
     platform: setup.platform ?? "linux",
     nodeVersion: setup.nodeVersion ?? "24.0.0",
     now: () => 0,
+    every: () => () => {},
+    rewrites: setup.rewrites ?? { out: false, err: false },
+    terminal: setup.terminal,
     out: (text) => {
       out += text;
     },
@@ -53,7 +60,8 @@ export async function scaffold(argv: readonly string[], setup: Setup): Promise<O
     run: async (command, args, options) => {
       const call = { command, args, ...options };
       calls.push(call);
-      return { code: 0, missing: false, output: "", ...(await setup.run?.(call)) };
+      const ended = { code: 0, missing: false, interrupted: false, output: "" };
+      return { ...ended, ...(await setup.run?.(call)) };
     },
   };
   const code = await main(argv, setup.origin ?? { root, origin: "registry" }, io);

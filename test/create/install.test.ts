@@ -88,7 +88,20 @@ describe("an install that fails", () => {
     const run = () => ({ code: undefined, missing: true, output: "spawn pnpm ENOENT" });
     const { code, err } = await make(["--pm", "pnpm"], { run });
     expect(code).toBe(1);
-    expect(err).toContain("pnpm is not installed here");
+    expect(err).toContain(
+      "pnpm is not installed here. Install it, or choose another one with --pm.",
+    );
+  });
+
+  test("one that a person stopped ends with 130, and git is left for later", async () => {
+    const run = () => ({ code: undefined, interrupted: true });
+    const cwd = await temporaryDirectory();
+    const { code, err, calls } = await scaffold(["bot"], { cwd, run });
+    expect(code).toBe(130);
+    expect(err).toMatch(
+      /interrupted:\n.*\n.*The files are in place\. To go on, run:\n {2}cd bot\n/,
+    );
+    expect(calls.map(({ command }) => command)).toEqual(["npm"]);
   });
 
   test("--json says so too", async () => {

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { quote } from "../../src/create/shell.ts";
@@ -148,6 +149,21 @@ describe("questions about the command itself", () => {
     ]) {
       expect(out).toContain(flag);
     }
+  });
+
+  test("docs/command-line.md and --help name the same flags", async () => {
+    const { out } = await scaffold(["--help"], { cwd: "/" });
+    const text = await readFile(join(root, "docs/command-line.md"), "utf8");
+    const [chapter = ""] = /## create-bot\.js\n.*?(?=\n## )/s.exec(text) ?? [];
+    const flags = (of: string) => new Set(of.match(/--[a-z][a-z-]+/g));
+    expect([...flags(chapter)].sort()).toEqual([...flags(out)].sort());
+  });
+
+  test("--json goes for them, too", async () => {
+    const help = await scaffold(["--help", "--json"], { cwd: "/" });
+    expect(JSON.parse(help.out).help).toContain("Exit codes:");
+    const version = await scaffold(["--json", "--version"], { cwd: "/" });
+    expect(JSON.parse(version.out)).toEqual({ version: expect.stringMatching(/^\d+\.\d+\.\d+$/) });
   });
 
   test("--version prints the version alone", async () => {

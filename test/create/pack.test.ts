@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { readTar, type TarEntry } from "../../scripts/pack/read-tar.ts";
 import { run } from "../../src/create/run.ts";
 import { root } from "./harness.ts";
-import { readTar, type TarEntry } from "./read-tar.ts";
 
 const script = join(root, "scripts/pack.ts");
 

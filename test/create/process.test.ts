@@ -1,8 +1,8 @@
-import { execFile, execFileSync } from "node:child_process";
-import { chmod, cp, mkdir, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { chmod, cp, mkdir, rm, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { runsBots } from "../../src/create/choices.ts";
+import { nodeOlderThanBots } from "../support/older-node.ts";
 import { everythingIn, root, temporaryDirectory } from "./harness.ts";
 
 interface Outcome {
@@ -25,17 +25,7 @@ function create(
   });
 }
 
-/** A Node on the PATH that is too old to run TypeScript, where there is one. */
-const olderNode = (process.env["PATH"] ?? "")
-  .split(delimiter)
-  .map((directory) => join(directory, "node"))
-  .find((node) => {
-    try {
-      return !runsBots(execFileSync(node, ["--version"], { encoding: "utf8" }));
-    } catch {
-      return false;
-    }
-  });
+const olderNode = nodeOlderThanBots();
 
 const offline = ["--no-install", "--no-git", "--service-bot", "file:x"];
 
@@ -111,6 +101,28 @@ describe("a fresh clone, without node_modules", () => {
   });
 });
 
+test("with --json, standard output is one JSON document whatever happens", async () => {
+  const cwd = await temporaryDirectory();
+  const script = await freshClone(join(cwd, "clone"));
+  const env = await failingNpm(join(cwd, "bin"));
+  for (const [argv, code] of [
+    [["bot", "--no-install"], 1],
+    [["bot", "--frobnicate"], 2],
+    [[], 2],
+    [["bot", ...offline], 0],
+    [["--help"], 0],
+    [["--version"], 0],
+  ] as const) {
+    for (const node of [process.execPath, ...(olderNode === undefined ? [] : [olderNode])]) {
+      const outcome = await create([...argv, "--json"], { cwd, script, env, node });
+      expect(() => JSON.parse(outcome.out), `${argv}: ${outcome.out}`).not.toThrow();
+      // An older Node gets no further than to its npm ci, which fails here.
+      expect(outcome.code).toBe(node === process.execPath ? code : 1);
+    }
+    await rm(join(cwd, "bot"), { recursive: true, force: true });
+  }
+});
+
 test("a bundle beside create-bot.js is what runs, as in the published package", async () => {
   const cwd = await temporaryDirectory();
   await mkdir(join(cwd, "dist"));
@@ -129,7 +141,9 @@ test("a bundle beside create-bot.js is what runs, as in the published package", 
 /** @returns the path of its create-bot.js */
 async function freshClone(clone: string): Promise<string> {
   for (const path of ["create-bot.js", "package.json", "src/create", "templates", "scripts"]) {
-    await cp(join(root, path), join(clone, path), { recursive: true });
+    // The release check has a node_modules of its own, which no fresh clone has.
+    const filter = (source: string) => !source.includes("node_modules");
+    await cp(join(root, path), join(clone, path), { recursive: true, filter });
   }
   return join(clone, "create-bot.js");
 }

@@ -1,35 +1,128 @@
-import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { spawnSync } from "node:child_process";
+import { chmod, cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { CreateError } from "../../src/create/errors.ts";
+import { inWords } from "../../src/create/system-error.ts";
 import { writeFiles } from "../../src/create/write.ts";
-import { everythingIn, temporaryDirectory } from "./harness.ts";
+import { everythingIn, root, scaffold, temporaryDirectory } from "./harness.ts";
+
+const filesAt = (...paths: string[]) => paths.map((path) => ({ path, content: "new" }));
+
+async function messageOf(work: Promise<unknown>): Promise<string> {
+  const error: unknown = await work.catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(CreateError);
+  return error instanceof Error ? error.message : "";
+}
 
 // What the look at the target found can be out of date a moment later.
+describe("a target that has changed since the look at it", () => {
+  test("a file that appeared is not overwritten, and what was written is taken back", async () => {
+    const directory = await temporaryDirectory();
+    await writeFile(join(directory, "b"), "mine");
+    expect(await messageOf(writeFiles(directory, filesAt("a", "b", "c")))).toBe(
+      "b appeared while the bot was being written; stopped before it. Nothing was left behind.",
+    );
+    expect(await readFile(join(directory, "b"), "utf8")).toBe("mine");
+    expect(await everythingIn(directory)).toEqual(["b"]);
+  });
 
-test("a file that appeared after the look is not overwritten", async () => {
-  const directory = await temporaryDirectory();
-  await writeFile(join(directory, "b"), "mine");
-  const files = ["a", "b", "c"].map((path) => ({ path, content: "new" }));
-  await expect(writeFiles(directory, files)).rejects.toThrow(CreateError);
-  expect(await readFile(join(directory, "b"), "utf8")).toBe("mine");
-  expect(await everythingIn(directory)).toEqual(["a", "b"]);
+  test("a link out of it is not followed", async () => {
+    const directory = await temporaryDirectory();
+    await mkdir(join(directory, "outside"));
+    await mkdir(join(directory, "bot"));
+    await symlink("../outside", join(directory, "bot/src"));
+    const message = await messageOf(writeFiles(join(directory, "bot"), filesAt("src/main.ts")));
+    expect(message).toContain("would be written outside");
+    expect(await everythingIn(join(directory, "outside"))).toEqual([]);
+  });
+
+  test("a link in place of a file is not written through", async () => {
+    const directory = await temporaryDirectory();
+    await symlink("outside", join(directory, ".env"));
+    const files = [{ path: ".env", content: "secret", mode: 0o600 }];
+    await messageOf(writeFiles(directory, files));
+    expect(await everythingIn(directory)).toEqual([".env"]);
+  });
 });
 
-test("a link out of the target that appeared after the look is not followed", async () => {
-  const directory = await temporaryDirectory();
-  await mkdir(join(directory, "outside"));
-  await mkdir(join(directory, "bot"));
-  await symlink("../outside", join(directory, "bot/src"));
-  const files = [{ path: "src/main.ts", content: "new" }];
-  await expect(writeFiles(join(directory, "bot"), files)).rejects.toThrow(CreateError);
-  expect(await everythingIn(join(directory, "outside"))).toEqual([]);
+describe("an error of the disk halfway", () => {
+  const tooLong = "x".repeat(300);
+
+  test("takes back every file and directory that was made, and nothing else", async () => {
+    const directory = await temporaryDirectory();
+    await mkdir(join(directory, "bot/src"), { recursive: true });
+    await writeFile(join(directory, "bot/src/own.ts"), "mine");
+    const files = filesAt("src/a.ts", "src/deep/er/b.ts", "test/c.ts", tooLong);
+    expect(await messageOf(writeFiles(join(directory, "bot"), files))).toBe(
+      `${tooLong} could not be written: the path is too long (ENAMETOOLONG). Nothing was left behind. ` +
+        "Choose a directory nearer to the root.",
+    );
+    expect(await everythingIn(directory)).toEqual(["bot", "bot/src", "bot/src/own.ts"]);
+  });
+
+  test("takes back the target and those above it, when they were not there", async () => {
+    const directory = await temporaryDirectory();
+    await messageOf(writeFiles(join(directory, "deep/er/bot"), filesAt("a", tooLong)));
+    expect(await everythingIn(directory)).toEqual([]);
+    // And without the error they are there.
+    await writeFiles(join(directory, "deep/er/bot"), filesAt("a"));
+    expect(await everythingIn(directory)).toContain("deep/er/bot/a");
+  });
+
+  test.each([
+    ["ENOSPC", "the disk is full (ENOSPC). After. Free some space, then run this again."],
+    ["EROFS", "the file system is read-only (EROFS). After. Choose a directory on another one."],
+    ["EACCES", "you may not write there (EACCES). After. Choose another directory, or change its"],
+    ["EWHAT", "words of Node (EWHAT). After. Solve that, then run this again."],
+  ])("%s is told with its remedy", (code, words) => {
+    const error = Object.assign(new Error("words of Node"), { code });
+    expect(inWords(error, "x", "After.").message).toContain(`x: ${words}`);
+  });
 });
 
-test("a link in place of a file is not written through", async () => {
-  const directory = await temporaryDirectory();
-  await symlink("outside", join(directory, ".env"));
-  const files = [{ path: ".env", content: "secret", mode: 0o600 }];
-  await expect(writeFiles(directory, files)).rejects.toThrow(CreateError);
-  expect(await everythingIn(directory)).toEqual([".env"]);
+describe("a directory that nobody may write to", () => {
+  // Root may write everywhere, so the scaffolder runs as somebody else, from where everybody can read.
+  test("ends the run with 1 and the remedy, and nothing is written", async () => {
+    const cwd = await temporaryDirectory();
+    await chmod(cwd, 0o755);
+    for (const path of ["create-bot.js", "package.json", "src/create", "templates"]) {
+      await cp(join(root, path), join(cwd, "clone", path), { recursive: true });
+    }
+    await mkdir(join(cwd, "closed"), { mode: 0o555 });
+    await mkdir(join(cwd, "open"));
+    await chmod(join(cwd, "open"), 0o777);
+    const own = join(cwd, "node");
+    await cp(process.execPath, own);
+    const asSomebody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+    const argv = ["bot", "--service-bot", "file:x", "--no-install", "--no-git"];
+    const outcomes = ["closed", "open"].map((place) =>
+      spawnSync(own, [join(cwd, "clone/create-bot.js"), ...argv], {
+        cwd: join(cwd, place),
+        encoding: "utf8",
+        env: {},
+        ...asSomebody,
+      }),
+    );
+    expect(
+      outcomes.map(({ status }) => status),
+      outcomes[1]?.stderr,
+    ).toEqual([1, 0]);
+    expect(outcomes[0]?.stderr).toBe(
+      `✖ Nothing can be written to ${join(cwd, "closed")}: you may not write there (EACCES). ` +
+        "Nothing was. Choose another directory, or change its permissions.\n",
+    );
+    expect(await everythingIn(join(cwd, "closed"))).toEqual([]);
+    expect(await everythingIn(join(cwd, "open"))).toContain("bot/src/main.ts");
+  });
+});
+
+test("with --json an error of the disk is one JSON document too", async () => {
+  const cwd = await temporaryDirectory();
+  await mkdir(join(cwd, "templates"));
+  await writeFile(join(cwd, "package.json"), '{ "version": "1.0.0" }');
+  const origin = { root: cwd, origin: "registry" as const };
+  const { code, out } = await scaffold(["bot", "--json"], { cwd, origin });
+  expect(code).toBe(1);
+  expect(JSON.parse(out).error.message).not.toBe("");
 });

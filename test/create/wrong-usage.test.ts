@@ -1,56 +1,243 @@
-import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { appendFile, chmod, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { everythingIn, scaffold, temporaryDirectory } from "./harness.ts";
+import { everythingIn, type Setup, scaffold, temporaryDirectory } from "./harness.ts";
+import { fingerprint } from "./tree.ts";
 
-describe("exit code 2, and nothing is written", () => {
+/** A directory with things of its owner beside and inside of where bots are to go. */
+async function somebodysDirectory(): Promise<string> {
+  const cwd = await temporaryDirectory();
+  await mkdir(join(cwd, "full/src"), { recursive: true });
+  await writeFile(join(cwd, "full/package.json"), "mine");
+  await writeFile(join(cwd, "full/src/bot.ts"), "mine too");
+  await writeFile(join(cwd, "full/notes.txt"), "notes");
+  await writeFile(join(cwd, "file"), "a file");
+  await mkdir(join(cwd, "sub"));
+  await writeFile(join(cwd, "sub/src"), "a file where the bot needs a directory");
+  await mkdir(join(cwd, "links"));
+  await symlink("../sub", join(cwd, "links/src"));
+  await symlink("nowhere", join(cwd, "dangling"));
+  await symlink("loop", join(cwd, "loop"));
+  await symlink("full", join(cwd, "link-to-full"));
+  return cwd;
+}
+
+const long = "x".repeat(215);
+
+/** Every wrong invocation: its arguments, the exact message, and what it is run with. */
+const wrong: readonly (readonly [string[], string, Partial<Setup>?])[] = [
+  // Flags
+  [["bot", "--frobnicate"], "There is no flag --frobnicate. Run with --help to see every flag."],
+  [
+    ["bot", "--tempalte", "starter"],
+    "There is no flag --tempalte. Did you mean --template? Run with --help to see every flag.",
+  ],
+  [
+    ["bot", "--dryrun"],
+    "There is no flag --dryrun. Did you mean --dry-run? Run with --help to see every flag.",
+  ],
+  [["bot", "-x"], "There is no flag -x. Run with --help to see every flag."],
+  [["bot", "--no-git=yes"], "--no-git takes no value. Run with --help to see every flag."],
+  [["bot", "--yes=no"], "--yes takes no value. Run with --help to see every flag."],
+  [
+    ["bot", "--template"],
+    "--template needs a value: --template NAME. Run with --help to see every flag.",
+  ],
+  [
+    ["bot", "--store", "-y"],
+    "--store needs a value: --store NAME. Run with --help to see every flag.",
+  ],
+  [
+    ["bot", "--service-bot", "--yes"],
+    "--service-bot needs a value: --service-bot SPEC. Run with --help to see every flag.",
+  ],
+  [
+    ["bot", "--template", "huge"],
+    '--template "huge" is not available. There is: starter, minimal.',
+  ],
+  [["bot", "--template="], '--template "" is not available. There is: starter, minimal.'],
+  [["bot", "--store", "mysql"], '--store "mysql" is not available. There is: sqlite, postgres.'],
+  [["bot", "--pm", "pip"], '--pm "pip" is not available. There is: npm, pnpm, yarn, bun.'],
+  ...["", "^1.0.0\n", " ^1.0.0"].map((spec): [string[], string] => [
+    ["bot", "--service-bot", spec],
+    "--service-bot takes what package.json may hold as a version, such as ^1.0.0 or file:../x.tgz.",
+  ]),
+  // Flags that npm took, by what it does with `npm create service-bot my-bot --template minimal …`
+  [
+    ["my-bot", "minimal"],
+    'npm has kept --template, --store, --no-git for itself. Flags go behind a "--" of their own: npm create service-bot@latest my-bot -- --template …',
+    {
+      env: {
+        npm_config_user_agent: "npm/11.6.0 node/v24.0.0",
+        npm_config_template: "true",
+        npm_config_store: "postgres",
+        npm_config_git: "false",
+      },
+    },
+  ],
+  // The directory
+  [[], "Say where the bot shall go, for example: create-service-bot my-bot"],
+  [["--yes"], "Say where the bot shall go, for example: create-service-bot my-bot"],
+  [[""], "The directory has no name. Say where the bot shall go, such as my-bot."],
+  [
+    ["my", "bot"],
+    'One directory is enough, and here are 2: my, bot. A name with blanks goes in quotes: "my bot"',
+  ],
+  [["a\nb"], "The directory's name holds a control character. Choose another name."],
+  [
+    ["!!!"],
+    'No package name can be made of "!!!". Use a directory whose name has latin letters or digits, such as my-bot.',
+  ],
+  [
+    ["/"],
+    'No package name can be made of "". Use a directory whose name has latin letters or digits, such as my-bot.',
+  ],
+  [
+    ["some/where/service-bot"],
+    "The name service-bot is taken: a bot cannot be called so. Choose another directory, such as my-service-bot.",
+  ],
+  [
+    ["pg"],
+    "The name pg is taken: a bot cannot be called so. Choose another directory, such as my-pg.",
+  ],
+  [
+    ["events"],
+    "Node has a module called events, so npm takes no such name. Choose another directory, such as my-events.",
+  ],
+  [[long], "The name has 215 characters, and npm takes at most 214. Choose a shorter one."],
+  [["ä".repeat(200)], "The directory's name is too long for this system. Choose a shorter one."],
+  // Names that Windows does not take
+  [["con"], 'Windows keeps the name "con" for itself. Choose another directory, such as my-con.'],
+  [
+    ["NUL.bot"],
+    'Windows keeps the name "NUL.bot" for itself. Choose another directory, such as my-nul.',
+  ],
+  [["a:b"], 'Windows takes no : in a name, as in "a:b". Choose another directory.'],
+  [["what?"], 'Windows takes no ? in a name, as in "what?". Choose another directory.'],
+  [["a\\b"], 'Windows takes no \\ in a name, as in "a\\\\b". Choose another directory.'],
+  ...["bot.", "bot "].map((name): [string[], string] => [
+    [name],
+    `Windows drops the last character of "${name}". Choose a name that ends neither with a dot nor with a blank.`,
+  ]),
+  [
+    ["aux/bot"],
+    'Windows keeps the name "aux" for itself. Choose another directory, such as my-aux.',
+    { platform: "win32" },
+  ],
+  [
+    ["C:\\bots\\a*b\\bot"],
+    'Windows takes no * in a name, as in "a*b". Choose another directory.',
+    { platform: "win32" },
+  ],
+  [
+    ["/a:b/bot"],
+    'The path /a:b/bot holds a ":", which separates the entries of PATH: the bot\'s commands would not be found. Choose another directory.',
+  ],
+  // What is there already
+  [["full"], standsInTheWay("full", "package.json  (exists)", "src/bot.ts  (exists)")],
+  [
+    ["link-to-full"],
+    standsInTheWay("link-to-full", "package.json  (exists)", "src/bot.ts  (exists)"),
+  ],
+  [["sub/../full"], standsInTheWay("full", "package.json  (exists)", "src/bot.ts  (exists)")],
+  [["file"], standsInTheWay("file", ".  (is not a directory)")],
+  [["file/below"], standsInTheWay("file/below", ".  (is not a directory)")],
+  [["dangling"], standsInTheWay("dangling", ".  (is not a directory)")],
+  [["dangling/below"], standsInTheWay("dangling/below", ".  (is not a directory)")],
+  [["loop"], standsInTheWay("loop", ".  (is not a directory)")],
+  [["sub"], standsInTheWay("sub", "src  (is not a directory)")],
+  [["links"], standsInTheWay("links", "src  (leads out of the directory)")],
+];
+
+function standsInTheWay(place: string, ...lines: string[]): string {
+  const list = lines.map((line) => `    ${line}\n`).join("");
+  return (
+    `These stand in the way in ${place}:\n${list}` +
+    "  Nothing was written. Choose another directory, or move these away first."
+  );
+}
+
+const cases = wrong.map(([argv, message, setup = {}]) => [argv, message, setup] as const);
+
+describe("exit code 2, the whole message, and not a byte is changed", () => {
+  test.each(cases)("%j", async (argv, message, setup) => {
+    const cwd = await somebodysDirectory();
+    const before = await fingerprint(cwd);
+    const { code, out, err, calls } = await scaffold(argv, { cwd, ...setup });
+    expect({ code, err, out, calls }).toEqual({
+      code: 2,
+      err: `✖ ${message}\n`,
+      out: "",
+      calls: [],
+    });
+    expect(await fingerprint(cwd)).toEqual(before);
+  });
+
+  test.each(cases)(
+    "%j with --json: the same, and one JSON document",
+    async (argv, message, setup) => {
+      const cwd = await somebodysDirectory();
+      const { code, out, err } = await scaffold(["--json", ...argv], { cwd, ...setup });
+      expect({ code, err }).toEqual({ code: 2, err: `✖ ${message}\n` });
+      expect(JSON.parse(out)).toEqual({ error: { message, conflicts: expect.any(Array) } });
+    },
+  );
+
+  test("flags that npm kept and handed on as well are fine", async () => {
+    const cwd = await somebodysDirectory();
+    const env = {
+      npm_config_user_agent: "npm/11.6.0",
+      npm_config_store: "x",
+      npm_config_git: "git",
+    };
+    expect((await scaffold(["bot", "--store", "sqlite"], { cwd, env })).code).toBe(0);
+  });
+
+  test("a path above that Windows would not take is none of our business elsewhere", async () => {
+    const cwd = await somebodysDirectory();
+    expect((await scaffold(["what?/con/bot"], { cwd })).code).toBe(0);
+  });
+});
+
+describe("the fingerprint that says so", () => {
   test.each([
-    [[], "where the bot shall go"],
-    [[""], "where the bot shall go"],
-    [["my", "bot"], '"my bot"'],
-    [["bot", "--frobnicate"], "'--frobnicate'"],
-    [["bot", "-x"], "'-x'"],
-    [["bot", "--template", "huge"], "starter"],
-    [["bot", "--template", "minimal"], "There is: starter"],
-    [["bot", "--template"], "--template"],
-    [["bot", "--template="], "starter"],
-    [["bot", "--store", "postgres"], "There is: sqlite"],
-    [["bot", "--store", "mysql"], "sqlite"],
-    [["bot", "--pm", "pip"], "npm, pnpm, yarn, bun"],
-    [["bot", "--no-git=yes"], "--no-git"],
-    [["bot", "--service-bot", ""], "--service-bot"],
-    [["bot", "--service-bot", "^1.0.0\n"], "--service-bot"],
-    [["con"], "Windows"],
-    [["some/where/service-bot"], "taken"],
-    [["!!!"], "No package name"],
-    [["a\nb"], "control character"],
-  ])("%j", async (argv, reason) => {
-    const cwd = await temporaryDirectory();
-    const { code, out, err, calls } = await scaffold(argv, { cwd });
-    expect(code).toBe(2);
-    expect(err).toContain(reason);
-    expect(out).toBe("");
-    expect(calls).toEqual([]);
-    expect(await everythingIn(cwd)).toEqual([]);
+    ["a byte", (cwd: string) => appendFile(join(cwd, "full/notes.txt"), "x")],
+    ["a new file", (cwd: string) => writeFile(join(cwd, "sub/new"), "")],
+    ["a file less", (cwd: string) => rm(join(cwd, "file"))],
+    ["a permission", (cwd: string) => chmod(join(cwd, "file"), 0o600)],
+    [
+      "where a link leads",
+      async (cwd: string) => {
+        await rm(join(cwd, "dangling"));
+        await symlink("elsewhere", join(cwd, "dangling"));
+      },
+    ],
+  ])("notices %s", async (_, change) => {
+    const cwd = await somebodysDirectory();
+    const before = await fingerprint(cwd);
+    await change(cwd);
+    expect(await fingerprint(cwd)).not.toEqual(before);
   });
+});
 
-  test("every file that would be overwritten is listed, and each stays as it was", async () => {
-    const cwd = await temporaryDirectory();
-    await mkdir(join(cwd, "bot/src"), { recursive: true });
-    await writeFile(join(cwd, "bot/package.json"), "mine");
-    await writeFile(join(cwd, "bot/src/bot.ts"), "mine too");
-    await writeFile(join(cwd, "bot/notes.txt"), "notes");
-    const before = await everythingIn(cwd);
-    const { code, err } = await scaffold(["bot"], { cwd });
-    expect(code).toBe(2);
-    expect(err).toContain("package.json");
-    expect(err).toContain("src/bot.ts");
-    expect(err).not.toContain("notes.txt");
-    expect(err).not.toContain("README.md");
-    expect(await everythingIn(cwd)).toEqual(before);
-    expect(await readFile(join(cwd, "bot/package.json"), "utf8")).toBe("mine");
+describe("outside of the bot not a byte is changed", () => {
+  test.each([
+    ["made", []],
+    ["refused by npm", ["npm"]],
+    ["refused by git", ["git"]],
+  ])("when it is %s", async (_, failing) => {
+    const cwd = await somebodysDirectory();
+    // The directory's own time of change is that of its new entry.
+    await mkdir(join(cwd, "bot"));
+    const before = await fingerprint(cwd, "bot");
+    const run = ({ command }: { command: string }) => ({ code: failing.includes(command) ? 1 : 0 });
+    await scaffold(["bot", "--store", "postgres"], { cwd, run });
+    expect(await fingerprint(cwd, "bot")).toEqual(before);
+    expect(await everythingIn(join(cwd, "bot"))).toContain("package.json");
   });
+});
 
+describe("what is in the target already", () => {
   test("an install that would rewrite a lock file or empty node_modules is refused", async () => {
     const cwd = await temporaryDirectory();
     await mkdir(join(cwd, "bot/node_modules/x"), { recursive: true });
@@ -60,40 +247,6 @@ describe("exit code 2, and nothing is written", () => {
     expect(err).toContain("node_modules");
     expect(err).toContain("package-lock.json");
     expect((await scaffold(["bot", "--no-install"], { cwd })).code).toBe(0);
-  });
-
-  test("a file in place of the directory", async () => {
-    const cwd = await temporaryDirectory();
-    await writeFile(join(cwd, "bot"), "a file");
-    for (const dir of ["bot", "bot/below"]) {
-      const { code, err } = await scaffold([dir], { cwd });
-      expect(code).toBe(2);
-      expect(err).toContain("is not a directory");
-    }
-    expect(await readFile(join(cwd, "bot"), "utf8")).toBe("a file");
-  });
-
-  test("a file where the bot needs a directory", async () => {
-    const cwd = await temporaryDirectory();
-    await mkdir(join(cwd, "bot"));
-    await writeFile(join(cwd, "bot/src"), "a file");
-    const { code, err } = await scaffold(["bot"], { cwd });
-    expect(code).toBe(2);
-    expect(err).toContain("src  (is not a directory)");
-    expect(await everythingIn(cwd)).toEqual(["bot", "bot/src"]);
-  });
-});
-
-describe("links", () => {
-  test("a directory of the bot that is a link to elsewhere is refused", async () => {
-    const cwd = await temporaryDirectory();
-    await mkdir(join(cwd, "elsewhere"));
-    await mkdir(join(cwd, "bot"));
-    await symlink(join(cwd, "elsewhere"), join(cwd, "bot/src"));
-    const { code, err } = await scaffold(["bot"], { cwd });
-    expect(code).toBe(2);
-    expect(err).toContain("src  (leads out of the directory)");
-    expect(await everythingIn(cwd)).toEqual(["bot", "bot/src", "elsewhere"]);
   });
 
   test("a link to a sibling whose name begins alike leads out as well", async () => {
@@ -115,19 +268,14 @@ describe("links", () => {
     expect(await everythingIn(cwd)).toEqual(["bot", "bot/.env"]);
   });
 
-  test("a link to nowhere in place of the directory is refused", async () => {
+  test("the directory and one above it may be links, and links that stay inside are followed", async () => {
     const cwd = await temporaryDirectory();
-    await symlink(join(cwd, "nowhere"), join(cwd, "bot"));
-    expect((await scaffold(["bot"], { cwd })).code).toBe(2);
-    expect(await everythingIn(cwd)).toEqual(["bot"]);
-  });
-
-  test("the directory itself may be a link, and links that stay inside are followed", async () => {
-    const cwd = await temporaryDirectory();
-    await mkdir(join(cwd, "real/code"), { recursive: true });
-    await symlink("real", join(cwd, "bot"));
-    await symlink("code", join(cwd, "real/src"));
-    expect((await scaffold(["bot", "--no-git"], { cwd })).code).toBe(0);
-    expect(await everythingIn(join(cwd, "real/code"))).toContain("bot.ts");
+    await mkdir(join(cwd, "real/bot/code"), { recursive: true });
+    await symlink("real", join(cwd, "way"));
+    await symlink("bot", join(cwd, "real/door"));
+    await symlink("code", join(cwd, "real/bot/src"));
+    expect((await scaffold(["way/door", "--no-git"], { cwd })).code).toBe(0);
+    expect(await everythingIn(join(cwd, "real/bot/code"))).toContain("bot.ts");
+    expect(await readFile(join(cwd, "real/bot/package.json"), "utf8")).toContain('"door"');
   });
 });

@@ -4,75 +4,74 @@ import { mkdtemp, rename, rm, stat } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { templates } from "../../src/create/choices.ts";
 import type { Result } from "../../src/create/result.ts";
 import { type RunResult, run } from "../../src/create/run.ts";
+import { SCAFFOLD_TIMEOUT_MS, scaffoldedBot, withoutBotVariables } from "../support/scaffolded.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
+describe.each(templates)(
+  "a bot of the template %s, made from this checkout",
+  {
+    timeout: SCAFFOLD_TIMEOUT_MS,
+  },
+  (template) => {
+    let parent: string;
+    let result: Result;
+    let bot: string;
 
-/** Packing, and an install from the npm registry. */
-const TIMEOUT_MS = 180_000;
+    beforeAll(async () => {
+      parent = await mkdtemp(join(tmpdir(), "scaffold e2e "));
+      result = await scaffoldedBot(parent, "First Bot", ["--template", template]);
+      // A bot that is complete in itself does not mind being moved.
+      bot = join(parent, "moved");
+      await rename(result.dir, bot);
+    }, SCAFFOLD_TIMEOUT_MS);
 
-describe("a bot made from this checkout", { timeout: TIMEOUT_MS }, () => {
-  let parent: string;
-  let result: Result;
-  let bot: string;
+    afterAll(async () => {
+      if (parent !== undefined) await rm(parent, { recursive: true, force: true });
+    });
 
-  beforeAll(async () => {
-    parent = await mkdtemp(join(tmpdir(), "scaffold e2e "));
-    const argv = [join(root, "create-bot.js"), "First Bot", "--pm", "npm", "--json"];
-    const { code, output } = await run(process.execPath, argv, { cwd: parent, env: process.env });
-    expect(code, output).toBe(0);
-    result = JSON.parse(output.trimEnd().split("\n").at(-1) ?? "");
-    // A bot that is complete in itself does not mind being moved.
-    bot = join(parent, "moved");
-    await rename(result.dir, bot);
-  }, TIMEOUT_MS);
+    const npm = (...args: string[]): Promise<RunResult> =>
+      run("npm", args, { cwd: bot, env: withoutBotVariables() });
 
-  afterAll(async () => {
-    if (parent !== undefined) await rm(parent, { recursive: true, force: true });
-  });
+    test("is installed, and is a repository of its own", async () => {
+      expect(result).toMatchObject({ name: "first-bot", installed: true, git: true });
+      expect((await stat(join(bot, "package-lock.json"))).isFile()).toBe(true);
+    });
 
-  const npm = (...args: string[]): Promise<RunResult> =>
-    run("npm", args, { cwd: bot, env: withoutBotVariables() });
+    test("passes its own tests", async () => {
+      const { code, output } = await npm("test");
+      expect(code, output).toBe(0);
+      expect(output).toMatch(/pass [1-9]\d*/);
+      expect(output).toMatch(/fail 0/);
+    });
 
-  test("is installed, and is a repository of its own", async () => {
-    expect(result).toMatchObject({ name: "first-bot", installed: true, git: true });
-    expect((await stat(join(bot, "package-lock.json"))).isFile()).toBe(true);
-  });
+    test("has no type errors", async () => {
+      const { code, output } = await npm("run", "typecheck");
+      expect(code, output).toBe(0);
+    });
 
-  test("passes its own tests", async () => {
-    const { code, output } = await npm("test");
-    expect(code, output).toBe(0);
-    expect(output).toMatch(/pass [1-9]\d*/);
-    expect(output).toMatch(/fail 0/);
-  });
+    test("would notice a wrong type: the declarations of service-bot are found", async () => {
+      const tsc = join(bot, "node_modules/typescript/bin/tsc");
+      const { output } = await run(process.execPath, [tsc, "--listFiles"], { cwd: bot, env: {} });
+      expect(output).toMatch(/node_modules\/service-bot\/dist\/index\.d\.ts/);
+    });
 
-  test("has no type errors", async () => {
-    const { code, output } = await npm("run", "typecheck");
-    expect(code, output).toBe(0);
-  });
-
-  test("would notice a wrong type: the declarations of service-bot are found", async () => {
-    const tsc = join(bot, "node_modules/typescript/bin/tsc");
-    const { output } = await run(process.execPath, [tsc, "--listFiles"], { cwd: bot, env: {} });
-    expect(output).toMatch(/node_modules\/service-bot\/dist\/index\.d\.ts/);
-  });
-
-  test("starts, says that it lives, and ends with 0 on SIGTERM", async () => {
-    const port = await freePort();
-    const started = start(bot, port);
-    try {
-      expect(await lives(port, started), started.output()).toBe(true);
-      started.child.kill("SIGTERM");
-      const [code] = await once(started.child, "exit");
-      expect(code, started.output()).toBe(0);
-    } finally {
-      started.child.kill("SIGKILL");
-    }
-  });
-});
+    test("starts, says that it lives, and ends with 0 on SIGTERM", async () => {
+      const port = await freePort();
+      const started = start(bot, port);
+      try {
+        expect(await lives(port, started), started.output()).toBe(true);
+        started.child.kill("SIGTERM");
+        const [code] = await once(started.child, "exit");
+        expect(code, started.output()).toBe(0);
+      } finally {
+        started.child.kill("SIGKILL");
+      }
+    });
+  },
+);
 
 /** The bot without npm around it, which would keep the signal to itself. */
 function start(bot: string, port: number): { child: ChildProcess; output: () => string } {
@@ -105,10 +104,4 @@ async function freePort(): Promise<number> {
   await once(server, "close");
   if (address === null || typeof address === "string") throw new Error("no port");
   return address.port;
-}
-
-/** What a bot reads must come from its .env here, not from whoever runs the tests. */
-function withoutBotVariables(): Record<string, string | undefined> {
-  const names = /^(?:SERVICE_|DELIVERY$|HOST$|PORT$|WEBHOOK_PATH$|DATABASE_URL$|NODE_OPTIONS$)/;
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !names.test(name)));
 }

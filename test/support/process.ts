@@ -21,7 +21,10 @@ export class TestProcess {
   readonly #child: ChildProcess;
   readonly #watchers = new Set<() => void>();
 
-  /** @param options.command what is run; this process's Node unless it is said */
+  /**
+   * @param options.command what is run; this process's Node unless it is said
+   * @param options.user who runs it; only root can let somebody else
+   */
   constructor(
     args: readonly string[],
     options: {
@@ -29,11 +32,13 @@ export class TestProcess {
       cwd?: string;
       env?: Record<string, string>;
       bareEnv?: boolean;
+      user?: { readonly uid: number; readonly gid: number } | undefined;
     } = {},
   ) {
-    const { command = process.execPath, cwd, env = {}, bareEnv = false } = options;
+    const { command = process.execPath, cwd, env = {}, bareEnv = false, user } = options;
     this.#child = spawn(command, args, {
       ...(cwd === undefined ? {} : { cwd }),
+      ...user,
       env: {
         ...(bareEnv ? { PATH: process.env.PATH } : process.env),
         NODE_COMPILE_CACHE: COMPILE_CACHE,

@@ -44,8 +44,8 @@ export const dev: Command = {
 };
 
 async function serve(platform: Platform, entry: string, stateFile: string): Promise<void> {
-  const format = await logFormatter(process.stdout.isTTY);
   const webhook = localWebhookUrl();
+  const format = await logFormatter({ colour: process.stdout.isTTY, webhook });
   print(`service-bot dev ${version()} · node ${process.versions.node} · state ${stateFile}`);
   print(`  platform  ${platform.url}`);
   print(`  webhook   ${webhook}`);

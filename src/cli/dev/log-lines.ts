@@ -1,18 +1,44 @@
+import { clockTime } from "./timeline-lines.ts";
+
 /** Turns the bot's JSON log lines into lines for people. */
 export type LogFormatter = (line: string) => string | undefined;
+
+export interface LogFormatterOptions {
+  readonly colour: boolean;
+  /** Where the bot should take deliveries; where it takes them elsewhere, that is told. */
+  readonly webhook: string;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+/** What Node says when it starts the bot again. */
+const RESTART = /^Restarting /;
 
 /** Said by the platform's side of the timeline already. */
 const repeated: ReadonlySet<unknown> = new Set(["delivery", "handled", "api"]);
 
 /**
  * Uses pino-pretty where the bot has it; otherwise the lines stay as they are. What is not JSON (a
- * `console.log`, a stack) stays as it is too.
+ * `console.log`, a stack) stays as it is too. That the bot is ready comes with the time that its start has taken: since
+ * this was called, or since it was started again.
  */
-export async function logFormatter(colour: boolean): Promise<LogFormatter> {
+export async function logFormatter({
+  colour,
+  webhook,
+  now = Date.now,
+}: LogFormatterOptions): Promise<LogFormatter> {
   const pretty = await loadPretty(colour);
+  let started = now();
   return (line) => {
     const record = parse(line);
-    if (record === undefined) return line;
+    if (record === undefined) {
+      if (RESTART.test(line)) started = now();
+      return line;
+    }
+    if (record.msg === "ready" && record.webhook !== undefined) {
+      const elsewhere = record.webhook === webhook ? "" : `  ${record.webhook}`;
+      return `${clockTime(now())} bot ready ${((now() - started) / 1000).toFixed(1)} s${elsewhere}`;
+    }
     if (record.level === "info" && repeated.has(record.msg)) return undefined;
     return pretty(line).trimEnd();
   };
@@ -32,7 +58,7 @@ async function loadPretty(colour: boolean): Promise<(line: string) => string> {
   }
 }
 
-function parse(line: string): { level?: unknown; msg?: unknown } | undefined {
+function parse(line: string): { level?: unknown; msg?: unknown; webhook?: unknown } | undefined {
   if (!line.startsWith("{")) return undefined;
   try {
     return JSON.parse(line);

@@ -1,4 +1,4 @@
-import { codeOf, hasCode, messageOf, ServiceBotError } from "../../errors.ts";
+import { codeOf, messageOf, ServiceBotError } from "../../errors.ts";
 
 /** What the server says has a code of five characters, and the connection goes on after it. */
 export function isOfTheServer(error: unknown): boolean {
@@ -16,9 +16,31 @@ export function asStoreError(error: unknown): ServiceBotError {
   if (error instanceof ServiceBotError) return error;
   const code = codeOf(error);
   const why = messageOf(error) || code;
-  const full = hasCode(error, "53100") ? " Free some space on the database's disk." : "";
   return new ServiceBotError(
     "STORE_UNAVAILABLE",
-    `The inbox in PostgreSQL cannot be used: ${why}${code === "" || why === code ? "" : ` (${code})`}.${full}`,
+    `The inbox in PostgreSQL cannot be used: ${why}${code === "" || why === code ? "" : ` (${code})`}.${remedyOf(error)}`,
   );
+}
+
+const CORRECT = "or correct DATABASE_URL.";
+const NO_HOST = "The name of the host is not known: correct DATABASE_URL.";
+
+/** What to do about what usually goes wrong, by the codes of Node and of PostgreSQL. */
+const remedies: Readonly<Record<string, string>> = {
+  ECONNREFUSED: `Nothing listens there: start PostgreSQL, ${CORRECT}`,
+  ENOTFOUND: NO_HOST,
+  EAI_AGAIN: NO_HOST,
+  "28P01": "Correct the password, in DATABASE_URL or PGPASSWORD.",
+  "28000": `Let the server's pg_hba.conf admit the bot, ${CORRECT}`,
+  "3D000": `Make the database (createdb), ${CORRECT}`,
+  "53100": "Free some space on the database's disk.",
+};
+
+function remedyOf(error: unknown): string {
+  // The driver has no code for a server that asks for a password when there is none.
+  const asked = messageOf(error).startsWith("SASL");
+  const remedy = asked
+    ? "Set the password, in DATABASE_URL or PGPASSWORD."
+    : remedies[codeOf(error)];
+  return remedy === undefined ? "" : ` ${remedy}`;
 }

@@ -88,7 +88,7 @@ function checkSchema(db: Database, file: string): void {
 }
 
 /** A bot holds this lock as long as it lives. */
-function isLocked(lockFile: string): boolean {
+export function isLocked(lockFile: string): boolean {
   if (!existsSync(lockFile)) return false;
   const lock = new Sqlite(lockFile, { fileMustExist: true, timeout: 0 });
   try {

@@ -12,6 +12,9 @@ export interface DiskGuardOptions {
   readonly freeBytes?: (folder: string) => number;
 }
 
+/** Where `minFreeBytes` is not set. */
+export const MIN_FREE_BYTES: number = 64 * 1024 * 1024;
+
 /** The file system is asked this often at most, in milliseconds. */
 const INTERVAL_MS = 1_000;
 

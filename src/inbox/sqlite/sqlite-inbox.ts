@@ -19,7 +19,7 @@ import type {
 import { inboxFull, MAX_BACKLOG } from "../limits.ts";
 import { sqliteAdmin } from "./admin.ts";
 import { Batches } from "./batches.ts";
-import { DiskGuard } from "./disk.ts";
+import { DiskGuard, MIN_FREE_BYTES } from "./disk.ts";
 import { GroupCommit, readStore } from "./group-commit.ts";
 import { History } from "./history.ts";
 import { Lanes } from "./lanes.ts";
@@ -40,8 +40,6 @@ export interface SqliteInboxOptions {
   /** How much is free on the disk of a folder, in bytes; by default what the file system says. */
   readonly freeBytes?: (folder: string) => number;
 }
-
-const MIN_FREE_BYTES = 64 * 1024 * 1024;
 
 /** The inbox in one SQLite file, for one process. */
 export class SqliteInbox implements Inbox {

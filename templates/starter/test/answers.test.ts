@@ -11,6 +11,14 @@ test("a direct message is answered with exactly one message", async (t) => {
   assert.deepEqual(bot.sent.map(whereTo), ["dm in c_1"]);
 });
 
+test("a die that is asked for is rolled", async (t) => {
+  const bot = await testBot(createBot);
+  t.after(() => bot.close());
+  const { payload } = directMessage;
+  await bot.deliver({ ...directMessage, payload: { ...payload, excerpt: "roll" } });
+  assert.match(bot.sent[0]?.text ?? "", /^You rolled a [1-6]\.$/);
+});
+
 for (const type of ["mention", "comment", "reply"]) {
   test(`a ${type} is answered with exactly one comment on its post`, async (t) => {
     const bot = await testBot(createBot);
@@ -19,6 +27,17 @@ for (const type of ["mention", "comment", "reply"]) {
     assert.deepEqual(bot.sent.map(whereTo), ["comment on p_1"]);
   });
 }
+
+test("a mention is answered with a picture", async (t) => {
+  const bot = await testBot(createBot);
+  t.after(() => bot.close());
+  await bot.deliver(activity("mention"));
+  assert.deepEqual(
+    bot.uploads.map(({ contentType }) => contentType),
+    ["image/png"],
+  );
+  assert.equal(bot.sent[0]?.imageKeys?.length, 1);
+});
 
 for (const type of ["follow", "like", "repost", "quote", "type.of.tomorrow"]) {
   test(`${type} is taken note of, and nothing is sent`, async (t) => {

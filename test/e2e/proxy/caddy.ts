@@ -3,14 +3,14 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ProxyKind } from "./proxy.ts";
 
-const CADDYFILE = fileURLToPath(new URL("../../../templates/starter/Caddyfile", import.meta.url));
+const TEMPLATE = fileURLToPath(new URL("../../../templates/starter/Caddyfile", import.meta.url));
 
 /** Caddy as a process of its own, with the Caddyfile that every scaffolded bot gets. */
 export const caddy: ProxyKind = {
   name: "Caddy",
   debianPackage: "caddy",
   version: ["caddy", "version"],
-  prepare: ({ folder, certificates, port, bot }) => {
+  prepare: ({ folder, certificates, port, bot, caddyfile = TEMPLATE }) => {
     const home = join(folder, "caddy");
     mkdirSync(home, { recursive: true });
     const { cert, key } = certificates.authority;
@@ -34,7 +34,7 @@ export const caddy: ProxyKind = {
 	https_port ${port}
 	default_bind 127.0.0.1
 }
-${templateCaddyfile(bot)}`,
+${inFrontOf(bot, caddyfile)}`,
     );
     const args = ["run", "--config", config, "--adapter", "caddyfile"];
     const env = { BOT_DOMAIN: "localhost", HOME: home, XDG_DATA_HOME: home, XDG_CONFIG_HOME: home };
@@ -42,10 +42,10 @@ ${templateCaddyfile(bot)}`,
   },
 };
 
-/** The template's Caddyfile, in front of this bot instead of the container beside it. */
-function templateCaddyfile(bot: string): string {
-  const text = readFileSync(CADDYFILE, "utf8");
+/** The configuration, in front of this bot instead of the container beside it. */
+function inFrontOf(bot: string, caddyfile: string): string {
+  const text = readFileSync(caddyfile, "utf8");
   const here = text.replace("reverse_proxy bot:3000", `reverse_proxy ${new URL(bot).host}`);
-  if (here === text) throw new Error("the template's Caddyfile does not pass on to bot:3000");
+  if (here === text) throw new Error(`${caddyfile} does not pass on to bot:3000`);
   return here;
 }

@@ -10,6 +10,8 @@ export interface ProxyOptions {
   readonly port: number;
   /** The origin of the bot. */
   readonly bot: string;
+  /** The configuration for Caddy that passes on to `bot:3000`; by default that of the template. */
+  readonly caddyfile?: string;
 }
 
 /** How a proxy is run in the foreground, with the configuration that we recommend. */

@@ -9,7 +9,7 @@ const BOT = fileURLToPath(new URL("../answering-bot.ts", import.meta.url));
 
 /** The same for every platform of these tests, so that a bot can have several. */
 export const SECRET = "whsec_behind_a_real_proxy";
-const API_KEY = "sbk_behind_a_real_proxy";
+export const API_KEY = "sbk_behind_a_real_proxy";
 
 type EntryOf<K extends TimelineEntry["kind"]> = Extract<TimelineEntry, { kind: K }>;
 
@@ -47,6 +47,16 @@ export class PlatformProcess {
       text,
     });
     return { event: events[0]?.id ?? "", conversation: conversationId ?? "" };
+  }
+
+  /** Lets one person after the other write to the bot, until there is the conversation of this id. */
+  async conversation(id: string): Promise<void> {
+    for (let n = 1; n < 100; n++) {
+      const from = `person_${n}`;
+      const made = await this.control.act({ type: "dm.message", from, text: "hello" });
+      if (made.conversationId === id) return;
+    }
+    throw new Error(`there is no conversation ${id}`);
   }
 
   /** The first entry of the timeline that fits, be it there or still to come. */

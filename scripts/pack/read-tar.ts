@@ -2,6 +2,8 @@ import { gunzipSync } from "node:zlib";
 
 export interface TarEntry {
   readonly text: string;
+  /** Bytes. */
+  readonly size: number;
   readonly mode: number;
 }
 
@@ -16,7 +18,7 @@ export function readTar(archive: Uint8Array): Map<string, TarEntry> {
     const prefix = field(345, 155);
     const path = prefix === "" ? field(0, 100) : `${prefix}/${field(0, 100)}`;
     const text = bytes.toString("utf8", at + 512, at + 512 + size);
-    entries.set(path, { text, mode: Number.parseInt(field(100, 8), 8) });
+    entries.set(path, { text, size, mode: Number.parseInt(field(100, 8), 8) });
     at += 512 + Math.ceil(size / 512) * 512;
   }
   return entries;

@@ -1,0 +1,18 @@
+import { publishBoth } from "../../scripts/release-check/registry.ts";
+import type { Benchmark } from "../harness/benchmark.ts";
+import { scaffoldersFrom } from "../support/scaffolders.ts";
+
+export const benchmark: Benchmark = {
+  title: "the scaffolder beside create-vite, both from one registry on loopback",
+  prepare: async (setting) => {
+    const { registry } = await publishBoth();
+    const stage = await scaffoldersFrom(registry.url, setting);
+    return {
+      ...stage,
+      close: async () => {
+        await stage.close();
+        await registry.close();
+      },
+    };
+  },
+};

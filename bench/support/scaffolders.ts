@@ -1,0 +1,160 @@
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { emptyHome } from "../../scripts/release-check/home.ts";
+import { complete } from "../../scripts/release-check/program.ts";
+import { commandsOf } from "../../scripts/release-check/toolchain.ts";
+import type { Figure, Samples, Setting, Stage, Subject } from "../harness/benchmark.ts";
+
+/** A scaffolder in a registry, and the flags with which it asks nothing and writes files only. */
+interface Scaffolder {
+  readonly key: "ours" | "peer";
+  /** Its package. */
+  readonly name: string;
+  readonly version: string;
+  /** What `npm create` is told: the package without `create-`. */
+  readonly initializer: string;
+  readonly flags: readonly string[];
+}
+
+const scaffolders: readonly Scaffolder[] = [
+  {
+    key: "ours",
+    name: "create-service-bot",
+    version: "latest",
+    initializer: "service-bot",
+    flags: ["--yes", "--no-install", "--no-git"],
+  },
+  {
+    key: "peer",
+    name: "create-vite",
+    version: "9.3.0",
+    initializer: "vite",
+    flags: ["--template", "vanilla-ts", "--no-interactive"],
+  },
+];
+
+const MEASURES = [
+  { measure: "written", unit: "ms", words: "until the last file is written, without install" },
+  { measure: "cold", unit: "ms", words: "npm create with an empty cache, without install" },
+  { measure: "packed", unit: "bytes", words: "tarball" },
+  { measure: "unpacked", unit: "bytes", words: "package on disk" },
+  { measure: "packages", unit: "packages", words: "installed for it" },
+] as const;
+
+/** Ours beside the peer in each measure. A ratio under 1 means that ours is quicker or smaller. */
+export const figures: readonly Figure[] = MEASURES.flatMap(({ measure, unit, words }) => [
+  { name: `create-vite: ${words}`, sample: `peer ${measure}`, unit },
+  { name: `ours: ${words}`, sample: `ours ${measure}`, unit, against: `peer ${measure}` },
+]);
+
+/** Takes both scaffolders from this registry. */
+export async function scaffoldersFrom(registryUrl: string, { quick }: Setting): Promise<Stage> {
+  const folder = await mkdtemp(join(tmpdir(), "service-bot-bench-"));
+  const commands = await commandsOf("node24", "npm");
+  const place = async () => {
+    const own = await mkdtemp(join(folder, "home-"));
+    return await emptyHome(own, registryUrl, commands);
+  };
+  const subjects = await Promise.all(
+    scaffolders.map(async (scaffolder): Promise<Subject[]> => {
+      const { key } = scaffolder;
+      const installed = await install(scaffolder, registryUrl, place);
+      return [
+        async () => name(key, installed.sizes),
+        async () => name(key, { written: await written(scaffolder, installed, quick ? 3 : 9) }),
+        async () => name(key, { cold: await cold(scaffolder, place) }),
+      ];
+    }),
+  );
+  const close = () => rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  // The two in turn: each measure of the one, and then of the other.
+  const [ours = [], peer = []] = subjects;
+  return { subjects: ours.flatMap((one, at) => [one, ...peer.slice(at, at + 1)]), figures, close };
+}
+
+type Place = () => ReturnType<typeof emptyHome>;
+
+interface Installed {
+  readonly at: Awaited<ReturnType<Place>>;
+  /** The file that is its command. */
+  readonly command: string;
+  readonly sizes: Samples;
+}
+
+async function install(
+  scaffolder: Scaffolder,
+  registryUrl: string,
+  place: Place,
+): Promise<Installed> {
+  const { name, version } = scaffolder;
+  const at = await place();
+  await writeFile(join(at.cwd, "package.json"), '{ "private": true }');
+  await must("npm", ["install", `${name}@${version}`, "--no-audit", "--no-fund"], at);
+  const modules = join(at.cwd, "node_modules");
+  const { bin }: { bin: Record<string, string> } = await json(join(modules, name, "package.json"));
+  const lock: { packages: object } = await json(join(modules, ".package-lock.json"));
+  const packages = Object.keys(lock.packages).length;
+  const command = join(modules, name, bin[name] ?? "");
+  const packed = await tarballBytes(scaffolder, registryUrl);
+  return { at, command, sizes: { packages, packed, unpacked: await bytesIn(join(modules, name)) } };
+}
+
+async function tarballBytes({ name, version }: Scaffolder, registryUrl: string): Promise<number> {
+  const about = await fetch(`${registryUrl}${name}/${version}`);
+  const { dist } = (await about.json()) as { dist: { tarball: string } };
+  return (await (await fetch(dist.tarball)).arrayBuffer()).byteLength;
+}
+
+async function bytesIn(folder: string): Promise<number> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  const sizes = files.map(({ parentPath, name }) => stat(join(parentPath, name)));
+  return (await Promise.all(sizes)).reduce((sum, { size }) => sum + size, 0);
+}
+
+/**
+ * The command alone, as npm starts it once it is there. The quickest of so many runs, in milliseconds: whatever
+ * else the machine does meanwhile only adds to them.
+ */
+async function written(
+  { flags }: Scaffolder,
+  { at, command }: Installed,
+  times: number,
+): Promise<number> {
+  const taken: number[] = [];
+  for (let run = 0; run < times; run += 1) {
+    const target = await mkdtemp(join(at.cwd, "empty-"));
+    const began = performance.now();
+    await must("node", [command, "made", ...flags], { ...at, cwd: target });
+    taken.push(performance.now() - began);
+    await rm(target, { recursive: true });
+  }
+  return Math.min(...taken);
+}
+
+/** From the registry, for somebody who has never had it; in milliseconds. */
+async function cold({ initializer, version, flags }: Scaffolder, place: Place): Promise<number> {
+  const at = await place();
+  const began = performance.now();
+  await must("npm", ["create", `${initializer}@${version}`, "made", "--", ...flags], at);
+  return performance.now() - began;
+}
+
+async function must(
+  command: string,
+  args: readonly string[],
+  at: Awaited<ReturnType<Place>>,
+): Promise<void> {
+  const { code, output } = await complete(command, args, at, 120_000);
+  if (code !== 0) throw new Error(`${[command, ...args].join(" ")} failed:\n${output}`);
+}
+
+async function json<T>(file: string): Promise<T> {
+  return JSON.parse(await readFile(file, "utf8"));
+}
+
+function name(key: Scaffolder["key"], samples: Samples): Samples {
+  const named = Object.entries(samples).map(([measure, value]) => [`${key} ${measure}`, value]);
+  return Object.fromEntries(named);
+}

@@ -1,0 +1,41 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { rolldown } from "rolldown";
+import { thirdPartyNotices } from "./third-party.ts";
+
+/** The oldest Node whose syntax the bundle may use. */
+const TARGET = "node20";
+
+/**
+ * Bundles the scaffolder into `outDir/create.js` and, for what it loads late, chunks beside it. As CommonJS:
+ * an `import` of a module of Node touches each of its exports, and those who create a bot would wait for that
+ * a third of the time until its first file is there.
+ *
+ * @returns the licences of the packages that are in the bundle, as Markdown
+ * @throws {Error} an import cannot be resolved, or a package comes without its licence
+ */
+export async function bundle(entry: string, outDir: string): Promise<string> {
+  const build = await rolldown({
+    input: entry,
+    platform: "node",
+    transform: { target: TARGET },
+    onLog: (_level, { message }) => {
+      // Above all what is unresolved: it would be missing where nothing else is installed.
+      throw new Error(`The scaffolder cannot be bundled: ${message}`);
+    },
+  });
+  try {
+    const { output } = await build.write({
+      dir: outDir,
+      format: "cjs",
+      entryFileNames: "create.js",
+      chunkFileNames: "[name].js",
+    });
+    // The package around it is one of ES modules.
+    await writeFile(join(outDir, "package.json"), '{ "type": "commonjs" }\n');
+    const modules = output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
+    return await thirdPartyNotices(modules);
+  } finally {
+    await build.close();
+  }
+}

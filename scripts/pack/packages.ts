@@ -1,0 +1,74 @@
+import { cp, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { compile, root } from "../compile.ts";
+import { refuseTooLarge } from "./size.ts";
+import { type Packed, packStage } from "./stage.ts";
+
+/** The oldest Node that runs the scaffolder. Bots need a newer one, which they can bring along. */
+const SCAFFOLDER_NODE = ">=20.12";
+
+/** Packs the two packages, with one version, into `out`; refuses what has grown too large. */
+export async function packBoth(out: string): Promise<readonly Packed[]> {
+  const packed = await Promise.all([packServiceBot(out), packScaffolder(out)]);
+  for (const one of packed) refuseTooLarge(one);
+  return packed;
+}
+
+/** What a bot depends on: the compiled sources, all but the scaffolder. */
+export function packServiceBot(out: string): Promise<Packed> {
+  return packStage(out, async (stage) => {
+    await compile(join(stage, "dist"));
+    // What only development needs says nothing to those who install the package.
+    const { devDependencies, scripts, allowScripts, ...published } = await ownManifest();
+    await writeManifest(stage, published);
+    await copyPresent(stage, ["README.md", "LICENSE", "CHANGELOG.md"]);
+  });
+}
+
+/** What `npm create service-bot` runs: one bundle and the templates, without dependencies. */
+export function packScaffolder(out: string): Promise<Packed> {
+  return packStage(out, async (stage) => {
+    // Loaded here alone: a checkout that scaffolds a bot has no use for it.
+    const { bundle } = await import("./bundle.ts");
+    const notices = await bundle(join(root, "src/create/main.ts"), join(stage, "dist"));
+    await writeFile(join(stage, "THIRD-PARTY.md"), notices);
+    await writeManifest(stage, scaffolderManifest(await ownManifest()));
+    await copyPresent(stage, ["create-bot.js", "templates", "LICENSE"]);
+    await cp(join(root, "src/create/README.md"), join(stage, "README.md"));
+  });
+}
+
+type Manifest = Readonly<Record<string, unknown>>;
+
+function scaffolderManifest(own: Manifest): Manifest {
+  const { version, license, type, author, homepage, bugs, repository } = own;
+  return {
+    name: "create-service-bot",
+    version,
+    description: "Starts a bot on service-bot: npm create service-bot@latest my-bot",
+    license,
+    type,
+    author,
+    homepage,
+    bugs,
+    repository,
+    engines: { node: SCAFFOLDER_NODE },
+    bin: { "create-service-bot": "create-bot.js" },
+    files: ["dist", "templates", "THIRD-PARTY.md"],
+  };
+}
+
+async function ownManifest(): Promise<Manifest> {
+  return JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+}
+
+async function writeManifest(stage: string, manifest: Manifest): Promise<void> {
+  await writeFile(join(stage, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+async function copyPresent(stage: string, names: readonly string[]): Promise<void> {
+  const present = new Set(await readdir(root));
+  for (const name of names) {
+    if (present.has(name)) await cp(join(root, name), join(stage, name), { recursive: true });
+  }
+}

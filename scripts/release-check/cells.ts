@@ -1,0 +1,68 @@
+import { type Store, stores, type Template, templates } from "../../src/create/choices.ts";
+import type { NodeName } from "./toolchain.ts";
+
+/** One way in which people come to a bot. */
+export interface Cell {
+  readonly template: Template;
+  readonly store: Store;
+  readonly node: NodeName;
+  readonly packageManager: "npm" | "pnpm";
+}
+
+/** The Node that is too old for bots: they bring one, whatever else they are made of. */
+const TOO_OLD: NodeName = "node20";
+
+const places: readonly Pick<Cell, "node" | "packageManager">[] = [
+  { node: "node22", packageManager: "npm" },
+  { node: "node24", packageManager: "npm" },
+  { node: "node26", packageManager: "npm" },
+  { node: "node22", packageManager: "pnpm" },
+  { node: "node24", packageManager: "pnpm" },
+  { node: "node26", packageManager: "pnpm" },
+];
+
+/** Every template with every store in every place; and each template once on a Node that is too old. */
+export const cells: readonly Cell[] = templates.flatMap((template): Cell[] => [
+  ...stores.flatMap((store) => places.map((place) => ({ template, store, ...place }))),
+  { template, store: stores[0], node: TOO_OLD, packageManager: "npm" },
+]);
+
+/** `starter/sqlite/node24/npm` */
+export function nameOf({ template, store, node, packageManager }: Cell): string {
+  return [template, store, node, packageManager].join("/");
+}
+
+/**
+ * Those that one of the patterns fits: names of templates, stores, Nodes and package managers, separated by
+ * slashes, each of which the cell must have. `node24`, `minimal/postgres`, `starter/sqlite/node26/npm`.
+ *
+ * @throws {Error} a pattern fits none
+ */
+export function chooseCells(patterns: readonly string[]): readonly Cell[] {
+  const fits = (cell: Cell, pattern: string) => {
+    const parts = nameOf(cell).split("/");
+    return pattern.split("/").every((part) => parts.includes(part));
+  };
+  const idle = patterns.find((pattern) => !cells.some((cell) => fits(cell, pattern)));
+  if (idle !== undefined) {
+    const names = cells.map((cell) => `  ${nameOf(cell)}`).join("\n");
+    throw new Error(`--only: no cell fits "${idle}"; there are:\n${names}`);
+  }
+  return cells.filter((cell) => patterns.some((pattern) => fits(cell, pattern)));
+}
+
+/** Few cells in which each template, store, Node and package manager is met at least once. */
+export function sampleCells(): readonly Cell[] {
+  const unmet = new Set(cells.flatMap((cell) => nameOf(cell).split("/")));
+  const gain = (cell: Cell) =>
+    nameOf(cell)
+      .split("/")
+      .filter((part) => unmet.has(part)).length;
+  const chosen: Cell[] = [];
+  while (unmet.size > 0) {
+    const best = cells.reduce((most, cell) => (gain(cell) > gain(most) ? cell : most));
+    for (const part of nameOf(best).split("/")) unmet.delete(part);
+    chosen.push(best);
+  }
+  return chosen;
+}

@@ -1,0 +1,28 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import type { Surroundings } from "./program.ts";
+
+/**
+ * An empty directory to work in, and a home whose owner has configured nothing but a registry and a name for
+ * git. The caches of npm and pnpm lie in the home, so they are empty as well.
+ *
+ * @param commands folders for the front of the PATH
+ */
+export async function emptyHome(
+  folder: string,
+  registryUrl: string,
+  commands: readonly string[],
+): Promise<Surroundings> {
+  const [home, cwd] = [join(folder, "home"), join(folder, "work")];
+  await Promise.all([mkdir(home), mkdir(cwd)]);
+  const lines = [`registry=${registryUrl}`, "update-notifier=false", ""];
+  await writeFile(join(home, ".npmrc"), lines.join("\n"));
+  const author = { GIT_AUTHOR_NAME: "Ada", GIT_AUTHOR_EMAIL: "ada@example.org" };
+  const committer = { GIT_COMMITTER_NAME: "Ada", GIT_COMMITTER_EMAIL: "ada@example.org" };
+  // Without what `npm run` has put before: the commands of this checkout.
+  const system = (process.env["PATH"] ?? "")
+    .split(delimiter)
+    .filter((each) => !each.includes("node_modules"));
+  const PATH = [...commands, ...system].join(delimiter);
+  return { cwd, env: { HOME: home, PATH, LANG: "C.UTF-8", ...author, ...committer } };
+}

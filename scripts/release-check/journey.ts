@@ -1,0 +1,119 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { reservePort } from "../../test/support/reserve-port.ts";
+import { answers } from "./answers.ts";
+import { type Cell, nameOf } from "./cells.ts";
+import { emptyHome } from "./home.ts";
+import { complete, Program, type Surroundings } from "./program.ts";
+import { commandsOf } from "./toolchain.ts";
+
+/** What a newcomer does, in this order. */
+export const steps = ["create", "test", "typecheck", "dev", "answer"] as const;
+
+/** How long each step took, in seconds. */
+export type Timings = Readonly<Record<(typeof steps)[number], number>>;
+
+/** A step did not end as it should. Its message has what was printed last. */
+export class BrokenJourney extends Error {}
+
+/** No step may take longer, in milliseconds: an install from a registry that has to fetch everything first. */
+const PATIENCE_MS = 240_000;
+
+/** What a bot is made in, and run with. */
+export interface Ground {
+  readonly registryUrl: string;
+  /** A database of its own for each bot that asks for one. */
+  readonly databaseUrl: () => Promise<string>;
+}
+
+/**
+ * Makes a bot in an empty directory, with a home and a cache that are empty too, and does with it what its
+ * README says.
+ *
+ * @throws {BrokenJourney}
+ */
+export async function travel(cell: Cell, ground: Ground): Promise<Timings> {
+  const folder = await mkdtemp(join(tmpdir(), "release check "));
+  try {
+    const commands = await commandsOf(cell.node, cell.packageManager);
+    return await walk(cell, ground, await emptyHome(folder, ground.registryUrl, commands));
+  } finally {
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+async function walk(cell: Cell, ground: Ground, start: Surroundings): Promise<Timings> {
+  const { packageManager } = cell;
+  const step = async (name: string, args: readonly string[], at: Surroundings) => {
+    const began = performance.now();
+    const ended = await complete(packageManager, args, at, PATIENCE_MS);
+    if (ended.code !== 0) throw broken(cell, name, ended.output);
+    return { ...ended, seconds: secondsSince(began) };
+  };
+  const made = await step("create", createArguments(cell), start);
+  const bot = { ...start, cwd: join(start.cwd, "my-bot") };
+  const tested = await step("test", ["test"], bot);
+  const typed = await step("typecheck", ["run", "typecheck"], bot);
+  const ran = await runAndAsk(cell, {
+    ...bot,
+    env: { ...bot.env, ...(await places(cell, ground)) },
+  });
+  return { create: made.seconds, test: tested.seconds, typecheck: typed.seconds, ...ran };
+}
+
+function createArguments({ template, store, packageManager }: Cell): readonly string[] {
+  const flags = ["--yes", "--template", template, "--store", store];
+  // pnpm hands on what it does not know; npm only what comes after two dashes.
+  const between = packageManager === "npm" ? ["--"] : [];
+  return ["create", "service-bot@latest", "my-bot", ...between, ...flags];
+}
+
+/** Runs the bot beside the local platform, writes to it as a person, and waits for the answer. */
+async function runAndAsk(cell: Cell, bot: Surroundings): Promise<Pick<Timings, "dev" | "answer">> {
+  const began = performance.now();
+  const dev = new Program(cell.packageManager, ["run", "dev"], bot);
+  try {
+    const ready = `http://127.0.0.1:${bot.env["PORT"]}/readyz`;
+    if (!(await answers(ready, () => dev.isRunning))) throw broken(cell, "dev", dev.output);
+    const seconds = secondsSince(began);
+    return { dev: seconds, answer: await ask(cell, bot, dev) };
+  } finally {
+    dev.signal("SIGINT");
+    const timer = setTimeout(() => dev.signal("SIGKILL"), 10_000);
+    await dev.ended;
+    clearTimeout(timer);
+  }
+}
+
+async function ask(cell: Cell, bot: Surroundings, dev: Program): Promise<number> {
+  const began = performance.now();
+  const words = ["trigger", "dm.message", "--from", "ada", "--text", "hello", "--wait", "--json"];
+  const args = ["exec", ...(cell.packageManager === "npm" ? ["--"] : []), "service-bot", ...words];
+  const { code, stdout, output } = await complete(cell.packageManager, args, bot, PATIENCE_MS);
+  const seconds = secondsSince(began);
+  if (code !== 0) throw broken(cell, "answer", `${output}\n${dev.output}`);
+  const answered = JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "");
+  const [first, ...others] = answered.answers;
+  const kept = answered.outcome === "answered" && others.length === 0;
+  if (kept && /\S/.test(first.text) && first.status === 201) return seconds;
+  throw broken(cell, "answer", `${output}\n${dev.output}`);
+}
+
+/** Free ports for the bot and the platform, and a database where the bot needs a server. */
+async function places({ store }: Cell, ground: Ground): Promise<Readonly<Record<string, string>>> {
+  return {
+    SERVICE_BASE_URL: `http://127.0.0.1:${await reservePort()}`,
+    PORT: String(await reservePort()),
+    ...(store !== "sqlite" && { DATABASE_URL: await ground.databaseUrl() }),
+  };
+}
+
+function broken(cell: Cell, step: string, output: string): BrokenJourney {
+  const last = output.trimEnd().split("\n").slice(-40).join("\n    ");
+  return new BrokenJourney(`${nameOf(cell)}: ${step} failed:\n    ${last}`);
+}
+
+function secondsSince(began: number): number {
+  return (performance.now() - began) / 1000;
+}

@@ -1,0 +1,82 @@
+/**
+ * `npm run release:check`: what would be published is published, to a registry on loopback, and used as people
+ * would use it. Exit code 1 with the end of the output when a step of any cell fails.
+ */
+import { messageOf } from "../../src/errors.ts";
+import { sizeTable } from "../pack/size.ts";
+import { parseArguments, USAGE, type Wanted } from "./arguments.ts";
+import { type Cell, nameOf } from "./cells.ts";
+import { Databases } from "./databases.ts";
+import { BrokenJourney, type Ground, steps, type Timings, travel } from "./journey.ts";
+import { killAll } from "./program.ts";
+import { publishBoth } from "./registry.ts";
+import { compareWithPeer } from "./timings.ts";
+
+let stopped = false;
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  // What runs ends with a failure then, and everything is cleared away as after any other.
+  process.once(signal, () => {
+    stopped = true;
+    killAll();
+  });
+}
+
+async function main(args: readonly string[]): Promise<boolean> {
+  const wanted = parseArguments(args);
+  if (wanted.help) {
+    console.log(USAGE);
+    return true;
+  }
+  const { registry, packed } = await publishBoth();
+  try {
+    console.log(sizeTable(packed));
+    return await check(wanted, registry.url);
+  } finally {
+    await registry.close();
+  }
+}
+
+async function check(wanted: Wanted, registryUrl: string): Promise<boolean> {
+  const databases = new Databases();
+  let failed = 0;
+  try {
+    const ground = { registryUrl, databaseUrl: () => databases.make() };
+    console.log(`\n${line("seconds", steps)}`);
+    for (const cell of wanted.cells) {
+      if (stopped) return false;
+      if (!(await checkCell(cell, ground))) failed += 1;
+    }
+  } finally {
+    await databases.close();
+  }
+  console.log(`\n${wanted.cells.length - failed} of ${wanted.cells.length} cells passed`);
+  if (!wanted.timings || stopped) return failed === 0;
+  return (await compareWithPeer(registryUrl)) && failed === 0;
+}
+
+async function checkCell(cell: Cell, ground: Ground): Promise<boolean> {
+  try {
+    const timings = await travel(cell, ground);
+    console.log(line(nameOf(cell), cellsOf(timings)));
+    return true;
+  } catch (error) {
+    if (!(error instanceof BrokenJourney)) throw error;
+    console.log(`${nameOf(cell).padEnd(32)} ✘\n${error.message}`);
+    return false;
+  }
+}
+
+function cellsOf(timings: Timings): readonly string[] {
+  return steps.map((step) => timings[step].toFixed(1));
+}
+
+function line(name: string, values: readonly string[]): string {
+  return [name.padEnd(32), ...values.map((value) => value.padStart(10))].join("");
+}
+
+try {
+  if (!(await main(process.argv.slice(2)))) process.exitCode = 1;
+} catch (error) {
+  console.error(messageOf(error));
+  process.exitCode = 1;
+}

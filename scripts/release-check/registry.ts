@@ -1,0 +1,110 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { installDependencies } from "../../bench/harness/install.ts";
+import { run, tail } from "../../src/create/run.ts";
+import { reservePort } from "../../test/support/reserve-port.ts";
+import { type Dependent, endWithParent, spawnWithParent } from "../../test/support/with-parent.ts";
+import { packBoth } from "../pack/packages.ts";
+import type { Packed } from "../pack/stage.ts";
+import { answers } from "./answers.ts";
+
+const own = new URL("./", import.meta.url);
+
+/**
+ * An npm registry on loopback with our packages in it. All others it takes from the registry that npm is
+ * configured with, once for a run, and keeps them.
+ */
+export class Registry {
+  readonly url: string;
+  readonly #folder: string;
+  readonly #server: Dependent;
+
+  private constructor(url: string, folder: string, server: Dependent) {
+    this.url = url;
+    this.#folder = folder;
+    this.#server = server;
+  }
+
+  static async start(): Promise<Registry> {
+    installDependencies(own);
+    const folder = await mkdtemp(join(tmpdir(), "service-bot-registry-"));
+    const config = join(folder, "config.yaml");
+    await writeFile(config, JSON.stringify(await settings(folder)));
+    const port = await reservePort();
+    const command = fileURLToPath(new URL("node_modules/verdaccio/bin/verdaccio", own));
+    const args = [command, "--config", config, "--listen", `127.0.0.1:${port}`];
+    const server = spawnWithParent([process.execPath, ...args], folder, {
+      cwd: folder,
+      env: process.env,
+    });
+    const said: string[] = [];
+    server.stderr.setEncoding("utf8").on("data", (chunk: string) => said.push(chunk));
+    const registry = new Registry(`http://127.0.0.1:${port}/`, folder, server);
+    const isRunning = () => server.exitCode === null && server.signalCode === null;
+    if (await answers(`${registry.url}-/ping`, isRunning)) return registry;
+    await registry.close();
+    throw new Error(`The registry did not start:\n${tail(said.join(""))}`);
+  }
+
+  async publish({ path }: Packed): Promise<void> {
+    const userconfig = join(this.#folder, "npmrc");
+    // npm insists on a token; this registry takes packages from everybody.
+    await writeFile(userconfig, `${this.url.slice("http:".length)}:_authToken=nobody\n`);
+    const args = ["publish", path, "--registry", this.url, "--userconfig", userconfig];
+    const { code, output } = await run("npm", args, { cwd: this.#folder, env: process.env });
+    if (code !== 0) throw new Error(`${path} cannot be published:\n${tail(output)}`);
+  }
+
+  async close(): Promise<void> {
+    await endWithParent(this.#server, "TERM");
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** Packs both packages and publishes them to a new registry. */
+export async function publishBoth(): Promise<{
+  readonly registry: Registry;
+  readonly packed: readonly Packed[];
+}> {
+  const folder = await mkdtemp(join(tmpdir(), "service-bot-release-"));
+  try {
+    const packed = await packBoth(folder);
+    const registry = await Registry.start();
+    try {
+      for (const one of packed) await registry.publish(one);
+    } catch (error) {
+      await registry.close();
+      throw error;
+    }
+    return { registry, packed };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Ours is published here and never looked for elsewhere, where a package of that name may be another's. */
+async function settings(folder: string): Promise<object> {
+  const ours = { access: "$all", publish: "$all" };
+  return {
+    storage: join(folder, "storage"),
+    uplinks: { upstream: { url: await upstream(folder), maxage: "1h", timeout: "60s" } },
+    packages: {
+      "service-bot": ours,
+      "create-service-bot": ours,
+      "**": { access: "$all", proxy: "upstream" },
+    },
+    max_body_size: "20mb",
+    web: { enable: false },
+    // What is said on standard error is read when it does not start.
+    log: { type: "stdout", format: "json", level: "fatal" },
+  };
+}
+
+async function upstream(cwd: string): Promise<string> {
+  const args = ["config", "get", "registry", "--loglevel=error"];
+  const { code, output } = await run("npm", args, { cwd, env: process.env });
+  if (code !== 0) throw new Error(`npm does not say which registry it uses:\n${tail(output)}`);
+  return output.trim();
+}

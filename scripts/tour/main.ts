@@ -1,0 +1,89 @@
+/**
+ * `npm run tour`: plays the first five minutes at a terminal, and writes docs/tour.md where they look different now.
+ * With `--check` nothing is written, and the exit code is 1 where they do.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { parseArgs } from "node:util";
+import { reservePort } from "../../test/support/reserve-port.ts";
+import { asShown, lastingLines, pageOf, type Recorded } from "./page.ts";
+import { scenes } from "./scenes.ts";
+import { Shell } from "./shell.ts";
+
+const root = join(import.meta.dirname, "../..");
+const file = join(root, "docs/tour.md");
+const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
+
+const folder = await mkdtemp(join(tmpdir(), "service-bot-tour-"));
+const shell = new Shell(folder, root, environment());
+try {
+  finish(pageOf(await play()));
+} finally {
+  shell.close();
+  await rm(folder, { recursive: true, force: true });
+}
+
+async function play(): Promise<Recorded[]> {
+  const [platform, bot] = [String(await reservePort()), String(await reservePort())];
+  const usual = new Map([
+    [folder, "~"],
+    [`:${platform}`, ":4400"],
+    [`:${bot}`, ":3000"],
+  ]);
+  const recorded: Recorded[] = [];
+  for (const { title, words, play: perform } of scenes) {
+    const shown = asShown(await perform(shell), usual);
+    recorded.push({ title, words, shown });
+    process.stdout.write(`${title}\n`);
+    if (recorded.length > 1) continue;
+    shell.cd("my-bot");
+    await usePorts(join(folder, "my-bot/.env"), platform, bot);
+  }
+  return recorded;
+}
+
+/** The usual ports may be taken here. */
+async function usePorts(path: string, platform: string, bot: string): Promise<void> {
+  const text = await readFile(path, "utf8");
+  await writeFile(path, `${text.replace(":4400", `:${platform}`)}\nPORT=${bot}\n`);
+}
+
+function finish(page: string): void {
+  const [was, is] = [readPage(), page].map(lastingLines);
+  const gone = [...(was ?? [])].filter((line) => !is?.has(line)).map((line) => `- ${line}`);
+  const made = [...(is ?? [])].filter((line) => !was?.has(line)).map((line) => `+ ${line}`);
+  if (gone.length + made.length === 0) {
+    console.log("docs/tour.md is as it was");
+  } else if (values.check) {
+    console.error(`docs/tour.md is not what is seen now; npm run tour mends it:`);
+    console.error([...gone, ...made].join("\n"));
+    process.exitCode = 1;
+  } else {
+    writeFileSync(file, page);
+    console.log("docs/tour.md is written");
+  }
+}
+
+function readPage(): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+/** The bot's variables come from its .env, and the first commit needs somebody who makes it. */
+function environment(): Record<string, string | undefined> {
+  const own = /^(?:SERVICE_|DELIVERY$|HOST$|PORT$|DATABASE_URL$|NODE_OPTIONS$|npm_|CI$|VITEST)/;
+  const kept = Object.entries(process.env).filter(([name]) => !own.test(name));
+  const who = { NAME: "Ada", EMAIL: "ada@example.org" };
+  const git = ["AUTHOR", "COMMITTER"].flatMap((role) =>
+    Object.entries(who).map(([what, value]) => [`GIT_${role}_${what}`, value] as const),
+  );
+  // npm would draw a wheel between its lines.
+  const quiet = { TERM: "xterm", NPM_CONFIG_PROGRESS: "false" };
+  const path = [dirname(process.execPath), process.env.PATH].join(delimiter);
+  return { ...Object.fromEntries([...kept, ...git]), ...quiet, PATH: path };
+}

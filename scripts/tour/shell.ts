@@ -1,0 +1,104 @@
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { AtTerminal } from "../../test/support/at-terminal.ts";
+import { within } from "../demo/process.ts";
+import { BrokenPromise } from "../demo/report.ts";
+
+/** Some programs install packages, in milliseconds. */
+const PATIENCE_MS = 150_000;
+
+/** A newcomer's terminal: programs are run one after the other, or left open. */
+export class Shell {
+  readonly folder: string;
+  readonly #env: Readonly<Record<string, string | undefined>>;
+  readonly #all: AtTerminal[] = [];
+  #opened: Opened | undefined;
+  #cwd: string;
+
+  /**
+   * @param folder where it begins; the checkout gets to be `service-bot` in it
+   * @param env of everything that is run
+   */
+  constructor(folder: string, checkout: string, env: Readonly<Record<string, string | undefined>>) {
+    this.folder = folder;
+    this.#cwd = folder;
+    this.#env = env;
+    symlinkSync(checkout, join(folder, "service-bot"));
+  }
+
+  cd(folder: string): void {
+    this.#cwd = join(this.#cwd, folder);
+  }
+
+  /** The program that was left open last. */
+  get opened(): Opened {
+    if (this.#opened === undefined) throw new Error("nothing was opened");
+    return this.#opened;
+  }
+
+  /**
+   * Runs a program to its end.
+   *
+   * @throws {BrokenPromise} when it does not end well
+   */
+  async run(command: string): Promise<string> {
+    const program = this.open(command);
+    const code = await within(program.ended, () => `${command} does not end`, PATIENCE_MS);
+    const shown = program.takes();
+    if (code === 0) return shown;
+    throw new BrokenPromise(`${command} ended with ${code}:\n${shown}`);
+  }
+
+  /** Starts a program and leaves it open, unless another one is. */
+  open(command: string): Opened {
+    const program = new AtTerminal(command.split(" "), { cwd: this.#cwd, env: this.#env });
+    this.#all.push(program);
+    const opened = new Opened(command, program);
+    this.#opened ??= opened;
+    void program.ended.then(() => {
+      if (this.#opened === opened) this.#opened = undefined;
+    });
+    return opened;
+  }
+
+  /** Ends whatever still runs. */
+  close(): void {
+    for (const program of this.#all) program.kill();
+  }
+}
+
+/** A program at a terminal. */
+export class Opened {
+  readonly #program: AtTerminal;
+  #taken = 0;
+  #prompt: string;
+
+  constructor(command: string, program: AtTerminal) {
+    this.#program = program;
+    this.#prompt = `$ ${command}\n`;
+  }
+
+  get ended(): Promise<number> {
+    return this.#program.ended;
+  }
+
+  type(keys: string): void {
+    this.#program.type(keys);
+  }
+
+  /** Waits until this is shown. */
+  async shows(text: string): Promise<void> {
+    const { screen } = this.#program;
+    await within(screen.shows(text), () => `"${text}" is not shown:\n${screen.text}`);
+  }
+
+  /** What was shown since the last time, whole lines, with the command before the first. */
+  takes(): string {
+    const { text } = this.#program.screen;
+    const end = text.lastIndexOf("\n") + 1;
+    const shown = this.#prompt + text.slice(this.#taken, end);
+    this.#taken = end;
+    this.#prompt = "";
+    return shown;
+  }
+}

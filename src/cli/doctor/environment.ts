@@ -1,0 +1,131 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { parseEnv } from "node:util";
+import { type Config, loadConfig, variables } from "../../config.ts";
+import { showDatabase } from "../../core/database-address.ts";
+import { ConfigError, messageOf } from "../../errors.ts";
+import { readDotEnv } from "../dot-env.ts";
+import { type Finding, findingsOf } from "./finding.ts";
+
+const { ok, note, fail } = findingsOf("environment");
+
+const known: readonly string[] = Object.values(variables);
+
+/** Where what is missing comes from. */
+const sources: Readonly<Record<string, string>> = {
+  SERVICE_BASE_URL: "the platform's address; of the local one: http://127.0.0.1:4400",
+  SERVICE_API_KEY: "the bot's token, from the developer portal",
+  SERVICE_WEBHOOK_SECRET:
+    "whsec_…, which the portal shows when the webhook is saved; DELIVERY=polling needs none",
+};
+
+export interface Environment {
+  readonly findings: readonly Finding[];
+  /** Undefined where it is not complete. */
+  readonly config: Config | undefined;
+}
+
+/** Reads `.env` into the environment, and looks at every variable of a bot. */
+export function examineEnvironment(): Environment {
+  const before = { ...process.env };
+  const read = readFiles();
+  if (!("values" in read)) return { findings: [read], config: undefined };
+  const findings = [...aboutFile(read.values), ...overruled(before, read.values), ...unknown()];
+  try {
+    const config = loadConfig(process.env);
+    return { findings: [...findings, ...settings(config, read.values)], config };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return { findings: [...findings, ...error.problems.map(problem)], config: undefined };
+  }
+}
+
+type Values = Readonly<Record<string, string | undefined>>;
+
+function readFiles(): { readonly values: Values | undefined } | Finding {
+  if (!existsSync(".env")) return { values: undefined };
+  try {
+    readDotEnv();
+    return { values: parseEnv(readFileSync(".env", "utf8")) };
+  } catch (error) {
+    return fail(
+      `.env cannot be read: ${messageOf(error)}`,
+      "Make it readable for whoever runs the bot.",
+    );
+  }
+}
+
+function aboutFile(values: Values | undefined): Finding[] {
+  if (values === undefined) {
+    return [
+      note(
+        "there is no .env in this folder; the environment alone counts",
+        "Copy .env.example to .env, unless the variables are set elsewhere.",
+      ),
+    ];
+  }
+  const { mode } = statSync(".env");
+  if (process.platform === "win32" || (mode & 0o077) === 0) return [ok(".env is read")];
+  return [
+    note(
+      ".env is read, and other users of this machine can read its secrets, too",
+      "chmod 600 .env",
+    ),
+  ];
+}
+
+/** What both set is easily changed in the wrong place. */
+function overruled(before: Values, file: Values = {}): Finding[] {
+  return known
+    .filter((name) => isSet(before[name]) && isSet(file[name]) && before[name] !== file[name])
+    .map((name) =>
+      note(
+        `${name} is set in the environment, and what .env says is not used`,
+        `Unset it, or take it out of .env.`,
+      ),
+    );
+}
+
+/** No bot reads these; they look as if one should. */
+function unknown(): Finding[] {
+  return Object.keys(process.env)
+    .filter((name) => name.startsWith("SERVICE_") && !known.includes(name))
+    .map((name) =>
+      note(
+        `${name} is set, and no bot reads it`,
+        `Is it misspelt? There are ${known.filter((one) => one.startsWith("SERVICE_")).join(", ")}.`,
+      ),
+    );
+}
+
+function problem(text: string): Finding {
+  const [name = ""] = text.split(" ", 1);
+  const source = text.endsWith(" is missing") ? sources[name] : undefined;
+  const remedy =
+    source === undefined
+      ? "Change it where it is set: in .env or in the environment."
+      : `Put it into .env: ${source}.`;
+  return fail(text, remedy);
+}
+
+function settings(config: Config, file: Values = {}): Finding[] {
+  const set = known.filter((name) => isSet(process.env[name]));
+  const rest = known.filter((name) => !set.includes(name));
+  const lines = set.map((name) => {
+    const origin = file[name]?.trim() === process.env[name]?.trim() ? ".env" : "environment";
+    return ok(`${name} ${shown(name, config)} (${origin})`);
+  });
+  return [...lines, ok(`with their defaults: ${rest.join(", ")}`)];
+}
+
+/** Never a secret. */
+function shown(name: string, config: Config): string {
+  const { length } = config.webhookSecrets;
+  if (name === "SERVICE_API_KEY") return "is set";
+  if (name === "SERVICE_WEBHOOK_SECRET") return length > 1 ? `has ${length} secrets` : "is set";
+  const value = name === "DATABASE_URL" ? showDatabase(config.database) : process.env[name];
+  return `= ${value}`;
+}
+
+function isSet(value: string | undefined): boolean {
+  return (value ?? "").trim() !== "";
+}

@@ -1,0 +1,40 @@
+/** What is looked at, in this order. */
+export type Area =
+  | "node"
+  | "environment"
+  | "platform"
+  | "clock"
+  | "scopes"
+  | "database"
+  | "webhook";
+
+/** What one look has found. */
+export interface Finding {
+  readonly area: Area;
+  /** `fail` keeps the bot from its work; `note` is good to know, and may be meant so. */
+  readonly level: "ok" | "note" | "fail";
+  readonly what: string;
+  /** What to do about it; absent where all is well. */
+  readonly remedy?: string;
+}
+
+/** Makes the findings of an area. */
+export function findingsOf(area: Area): {
+  ok(what: string): Finding;
+  note(what: string, remedy: string): Finding;
+  fail(what: string, remedy: string): Finding;
+} {
+  return {
+    ok: (what) => ({ area, level: "ok", what }),
+    note: (what, remedy) => ({ area, level: "note", what, remedy }),
+    fail: (what, remedy) => ({ area, level: "fail", what, remedy }),
+  };
+}
+
+const marks = { ok: "ok  ", note: "note", fail: "FAIL" } as const;
+
+/** For people: a line, and another for the remedy. */
+export function findingText({ level, what, remedy }: Finding): string {
+  const line = `${marks[level]} ${what}`;
+  return remedy === undefined ? line : `${line}\n     → ${remedy}`;
+}

@@ -1,0 +1,111 @@
+import type { Config } from "../../config.ts";
+import { whyNoAnswer } from "../../platform/webhooks/no-answer.ts";
+import { SIGNATURE_HEADER, sign } from "../../signature/signature.ts";
+import { localWebhookUrl } from "../dot-env.ts";
+import { type Finding, findingsOf } from "./finding.ts";
+
+const { ok, note, fail } = findingsOf("webhook");
+
+/** How long the webhook may take to refuse a request, in milliseconds. */
+const PATIENCE_MS = 5_000;
+
+const START = "Start the bot, if it should run now: npm run dev, or npm start.";
+
+/**
+ * Does the webhook answer, and refuse what is forged? On this machine, and at the public address where that is given.
+ *
+ * @param address the one in the portal
+ */
+export async function examineWebhook(config: Config, address: URL | undefined): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  if (address !== undefined) findings.push(await examinePublic(address));
+  if (config.delivery === "polling") {
+    return [...findings, ok("DELIVERY=polling: no webhook is needed")];
+  }
+  if (config.port === 0) {
+    return [...findings, note("PORT=0 takes any port, so the bot is not looked for", "Set PORT.")];
+  }
+  return [...findings, await examineLocal(new URL(localWebhookUrl()))];
+}
+
+async function examineLocal(url: URL): Promise<Finding> {
+  const answer = await forge(url);
+  // A bot that is not started yet is no mistake.
+  return "error" in answer ? note(whyNoAnswer(answer.error, url), START) : judged(url, answer);
+}
+
+async function examinePublic(url: URL): Promise<Finding> {
+  const answer = await forge(url);
+  if ("error" in answer) {
+    return fail(
+      whyNoAnswer(answer.error, url),
+      "Let the name lead to the proxy, its https port be open, and its certificate be trusted.",
+    );
+  }
+  const finding = judged(url, answer);
+  if (finding.level !== "ok" || url.protocol === "https:") return finding;
+  return note(
+    `${url.href} is not https; the platform delivers to nothing else`,
+    "Put a proxy in front that ends TLS: docs/deploying.md.",
+  );
+}
+
+interface Answer {
+  readonly status: number;
+  /** The code in the body, as a bot has it. */
+  readonly code: unknown;
+}
+
+/** A delivery without events, signed with a secret that nobody has. */
+async function forge(url: URL): Promise<Answer | { readonly error: unknown }> {
+  const body = '{"events":[]}';
+  const signature = sign(body, `whsec_${crypto.randomUUID()}`, Date.now() / 1000);
+  try {
+    const response = await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json", [SIGNATURE_HEADER]: signature },
+      body,
+      redirect: "manual",
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    });
+    return { status: response.status, code: codeIn(await response.text()) };
+  } catch (error) {
+    return { error: error instanceof TypeError && error.cause ? error.cause : error };
+  }
+}
+
+function codeIn(text: string): unknown {
+  try {
+    return JSON.parse(text)?.error?.code;
+  } catch {
+    return undefined;
+  }
+}
+
+function judged(url: URL, { status, code }: Answer): Finding {
+  if (status === 401 && code === "SIGNATURE_MISMATCH") {
+    return ok(`${url.href} answers, and refuses a forged request`);
+  }
+  const said = typeof code === "string" ? `${status} ${code}` : `${status}`;
+  return fail(
+    `${url.href} answered a forged request with ${said}, not with 401`,
+    remedyFor(status, code),
+  );
+}
+
+function remedyFor(status: number, code: unknown): string {
+  if (status < 300) return "Something else takes the deliveries there: anybody could send events.";
+  if (status < 400) return "The platform follows no redirect: use the address that it leads to.";
+  if (code === "SIGNATURE_MISSING" || code === "SIGNATURE_MALFORMED") {
+    return "Something in between takes the header X-Service-Signature away: let it through.";
+  }
+  if (code === "SIGNATURE_STALE") return "The bot's clock is off: let NTP set it.";
+  if (code === "NOT_READY") return "The bot has not started yet, or is stopping: try again.";
+  if (status === 401) return "Something in between asks for a login: the platform has none.";
+  if (status === 404 || status === 405) {
+    return "Is this the bot? Compare the port with PORT, and the path with WEBHOOK_PATH and the proxy's.";
+  }
+  if (status >= 500)
+    return "The proxy does not reach the bot, or the bot its database: see its log.";
+  return "Something in between refuses the request: let POST through to the bot as it comes.";
+}

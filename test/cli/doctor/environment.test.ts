@@ -1,0 +1,84 @@
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { access, examine, trouble } from "./examine.ts";
+
+/** Nobody listens there. */
+const away = access({ url: "http://127.0.0.1:2" });
+
+function folderWith(lines: Record<string, string>, mode = 0o600): string {
+  const cwd = temporaryFolder();
+  const text = Object.entries(lines).map(([name, value]) => `${name}=${value}\n`);
+  writeFileSync(join(cwd, ".env"), text.join(""));
+  chmodSync(join(cwd, ".env"), mode);
+  return cwd;
+}
+
+test("every variable is told with where it comes from, secrets without their value", async () => {
+  const cwd = folderWith({ ...away, DATABASE_URL: "postgres://bot:pa55@127.0.0.1:2/bot" });
+  const { findings, out } = await examine({ LOG_LEVEL: "warn" }, { cwd });
+  const told = findings.filter(({ area }) => area === "environment").map(({ what }) => what);
+  expect(told).toEqual([
+    ".env is read",
+    "SERVICE_BASE_URL = http://127.0.0.1:2 (.env)",
+    "SERVICE_API_KEY is set (.env)",
+    "SERVICE_WEBHOOK_SECRET is set (.env)",
+    "PORT = 0 (.env)",
+    "DATABASE_URL = postgres://127.0.0.1:2/bot (.env)",
+    "LOG_LEVEL = warn (environment)",
+    expect.stringMatching(/^with their defaults: DELIVERY, HOST, .*MAX_REQUESTS_PER_MINUTE$/),
+  ]);
+  expect(out).not.toMatch(/pa55|sbk_test|whsec_of/);
+});
+
+test("what is missing or wrong is told by variable, and what can be looked at still is", async () => {
+  const examined = await examine({ PORT: "eighty", SERVICE_API_KEY: "x" });
+  expect(examined.code).toBe(1);
+  expect(trouble(examined, "environment").slice(1)).toEqual([
+    expect.objectContaining({ level: "fail", what: "SERVICE_BASE_URL is missing" }),
+    expect.objectContaining({
+      what: "SERVICE_WEBHOOK_SECRET is missing",
+      remedy: expect.stringContaining("portal"),
+    }),
+    expect.objectContaining({ what: expect.stringMatching(/^PORT must be a whole number/) }),
+  ]);
+  const areas = new Set(examined.findings.map(({ area }) => area));
+  expect(areas).toEqual(new Set(["node", "environment", "database"]));
+});
+
+test("an .env that others can read is told", async () => {
+  const examined = await examine({}, { cwd: folderWith(away, 0o644) });
+  expect(trouble(examined, "environment")).toEqual([
+    expect.objectContaining({ level: "note", remedy: "chmod 600 .env" }),
+  ]);
+});
+
+test("a variable that .env and the environment set differently is told", async () => {
+  const examined = await examine(
+    { PORT: "0", LOG_LEVEL: "warn" },
+    {
+      cwd: folderWith({ ...away, LOG_LEVEL: "info" }),
+    },
+  );
+  expect(trouble(examined, "environment").map(({ what }) => what)).toEqual([
+    "LOG_LEVEL is set in the environment, and what .env says is not used",
+  ]);
+});
+
+test("a variable that looks like a bot's and is none is told", async () => {
+  const examined = await examine({ SERVICE_APIKEY: "x" }, { cwd: folderWith(away) });
+  expect(trouble(examined, "environment")).toEqual([
+    expect.objectContaining({
+      what: "SERVICE_APIKEY is set, and no bot reads it",
+      remedy: expect.stringContaining("SERVICE_API_KEY"),
+    }),
+  ]);
+});
+
+test("several secrets of a rotation are counted", async () => {
+  const secrets = "whsec_the_new_one,whsec_the_old_one";
+  const cwd = folderWith({ ...away, SERVICE_WEBHOOK_SECRET: secrets });
+  const { out } = await examine({}, { cwd });
+  expect(out).toContain("SERVICE_WEBHOOK_SECRET has 2 secrets");
+});

@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { logFormatter } from "../../src/cli/dev/log-lines.ts";
+
+const webhook = "http://127.0.0.1:3000/webhook";
+
+test("that the bot is ready comes with the time of its start, and of each start after a change", async () => {
+  let now = 0;
+  const format = await logFormatter({ colour: false, webhook, now: () => now });
+  const ready = JSON.stringify({ level: "info", msg: "ready", webhook });
+  now = 240;
+  expect(format(ready)).toMatch(/^\d\d:\d\d:\d\d bot ready 0\.2 s$/);
+  now = 60_000;
+  expect(format("Restarting 'src/main.ts'")).toBe("Restarting 'src/main.ts'");
+  now = 60_510;
+  expect(format(ready)).toMatch(/ bot ready 0\.5 s$/);
+  const other = JSON.stringify({
+    level: "info",
+    msg: "ready",
+    webhook: "http://127.0.0.1:1/webhook",
+  });
+  expect(format(other)).toMatch(/ bot ready 0\.5 s {2}http:\/\/127\.0\.0\.1:1\/webhook$/);
+});
+
+test("lines of the bot are for people, those that the timeline has told are left out, others stay", async () => {
+  const format = await logFormatter({ colour: false, webhook });
+  const at = (fields: object) => JSON.stringify({ level: "info", time: 0, ...fields });
+  expect(format(at({ msg: "polled", found: 1 }))).toContain('bot polled {"found":1}');
+  for (const msg of ["delivery", "handled", "api"]) expect(format(at({ msg }))).toBeUndefined();
+  expect(format(at({ msg: "api", level: "warn" }))).toContain("bot api");
+  expect(format("console.log of a handler")).toBe("console.log of a handler");
+});

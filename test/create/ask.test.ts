@@ -1,0 +1,198 @@
+import { execFileSync } from "node:child_process";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { PassThrough, Writable } from "node:stream";
+import { describe, expect, test } from "vitest";
+import { isAttended } from "../../src/create/attended.ts";
+import { stores, templates } from "../../src/create/choices.ts";
+import {
+  everythingIn,
+  type Outcome,
+  root,
+  type Setup,
+  scaffold,
+  temporaryDirectory,
+} from "./harness.ts";
+import { keys } from "./pty.ts";
+import { Screen } from "./screen.ts";
+
+/** A run at a terminal that is two streams. */
+class Session {
+  readonly screen: Screen = new Screen();
+  readonly input: PassThrough = new PassThrough();
+  readonly outcome: Promise<Outcome>;
+
+  constructor(argv: readonly string[], setup: Setup) {
+    const output = new Writable({
+      write: (chunk, _, done) => {
+        this.screen.print(String(chunk));
+        done();
+      },
+    });
+    const terminal = { input: this.input, output };
+    this.outcome = scaffold(argv, { ...setup, terminal }).finally(() => this.screen.end());
+  }
+
+  /** Waits for each question in turn, and types its answer. */
+  async answer(
+    ...answers: readonly (readonly [question: string, answer: string])[]
+  ): Promise<void> {
+    for (const [question, answer] of answers) {
+      await this.screen.shows(`◆ ${question}`);
+      this.input.write(answer);
+    }
+  }
+}
+
+const quick = ["--no-install", "--no-git"];
+const defaults = [
+  ["Template", keys.enter],
+  ["Store", keys.enter],
+] as const;
+
+describe("a question", () => {
+  test("is asked for each choice that no flag has made, and for no other", async () => {
+    const cwd = await temporaryDirectory();
+    const session = new Session(["bot", "--store", "sqlite", "--pm", "pnpm"], { cwd });
+    await session.answer(
+      ["Template", keys.enter],
+      ["Install with pnpm?", "n"],
+      ["Initialize git?", "n"],
+    );
+    const { code, out, calls } = await session.outcome;
+    expect({ code, calls }).toEqual({ code: 0, calls: [] });
+    expect(session.screen.text).not.toContain("Store");
+    expect(session.screen.text).not.toContain("Directory");
+    // What was asked stands above; the rest is printed below, once.
+    expect(out).toContain("◇ Store           sqlite\n");
+    expect(out).not.toContain("Template");
+    expect(out).not.toContain("Install ");
+  });
+
+  test("of yes or no is yes with Enter alone", async () => {
+    const cwd = await temporaryDirectory();
+    const session = new Session(["bot"], { cwd });
+    await session.answer(
+      ...defaults,
+      ["Install with npm?", keys.enter],
+      ["Initialize git?", keys.enter],
+    );
+    const { calls } = await session.outcome;
+    expect(calls.map(({ command }) => command)).toEqual(["npm", "git", "git", "git"]);
+  });
+
+  test("of git is not asked inside of a repository, be the directory there or not", async () => {
+    const cwd = await temporaryDirectory();
+    execFileSync("git", ["init", "--quiet"], { cwd });
+    const session = new Session(["deep/er/bot", "--no-install"], { cwd });
+    await session.answer(...defaults);
+    const { code, out } = await session.outcome;
+    expect(code).toBe(0);
+    expect(session.screen.text).not.toContain("git");
+    expect(out).toContain("belongs to a repository already");
+  });
+
+  test("offers every template and every store, with a word about each", async () => {
+    const cwd = await temporaryDirectory();
+    const session = new Session(["bot", ...quick], { cwd });
+    for (const values of [templates, stores]) {
+      for (const [index, value] of values.entries()) {
+        await session.screen.shows(`● ${value}  `);
+        if (index < values.length - 1) session.input.write(keys.down);
+      }
+      for (const _ of values.slice(1)) session.input.write(keys.up);
+      await session.screen.shows(`● ${values[0]}  `);
+      session.input.write(keys.enter);
+    }
+    expect((await session.outcome).code).toBe(0);
+  });
+});
+
+describe("the question for the directory", () => {
+  test("is asked again until the answer is one", async () => {
+    const cwd = await temporaryDirectory();
+    const session = new Session(quick, { cwd });
+    await session.answer(["Directory", `con${keys.enter}`]);
+    await session.screen.shows("▲ Directory");
+    await session.screen.shows('Windows keeps the name "con" for itself.');
+    session.input.write(`-bot${keys.enter}`);
+    await session.answer(...defaults);
+    expect((await session.outcome).code).toBe(0);
+    expect(await everythingIn(cwd)).toContain("con-bot/package.json");
+  });
+
+  test("takes ~ for the home, since no shell has seen it", async () => {
+    const cwd = await temporaryDirectory();
+    const home = join(cwd, "home");
+    await mkdir(home);
+    const session = new Session(quick, { cwd, env: { HOME: home } });
+    await session.answer(["Directory", `~/bot${keys.enter}`], ...defaults);
+    expect((await session.outcome).code).toBe(0);
+    expect(await everythingIn(cwd)).toContain("home/bot/package.json");
+    expect(await everythingIn(cwd)).not.toContain("~");
+  });
+
+  test("shows what would be overwritten after the answers, and nothing is written", async () => {
+    const cwd = await temporaryDirectory();
+    await mkdir(join(cwd, "bot"));
+    await writeFile(join(cwd, "bot/package.json"), "mine");
+    const session = new Session(quick, { cwd });
+    await session.answer(["Directory", `bot${keys.enter}`], ...defaults);
+    const { code, err } = await session.outcome;
+    expect(code).toBe(2);
+    expect(err).toContain("package.json  (exists)");
+  });
+});
+
+describe("nothing is asked", () => {
+  test("for a directory that cannot take a bot anyway", async () => {
+    const cwd = await temporaryDirectory();
+    await mkdir(join(cwd, "full"));
+    await writeFile(join(cwd, "full/package.json"), "mine");
+    await symlink("loop", join(cwd, "loop"));
+    for (const dir of ["full", "loop", "con", "full/package.json/bot"]) {
+      const session = new Session([dir], { cwd });
+      expect((await session.outcome).code).toBe(2);
+      expect(session.screen.text).toBe("");
+    }
+  });
+
+  test("and no prompts are loaded without a terminal, in CI and under an agent", () => {
+    expect(isAttended({})).toBe(true);
+    expect(isAttended({ CI: "false", TERM: "xterm" })).toBe(true);
+    for (const env of [{ CI: "1" }, { CI: "true" }, { CLAUDECODE: "1" }, { TERM: "dumb" }]) {
+      expect(isAttended(env)).toBe(false);
+    }
+  });
+
+  test("with npm's own --yes", async () => {
+    const cwd = await temporaryDirectory();
+    const session = new Session(["bot"], { cwd, env: { npm_config_yes: "true" } });
+    expect((await session.outcome).code).toBe(0);
+    expect(session.screen.text).toBe("");
+  });
+
+  test("when the terminal goes away, which ends the run with 130", async () => {
+    const cwd = await temporaryDirectory();
+    const session = new Session(["bot"], { cwd });
+    await session.screen.shows("◆ Template");
+    session.input.end();
+    const { code, err } = await session.outcome;
+    expect(code).toBe(130);
+    expect(err).toBe("✖ Cancelled. Nothing was written.\n");
+    expect(await everythingIn(cwd)).toEqual([]);
+  });
+});
+
+test("a fresh clone gets its dependencies before the first question", async () => {
+  const cwd = await temporaryDirectory();
+  const prepare = () => {
+    throw new Error("npm ci failed. Run it by hand.");
+  };
+  const origin = { root, origin: "checkout" as const, prepare };
+  const session = new Session(["bot"], { cwd, origin });
+  const { code, err } = await session.outcome;
+  expect(code).toBe(1);
+  expect(err).toContain("Run it by hand");
+  expect(session.screen.text).toBe("");
+});

@@ -1,0 +1,37 @@
+import { stripVTControlCharacters } from "node:util";
+
+/** What was printed at a terminal, to wait for. */
+export class Screen {
+  #transcript = "";
+  /** Up to where {@link shows} has read. */
+  #seen = 0;
+  #ended = false;
+  #wake: () => void = () => {};
+
+  /** All of it so far, without colours and movements. */
+  get text(): string {
+    return stripVTControlCharacters(this.#transcript).replaceAll("\r\n", "\n");
+  }
+
+  print(chunk: string): void {
+    this.#transcript += chunk;
+    this.#wake();
+  }
+
+  /** Nothing will be printed any more. */
+  end(): void {
+    this.#ended = true;
+    this.#wake();
+  }
+
+  /** Waits until this is printed, after what was waited for before. */
+  async shows(text: string): Promise<void> {
+    while (this.text.indexOf(text, this.#seen) < 0) {
+      if (this.#ended) throw new Error(`ended before "${text}":\n${this.text}`);
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    this.#seen = this.text.indexOf(text, this.#seen) + text.length;
+  }
+}

@@ -1,0 +1,132 @@
+import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { everythingIn, root, temporaryDirectory } from "./harness.ts";
+import { hasPty, keys, Pty, type PtyOptions } from "./pty.ts";
+
+const script = join(root, "create-bot.js");
+
+function create(argv: readonly string[], options: PtyOptions): Pty {
+  return new Pty([process.execPath, script, ...argv, "--service-bot", "file:x"], options);
+}
+
+describe.skipIf(!hasPty)("at a terminal", () => {
+  test("it asks for everything, and each answer leaves one line", async () => {
+    const cwd = await temporaryDirectory();
+    const pty = create([], { cwd });
+    await pty.screen.shows("┌ create-service-bot");
+    await pty.screen.shows("◆ Directory");
+    pty.type(`My Bot!${keys.enter}`);
+    await pty.screen.shows("◆ Template");
+    pty.type(keys.enter);
+    await pty.screen.shows("◆ Store");
+    pty.type(keys.down);
+    await pty.screen.shows("● postgres");
+    pty.type(keys.enter);
+    await pty.screen.shows("◆ Install with npm?");
+    pty.type("n");
+    await pty.screen.shows("◆ Initialize git?");
+    pty.type("n");
+    expect(await pty.ended, pty.screen.text).toBe(0);
+    for (const line of [
+      "◇ Directory       My Bot!\n",
+      "◇ Template        starter\n",
+      "◇ Store           postgres\n",
+      "◇ Install with npm?   no\n",
+      "◇ Initialize git?     no\n",
+      '◇ Name            my-bot (from "My Bot!")\n',
+      "cd 'My Bot!'\n",
+    ]) {
+      expect(pty.screen.text).toContain(line);
+    }
+    expect(pty.screen.text.match(/┌ create-service-bot/g)).toHaveLength(1);
+    expect(await everythingIn(join(cwd, "My Bot!"))).toContain("compose.dev.yaml");
+    expect(await everythingIn(join(cwd, "My Bot!"))).not.toContain(".git");
+  });
+
+  test("Enter alone takes the defaults", async () => {
+    const cwd = await temporaryDirectory();
+    const pty = create(["--no-install", "--no-git"], { cwd });
+    for (const question of ["Directory", "Template", "Store"]) {
+      await pty.screen.shows(`◆ ${question}`);
+      pty.type(keys.enter);
+    }
+    expect(await pty.ended, pty.screen.text).toBe(0);
+    expect(await everythingIn(join(cwd, "my-bot"))).toContain("src/main.ts");
+    expect(pty.screen.text).toContain("◇ Directory       my-bot\n");
+    expect(pty.screen.text).toContain("◇ Store           sqlite\n");
+  });
+
+  test("a terminal that does not know its size is good enough", async () => {
+    const cwd = await temporaryDirectory();
+    const pty = create(["bot", "--no-install", "--no-git"], { cwd, size: "" });
+    for (const question of ["Template", "Store"]) {
+      await pty.screen.shows(`◆ ${question}`);
+      pty.type(keys.enter);
+    }
+    expect(await pty.ended, pty.screen.text).toBe(0);
+  });
+
+  test.each(["ctrlC", "escape", "ctrlD"] as const)(
+    "%s ends it with 130, and nothing is written",
+    async (key) => {
+      const cwd = await temporaryDirectory();
+      const pty = create(["bot"], { cwd });
+      await pty.screen.shows("◆ Template");
+      pty.type(keys.enter);
+      await pty.screen.shows("◆ Store");
+      pty.type(keys[key]);
+      await pty.screen.shows("Cancelled. Nothing was written.");
+      expect(await pty.ended).toBe(130);
+      expect(await everythingIn(cwd)).toEqual([]);
+    },
+  );
+
+  test.each([
+    ["with --yes", ["--yes"], {}],
+    ["where the flags have said everything", ["--template=starter", "--store=sqlite"], {}],
+    ["in CI", [], { CI: "true" }],
+    ["under an agent", [], { AI_AGENT: "some" }],
+    ["at a dumb terminal", [], { TERM: "dumb" }],
+    ["with --json", ["--json"], {}],
+  ])("nothing is asked %s", async (_, argv, env) => {
+    const cwd = await temporaryDirectory();
+    const pty = create(["bot", "--no-install", "--no-git", ...argv], { cwd, env });
+    expect(await pty.ended, pty.screen.text).toBe(0);
+    expect(pty.screen.text).not.toContain("◆");
+    expect(await everythingIn(join(cwd, "bot"))).toContain("src/main.ts");
+  });
+});
+
+describe.skipIf(!hasPty)("an install at a terminal", () => {
+  test("shows the seconds while it runs, and the time that it took", async () => {
+    const cwd = await temporaryDirectory();
+    const pty = create(["bot", "--yes", "--no-git"], { cwd, env: await fakeNpm(cwd, "sleep 1.2") });
+    await pty.screen.shows("⠋ npm install  0 s");
+    await pty.screen.shows(" npm install  1 s");
+    await pty.screen.shows("✔ npm install ");
+    expect(await pty.ended, pty.screen.text).toBe(0);
+  });
+
+  test("Ctrl-C ends it with 130; the files stay, and it says how to go on", async () => {
+    const cwd = await temporaryDirectory();
+    const env = await fakeNpm(cwd, "echo started > started; exec sleep 60");
+    const pty = create(["bot", "--yes"], { cwd, env });
+    await pty.screen.shows(" npm install  1 s");
+    pty.type(keys.ctrlC);
+    await pty.screen.shows("✖ npm install was interrupted");
+    await pty.screen.shows("  cd bot\n  npm install\n  npm run dev");
+    expect(await pty.ended).toBe(130);
+    expect(await everythingIn(join(cwd, "bot"))).toContain("src/main.ts");
+    expect(await everythingIn(join(cwd, "bot"))).not.toContain(".git");
+  });
+});
+
+/** An environment with an npm that does this. */
+async function fakeNpm(cwd: string, command: string): Promise<Record<string, string>> {
+  const bin = join(cwd, "bin");
+  await mkdir(bin);
+  await writeFile(join(bin, "npm"), `#!/bin/sh\n${command}\n`);
+  await chmod(join(bin, "npm"), 0o755);
+  return { PATH: `${bin}${delimiter}${process.env["PATH"] ?? ""}` };
+}

@@ -1,0 +1,179 @@
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseEnv } from "node:util";
+import { validate } from "dockerfile-utils";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { TestProcess } from "../support/process.ts";
+import { reservePort } from "../support/reserve-port.ts";
+import { SCAFFOLD_TIMEOUT_MS, scaffoldedBot } from "../support/scaffolded.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { type Compose, readCompose } from "./container/compose.ts";
+import { Build, type Image, nodeFor, type User } from "./container/image.ts";
+import { caddy } from "./proxy/caddy.ts";
+import { makeCertificates } from "./proxy/certificates.ts";
+import { startProxy, whyNoProxy } from "./proxy/proxy.ts";
+import { API_KEY, PlatformProcess, SECRET } from "./proxy/world.ts";
+
+/** Who `node` is here: somebody to whom nothing belongs. Only root can become somebody else. */
+const node: User | undefined = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : undefined;
+if (node === undefined) {
+  process.stderr.write("the image is not run as another user: only root can do that\n");
+}
+
+/** The steps of a Dockerfile, and the project's compose.yaml, without Docker. */
+describe("the container of a scaffolded bot", { timeout: 60_000 }, () => {
+  let folder: string;
+  let project: string;
+  let bin: string;
+  let image: Image;
+  let compose: Compose;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "container-"));
+    chmodSync(folder, 0o755);
+    project = (await scaffoldedBot(folder, "project")).dir;
+    bin = nodeFor(folder);
+    image = new Build({ context: project, folder: join(folder, "stages"), node }).run();
+    compose = readCompose(join(project, "compose.yaml"));
+  }, SCAFFOLD_TIMEOUT_MS);
+
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** Runs something in the image, which nobody can write to but for its data. */
+  function inside([command = "", ...args]: readonly string[], env: Record<string, string> = {}) {
+    return new TestProcess(args, {
+      command: command === "node" ? join(bin, "node") : command,
+      cwd: image.workdir,
+      bareEnv: true,
+      user: node,
+      env: { NODE_DISABLE_COMPILE_CACHE: "1", ...image.env, ...env, PATH: bin },
+    });
+  }
+
+  async function exitCode(command: readonly string[], env?: Record<string, string>) {
+    return (await inside(command, env).exited).code;
+  }
+
+  /** The bot as its CMD starts it, with an environment as compose.yaml gives it. */
+  async function runBot(platform: PlatformProcess) {
+    // A volume of its own: another platform's events have the same ids.
+    const data = join(image.workdir, "data");
+    for (const name of readdirSync(data)) rmSync(join(data, name));
+    const port = String(await reservePort());
+    const env = {
+      ...compose.service("bot").environment,
+      SERVICE_BASE_URL: platform.url,
+      SERVICE_API_KEY: API_KEY,
+      SERVICE_WEBHOOK_SECRET: SECRET,
+      PORT: port,
+    };
+    const running = inside(image.command, env);
+    await running.message("ready");
+    return { running, port, url: `http://127.0.0.1:${port}` };
+  }
+
+  test("its Dockerfile is without complaint", () => {
+    const text = readFileSync(join(project, "Dockerfile"), "utf8");
+    expect(validate(text)).toEqual([]);
+    expect(validate(text.replace("EXPOSE 3000", "EXPOSE the port"))).not.toEqual([]);
+    expect(new Set(image.bases)).toEqual(new Set(["node:24-slim"]));
+    expect(image.user).toBe("node");
+  });
+
+  test("what runs is in the image, and nothing else of the project", () => {
+    expect(readdirSync(image.workdir).sort()).toEqual([
+      "data",
+      "node_modules",
+      "package.json",
+      "src",
+    ]);
+    const modules = readdirSync(join(image.workdir, "node_modules"));
+    expect(modules).toContain("service-bot");
+    expect(modules).not.toContain("typescript");
+  });
+
+  test.skipIf(node === undefined)("its user can write to data/ alone", async () => {
+    const write = (path: string) => ["node", "-e", `fs.writeFileSync(${JSON.stringify(path)}, "")`];
+    for (const path of ["x", "src/main.ts", "package.json", "node_modules/x"]) {
+      expect(await exitCode(write(path)), path).toBe(1);
+    }
+    expect(await exitCode(write("data/x"))).toBe(0);
+  });
+
+  test("it answers a signed delivery, is healthy, and ends with 0 on SIGTERM", async () => {
+    const platform = await PlatformProcess.start(temporaryFolder());
+    const { running, port, url } = await runBot(platform);
+    await platform.control.saveWebhook({ url: `${url}/webhook` });
+    const { event } = await platform.message("from a container");
+    expect(await platform.delivery(event)).toMatchObject({ status: 200 });
+    await platform.answer("Hi Ada! You wrote: from a container");
+    expect(readdirSync(join(image.workdir, "data"))).toContain("bot.db");
+    expect(await exitCode(image.healthcheck, { PORT: port })).toBe(0);
+    running.kill("SIGTERM");
+    expect(await running.exited).toEqual({ code: 0, signal: null });
+    expect(await exitCode(image.healthcheck, { PORT: port })).toBe(1);
+  });
+
+  test("compose.yaml, the Dockerfile and the Caddyfile are about the same names and ports", () => {
+    const caddyfile = readFileSync(join(project, "Caddyfile"), "utf8");
+    expect(compose.problems(project)).toEqual([]);
+    const bot = compose.service("bot");
+    expect(caddyfile).toContain(`reverse_proxy bot:${bot.environment["PORT"]}`);
+    expect(image.port).toBe(bot.environment["PORT"]);
+    expect(bot.volumes).toEqual([`data:${image.workdirName}/data`]);
+    expect(bot.environment["DATABASE_URL"]).toMatch(/^file:data\//);
+    const proxy = compose.service("caddy");
+    // Caddy waits for a bot that is healthy, which only a health check can tell.
+    expect(proxy.depends_on).toEqual({ bot: { condition: "service_healthy" } });
+    expect(image.healthcheck).not.toEqual([]);
+    expect(caddyfile).toContain("{$BOT_DOMAIN}");
+    expect(proxy.environment["BOT_DOMAIN"]).toMatch(/^\$\{BOT_DOMAIN:\?/);
+    expect(proxy.ports).toEqual(expect.arrayContaining(["80:80", "443:443"]));
+  });
+
+  test("with --store postgres, compose.yaml starts a server that the bot waits for and can log in to", async () => {
+    const flags = ["--store", "postgres", "--no-install", "--no-git", "--service-bot", "1.0.0"];
+    const { dir } = await scaffoldedBot(temporaryFolder(), "bot", flags);
+    const stack = readCompose(join(dir, "compose.yaml"));
+    expect(stack.problems(dir)).toEqual([]);
+    const [bot, server] = [stack.service("bot"), stack.service("postgres")];
+    expect(bot.depends_on).toEqual({ postgres: { condition: "service_healthy" } });
+    expect(bot.volumes).toEqual([]);
+    const { host, username, pathname } = new URL(bot.environment["DATABASE_URL"] ?? "");
+    const { POSTGRES_USER, POSTGRES_DB, POSTGRES_PASSWORD } = server.environment;
+    expect({ host, username, pathname }).toEqual({
+      host: "postgres:5432",
+      username: POSTGRES_USER,
+      pathname: `/${POSTGRES_DB}`,
+    });
+    // Both have the password from .env: the bot by env_file, the server by its name.
+    const { PGPASSWORD } = parseEnv(readFileSync(join(dir, ".env"), "utf8"));
+    expect(PGPASSWORD).toMatch(/^[0-9a-f]{32,}$/);
+    expect(POSTGRES_PASSWORD).toMatch(/^\$\{PGPASSWORD:\?/);
+    expect(bot.env_file).toBe(".env");
+    expect(validate(readFileSync(join(dir, "Dockerfile"), "utf8"))).toEqual([]);
+  });
+
+  const reason = whyNoProxy(caddy);
+  if (reason !== undefined) process.stderr.write(`${reason}\n`);
+
+  test.skipIf(reason !== undefined)("behind its Caddyfile it is reached by https", async () => {
+    const home = temporaryFolder();
+    const certificates = makeCertificates(home);
+    const platform = await PlatformProcess.start(home, certificates.authority.cert);
+    const { url } = await runBot(platform);
+    const port = await reservePort();
+    const caddyfile = join(project, "Caddyfile");
+    await startProxy(caddy, { folder: home, certificates, port, bot: url, caddyfile });
+    await platform.control.saveWebhook({ url: `https://localhost:${port}/webhook` });
+    const { event, conversation } = await platform.message("by https");
+    expect(await platform.delivery(event)).toMatchObject({ status: 200 });
+    await platform.answer("Hi Ada! You wrote: by https");
+    expect(await platform.answers(conversation)).toEqual(["Hi Ada! You wrote: by https"]);
+
+    await platform.control.saveWebhook({ url: `https://localhost:${port}/healthz` });
+    const { event: lost } = await platform.message("to the wrong path");
+    expect(await platform.delivery(lost)).toMatchObject({ status: 404 });
+  });
+});

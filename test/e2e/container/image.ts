@@ -1,0 +1,161 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, posix } from "node:path";
+import { type Copy, DockerfileParser, type Env, type From, type Instruction } from "dockerfile-ast";
+import { withoutBotVariables } from "../../support/scaffolded.ts";
+import { BuildContext, copyInto } from "./context.ts";
+
+/** Somebody who may read what is for everyone. */
+export interface User {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** What a Dockerfile makes: a folder that stands for the root of the image, and how it is run. */
+export interface Image {
+  /** The working directory, in the folder. */
+  readonly workdir: string;
+  /** The same, as the image calls it. */
+  readonly workdirName: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly user: string;
+  readonly port: string;
+  readonly command: readonly string[];
+  readonly healthcheck: readonly string[];
+  /** The base images of all stages. */
+  readonly bases: readonly string[];
+}
+
+export interface BuildOptions {
+  /** The folder with the Dockerfile. */
+  readonly context: string;
+  /** Where the stages go. */
+  readonly folder: string;
+  /** Who `node` is; undefined where files cannot be given away. */
+  readonly node: User | undefined;
+}
+
+interface Stage {
+  readonly root: string;
+  workdir: string;
+  readonly env: Record<string, string>;
+  user: string;
+  port: string;
+  command: readonly string[];
+  healthcheck: readonly string[];
+}
+
+/**
+ * Does what `docker build` would do, without Docker: a stage is a folder, and RUN is run in it by the shell of this
+ * machine. Commands must therefore keep to relative paths. An instruction that is not known is refused, not passed over.
+ */
+export class Build {
+  readonly #options: BuildOptions;
+  readonly #context: BuildContext;
+  readonly #stages = new Map<string, Stage>();
+  readonly #bases: string[] = [];
+  #stage: Stage | undefined;
+
+  constructor(options: BuildOptions) {
+    this.#options = options;
+    this.#context = new BuildContext(options.context);
+  }
+
+  run(): Image {
+    const text = readFileSync(join(this.#options.context, "Dockerfile"), "utf8");
+    for (const one of DockerfileParser.parse(text).getInstructions()) this.#do(one);
+    const { root, workdir, ...rest } = this.#current;
+    return { ...rest, workdirName: workdir, workdir: join(root, workdir), bases: this.#bases };
+  }
+
+  get #current(): Stage {
+    if (this.#stage === undefined) throw new Error("a Dockerfile begins with FROM");
+    return this.#stage;
+  }
+
+  #do(instruction: Instruction): void {
+    const keyword = instruction.getKeyword();
+    const text = instruction.getRawArgumentsContent() ?? "";
+    if (keyword === "FROM") this.#from(instruction as From);
+    else if (keyword === "COPY") this.#copy(instruction as Copy);
+    else if (keyword === "RUN") this.#shell(text);
+    else if (keyword === "WORKDIR") this.#enter(text);
+    else if (keyword === "ENV") this.#set(instruction as Env);
+    else if (keyword === "USER") this.#current.user = text;
+    else if (keyword === "EXPOSE") this.#current.port = text;
+    else if (keyword === "CMD") this.#current.command = JSON.parse(text);
+    else if (keyword === "HEALTHCHECK") {
+      this.#current.healthcheck = JSON.parse(text.replace(/^.*?CMD /s, ""));
+    } else throw new Error(`this test does not know ${keyword}`);
+  }
+
+  #enter(path: string): void {
+    const stage = this.#current;
+    stage.workdir = posix.resolve(stage.workdir, path);
+    mkdirSync(join(stage.root, stage.workdir), { recursive: true });
+  }
+
+  #set(env: Env): void {
+    for (const property of env.getProperties()) {
+      this.#current.env[property.getName()] = property.getValue() ?? "";
+    }
+  }
+
+  #from(from: From): void {
+    this.#bases.push(from.getImage() ?? "");
+    const name = from.getBuildStage() ?? String(this.#stages.size);
+    const root = join(this.#options.folder, name);
+    mkdirSync(root, { recursive: true });
+    const fresh = { env: {}, user: "root", port: "", command: [], healthcheck: [] };
+    this.#stage = { root, workdir: "/", ...fresh };
+    this.#stages.set(name, this.#stage);
+  }
+
+  #copy(copy: Copy): void {
+    const { root, workdir } = this.#current;
+    const places = copy.getArguments().map(String);
+    const target = places.pop() ?? "";
+    const origin = this.#stages.get(copy.getFromFlag()?.getValue() ?? "");
+    const found = places.map((place) =>
+      origin === undefined ? this.#context.find(place) : [join(origin.root, place)],
+    );
+    // Docker lets a pattern find nothing, not a name, and not all of them together.
+    const missing = places.find((place, n) => !place.includes("*") && found[n]?.length === 0);
+    if (missing !== undefined) throw new Error(`COPY finds no ${missing}`);
+    const to = join(root, posix.resolve(workdir, target));
+    const isFolder = target.endsWith("/");
+    if (isFolder) mkdirSync(to, { recursive: true });
+    copyInto(found.flat(), to, isFolder);
+  }
+
+  #shell(command: string): void {
+    const { root, workdir, env } = this.#current;
+    const path = [this.#standIns(), dirname(process.execPath), process.env.PATH].join(":");
+    execFileSync("sh", ["-euc", command], {
+      cwd: join(root, workdir),
+      env: { ...withoutBotVariables(), ...env, PATH: path },
+      stdio: "pipe",
+    });
+  }
+
+  /** This machine has no user `node`. */
+  #standIns(): string {
+    const bin = join(this.#options.folder, "stand-ins");
+    mkdirSync(bin, { recursive: true });
+    const { node } = this.#options;
+    const give = node === undefined ? "" : `exec /bin/chown ${node.uid}:${node.gid} "$2"`;
+    const script = `#!/bin/sh\n[ "$1" = node:node ] || exit 1\n${give}\n`;
+    writeFileSync(join(bin, "chown"), script);
+    chmodSync(join(bin, "chown"), 0o755);
+    return bin;
+  }
+}
+
+/** A Node that other users can run: the one of this process may be where only its owner gets. */
+export function nodeFor(folder: string): string {
+  const bin = join(folder, "bin");
+  mkdirSync(bin, { recursive: true });
+  copyFileSync(process.execPath, join(bin, "node"));
+  chmodSync(join(bin, "node"), 0o755);
+  return bin;
+}

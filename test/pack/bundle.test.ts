@@ -1,0 +1,71 @@
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { bundle } from "../../scripts/pack/bundle.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+/** A package of its own to bundle, with what lies in its node_modules. */
+async function bundled(files: Readonly<Record<string, string>>) {
+  const folder = temporaryFolder();
+  for (const [path, text] of Object.entries({ "package.json": '{"type":"module"}', ...files })) {
+    await mkdir(join(folder, path, ".."), { recursive: true });
+    await writeFile(join(folder, path), text);
+  }
+  const out = join(folder, "dist");
+  const notices = await bundle(join(folder, "main.ts"), out);
+  const read = (file: string) => readFile(join(out, file), "utf8");
+  return { notices, files: (await readdir(out)).sort(), read };
+}
+
+const kit = {
+  "node_modules/@some/kit/package.json":
+    '{"name":"@some/kit","version":"1.2.3","license":"ISC","type":"module","main":"index.js"}',
+  "node_modules/@some/kit/index.js": 'export const word = "from the kit";',
+};
+
+describe("the bundle", () => {
+  test("holds what it imports, and imports nothing but Node", async () => {
+    const { files, read } = await bundled({
+      ...kit,
+      "node_modules/@some/kit/LICENSE": "Do as you like.",
+      "main.ts":
+        'import { sep } from "node:path"; import { word } from "@some/kit"; export const main = (): string => word + sep;',
+    });
+    expect(files).toEqual(["create.js", "package.json"]);
+    const code = await read("create.js");
+    expect(code).toContain("from the kit");
+    expect([...code.matchAll(/require\("([^"]+)"\)/g)].map(([, name]) => name)).toEqual([
+      "node:path",
+    ]);
+  });
+
+  test("comes with the licences of the packages in it, and of no others", async () => {
+    const { notices } = await bundled({
+      ...kit,
+      "node_modules/@some/kit/LICENSE": "Do as you like.",
+      "node_modules/idle/package.json": '{"name":"idle","version":"1.0.0"}',
+      "main.ts": 'export { word } from "@some/kit";',
+    });
+    expect(notices).toContain("## @some/kit 1.2.3 (ISC)\n\n    Do as you like.\n");
+    expect(notices).not.toContain("idle");
+  });
+
+  test("is refused with a package that does not tell its licence", async () => {
+    const main = { "main.ts": 'export { word } from "@some/kit";' };
+    await expect(bundled({ ...kit, ...main })).rejects.toThrow("@some/kit 1.2.3 comes without");
+  });
+
+  test("is refused when something it imports is not there", async () => {
+    await expect(bundled({ "main.ts": 'export { x } from "absent";' })).rejects.toThrow(
+      /cannot be bundled:[\s\S]*absent/,
+    );
+  });
+
+  test("keeps what is loaded late in files of their own", async () => {
+    const { files } = await bundled({
+      "late.ts": "export const late = 1;",
+      "main.ts": 'export const main = async () => (await import("./late.ts")).late;',
+    });
+    expect(files).toEqual(["create.js", "late.js", "package.json"]);
+  });
+});

@@ -1,0 +1,54 @@
+import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from "node:child_process";
+import { quote } from "../../src/create/shell.ts";
+import { Screen } from "../create/screen.ts";
+
+/** Can there be a real terminal here? By `script` of util-linux, which every Linux has. */
+export const hasPty: boolean = ((): boolean => {
+  try {
+    return execFileSync("script", ["--version"], { encoding: "utf8" }).includes("util-linux");
+  } catch {
+    return false;
+  }
+})();
+
+export interface TerminalOptions {
+  readonly cwd: string;
+  /** All of it, but PATH. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Settings of `stty`; a terminal that nobody has told its size has none. */
+  readonly size?: string;
+}
+
+/** A program at a terminal of its own, at which keys can be typed. */
+export class AtTerminal {
+  readonly screen: Screen = new Screen();
+  /** The exit code, once it has ended. */
+  readonly ended: Promise<number>;
+  readonly #child: ChildProcessWithoutNullStreams;
+
+  constructor(command: readonly string[], options: TerminalOptions) {
+    const { cwd, env, size = "cols 100 rows 40" } = options;
+    const line = command.map((word) => quote(word, "linux")).join(" ");
+    const sized = size === "" ? line : `stty ${size}; exec ${line}`;
+    const args = ["--quiet", "--return", "--flush", "--command", sized, "/dev/null"];
+    const own = { PATH: process.env["PATH"] ?? "", TERM: "xterm", SHELL: "/bin/sh", ...env };
+    this.#child = spawn("script", args, { cwd, env: own });
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      stream.setEncoding("utf8").on("data", (chunk: string) => this.screen.print(chunk));
+    }
+    this.ended = new Promise((resolve) => {
+      this.#child.once("close", (code) => {
+        resolve(code ?? -1);
+        this.screen.end();
+      });
+    });
+  }
+
+  type(text: string): void {
+    this.#child.stdin.write(text);
+  }
+
+  kill(): void {
+    this.#child.kill("SIGKILL");
+  }
+}

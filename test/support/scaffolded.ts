@@ -1,0 +1,34 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Result } from "../../src/create/result.ts";
+import { run } from "../../src/create/run.ts";
+
+const CREATE_BOT = fileURLToPath(new URL("../../create-bot.js", import.meta.url));
+
+/** Packing, and an install from the npm registry, in milliseconds. */
+export const SCAFFOLD_TIMEOUT_MS = 180_000;
+
+/** Makes a bot from this checkout with npm, as people do, and installs it. */
+export async function scaffoldedBot(
+  cwd: string,
+  name: string,
+  flags: readonly string[] = [],
+): Promise<Result> {
+  const argv = [CREATE_BOT, name, ...flags, "--pm", "npm", "--json"];
+  const { code, output } = await run(process.execPath, argv, { cwd, env: process.env });
+  if (code !== 0) throw new Error(`create-bot.js ended with ${code}:\n${output}`);
+  return JSON.parse(output.trimEnd().split("\n").at(-1) ?? "");
+}
+
+/** What a bot reads must come from its own .env, not from whoever runs the tests. */
+export function withoutBotVariables(): Record<string, string | undefined> {
+  const names = /^(?:SERVICE_|DELIVERY$|HOST$|PORT$|WEBHOOK_PATH$|DATABASE_URL$|NODE_OPTIONS$)/;
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !names.test(name)));
+}
+
+/** The file of the packed checkout in a bot that was made from it. */
+export function tarballIn({ dir, files }: Result): string {
+  const tarball = files.find((path) => path.startsWith("vendor/"));
+  if (tarball === undefined) throw new Error(`${dir} was not made from a checkout`);
+  return join(dir, tarball);
+}
