@@ -12,13 +12,6 @@ const postgres: Mutant[] = [
       replace: "WHERE key = sorted.lane AND $1::text IS NOT NULL FOR UPDATE",
     },
   ]),
-  ...mutantsOf(source("claims"), faults("kills"), [
-    {
-      name: "several bots: locking the lanes that are claimed",
-      find: "ORDER BY ready_at, key LIMIT $1 FOR UPDATE SKIP LOCKED",
-      replace: "ORDER BY ready_at, key LIMIT $1",
-    },
-  ]),
   ...mutantsOf(source("steps"), faults("kills"), [
     {
       name: "several bots: the intent",
