@@ -165,6 +165,18 @@ describe("nothing is asked", () => {
     }
   });
 
+  test("and a fresh clone gets no dependencies where the flags have said everything", async () => {
+    const cwd = await temporaryDirectory();
+    const prepare = () => {
+      throw new Error("npm ci");
+    };
+    const origin = { root, origin: "checkout" as const, prepare };
+    const flags = ["--template", "starter", "--store", "sqlite", "--service-bot", "file:x"];
+    const session = new Session(["bot", ...flags, ...quick], { cwd, origin });
+    expect((await session.outcome).code).toBe(0);
+    expect(session.screen.text).toBe("");
+  });
+
   test("with npm's own --yes", async () => {
     const cwd = await temporaryDirectory();
     const session = new Session(["bot"], { cwd, env: { npm_config_yes: "true" } });

@@ -45,6 +45,8 @@ describe.each(templates)("the template %s on PostgreSQL", (template) => {
     const [env, example] = [parseEnv(await read(".env")), parseEnv(await read(".env.example"))];
     expect(env["DATABASE_URL"]).toBe("postgres://bot@127.0.0.1:5432/bot");
     expect(env["PGPASSWORD"]).toMatch(/^[0-9a-f]{48}$/);
+    expect(env["SERVICE_API_KEY"]).not.toContain(env["PGPASSWORD"]);
+    expect(env["SERVICE_WEBHOOK_SECRET"]).not.toContain(env["PGPASSWORD"]);
     expect(outcome.out + outcome.err).not.toContain(env["PGPASSWORD"]);
     expect(example).toEqual({
       ...env,
