@@ -31,16 +31,22 @@ function probeExisting(file: string): void {
   try {
     const mark = readMark(db);
     if (mark !== undefined) throw markError(mark, file);
-    probeLock(db, file);
+    probeWrite(db, file);
   } finally {
     db.close();
   }
 }
 
-/** Takes the right to write and gives it back. Whoever has it at this moment shows that it can be had. */
-function probeLock(db: Database, file: string): void {
+/** Writes what is there already, and takes it back. Who is writing at this moment shows that it can be done. */
+function probeWrite(db: Database, file: string): void {
   try {
-    db.exec("BEGIN IMMEDIATE; ROLLBACK");
+    db.exec("BEGIN IMMEDIATE");
+    try {
+      // To begin is not enough: where a file can only be read, SQLite begins to read.
+      db.pragma(`user_version = ${Number(db.pragma("user_version", { simple: true }))}`);
+    } finally {
+      db.exec("ROLLBACK");
+    }
   } catch (error) {
     if (!hasCode(error, "SQLITE_BUSY")) throw unusable(file, error);
   }

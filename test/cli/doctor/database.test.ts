@@ -1,16 +1,28 @@
-import { readdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openFile } from "../../../src/inbox/sqlite/open.ts";
 import { emptyPlace, openAt, sessionAt } from "../../support/postgres/open.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+import type { CliOptions } from "../cli.ts";
 import { examine } from "./examine.ts";
 
 /** The findings about the database, where nothing else is known. */
-async function databaseAt(url: string, { cwd = temporaryFolder(), schema = "service_bot" } = {}) {
+async function databaseAt(
+  url: string,
+  { schema = "service_bot", ...options }: CliOptions & { readonly schema?: string } = {},
+) {
   const env = { DATABASE_URL: url, DATABASE_SCHEMA: schema };
-  const { findings } = await examine(env, { cwd });
+  const { findings } = await examine(env, options);
   return findings.filter(({ area }) => area === "database");
+}
+
+/** Whom nothing here belongs to; root may write everything, and whoever is not root is kept off by the mode. */
+const stranger = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : undefined;
+const hasStranger = stranger === undefined || isOpenToAll(import.meta.dirname);
+
+function isOpenToAll(folder: string): boolean {
+  return (statSync(folder).mode & 0o001) !== 0 && (folder === "/" || isOpenToAll(dirname(folder)));
 }
 
 const ok = (what: string) => [{ area: "database", level: "ok", what }];
@@ -50,6 +62,16 @@ describe("a file", () => {
     writeFileSync(join(cwd, "file"), "");
     const found = await databaseAt("file:file/bot.db", { cwd });
     expect(found).toEqual(fail(/^file\/bot\.db cannot be written: ENOTDIR/, /DATABASE_URL/));
+  });
+
+  test.skipIf(!hasStranger)("that is another user's is told", async () => {
+    const cwd = temporaryFolder();
+    openFile(join(cwd, "bot.db")).close();
+    // The folder can be written, and the file cannot.
+    chmodSync(cwd, 0o777);
+    chmodSync(join(cwd, "bot.db"), 0o444);
+    const found = await databaseAt("file:bot.db", { cwd, user: stranger });
+    expect(found).toEqual(fail(/^bot\.db cannot be written: .*readonly/, /DATABASE_URL/));
   });
 
   test("that is no inbox is told", async () => {

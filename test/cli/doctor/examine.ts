@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { onTestFinished } from "vitest";
 import type { Finding } from "../../../src/cli/doctor/finding.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { serviceBotEnds } from "../cli.ts";
+import { type CliOptions, serviceBotEnds } from "../cli.ts";
 
 export interface Examination {
   readonly code: number | null;
@@ -16,9 +16,17 @@ export interface Examination {
 /** Runs `service-bot doctor --json` with this environment alone. */
 export async function examine(
   env: Record<string, string>,
-  { cwd = temporaryFolder(), flags = [] }: { cwd?: string; flags?: readonly string[] } = {},
+  {
+    cwd = temporaryFolder(),
+    flags = [],
+    user,
+  }: CliOptions & { readonly flags?: readonly string[] } = {},
 ): Promise<Examination> {
-  const { code, out, err } = await serviceBotEnds(["doctor", "--json", ...flags], { cwd, env });
+  const { code, out, err } = await serviceBotEnds(["doctor", "--json", ...flags], {
+    cwd,
+    env,
+    user,
+  });
   if (err !== "") throw new Error(err);
   const { ok, findings }: { ok: boolean; findings: Finding[] } = JSON.parse(out);
   const failed = findings.some(({ level }) => level === "fail");
