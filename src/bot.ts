@@ -1,12 +1,13 @@
 import { assemble, type Parts } from "./bot/assemble.ts";
+import { exitWith } from "./bot/exit.ts";
 import { warnOfTimeouts } from "./bot/timeout-warning.ts";
 import { warnOfBudget } from "./budget-warning.ts";
 import { type Config, loadConfig } from "./config.ts";
 import { showDatabase } from "./core/database-address.ts";
 import type { HandlerOptions } from "./core/job.ts";
 import { requireNode } from "./core/node-version.ts";
-import { exitOnSignals } from "./core/process.ts";
-import { ConfigError, ServiceBotError } from "./errors.ts";
+import { exitOnSignals, untilEnded } from "./core/process.ts";
+import { ServiceBotError } from "./errors.ts";
 import type { EventType } from "./events/types.ts";
 import type { InboxAdmin } from "./inbox/admin.ts";
 import { type BotOptions, checkOptions, type StartOptions } from "./options.ts";
@@ -78,7 +79,7 @@ export class Bot {
     if (this.#starting !== undefined) {
       throw new ServiceBotError("ALREADY_STARTED", "This bot was started before; make a new one.");
     }
-    this.#starting = this.#start(listens);
+    this.#starting = this.#start(listens, standalone);
     if (!standalone) return await this.#starting;
     // From here on, for a signal may come as soon as the bot says that it is ready.
     exitOnSignals(() => this.stop(), process);
@@ -86,14 +87,13 @@ export class Bot {
       await this.#starting;
     } catch (error) {
       if (!(error instanceof ServiceBotError)) throw error;
-      process.stderr.write(`${error.message}\n`);
-      process.exit(error instanceof ConfigError || error.code === "NODE_TOO_OLD" ? 2 : 1);
+      exitWith(error);
     }
   }
 
   /** Takes no new work, gives running handlers their time, and closes everything. */
   stop(): Promise<void> {
-    this.#stopped ??= this.#stop();
+    this.#stopped ??= untilEnded(this.#stop());
     return this.#stopped;
   }
 
@@ -152,20 +152,22 @@ export class Bot {
     await this.#started().dispatcher.idle();
   }
 
-  async #start(listens: boolean): Promise<void> {
+  async #start(listens: boolean, standalone: boolean): Promise<void> {
     requireNode();
     const config = this.#loadConfig();
     const parts = await assemble(config, this.#options, this.#router, () => this.#ready);
-    this.#parts = parts;
     warnOfTimeouts(this.#options, this.#router, config, parts.log);
     warnOfBudget(config, parts.log);
     try {
+      // First, for it tells whether the inbox may be used: nothing is taken before.
+      await parts.company.start((error) => this.#giveUp(error, parts, standalone));
       if (listens) this.#server = await listen(nodeFace(parts.routes), config.host, config.port);
     } catch (error) {
+      await parts.company.stop();
       await parts.inbox.close();
       throw error;
     }
-    await parts.company.start();
+    this.#parts = parts;
     parts.dispatcher.start();
     parts.poller?.start();
     this.#ready = true;
@@ -175,6 +177,13 @@ export class Bot {
   #loadConfig(): Config {
     this.#config ??= loadConfig(this.#options.env ?? process.env, this.#options);
     return this.#config;
+  }
+
+  /** The inbox is not this bot's to use any more. */
+  #giveUp(error: ServiceBotError, { log }: Parts, standalone: boolean): void {
+    log.error({ err: error }, "the inbox cannot be used any more, and the bot stops");
+    const stopped = this.stop().catch((err: unknown) => log.error({ err }, "the stop failed"));
+    if (standalone) void stopped.then(() => exitWith(error));
   }
 
   async #stop(): Promise<void> {

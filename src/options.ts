@@ -58,8 +58,8 @@ export interface StartOptions {
   readonly listen?: boolean;
   /**
    * Own the process: stop and exit on SIGTERM and SIGINT, exit with 2 and one message when the
-   * configuration is wrong, with 1 when the bot cannot start. By default what `listen` is. Otherwise
-   * `start` rejects, and signals are the application's.
+   * configuration is wrong, with 1 when the bot cannot start, or must not use its inbox any more. By default what
+   * `listen` is. Otherwise `start` rejects, a bot that must not go on stops, and signals are the application's.
    */
   readonly standalone?: boolean;
 }

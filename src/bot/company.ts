@@ -5,7 +5,7 @@ import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
 import { version } from "../core/version.ts";
 import type { Shared } from "../inbox/shared.ts";
-import { Membership } from "../instances/membership.ts";
+import { Membership, type OnUnusable } from "../instances/membership.ts";
 import { SharedBreakers } from "../instances/shared-breakers.ts";
 import { SharedPlaces } from "../instances/shared-places.ts";
 import { type Peers, SharedPeers } from "../poller/peers.ts";
@@ -14,8 +14,13 @@ import { type Peers, SharedPeers } from "../poller/peers.ts";
 export interface Company {
   readonly sharing: Sharing;
   readonly peers: Peers | undefined;
-  /** Resolves once the others know of this instance, and this one of what they have together. */
-  start(): Promise<void>;
+  /**
+   * Resolves once the others know of this instance, and this one of what they have together.
+   *
+   * @param onUnusable told when the inbox is not this instance's to use any more
+   * @throws {ServiceBotError} INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED
+   */
+  start(onUnusable: OnUnusable): Promise<void>;
   /** Gives back what this instance holds. */
   stop(): Promise<void>;
 }
@@ -58,8 +63,8 @@ export function makeCompany(options: CompanyOptions): Company {
   return {
     sharing: { breakers, places },
     peers: new SharedPeers({ ...base, leaseMs: options.pollerLeaseMs }),
-    async start() {
-      await membership.start();
+    async start(onUnusable) {
+      await membership.start(onUnusable);
       await Promise.all([breakers.start(), places?.start()]);
     },
     async stop() {

@@ -1,8 +1,16 @@
+import { LONGEST_TIMER_MS } from "./clock.ts";
+
 /** What of `process` is used here, so that tests can stand in for it. */
 export interface ProcessLike {
   on(event: NodeJS.Signals, listener: () => void): unknown;
   off(event: NodeJS.Signals, listener: () => void): unknown;
   exit(code: number): void;
+}
+
+/** Keeps the process alive until this has ended: connections to a database do not. */
+export function untilEnded<T>(work: Promise<T>): Promise<T> {
+  const timer = setInterval(() => undefined, LONGEST_TIMER_MS);
+  return work.finally(() => clearInterval(timer));
 }
 
 const signals: readonly NodeJS.Signals[] = ["SIGTERM", "SIGINT"];

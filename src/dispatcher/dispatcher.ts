@@ -101,6 +101,7 @@ export class Dispatcher {
     this.#unsubscribe();
     this.#wake.call();
     await this.#loop;
+    this.#options.inbox.stopClaiming();
     const finished = Promise.all([...this.#running].map(({ done }) => done));
     const grace = new AbortController();
     await Promise.race([finished, sleep(this.#options.clock, graceMs, grace.signal)]);
@@ -210,6 +211,7 @@ export class Dispatcher {
     // The attempt was counted before the handler ran; more than the limit means that the process
     // ended while it ran, every time.
     if (claim.attempt > maxAttempts) return { kind: "dead", error: crashed(claim, maxAttempts) };
+    if (abort.reason === stopping) return { kind: "unbegun" };
     try {
       if (abort.aborted) throw abort.reason;
       const options = this.#runOptions(own);

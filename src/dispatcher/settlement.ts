@@ -54,6 +54,7 @@ export class Settlement {
     if (!held || verdict.kind === "lost")
       log.warn(line, "lease lost: the result of this run is dropped");
     else if (verdict.kind === "done") log.info(line, "handled");
+    else if (verdict.kind === "unbegun") log.info(line, "handed back before it began");
     else this.#logFailure(claim, verdict, line);
     return next;
   }
@@ -97,6 +98,8 @@ export class Settlement {
         return inbox.complete(claim);
       case "retry":
         return inbox.retry(claim, verdict.delayMs, this.#errorText(claim, verdict.error));
+      case "unbegun":
+        return inbox.release(claim, 0);
       case "release":
         return inbox.release(claim, verdict.delayMs, this.#errorText(claim, verdict.error));
       case "dead":

@@ -10,6 +10,8 @@ export type Verdict =
   /** Again after a while; the attempt does not count, for it was not the event's fault. */
   | { readonly kind: "release"; readonly delayMs: number; readonly error: unknown }
   | { readonly kind: "dead"; readonly error: unknown }
+  /** The handler has not begun, and does not: the bot stops. */
+  | { readonly kind: "unbegun" }
   /** Somebody else has the event: nothing may be written. */
   | { readonly kind: "lost" };
 

@@ -50,8 +50,9 @@ export interface InboxChange {
  */
 export interface InboxAdmin {
   /**
-   * Dead, discarded and done events come in the order in which they ended, others in the order in which
-   * they were received, the newest first.
+   * Dead, discarded and done events come in the order in which they ended, pending ones in the order in which they
+   * were received, and all together by these times; the newest first. What ends between two pages is on neither, but
+   * at the top.
    *
    * @throws {ServiceBotError} CURSOR_INVALID
    */

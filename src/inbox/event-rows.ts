@@ -48,13 +48,13 @@ export interface PageRow extends EventRow {
 
 /** What each list holds and the time that it is sorted by, so that an index serves it. */
 export const lists: Readonly<
-  Record<EventState | "all", { readonly where: string; readonly at: string }>
+  Record<EventState | "ended", { readonly where: string; readonly at: string }>
 > = {
   pending: { where: "event.state = 'pending'", at: "event.received_at" },
   done: { where: "event.state <> 'pending' AND event.state = 'done'", at: "event.done_at" },
   dead: { where: "event.state = 'dead'", at: "event.done_at" },
   discarded: { where: "event.state = 'discarded'", at: "event.done_at" },
-  all: { where: "TRUE", at: "event.seq" },
+  ended: { where: "event.state <> 'pending'", at: "event.done_at" },
 };
 
 /** A place in a list: what comes after it is smaller. */

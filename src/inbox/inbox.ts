@@ -147,6 +147,12 @@ export interface Inbox {
    */
   claim(limit: number, leaseMs: number): Promise<readonly Claim[]>;
 
+  /**
+   * Says that nothing more is claimed here. Where several instances share the inbox, the others are told from now on
+   * when lanes are let go.
+   */
+  stopClaiming(): void;
+
   /** Extends leases. Resolves to the claims that still hold theirs. */
   extend(claims: readonly Claim[], leaseMs: number): Promise<readonly Claim[]>;
 
@@ -163,7 +169,10 @@ export interface Inbox {
   /** Leaves the event pending and its lane closed for `delayMs`. False when the lease was lost. */
   retry(claim: Claim, delayMs: number, error: string): Promise<boolean>;
 
-  /** Like `retry`, and gives the attempt back. For what is not the event's fault. */
+  /**
+   * Like `retry`, and gives the attempt back. For what is not the event's fault. Without an error its handler has not
+   * begun: then its history has nothing of it.
+   */
   release(claim: Claim, delayMs: number, error?: string): Promise<boolean>;
 
   /** Makes the event a dead letter and lets its lane go on. False when the lease was lost. */
@@ -227,6 +236,9 @@ export interface Inbox {
   /** Calls `listener` when a lane may have become ready. Returns what ends that. */
   onReady(listener: () => void): () => void;
 
-  /** Finishes what was accepted and closes the store. Further calls reject. */
+  /**
+   * Finishes what was accepted and closes the store. Lanes that were leased without an answer are handed back, if
+   * the store answers within a moment. Further calls reject.
+   */
   close(): Promise<void>;
 }

@@ -180,6 +180,14 @@ export interface Shared {
   /** This instance ends: it is not counted any more. */
   leave(): Promise<void>;
 
+  /**
+   * Makes sure that this instance may still use the inbox: that no newer version has changed it beyond what this one
+   * works with, and that no copy is being made of it or has taken its place.
+   *
+   * @throws {ServiceBotError} INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED
+   */
+  requireUsable(): Promise<void>;
+
   report(): Promise<SharedReport>;
 
   /**

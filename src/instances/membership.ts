@@ -1,9 +1,10 @@
 import { type Clock, every } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
+import { type ErrorCode, ServiceBotError } from "../errors.ts";
 import type { InstanceDetails, Shared } from "../inbox/shared.ts";
 
 export interface MembershipOptions {
-  readonly shared: Shared;
+  readonly shared: Pick<Shared, "beat" | "leave" | "requireUsable">;
   readonly clock: Clock;
   readonly log: Logger;
   readonly details: InstanceDetails;
@@ -14,7 +15,19 @@ export interface MembershipOptions {
 /** Between two signs of life, in milliseconds. */
 const BEAT_MS = 5_000;
 
-/** Tells the other instances that this one is there, for as long as it is. */
+/** What only a person can change. Whatever else fails may work the next time. */
+const UNUSABLE: ReadonlySet<ErrorCode> = new Set([
+  "INBOX_TOO_NEW",
+  "INBOX_UNFINISHED",
+  "INBOX_MOVED",
+]);
+
+/** Told once that this instance must not use the inbox any more. */
+export type OnUnusable = (error: ServiceBotError) => void;
+
+/**
+ * Tells the other instances that this one is there, for as long as it is, and notices when it must not go on.
+ */
 export class Membership {
   readonly #options: MembershipOptions;
   readonly #stopping = new AbortController();
@@ -30,11 +43,16 @@ export class Membership {
     return this.#count;
   }
 
-  /** Resolves once the others can know of this one. */
-  async start(): Promise<void> {
+  /**
+   * Resolves once the others can know of this one.
+   *
+   * @throws {ServiceBotError} INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED
+   */
+  async start(onUnusable: OnUnusable): Promise<void> {
     await this.#beat();
     const { clock } = this.#options;
-    this.#loop = every(clock, BEAT_MS, () => this.#beat(), this.#stopping.signal);
+    const beating = every(clock, BEAT_MS, () => this.#beat(), this.#stopping.signal);
+    this.#loop = beating.catch(onUnusable);
   }
 
   async stop(): Promise<void> {
@@ -52,7 +70,10 @@ export class Membership {
     try {
       const ago = at === undefined ? undefined : Math.max(0, clock.now() - at);
       this.#count = await shared.beat(details, ago);
+      // After it: a copy that begins meanwhile sees this instance, or is seen by it.
+      await shared.requireUsable();
     } catch (err) {
+      if (err instanceof ServiceBotError && UNUSABLE.has(err.code)) throw err;
       log.debug({ err }, "the other instances cannot be told that this one is there");
     }
   }

@@ -33,18 +33,26 @@ export async function adopt<
 
 /** What is there may be what another process has sent just now, and not recorded yet: it soon has. */
 async function expectNobodyAtIt({ request, underWay }: OpenIntent): Promise<void> {
-  const words = wordsOf(request);
-  if (!(await underWay()).some((other) => wordsOf(other) === words)) return;
+  if (!(await underWay()).some((other) => maySayTheSame(request, other))) return;
   const reason =
     "Another event is saying the same there just now; whose is whose is told apart when it has.";
   throw new RetryLater(AT_IT_MS, reason, { counts: false });
 }
 
-/** What is asked for, and where, whenever that was. Other steps than these have requests of their own. */
-function wordsOf(request: string): string {
-  if (!request.startsWith("{")) return request;
-  const { text, imageCount, conversationId, postId }: Asked = JSON.parse(request);
-  return JSON.stringify([text, imageCount, conversationId, postId]);
+/**
+ * Whenever that was. What names no place may be anywhere: while versions are rolled out, another one may have said the
+ * place in words that this one does not know. Other steps than these have requests of their own.
+ */
+function maySayTheSame(one: string, other: string): boolean {
+  if (!one.startsWith("{") || !other.startsWith("{")) return one === other;
+  const [a, b]: [Asked, Asked] = [JSON.parse(one), JSON.parse(other)];
+  if (a.text !== b.text || a.imageCount !== b.imageCount) return false;
+  const [here, there] = [placeOf(a), placeOf(b)];
+  return here === undefined || there === undefined || here === there;
+}
+
+function placeOf({ conversationId, postId }: Asked): string | undefined {
+  return conversationId === undefined ? postId && `post:${postId}` : `dm:${conversationId}`;
 }
 
 /** Ids of messages and of comments may be alike; what names the result of a step must not be. */

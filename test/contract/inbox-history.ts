@@ -29,6 +29,33 @@ export function historyContract(open: OpenInbox): void {
       expect(await history()).toEqual([]);
     });
 
+    test("has nothing of a claim that is handed back before its handler has begun", async () => {
+      const whole = async (id: string) => {
+        const { attempts, history, error } = await b.inbox.admin.show(id);
+        return { attempts, outcomes: history.map(({ outcome }) => outcome), error };
+      };
+      await b.inbox.put(messages("1", "2"), "webhook");
+      expect(await b.inbox.release(await b.claim(), 5)).toBe(true);
+      expect(await whole("1")).toEqual({ attempts: 0, outcomes: [], error: undefined });
+      expect(await b.inbox.nextReadyIn()).toBe(5);
+      await b.clock.advance(5);
+      const claim = await b.claim();
+      expect(claim).toMatchObject({ id: "1", attempt: 1, crashes: 0 });
+      const { next } = await b.inbox.advance(claim);
+      if (next === undefined) throw new Error("the lane was let go");
+      expect(await b.inbox.release(next, 0)).toBe(true);
+      expect(await b.inbox.release(next, 0)).toBe(false);
+      expect(await whole("2")).toEqual({ attempts: 0, outcomes: [], error: undefined });
+      // What has run counts, before it and after it.
+      await b.inbox.retry(await b.claim(), 0, "Error: boom");
+      await b.inbox.release(await b.claim(), 0);
+      expect(await whole("2")).toEqual({ attempts: 1, outcomes: ["failed"], error: "Error: boom" });
+      expect(await b.claim()).toMatchObject({ attempt: 2, crashes: 0 });
+      await b.clock.advance(LEASE);
+      expect(await b.claim()).toMatchObject({ attempt: 3, crashes: 1 });
+      expect(await whole("2")).toMatchObject({ attempts: 3, outcomes: ["failed", "crashed"] });
+    });
+
     test("has a run whose lease ran out, and nothing of what it says later", async () => {
       await b.inbox.put(messages("1"), "webhook");
       const lost = await b.claim();

@@ -4,6 +4,12 @@ import { first } from "../support/first.ts";
 import { message, messages } from "../support/inbox-events.ts";
 import { bench, LEASE, type OpenInbox } from "./open-inbox.ts";
 
+const FOR_EVER = {
+  bodiesMs: Number.POSITIVE_INFINITY,
+  idsMs: Number.POSITIVE_INFINITY,
+  deadLettersMs: Number.POSITIVE_INFINITY,
+};
+
 /** What every inbox tells about its events. */
 export function lookContract(open: OpenInbox): void {
   describe("list", () => {
@@ -42,10 +48,10 @@ export function lookContract(open: OpenInbox): void {
       expect(await list({ state: "done" })).toEqual(["4"]);
       expect(await list({ state: "pending" })).toEqual(["6", "5"]);
       expect(await list({ type: "follow" })).toEqual(["6", "4"]);
-      expect(await list({ lane: "dm:c1" })).toEqual(["3", "2", "1"]);
+      expect(await list({ lane: "dm:c1" })).toEqual(["2", "3", "1"]);
       expect(await list({ state: "pending", type: "follow", lane: "dm:c6" })).toEqual(["6"]);
       expect(await list({ state: "pending", type: "follow", lane: "dm:c5" })).toEqual([]);
-      expect(await list()).toEqual(["6", "5", "4", "3", "2", "1"]);
+      expect(await list()).toEqual(["6", "5", "4", "2", "3", "1"]);
     });
 
     test("has what ended last at the top, whenever it was received", async () => {
@@ -56,6 +62,34 @@ export function lookContract(open: OpenInbox): void {
       await b.clock.advance(1);
       await b.inbox.bury(one, "x");
       expect(await list({ state: "dead" })).toEqual(["1", "2"]);
+    });
+
+    test("merges all states by when each event ended, or came", async () => {
+      await b.inbox.put([message("1", "a"), message("2", "b"), message("3", "c")], "webhook");
+      const [one, two, three] = await b.inbox.claim(3, LEASE);
+      if (one === undefined || two === undefined || three === undefined) throw new Error("three");
+      await b.clock.advance(1);
+      await b.inbox.complete(one);
+      while (await b.inbox.sweep({ ...FOR_EVER, bodiesMs: -1 }));
+      await b.clock.advance(1);
+      await b.inbox.put([message("4", "d")], "webhook");
+      await b.clock.advance(1);
+      await b.inbox.bury(two, "x");
+      await b.clock.advance(1);
+      await b.inbox.put([message("5", "e")], "webhook");
+      await b.inbox.admin.discard("5", "spam");
+      await b.clock.advance(1);
+      await b.inbox.complete(await b.claim());
+      const merged = ["4", "5", "2", "1", "3"];
+      expect(await list()).toEqual(merged);
+      const seen: string[] = [];
+      for (let after: string | undefined; seen.length < merged.length; ) {
+        const page = await b.inbox.admin.list({ limit: 1, after });
+        seen.push(...page.events.map(({ id }) => id));
+        after = page.next;
+        if (after === undefined) break;
+      }
+      expect(seen).toEqual(merged);
     });
 
     test.each(["dead", undefined] as const)(

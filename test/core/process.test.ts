@@ -1,6 +1,7 @@
 import { EventEmitter } from "node:events";
 import { describe, expect, test } from "vitest";
 import { exitOnSignals, type ProcessLike } from "../../src/core/process.ts";
+import { TestProcess } from "../support/process.ts";
 
 class FakeProcess extends EventEmitter implements ProcessLike {
   readonly codes: number[] = [];
@@ -65,4 +66,20 @@ test("nothing happens without a signal", () => {
   exitOnSignals(() => Promise.reject(new Error("never called")), process);
   process.emit("SIGHUP");
   expect(process.codes).toEqual([]);
+});
+
+describe("work that nothing else keeps the process alive for", () => {
+  const ended = async (work: string) => {
+    const module = new URL("../../src/core/process.ts", import.meta.url);
+    const code = `
+      import { untilEnded } from "${module}";
+      const work = new Promise((resolve) => setTimeout(resolve, 50).unref());
+      await ${work};`;
+    return await new TestProcess(["--input-type=module", "--eval", code]).exited;
+  };
+
+  test("comes to its end", async () => {
+    expect(await ended("untilEnded(work)")).toMatchObject({ code: 0 });
+    expect(await ended("work")).toMatchObject({ code: 13 });
+  });
 });

@@ -1,9 +1,11 @@
 import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Bot } from "../../src/index.ts";
+import { serviceBotEnds } from "../cli/cli.ts";
 import { emptyPlace, type Place, through } from "../support/postgres/open.ts";
 import { PgBouncer, whyNoPgBouncer } from "../support/postgres/pgbouncer.ts";
 import { runBot, runPlatform } from "../support/running-bot.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const reason = whyNoPgBouncer();
 
@@ -83,6 +85,45 @@ describe.skipIf(reason !== undefined)("two bots behind PgBouncer in transaction 
         expect((await bot.status()).inbox).toMatchObject({ pending: 0, deadLetters: 0 });
         expect(log.text()).not.toContain("hunter2");
       }
+    },
+  );
+});
+
+describe.skipIf(reason !== undefined)("while a bot runs behind PgBouncer", () => {
+  test.each(["behind it", "beside it"])(
+    "service-bot inbox and its copy know that, %s",
+    {
+      timeout: 60_000,
+    },
+    async (where) => {
+      const place = await emptyPlace();
+      const pooler = await PgBouncer.start(place.url);
+      onTestFinished(() => pooler.stop());
+      const platform = await runPlatform();
+      const pooled = through(place, pooler);
+      const { bot } = await runBot(platform, answersTwice, {
+        ...{ databaseUrl: pooled.url, databaseSchema: place.schema },
+      });
+      const { url, schema } = where === "behind it" ? pooled : place;
+      const folder = temporaryFolder();
+      const run = (...args: string[]) =>
+        serviceBotEnds(["inbox", ...args], {
+          ...{ cwd: folder, env: { DATABASE_URL: url, DATABASE_SCHEMA: schema } },
+        });
+      const running = async () => JSON.parse((await run("--json")).out).running;
+      const copy = () => run("copy", "--to", "file:copy.db");
+      expect(await running()).toBe(true);
+      expect(await copy()).toMatchObject({
+        code: 1,
+        err: expect.stringContaining("Stop it first"),
+      });
+      // It was not disturbed.
+      const { conversationId = "" } = platform.control.act({ type: "dm.message", from: "ada" });
+      await platform.waitFor("api", ({ created }) => created?.conversationId === conversationId);
+      await bot.idle();
+      await bot.stop();
+      expect(await running()).toBe(false);
+      expect(await copy()).toMatchObject({ code: 0, err: "" });
     },
   );
 });

@@ -4,6 +4,7 @@ import { sign } from "../../src/signature/signature.ts";
 import { serviceBotEnds } from "../cli/cli.ts";
 import { emptyPlace } from "../support/postgres/open.ts";
 import { PostgresServer } from "../support/postgres/server.ts";
+import { TestProcess } from "../support/process.ts";
 import { runBot, runPlatform } from "../support/running-bot.ts";
 
 const answersMessages = (bot: Bot) =>
@@ -53,6 +54,25 @@ test("a bot on PostgreSQL says 503 while the database restarts, and answers ever
   expect((await bot.status()).inbox).toMatchObject({ pending: 0, deadLetters: 0 });
   expect(log.text()).toContain(`postgres://127.0.0.1:${server.port}/postgres`);
   expect(log.text()).not.toContain("hunter2");
+});
+
+test("a bot on PostgreSQL that stops keeps its process alive until it has", async () => {
+  const { url, schema } = await emptyPlace();
+  const platform = await runPlatform();
+  const index = new URL("../../src/index.ts", import.meta.url);
+  const code = `
+    import { Bot } from "${index}";
+    const bot = new Bot({ delivery: "webhook" });
+    await bot.start({ listen: false });
+    await bot.stop();`;
+  const env = {
+    ...{ DATABASE_URL: url, DATABASE_SCHEMA: schema, SERVICE_BASE_URL: platform.url },
+    ...{ SERVICE_API_KEY: platform.apiKey, SERVICE_WEBHOOK_SECRET: platform.webhookSecret },
+  };
+  // Connections do not keep it alive, and which of them is open by then is chance.
+  const args = ["--input-type=module", "--eval", code];
+  const bots = Array.from({ length: 8 }, () => new TestProcess(args, { bareEnv: true, env }));
+  for (const bot of bots) expect(await bot.exited, bot.output()).toMatchObject({ code: 0 });
 });
 
 test("service-bot inbox looks into PostgreSQL, and a running bot takes up what it decides", {

@@ -69,6 +69,7 @@ interface IntentOptions {
   readonly underWay?: readonly string[];
   /** The platform's time of the intent; null where it was not known. */
   readonly at?: number | null;
+  readonly where?: object;
 }
 
 function intent({
@@ -76,9 +77,10 @@ function intent({
   claimed = [],
   underWay = [],
   at = startedAt,
+  where = {},
 }: IntentOptions = {}): OpenIntent {
   return {
-    request: JSON.stringify({ text, imageCount: 0, at: at ?? undefined }),
+    request: JSON.stringify({ text, imageCount: 0, at: at ?? undefined, ...where }),
     startedAt,
     claimed: async (refs) => new Set(refs.filter((ref) => claimed.includes(ref))),
     underWay: async () => underWay,
@@ -88,15 +90,17 @@ function intent({
 const ways = [
   {
     kind: "dm",
+    where: { conversationId: "c_1" },
     find: (client: Client, open: OpenIntent) => findMessage(client, "c_1", open, signal),
   },
   {
     kind: "comment",
+    where: { postId: "p_1" },
     find: (client: Client, open: OpenIntent) => findComment(client, "p_1", open, signal),
   },
 ] as const;
 
-describe.each(ways)("what an earlier run may have said, as $kind", ({ kind, find }) => {
+describe.each(ways)("what an earlier run may have said, as $kind", ({ kind, where, find }) => {
   test("is found again: the bot's own, with the same text, newer than the intent", async () => {
     const { client } = clientFor([[{ id: "x_1" }]]);
     expect(await find(client, intent())).toMatchObject({
@@ -169,17 +173,33 @@ describe.each(ways)("what an earlier run may have said, as $kind", ({ kind, find
 
   test("is not taken while another process is in the middle of saying the same there", async () => {
     const { client } = clientFor([[{ id: "x_1" }]]);
-    const same = [intent({ at: startedAt + 5_000 }).request];
-    await expect(find(client, intent({ underWay: same }))).rejects.toMatchObject({
+    const same = [intent({ at: startedAt + 5_000, where }).request];
+    await expect(find(client, intent({ underWay: same, where }))).rejects.toMatchObject({
       code: "RETRY_LATER",
       counts: false,
       delayMs: 1_000,
     });
     const elsewhere = JSON.stringify({ text: "hello", imageCount: 0, postId: "p_2" });
     const underWay = ["", elsewhere, intent({ text: "other words" }).request];
-    expect(await find(client, intent({ underWay }))).toMatchObject({ result: { id: "x_1" } });
+    expect(await find(client, intent({ underWay, where }))).toMatchObject({
+      result: { id: "x_1" },
+    });
     const { client: empty } = clientFor([[]]);
-    expect(await find(empty, intent({ underWay: same }))).toBeUndefined();
+    expect(await find(empty, intent({ underWay: same, where }))).toBeUndefined();
+  });
+
+  test("is not taken while another version says the same, at a place in words of its own", async () => {
+    const { client } = clientFor([[{ id: "x_1" }]]);
+    const words = { text: "hello", imageCount: 0 };
+    for (const other of [words, { ...words, roomId: "r_1", later: true }]) {
+      const underWay = [JSON.stringify(other)];
+      const open = intent({ underWay, where });
+      await expect(find(client, open)).rejects.toMatchObject({ code: "RETRY_LATER" });
+    }
+    const underWay = [JSON.stringify({ ...words, text: "other words" })];
+    expect(await find(client, intent({ underWay, where }))).toMatchObject({
+      result: { id: "x_1" },
+    });
   });
 
   test("of several is the oldest, for sends go out in order", async () => {

@@ -6,7 +6,7 @@ import type { Database } from "./database.ts";
 import { PROCESSES } from "./listener.ts";
 import { refuseTooNew, schemaVersion, storedSchema } from "./migrate.ts";
 import { type OpenOptions, openDatabase, openWith } from "./open.ts";
-import { readSharedReport } from "./shared/instances.ts";
+import { ALIVE_MS, readSharedReport } from "./shared/instances.ts";
 import { tell } from "./wake-ups.ts";
 
 /**
@@ -35,9 +35,14 @@ export async function attachPostgres(options: OpenOptions): Promise<AttachedInbo
   };
 }
 
-/** How many processes have the inbox open, as far as they can be told. */
+/** Behind a pooler no bot holds the lock of presence, and one that has just begun has given no sign of life yet. */
+const SERVING = `
+SELECT greatest((${PROCESSES}),
+  (SELECT count(*) FROM {schema}.instance WHERE seen_at > {now} - ${ALIVE_MS})) AS n`;
+
+/** How many processes have the inbox open. One that was killed may count for as long as its last sign of life. */
 export async function processes(database: Database): Promise<number> {
-  const [row] = await database.rows<{ readonly n: number }>(PROCESSES, [database.schema]);
+  const [row] = await database.rows<{ readonly n: number }>(SERVING, [database.schema]);
   return row?.n ?? 0;
 }
 

@@ -22,6 +22,26 @@ const EVENT = `event.seq, event.id, event.type, event.lane, event.state, event.s
     AND lane.ready_at > {now} AS leased
 FROM {schema}.event LEFT JOIN {schema}.lane ON lane.key = event.lane`;
 
+/** The conditions that make up a list, for each of which there is an index. */
+function partsOf(list: keyof typeof lists): readonly string[] {
+  // Done events and discarded ones share two indexes: of what still has a body, and of what has none.
+  const droppable = (where: string) =>
+    ["NOT NULL", "NULL"].map((body) => `${where} AND event.body IS ${body}`);
+  if (list === "done") return droppable(lists.done.where);
+  if (list === "ended") {
+    return [...droppable("event.state IN ('done', 'discarded')"), lists.dead.where];
+  }
+  return [lists[list].where];
+}
+
+function pageOf(state: EventState | undefined): string {
+  const together = state === undefined ? (["pending", "ended"] as const) : [state];
+  const parts = together.flatMap((list) =>
+    partsOf(list).map((where) => part(lists[list].at, where)),
+  );
+  return `SELECT * FROM ((${parts.join(") UNION ALL (")})) AS page ORDER BY at DESC, seq DESC LIMIT $5`;
+}
+
 /** A page of what fits a condition, as an index of it gives it. */
 function part(at: string, where: string): string {
   return `SELECT ${at} AS at, ${EVENT} WHERE ${where}
@@ -29,24 +49,6 @@ function part(at: string, where: string): string {
     AND (${at}, event.seq) < ($3::bigint, $4::bigint)
     ORDER BY ${at} DESC, event.seq DESC LIMIT $5`;
 }
-
-function pageOf(state: EventState): string {
-  const { where, at } = lists[state];
-  if (state !== "done") return part(at, where);
-  // What still has a body and what has none are in different indexes.
-  const parts = ["NOT NULL", "NULL"].map((body) => part(at, `${where} AND event.body IS ${body}`));
-  return `(${parts.join(") UNION ALL (")}) ORDER BY at DESC, seq DESC LIMIT $5`;
-}
-
-/** The events that have come between two places, the newest first. */
-const ARRIVED = `SELECT event.seq AS at, ${EVENT} WHERE event.seq < $3::bigint AND event.seq >= $4::bigint
-  AND ($1::text IS NULL OR event.type = $1) AND ($2::text IS NULL OR event.lane = $2)
-  ORDER BY event.seq DESC LIMIT $5`;
-
-const LAST = "SELECT last_value AS seq FROM {schema}.event_seq_seq";
-
-/** So many places are looked through first, and four times as many each time that it was not enough. */
-const SPAN = 10_000;
 
 const ONE = `SELECT event.body, ${EVENT} WHERE event.id = $1`;
 
@@ -67,24 +69,8 @@ export class Catalogue {
     const size = pageSize(limit);
     const { at, seq } = placeOf(after);
     // One more than asked for tells whether there are more.
-    const filter = [type ?? null, lane ?? null];
-    if (state === undefined) return toPage(await this.#newest(filter, seq, size + 1), size);
-    const values = [...filter, at, seq, size + 1];
+    const values = [type ?? null, lane ?? null, at, seq, size + 1];
     return toPage(await this.#queries.rows<PageRow>(pageOf(state), values), size);
-  }
-
-  /** No index sorts all events; one tells where those of a stretch are. */
-  async #newest(filter: readonly unknown[], before: number, size: number): Promise<PageRow[]> {
-    const [last] = await this.#queries.rows<{ readonly seq: number }>(LAST);
-    const rows: PageRow[] = [];
-    let end = Math.min(before, (last?.seq ?? 0) + 1);
-    for (let span = SPAN; end > 0 && rows.length < size; span *= 4) {
-      const begin = Math.max(0, end - span);
-      const values = [...filter, end, begin, size - rows.length];
-      rows.push(...(await this.#queries.rows<PageRow>(ARRIVED, values)));
-      end = begin;
-    }
-    return rows;
   }
 
   async show(id: string): Promise<EventDetails | undefined> {

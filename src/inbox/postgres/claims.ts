@@ -73,11 +73,19 @@ WITH lost AS MATERIALIZED (
 )
 UPDATE {schema}.lane SET owner = NULL, ready_at = {now} FROM lost WHERE lane.key = lost.key`;
 
+/** The same at the end of the process, which tells the others. */
+const GIVE_BACK_AT_LAST = `
+WITH given AS (${GIVE_BACK} RETURNING lane.key)
+SELECT pg_notify($4, $1) FROM (SELECT FROM given LIMIT 1) AS one`;
+
 /** A lane that was taken, with its first event; without one where that had ended in the same moment. */
 interface TakenRow extends ClaimRow {
   readonly seq: number | null;
   readonly suspect: boolean | null;
 }
+
+/** A process that ends waits so long for a connection, and for the answer, in milliseconds. */
+const AT_LAST_MS = 1_000;
 
 /** So many lanes are leased by one statement at most: the first ones can begin while others are leased. */
 const MOST = 500;
@@ -103,7 +111,7 @@ export class Claims {
   }
 
   async claim(limit: number, leaseMs: number): Promise<Claim[]> {
-    await this.#held.giveBack((lanes, fences) =>
+    await this.#held.giveBack(leaseMs, (lanes, fences) =>
       this.#database.rows(GIVE_BACK, [this.#owner, lanes, fences]),
     );
     const values = [Math.min(limit, MOST), this.#owner, leaseMs];
@@ -117,6 +125,19 @@ export class Claims {
     const claims = (admitted === undefined ? usual : [admitted, ...usual]).map(toClaim);
     for (const claim of claims) this.#held.add(claim);
     return claims;
+  }
+
+  /**
+   * Gives back what this process may hold without knowing of it, once nothing is under way any more. It never
+   * fails, and a server that is away does not hold it up: then the leases run out.
+   */
+  async close(): Promise<void> {
+    const { schema } = this.#database;
+    const giving = this.#held.giveBackAtLast((lanes, fences) => {
+      const values = [this.#owner, lanes, fences, schema];
+      return this.#database.rowsWithin(AT_LAST_MS, GIVE_BACK_AT_LAST, values);
+    });
+    await giving.catch(() => undefined);
   }
 
   /** What fails beside a claim must not take along what was claimed. */

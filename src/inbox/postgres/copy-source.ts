@@ -30,8 +30,10 @@ export async function openPostgresSource(options: OpenOptions): Promise<CopySour
       return found?.role === "source" ? found.other : undefined;
     },
     async hold(to) {
-      // Marked first: a bot that starts in between is seen, or sees it.
+      // A bot that runs must not see a mark: it would stop.
+      await refuseServed(opened);
       await mark(to);
+      // Looked at again: a bot that starts in between is seen, or sees the mark.
       try {
         await refuseServed(opened);
       } catch (error) {

@@ -5,6 +5,7 @@ import { placeOf } from "./copy-mark.ts";
 import { CopyRows } from "./copy-rows.ts";
 import type { Database } from "./database.ts";
 import { type OpenOptions, openDatabase } from "./open.ts";
+import { ALIVE_MS } from "./shared/instances.ts";
 
 /** A batch of long events, or the planner's figures of a large table, may take its time. */
 const TIMEOUT_MS = 120_000;
@@ -36,14 +37,15 @@ export async function openForCopy(options: OpenOptions): Promise<Opened> {
   return { database, rows, store };
 }
 
-/** @throws {ServiceBotError} INBOX_IN_USE when bots use it, as far as they can be told */
+/** @throws {ServiceBotError} INBOX_IN_USE when bots use it */
 export async function refuseServed({ database, store: { place } }: Opened): Promise<void> {
   const n = await processes(database);
   if (n > 0) {
     throw new ServiceBotError(
       "INBOX_IN_USE",
       `${place} is used by ${n === 1 ? "a bot" : `${n} instances of a bot`}. Stop ` +
-        `${n === 1 ? "it" : "them"} first: what happens meanwhile would be missing from the copy.`,
+        `${n === 1 ? "it" : "them"} first: what happens meanwhile would be missing from the copy. One that was ` +
+        `killed counts for ${ALIVE_MS / 1_000} s.`,
     );
   }
   const [underWay] = await database.rows<{ readonly n: number }>(UNDER_WAY);

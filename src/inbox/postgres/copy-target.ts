@@ -50,6 +50,8 @@ export async function openPostgresTarget(options: OpenOptions): Promise<CopyTarg
 async function begin(opened: Opened, from: string, run: string): Promise<void> {
   const { database, store } = opened;
   await migrate(database);
+  // A bot that runs must not see a mark: it would stop.
+  await refuseServed(opened);
   await database.transaction(async (queries) => {
     const problem = await obstacleIn(queries, from, store.place, database.schema);
     if (problem !== undefined) throw problem;

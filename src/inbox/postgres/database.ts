@@ -104,21 +104,33 @@ export class Database implements Queries {
     );
   }
 
-  /** Runs statements in one transaction. Each sees what others have committed before it. */
+  /**
+   * The same on a connection of its own, also once all others are closed. The server has so many milliseconds to take the
+   * connection, and as many to answer.
+   */
+  async rowsWithin<Row>(ms: number, text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    const limits = { connectionTimeoutMillis: ms, query_timeout: ms };
+    const client = new this.#options.driver.Client({ ...this.#settings, ...limits });
+    client.on("error", () => undefined);
+    try {
+      await client.connect();
+      return await this.#run<Row>(client, text, values);
+    } catch (error) {
+      throw asStoreError(error);
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+
+  /**
+   * Runs statements in one transaction. Each sees what others have committed before it.
+   *
+   * @param work may run several times, and changes nothing but the database
+   */
   transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
-    return this.#connected(async (connection) => {
-      await this.#run(connection, BEGIN);
-      try {
-        const result = await work({
-          rows: (text, values) => this.#run(connection, text, values),
-        });
-        await this.#run(connection, "COMMIT");
-        return result;
-      } catch (error) {
-        await this.#run(connection, "ROLLBACK");
-        throw error;
-      }
-    });
+    return this.#connected((connection) =>
+      undisturbed(() => this.#inTransaction(connection, work)),
+    );
   }
 
   async close(): Promise<void> {
@@ -150,6 +162,23 @@ export class Database implements Queries {
     }
   }
 
+  async #inTransaction<T>(
+    connection: Connection,
+    work: (queries: Queries) => Promise<T>,
+  ): Promise<T> {
+    await this.#run(connection, BEGIN);
+    try {
+      const result = await work({
+        rows: (text, values) => this.#run(connection, text, values),
+      });
+      await this.#run(connection, "COMMIT");
+      return result;
+    } catch (error) {
+      await this.#run(connection, "ROLLBACK");
+      throw error;
+    }
+  }
+
   async #run<Row>(
     connection: Connection,
     text: string,
@@ -174,12 +203,13 @@ export class Database implements Queries {
   }
 }
 
-/** So often a statement is tried that the server has ended because it and another one waited for each other. */
+/** So often something is tried that the server has ended because it and somebody else waited for each other. */
 const TRIES = 3;
 
 /**
- * Statements take several rows in the order of their keys. Where a table is so small that the planner reads all of it,
- * they may come in another order; what the server ends then, it has not done.
+ * Statements take several lanes in the order of their keys, so that no two of them wait for each other. Somebody
+ * else's, such as an operator's own, may take them otherwise, and so does a new version that changes the tables while
+ * old ones are at work. What the server ends then, it has not done.
  */
 async function undisturbed<T>(run: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {

@@ -9,15 +9,20 @@ SELECT lane.key FROM {schema}.lane
 WHERE lane.key IN (SELECT lane FROM {schema}.event WHERE id = ANY ($1::text[]))
 ORDER BY lane.key FOR UPDATE`;
 
-/** Seen once the lanes are locked, so that it stays as it is: what a lane holds is changed under its lock alone. */
+/**
+ * Seen once the lanes are locked, so that it stays as it is: what a lane holds is changed under its lock alone. What
+ * has ended is dropped without its lane, which may be gone as well; so the events are locked, too.
+ */
 const FIND = `
 SELECT event.id, event.lane, event.state, event.fence, event.body IS NOT NULL AS has_body,
+  event.state = 'pending' OR lane.key IS NOT NULL AS has_lane,
   lane.owner IS NOT NULL AND lane.claimed = event.seq AS held,
   lane.owner IS NOT NULL AND lane.claimed = event.seq AND lane.ready_at > {now} AS leased,
   NOT EXISTS (
     SELECT FROM {schema}.event AS other WHERE other.lane = event.lane AND other.state = 'pending'
       AND (other.ord, other.seq) < (event.ord, event.seq)) AS first
-FROM {schema}.event LEFT JOIN {schema}.lane ON lane.key = event.lane WHERE event.id = ANY ($1::text[])`;
+FROM {schema}.event LEFT JOIN {schema}.lane ON lane.key = event.lane WHERE event.id = ANY ($1::text[])
+ORDER BY event.id FOR UPDATE OF event`;
 
 /** The fence of an earlier claim must not be taken for that of a claim to come. */
 const REVIVE = `
@@ -77,6 +82,8 @@ interface EventRow {
   readonly state: EventState;
   readonly fence: number;
   readonly has_body: boolean;
+  /** Whether its lane is there; that of a pending event always is. */
+  readonly has_lane: boolean;
   /** Whether its lane's last claim was of this event and has not been given back. */
   readonly held: boolean | null;
   /** Whether that claim's lease still runs. */
@@ -84,6 +91,9 @@ interface EventRow {
   /** Whether nothing pending comes before it in its lane. */
   readonly first: boolean;
 }
+
+type Judge = (event: EventRow) => Outcome;
+type CarryOut = (queries: Queries, events: readonly EventRow[]) => Promise<void>;
 
 /** What people decide about events. */
 export class Decisions {
@@ -131,14 +141,24 @@ export class Decisions {
   }
 
   /** Carries out what is not refused, in one transaction. One outcome for each id, in their order. */
-  #decide(
+  async #decide(ids: readonly string[], judge: Judge, carryOut: CarryOut): Promise<Outcome[]> {
+    for (;;) {
+      const outcomes = await this.#decideOnce(ids, judge, carryOut);
+      if (outcomes !== undefined) return outcomes;
+    }
+  }
+
+  /** Undefined when a lane came into being meanwhile: it is not locked, and nothing was done. */
+  #decideOnce(
     ids: readonly string[],
-    judge: (event: EventRow) => Outcome,
-    carryOut: (queries: Queries, events: readonly EventRow[]) => Promise<void>,
-  ): Promise<Outcome[]> {
+    judge: Judge,
+    carryOut: CarryOut,
+  ): Promise<Outcome[] | undefined> {
     return this.#database.transaction(async (queries) => {
-      await queries.rows(LOCK, [ids]);
+      const lanes = await queries.rows<{ readonly key: string }>(LOCK, [ids]);
+      const locked = new Set(lanes.map(({ key }) => key));
       const found = await queries.rows<EventRow>(FIND, [ids]);
+      if (found.some(({ lane, has_lane }) => has_lane && !locked.has(lane))) return undefined;
       const outcomes = new Map(found.map((event) => [event.id, judge(event)]));
       const chosen = found.filter(({ id }) => !("refused" in (outcomes.get(id) ?? NOT_FOUND)));
       if (chosen.length > 0) await carryOut(queries, chosen);

@@ -12,19 +12,22 @@ import { is, lockHeld, rowsOf, SORTED } from "./sql.ts";
  * Events that are done, with the next ones of the lanes that go on. A lane that goes on keeps its lease: that changes
  * none of its columns that are in an index, and costs half of letting it go and leasing it again.
  *
- * The statement sees everything as it was when it began. What a lane holds is changed together with its row, so
- * a row that has not changed since says that what was seen still holds; the others are not written. Each part
- * hands all that it knows to the next one: to join what two parts found would take the square of their sizes.
+ * The statement sees the events as they were when it began, and the lanes as they are when they are locked. What a
+ * lane holds is changed together with its row, so a row that has not changed since says that what was seen still
+ * holds; one that has is not at the place where the update, which sees it as it was, looks for it, and is not written.
+ * Each part hands all that it knows to the next one: to join what two parts found would take the square of their
+ * sizes.
  */
 const COMPLETE = `
 WITH input AS (
   ${rowsOf({ lane: "text", fence: "bigint", id: "text", attempt: "integer", goes_on: "boolean" })}
 ), ${SORTED}, seen AS MATERIALIZED (
   SELECT sorted.*, held.*, next.* FROM sorted CROSS JOIN LATERAL (
-    SELECT lane.ctid AS lane_at, lane.xmin AS version, lane.ready_at > {now} AS leased, event.ctid AS event_at,
+    SELECT lane.ctid AS lane_at, lane.ready_at > {now} AS leased, event.ctid AS event_at,
       greatest(lane.done_ord, event.ord) AS last_ord
     FROM {schema}.lane CROSS JOIN {schema}.event
     WHERE lane.key = sorted.lane AND lane.owner = $1 AND lane.fence = sorted.fence AND event.id = sorted.id
+    FOR UPDATE OF lane
   ) AS held LEFT JOIN LATERAL (
     SELECT head.* FROM (
       SELECT seq AS next_seq, id AS next_id, ord AS next_ord, type, body, source, received_at, attempts, crashes
@@ -40,7 +43,7 @@ WITH input AS (
     owner = CASE WHEN seen.next_seq IS NOT NULL THEN lane.owner END,
     done_at = CASE WHEN seen.next_seq IS NOT NULL THEN lane.done_at ELSE {now} END,
     ready_at = CASE WHEN seen.next_seq IS NOT NULL THEN lane.ready_at WHEN lane.pending > 1 THEN {now} END
-  FROM seen WHERE lane.ctid = seen.lane_at AND lane.xmin = seen.version
+  FROM seen WHERE lane.ctid = seen.lane_at
   RETURNING seen.*
 ), ended AS (
   UPDATE {schema}.event SET state = 'done', done_at = {now}, error = NULL, attempts = advanced.attempt,
@@ -92,6 +95,8 @@ export interface EndingsOptions {
   readonly owner: string;
   readonly held: Held;
   readonly backlog: Backlog;
+  /** Told once of all the lanes that were let go together, or may have been. */
+  readonly onLetGo: () => void;
 }
 
 /** Writes down what events ended with, many by one statement. */
@@ -100,13 +105,15 @@ export class Endings {
   readonly #owner: string;
   readonly #held: Held;
   readonly #backlog: Backlog;
+  readonly #onLetGo: () => void;
   readonly #gather: Gather<Ending, Advance>;
 
-  constructor({ queries, owner, held, backlog }: EndingsOptions) {
+  constructor({ queries, owner, held, backlog, onLetGo }: EndingsOptions) {
     this.#queries = queries;
     this.#owner = owner;
     this.#held = held;
     this.#backlog = backlog;
+    this.#onLetGo = onLetGo;
     this.#gather = new Gather((endings) => this.#write(endings), MOST);
   }
 
@@ -128,6 +135,7 @@ export class Endings {
       const written = await this.#backlog.watch(this.#writeAll(endings));
       for (const [nth, { claim }] of endings.entries()) this.#held.endAdvance(claim, written[nth]);
       this.#backlog.add(-written.filter(({ held }) => held).length);
+      if (written.some(({ held, next }) => held && next === undefined)) this.#onLetGo();
       return written;
     } catch (error) {
       // Where one of the statements failed, what another has done is not known either.

@@ -28,6 +28,10 @@ WITH closed AS (
 SELECT id FROM closed`;
 }
 
+/** What has not begun is as it was before its claim: the attempt is counted on the event when it ends. */
+const HAND_BACK = `
+UPDATE {schema}.lane SET owner = NULL, ready_at = {now} + $4::bigint WHERE ${HELD} RETURNING key`;
+
 const RETRY = putOff("failed");
 const RELEASE = putOff("released");
 
@@ -73,9 +77,12 @@ export class Lanes {
     return this.#putOff(RETRY, claim, delayMs, error);
   }
 
-  /** Like `retry`, and gives the attempt back to the event. */
-  release(claim: Claim, delayMs: number, error: string | undefined): Promise<boolean> {
-    return this.#putOff(RELEASE, claim, delayMs, error);
+  /** Like `retry`, and gives the attempt back to the event. Without an error it has not begun. */
+  async release(claim: Claim, delayMs: number, error: string | undefined): Promise<boolean> {
+    if (error !== undefined) return await this.#putOff(RELEASE, claim, delayMs, error);
+    const { lane, fence } = claim;
+    const values = [lane, this.#owner, fence, delayMs];
+    return (await this.#queries.rows(HAND_BACK, values)).length > 0;
   }
 
   async nextReadyIn(): Promise<number | undefined> {
@@ -91,9 +98,9 @@ export class Lanes {
     statement: string,
     { lane, fence, id, attempt }: Claim,
     delayMs: number,
-    error: string | undefined,
+    error: string,
   ): Promise<boolean> {
-    const values = [lane, this.#owner, fence, delayMs, id, attempt, error ?? null];
+    const values = [lane, this.#owner, fence, delayMs, id, attempt, error];
     return (await this.#queries.rows(statement, values)).length > 0;
   }
 }

@@ -26,7 +26,7 @@ import type { Database } from "./database.ts";
 import { Endings } from "./endings.ts";
 import { Held } from "./held.ts";
 import { Lanes } from "./lanes.ts";
-import { migrate } from "./migrate.ts";
+import { migrate, refuseTooNew, storedSchema } from "./migrate.ts";
 import { type OpenOptions, openDatabase, openWith } from "./open.ts";
 import { Reports } from "./reports.ts";
 import { Sweeper } from "./retention.ts";
@@ -62,6 +62,8 @@ export class PostgresInbox implements Inbox {
   readonly #sweeper: Sweeper;
   readonly #wakeUps: WakeUps;
   readonly #listeners = new Set<() => void>();
+  /** True when what is let go is for others alone. */
+  #claimsNoMore = false;
   /** True when the last answer was that something is ready. */
   #saidReady = false;
   /** True when nothing could be claimed although something was ready: somebody else is at it. */
@@ -88,7 +90,7 @@ export class PostgresInbox implements Inbox {
     const id = randomUUID();
     this.#database = database;
     this.#batches = new Batches(database);
-    this.#held = new Held();
+    this.#held = new Held(clock);
     this.#claims = new Claims(database, id, this.#held);
     this.#lanes = new Lanes(database, id);
     this.#steps = new Steps(database, id);
@@ -100,6 +102,7 @@ export class PostgresInbox implements Inbox {
       owner: id,
       held: this.#held,
       backlog: this.#backlog,
+      onLetGo: () => this.#handOver(),
     });
     this.#wakeUps = new WakeUps({
       database,
@@ -112,7 +115,11 @@ export class PostgresInbox implements Inbox {
         this.#announce();
       },
     });
-    this.shared = new PostgresShared(database, id, (topic) => this.#wakeUps.tellOf(topic));
+    this.shared = new PostgresShared({
+      ...{ database, id },
+      tell: (topic) => this.#wakeUps.tellOf(topic),
+      requireUsable: () => requireUsable(database, options.url),
+    });
     this.admin = postgresAdmin(database, (pending) => {
       this.#backlog.add(pending);
       this.#announceToAll();
@@ -144,6 +151,12 @@ export class PostgresInbox implements Inbox {
     const held = new Set(extended);
     for (const claim of claims) if (!held.has(claim)) this.#held.forget(claim);
     return extended;
+  }
+
+  stopClaiming(): void {
+    this.#claimsNoMore = true;
+    // What it has let go before, it would have claimed again.
+    this.#handOver();
   }
 
   complete(claim: Claim): Promise<boolean> {
@@ -235,13 +248,20 @@ export class PostgresInbox implements Inbox {
   async close(): Promise<void> {
     await this.#wakeUps.close();
     await this.#database.close();
+    await this.#claims.close();
   }
 
   /** Of a claim that is over, be it that its lease was lost. */
   async #forgetting(claim: Claim, ending: Promise<boolean>): Promise<boolean> {
     const held = await ending;
     this.#held.forget(claim);
+    if (held) this.#handOver();
     return held;
+  }
+
+  /** What this process lets go it claims again by itself, unless it claims no more. */
+  #handOver(): void {
+    if (this.#claimsNoMore) this.#wakeUps.tell();
   }
 
   /** What is known already adds nothing, and a refusal would only have it sent once more. */
@@ -260,4 +280,10 @@ export class PostgresInbox implements Inbox {
     this.#taken = false;
     for (const listener of this.#listeners) listener();
   }
+}
+
+/** @throws {ServiceBotError} INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED */
+async function requireUsable(database: Database, url: string): Promise<void> {
+  refuseTooNew(await storedSchema(database));
+  await refuseMarked(database, url);
 }

@@ -61,8 +61,15 @@ export class Catalogue {
   }
 }
 
+/** All events together are the two lists that an index serves, merged. */
 function pageOf(state: EventState | undefined): string {
-  const { where, at } = lists[state ?? "all"];
+  if (state !== undefined) return part(state);
+  return `SELECT * FROM (${part("pending")}) UNION ALL SELECT * FROM (${part("ended")})
+    ORDER BY at DESC, seq DESC LIMIT @limit`;
+}
+
+function part(list: keyof typeof lists): string {
+  const { where, at } = lists[list];
   return `SELECT ${at} AS at, ${EVENT} WHERE ${where}
     AND (@type IS NULL OR event.type = @type) AND (@lane IS NULL OR event.lane = @lane)
     AND (${at}, event.seq) < (@at, @seq)

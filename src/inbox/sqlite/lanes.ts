@@ -49,6 +49,7 @@ export class Lanes {
   readonly #postpone: Write;
   readonly #end: Write;
   readonly #putOff: Write;
+  readonly #handBack: Write;
   readonly #nextReady: Statement<[], { readonly ready_at: number | null }>;
   readonly #heal: Write;
 
@@ -102,6 +103,10 @@ export class Lanes {
     );
     this.#putOff = db.prepare(
       "UPDATE event SET attempts = attempts - @back, error = coalesce(@error, error) WHERE id = @id",
+    );
+    // Without the fence of its claim there is no run of which the next claim would say that it has lapsed.
+    this.#handBack = db.prepare(
+      "UPDATE event SET attempts = attempts - 1, fence = 0 WHERE id = @id",
     );
     this.#nextReady = db.prepare(
       "SELECT min(ready_at) AS ready_at FROM lane WHERE ready_at IS NOT NULL",
@@ -193,10 +198,15 @@ export class Lanes {
     return true;
   }
 
-  /** Like `retry`, and gives the attempt back to the event. */
+  /** Like `retry`, and gives the attempt back to the event. Without an error it has not begun. */
   release(claim: Claim, at: number, error: string | undefined, now: number): boolean {
     if (!this.#close(claim, at)) return false;
-    this.#putOff.run({ id: claim.id, back: 1, error: null });
+    const { id } = claim;
+    if (error === undefined) {
+      this.#handBack.run({ id });
+      return true;
+    }
+    this.#putOff.run({ id, back: 1, error: null });
     this.#history.add(claim, "released", error, now);
     return true;
   }

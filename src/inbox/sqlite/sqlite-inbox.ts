@@ -110,6 +110,9 @@ export class SqliteInbox implements Inbox {
     return this.#write((now) => this.#lanes.claim(limit, leaseMs, now));
   }
 
+  /** Nobody else claims here. */
+  stopClaiming(): void {}
+
   extend(claims: readonly Claim[], leaseMs: number): Promise<readonly Claim[]> {
     return this.#write((now) => this.#lanes.extend(claims, leaseMs, now));
   }

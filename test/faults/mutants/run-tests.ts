@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
-/** A damaged program may do anything, also never end. */
+/** For each file: a damaged program may do anything, also never end. */
 const DEADLINE_MS = 120_000;
 
 /** Waits for what never comes end earlier than usual, in milliseconds. */
@@ -45,15 +45,16 @@ export async function failureIn(
     stdio: "ignore",
     detached: true,
   });
+  const deadlineMs = DEADLINE_MS * files.length;
   let late = false;
   const deadline = setTimeout(() => {
     late = true;
     // With whatever it has started.
     if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
-  }, DEADLINE_MS);
+  }, deadlineMs);
   const [code] = await once(child, "exit");
   clearTimeout(deadline);
-  if (late) return `no end within ${DEADLINE_MS / 1000} s`;
+  if (late) return `no end within ${deadlineMs / 1000} s`;
   if (code === 0) return undefined;
   return nameOfFailure(report);
 }

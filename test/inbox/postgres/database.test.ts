@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
 import { Database } from "../../../src/inbox/postgres/database.ts";
-import type { Driver, Pool } from "../../../src/inbox/postgres/driver.ts";
+import { type Driver, loadDriver, type Pool } from "../../../src/inbox/postgres/driver.ts";
+import { hold } from "../../support/postgres/hold.ts";
+import { emptyPlace, through } from "../../support/postgres/open.ts";
+import { TcpProxy } from "../../support/tcp-proxy.ts";
 
 /** A driver whose first statements fail with this code, and whether their connections were dropped. */
 function failing(code: string, times = Number.POSITIVE_INFINITY) {
@@ -53,8 +56,36 @@ test.each(["23505", "40P01", "53100"])("a connection is used again after %j", as
   expect(dropped).toEqual([false]);
 });
 
+test("a transaction begins anew that the server ended because it and another one waited for each other", async () => {
+  const { database, dropped } = failing("40P01", 1);
+  const worked: number[] = [];
+  const result = await database.transaction(async (queries) => {
+    worked.push(worked.length);
+    await queries.rows("SELECT 1");
+    return "done";
+  });
+  expect(result).toBe("done");
+  expect(dropped).toEqual([false]);
+});
+
 test("a statement is tried again that the server ended because it and another one waited for each other", async () => {
   const { database, dropped } = failing("40P01", 2);
   expect(await database.rows("SELECT 1")).toEqual([{ n: "1" }]);
   expect(dropped).toEqual([false]);
+});
+
+test("a statement with a limit of its own waits no longer, and needs none of the connections there were", async () => {
+  const place = await emptyPlace();
+  const proxy = await TcpProxy.to(Number(new URL(place.url).port));
+  const driver = await loadDriver();
+  const database = new Database({ ...through(place, proxy), driver, timeoutMs: 600_000 });
+  await database.close();
+  expect(await database.rowsWithin(2_000, "SELECT 1 AS n")).toEqual([{ n: 1 }]);
+  const key = 20_252;
+  await hold(place, `SELECT pg_advisory_xact_lock(${key})`);
+  const away = { code: "STORE_UNAVAILABLE" };
+  const waits = database.rowsWithin(500, `SELECT pg_advisory_xact_lock(${key})`);
+  await expect(waits).rejects.toMatchObject(away);
+  proxy.freeze();
+  await expect(database.rowsWithin(500, "SELECT 1")).rejects.toMatchObject(away);
 });

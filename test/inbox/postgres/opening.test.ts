@@ -137,8 +137,7 @@ describe("the schema", () => {
       place,
       `CREATE ROLE ${role} LOGIN;
        GRANT USAGE ON SCHEMA ${place.schema} TO ${role};
-       GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${place.schema} TO ${role};
-       GRANT SELECT ON ALL SEQUENCES IN SCHEMA ${place.schema} TO ${role}`,
+       GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${place.schema} TO ${role}`,
     );
     const inbox = await openAt(as(place, role));
     await inbox.put(messages("1"), "webhook", [{ name: "events", position: "1" }]);

@@ -1,34 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { attachPostgres } from "../../../src/inbox/postgres/attach.ts";
-import type { PostgresInbox } from "../../../src/inbox/postgres/postgres-inbox.ts";
 import { ManualClock } from "../../../src/testing/manual-clock.ts";
+import { gate, harness } from "../../dispatcher/harness.ts";
 import { first } from "../../support/first.ts";
 import { message, messages } from "../../support/inbox-events.ts";
 import { listening } from "../../support/postgres/listening.ts";
 import { emptyPlace, openAt, type Place, sessionAt, through } from "../../support/postgres/open.ts";
+import { wakeUpsOf } from "../../support/postgres/wake-ups.ts";
 import { TcpProxy } from "../../support/tcp-proxy.ts";
-
-/** Counts how often an inbox says that there may be something to do, and lets a test wait for it. */
-function wakeUpsOf(inbox: PostgresInbox) {
-  let calls = 0;
-  const waiting = new Set<() => void>();
-  inbox.onReady(() => {
-    calls += 1;
-    for (const look of waiting) look();
-  });
-  return {
-    get calls() {
-      return calls;
-    },
-    /** Resolves once there were so many. */
-    reached: (n: number) =>
-      new Promise<void>((resolve) => {
-        const look = () => calls >= n && resolve();
-        waiting.add(look);
-        look();
-      }),
-  };
-}
 
 const port = (place: Place) => Number(new URL(place.url).port);
 
@@ -66,6 +45,60 @@ describe("a process hears", () => {
     await bot.close();
     while (await attached.served()) await attached.admin.stats();
     await attached.close();
+  });
+
+  test("that another one, which stops, has let lanes go, once for all that ended together", async () => {
+    const place = await emptyPlace();
+    const clock = still();
+    let told = 0;
+    const onStatement = (text: string) => {
+      if (text.includes("pg_notify")) told += 1;
+    };
+    const one = await openAt(place, { clock, onStatement });
+    const other = await openAt(place, { clock: still() });
+    await listening(place, 2);
+    const heard = wakeUpsOf(other);
+    const lanes = ["a", "b", "c", "d"];
+    await one.put(
+      lanes.flatMap((lane) => [message(`${lane}1`, lane), message(`${lane}2`, lane)]),
+      "webhook",
+    );
+    const [ends, fails, stays] = [gate(), gate(), gate()];
+    const begun = new Set<string>();
+    const { dispatcher } = harness(
+      async ({ event: { id } }) => {
+        begun.add(id);
+        await (id === "d1" ? stays : id === "c1" ? fails : ends).pass();
+        if (id === "c1") throw new Error("boom");
+      },
+      { inbox: one, clock },
+    );
+    while (begun.size < lanes.length) await one.ping();
+    await heard.reached(1);
+    const drained = dispatcher.drain(60_000);
+    // What had been let go before is told of, too.
+    while (told < 2) {
+      await one.ping();
+      await clock.advance(100);
+    }
+    await heard.reached(2);
+    const before = told;
+    ends.open();
+    while ((await other.stats()).done < 2);
+    await clock.advance(100);
+    // A handler is still at work: it has not stopped.
+    await heard.reached(3);
+    expect(told).toBe(before + 1);
+    expect(await other.claim(10, 30_000)).toMatchObject([{ id: "a2" }, { id: "b2" }]);
+    fails.open();
+    while ((await other.admin.show("c1")).history.length === 0);
+    await clock.advance(100);
+    await heard.reached(4);
+    stays.open();
+    await drained;
+    await clock.advance(100);
+    await heard.reached(5);
+    expect(await other.claim(10, 30_000)).toMatchObject([{ id: "d2" }]);
   });
 
   test("nothing, and looks by itself every few seconds", async () => {

@@ -14,12 +14,15 @@ export async function hold(place: Place, sql: string): Promise<Free> {
   const { rows } = await client.query("SELECT pg_backend_pid() AS pid");
   const waiting = async (number: number) => {
     for (let n = 0; n < number; ) {
-      // Whoever waits for this session, or for somebody who does.
+      // Whoever waits for this session, or for somebody who does. The processes of pg_stat_activity would stay those
+      // that there were at the first look.
       const blocked = await client.query(
-        `WITH RECURSIVE waits AS (
-           SELECT pid FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid))
+        `WITH RECURSIVE waiting AS MATERIALIZED (
+           SELECT DISTINCT pid FROM pg_locks WHERE NOT granted
+         ), waits AS (
+           SELECT pid FROM waiting WHERE $1 = ANY (pg_blocking_pids(pid))
            UNION
-           SELECT later.pid FROM pg_stat_activity AS later JOIN waits ON waits.pid = ANY (pg_blocking_pids(later.pid))
+           SELECT later.pid FROM waiting AS later JOIN waits ON waits.pid = ANY (pg_blocking_pids(later.pid))
          ) SELECT pid FROM waits`,
         [rows[0]?.pid],
       );

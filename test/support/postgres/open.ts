@@ -13,8 +13,15 @@ export interface Place {
   readonly schema: string;
 }
 
+let usual = "18";
+
+/** From now on this is the version that tests of this file run on, where they name none. */
+export function usePostgres(version: string): void {
+  usual = version;
+}
+
 /** Starts the server when it is the first to ask. */
-export async function emptyPlace(version = "18"): Promise<Place> {
+export async function emptyPlace(version: string = usual): Promise<Place> {
   const response = await fetch(`${inject("postgres")}/${version}`);
   const answer = await response.text();
   if (!response.ok) throw new Error(`PostgreSQL ${version} cannot be had: ${answer}`);

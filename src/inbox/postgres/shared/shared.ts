@@ -16,6 +16,15 @@ export function asTopic(word: string | undefined): Topic | undefined {
   return topics.find((topic) => topic === word);
 }
 
+export interface PostgresSharedOptions {
+  readonly database: Database;
+  /** Names this instance. */
+  readonly id: string;
+  /** Tells the other instances what has changed; it never fails. */
+  readonly tell: (topic: Topic) => void;
+  readonly requireUsable: Shared["requireUsable"];
+}
+
 /** What the instances on one schema have together. */
 export class PostgresShared implements Shared {
   readonly id: string;
@@ -24,13 +33,14 @@ export class PostgresShared implements Shared {
   readonly deliveries: PostgresDeliveries;
   readonly circuits: PostgresCircuits;
   readonly budget: PostgresBudget;
+  readonly requireUsable: () => Promise<void>;
   readonly #database: Database;
   readonly #instances: Instances;
   readonly #listeners = new Set<Listener>();
 
-  /** @param tell tells the other instances what has changed; it never fails */
-  constructor(database: Database, id: string, tell: (topic: Topic) => void) {
+  constructor({ database, id, tell, requireUsable }: PostgresSharedOptions) {
     this.id = id;
+    this.requireUsable = requireUsable;
     this.#database = database;
     this.leases = new PostgresLeases(database, id, () => tell("leader"));
     this.notes = new PostgresNotes(database, () => tell("note"));

@@ -37,8 +37,6 @@ CREATE TABLE event (
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 
 CREATE INDEX event_pending ON event (lane, ord, seq) WHERE state = 'pending';
--- In the order of arrival people look at a few rows now and then; a tree would be written whenever an event ends.
-CREATE INDEX event_arrival ON event USING brin (seq) WITH (pages_per_range = 16, autosummarize = on);
 -- Each ended event is in one of these: an index that more rows are in makes every ending dearer.
 CREATE INDEX event_whole ON event (done_at, seq) WHERE state IN ('done', 'discarded') AND body IS NOT NULL;
 CREATE INDEX event_bare ON event (done_at, seq) WHERE state IN ('done', 'discarded') AND body IS NULL;

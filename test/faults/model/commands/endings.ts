@@ -19,7 +19,8 @@ const ending: Arbitrary<Ending> = fc.oneof(
   { weight: 3, arbitrary: fc.constant(complete()) },
   { weight: 1, arbitrary: fc.constant(bury()) },
   { weight: 1, arbitrary: delayMs.map(retry) },
-  { weight: 1, arbitrary: delayMs.map(release) },
+  { weight: 1, arbitrary: delayMs.map((ms) => release(ms, "Error: away")) },
+  { weight: 1, arbitrary: delayMs.map((ms) => release(ms)) },
 );
 
 /** How many claims back: the newest most of the time. */
@@ -111,10 +112,10 @@ function retry(delayMs: number): Ending {
   };
 }
 
-function release(delayMs: number): Ending {
+function release(delayMs: number, error?: string): Ending {
   return {
-    text: `release for ${delayMs} ms`,
+    text: `release for ${delayMs} ms${error === undefined ? " before it began" : ""}`,
     model: (model, claim) => model.postpone(claim, delayMs, false),
-    real: (inbox, claim) => inbox.release(claim, delayMs),
+    real: (inbox, claim) => inbox.release(claim, delayMs, error),
   };
 }

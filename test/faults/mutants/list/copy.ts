@@ -1,6 +1,7 @@
 import { type Mutant, mutantsOf } from "../mutant.ts";
 
 const COPY = "test/inbox/copy/copy.test.ts";
+const SERVING = "test/inbox/postgres/serving.test.ts";
 
 const order: Mutant[] = mutantsOf(
   "src/inbox/copy/copy.ts",
@@ -96,6 +97,31 @@ const postgres: Mutant[] = [
   ),
 ];
 
+const unmarked: Mutant[] = [
+  ...mutantsOf(
+    "src/inbox/postgres/copy-source.ts",
+    [SERVING],
+    [
+      {
+        name: "copying an inbox: looking for bots before the source is marked",
+        find: "await refuseServed(opened);\n      await mark(to);",
+        replace: "await mark(to);",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    "src/inbox/postgres/copy-target.ts",
+    [SERVING],
+    [
+      {
+        name: "copying an inbox: looking for bots before the target is marked",
+        find: "await refuseServed(opened);\n  await database.transaction(",
+        replace: "await database.transaction(",
+      },
+    ],
+  ),
+];
+
 const sqlite: Mutant[] = [
   ...mutantsOf(
     "src/inbox/sqlite/open.ts",
@@ -122,4 +148,4 @@ const sqlite: Mutant[] = [
 ];
 
 /** What keeps a copy of an inbox from being half a one, or one too many. */
-export const copyMutants: readonly Mutant[] = [...order, ...postgres, ...sqlite];
+export const copyMutants: readonly Mutant[] = [...order, ...postgres, ...unmarked, ...sqlite];

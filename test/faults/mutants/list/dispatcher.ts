@@ -54,6 +54,11 @@ export const dispatcherMutants: readonly Mutant[] = [
       replace: "",
     },
     {
+      name: "what had not begun when the bot stops has no history of that",
+      find: 'if (abort.reason === stopping) return { kind: "unbegun" };',
+      replace: "",
+    },
+    {
       name: "a lane that was handed out anew while it went on",
       find: "if (this.#lanes.get(next.lane) !== run) run.abort.abort(leaseLost(next));",
       replace: "",
@@ -308,6 +313,11 @@ export const dispatcherMutants: readonly Mutant[] = [
         name: "a second signal ends the process at once",
         find: "process.exit(1);\n      return;",
         replace: "return;",
+      },
+      {
+        name: "a stop that keeps the process alive until it is over",
+        find: "const timer = setInterval(() => undefined, LONGEST_TIMER_MS);",
+        replace: "const timer = setInterval(() => undefined, LONGEST_TIMER_MS).unref();",
       },
     ],
   ),

@@ -78,6 +78,16 @@ const lanes: Mutant[] = mutantsOf(
       replace: "attempts = attempts",
     },
     {
+      name: "no history of what had not begun",
+      find: "if (error === undefined) {\n      this.#handBack.run({ id });\n      return true;\n    }",
+      replace: "",
+    },
+    {
+      name: "no crash of what had not begun",
+      find: "attempts = attempts - 1, fence = 0 WHERE",
+      replace: "attempts = attempts - 1 WHERE",
+    },
+    {
       name: "telling late events",
       find: "lane.done_ord !== null && head.ord < lane.done_ord",
       replace: "false",

@@ -6,6 +6,8 @@ const BOTS = "test/instances/bots.test.ts";
 const BREAKERS = "test/instances/shared-breakers.test.ts";
 const PLACES = "test/instances/shared-places.test.ts";
 const LEADERSHIP = "test/poller/leadership.test.ts";
+const UNUSABLE = "test/instances/unusable.test.ts";
+const SERVING = "test/inbox/postgres/serving.test.ts";
 
 const store = (name: string) => `src/inbox/postgres/shared/${name}.ts`;
 
@@ -105,6 +107,76 @@ export const instanceMutants: readonly Mutant[] = [
         name: "instances: no trust after a lease without an answer",
         find: "let distrust = clock.timer(asked + this.#leaseMs - clock.now(), term.end);",
         replace: "let distrust = (): void => undefined;",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    "src/instances/membership.ts",
+    [UNUSABLE],
+    [
+      {
+        name: "instances: looking whether the inbox may still be used",
+        find: "await shared.requireUsable();\n",
+        replace: "",
+      },
+      {
+        name: "instances: stopping where the inbox may not be used any more",
+        find: "if (err instanceof ServiceBotError && UNUSABLE.has(err.code)) throw err;",
+        replace: "",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    "src/inbox/postgres/postgres-inbox.ts",
+    [UNUSABLE],
+    [
+      {
+        name: "instances: leaving what a newer version has changed",
+        find: "refuseTooNew(await storedSchema(database));",
+        replace: "",
+      },
+      {
+        name: "instances: leaving what was copied",
+        find: "  await refuseMarked(database, url);",
+        replace: "",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    "src/bot.ts",
+    ["test/e2e/rolling.test.ts"],
+    [
+      {
+        name: "instances: ending the process that is too old for its inbox",
+        find: "if (standalone) void stopped.then(() => exitWith(error));",
+        replace: "",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    "src/bot.ts",
+    ["test/e2e/postgres.test.ts"],
+    [
+      {
+        name: "instances: a bot that stops to its end",
+        find: "untilEnded(this.#stop())",
+        replace: "this.#stop()",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    "src/inbox/postgres/attach.ts",
+    [SERVING],
+    [
+      {
+        name: "instances: knowing a bot by its sign of life",
+        find: "SELECT greatest((",
+        replace: "SELECT least((",
+      },
+      {
+        name: "instances: forgetting a bot without a sign of life",
+        find: "seen_at > {now} - ",
+        replace: "seen_at > {now} - 100 * ",
       },
     ],
   ),

@@ -2,6 +2,7 @@ import { type Mutant, mutantsOf } from "../mutant.ts";
 
 const folder = "test/inbox/postgres";
 const CONTRACT = `${folder}/contract.test.ts`;
+const LOCK_ORDER = "test/inbox/postgres/lock-order.test.ts";
 const CHANGED = `${folder}/changed-lanes.test.ts`;
 const HELD = `${folder}/held.test.ts`;
 const TOGETHER = `${folder}/together.test.ts`;
@@ -11,6 +12,7 @@ const PGBOUNCER = `${folder}/pgbouncer.test.ts`;
 const DATABASE = `${folder}/database.test.ts`;
 const SHARED = `${folder}/shared.test.ts`;
 const STATEMENTS = `${folder}/statements.test.ts`;
+const DECISIONS = `${folder}/decisions.test.ts`;
 
 const source = (name: string) => `src/inbox/postgres/${name}.ts`;
 
@@ -101,8 +103,19 @@ const changedLanes: Mutant[] = [
     [
       {
         name: "PostgreSQL: a completion leaves lanes that have changed since they were seen",
-        find: "WHERE lane.ctid = seen.lane_at AND lane.xmin = seen.version",
+        find: "WHERE lane.ctid = seen.lane_at",
         replace: "WHERE lane.key = seen.lane",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    source("endings"),
+    [LOCK_ORDER],
+    [
+      {
+        name: "PostgreSQL: a completion locks its lanes in the order of their keys",
+        find: "    FOR UPDATE OF lane\n",
+        replace: "",
       },
     ],
   ),
@@ -198,7 +211,7 @@ const endings: Mutant[] = [
     [
       {
         name: "PostgreSQL: doubting what became of a lane that was about to go on",
-        find: "if (advance?.held !== true) this.#doubt = true;",
+        find: "if (advance?.held !== true) this.#doubt();",
         replace: "",
       },
       {
@@ -216,6 +229,16 @@ const endings: Mutant[] = [
         find: "this.#givingBack = working;",
         replace: "",
       },
+      {
+        name: "PostgreSQL: giving back again what is taken by a claim that was given up",
+        find: "if (now - this.#doubtedAt >= leaseMs) this.#doubtedAt = undefined;",
+        replace: "this.#doubtedAt = undefined;",
+      },
+      {
+        name: "PostgreSQL: an end of giving lanes back again",
+        find: "if (now - this.#doubtedAt >= leaseMs) this.#doubtedAt = undefined;",
+        replace: "",
+      },
     ],
   ),
   ...mutantsOf(
@@ -226,6 +249,22 @@ const endings: Mutant[] = [
         name: "PostgreSQL: forgetting a lane whose lease was not extended",
         find: "for (const claim of claims) if (!held.has(claim)) this.#held.forget(claim);",
         replace: "",
+      },
+      {
+        name: "PostgreSQL: giving back at the end what a claim without an answer has taken",
+        find: "await this.#claims.close();",
+        replace: "",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    source("claims"),
+    [HELD],
+    [
+      {
+        name: "PostgreSQL: telling others what is given back at the end",
+        find: "SELECT pg_notify($4, $1) FROM (SELECT FROM given LIMIT 1) AS one",
+        replace: "SELECT $4::text FROM given",
       },
     ],
   ),
@@ -258,10 +297,32 @@ const suspects: Mutant[] = mutantsOf(
   ],
 );
 
+const decisions: Mutant[] = mutantsOf(
+  source("decisions"),
+  [DECISIONS],
+  [
+    {
+      name: "PostgreSQL: deciding about no event that is being swept out",
+      find: "ORDER BY event.id FOR UPDATE OF event",
+      replace: "ORDER BY event.id",
+    },
+    {
+      name: "PostgreSQL: deciding under the lock of a lane that came into being meanwhile",
+      find: "if (found.some(({ lane, has_lane }) => has_lane && !locked.has(lane))) return undefined;",
+      replace: "",
+    },
+  ],
+);
+
 const lanes: Mutant[] = mutantsOf(
   source("lanes"),
   [TOGETHER, CONTRACT],
   [
+    {
+      name: "PostgreSQL: no history of what had not begun",
+      find: "if (error !== undefined) return await",
+      replace: "if (delayMs >= 0) return await",
+    },
     {
       name: "PostgreSQL: the fence",
       find: '"key = $1 AND owner = $2 AND fence = $3"',
@@ -293,6 +354,44 @@ const steps: Mutant[] = mutantsOf(
 );
 
 const sessions: Mutant[] = [
+  ...mutantsOf(
+    "src/dispatcher/dispatcher.ts",
+    [WAKE_UPS],
+    [
+      {
+        name: "PostgreSQL: an inbox knows when a bot stops",
+        find: "this.#options.inbox.stopClaiming();",
+        replace: "",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    source("postgres-inbox"),
+    [WAKE_UPS],
+    [
+      {
+        name: "PostgreSQL: telling others of what a bot has let go that stops",
+        find: "    // What it has let go before, it would have claimed again.\n    this.#handOver();",
+        replace: "",
+      },
+      {
+        name: "PostgreSQL: telling others of what a bot puts off that stops",
+        find: "if (held) this.#handOver();",
+        replace: "",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    source("endings"),
+    [WAKE_UPS],
+    [
+      {
+        name: "PostgreSQL: telling others of lanes whose events end while a bot stops",
+        find: "if (written.some(({ held, next }) => held && next === undefined)) this.#onLetGo();",
+        replace: "",
+      },
+    ],
+  ),
   ...mutantsOf(
     source("wake-ups"),
     [WAKE_UPS],
@@ -367,6 +466,27 @@ const sessions: Mutant[] = [
         name: "PostgreSQL: trying again what was ended because two waited for each other",
         find: "if (tries === TRIES || !hasCode(error, DEADLOCK)) throw error;",
         replace: "throw error;",
+      },
+      {
+        name: "PostgreSQL: trying a transaction again that was ended so",
+        find: "undisturbed(() => this.#inTransaction(connection, work)),",
+        replace: "this.#inTransaction(connection, work),",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    source("database"),
+    [DATABASE],
+    [
+      {
+        name: "PostgreSQL: a limit on the last statement of a bot",
+        find: "const limits = { connectionTimeoutMillis: ms, query_timeout: ms };",
+        replace: "const limits = { connectionTimeoutMillis: ms };",
+      },
+      {
+        name: "PostgreSQL: a limit on the last connection of a bot",
+        find: "const limits = { connectionTimeoutMillis: ms, query_timeout: ms };",
+        replace: "const limits = { query_timeout: ms };",
       },
     ],
   ),
@@ -451,6 +571,7 @@ export const postgresMutants: readonly Mutant[] = [
   ...changedLanes,
   ...endings,
   ...suspects,
+  ...decisions,
   ...lanes,
   ...steps,
   ...sessions,

@@ -208,6 +208,11 @@ export const stepMutants: readonly Mutant[] = [
       replace: "",
     },
     {
+      name: "leaving alone what another version may have said there",
+      find: "here === undefined || there === undefined || here === there",
+      replace: "here === there",
+    },
+    {
       name: "passing over messages of other steps",
       find: ".filter(({ id }) => !taken.has(refOf(kind, id)))",
       replace: ".filter(({ id }) => !taken.has(id))",

@@ -1,0 +1,170 @@
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { Platform } from "../../src/platform/index.ts";
+import { Tree } from "../faults/mutants/tree.ts";
+import { look } from "../support/postgres/look.ts";
+import { emptyPlace, type Place } from "../support/postgres/open.ts";
+import { TestProcess } from "../support/process.ts";
+import { runPlatform } from "../support/running-bot.ts";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const SQL = "src/inbox/postgres/sql";
+
+/** The schema of this version, and of the one after it. */
+const PRESENT = readdirSync(join(ROOT, SQL)).length;
+const NEXT = PRESENT + 1;
+
+/** A copy of this package with one more step of the schema. Returns its folder. */
+function nextVersion(readableFrom: number): string {
+  const tree = new Tree();
+  onTestFinished(() => tree.remove());
+  writeFileSync(
+    join(tree.folder, SQL, `${String(NEXT).padStart(3, "0")}_next.sql`),
+    `-- readable from: ${readableFrom}
+     CREATE TABLE next (x integer);
+     ALTER TABLE instance ADD COLUMN zone text;
+     ALTER TABLE step ADD COLUMN note text NOT NULL DEFAULT '';
+     ALTER TABLE event ADD COLUMN weight integer NOT NULL DEFAULT 1;
+     ALTER TABLE lane ADD COLUMN weight integer;`,
+  );
+  return tree.folder;
+}
+
+/** A platform, and bots of several versions on one database, each a process of its own. */
+async function scene() {
+  const place = await emptyPlace();
+  const platform = await runPlatform();
+  const start = (name: string, folder = ROOT) =>
+    new TestProcess([join(folder, "test/e2e/versioned-bot.ts")], {
+      bareEnv: true,
+      env: {
+        ...{ NAMED: name, PORT: "0", AUDIT_INTERVAL_MS: "200", NODE_DISABLE_COMPILE_CACHE: "1" },
+        ...{ SERVICE_BASE_URL: platform.url, SERVICE_API_KEY: platform.apiKey },
+        ...{ SERVICE_WEBHOOK_SECRET: platform.webhookSecret },
+        ...{ DATABASE_URL: place.url, DATABASE_SCHEMA: place.schema },
+      },
+    });
+  return { place, start, talk: new Talk(platform) };
+}
+
+/** What people have written, and who has answered. */
+class Talk {
+  readonly #platform: Platform;
+  readonly #texts = new Map<string, string[]>();
+  #written = 0;
+
+  constructor(platform: Platform) {
+    this.#platform = platform;
+  }
+
+  /** Deliveries go to this bot from now on. */
+  async deliverTo(bot: TestProcess): Promise<void> {
+    const { url } = await bot.message("ready");
+    this.#platform.control.saveWebhook({ url: `${url}/webhook` });
+  }
+
+  /** Three messages of each of four people. Resolves to who has answered, once all have an answer. */
+  async round(): Promise<Set<string>> {
+    const texts: string[] = [];
+    for (let n = 0; n < 12; n++) {
+      const text = `message ${this.#written++}`;
+      const from = `person${n % 4}`;
+      const { conversationId = "" } = this.#platform.control.act({
+        type: "dm.message",
+        from,
+        text,
+      });
+      this.#texts.set(conversationId, [...(this.#texts.get(conversationId) ?? []), text]);
+      texts.push(text);
+    }
+    const answers = texts.map((text) => this.#answerTo(text));
+    return new Set(await Promise.all(answers));
+  }
+
+  async #answerTo(text: string): Promise<string> {
+    const isIt = (said: string | undefined) => said?.endsWith(`: ${text}`) ?? false;
+    const options = { timeoutMs: 30_000 };
+    const entry = await this.#platform.waitFor("api", (it) => isIt(it.text), options);
+    return entry.text?.split(":", 1)[0] ?? "";
+  }
+
+  /** Rounds until all of these have answered in one of them. */
+  async until(...names: readonly string[]): Promise<void> {
+    for (const open = new Set(names); open.size > 0; ) {
+      for (const name of await this.round()) open.delete(name);
+    }
+  }
+
+  /** Each message has one answer, in the order in which they were written. */
+  expectAllAnsweredOnce(): void {
+    for (const [conversation, texts] of this.#texts) {
+      const answers = this.#platform.control
+        .messages(conversation)
+        .filter(({ fromBot }) => fromBot)
+        .map(({ text }) => text.replace(/^\w+: /, ""));
+      expect(answers).toEqual(texts);
+    }
+  }
+}
+
+const versionsIn = (place: Place) =>
+  look(place, `SELECT version, readable_from FROM ${place.schema}.migration ORDER BY version`);
+
+describe("while a new version is rolled out", { timeout: 90_000 }, () => {
+  test("that has only added to the schema, old ones and new ones answer each message once, in order", async () => {
+    const { place, start, talk } = await scene();
+    const before = start("before");
+    await talk.deliverTo(before);
+    expect(await talk.round()).toEqual(new Set(["before"]));
+
+    const folder = nextVersion(1);
+    const next = start("next", folder);
+    const deliveredToNext = talk.deliverTo(next);
+    // Messages come all the time, also while the schema is changed.
+    await talk.round();
+    await deliveredToNext;
+    expect(await versionsIn(place)).toContainEqual({ version: NEXT, readable_from: 1 });
+    await talk.until("before", "next");
+    await talk.deliverTo(before);
+    await talk.until("before", "next");
+
+    // One of the old version is started again, as after a crash.
+    const again = start("again");
+    await talk.deliverTo(again);
+    await talk.until("before", "next", "again");
+
+    await talk.deliverTo(next);
+    before.kill("SIGTERM");
+    again.kill("SIGTERM");
+    await talk.round();
+    for (const old of [before, again]) expect(await old.exited).toMatchObject({ code: 0 });
+    expect(await talk.round()).toEqual(new Set(["next"]));
+    talk.expectAllAnsweredOnce();
+  });
+
+  test("that the old one cannot work with, the old one ends and says why, and the new one does its work", async () => {
+    const { place, start, talk } = await scene();
+    const before = start("before");
+    await talk.deliverTo(before);
+    await talk.round();
+
+    const next = start("next", nextVersion(NEXT));
+    await talk.deliverTo(next);
+    expect(await versionsIn(place)).toContainEqual({ version: NEXT, readable_from: NEXT });
+    await talk.round();
+    const sentence = new RegExp(
+      `schema ${NEXT}, this version knows ${PRESENT}.*Update service-bot`,
+    );
+    expect(await before.exited, before.output()).toMatchObject({ code: 1 });
+    expect(before.stderr.join("\n")).toMatch(sentence);
+    await before.message("stopped");
+
+    const again = start("again");
+    expect(await again.exited).toMatchObject({ code: 1 });
+    expect(again.stderr.join("\n")).toMatch(sentence);
+    expect(await talk.round()).toEqual(new Set(["next"]));
+    talk.expectAllAnsweredOnce();
+  });
+});

@@ -1,0 +1,3 @@
+import { runOnSystemVersions } from "../../support/postgres/system-versions.ts";
+
+runOnSystemVersions(import.meta.dirname);
