@@ -56,26 +56,19 @@ export async function scaffoldersFrom(registryUrl: string, { quick }: Setting): 
     const own = await mkdtemp(join(folder, "home-"));
     return await emptyHome(own, registryUrl, commands);
   };
-  const subjects = await Promise.all(
-    scaffolders.map(async (scaffolder): Promise<Subject[]> => {
-      const { key } = scaffolder;
-      const installed = await install(scaffolder, registryUrl, place);
-      return [
-        async () => name(key, installed.sizes),
-        async () => name(key, { written: await written(scaffolder, installed, quick ? 3 : 9) }),
-        async () => name(key, { cold: await cold(scaffolder, place) }),
-      ];
-    }),
-  );
+  const both = await Promise.all(scaffolders.map((one) => install(one, registryUrl, place)));
+  const subjects: readonly Subject[] = [
+    async () => Object.assign({}, ...both.map(({ key, sizes }) => name(key, sizes))),
+    () => written(both, quick ? 15 : 25),
+    ...scaffolders.map((one) => async () => name(one.key, { cold: await cold(one, place) })),
+  ];
   const close = () => rm(folder, { recursive: true, force: true, maxRetries: 3 });
-  // The two in turn: each measure of the one, and then of the other.
-  const [ours = [], peer = []] = subjects;
-  return { subjects: ours.flatMap((one, at) => [one, ...peer.slice(at, at + 1)]), figures, close };
+  return { subjects, figures, close };
 }
 
 type Place = () => ReturnType<typeof emptyHome>;
 
-interface Installed {
+interface Installed extends Scaffolder {
   readonly at: Awaited<ReturnType<Place>>;
   /** The file that is its command. */
   readonly command: string;
@@ -97,7 +90,12 @@ async function install(
   const packages = Object.keys(lock.packages).length;
   const command = join(modules, name, bin[name] ?? "");
   const packed = await tarballBytes(scaffolder, registryUrl);
-  return { at, command, sizes: { packages, packed, unpacked: await bytesIn(join(modules, name)) } };
+  return {
+    ...scaffolder,
+    at,
+    command,
+    sizes: { packages, packed, unpacked: await bytesIn(join(modules, name)) },
+  };
 }
 
 async function tarballBytes({ name, version }: Scaffolder, registryUrl: string): Promise<number> {
@@ -114,23 +112,23 @@ async function bytesIn(folder: string): Promise<number> {
 }
 
 /**
- * The command alone, as npm starts it once it is there. The quickest of so many runs, in milliseconds: whatever
- * else the machine does meanwhile only adds to them.
+ * The commands alone, as npm starts them once they are there, in turns. The quickest of so many runs of each, in
+ * milliseconds: whatever else the machine does meanwhile only adds to them.
  */
-async function written(
-  { flags }: Scaffolder,
-  { at, command }: Installed,
-  times: number,
-): Promise<number> {
-  const taken: number[] = [];
+async function written(installed: readonly Installed[], times: number): Promise<Samples> {
+  const quickest: Record<string, number> = {};
   for (let run = 0; run < times; run += 1) {
-    const target = await mkdtemp(join(at.cwd, "empty-"));
-    const began = performance.now();
-    await must("node", [command, "made", ...flags], { ...at, cwd: target });
-    taken.push(performance.now() - began);
-    await rm(target, { recursive: true });
+    for (const { key, at, command, flags } of installed) {
+      const target = await mkdtemp(join(at.cwd, "empty-"));
+      const began = performance.now();
+      await must("node", [command, "made", ...flags], { ...at, cwd: target });
+      const taken = performance.now() - began;
+      const sample = `${key} written`;
+      quickest[sample] = Math.min(taken, quickest[sample] ?? Number.POSITIVE_INFINITY);
+      await rm(target, { recursive: true });
+    }
   }
-  return Math.min(...taken);
+  return quickest;
 }
 
 /** From the registry, for somebody who has never had it; in milliseconds. */

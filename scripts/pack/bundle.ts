@@ -17,6 +17,8 @@ const TARGET = "node20";
 export async function bundle(entry: string, outDir: string): Promise<string> {
   const build = await rolldown({
     input: entry,
+    // What is loaded late shares code with the entry: it may take that from there, and no third file is read.
+    preserveEntrySignatures: "allow-extension",
     platform: "node",
     transform: { target: TARGET },
     onLog: (_level, { message }) => {

@@ -68,8 +68,9 @@ export async function create(request: Options, source: Source, io: Io): Promise<
 /** The files of the template, and those that its store adds. */
 async function filesOf({ template, store }: Project, { root }: Source): Promise<TemplateFile[]> {
   const folders = [join(root, "templates", template), join(root, "templates", "stores", store)];
-  const files = folders.map(async (folder) => ((await exists(folder)) ? readTemplate(folder) : []));
-  return (await Promise.all(files)).flat();
+  const files: TemplateFile[] = [];
+  for (const folder of folders) if (await exists(folder)) files.push(...readTemplate(folder));
+  return files;
 }
 
 async function refuseObstacles({ options, project, io }: Run, paths: string[]): Promise<void> {

@@ -15,16 +15,16 @@ export interface TemplateFile extends BotFile {
 }
 
 /** Reads a template, sorted by path, with the names that its files have in a bot. */
-export async function readTemplate(directory: string): Promise<TemplateFile[]> {
+export function readTemplate(directory: string): TemplateFile[] {
   const entries = readdirSync(directory, { recursive: true, withFileTypes: true });
   const files = entries
     .filter((entry) => entry.isFile())
-    .map(async (entry) => {
+    .map((entry) => {
       const file = join(entry.parentPath, entry.name);
       const stored = relative(directory, file).split(sep).join("/");
       return { path: botPath(stored), content: readFileSync(file, "utf8") };
     });
-  return (await Promise.all(files)).sort((a, b) => (a.path < b.path ? -1 : 1));
+  return files.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 /**
