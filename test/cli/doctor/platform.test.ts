@@ -89,10 +89,11 @@ describe("scopes", () => {
     platform.onTimeline((entry) => {
       if (entry.kind === "api") probes.push(entry.doctor);
     });
-    await examine(access(platform));
+    const { apiKey } = platform.control.createToken([...every]);
+    await examine(access({ url: platform.url, apiKey }));
     expect(probes.length).toBeGreaterThan(4);
     expect(new Set(probes)).toEqual(new Set([true]));
-    await new Client({ baseUrl: platform.url, apiKey: "sbk_test" }).me();
+    await new Client({ baseUrl: platform.url, apiKey }).me();
     expect(probes.at(-1)).toBeUndefined();
   });
 
