@@ -121,8 +121,8 @@ export const instanceMutants: readonly Mutant[] = [
       },
       {
         name: "instances: looking whether the inbox may be used where no sign of life can be given",
-        find: "    } finally {\n      // After it:",
-        replace: "      // After it:",
+        find: "    } finally {\n",
+        replace: "    } catch (err) {\n      throw err;\n    }\n    {\n",
       },
       {
         name: "instances: no start before it is known that the inbox may be used",
@@ -230,13 +230,13 @@ export const instanceMutants: readonly Mutant[] = [
       },
       {
         name: "copying an inbox: taking the constraint back",
-        find: "await queries.rows(`ALTER TABLE {schema}.${table} DROP CONSTRAINT IF EXISTS ${FENCE}`);",
-        replace: "",
+        find: "  for (const table of FENCED) {\n    await queries.rows(",
+        replace: "  for (const table of FENCED.slice(2)) {\n    await queries.rows(",
       },
       {
         name: "copying an inbox: a mark that every role can read",
-        find: "await queries.rows(`GRANT SELECT ON {schema}.${MARK} TO PUBLIC`);",
-        replace: "",
+        find: "TO PUBLIC",
+        replace: "TO CURRENT_USER",
       },
     ],
   ),
@@ -245,9 +245,14 @@ export const instanceMutants: readonly Mutant[] = [
     [SERVING],
     [
       {
+        name: "instances: forgetting a bot without a sign of life",
+        find: "seen_at > {now} - ",
+        replace: "seen_at > {now} - 100 * ",
+      },
+      {
         name: "instances: no signs of life from before the clock was set back",
-        find: " AND seen_at <= {now} + ${ALIVE_MS}",
-        replace: "",
+        find: " AND seen_at <= {now} + ",
+        replace: " AND seen_at <= {now} + 86400000 + ",
       },
     ],
   ),
@@ -297,11 +302,6 @@ export const instanceMutants: readonly Mutant[] = [
         name: "instances: knowing a bot by its sign of life",
         find: "SELECT greatest((",
         replace: "SELECT least((",
-      },
-      {
-        name: "instances: forgetting a bot without a sign of life",
-        find: "seen_at > {now} - ",
-        replace: "seen_at > {now} - 100 * ",
       },
     ],
   ),
