@@ -529,7 +529,15 @@ describe("when the events are somebody else's", () => {
     await work.entered;
     dispatcher.abandon();
     expect(reasons).toMatchObject([{ code: "LEASE_LOST" }]);
+    let claims = 0;
+    const claim = inbox.claim.bind(inbox);
+    inbox.claim = (...values) => {
+      claims += 1;
+      return claim(...values);
+    };
     await inbox.put([message("3", "other")], "webhook");
+    await clock.advance(1_000);
+    expect(claims).toBe(0);
     work.open();
     await stop(dispatcher, clock);
     expect(began).toEqual(["1"]);
