@@ -20,11 +20,11 @@ function make({ url, schema }: Place, options: BotOptions = {}): Bot {
 }
 
 /** A bot that works, on a clock of its own. */
-async function running(prepare: (bot: Bot) => unknown = () => undefined, options: BotOptions = {}) {
+async function running(prepare: (bot: Bot) => unknown = () => undefined) {
   const place = await emptyPlace();
   const clock = new ManualClock(1_800_000_000_000);
   const sink = logSink();
-  const bot = make(place, { logger: sink.log, clock, ...options });
+  const bot = make(place, { logger: sink.log, clock });
   prepare(bot);
   await bot.start({ listen: false });
   onTestFinished(() => bot.stop());
@@ -125,35 +125,6 @@ describe("a bot that runs", () => {
     end();
     await bot.stop();
     expect(await states()).toEqual(["done", "pending"]);
-  });
-
-  test("begins nothing more from then on, also while it hands the reading of the log to others", async () => {
-    const begun: string[] = [];
-    const handled = gate();
-    const { place, clock, bot, ready } = await running(
-      (made) =>
-        made.on("dm.message", ({ event }) => {
-          begun.push(event.id);
-          void handled.pass();
-        }),
-      { delivery: "auto", fetch: () => Promise.reject(new Error("away")) },
-    );
-    const other = await openAt(place);
-    await other.put(messages("1"), "webhook");
-    await handled.entered;
-    await bot.idle();
-    const free = await hold(place, `LOCK TABLE ${place.schema}.leader IN EXCLUSIVE MODE`);
-    await migrated(place, 999);
-    while (await ready()) await clock.advance(1_000);
-    await other.put(messages("2"), "webhook");
-    for (let looks = 0; looks < 20; looks++) {
-      await clock.advance(1_000);
-      await bot.status();
-    }
-    expect(begun).toEqual(["1"]);
-    await free(0);
-    await bot.stop();
-    expect(await other.claim(1, 30_000)).toHaveLength(1);
   });
 
   test("ends what it has begun where its inbox was copied: that is handled elsewhere", async () => {

@@ -156,11 +156,6 @@ export const instanceMutants: readonly Mutant[] = [
         replace: "",
       },
       {
-        name: "instances: beginning nothing more once the inbox may not be used",
-        find: "dispatcher.stopClaiming();",
-        replace: "",
-      },
-      {
         name: "instances: aborting what runs where the inbox was copied",
         find: 'if (error.code !== "INBOX_TOO_NEW") dispatcher.abandon();',
         replace: "",
