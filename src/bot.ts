@@ -72,7 +72,8 @@ export class Bot {
    * Opens the inbox, listens, polls and dispatches. Resolves once the port is bound.
    *
    * @throws {ServiceBotError} CONFIG_INVALID, NODE_TOO_OLD, DRIVER_MISSING, INBOX_IN_USE, INBOX_TOO_NEW,
-   *   INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE, ADDRESS_IN_USE, ALREADY_STARTED, unless the bot owns the process
+   *   INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE, STORE_UNAVAILABLE, ADDRESS_IN_USE, ALREADY_STARTED, unless the bot
+   *   owns the process
    */
   async start(options: StartOptions = {}): Promise<void> {
     const { listen: listens = true, standalone = listens } = options;
@@ -180,8 +181,13 @@ export class Bot {
   }
 
   /** The inbox is not this bot's to use any more. */
-  #giveUp(error: ServiceBotError, { log }: Parts, standalone: boolean): void {
+  #giveUp(error: ServiceBotError, parts: Parts, standalone: boolean): void {
+    const { log, receiver, dispatcher } = parts;
     log.error({ err: error }, "the inbox cannot be used any more, and the bot stops");
+    receiver.close();
+    dispatcher.stopClaiming();
+    // What a newer version has not taken over is brought to its end; what was copied is handled elsewhere.
+    if (error.code !== "INBOX_TOO_NEW") dispatcher.abandon();
     const stopped = this.stop().catch((err: unknown) => log.error({ err }, "the stop failed"));
     if (standalone) void stopped.then(() => exitWith(error));
   }

@@ -25,6 +25,7 @@ export interface Parts {
   readonly log: Logger;
   readonly inbox: Inbox;
   readonly dispatcher: Dispatcher;
+  readonly receiver: Receiver;
   /** Absent with DELIVERY=webhook. */
   readonly poller: Poller | undefined;
   /** The other instances. */
@@ -110,7 +111,7 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
     isReady: status.isReady,
     report: async () => writeStatus(await readStatus(status)),
   };
-  return { log, inbox, dispatcher, poller, company, routes, status };
+  return { log, inbox, dispatcher, receiver, poller, company, routes, status };
 }
 
 function makeDispatcher(ground: Ground, inbox: Inbox, client: Client): Dispatcher {

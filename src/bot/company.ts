@@ -18,7 +18,8 @@ export interface Company {
    * Resolves once the others know of this instance, and this one of what they have together.
    *
    * @param onUnusable told when the inbox is not this instance's to use any more
-   * @throws {ServiceBotError} INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED
+   * @throws {ServiceBotError} INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED; STORE_UNAVAILABLE when it is not known
+   *   whether the inbox may be used
    */
   start(onUnusable: OnUnusable): Promise<void>;
   /** Gives back what this instance holds. */

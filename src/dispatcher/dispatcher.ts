@@ -58,6 +58,7 @@ export class Dispatcher {
   #loop: Promise<void> = Promise.resolve();
   #background: Promise<unknown> = Promise.resolve();
   #unsubscribe: () => void = () => undefined;
+  #abandoned = false;
 
   constructor(options: DispatcherOptions) {
     const { inbox, clock, log, scrub = (text) => text } = options;
@@ -92,14 +93,26 @@ export class Dispatcher {
     });
   }
 
+  /** Takes no new work from now on. */
+  stopClaiming(): void {
+    this.#draining.abort();
+    this.#unsubscribe();
+    this.#wake.call();
+  }
+
+  /** The events are somebody else's: what runs is aborted, and so is what was claimed meanwhile; nothing of it counts. */
+  abandon(): void {
+    this.#abandoned = true;
+    this.stopClaiming();
+    for (const { abort, claim } of this.#running) abort.abort(leaseLost(claim));
+  }
+
   /**
    * Takes no new work, gives running handlers `graceMs` milliseconds, then aborts them and hands their
    * events back, so that the next start begins with them.
    */
   async drain(graceMs: number): Promise<void> {
-    this.#draining.abort();
-    this.#unsubscribe();
-    this.#wake.call();
+    this.stopClaiming();
     await this.#loop;
     this.#options.inbox.stopClaiming();
     const finished = Promise.all([...this.#running].map(({ done }) => done));
@@ -157,6 +170,7 @@ export class Dispatcher {
     const older = this.#lanes.get(claim.lane);
     older?.abort.abort(leaseLost(claim));
     const run: LaneRun = { claim, abort: new Abort(), since, done: Promise.resolve() };
+    if (this.#abandoned) run.abort.abort(leaseLost(claim));
     this.#running.add(run);
     this.#lanes.set(claim.lane, run);
     run.done = this.#follow(run, older?.done).finally(() => {
@@ -175,6 +189,7 @@ export class Dispatcher {
         if (next === undefined) return;
         run.claim = next;
         run.abort = new Abort();
+        if (this.#abandoned) run.abort.abort(leaseLost(next));
         // It was asked for before there was no new work; it has not begun.
         if (this.#draining.signal.aborted) run.abort.abort(stopping);
         // The lane was handed out anew meanwhile, to a run that waits for this one.

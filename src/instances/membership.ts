@@ -32,6 +32,7 @@ export class Membership {
   readonly #options: MembershipOptions;
   readonly #stopping = new AbortController();
   #count = 1;
+  #unusable = false;
   #loop: Promise<void> = Promise.resolve();
 
   constructor(options: MembershipOptions) {
@@ -44,15 +45,15 @@ export class Membership {
   }
 
   /**
-   * Resolves once the others can know of this one.
+   * Resolves once the others can know of this one, and it is known that the inbox may be used.
    *
-   * @throws {ServiceBotError} INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED
+   * @throws {ServiceBotError} INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED; STORE_UNAVAILABLE when that is not known
    */
   async start(onUnusable: OnUnusable): Promise<void> {
     await this.#beat();
     const { clock } = this.#options;
-    const beating = every(clock, BEAT_MS, () => this.#beat(), this.#stopping.signal);
-    this.#loop = beating.catch(onUnusable);
+    const again = () => this.#beatAgain(onUnusable);
+    this.#loop = every(clock, BEAT_MS, again, this.#stopping.signal);
   }
 
   async stop(): Promise<void> {
@@ -64,17 +65,33 @@ export class Membership {
       .catch((err: unknown) => log.debug({ err }, "this instance is forgotten by and by"));
   }
 
+  /** One that must not go on is there until it has stopped: its handlers may still be at work. */
+  async #beatAgain(onUnusable: OnUnusable): Promise<void> {
+    try {
+      await this.#beat();
+    } catch (err) {
+      if (!(err instanceof ServiceBotError && UNUSABLE.has(err.code))) {
+        this.#options.log.debug(
+          { err },
+          "the other instances cannot be told that this one is there",
+        );
+        return;
+      }
+      if (!this.#unusable) onUnusable(err);
+      this.#unusable = true;
+    }
+  }
+
   async #beat(): Promise<void> {
-    const { shared, clock, details, lastDeliveryAt, log } = this.#options;
+    const { shared, clock, details, lastDeliveryAt } = this.#options;
     const at = lastDeliveryAt();
     try {
       const ago = at === undefined ? undefined : Math.max(0, clock.now() - at);
       this.#count = await shared.beat(details, ago);
-      // After it: a copy that begins meanwhile sees this instance, or is seen by it.
+    } finally {
+      // After it: a copy that begins meanwhile sees this instance, or is seen by it. Also where it failed, for a
+      // newer version may have changed what it writes to; its own error is told then.
       await shared.requireUsable();
-    } catch (err) {
-      if (err instanceof ServiceBotError && UNUSABLE.has(err.code)) throw err;
-      log.debug({ err }, "the other instances cannot be told that this one is there");
     }
   }
 }

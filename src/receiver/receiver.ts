@@ -41,6 +41,7 @@ const RETRY_AFTER_SECONDS = 5;
 export class Receiver {
   readonly #options: ReceiverOptions;
   #lastDeliveryAt: number | undefined;
+  #closed = false;
   readonly #oldSecrets: OldSecretNotice;
 
   constructor(options: ReceiverOptions) {
@@ -51,6 +52,11 @@ export class Receiver {
   /** When the last batch was stored, duplicates and empty ones included; in milliseconds since 1970. */
   get lastDeliveryAt(): number | undefined {
     return this.#lastDeliveryAt;
+  }
+
+  /** From now on nothing is acknowledged, also of what is being stored: nobody would handle it there. */
+  close(): void {
+    this.#closed = true;
   }
 
   /**
@@ -72,13 +78,20 @@ export class Receiver {
     this.#compareCount(request.eventCount, events.length);
     try {
       const batch = readBatch(events, laneOf);
+      this.#requireOpen();
       const result = await this.#options.inbox.put(batch, "webhook");
+      this.#requireOpen();
       this.#lastDeliveryAt = (this.#options.steady ?? clock).now();
       this.#tell(batch);
       return this.#accept(events.length, result, started);
     } catch (error) {
       return this.#unavailable(error);
     }
+  }
+
+  #requireOpen(): void {
+    if (!this.#closed) return;
+    throw new ServiceBotError("STORE_UNAVAILABLE", "The bot must not use its inbox any more.");
   }
 
   /** The header is not signed and nothing depends on it: events that are here count, whatever it says. */

@@ -6,7 +6,7 @@ import type { Claim } from "../../src/inbox/inbox.ts";
 import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
 import { deadLetters } from "../support/dead-letters.ts";
 import { message, messages } from "../support/inbox-events.ts";
-import { gate, harness } from "./harness.ts";
+import { gate, harness, stop } from "./harness.ts";
 
 describe("handling", () => {
   test("an event is handled once and is done", async () => {
@@ -514,3 +514,71 @@ describe("a store that fails", () => {
 async function untilTrue(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
+
+describe("when the events are somebody else's", () => {
+  test("nothing more is claimed, what runs is aborted, and its result does not count", async () => {
+    const work = gate();
+    const began: string[] = [];
+    const reasons: unknown[] = [];
+    const { inbox, dispatcher, clock } = harness(async (job) => {
+      began.push(job.event.id);
+      job.signal.addEventListener("abort", () => reasons.push(job.signal.reason));
+      await work.pass();
+    });
+    await inbox.put(messages("1", "2"), "webhook");
+    await work.entered;
+    dispatcher.abandon();
+    expect(reasons).toMatchObject([{ code: "LEASE_LOST" }]);
+    let claims = 0;
+    const claim = inbox.claim.bind(inbox);
+    inbox.claim = (...values) => {
+      claims += 1;
+      return claim(...values);
+    };
+    await inbox.put([message("3", "other")], "webhook");
+    await clock.advance(1_000);
+    expect(claims).toBe(0);
+    work.open();
+    await stop(dispatcher, clock);
+    expect(began).toEqual(["1"]);
+    expect(await inbox.stats()).toMatchObject({ pending: 3, done: 0 });
+  });
+
+  test("a claim that is under way then does not run", async () => {
+    const claimed = gate();
+    const began: string[] = [];
+    const { inbox, dispatcher, clock } = harness((job) => began.push(job.event.id));
+    const claim = inbox.claim.bind(inbox);
+    inbox.claim = async (...values) => {
+      const claims = await claim(...values);
+      if (claims.length > 0) await claimed.pass();
+      return claims;
+    };
+    await inbox.put(messages("1"), "webhook");
+    await claimed.entered;
+    dispatcher.abandon();
+    claimed.open();
+    await stop(dispatcher, clock);
+    expect(began).toEqual([]);
+    expect(await inbox.stats()).toMatchObject({ pending: 1 });
+  });
+
+  test("the next event of a lane, which is under way then, does not run", async () => {
+    const advanced = gate();
+    const began: string[] = [];
+    const { inbox, dispatcher, clock, log } = harness((job) => began.push(job.event.id));
+    const advance = inbox.advance.bind(inbox);
+    inbox.advance = async (claim) => {
+      const next = await advance(claim);
+      await advanced.pass();
+      return next;
+    };
+    await inbox.put(messages("1", "2"), "webhook");
+    await advanced.entered;
+    dispatcher.abandon();
+    advanced.open();
+    await stop(dispatcher, clock);
+    expect(began).toEqual(["1"]);
+    expect(log.text()).not.toContain("handed back");
+  });
+});

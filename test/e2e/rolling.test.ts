@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -16,8 +16,8 @@ const SQL = "src/inbox/postgres/sql";
 const PRESENT = readdirSync(join(ROOT, SQL)).length;
 const NEXT = PRESENT + 1;
 
-/** A copy of this package with one more step of the schema. Returns its folder. */
-function nextVersion(readableFrom: number): string {
+/** A copy of this package with one more step of the schema, which also does `more`. Returns its folder. */
+function nextVersion(readableFrom: number, more = ""): string {
   const tree = new Tree();
   onTestFinished(() => tree.remove());
   writeFileSync(
@@ -27,9 +27,18 @@ function nextVersion(readableFrom: number): string {
      ALTER TABLE instance ADD COLUMN zone text;
      ALTER TABLE step ADD COLUMN note text NOT NULL DEFAULT '';
      ALTER TABLE event ADD COLUMN weight integer NOT NULL DEFAULT 1;
-     ALTER TABLE lane ADD COLUMN weight integer;`,
+     ALTER TABLE lane ADD COLUMN weight integer;
+     ${more}`,
   );
   return tree.folder;
+}
+
+/** One that older versions cannot work with: they cannot even give a sign of life. */
+function incompatibleVersion(): string {
+  const folder = nextVersion(NEXT, "ALTER TABLE instance RENAME COLUMN delivered_at TO heard_at;");
+  const file = join(folder, "src/inbox/postgres/shared/instances.ts");
+  writeFileSync(file, readFileSync(file, "utf8").replaceAll("delivered_at", "heard_at"));
+  return folder;
 }
 
 /** A platform, and bots of several versions on one database, each a process of its own. */
@@ -150,7 +159,7 @@ describe("while a new version is rolled out", { timeout: 90_000 }, () => {
     await talk.deliverTo(before);
     await talk.round();
 
-    const next = start("next", nextVersion(NEXT));
+    const next = start("next", incompatibleVersion());
     await talk.deliverTo(next);
     expect(await versionsIn(place)).toContainEqual({ version: NEXT, readable_from: NEXT });
     await talk.round();

@@ -457,3 +457,33 @@ describe.each(faces.filter(({ standalone }) => standalone))("health over $name",
     }
   });
 });
+
+describe("once the inbox is not the bot's any more", () => {
+  test.each(faces)("deliveries over $name get 503 and are not stored", async ({ open }) => {
+    const rig = makeRig();
+    const send = await open(rig.routes);
+    expect((await send(delivery(batchOf("1")))).status).toBe(200);
+    rig.receiver.close();
+    const answer = await send(delivery(batchOf("2")));
+    expect(answer).toMatchObject({ status: 503, headers: { "retry-after": "5" } });
+    expect(errorIn(answer).code).toBe("STORE_UNAVAILABLE");
+    expect([...rig.inbox.stored.keys()]).toEqual(["1"]);
+  });
+
+  test("nor is what was being stored acknowledged", async () => {
+    const rig = makeRig({
+      inbox: {
+        put: async () => {
+          rig.receiver.close();
+          return { stored: ["1"], duplicates: 0, unusable: 0 };
+        },
+      },
+    });
+    const answer = await rig.receiver.receive({
+      body: new TextEncoder().encode(batchOf("1")),
+      signature: sign(batchOf("1"), secret, now),
+    });
+    expect(answer.status).toBe(503);
+    expect(rig.receiver.lastDeliveryAt).toBeUndefined();
+  });
+});

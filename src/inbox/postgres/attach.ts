@@ -6,7 +6,7 @@ import type { Database } from "./database.ts";
 import { PROCESSES } from "./listener.ts";
 import { refuseTooNew, schemaVersion, storedSchema } from "./migrate.ts";
 import { type OpenOptions, openDatabase, openWith } from "./open.ts";
-import { ALIVE_MS, readSharedReport } from "./shared/instances.ts";
+import { ALIVE, readSharedReport } from "./shared/instances.ts";
 import { tell } from "./wake-ups.ts";
 
 /**
@@ -38,7 +38,7 @@ export async function attachPostgres(options: OpenOptions): Promise<AttachedInbo
 /** Behind a pooler no bot holds the lock of presence, and one that has just begun has given no sign of life yet. */
 const SERVING = `
 SELECT greatest((${PROCESSES}),
-  (SELECT count(*) FROM {schema}.instance WHERE seen_at > {now} - ${ALIVE_MS})) AS n`;
+  (SELECT count(*) FROM {schema}.instance WHERE ${ALIVE})) AS n`;
 
 /** How many processes have the inbox open. One that was killed may count for as long as its last sign of life. */
 export async function processes(database: Database): Promise<number> {

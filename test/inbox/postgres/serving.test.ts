@@ -1,9 +1,12 @@
 import { setImmediate } from "node:timers/promises";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { attachPostgres } from "../../../src/inbox/postgres/attach.ts";
+import { readMark } from "../../../src/inbox/postgres/copy-mark.ts";
 import { openPostgresSource } from "../../../src/inbox/postgres/copy-source.ts";
 import { openPostgresTarget } from "../../../src/inbox/postgres/copy-target.ts";
 import { PROCESSES } from "../../../src/inbox/postgres/listener.ts";
+import { openDatabase } from "../../../src/inbox/postgres/open.ts";
+import { message } from "../../support/inbox-events.ts";
 import { listening } from "../../support/postgres/listening.ts";
 import { look } from "../../support/postgres/look.ts";
 import { emptyPlace, openAt, type Place } from "../../support/postgres/open.ts";
@@ -52,6 +55,19 @@ test("a bot that holds no lock is known by its sign of life, for 15 s", async ()
   await copied.hold("elsewhere");
 });
 
+test("one whose last sign of life is from before the database's clock was set back is not counted", async () => {
+  const place = await emptyPlace();
+  await signOfLife(place);
+  const inbox = await attached(place);
+  await age(place, -10_000);
+  expect(await inbox.served()).toBe(true);
+  await age(place, -3_600_000);
+  expect(await inbox.served()).toBe(false);
+  expect((await inbox.together?.())?.instances).toEqual([]);
+  const next = await openAt(place);
+  expect(await next.shared.beat(HERE, undefined)).toBe(1);
+});
+
 test("nothing is copied to where such a bot is", async () => {
   const place = await emptyPlace();
   await signOfLife(place);
@@ -93,7 +109,61 @@ test("an inbox that is refused for its bots is not marked for a moment, which wo
   onTestFinished(() => target.close());
   await expect(target.begin("elsewhere")).rejects.toMatchObject(IN_USE);
   await age(place, 15_000);
-  const refused = { message: expect.stringContaining("permission") };
+  const refused = { message: expect.stringMatching(/permission|owner/) };
   await expect(copied.hold("elsewhere")).rejects.toMatchObject(refused);
   await expect(target.begin("elsewhere")).rejects.toMatchObject(refused);
+});
+
+describe("in an inbox that was copied, an instance that does not know of it yet", () => {
+  const moved = {
+    code: "STORE_UNAVAILABLE",
+    message: expect.stringContaining("set DATABASE_URL to the copy"),
+  };
+  const unusable = { ...message("2"), unusable: "it cannot be read" };
+
+  test("stores nothing, takes nothing, and ends nothing, until the inbox is opened again", async () => {
+    const place = await emptyPlace();
+    const inbox = await openAt(place);
+    await inbox.put([message("1", "one"), message("3", "three")], "webhook");
+    const [claim] = await inbox.claim(1, 30_000);
+    if (claim === undefined) throw new Error("nothing was claimed");
+    const copied = await source(place);
+    await copied.leave("elsewhere");
+    await expect(inbox.put([message("4")], "webhook")).rejects.toMatchObject(moved);
+    await expect(inbox.put([unusable], "webhook")).rejects.toMatchObject(moved);
+    await expect(inbox.claim(1, 30_000)).rejects.toMatchObject(moved);
+    await expect(inbox.complete(claim)).rejects.toMatchObject(moved);
+    expect(await inbox.stats()).toMatchObject({ pending: 2, dead: 0, done: 0 });
+    expect(await copied.reopen()).toBe(true);
+    expect((await inbox.put([message("4"), unusable], "webhook")).stored).toHaveLength(2);
+    expect(await inbox.claim(9, 30_000)).toHaveLength(2);
+    expect(await inbox.complete(claim)).toBe(true);
+  });
+
+  test("goes on after a copy that was given up", async () => {
+    const place = await emptyPlace();
+    const inbox = await openAt(place);
+    const copied = await source(place);
+    await copied.leave("elsewhere");
+    await copied.leave("there");
+    await expect(inbox.put([message("1")], "webhook")).rejects.toMatchObject(moved);
+    await copied.release();
+    expect((await inbox.put([message("1")], "webhook")).stored).toEqual(["1"]);
+  });
+
+  test("sees the mark also where its role is not the one that has copied", async () => {
+    const place = await emptyPlace();
+    await (await openAt(place)).close();
+    await (await source(place)).leave("elsewhere");
+    const role = `${place.schema}_bot`;
+    await look(
+      place,
+      `CREATE ROLE ${role} LOGIN; GRANT USAGE ON SCHEMA ${place.schema} TO ${role}`,
+    );
+    const url = new URL(place.url);
+    url.username = role;
+    const database = await openDatabase({ ...place, url: url.href });
+    onTestFinished(() => database.close());
+    expect(await readMark(database)).toMatchObject({ role: "source", other: "elsewhere" });
+  });
 });

@@ -5,6 +5,12 @@ import type { Queries } from "../database.ts";
 /** An instance counts as gone after so long without a sign of life, in milliseconds. */
 export const ALIVE_MS = 15_000;
 
+/**
+ * Of an instance that gave a sign of life lately. One from far ahead is from before the database's clock was set back,
+ * as where another server takes over, and tells nothing; whoever is there gives another one soon.
+ */
+export const ALIVE: string = `seen_at > {now} - ${ALIVE_MS} AND seen_at <= {now} + ${ALIVE_MS}`;
+
 /** It is forgotten after this, in milliseconds. */
 const FORGOTTEN_MS = 3_600_000;
 
@@ -17,14 +23,14 @@ WITH forgotten AS (
   VALUES ($1, $2, $3, $4, {now}, {now}, {now} - $5::bigint)
   ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, delivered_at = excluded.delivered_at
 )
-SELECT count(*) + 1 AS n FROM {schema}.instance WHERE id <> $1 AND seen_at > {now} - ${ALIVE_MS}`;
+SELECT count(*) + 1 AS n FROM {schema}.instance WHERE id <> $1 AND ${ALIVE}`;
 
 const LEAVE = "DELETE FROM {schema}.instance WHERE id = $1";
 
 const INSTANCES = `
 SELECT id, host, pid, version, {now} - started_at AS "startedMsAgo", {now} - seen_at AS "seenMsAgo",
   {now} - delivered_at AS "deliveredMsAgo"
-FROM {schema}.instance WHERE seen_at > {now} - ${ALIVE_MS} ORDER BY started_at, id`;
+FROM {schema}.instance WHERE ${ALIVE} ORDER BY started_at, id`;
 
 const LEADER = `
 SELECT CASE WHEN expires_at > {now} THEN holder END AS holder, term,

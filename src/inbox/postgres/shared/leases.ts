@@ -1,6 +1,6 @@
 import type { Candidacy, Leases } from "../../shared.ts";
 import type { Queries } from "../database.ts";
-import { ALIVE_MS } from "./instances.ts";
+import { ALIVE } from "./instances.ts";
 
 /**
  * Begins a term, or renews one: then `$4` is its number. The row is looked at again once it is locked, so of
@@ -22,7 +22,7 @@ WITH before AS MATERIALIZED (
 )
 SELECT (SELECT term FROM led) AS term, (SELECT expires_at FROM before) - {now} AS left,
   NOT EXISTS (SELECT FROM {schema}.instance, before
-    WHERE started_at <= before.renewed_at AND seen_at > {now} - ${ALIVE_MS}) AS gap`;
+    WHERE started_at <= before.renewed_at AND ${ALIVE}) AS gap`;
 
 const RESIGN = `
 UPDATE {schema}.leader SET holder = NULL, expires_at = {now}, renewed_at = {now}

@@ -100,7 +100,7 @@ export const dispatcherMutants: readonly Mutant[] = [
     },
     {
       name: "nothing new is begun when the bot stops",
-      find: "this.#draining.abort();\n    this.#unsubscribe();\n    this.#wake.call();\n    await this.#loop;",
+      find: "    this.stopClaiming();\n    await this.#loop;",
       replace: "",
     },
   ]),

@@ -120,9 +120,139 @@ export const instanceMutants: readonly Mutant[] = [
         replace: "",
       },
       {
+        name: "instances: looking whether the inbox may be used where no sign of life can be given",
+        find: "    } finally {\n",
+        replace: "    } catch (err) {\n      throw err;\n    }\n    {\n",
+      },
+      {
+        name: "instances: no start before it is known that the inbox may be used",
+        find: "    await this.#beat();\n    const { clock }",
+        replace: "    await this.#beat().catch(() => undefined);\n    const { clock }",
+      },
+      {
         name: "instances: stopping where the inbox may not be used any more",
-        find: "if (err instanceof ServiceBotError && UNUSABLE.has(err.code)) throw err;",
+        find: "if (!this.#unusable) onUnusable(err);",
         replace: "",
+      },
+      {
+        name: "instances: telling once that the inbox may not be used any more",
+        find: "this.#unusable = true;",
+        replace: "",
+      },
+      {
+        name: "instances: signs of life until the bot has stopped",
+        find: "this.#unusable = true;",
+        replace: "this.#unusable = true;\n      this.#stopping.abort();",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    "src/bot.ts",
+    [UNUSABLE],
+    [
+      {
+        name: "instances: acknowledging nothing once the inbox may not be used",
+        find: "receiver.close();",
+        replace: "",
+      },
+      {
+        name: "instances: aborting what runs where the inbox was copied",
+        find: 'if (error.code !== "INBOX_TOO_NEW") dispatcher.abandon();',
+        replace: "",
+      },
+      {
+        name: "instances: ending what has begun where a newer version has come",
+        find: 'if (error.code !== "INBOX_TOO_NEW") dispatcher.abandon();',
+        replace: "dispatcher.abandon();",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    "src/receiver/receiver.ts",
+    ["test/receiver/answers.test.ts"],
+    [
+      {
+        name: "instances: storing nothing once the inbox may not be used",
+        find: "      this.#requireOpen();\n      const result =",
+        replace: "      const result =",
+      },
+      {
+        name: "instances: not acknowledging what was being stored then",
+        find: "      this.#requireOpen();\n      this.#lastDeliveryAt",
+        replace: "      this.#lastDeliveryAt",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    "src/dispatcher/dispatcher.ts",
+    ["test/dispatcher/dispatcher.test.ts"],
+    [
+      {
+        name: "instances: aborting what runs when the events are somebody else's",
+        find: "for (const { abort, claim } of this.#running) abort.abort(leaseLost(claim));",
+        replace: "",
+      },
+      {
+        name: "instances: claiming nothing when the events are somebody else's",
+        find: "    this.#abandoned = true;\n    this.stopClaiming();",
+        replace: "    this.#abandoned = true;",
+      },
+      {
+        name: "instances: not running what is claimed then",
+        find: "if (this.#abandoned) run.abort.abort(leaseLost(claim));",
+        replace: "",
+      },
+      {
+        name: "instances: not running what a lane goes on with then",
+        find: "if (this.#abandoned) run.abort.abort(leaseLost(next));",
+        replace: "",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    "src/inbox/postgres/copy-mark.ts",
+    [SERVING],
+    [
+      {
+        name: "copying an inbox: the constraint on what was copied",
+        find: 'if (role === "target") return;',
+        replace: "if (role !== undefined) return;",
+      },
+      {
+        name: "copying an inbox: no new events in what was copied",
+        find: 'const FENCED = ["event", "lane"];',
+        replace: 'const FENCED = ["lane"];',
+      },
+      {
+        name: "copying an inbox: no claims of what was copied",
+        find: 'const FENCED = ["event", "lane"];',
+        replace: 'const FENCED = ["event"];',
+      },
+      {
+        name: "copying an inbox: taking the constraint back",
+        find: "  for (const table of FENCED) {\n    await queries.rows(",
+        replace: "  for (const table of FENCED.slice(2)) {\n    await queries.rows(",
+      },
+      {
+        name: "copying an inbox: a mark that every role can read",
+        find: "TO PUBLIC",
+        replace: "TO CURRENT_USER",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    store("instances"),
+    [SERVING],
+    [
+      {
+        name: "instances: forgetting a bot without a sign of life",
+        find: "seen_at > {now} - ",
+        replace: "seen_at > {now} - 100 * ",
+      },
+      {
+        name: "instances: no signs of life from before the clock was set back",
+        find: " AND seen_at <= {now} + ",
+        replace: " AND seen_at <= {now} + 86400000 + ",
       },
     ],
   ),
@@ -172,11 +302,6 @@ export const instanceMutants: readonly Mutant[] = [
         name: "instances: knowing a bot by its sign of life",
         find: "SELECT greatest((",
         replace: "SELECT least((",
-      },
-      {
-        name: "instances: forgetting a bot without a sign of life",
-        find: "seen_at > {now} - ",
-        replace: "seen_at > {now} - 100 * ",
       },
     ],
   ),
