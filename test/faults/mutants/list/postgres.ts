@@ -13,6 +13,7 @@ const DATABASE = `${folder}/database.test.ts`;
 const SHARED = `${folder}/shared.test.ts`;
 const STATEMENTS = `${folder}/statements.test.ts`;
 const DECISIONS = `${folder}/decisions.test.ts`;
+const FROZEN = "test/instances/frozen-database.test.ts";
 
 const source = (name: string) => `src/inbox/postgres/${name}.ts`;
 
@@ -353,6 +354,85 @@ const steps: Mutant[] = mutantsOf(
   ],
 );
 
+const ends: Mutant[] = [
+  ...mutantsOf(
+    "src/bot.ts",
+    [FROZEN],
+    [
+      {
+        name: "PostgreSQL: a bot that stops waits so long for the database, and no longer",
+        find: "() => this.#deadline.abort()",
+        replace: "() => undefined",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    source("sockets"),
+    [FROZEN],
+    [
+      {
+        name: "PostgreSQL: cutting what waits for a database that is waited for no more",
+        find: "for (const socket of this.#open) socket.destroy();",
+        replace: "",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    source("database"),
+    [FROZEN],
+    [
+      {
+        name: "PostgreSQL: ending a connection whose other end does not take it",
+        find: "this.#own.get(client)?.destroy()",
+        replace: "undefined",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    source("claims"),
+    [HELD],
+    [
+      {
+        name: "PostgreSQL: giving back past a lane that somebody holds locked",
+        find: "ORDER BY key FOR UPDATE SKIP LOCKED",
+        replace: "ORDER BY key FOR UPDATE",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    source("decisions"),
+    [DECISIONS],
+    [
+      {
+        name: "PostgreSQL: making a missing lane again to decide about its events",
+        find: "await this.#database.rows(REMAKE, [outcomes.unlocked]);",
+        replace: "",
+      },
+      {
+        name: "PostgreSQL: not deciding for ever",
+        find: "tries < TRIES",
+        replace: "tries >= 0",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    source("lanes"),
+    [DECISIONS],
+    [
+      {
+        name: "PostgreSQL: healing makes missing lanes again",
+        find: "await this.#queries.rows(REMAKE, [null])",
+        replace: "[]",
+      },
+      {
+        name: "PostgreSQL: the fences of a lane that is made again",
+        find: "max(event.fence) + 1",
+        replace: "0",
+      },
+    ],
+  ),
+];
+
 const sessions: Mutant[] = [
   ...mutantsOf(
     "src/dispatcher/dispatcher.ts",
@@ -575,5 +655,6 @@ export const postgresMutants: readonly Mutant[] = [
   ...lanes,
   ...steps,
   ...sessions,
+  ...ends,
   ...opening,
 ];
