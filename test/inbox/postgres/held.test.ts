@@ -203,7 +203,7 @@ test("a lane that somebody holds locked holds up neither the others nor what is 
   proxy.mend();
   const leased = `SELECT FROM ${place.schema}.lane WHERE fence = 1`;
   while ((await look(place, leased)).length < 2);
-  const free = await hold(place, `SELECT FROM ${place.schema}.lane WHERE key = 'a' FOR UPDATE`);
+  const free = await hold(place, `SELECT FROM ${place.schema}.lane WHERE key = 'dm:a' FOR UPDATE`);
   expect(await bot.claim(10, LEASE)).toMatchObject([{ id: "2", attempt: 1, crashes: 0 }]);
   await free(0);
   await clock.advance(1_000);
