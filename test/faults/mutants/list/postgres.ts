@@ -368,8 +368,13 @@ const ends: Mutant[] = [
   ),
   ...mutantsOf(
     source("sockets"),
-    [FROZEN],
+    [DATABASE],
     [
+      {
+        name: "PostgreSQL: cutting also what is connected after that",
+        find: "if (this.#cut) setImmediate(() => socket.destroy());",
+        replace: "",
+      },
       {
         name: "PostgreSQL: cutting what waits for a database that is waited for no more",
         find: "for (const socket of this.#open) socket.destroy();",
