@@ -120,13 +120,13 @@ export const dispatcherMutants: readonly Mutant[] = [
     },
     {
       name: "time for running handlers when the bot stops",
-      find: "await Promise.race([finished, sleep(this.#options.clock, graceMs, grace.signal)]);",
+      find: "await Promise.race([finished, over]);",
       replace: "",
     },
     {
       name: "nothing new is begun when the bot stops",
-      find: "this.#draining.abort();\n    this.#unsubscribe();\n    this.#wake.call();\n    await this.#loop;",
-      replace: "",
+      find: "this.#draining.abort();\n    this.#unsubscribe();\n    this.#wake.call();\n    const grace = new AbortController();",
+      replace: "const grace = new AbortController();",
     },
   ]),
   ...mutantsOf("src/dispatcher/abort.ts", TESTS, [

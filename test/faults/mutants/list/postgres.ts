@@ -309,7 +309,7 @@ const decisions: Mutant[] = mutantsOf(
     },
     {
       name: "PostgreSQL: deciding under the lock of a lane that came into being meanwhile",
-      find: "if (found.some(({ lane, has_lane }) => has_lane && !locked.has(lane))) return undefined;",
+      find: "if (unlocked.length > 0) return { unlocked: unlocked.map(({ lane }) => lane) };",
       replace: "",
     },
   ],
@@ -565,13 +565,13 @@ const sessions: Mutant[] = [
     [
       {
         name: "PostgreSQL: a limit on the last statement of a bot",
-        find: "const limits = { connectionTimeoutMillis: ms, query_timeout: ms };",
-        replace: "const limits = { connectionTimeoutMillis: ms };",
+        find: "this.client({ connectionTimeoutMillis: ms, query_timeout: ms });",
+        replace: "this.client({ connectionTimeoutMillis: ms });",
       },
       {
         name: "PostgreSQL: a limit on the last connection of a bot",
-        find: "const limits = { connectionTimeoutMillis: ms, query_timeout: ms };",
-        replace: "const limits = { query_timeout: ms };",
+        find: "this.client({ connectionTimeoutMillis: ms, query_timeout: ms });",
+        replace: "this.client({ query_timeout: ms });",
       },
     ],
   ),
