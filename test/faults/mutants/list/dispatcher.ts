@@ -125,8 +125,9 @@ export const dispatcherMutants: readonly Mutant[] = [
     },
     {
       name: "nothing new is begun when the bot stops",
-      find: "this.#draining.abort();\n    this.#unsubscribe();\n    this.#wake.call();\n    const grace = new AbortController();",
-      replace: "const grace = new AbortController();",
+      find: "this.#draining.abort();\n    this.#unsubscribe();\n    this.#wake.call();\n    const grace = new AbortController();\n    // From now on: a store that does not answer may hold up the loop.\n    const over = sleep(this.#options.clock, graceMs, grace.signal);\n    await this.#loop;",
+      replace:
+        "const grace = new AbortController();\n    const over = sleep(this.#options.clock, graceMs, grace.signal);",
     },
   ]),
   ...mutantsOf("src/dispatcher/abort.ts", TESTS, [
