@@ -3,7 +3,9 @@ import { exitWith } from "./bot/exit.ts";
 import { warnOfTimeouts } from "./bot/timeout-warning.ts";
 import { warnOfBudget } from "./budget-warning.ts";
 import { type Config, loadConfig } from "./config.ts";
+import { systemClock } from "./core/clock.ts";
 import { showDatabase } from "./core/database-address.ts";
+import { inStages } from "./core/in-stages.ts";
 import type { HandlerOptions } from "./core/job.ts";
 import { requireNode } from "./core/node-version.ts";
 import { exitOnSignals, untilEnded } from "./core/process.ts";
@@ -18,6 +20,9 @@ import type { Middleware } from "./router/compose.ts";
 import { type ErrorObserver, type Handler, Router } from "./router/router.ts";
 import { type BotStatus, readStatus } from "./status.ts";
 
+/** What handlers have brought about is written within this after their time, in milliseconds, or not at all. */
+const STORE_MS = 5_000;
+
 /** A webhook receiver with a durable inbox, typed handlers and polling as the fallback. */
 export class Bot {
   readonly #options: BotOptions;
@@ -28,6 +33,8 @@ export class Bot {
   #starting: Promise<void> | undefined;
   #ready = false;
   #stopped: Promise<void> | undefined;
+  /** Aborts when the store is waited for no more. */
+  readonly #deadline = new AbortController();
 
   /** @throws {ServiceBotError} INVALID_OPTION */
   constructor(options: BotOptions = {}) {
@@ -156,7 +163,13 @@ export class Bot {
   async #start(listens: boolean, standalone: boolean): Promise<void> {
     requireNode();
     const config = this.#loadConfig();
-    const parts = await assemble(config, this.#options, this.#router, () => this.#ready);
+    const parts = await assemble({
+      config,
+      options: this.#options,
+      router: this.#router,
+      isReady: () => this.#ready,
+      deadline: this.#deadline.signal,
+    });
     warnOfTimeouts(this.#options, this.#router, config, parts.log);
     warnOfBudget(config, parts.log);
     try {
@@ -164,8 +177,11 @@ export class Bot {
       await parts.company.start((error) => this.#giveUp(error, parts, standalone));
       if (listens) this.#server = await listen(nodeFace(parts.routes), config.host, config.port);
     } catch (error) {
-      await parts.company.stop();
-      await parts.inbox.close();
+      const { company, inbox, log } = parts;
+      const closing = () => inStages([[() => company.stop()], [() => inbox.close()]]);
+      await this.#withDeadline(STORE_MS, closing).catch((err: unknown) =>
+        log.error({ err }, "the bot cannot be closed"),
+      );
       throw error;
     }
     this.#parts = parts;
@@ -193,18 +209,31 @@ export class Bot {
   }
 
   async #stop(): Promise<void> {
+    const graceMs = this.#options.shutdownGraceMs ?? 10_000;
+    await this.#withDeadline(graceMs + STORE_MS, () => this.#end(graceMs));
+  }
+
+  /** A store that does not answer must not keep the bot from its end. */
+  async #withDeadline(ms: number, work: () => Promise<void>): Promise<void> {
+    const { clock = systemClock } = this.#options;
+    const cancel = clock.timer(ms, () => this.#deadline.abort(), { background: true });
+    await work().finally(cancel);
+  }
+
+  async #end(graceMs: number): Promise<void> {
     // Half a bot cannot be stopped; whether it could start is told to whoever called start().
     await this.#starting?.catch(() => undefined);
     this.#ready = false;
     if (this.#parts === undefined) return;
     const { log, poller, dispatcher, company, inbox } = this.#parts;
     log.info("stopping");
-    // First, so that another instance goes on with the log while this one's handlers end.
-    await poller?.stop();
-    await dispatcher.drain(this.#options.shutdownGraceMs ?? 10_000);
-    await this.#server?.close();
-    await company.stop();
-    await inbox.close();
+    await inStages([
+      // At once, so that another instance goes on with the log while this one's handlers end.
+      [() => poller?.stop(), () => dispatcher.drain(graceMs)],
+      [() => this.#server?.close()],
+      [() => company.stop()],
+      [() => inbox.close()],
+    ]);
     log.info("stopped");
   }
 

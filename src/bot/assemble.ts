@@ -40,6 +40,8 @@ interface Ground {
   readonly options: BotOptions;
   readonly router: Router;
   readonly isReady: () => boolean;
+  /** Aborts when a bot that stops waits for the store no more. */
+  readonly deadline: AbortSignal;
   /** Hides these wherever something is told. */
   readonly secrets: readonly string[];
   readonly clock: Clock;
@@ -48,19 +50,17 @@ interface Ground {
 
 /** Wires the parts together. Nothing runs yet. */
 export async function assemble(
-  config: Config,
-  options: BotOptions,
-  router: Router,
-  isReady: () => boolean,
+  given: Pick<Ground, "config" | "options" | "router" | "isReady" | "deadline">,
 ): Promise<Parts> {
+  const { config, options, deadline } = given;
   const clock = options.clock ?? steadyClock();
   const secrets = [config.apiKey, ...config.webhookSecrets, ...secretsOf(config.database)];
   const log = options.logger ?? createLogger({ level: config.logLevel, secrets });
-  const inbox = await openInbox(config, options, clock);
+  const inbox = await openInbox(config, options, clock, deadline);
   try {
-    return await wire({ config, options, router, isReady, secrets, clock, log }, inbox);
+    return await wire({ ...given, secrets, clock, log }, inbox);
   } catch (error) {
-    await inbox.close();
+    await inbox.close().catch((err: unknown) => log.error({ err }, "the inbox cannot be closed"));
     throw error;
   }
 }
@@ -115,11 +115,12 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
 }
 
 function makeDispatcher(ground: Ground, inbox: Inbox, client: Client): Dispatcher {
-  const { config, options, router, secrets, clock, log } = ground;
+  const { config, options, router, deadline, secrets, clock, log } = ground;
   return new Dispatcher({
     inbox,
     clock,
     log,
+    deadline,
     handler: {
       run: (job) => router.run(job, client),
       optionsFor: (type) => router.optionsFor(type),

@@ -3,15 +3,25 @@ import type { Clock } from "../core/clock.ts";
 import type { Inbox } from "../inbox/inbox.ts";
 import type { BotOptions } from "../options.ts";
 
-/** Opens the inbox where the configuration has it. */
-export async function openInbox(config: Config, options: BotOptions, clock: Clock): Promise<Inbox> {
+/**
+ * Opens the inbox where the configuration has it.
+ *
+ * @param deadline when it aborts, a database that does not answer is not waited for any more; a file always answers
+ */
+export async function openInbox(
+  config: Config,
+  options: BotOptions,
+  clock: Clock,
+  deadline: AbortSignal,
+): Promise<Inbox> {
   const { database, databaseSchema: schema } = config;
   if (database.kind === "postgres") {
     const { PostgresInbox } = await import("../inbox/postgres/postgres-inbox.ts");
     const { random, maxBacklog } = options;
     // A test that stops the clock stops the leases with it; else they are on the database's.
     const now = options.clock && (() => clock.now());
-    return await PostgresInbox.open({ url: database.url, schema, clock, now, random, maxBacklog });
+    const { url } = database;
+    return await PostgresInbox.open({ url, schema, clock, now, random, maxBacklog, deadline });
   }
   // Loaded late: the native binding must not be touched before the version of Node was checked.
   const { SqliteInbox } = await import("../inbox/sqlite/sqlite-inbox.ts");

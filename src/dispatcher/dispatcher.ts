@@ -29,6 +29,8 @@ export interface DispatcherOptions {
   readonly leaseMs?: number;
   /** How long what has ended is kept; for ever by default. */
   readonly retention?: Retention;
+  /** When it aborts, what became of events is not written with patience any more. */
+  readonly deadline?: AbortSignal | undefined;
   /** Takes secrets and the given texts out of what is stored and logged about a failure. */
   readonly scrub?: (text: string) => string;
 }
@@ -61,7 +63,7 @@ export class Dispatcher {
   #abandoned = false;
 
   constructor(options: DispatcherOptions) {
-    const { inbox, clock, log, scrub = (text) => text } = options;
+    const { inbox, clock, log, deadline, scrub = (text) => text } = options;
     this.#options = options;
     this.#leaseMs = options.leaseMs ?? 30_000;
     this.#settlement = new Settlement({
@@ -69,6 +71,7 @@ export class Dispatcher {
       clock,
       log,
       scrub,
+      deadline,
       stopping: this.#draining.signal,
     });
     this.#wake = new Wake(clock);
@@ -113,11 +116,13 @@ export class Dispatcher {
    */
   async drain(graceMs: number): Promise<void> {
     this.stopClaiming();
+    const grace = new AbortController();
+    // From now on: a store that does not answer may hold up the loop.
+    const over = sleep(this.#options.clock, graceMs, grace.signal);
     await this.#loop;
     this.#options.inbox.stopClaiming();
     const finished = Promise.all([...this.#running].map(({ done }) => done));
-    const grace = new AbortController();
-    await Promise.race([finished, sleep(this.#options.clock, graceMs, grace.signal)]);
+    await Promise.race([finished, over]);
     grace.abort();
     for (const { abort } of this.#running) abort.abort(stopping);
     await finished;

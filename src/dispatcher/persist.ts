@@ -4,7 +4,7 @@ import { type Clock, sleep } from "../core/clock.ts";
 export interface Patience {
   readonly clock: Clock;
   /** Ends a wait between two tries; there is one more then. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** After this many tries nothing more is tried; asked after each. */
   tries(): number;
   /** Told of each try that failed. */

@@ -13,6 +13,8 @@ export interface SettlementOptions {
   readonly scrub: (text: string) => string;
   /** Aborted once the bot stops. */
   readonly stopping: AbortSignal;
+  /** Aborts when the store is waited for no more. */
+  readonly deadline?: AbortSignal | undefined;
 }
 
 type Failure = Extract<Verdict, { readonly error: unknown }>;
@@ -74,11 +76,12 @@ export class Settlement {
   }
 
   async #persist(claim: Claim, verdict: Verdict, goesOn: () => boolean): Promise<Advance> {
-    const { clock, log, stopping } = this.#options;
+    const { clock, log, stopping, deadline } = this.#options;
     // After the last try the lease is left to run out: then the event is handled again, and its lane
     // stands still until then. Its steps are recorded and not repeated.
     return await persist(() => this.#writeOnce(claim, verdict, goesOn), {
       clock,
+      signal: deadline,
       tries: () => (stopping.aborted ? WRITE_ATTEMPTS_AT_THE_END : WRITE_ATTEMPTS),
       failed: (err) =>
         log.error({ err, event: claim.id }, "the outcome of a run cannot be written"),

@@ -453,6 +453,42 @@ describe("stopping", () => {
     expect(await inbox.claim(1, 1_000)).toMatchObject([{ id: "1", attempt: 1 }]);
   });
 
+  test("what became of an event is not written with patience once the time for the store is over", async () => {
+    const running = gate();
+    const deadline = new AbortController();
+    const { inbox, dispatcher, log } = harness(() => running.pass(), { deadline: deadline.signal });
+    await inbox.put(messages("1"), "webhook");
+    await running.entered;
+    inbox.complete = () => Promise.reject(new ServiceBotError("STORE_UNAVAILABLE", "away"));
+    const drained = dispatcher.drain(5_000);
+    deadline.abort();
+    running.open();
+    // The clock stands still.
+    await drained;
+    expect(log.text()).toContain("a run broke off");
+  });
+
+  test("the time of running handlers is over when it is, although the store holds up the stop", async () => {
+    const running = gate();
+    const claiming = gate();
+    const { inbox, dispatcher, clock } = harness(() => running.pass());
+    await inbox.put(messages("1"), "webhook");
+    await running.entered;
+    inbox.claim = async () => {
+      await claiming.pass();
+      return [];
+    };
+    await inbox.put([message("2", "another")], "webhook");
+    await claiming.entered;
+    const drained = dispatcher.drain(5_000);
+    await clock.advance(5_000);
+    claiming.open();
+    // What an aborted handler still gets.
+    await clock.advance(1_000);
+    await drained;
+    expect(await inbox.stats()).toMatchObject({ pending: 2 });
+  });
+
   test("a handler that ends well when it is told to stop is done", async () => {
     const entered = Promise.withResolvers<void>();
     const { inbox, dispatcher, clock } = harness(async ({ signal }) => {

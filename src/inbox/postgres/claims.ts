@@ -62,14 +62,14 @@ WHERE key = $1 AND (ready_at <= {now} OR (owner = $2 AND fence = $3))`;
 /**
  * Gives back what this process holds without knowing of it: the lanes of a claim whose answer never came.
  * Their events have not run, and without an owner no attempt is counted. A lane without a fence is about to
- * get another one.
+ * get another one. A lane that somebody holds locked is left for the next time: it must not hold up the others.
  */
 const GIVE_BACK = `
 WITH lost AS MATERIALIZED (
   SELECT key FROM {schema}.lane WHERE owner = $1 AND ready_at IS NOT NULL AND NOT EXISTS (
     SELECT FROM unnest($2::text[], $3::bigint[]) AS known (key, fence)
     WHERE known.key = lane.key AND coalesce(known.fence, lane.fence) = lane.fence)
-  ORDER BY key FOR UPDATE
+  ORDER BY key FOR UPDATE SKIP LOCKED
 )
 UPDATE {schema}.lane SET owner = NULL, ready_at = {now} FROM lost WHERE lane.key = lost.key`;
 

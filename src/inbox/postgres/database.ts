@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import { hasCode, ServiceBotError } from "../../errors.ts";
 import {
   type Client,
@@ -7,6 +8,7 @@ import {
   numbersFor,
   type Pool,
 } from "./driver.ts";
+import { Sockets } from "./sockets.ts";
 import { asStoreError, isOfTheServer } from "./store-error.ts";
 import { packValues, unpackRow } from "./texts.ts";
 
@@ -20,6 +22,11 @@ export interface DatabaseOptions {
   readonly now?: (() => number) | undefined;
   /** How long a connection or an answer may take, in milliseconds. Default 10,000. */
   readonly timeoutMs?: number | undefined;
+  /**
+   * When it aborts, what is under way fails, and so does at once whatever is asked for later: a process that ends does not
+   * wait for a server that does not answer.
+   */
+  readonly deadline?: AbortSignal | undefined;
   /** How many connections at most, besides the one that listens. Default 10. */
   readonly connections?: number | undefined;
   /** Told of each statement, which is a round trip, in tests. */
@@ -36,6 +43,9 @@ export interface Queries {
 
 const TIMEOUT_MS = 10_000;
 const CONNECTIONS = 10;
+
+/** Whoever does not take the end of a connection within this, in milliseconds, is not waited for. */
+const END_MS = 1_000;
 
 /** An idle connection is closed after this, in milliseconds. */
 const IDLE_MS = 30_000;
@@ -61,10 +71,14 @@ export class Database implements Queries {
   readonly #settings: ClientSettings;
   readonly #pool: Pool;
   readonly #texts = new Map<string, string>();
+  readonly #sockets = new Sockets();
+  /** Of the connections that are somebody's own. */
+  readonly #own = new WeakMap<Client, Socket>();
   #closed = false;
 
   constructor(options: DatabaseOptions) {
     const { driver, url, schema, timeoutMs = TIMEOUT_MS, connections = CONNECTIONS } = options;
+    options.deadline?.addEventListener("abort", () => this.#sockets.cut(), { once: true });
     this.#options = options;
     this.#settings = {
       connectionString: withStrictTls(url),
@@ -74,6 +88,7 @@ export class Database implements Queries {
       types: numbersFor(driver.types),
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+      stream: () => this.#sockets.make(),
     };
     this.#pool = new driver.Pool({
       ...this.#settings,
@@ -92,9 +107,25 @@ export class Database implements Queries {
     return this.#options.schema;
   }
 
-  /** A connection of its own, for what needs a session. It is not connected yet. */
-  client(): Client {
-    return new this.#options.driver.Client(this.#settings);
+  /** A connection of its own, for what needs a session. It is not connected yet; `end` ends it. */
+  client(limits: Partial<ClientSettings> = {}): Client {
+    const socket = this.#sockets.make();
+    const settings = { ...this.#settings, ...limits, stream: () => socket };
+    const client = new this.#options.driver.Client(settings);
+    this.#own.set(client, socket);
+    return client;
+  }
+
+  /** Ends a connection of its own. The driver would wait for the server to take that, be it for ever. */
+  async end(client: Client): Promise<void> {
+    const cut = setTimeout(() => this.#own.get(client)?.destroy(), END_MS);
+    try {
+      await client.end();
+    } catch {
+      // It is gone already.
+    } finally {
+      clearTimeout(cut);
+    }
   }
 
   /** Runs one statement, in a transaction of its own. */
@@ -109,8 +140,8 @@ export class Database implements Queries {
    * connection, and as many to answer.
    */
   async rowsWithin<Row>(ms: number, text: string, values: readonly unknown[] = []): Promise<Row[]> {
-    const limits = { connectionTimeoutMillis: ms, query_timeout: ms };
-    const client = new this.#options.driver.Client({ ...this.#settings, ...limits });
+    this.#refuseAfterDeadline();
+    const client = this.client({ connectionTimeoutMillis: ms, query_timeout: ms });
     client.on("error", () => undefined);
     try {
       await client.connect();
@@ -118,7 +149,7 @@ export class Database implements Queries {
     } catch (error) {
       throw asStoreError(error);
     } finally {
-      await client.end().catch(() => undefined);
+      await this.end(client);
     }
   }
 
@@ -141,6 +172,7 @@ export class Database implements Queries {
 
   async #connected<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     if (this.#closed) throw new ServiceBotError("STORE_UNAVAILABLE", "The inbox is closed.");
+    this.#refuseAfterDeadline();
     let broken = false;
     const ignore = () => {
       broken = true;
@@ -160,6 +192,12 @@ export class Database implements Queries {
     } catch (error) {
       throw asStoreError(error);
     }
+  }
+
+  #refuseAfterDeadline(): void {
+    if (this.#options.deadline?.aborted !== true) return;
+    const message = "The bot stops, and the inbox has not answered in time.";
+    throw new ServiceBotError("STORE_UNAVAILABLE", message);
   }
 
   async #inTransaction<T>(

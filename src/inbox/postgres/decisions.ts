@@ -1,7 +1,9 @@
+import { ServiceBotError } from "../../errors.ts";
 import type { InboxFilter, InboxRetryOptions } from "../admin.ts";
 import { judgeDiscard, judgeRetry, NOT_FOUND, type Outcome } from "../outcome.ts";
 import type { EventState } from "../records.ts";
 import type { Database, Queries } from "./database.ts";
+import { REMAKE } from "./lanes.ts";
 
 /** In the order of the keys, as everybody does it who locks several. */
 const LOCK = `
@@ -92,14 +94,17 @@ interface EventRow {
   readonly first: boolean;
 }
 
+/** So often it is tried again because a lane came into being meanwhile. */
+const TRIES = 10;
+
 type Judge = (event: EventRow) => Outcome;
 type CarryOut = (queries: Queries, events: readonly EventRow[]) => Promise<void>;
 
 /** What people decide about events. */
 export class Decisions {
-  readonly #database: Database;
+  readonly #database: Pick<Database, "rows" | "transaction">;
 
-  constructor(database: Database) {
+  constructor(database: Pick<Database, "rows" | "transaction">) {
     this.#database = database;
   }
 
@@ -142,27 +147,34 @@ export class Decisions {
 
   /** Carries out what is not refused, in one transaction. One outcome for each id, in their order. */
   async #decide(ids: readonly string[], judge: Judge, carryOut: CarryOut): Promise<Outcome[]> {
-    for (;;) {
+    for (let tries = 0; tries < TRIES; tries++) {
       const outcomes = await this.#decideOnce(ids, judge, carryOut);
-      if (outcomes !== undefined) return outcomes;
+      if ("outcomes" in outcomes) return outcomes.outcomes;
+      // One that did not come into being is missing.
+      await this.#database.rows(REMAKE, [outcomes.unlocked]);
     }
+    throw new ServiceBotError(
+      "STORE_UNAVAILABLE",
+      `The lanes of these events change all the time: nothing was decided in ${TRIES} tries. Try again.`,
+    );
   }
 
-  /** Undefined when a lane came into being meanwhile: it is not locked, and nothing was done. */
+  /** Nothing is done when a lane came into being meanwhile, or is missing: it is not locked. */
   #decideOnce(
     ids: readonly string[],
     judge: Judge,
     carryOut: CarryOut,
-  ): Promise<Outcome[] | undefined> {
+  ): Promise<{ readonly outcomes: Outcome[] } | { readonly unlocked: string[] }> {
     return this.#database.transaction(async (queries) => {
       const lanes = await queries.rows<{ readonly key: string }>(LOCK, [ids]);
       const locked = new Set(lanes.map(({ key }) => key));
       const found = await queries.rows<EventRow>(FIND, [ids]);
-      if (found.some(({ lane, has_lane }) => has_lane && !locked.has(lane))) return undefined;
+      const unlocked = found.filter(({ lane, has_lane }) => has_lane && !locked.has(lane));
+      if (unlocked.length > 0) return { unlocked: unlocked.map(({ lane }) => lane) };
       const outcomes = new Map(found.map((event) => [event.id, judge(event)]));
       const chosen = found.filter(({ id }) => !("refused" in (outcomes.get(id) ?? NOT_FOUND)));
       if (chosen.length > 0) await carryOut(queries, chosen);
-      return ids.map((id) => outcomes.get(id) ?? NOT_FOUND);
+      return { outcomes: ids.map((id) => outcomes.get(id) ?? NOT_FOUND) };
     });
   }
 }

@@ -1,3 +1,4 @@
+import type { Duplex } from "node:stream";
 import { hasCode, ServiceBotError } from "../../errors.ts";
 
 /** The parts of `pg` that are used here. */
@@ -45,6 +46,8 @@ export interface ClientSettings {
   readonly types: Types;
   readonly keepAlive: true;
   readonly keepAliveInitialDelayMillis: number;
+  /** Makes what a connection runs over. It is not connected yet. */
+  readonly stream: () => Duplex;
 }
 
 export interface PoolSettings extends ClientSettings {

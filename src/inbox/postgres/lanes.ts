@@ -49,6 +49,18 @@ WITH stranded AS (
 UPDATE {schema}.lane SET ready_at = {now}, pending = stranded.n
 FROM stranded WHERE lane.key = stranded.key RETURNING lane.key`;
 
+/**
+ * Makes the lanes that pending events have lost, as by an operator's DELETE or a restore of a part; given keys alone, or
+ * all with NULL. Fences go on after those of the events.
+ */
+export const REMAKE = `
+INSERT INTO {schema}.lane (key, pending, ready_at, fence)
+SELECT event.lane, count(*), {now}, max(event.fence) + 1 FROM {schema}.event
+WHERE state = 'pending' AND ($1::text[] IS NULL OR event.lane = ANY ($1::text[]))
+  AND NOT EXISTS (SELECT FROM {schema}.lane WHERE lane.key = event.lane)
+GROUP BY event.lane ORDER BY event.lane COLLATE "C"
+ON CONFLICT (key) DO NOTHING RETURNING key`;
+
 interface HeldRow {
   readonly lane: string;
   readonly fence: number;
@@ -91,7 +103,8 @@ export class Lanes {
   }
 
   async heal(): Promise<number> {
-    return (await this.#queries.rows(HEAL)).length;
+    const remade = await this.#queries.rows(REMAKE, [null]);
+    return remade.length + (await this.#queries.rows(HEAL)).length;
   }
 
   async #putOff(

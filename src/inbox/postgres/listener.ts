@@ -4,7 +4,7 @@ import type { Database } from "./database.ts";
 import type { Client } from "./driver.ts";
 
 export interface ListenerOptions {
-  readonly database: Pick<Database, "client" | "schema">;
+  readonly database: Pick<Database, "client" | "end" | "schema">;
   /** Names this process among those that use the inbox. */
   readonly id: string;
   readonly clock: Clock;
@@ -105,7 +105,7 @@ export class Listener {
       return this.#listening;
     } finally {
       this.#listening = false;
-      await client.end().catch(() => undefined);
+      await database.end(client);
     }
   }
 

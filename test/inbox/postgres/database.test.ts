@@ -89,3 +89,28 @@ test("a statement with a limit of its own waits no longer, and needs none of the
   proxy.freeze();
   await expect(database.rowsWithin(500, "SELECT 1")).rejects.toMatchObject(away);
 });
+
+test("when the time is over, what is under way fails, what is asked for later too, and all is closed", async () => {
+  const place = await emptyPlace();
+  const proxy = await TcpProxy.to(Number(new URL(place.url).port));
+  const driver = await loadDriver();
+  const deadline = new AbortController();
+  const limits = { timeoutMs: 600_000, connections: 1, deadline: deadline.signal };
+  const database = new Database({ ...through(place, proxy), ...limits, driver });
+  expect(await database.rows("SELECT 1 AS n")).toEqual([{ n: 1 }]);
+  proxy.freeze();
+  // The second one waits for the connection of the first, and the third makes one of its own.
+  const under = [
+    database.rows("SELECT 1"),
+    database.transaction((queries) => queries.rows("SELECT 1")),
+    database.rowsWithin(600_000, "SELECT 1"),
+  ];
+  const failed = Promise.allSettled(under);
+  while (proxy.made < 2) await new Promise((resolve) => setImmediate(resolve));
+  deadline.abort();
+  const away = { status: "rejected", reason: { code: "STORE_UNAVAILABLE" } };
+  expect(await failed).toMatchObject([away, away, away]);
+  const later = [database.rows("SELECT 1"), database.rowsWithin(600_000, "SELECT 1")];
+  expect(await Promise.allSettled(later)).toMatchObject([away, away]);
+  await database.close();
+});

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { Queries } from "../../../src/inbox/postgres/database.ts";
+import { Decisions } from "../../../src/inbox/postgres/decisions.ts";
 import { ManualClock } from "../../../src/testing/manual-clock.ts";
 import { first } from "../../support/first.ts";
 import { messages } from "../../support/inbox-events.ts";
@@ -29,6 +31,61 @@ async function deadLetter() {
     lanes: () => look(place, `SELECT key, pending FROM ${schema}.lane`),
   };
 }
+
+describe.each(["18", "15"])("in PostgreSQL %s, events that have lost their lane", (version) => {
+  /** An operator has deleted it. */
+  async function laneless() {
+    const place = await emptyPlace(version);
+    const clock = new ManualClock(1_800_000_000_000);
+    const inbox = await openAt(place, { now: () => clock.now(), clock });
+    await inbox.put(messages("1", "2"), "webhook");
+    await inbox.retry(first(await inbox.claim(1, LEASE)), 0, "Error: boom");
+    await look(place, `DELETE FROM ${place.schema}.lane`);
+    return inbox;
+  }
+
+  test("are discarded, and those behind them go on", async () => {
+    const inbox = await laneless();
+    expect(await inbox.admin.discard("1", "spam")).toEqual({ changed: 1, skipped: 0 });
+    expect(await inbox.claim(10, LEASE)).toMatchObject([{ id: "2", attempt: 1 }]);
+    expect(await inbox.stats()).toMatchObject({ pending: 1 });
+  });
+
+  test("get it back when the inbox is healed, with fences of its own", async () => {
+    const inbox = await laneless();
+    expect(await inbox.claim(10, LEASE)).toEqual([]);
+    expect(await inbox.heal()).toBe(1);
+    expect(await inbox.heal()).toBe(0);
+    const claim = first(await inbox.claim(10, LEASE));
+    expect(claim).toMatchObject({ id: "1", attempt: 2, crashes: 0 });
+    expect(claim.fence).toBeGreaterThan(1);
+    expect(await inbox.advance(claim)).toMatchObject({ held: true, next: { id: "2" } });
+  });
+});
+
+test("a decision whose lanes are never found is given up after some tries, and says so", async () => {
+  let tries = 0;
+  const event = { id: "1", lane: "a", state: "pending", has_lane: true };
+  const queries: Queries = {
+    rows: async <Row>(text: string): Promise<Row[]> => {
+      if (tries > 1_000) throw new Error("it is tried for ever");
+      return (text.includes("LEFT JOIN") ? [event] : []) as Row[];
+    },
+  };
+  const decisions = new Decisions({
+    ...queries,
+    transaction: (work) => {
+      tries += 1;
+      return work(queries);
+    },
+  });
+  const deciding = decisions.discard(["1"], "spam");
+  await expect(deciding).rejects.toMatchObject({
+    code: "STORE_UNAVAILABLE",
+    message: expect.stringContaining("Try again"),
+  });
+  expect(tries).toBe(10);
+});
 
 describe("a dead letter that is swept out in the moment in which", () => {
   test("it is retried, is gone, and nothing waits for it", async () => {

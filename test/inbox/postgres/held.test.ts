@@ -189,6 +189,27 @@ test("a bot that has given up a claim keeps no lane of it when it stops, and giv
   expect(await other.admin.show("1")).toMatchObject({ leased: true });
 });
 
+test("a lane that somebody holds locked holds up neither the others nor what is claimed", async () => {
+  const place = await emptyPlace();
+  const proxy = await TcpProxy.to(Number(new URL(place.url).port));
+  const clock = new ManualClock(1_800_000_000_000);
+  const options = { now: () => clock.now(), clock, timeoutMs: 2_000 };
+  const bot = await openAt(through(place, proxy), options);
+  await bot.put([message("1", "a"), message("2", "b")], "webhook");
+  // So that there is a connection that nobody uses: none is made now.
+  await bot.stats();
+  proxy.hush();
+  await expect(bot.claim(10, LEASE)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  proxy.mend();
+  const leased = `SELECT FROM ${place.schema}.lane WHERE fence = 1`;
+  while ((await look(place, leased)).length < 2);
+  const free = await hold(place, `SELECT FROM ${place.schema}.lane WHERE key = 'dm:a' FOR UPDATE`);
+  expect(await bot.claim(10, LEASE)).toMatchObject([{ id: "2", attempt: 1, crashes: 0 }]);
+  await free(0);
+  await clock.advance(1_000);
+  expect(await bot.claim(10, LEASE)).toMatchObject([{ id: "1", attempt: 1, crashes: 0 }]);
+});
+
 test("a lane whose lease was not extended is not known any more", async () => {
   const place = await emptyPlace();
   const clock = new ManualClock(1_800_000_000_000);

@@ -21,7 +21,7 @@ test("what a process has told itself is no news to it, and what another one tell
   const client = new FakeClient();
   let heard = 0;
   const listener = new Listener({
-    database: { schema: "s", client: () => client },
+    database: { schema: "s", client: () => client, end: () => client.end() },
     id: "me",
     clock: new ManualClock(),
     onHeard: () => {

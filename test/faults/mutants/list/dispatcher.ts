@@ -8,6 +8,31 @@ const TESTS = ["limits", "healing", "turns", "dispatcher"].map(
 export const dispatcherMutants: readonly Mutant[] = [
   ...mutantsOf("src/dispatcher/dispatcher.ts", TESTS, [
     {
+      name: "stopping: the time of handlers counts from when the bot is told to stop",
+      find: "graceMs, grace.signal);\n    await this.#loop;",
+      replace: "graceMs, (await this.#loop, grace.signal));",
+    },
+  ]),
+  ...mutantsOf("src/dispatcher/settlement.ts", TESTS, [
+    {
+      name: "stopping: no patience once the time for the store is over",
+      find: "signal: deadline,",
+      replace: "",
+    },
+  ]),
+  ...mutantsOf(
+    "src/core/in-stages.ts",
+    ["test/core/in-stages.test.ts", "test/bot-end.test.ts"],
+    [
+      {
+        name: "stopping: what fails leaves out nothing else",
+        find: "const results = await Promise.allSettled(",
+        replace: "const results: PromiseSettledResult<unknown>[] = []; await Promise.all(",
+      },
+    ],
+  ),
+  ...mutantsOf("src/dispatcher/dispatcher.ts", TESTS, [
+    {
       name: "the heartbeat",
       find: "every(this.#leaseMs / 3, () => this.#heartbeat(), this.#options, signal),",
       replace: "",
@@ -95,13 +120,13 @@ export const dispatcherMutants: readonly Mutant[] = [
     },
     {
       name: "time for running handlers when the bot stops",
-      find: "await Promise.race([finished, sleep(this.#options.clock, graceMs, grace.signal)]);",
+      find: "await Promise.race([finished, over]);",
       replace: "",
     },
     {
       name: "nothing new is begun when the bot stops",
-      find: "    this.stopClaiming();\n    await this.#loop;",
-      replace: "",
+      find: "    this.stopClaiming();\n    const grace",
+      replace: "    const grace",
     },
   ]),
   ...mutantsOf("src/dispatcher/abort.ts", TESTS, [

@@ -13,6 +13,7 @@ const DATABASE = `${folder}/database.test.ts`;
 const SHARED = `${folder}/shared.test.ts`;
 const STATEMENTS = `${folder}/statements.test.ts`;
 const DECISIONS = `${folder}/decisions.test.ts`;
+const FROZEN = "test/instances/frozen-database.test.ts";
 
 const source = (name: string) => `src/inbox/postgres/${name}.ts`;
 
@@ -308,7 +309,7 @@ const decisions: Mutant[] = mutantsOf(
     },
     {
       name: "PostgreSQL: deciding under the lock of a lane that came into being meanwhile",
-      find: "if (found.some(({ lane, has_lane }) => has_lane && !locked.has(lane))) return undefined;",
+      find: "if (unlocked.length > 0) return { unlocked: unlocked.map(({ lane }) => lane) };",
       replace: "",
     },
   ],
@@ -352,6 +353,90 @@ const steps: Mutant[] = mutantsOf(
     },
   ],
 );
+
+const ends: Mutant[] = [
+  ...mutantsOf(
+    "src/bot.ts",
+    [FROZEN],
+    [
+      {
+        name: "PostgreSQL: a bot that stops waits so long for the database, and no longer",
+        find: "() => this.#deadline.abort()",
+        replace: "() => undefined",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    source("sockets"),
+    [DATABASE],
+    [
+      {
+        name: "PostgreSQL: cutting also what is connected after that",
+        find: "if (this.#cut) setImmediate(() => socket.destroy());",
+        replace: "",
+      },
+      {
+        name: "PostgreSQL: cutting what waits for a database that is waited for no more",
+        find: "for (const socket of this.#open) socket.destroy();",
+        replace: "",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    source("database"),
+    [FROZEN],
+    [
+      {
+        name: "PostgreSQL: ending a connection whose other end does not take it",
+        find: "this.#own.get(client)?.destroy()",
+        replace: "undefined",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    source("claims"),
+    [HELD],
+    [
+      {
+        name: "PostgreSQL: giving back past a lane that somebody holds locked",
+        find: "ORDER BY key FOR UPDATE SKIP LOCKED",
+        replace: "ORDER BY key FOR UPDATE",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    source("decisions"),
+    [DECISIONS],
+    [
+      {
+        name: "PostgreSQL: making a missing lane again to decide about its events",
+        find: "await this.#database.rows(REMAKE, [outcomes.unlocked]);",
+        replace: "",
+      },
+      {
+        name: "PostgreSQL: not deciding for ever",
+        find: "tries < TRIES",
+        replace: "tries >= 0",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    source("lanes"),
+    [DECISIONS],
+    [
+      {
+        name: "PostgreSQL: healing makes missing lanes again",
+        find: "await this.#queries.rows(REMAKE, [null])",
+        replace: "[]",
+      },
+      {
+        name: "PostgreSQL: the fences of a lane that is made again",
+        find: "max(event.fence) + 1",
+        replace: "0",
+      },
+    ],
+  ),
+];
 
 const sessions: Mutant[] = [
   ...mutantsOf(
@@ -480,13 +565,13 @@ const sessions: Mutant[] = [
     [
       {
         name: "PostgreSQL: a limit on the last statement of a bot",
-        find: "const limits = { connectionTimeoutMillis: ms, query_timeout: ms };",
-        replace: "const limits = { connectionTimeoutMillis: ms };",
+        find: "this.client({ connectionTimeoutMillis: ms, query_timeout: ms });",
+        replace: "this.client({ connectionTimeoutMillis: ms });",
       },
       {
         name: "PostgreSQL: a limit on the last connection of a bot",
-        find: "const limits = { connectionTimeoutMillis: ms, query_timeout: ms };",
-        replace: "const limits = { query_timeout: ms };",
+        find: "this.client({ connectionTimeoutMillis: ms, query_timeout: ms });",
+        replace: "this.client({ query_timeout: ms });",
       },
     ],
   ),
@@ -575,5 +660,6 @@ export const postgresMutants: readonly Mutant[] = [
   ...lanes,
   ...steps,
   ...sessions,
+  ...ends,
   ...opening,
 ];

@@ -1,0 +1,61 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterEach, expect, onTestFinished, test, vi } from "vitest";
+import { Dispatcher } from "../src/dispatcher/dispatcher.ts";
+import { SqliteInbox } from "../src/inbox/sqlite/sqlite-inbox.ts";
+import { Bot } from "../src/index.ts";
+import { logSink } from "./support/log.ts";
+import { botOptions, runPlatform } from "./support/running-bot.ts";
+import { temporaryFolder } from "./support/temporary-folder.ts";
+
+afterEach(() => void vi.restoreAllMocks());
+
+const boom = new Error("boom");
+
+/** Does what it does, and fails then. */
+function failsAfterwards(proto: object, method: string): void {
+  const original: (...args: unknown[]) => Promise<void> = Reflect.get(proto, method);
+  vi.spyOn(proto as Record<string, () => Promise<void>>, method).mockImplementationOnce(
+    async function (this: unknown, ...args: unknown[]) {
+      await original.apply(this, args);
+      throw boom;
+    },
+  );
+}
+
+async function onFile() {
+  const platform = await runPlatform();
+  const file = join(temporaryFolder(), "bot.db");
+  const options = { ...botOptions(platform), databaseUrl: `file:${file}` };
+  return { file, options: { ...options, logger: logSink().log } };
+}
+
+test("what fails while a bot stops is told, and everything is closed all the same", async () => {
+  const { file, options } = await onFile();
+  const bot = new Bot(options);
+  await bot.start({ standalone: false });
+  const { url } = bot;
+  // A control: it has the file.
+  expect(() => new SqliteInbox({ file })).toThrow(
+    expect.objectContaining({ code: "INBOX_IN_USE" }),
+  );
+  failsAfterwards(Dispatcher.prototype, "drain");
+  await expect(bot.stop()).rejects.toBe(boom);
+  await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+  await new SqliteInbox({ file }).close();
+});
+
+test("what keeps a bot from starting is told, not what fails when it is closed then", async () => {
+  const { options } = await onFile();
+  const server = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await new Promise((resolve) => server.once("listening", resolve));
+  const { port } = server.address() as AddressInfo;
+  const log = logSink();
+  failsAfterwards(SqliteInbox.prototype, "close");
+  const bot = new Bot({ ...options, host: "127.0.0.1", port, logger: log.log });
+  const starting = bot.start({ standalone: false });
+  await expect(starting).rejects.toMatchObject({ code: "ADDRESS_IN_USE" });
+  expect(log.records).toContainEqual(expect.objectContaining({ msg: "the bot cannot be closed" }));
+});

@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { inStages } from "../../src/core/in-stages.ts";
+
+const failing = (message: string) => () => Promise.reject(new Error(message));
+
+test("a stage begins when the one before is over, and what fails keeps nothing from being done", async () => {
+  const done: string[] = [];
+  const does = (name: string) => async () => {
+    await Promise.resolve();
+    done.push(name);
+  };
+  const throwing = () => {
+    throw new Error("at once");
+  };
+  const stages = [[throwing, does("a"), does("b")], [() => undefined], [does("c")]];
+  await expect(inStages(stages)).rejects.toThrow("at once");
+  expect(done).toEqual(["a", "b", "c"]);
+  await inStages(stages.slice(1));
+});
+
+test("several failures are told together", async () => {
+  const all = inStages([[failing("one")], [failing("two")]]);
+  await expect(all).rejects.toMatchObject({ errors: [{ message: "one" }, { message: "two" }] });
+});
