@@ -9,14 +9,15 @@ const section = /^[^\n]*\{\{#(\w+)\}\}[^\n]*\n(.*?)^[^\n]*\{\{\/\1\}\}[^\n]*\n/g
 /**
  * Fills in the marks of a template: `{{name}}` and those of `valuesOf`, `{{run dev}}` (any script), `{{exec service-bot}}`
  * (any command of a dependency), `{{add pg}}` and `{{add dev node@24}}` (any package). What stands between the
- * lines `{{#postgres}}` and `{{/postgres}}` is for bots with that store; between `{{#setup}}` and `{{/setup}}`, for those
- * whose package manager does not come with Node. Anything else in double braces is left alone: workflows have such
- * expressions too.
+ * lines `{{#postgres}}` and `{{/postgres}}` is for bots with that store, or with the package manager of that name;
+ * between `{{#setup}}` and `{{/setup}}`, for those whose package manager does not come with Node. Anything else in
+ * double braces is left alone: workflows have such expressions too.
  */
 export function fill(text: string, project: Project): string {
   const { packageManager, store } = project;
   const toolchain = toolchainOf(packageManager, project.packageManagerMajor);
-  const sections: readonly string[] = [store, ...(toolchain.setup === undefined ? [] : ["setup"])];
+  const sections: string[] = [store, packageManager];
+  if (toolchain.setup !== undefined) sections.push("setup");
   return Object.entries(valuesOf(project, toolchain))
     .reduce(
       (filled, [mark, value]) => filled.replaceAll(`{{${mark}}}`, () => value),
@@ -40,6 +41,8 @@ function valuesOf(
     "compose database": needsOf[store].composeUrl,
     install: `${packageManager} install`,
     setup,
+    // To Dependabot pnpm and yarn are npm.
+    "dependabot ecosystem": packageManager === "bun" ? "bun" : "npm",
     "ci install": ci,
     "image files": files.join(" "),
     "image install": `if [ -f ${lockFile[packageManager]} ]; then ${production}; else ${unlocked}; fi`,

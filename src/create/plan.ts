@@ -31,12 +31,13 @@ export function planFiles(
 }
 
 /** What a package manager wants to be told in a file of its own. */
-function packageManagerFiles({ packageManager }: Project): BotFile[] {
+function packageManagerFiles({ packageManager, packageManagerMajor }: Project): BotFile[] {
   if (packageManager === "yarn") {
     const content = "# Node looks for packages in node_modules.\nnodeLinker: node-modules\n";
     return [{ path: ".yarnrc.yml", content }];
   }
-  if (packageManager === "pnpm") {
+  // To pnpm 9 this file is the list of a workspace's packages, and it takes none without.
+  if (packageManager === "pnpm" && packageManagerMajor >= 10) {
     // Node's own package needs its script, also when it is added later.
     const content =
       "# Which packages may run install scripts.\nallowBuilds:\n  better-sqlite3: false\n  node: true\n";

@@ -61,7 +61,7 @@ export function toolchainOf(packageManager: PackageManager, major: number): Tool
         ci: "pnpm install --frozen-lockfile",
         production: "pnpm install --prod --frozen-lockfile",
         unlocked: "pnpm install --prod",
-        files: [lock, "pnpm-workspace.yaml"],
+        files: [lock, "pnpm-workspace.yaml*"],
       };
     case "yarn":
       return { ...yarn(major), files: [lock, ".yarnrc.yml"] };

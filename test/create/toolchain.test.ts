@@ -62,6 +62,14 @@ describe.each(packageManagers)("on a machine with Node and npm alone, a bot of %
   });
 });
 
+test("what yarn keeps beside node_modules is not for the repository, and Dependabot knows bun by its name", async () => {
+  const [yarn, bun, npm] = [await made("yarn"), await made("bun"), await made("npm")];
+  expect(await yarn.read(".gitignore")).toContain("\n.yarn/\n");
+  expect(await npm.read(".gitignore")).not.toContain("yarn");
+  expect(await bun.read(".github/dependabot.yml")).toContain("- package-ecosystem: bun\n");
+  expect(await yarn.read(".github/dependabot.yml")).toContain("- package-ecosystem: npm\n");
+});
+
 describe("the major version that is pinned is the one that writes the lock file", () => {
   const workflow = ".github/workflows/ci.yml";
 
@@ -77,6 +85,8 @@ describe("the major version that is pinned is the one that writes the lock file"
     const { read, calls } = await made("pnpm", { run });
     expect(calls.map(({ args }) => args[0])).toEqual(["--version", "install"]);
     expect(await read(workflow)).toContain("npm install --global pnpm@9\n");
+    // pnpm 9 takes the file for that of a workspace, and ends for want of its packages.
+    await expect(read("pnpm-workspace.yaml")).rejects.toThrow("ENOENT");
   });
 
   test("where it says nothing, and with --no-install, a recent one", async () => {
