@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { installDependencies } from "../scripts/registry/install.ts";
 import { parseArguments, USAGE, type Wanted } from "./harness/arguments.ts";
 import { environment, environmentLine } from "./harness/environment.ts";
 import { choose, findBenchmarks, type Named } from "./harness/find.ts";
-import { installDependencies } from "./harness/install.ts";
 import { resultsOf } from "./harness/results.ts";
 import { measureRounds } from "./harness/rounds.ts";
 import { type Section, table } from "./harness/table.ts";

@@ -1,4 +1,4 @@
-import { publishBoth } from "../../scripts/release-check/registry.ts";
+import { publishBoth } from "../../scripts/registry/registry.ts";
 import type { Benchmark } from "../harness/benchmark.ts";
 import { scaffoldersFrom } from "../support/scaffolders.ts";
 

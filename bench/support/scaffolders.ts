@@ -1,9 +1,9 @@
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { emptyHome } from "../../scripts/release-check/home.ts";
-import { complete } from "../../scripts/release-check/program.ts";
-import { commandsOf } from "../../scripts/release-check/toolchain.ts";
+import { emptyHome } from "../../scripts/registry/home.ts";
+import { complete } from "../../scripts/registry/program.ts";
+import { commandsOf } from "../../scripts/registry/toolchain.ts";
 import type { Figure, Samples, Setting, Stage, Subject } from "../harness/benchmark.ts";
 
 /** A scaffolder in a registry, and the flags with which it asks nothing and writes files only. */
@@ -59,7 +59,7 @@ export async function scaffoldersFrom(registryUrl: string, { quick }: Setting): 
   const both = await Promise.all(scaffolders.map((one) => install(one, registryUrl, place)));
   const subjects: readonly Subject[] = [
     async () => Object.assign({}, ...both.map(({ key, sizes }) => name(key, sizes))),
-    () => written(both, quick ? 15 : 25),
+    () => written(both, quick ? 25 : 40),
     ...scaffolders.map((one) => async () => name(one.key, { cold: await cold(one, place) })),
   ];
   const close = () => rm(folder, { recursive: true, force: true, maxRetries: 3 });
@@ -118,7 +118,7 @@ async function bytesIn(folder: string): Promise<number> {
 async function written(installed: readonly Installed[], times: number): Promise<Samples> {
   const quickest: Record<string, number> = {};
   for (let run = 0; run < times; run += 1) {
-    for (const { key, at, command, flags } of installed) {
+    for (const { key, at, command, flags } of run % 2 === 0 ? installed : installed.toReversed()) {
       const target = await mkdtemp(join(at.cwd, "empty-"));
       const began = performance.now();
       await must("node", [command, "made", ...flags], { ...at, cwd: target });

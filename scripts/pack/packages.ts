@@ -41,17 +41,15 @@ export function packScaffolder(out: string): Promise<Packed> {
 type Manifest = Readonly<Record<string, unknown>>;
 
 function scaffolderManifest(own: Manifest): Manifest {
-  const { version, license, type, author, homepage, bugs, repository } = own;
+  const { version, license, type } = own;
   return {
     name: "create-service-bot",
     version,
-    description: "Starts a bot on service-bot: npm create service-bot@latest my-bot",
+    description:
+      "Makes a bot on service-bot: a typed project with tests, a local platform and a container. npm create service-bot@latest my-bot",
+    keywords: ["bot", "create-bot", "scaffold", "starter", "template", "webhook", "typescript"],
     license,
     type,
-    author,
-    homepage,
-    bugs,
-    repository,
     engines: { node: SCAFFOLDER_NODE },
     bin: { "create-service-bot": "create-bot.js" },
     files: ["dist", "templates", "THIRD-PARTY.md"],

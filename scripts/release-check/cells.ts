@@ -1,5 +1,5 @@
 import { type Store, stores, type Template, templates } from "../../src/create/choices.ts";
-import type { NodeName } from "./toolchain.ts";
+import { type NodeName, nodes } from "../registry/toolchain.ts";
 
 /** One way in which people come to a bot. */
 export interface Cell {
@@ -12,14 +12,15 @@ export interface Cell {
 /** The Node that is too old for bots: they bring one, whatever else they are made of. */
 const TOO_OLD: NodeName = "node20";
 
-const places: readonly Pick<Cell, "node" | "packageManager">[] = [
-  { node: "node22", packageManager: "npm" },
-  { node: "node24", packageManager: "npm" },
-  { node: "node26", packageManager: "npm" },
-  { node: "node22", packageManager: "pnpm" },
-  { node: "node24", packageManager: "pnpm" },
-  { node: "node26", packageManager: "pnpm" },
-];
+const packageManagers: readonly Cell["packageManager"][] = ["npm", "pnpm"];
+
+/** Every Node that runs bots, with every package manager. */
+const places: readonly Pick<Cell, "node" | "packageManager">[] = packageManagers.flatMap(
+  (packageManager) =>
+    (Object.keys(nodes) as NodeName[])
+      .filter((node) => node !== TOO_OLD)
+      .map((node) => ({ node, packageManager })),
+);
 
 /** Every template with every store in every place; and each template once on a Node that is too old. */
 export const cells: readonly Cell[] = templates.flatMap((template): Cell[] => [

@@ -2,11 +2,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { reservePort } from "../../test/support/reserve-port.ts";
-import { answers } from "./answers.ts";
+import { answers } from "../registry/answers.ts";
+import { emptyHome } from "../registry/home.ts";
+import { complete, Program, type Surroundings } from "../registry/program.ts";
+import { commandsOf } from "../registry/toolchain.ts";
+import { isAnswered, SAID } from "./answer.ts";
 import { type Cell, nameOf } from "./cells.ts";
-import { emptyHome } from "./home.ts";
-import { complete, Program, type Surroundings } from "./program.ts";
-import { commandsOf } from "./toolchain.ts";
 
 /** What a newcomer does, in this order. */
 export const steps = ["create", "test", "typecheck", "dev", "answer"] as const;
@@ -88,15 +89,12 @@ async function runAndAsk(cell: Cell, bot: Surroundings): Promise<Pick<Timings, "
 
 async function ask(cell: Cell, bot: Surroundings, dev: Program): Promise<number> {
   const began = performance.now();
-  const words = ["trigger", "dm.message", "--from", "ada", "--text", "hello", "--wait", "--json"];
+  const words = ["trigger", "dm.message", "--from", "ada", "--text", SAID, "--wait", "--json"];
   const args = ["exec", ...(cell.packageManager === "npm" ? ["--"] : []), "service-bot", ...words];
   const { code, stdout, output } = await complete(cell.packageManager, args, bot, PATIENCE_MS);
   const seconds = secondsSince(began);
   if (code !== 0) throw broken(cell, "answer", `${output}\n${dev.output}`);
-  const answered = JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "");
-  const [first, ...others] = answered.answers;
-  const kept = answered.outcome === "answered" && others.length === 0;
-  if (kept && /\S/.test(first.text) && first.status === 201) return seconds;
+  if (isAnswered(stdout.trimEnd().split("\n").at(-1) ?? "")) return seconds;
   throw broken(cell, "answer", `${output}\n${dev.output}`);
 }
 

@@ -4,12 +4,12 @@
  */
 import { messageOf } from "../../src/errors.ts";
 import { sizeTable } from "../pack/size.ts";
+import { killAll } from "../registry/program.ts";
+import { publishBoth } from "../registry/registry.ts";
 import { parseArguments, USAGE, type Wanted } from "./arguments.ts";
 import { type Cell, nameOf } from "./cells.ts";
 import { Databases } from "./databases.ts";
 import { BrokenJourney, type Ground, steps, type Timings, travel } from "./journey.ts";
-import { killAll } from "./program.ts";
-import { publishBoth } from "./registry.ts";
 import { compareWithPeer } from "./timings.ts";
 
 let stopped = false;

@@ -8,7 +8,8 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { reservePort } from "../../test/support/reserve-port.ts";
-import { asShown, lastingLines, pageOf, type Recorded } from "./page.ts";
+import { withoutBotVariables } from "../../test/support/scaffolded.ts";
+import { asShown, differences, pageOf, type Recorded } from "./page.ts";
 import { scenes } from "./scenes.ts";
 import { Shell } from "./shell.ts";
 
@@ -51,14 +52,12 @@ async function usePorts(path: string, platform: string, bot: string): Promise<vo
 }
 
 function finish(page: string): void {
-  const [was, is] = [readPage(), page].map(lastingLines);
-  const gone = [...(was ?? [])].filter((line) => !is?.has(line)).map((line) => `- ${line}`);
-  const made = [...(is ?? [])].filter((line) => !was?.has(line)).map((line) => `+ ${line}`);
-  if (gone.length + made.length === 0) {
+  const different = differences(readPage(), page);
+  if (different.length === 0) {
     console.log("docs/tour.md is as it was");
   } else if (values.check) {
     console.error(`docs/tour.md is not what is seen now; npm run tour mends it:`);
-    console.error([...gone, ...made].join("\n"));
+    console.error(different.join("\n"));
     process.exitCode = 1;
   } else {
     writeFileSync(file, page);
@@ -76,8 +75,8 @@ function readPage(): string {
 
 /** The bot's variables come from its .env, and the first commit needs somebody who makes it. */
 function environment(): Record<string, string | undefined> {
-  const own = /^(?:SERVICE_|DELIVERY$|HOST$|PORT$|DATABASE_URL$|NODE_OPTIONS$|npm_|CI$|VITEST)/;
-  const kept = Object.entries(process.env).filter(([name]) => !own.test(name));
+  const around = /^(?:npm_|CI$|VITEST)/;
+  const kept = Object.entries(withoutBotVariables()).filter(([name]) => !around.test(name));
   const who = { NAME: "Ada", EMAIL: "ada@example.org" };
   const git = ["AUTHOR", "COMMITTER"].flatMap((role) =>
     Object.entries(who).map(([what, value]) => [`GIT_${role}_${what}`, value] as const),

@@ -44,13 +44,44 @@ const varying: readonly (readonly [RegExp, string])[] = [
   [/You rolled a \d/g, "You rolled a N"],
 ];
 
-/**
- * The lines of a page that are the same in every run. Two programs write at once, so their order is not, and how often a
- * bot polls depends on the moment.
- */
-export function lastingLines(page: string): ReadonlySet<string> {
-  const lines = page.split("\n").filter((line) => !line.includes("bot polled"));
-  return new Set(
-    lines.map((line) => varying.reduce((text, [what, name]) => text.replaceAll(what, name), line)),
+/** Tells what two pages differ in, scene by scene, but for what varies; nothing where they do not. */
+export function differences(was: string, is: string): string[] {
+  const [before, after] = [scenesOf(was), scenesOf(is)];
+  return [...new Set([...before.keys(), ...after.keys()])].flatMap((title) => {
+    const [old, now] = [before.get(title) ?? [], after.get(title) ?? []];
+    if (old.join("\n") === now.join("\n")) return [];
+    const gone = without(old, now).map((line) => `- ${line}`);
+    const made = without(now, old).map((line) => `+ ${line}`);
+    const moved = gone.length + made.length === 0 ? ["(the same lines in another order)"] : [];
+    return [title, ...gone, ...made, ...moved];
+  });
+}
+
+/** The lines below each title that are the same in every run. */
+function scenesOf(page: string): ReadonlyMap<string, readonly string[]> {
+  return new Map(
+    page.split(/^(?=## )/m).map((part) => {
+      const [title = "", ...lines] = part.split("\n");
+      return [title, lastingLines(lines)];
+    }),
   );
+}
+
+/** How often a bot polls depends on the moment; and where two programs write at once, so does the order of their lines. */
+function lastingLines(lines: readonly string[]): readonly string[] {
+  const lasting = lines
+    .filter((line) => !line.includes("bot polled"))
+    .map((line) => varying.reduce((text, [what, name]) => text.replaceAll(what, name), line));
+  // Only what the local platform and its bot write begins with the time.
+  return lines.some((line) => /^\d\d:\d\d:\d\d /.test(line)) ? lasting.sort() : lasting;
+}
+
+/** What is left of some lines when each of the others is taken away once. */
+function without(lines: readonly string[], others: readonly string[]): string[] {
+  const left = [...lines];
+  for (const other of others) {
+    const at = left.indexOf(other);
+    if (at >= 0) left.splice(at, 1);
+  }
+  return left;
 }

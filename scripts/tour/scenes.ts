@@ -11,7 +11,9 @@ export interface Scene {
   play(shell: Shell): Promise<string>;
 }
 
-const ANSWER = "Hi Ada! You wrote: hello";
+/** The ends of two lines, which come in any order. */
+const DELIVERED = "attempt 1\n";
+const said = (text: string) => `"${text}"\n`;
 
 /** What a newcomer does. Each scene begins where the one before has ended. */
 export const scenes: readonly Scene[] = [
@@ -29,7 +31,7 @@ delivery, and the bot's answer.`,
       const dev = shell.open("npm run dev");
       await dev.shows(" bot ready");
       dev.type("d");
-      await dev.shows(ANSWER);
+      await dev.shows(DELIVERED, said("Hi Ada! You wrote: hello"));
       return dev.takes();
     },
   },
@@ -40,7 +42,7 @@ delivery, and the bot's answer.`,
       const shown = await shell.run(
         "npx service-bot trigger dm.message --from ben --text roll --wait",
       );
-      await shell.opened.shows("You rolled a");
+      await shell.opened.shows(DELIVERED, '."\n');
       shell.opened.takes();
       return shown;
     },
@@ -55,7 +57,7 @@ pressed once more.`,
       writeFileSync(file, readFileSync(file, "utf8").replace("`Hi $", "`Good morning $"));
       await dev.shows(" bot ready");
       dev.type("d");
-      await dev.shows("Good morning Ada! You wrote: hello");
+      await dev.shows(DELIVERED, said("Good morning Ada! You wrote: hello"));
       return dev.takes();
     },
   },

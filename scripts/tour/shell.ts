@@ -86,10 +86,11 @@ export class Opened {
     this.#program.type(keys);
   }
 
-  /** Waits until this is shown. */
-  async shows(text: string): Promise<void> {
+  /** Waits until all of these are shown, in any order. */
+  async shows(...texts: readonly string[]): Promise<void> {
     const { screen } = this.#program;
-    await within(screen.shows(text), () => `"${text}" is not shown:\n${screen.text}`);
+    const complaint = () => `${JSON.stringify(texts)} are not shown:\n${screen.text}`;
+    await within(screen.shows(...texts), complaint);
   }
 
   /** What was shown since the last time, whole lines, with the command before the first. */

@@ -5,10 +5,10 @@ import { describe, expect, test } from "vitest";
 import { parseArguments } from "../../bench/harness/arguments.ts";
 import { type Benchmark, FIRST_ROUND, type Subject } from "../../bench/harness/benchmark.ts";
 import { choose, findBenchmarks } from "../../bench/harness/find.ts";
-import { missingDependencies } from "../../bench/harness/install.ts";
 import { median, resultsOf } from "../../bench/harness/results.ts";
 import { measureRounds } from "../../bench/harness/rounds.ts";
 import { table } from "../../bench/harness/table.ts";
+import { missingDependencies } from "../../scripts/registry/install.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /** A subject whose samples are these, one for each time that it is measured. */

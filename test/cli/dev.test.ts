@@ -112,6 +112,7 @@ test("the timeline shows what people do, deliveries and what the bot says, and l
     { kind: "api", method: "POST", path: "/dm/c/messages", status: 201, ms: 6, text: "hi" },
     { kind: "api", method: "GET", path: "/events", status: 200, ms: 1 },
     { kind: "api", method: "GET", path: "/events", status: 401, ms: 1 },
+    { kind: "api", method: "POST", path: "/posts", status: 400, ms: 1, doctor: true },
     { kind: "webhook", change: "disabled", reason: "10 failures" },
     { kind: "app", bot: "other", change: "disabled" },
   ] as const;
@@ -124,6 +125,7 @@ test("the timeline shows what people do, deliveries and what the bot says, and l
     'api POST /dm/c/messages [201] 6 ms "hi"',
     undefined,
     "api GET /events [401] 1 ms",
+    "doctor POST /posts [400] 1 ms",
     "*** webhook disabled: 10 failures",
     "*** app of @other disabled",
   ]);

@@ -1,21 +1,10 @@
-import { type AddressInfo, createServer } from "node:net";
 import { describe, expect, test } from "vitest";
 import { Client } from "../../src/client/client.ts";
 import { ApiError, NetworkError } from "../../src/client/errors.ts";
 import { ServiceBotError } from "../../src/errors.ts";
 import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { reservePort } from "../support/reserve-port.ts";
 import { apiKey, json, type Responder, rejection, serve } from "./api.ts";
-
-/** A port on which nothing listens. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => {
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** The ApiError that a request ends with when the server answers so. */
 async function apiError(respond: Responder): Promise<ApiError> {
@@ -205,7 +194,7 @@ describe("no answer is a NetworkError", () => {
   test("nothing listens: the request cannot have been sent", async () => {
     const nobody = new Client({
       retries: 0,
-      baseUrl: `http://127.0.0.1:${await freePort()}`,
+      baseUrl: `http://127.0.0.1:${await reservePort()}`,
       apiKey,
     });
     const error = await rejection(nobody.me());

@@ -1,9 +1,10 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { readTar, type TarEntry } from "../../scripts/pack/read-tar.ts";
 import { run } from "../../src/create/run.ts";
+import { writeEntries } from "../pack/unpack.ts";
 import { root } from "./harness.ts";
 
 const script = join(root, "scripts/pack.ts");
@@ -86,11 +87,7 @@ describe("scripts/pack.ts", { timeout: 120_000 }, () => {
     await mkdir(cache, { recursive: true });
     const folder = await mkdtemp(join(cache, "pack-"));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
-    for (const [path, { text }] of entries) {
-      const target = join(folder, "node_modules", path.replace(/^package/, "service-bot"));
-      await mkdir(dirname(target), { recursive: true });
-      await writeFile(target, text);
-    }
+    await writeEntries(entries, join(folder, "node_modules/service-bot"));
     const script = `
       import { createRequire } from "node:module";
       import { Client } from "service-bot/client";

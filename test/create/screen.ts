@@ -24,14 +24,16 @@ export class Screen {
     this.#wake();
   }
 
-  /** Waits until this is printed, after what was waited for before. */
-  async shows(text: string): Promise<void> {
-    while (this.text.indexOf(text, this.#seen) < 0) {
-      if (this.#ended) throw new Error(`ended before "${text}":\n${this.text}`);
+  /** Waits until all of these are printed, in any order, after what was waited for before. */
+  async shows(...texts: readonly string[]): Promise<void> {
+    const missing = () => texts.find((text) => this.text.indexOf(text, this.#seen) < 0);
+    while (missing() !== undefined) {
+      if (this.#ended) throw new Error(`ended before "${missing()}":\n${this.text}`);
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
     }
-    this.#seen = this.text.indexOf(text, this.#seen) + text.length;
+    const ends = texts.map((text) => this.text.indexOf(text, this.#seen) + text.length);
+    this.#seen = Math.max(...ends);
   }
 }

@@ -1,20 +1,10 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { describe, expect, test } from "vitest";
+import { templates } from "../../src/create/choices.ts";
 import { needsOf } from "../../src/create/store.ts";
 import { everythingIn, root, scaffold, temporaryDirectory } from "./harness.ts";
-
-/** The templates that there are: folders with a package.json. */
-const templates = (
-  await Promise.all(
-    (
-      await readdir(join(root, "templates"))
-    ).map(async (name) =>
-      (await readdir(join(root, "templates", name))).includes("_package.json") ? [name] : [],
-    ),
-  )
-).flat();
 
 async function bot(template: string, store: string) {
   const cwd = await temporaryDirectory();

@@ -3,12 +3,26 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { codeBlocks, links, pages, root } from "./markdown.ts";
+import { codeBlocks, links, pages, prose, root } from "./markdown.ts";
 
 const run = promisify(execFile);
 
 test.each(pages)("$path links to files that are there", (page) => {
   expect(links(page).filter((target) => !existsSync(target))).toEqual([]);
+});
+
+/** What stands in a draft for what is not known yet. */
+const placeholder =
+  /\b(?:TODO|TBD|FIXME|XX+|FIGURES?|NUMBERS?|RATIOS?|VALUES?|TIMES?|SECONDS|MINUTES|SIZES?|COUNTS?|DATES?|VERSIONS?)\b/g;
+
+test.each(pages)("$path is finished: no word in capitals stands for a figure", (page) => {
+  expect(prose(page).match(placeholder)).toBeNull();
+});
+
+test("a draft is not finished", () => {
+  const text =
+    "All of it takes about TIME minutes: FIGURES. `TIME` in code, TIMEOUT and JSON are words.";
+  expect(prose({ path: "draft.md", text }).match(placeholder)).toEqual(["TIME", "FIGURES"]);
 });
 
 test("every TypeScript example compiles, strictly", { timeout: 60_000 }, async () => {

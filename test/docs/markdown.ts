@@ -20,6 +20,7 @@ export interface CodeBlock {
 export const pages: readonly Page[] = [
   ...readdirSync(root).filter((name) => name.endsWith(".md")),
   ...readdirSync(join(root, "docs")).map((name) => join("docs", name)),
+  join("bench", "README.md"),
 ].map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
 
 /** The fenced blocks of a page. */
@@ -29,6 +30,11 @@ export function codeBlocks({ path, text }: Page): CodeBlock[] {
     language: language ?? "",
     code: code ?? "",
   }));
+}
+
+/** A page without its code. */
+export function prose({ text }: Page): string {
+  return text.replace(/^```[\s\S]*?^```$/gm, "").replace(/`[^`]*`/g, "");
 }
 
 /** The files that a page links to, from the root. */

@@ -1,13 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rename, rm, stat } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { answers } from "../../scripts/registry/answers.ts";
 import { templates } from "../../src/create/choices.ts";
 import type { Result } from "../../src/create/result.ts";
 import { type RunResult, run } from "../../src/create/run.ts";
+import { reservePort } from "../support/reserve-port.ts";
 import { SCAFFOLD_TIMEOUT_MS, scaffoldedBot, withoutBotVariables } from "../support/scaffolded.ts";
 
 describe.each(templates)(
@@ -59,10 +60,12 @@ describe.each(templates)(
     });
 
     test("starts, says that it lives, and ends with 0 on SIGTERM", async () => {
-      const port = await freePort();
+      const port = await reservePort();
       const started = start(bot, port);
+      const isRunning = () => started.child.exitCode === null;
       try {
-        expect(await lives(port, started), started.output()).toBe(true);
+        const lives = await answers(`http://127.0.0.1:${port}/healthz`, isRunning);
+        expect(lives, started.output()).toBe(true);
         started.child.kill("SIGTERM");
         const [code] = await once(started.child, "exit");
         expect(code, started.output()).toBe(0);
@@ -85,23 +88,4 @@ function start(bot: string, port: number): { child: ChildProcess; output: () => 
   child.stdout.on("data", keep);
   child.stderr.on("data", keep);
   return { child, output: () => output };
-}
-
-async function lives(port: number, { child }: { child: ChildProcess }): Promise<boolean> {
-  while (child.exitCode === null) {
-    const answer = await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined);
-    if (answer !== undefined) return answer.ok;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  return false;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
 }

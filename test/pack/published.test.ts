@@ -41,6 +41,16 @@ describe("what would be published", { timeout: 120_000 }, () => {
     expect([library.version, scaffolder.version]).toEqual([version, version]);
   });
 
+  test("both say what they are, and name no address that does not exist", async () => {
+    for (const { path } of [library, scaffolder]) {
+      const { description, keywords, ...rest } = await manifestIn(path);
+      expect(description).toMatch(/bot/);
+      expect(keywords).toContain("bot");
+      for (const field of ["homepage", "bugs", "repository"])
+        expect(rest).not.toHaveProperty(field);
+    }
+  });
+
   test("publint has nothing to say", async () => {
     for (const { path, name } of [library, scaffolder]) {
       const tarball = new Uint8Array(await readFile(path)).buffer;

@@ -1,10 +1,18 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { readTar } from "../../scripts/pack/read-tar.ts";
+import { readTar, type TarEntry } from "../../scripts/pack/read-tar.ts";
 
 /** Writes the files of a package into a folder, as an install would. */
 export async function unpack(tarball: string, folder: string): Promise<void> {
-  for (const [path, { text, mode }] of readTar(await readFile(tarball))) {
+  await writeEntries(readTar(await readFile(tarball)), folder);
+}
+
+/** The same, of a package that is read already. */
+export async function writeEntries(
+  entries: ReadonlyMap<string, TarEntry>,
+  folder: string,
+): Promise<void> {
+  for (const [path, { text, mode }] of entries) {
     const file = join(folder, path.replace(/^package\//, ""));
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, text, { mode });

@@ -11,8 +11,10 @@ describe("the cells", () => {
   test("each template meets each store on each Node with each package manager", () => {
     for (const template of templates) {
       for (const store of stores) {
-        for (const place of ["node22/npm", "node24/npm", "node26/npm", "node24/pnpm"]) {
-          expect(names).toContain(`${template}/${store}/${place}`);
+        for (const node of ["node22", "node24", "node26"]) {
+          for (const packageManager of ["npm", "pnpm"]) {
+            expect(names).toContain(`${template}/${store}/${node}/${packageManager}`);
+          }
         }
       }
     }

@@ -11,6 +11,12 @@ export const hasPty: boolean = ((): boolean => {
   }
 })();
 
+if (!hasPty) {
+  process.stderr.write(
+    "what needs a terminal is not tested: there is no script of util-linux (Debian: apt-get install bsdutils)\n",
+  );
+}
+
 export interface TerminalOptions {
   readonly cwd: string;
   /** All of it, but PATH. */

@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { delimiter, join } from "node:path";
-import { runsBots } from "../../src/create/choices.ts";
+import { OLDEST_NODE, runsBots } from "../../src/create/choices.ts";
 
-/** A Node on the PATH that is too old to run TypeScript, where there is one. */
+/** A Node on the PATH that is too old to run TypeScript, where there is one; says so where there is none. */
 export function nodeOlderThanBots(): string | undefined {
-  return (process.env["PATH"] ?? "")
+  const older = (process.env["PATH"] ?? "")
     .split(delimiter)
     .map((directory) => join(directory, "node"))
     .find((node) => {
@@ -14,4 +14,10 @@ export function nodeOlderThanBots(): string | undefined {
         return false;
       }
     });
+  if (older === undefined) {
+    process.stderr.write(
+      `a Node that is too old for bots is not tested: there is none before ${OLDEST_NODE} on the PATH\n`,
+    );
+  }
+  return older;
 }

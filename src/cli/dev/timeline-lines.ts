@@ -31,7 +31,8 @@ function describe(entry: TimelineEntry): string | undefined {
       // Reading is what polling does all the time; only what the bot says is worth a line.
       if (entry.method === "GET" && entry.status === 200) return undefined;
       const status = entry.status === null ? "[no answer]" : `[${entry.status}]`;
-      return `api ${entry.method} ${entry.path} ${status} ${entry.ms} ms${quoted(entry.text)}`;
+      const who = entry.doctor === true ? "doctor" : "api";
+      return `${who} ${entry.method} ${entry.path} ${status} ${entry.ms} ms${quoted(entry.text)}`;
     }
     case "webhook":
       return `*** webhook ${entry.change}: ${entry.reason}`;

@@ -2,6 +2,7 @@ import { Client } from "../../client/client.ts";
 import { ApiError } from "../../client/errors.ts";
 import type { Config } from "../../config.ts";
 import { messageOf } from "../../errors.ts";
+import { asDoctor } from "./as-doctor.ts";
 import { examineClock } from "./clock.ts";
 import { type Finding, findingsOf } from "./finding.ts";
 import { examineScopes } from "./scopes.ts";
@@ -11,7 +12,7 @@ const { ok, fail } = findingsOf("platform");
 /** Is it there, does it know the token, what may the token do, and what time is it there? */
 export async function examinePlatform(config: Config): Promise<Finding[]> {
   const { baseUrl, apiKey } = config;
-  const client = new Client({ baseUrl, apiKey });
+  const client = new Client({ baseUrl, apiKey, fetch: asDoctor });
   const found = await examineToken(client, baseUrl);
   const clock = examineClock(client);
   if (found.level === "fail") return [found, ...clock];

@@ -4,6 +4,7 @@ import { Http } from "../../client/http.ts";
 import { commentsPath } from "../../client/paths.ts";
 import type { Config } from "../../config.ts";
 import { messageOf } from "../../errors.ts";
+import { asDoctor } from "./as-doctor.ts";
 import { type Finding, findingsOf } from "./finding.ts";
 
 const { ok, note, fail } = findingsOf("scopes");
@@ -26,7 +27,7 @@ const NO_POST = "service-bot-doctor";
 /** Which scopes the token has (section 5, rules 2 and 3), by requests that change nothing. */
 export async function examineScopes(config: Config, client: Client): Promise<Finding[]> {
   const { baseUrl, apiKey } = config;
-  const http = new Http({ baseUrl, apiKey, retries: 0 });
+  const http = new Http({ baseUrl, apiKey, retries: 0, fetch: asDoctor });
   const probes: Readonly<Record<Scope, () => Promise<unknown>>> = {
     read: () => client.feed({ limit: 1 }).then(),
     dm: () => client.dms.conversations({ limit: 1 }).then(),

@@ -2,6 +2,7 @@ import type { Config } from "../../config.ts";
 import { whyNoAnswer } from "../../platform/webhooks/no-answer.ts";
 import { SIGNATURE_HEADER, sign } from "../../signature/signature.ts";
 import { localWebhookUrl } from "../dot-env.ts";
+import { asDoctor } from "./as-doctor.ts";
 import { type Finding, findingsOf } from "./finding.ts";
 
 const { ok, note, fail } = findingsOf("webhook");
@@ -61,7 +62,7 @@ async function forge(url: URL): Promise<Answer | { readonly error: unknown }> {
   const body = '{"events":[]}';
   const signature = sign(body, `whsec_${crypto.randomUUID()}`, Date.now() / 1000);
   try {
-    const response = await fetch(url, {
+    const response = await asDoctor(url.href, {
       method: "POST",
       headers: { "content-type": "application/json", [SIGNATURE_HEADER]: signature },
       body,
@@ -84,7 +85,7 @@ function codeIn(text: string): unknown {
 
 function judged(url: URL, { status, code }: Answer): Finding {
   if (status === 401 && code === "SIGNATURE_MISMATCH") {
-    return ok(`${url.href} answers, and refuses a forged request`);
+    return ok(`${url.href} answers, and refuses a forged request, of which the bot's log warns`);
   }
   const said = typeof code === "string" ? `${status} ${code}` : `${status}`;
   return fail(

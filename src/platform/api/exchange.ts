@@ -1,4 +1,5 @@
 import type { Request, Response } from "express";
+import { DOCTOR_AGENT } from "../../core/doctor-agent.ts";
 import type { Logger } from "../../core/logger.ts";
 import type { PlatformClock } from "../clock/platform-clock.ts";
 import { beginningOf, MAX_TEXT_LENGTH } from "../content.ts";
@@ -33,6 +34,7 @@ export interface ApiContext {
 /** What is known of a request so far, for its line in the timeline. */
 interface Trace {
   bot?: string;
+  doctor?: true;
   text?: string;
   fault?: NonNullable<Gate["fault"]>;
   created?: Created;
@@ -53,7 +55,7 @@ export async function exchange(
   const gone = goneSignal(response);
   const { method, path } = request;
   const { read = readJson } = route;
-  const trace: Trace = {};
+  const trace: Trace = request.headers["user-agent"] === DOCTOR_AGENT ? { doctor: true } : {};
   const record = (status: number | null) => {
     timeline.add({ kind: "api", method, path, status, ms: clock.now() - started, ...trace });
   };

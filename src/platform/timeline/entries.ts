@@ -63,6 +63,8 @@ export interface ApiEntry {
   readonly kind: "api";
   /** The username of the bot that called; absent where no valid token says it. */
   readonly bot?: string;
+  /** Present where `service-bot doctor` asked with the bot's token, by its User-Agent. */
+  readonly doctor?: true;
   readonly method: string;
   /** Below /api/v1, without the query. */
   readonly path: string;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { Client } from "../../../src/client/client.ts";
 import type { Scope } from "../../../src/platform/index.ts";
 import { runPlatform } from "../../support/running-bot.ts";
 import { access, examine, serve, trouble } from "./examine.ts";
@@ -81,6 +82,20 @@ describe("scopes", () => {
     const { apiKey } = platform.control.createToken([...scopes]);
     return await examine({ ...access({ url: platform.url, apiKey }), ...env });
   }
+
+  test("its probes are told from what the bot does", async () => {
+    const platform = await runPlatform();
+    const probes: (true | undefined)[] = [];
+    platform.onTimeline((entry) => {
+      if (entry.kind === "api") probes.push(entry.doctor);
+    });
+    const { apiKey } = platform.control.createToken([...every]);
+    await examine(access({ url: platform.url, apiKey }));
+    expect(probes.length).toBeGreaterThan(4);
+    expect(new Set(probes)).toEqual(new Set([true]));
+    await new Client({ baseUrl: platform.url, apiKey }).me();
+    expect(probes.at(-1)).toBeUndefined();
+  });
 
   test("all of them are found", async () => {
     const examined = await withScopes(every);

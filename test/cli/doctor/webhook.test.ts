@@ -32,7 +32,11 @@ describe("on this machine", () => {
     );
     const { port, href } = new URL("/webhook", bot.url);
     expect(await webhookWith({ PORT: port })).toEqual([
-      { area: "webhook", level: "ok", what: `${href} answers, and refuses a forged request` },
+      {
+        area: "webhook",
+        level: "ok",
+        what: `${href} answers, and refuses a forged request, of which the bot's log warns`,
+      },
     ]);
     expect(handled).toEqual([]);
   });

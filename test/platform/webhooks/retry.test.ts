@@ -1,8 +1,7 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { createLogger } from "../../../src/core/logger.ts";
 import { verify } from "../../../src/signature/signature.ts";
+import { reservePort } from "../../support/reserve-port.ts";
 import { ManualClock } from "../support/clock.ts";
 import { act, deliveryOf, ids, request, runPlatform } from "../support/platform.ts";
 import { runReceiver, statuses } from "../support/receiver.ts";
@@ -141,24 +140,12 @@ test("a connection that is cut is a failure", async () => {
 
 test("where nothing listens, the error says so", async () => {
   const platform = await runPlatform();
-  const port = await freePort();
+  const port = await reservePort();
   platform.control.saveWebhook({ url: `http://localhost:${port}/` });
   const [id = ""] = ids(act(platform, "follow"));
   const { error } = await deliveryOf(platform, id);
   expect(error).toContain(`nothing listens on localhost:${port}`);
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => {
-    server.listen(0, resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => {
-    server.close(resolve);
-  });
-  return port;
-}
 
 test("a body that never ends does not hold up the deliveries after it", async () => {
   const platform = await runPlatform();

@@ -2,13 +2,13 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { installDependencies } from "../../bench/harness/install.ts";
 import { run, tail } from "../../src/create/run.ts";
 import { reservePort } from "../../test/support/reserve-port.ts";
 import { type Dependent, endWithParent, spawnWithParent } from "../../test/support/with-parent.ts";
 import { packBoth } from "../pack/packages.ts";
 import type { Packed } from "../pack/stage.ts";
 import { answers } from "./answers.ts";
+import { installDependencies } from "./install.ts";
 
 const own = new URL("./", import.meta.url);
 
