@@ -49,13 +49,14 @@ export async function ask(options: Options, terminal: Terminal, io: Io): Promise
     askChoice("Store", withHints(stores, storeHints), terminal),
   );
   const packageManager = options.packageManager ?? detectPackageManager(io.env);
-  const install = await unless("install", options.install ? undefined : false, () =>
+  const install = await unless("install", options.install, () =>
     askWhether(`Install with ${packageManager}?`, terminal),
   );
-  const startsGit = options.git && !(await repositoryAround(resolve(io.cwd, dir)));
-  const git = await unless("git", startsGit ? undefined : options.git, () =>
-    askWhether("Initialize git?", terminal),
-  );
+  // Inside of a repository none is started in any case.
+  const asksGit = options.git === undefined && !(await repositoryAround(resolve(io.cwd, dir)));
+  const git = asksGit
+    ? await unless("git", undefined, () => askWhether("Initialize git?", terminal))
+    : options.git;
   return { options: { ...options, dir, template, store, install, git }, asked, begun: true };
 }
 

@@ -1,12 +1,9 @@
-import { basename } from "node:path";
 import type { Answers } from "./ask.ts";
 import { isAttended } from "./attended.ts";
 import type { Source } from "./dependency.ts";
-import { checkDirectory } from "./directory.ts";
+import { obstacleToAll } from "./directory.ts";
 import { UsageError } from "./errors.ts";
 import type { Io } from "./io.ts";
-import { packageName } from "./name.ts";
-import { findObstacles, refuseReadOnly } from "./obstacles.ts";
 import type { Options } from "./options.ts";
 import { headLine } from "./report.ts";
 
@@ -20,16 +17,14 @@ import { headLine } from "./report.ts";
  */
 export async function chooseAll(options: Options, source: Source, io: Io): Promise<Answers> {
   const { dir } = options;
-  const isHopeless = dir !== undefined && (await holdsPackage(dir, io));
+  const isHopeless = dir !== undefined && obstacleToAll(dir, io) !== undefined;
   const terminal = asks(options, io) && !isHopeless ? io.terminal : undefined;
   if (terminal !== undefined) {
     // A fresh clone has no prompts yet.
     source.prepare?.();
     io.out(`${headLine(source.version)}\n`);
     const { ask } = await import("./ask.ts");
-    const answers = await ask(options, terminal, io);
-    await refuseReadOnly(checkDirectory(answers.options.dir, io));
-    return answers;
+    return await ask(options, terminal, io);
   }
   if (dir === undefined) {
     throw new UsageError("Say where the bot shall go, for example: create-service-bot my-bot");
@@ -39,14 +34,6 @@ export async function chooseAll(options: Options, source: Source, io: Io): Promi
 
 function asks(options: Options, { terminal, env }: Io): boolean {
   const { dir, template, store, install, git, yes, json } = options;
-  const isOpen = [dir, template, store].includes(undefined) || install || git;
+  const isOpen = [dir, template, store, install, git].includes(undefined);
   return isOpen && terminal !== undefined && !yes && !json && isAttended(env);
-}
-
-/** Every template has a package.json: where there is one, no answer could help, and none is asked for. */
-async function holdsPackage(dir: string, io: Io): Promise<boolean> {
-  const target = checkDirectory(dir, io);
-  packageName(basename(target));
-  await refuseReadOnly(target);
-  return (await findObstacles(target, ["package.json"])).length > 0;
 }

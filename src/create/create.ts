@@ -28,7 +28,7 @@ import { type Repository, startRepository } from "./repository.ts";
 import { type Result, resultOf } from "./result.ts";
 import { newSecrets } from "./secrets.ts";
 import { type BotFile, readTemplate, type TemplateFile } from "./template.ts";
-import { writeFiles } from "./write.ts";
+import { tryDirectory, writeFiles } from "./write.ts";
 
 /** One run, for the functions below. */
 interface Run {
@@ -49,34 +49,32 @@ interface Run {
  */
 export async function create(request: Options, source: Source, io: Io): Promise<Result> {
   const { options, asked, begun } = await chooseAll(request, source, io);
-  const project = settle(options, source, io);
+  const project = await settle(options, source, io);
   const run: Run = { options, asked, project, source, io, say: sayer(io, options.json) };
-  const planned = planFiles(await filesOf(project, source), project, newSecrets());
+  const planned = planFiles(filesOf(project, source), project, newSecrets());
   const { tarball } = project.serviceBot;
   const paths = [...planned.map(({ path }) => path), ...(tarball ? [tarball] : [])].sort();
-  await refuseObstacles(run, paths);
+  refuseObstacles(run, paths);
   if (!begun) run.say(headLine(source.version));
   for (const line of choiceLines(project, options, asked)) run.say(line);
   if (options.dryRun) return dryRun(run, paths);
   await writeBot(run, planned);
   const failure = await installBot(run);
-  const commits = options.git && !failure?.interrupted;
+  const commits = project.git && !failure?.interrupted;
   const repository = commits ? await commitBot(run, paths) : undefined;
   return finish(run, paths, repository, failure);
 }
 
 /** The files of the template, and those that its store adds. */
-async function filesOf({ template, store }: Project, { root }: Source): Promise<TemplateFile[]> {
+function filesOf({ template, store }: Project, { root }: Source): TemplateFile[] {
   const folders = [join(root, "templates", template), join(root, "templates", "stores", store)];
-  const files: TemplateFile[] = [];
-  for (const folder of folders) if (await exists(folder)) files.push(...readTemplate(folder));
-  return files;
+  return folders.filter(exists).flatMap(readTemplate);
 }
 
-async function refuseObstacles({ options, project, io }: Run, paths: string[]): Promise<void> {
+function refuseObstacles({ project, io }: Run, paths: string[]): void {
   // An install would rewrite the one and empty the other.
-  const touched = options.install ? ["node_modules", lockFile[project.packageManager]] : [];
-  const obstacles = await findObstacles(project.target, [...paths, ...touched]);
+  const touched = project.install ? ["node_modules", lockFile[project.packageManager]] : [];
+  const obstacles = findObstacles(project.target, [...paths, ...touched]);
   if (obstacles.length === 0) return;
   const lines = obstacles.map(({ path, reason }) => `    ${path}  (${reason})`);
   throw new UsageError(
@@ -98,6 +96,7 @@ async function writeBot(run: Run, planned: readonly BotFile[]): Promise<void> {
   const { tarball } = project.serviceBot;
   const files = [...planned];
   if (tarball !== undefined) {
+    await tryDirectory(project.target);
     const packing = () => packCheckout(source, io);
     const { value, ms } = await timed("packing this checkout", io, options.json, packing);
     files.push({ path: tarball, content: value });
@@ -113,7 +112,7 @@ async function writeBot(run: Run, planned: readonly BotFile[]): Promise<void> {
 /** @returns why it failed, when it did */
 async function installBot(run: Run): Promise<InstallFailure | undefined> {
   const { options, project, io, say } = run;
-  if (!options.install) return undefined;
+  if (!project.install) return undefined;
   const command = `${project.packageManager} install`;
   const { value: failure, ms } = await timed(command, io, options.json, () => install(project, io));
   if (failure === undefined) say(step(command, ms));
@@ -122,20 +121,20 @@ async function installBot(run: Run): Promise<InstallFailure | undefined> {
 
 async function commitBot({ project, io, say }: Run, paths: string[]): Promise<Repository> {
   const lock = lockFile[project.packageManager];
-  const hasLock = await exists(join(project.target, lock));
+  const hasLock = exists(join(project.target, lock));
   const committed = [...paths.filter((path) => path !== ".env"), ...(hasLock ? [lock] : [])];
-  const repository = await startRepository(project.target, committed, io);
+  const repository = await startRepository(project.target, committed, project.template, io);
   say(repositoryLines[repository]);
   return repository;
 }
 
 function finish(
-  { options, project, io, say }: Run,
+  { project, io, say }: Run,
   paths: string[],
   repository: Repository | undefined,
   failure: InstallFailure | undefined,
 ): Result {
-  const installed = options.install && failure === undefined;
+  const installed = project.install && failure === undefined;
   const next = nextSteps(project, installed, io);
   const result: Result = {
     ...resultOf(project, paths),

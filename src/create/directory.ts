@@ -1,7 +1,8 @@
-import { basename, resolve } from "node:path";
-import { UsageError } from "./errors.ts";
+import { basename, join, resolve } from "node:path";
+import { CreateError, UsageError } from "./errors.ts";
 import type { Io } from "./io.ts";
 import { packageName, refuseDevice } from "./name.ts";
+import { findObstacles, type Obstacle, refuseReadOnly } from "./obstacles.ts";
 
 type Place = Pick<Io, "cwd" | "platform">;
 
@@ -30,13 +31,28 @@ export function checkDirectory(dir: string, { cwd, platform }: Place): string {
   return target;
 }
 
-/** What is wrong with a directory and with the name that a bot would have there, in words. */
+/**
+ * What keeps every bot out of a directory. Every template has a package.json: where there is one, no choice of
+ * another could help.
+ *
+ * @throws {UsageError} the directory, or the name that a bot would have there, is none
+ * @throws {CreateError} nothing can be written there
+ */
+export function obstacleToAll(dir: string, place: Place): Obstacle | undefined {
+  const target = checkDirectory(dir, place);
+  packageName(basename(target));
+  refuseReadOnly(target);
+  return findObstacles(target, ["package.json"])[0];
+}
+
+/** Why no bot can go to a directory, in words. */
 export function directoryProblem(dir: string, place: Place): string | undefined {
   try {
-    packageName(basename(checkDirectory(dir, place)));
-    return undefined;
+    const obstacle = obstacleToAll(dir, place);
+    if (obstacle === undefined) return undefined;
+    return `${join(dir, obstacle.path)} ${obstacle.reason}. Choose another directory.`;
   } catch (error) {
-    if (error instanceof UsageError) return error.message;
+    if (error instanceof UsageError || error instanceof CreateError) return error.message;
     throw error;
   }
 }

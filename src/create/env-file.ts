@@ -1,19 +1,6 @@
 import type { Store } from "./choices.ts";
 import type { Secrets } from "./secrets.ts";
 
-const POSTGRES = `DATABASE_URL=postgres://bot@127.0.0.1:5432/bot
-
-# The password for it: here, and of the server that the compose files start.
-PGPASSWORD=`;
-
-/** The `.env.example` of a new bot: that of the template, with the address of its store. */
-export function envExample(example: string, store: Store): string {
-  if (store === "sqlite") return example;
-  const line = /^#?DATABASE_URL=.*$/m;
-  if (line.test(example)) return example.replace(line, () => POSTGRES);
-  return `${example}\n# Where events are kept.\n${POSTGRES}\n`;
-}
-
 /** The `.env` of a new bot: its example with generated secrets in place of the blanks. */
 export function envFile(example: string, secrets: Secrets, store: Store): string {
   const { apiKey, webhookSecret, databasePassword } = secrets;

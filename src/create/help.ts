@@ -11,8 +11,10 @@ Usage: create-service-bot [DIR] [flags]    ("." is the current directory)
   --template NAME      ${templates.join(", ")} (default ${templates[0]})
   --store NAME         ${stores.join(", ")} (default ${stores[0]})
   --pm NAME            ${packageManagers.join(", ")} (default: the one that started this)
+  --install            install the dependencies (default)
   --no-install         write the files and stop there
-  --no-git             no git init, no first commit
+  --git                git init and a first commit (default)
+  --no-git             neither of them
   --service-bot SPEC   the version of service-bot to depend on (a file: path counts from DIR)
   --yes, -y            take the defaults, ask nothing
   --dry-run            list what would be written

@@ -26,5 +26,10 @@ export async function install(project: Project, io: Io): Promise<InstallFailure 
   if (interrupted) return { reason: "It was stopped by Ctrl-C.", interrupted };
   if (code === 0) return undefined;
   const absent = `${packageManager} is not installed here. Install it, or choose another one with --pm.`;
-  return { reason: missing ? absent : tail(output), interrupted };
+  return { reason: missing ? absent : tail(withoutStack(output)), interrupted };
+}
+
+/** npm shows where in its own source an error came up, which leads nobody to the cause. */
+function withoutStack(output: string): string {
+  return output.replaceAll(/^npm (?:error|ERR!) +at .*\n?/gm, "");
 }

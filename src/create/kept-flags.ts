@@ -8,7 +8,9 @@ const traces: Readonly<Record<string, (env: Env) => boolean>> = {
   store: ({ npm_config_store: value }) => value !== undefined,
   pm: ({ npm_config_pm: value }) => value !== undefined,
   "service-bot": ({ npm_config_service_bot: value }) => value !== undefined,
+  install: ({ npm_config_install: value }) => value === "true",
   "no-install": ({ npm_config_install: value }) => value === "false",
+  git: ({ npm_config_git: value }) => value === "true",
   "no-git": ({ npm_config_git: value }) => value === "false",
 };
 

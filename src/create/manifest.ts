@@ -15,7 +15,7 @@ export function manifest(template: string, project: Project): string {
     // npm 12 runs no install script that is not named here; npm 11 asks for the list. Node's own
     // package needs its script, also when it is added later. The SQLite binding ships its binaries.
     allowScripts: { node: true, "better-sqlite3": false },
-    ...(ownNode && packageManager === "bun" && { trustedDependencies: ["node"] }),
+    ...(packageManager === "bun" && { trustedDependencies: ["node"] }),
     scripts: { ...record(base["scripts"]), ...scripts },
     dependencies: sorted({
       ...record(base["dependencies"]),

@@ -17,11 +17,11 @@ export interface Obstacle {
  *
  * @param paths relative to the target, with slashes
  */
-export async function findObstacles(target: string, paths: readonly string[]): Promise<Obstacle[]> {
-  if (!(await isRoomFor(target))) return [{ path: ".", reason: "is not a directory" }];
+export function findObstacles(target: string, paths: readonly string[]): Obstacle[] {
+  if (!isRoomFor(target)) return [{ path: ".", reason: "is not a directory" }];
   const found = new Map<string, Obstacle>();
   for (const path of paths) {
-    const obstacle = await obstacleTo(target, path);
+    const obstacle = obstacleTo(target, path);
     if (obstacle !== undefined) found.set(obstacle.path, obstacle);
   }
   return [...found.values()];
@@ -33,10 +33,10 @@ export async function findObstacles(target: string, paths: readonly string[]): P
  * @throws {UsageError} the path is too long, or on a drive that is not there
  * @throws {CreateError} it cannot be written to
  */
-export async function refuseReadOnly(target: string): Promise<void> {
+export function refuseReadOnly(target: string): void {
   let here = target;
   try {
-    while (!(await exists(here))) here = above(here);
+    while (!exists(here)) here = above(here);
     // What is no directory, or leads nowhere, is told apart later.
     if (!statSync(here).isDirectory()) return;
     accessSync(here, constants.W_OK | constants.X_OK);
@@ -61,38 +61,38 @@ function above(directory: string): string {
 }
 
 /** True when `directory`, or the nearest of its parents that exists, is a directory. */
-async function isRoomFor(directory: string): Promise<boolean> {
+function isRoomFor(directory: string): boolean {
   try {
     return statSync(directory).isDirectory();
   } catch (error) {
     if (hasCode(error, "ENOTDIR") || hasCode(error, "ELOOP")) return false;
     if (!hasCode(error, "ENOENT")) throw error;
     // A link that leads nowhere is there without being a directory.
-    if (await exists(directory)) return false;
+    if (exists(directory)) return false;
     return isRoomFor(dirname(directory));
   }
 }
 
-async function obstacleTo(target: string, path: string): Promise<Obstacle | undefined> {
+function obstacleTo(target: string, path: string): Obstacle | undefined {
   const parts = path.split("/");
   for (let depth = 1; depth < parts.length; depth++) {
     const parent = parts.slice(0, depth).join("/");
-    if (!(await exists(join(target, parent)))) return undefined;
-    const reason = await whyNotInside(target, join(target, parent));
+    if (!exists(join(target, parent))) return undefined;
+    const reason = whyNotInside(target, join(target, parent));
     if (reason !== undefined) return { path: parent, reason };
   }
-  return (await exists(join(target, path))) ? { path, reason: "exists" } : undefined;
+  return exists(join(target, path)) ? { path, reason: "exists" } : undefined;
 }
 
-async function whyNotInside(
+function whyNotInside(
   target: string,
   directory: string,
-): Promise<Exclude<Obstacle["reason"], "exists"> | undefined> {
+): Exclude<Obstacle["reason"], "exists"> | undefined {
   try {
     if (!statSync(directory).isDirectory()) return "is not a directory";
   } catch (error) {
     if (hasCode(error, "ENOENT") || hasCode(error, "ELOOP")) return "is not a directory";
     throw error;
   }
-  return (await isInside(target, directory)) ? undefined : "leads out of the directory";
+  return isInside(target, directory) ? undefined : "leads out of the directory";
 }

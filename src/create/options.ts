@@ -17,8 +17,8 @@ export interface Options {
   readonly template: Template | undefined;
   readonly store: Store | undefined;
   readonly packageManager: PackageManager | undefined;
-  readonly install: boolean;
-  readonly git: boolean;
+  readonly install: boolean | undefined;
+  readonly git: boolean | undefined;
   readonly yes: boolean;
   readonly dryRun: boolean;
   readonly json: boolean;
@@ -32,7 +32,9 @@ const flags = {
   template: { type: "string", value: "NAME" },
   store: { type: "string", value: "NAME" },
   pm: { type: "string", value: "NAME" },
+  install: { type: "boolean", default: false },
   "no-install": { type: "boolean", default: false },
+  git: { type: "boolean", default: false },
   "no-git": { type: "boolean", default: false },
   yes: { type: "boolean", short: "y", default: false },
   "dry-run": { type: "boolean", default: false },
@@ -58,8 +60,8 @@ export function readOptions(argv: readonly string[], env: Io["env"]): Request {
     template: oneOf("--template", values.template, templates),
     store: oneOf("--store", values.store, stores),
     packageManager: oneOf("--pm", values.pm, packageManagers),
-    install: !values["no-install"],
-    git: !values["no-git"],
+    install: yesOrNo("install", values),
+    git: yesOrNo("git", values),
     yes: values.yes || npmSaidYes(env),
     dryRun: values["dry-run"],
     json: values.json,
@@ -106,6 +108,15 @@ function lettersApart(one: string, other: string): number {
   const lacking = (a: string, b: string) =>
     [...a].reduce((left, letter) => left.replace(letter, ""), b).length;
   return Math.max(lacking(one, other), lacking(other, one));
+}
+
+function yesOrNo(
+  name: "install" | "git",
+  values: Readonly<Record<"install" | "git" | "no-install" | "no-git", boolean>>,
+): boolean | undefined {
+  const [yes, no] = [values[name], values[`no-${name}`]];
+  if (yes && no) throw new UsageError(`--${name} and --no-${name} exclude each other. Say one.`);
+  return yes || no ? yes : undefined;
 }
 
 function onlyDirectory(positionals: readonly string[]): string | undefined {

@@ -18,14 +18,6 @@ export const installArgs: Readonly<Record<PackageManager, readonly string[]>> = 
   bun: ["install"],
 };
 
-/** Exactly what the lock file says, on a machine of a CI service that has Node and npm alone. */
-export const ciInstall: Readonly<Record<PackageManager, string>> = {
-  npm: "npm ci",
-  pnpm: "npx --yes pnpm install --frozen-lockfile",
-  yarn: "corepack enable && yarn install",
-  bun: "npx --yes bun install --frozen-lockfile",
-};
-
 export const lockFile: Readonly<Record<PackageManager, string>> = {
   npm: "package-lock.json",
   pnpm: "pnpm-lock.yaml",
@@ -39,4 +31,17 @@ export function scriptCommand(packageManager: PackageManager, script: string): s
   // `bun test` is not the script but a test runner of its own.
   const word = short && packageManager !== "bun" ? "" : "run ";
   return `${packageManager} ${word}${script}`;
+}
+
+/** How a person runs a command of a dependency: `npx service-bot`. */
+export function execCommand(packageManager: PackageManager, command: string): string {
+  const words = { npm: "npx", pnpm: "pnpm exec", yarn: "yarn", bun: "bunx" };
+  return `${words[packageManager]} ${command}`;
+}
+
+/** How a person adds a package to the bot: `npm install pg`. */
+export function addCommand(packageManager: PackageManager, added: string, dev: boolean): string {
+  const verb = packageManager === "npm" ? "install" : "add";
+  const flag = packageManager === "npm" || packageManager === "pnpm" ? "--save-dev " : "--dev ";
+  return `${packageManager} ${verb} ${dev ? flag : ""}${added}`;
 }

@@ -9,7 +9,7 @@ export function hasCode(error: unknown, code: string): boolean {
 }
 
 /** True when there is anything at this path, be it a link that leads nowhere. */
-export async function exists(path: string): Promise<boolean> {
+export function exists(path: string): boolean {
   try {
     lstatSync(path);
     return true;
@@ -20,7 +20,7 @@ export async function exists(path: string): Promise<boolean> {
 }
 
 /** True when `path`, all links followed, is `directory` or lies in it. Both must exist. */
-export async function isInside(directory: string, path: string): Promise<boolean> {
+export function isInside(directory: string, path: string): boolean {
   const way = relative(realpathSync.native(directory), realpathSync.native(path));
   // On Windows the way to another drive is an absolute path.
   return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);

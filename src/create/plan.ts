@@ -1,4 +1,4 @@
-import { envExample, envFile } from "./env-file.ts";
+import { envFile } from "./env-file.ts";
 import { fill } from "./fill.ts";
 import { manifest } from "./manifest.ts";
 import type { Project } from "./project.ts";
@@ -18,11 +18,11 @@ export function planFiles(
   project: Project,
   secrets: Secrets,
 ): BotFile[] {
-  const files = template.map(({ path, content }): BotFile => {
-    return { path, content: fileOf(path, fill(content, project), project) };
+  const files = template.map(({ path, content }) => {
+    const text = fill(content, project);
+    return { path, content: path === "package.json" ? manifest(text, project) : text };
   });
-  const stored = template.find(({ path }) => path === ".env.example")?.content ?? "";
-  const example = fileOf(".env.example", fill(stored, project), project);
+  const example = files.find(({ path }) => path === ".env.example")?.content ?? "";
   return [
     ...files,
     { path: ".env", content: envFile(example, secrets, project.store), mode: OWNER_ONLY },
@@ -30,20 +30,17 @@ export function planFiles(
   ].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-function fileOf(path: string, text: string, project: Project): string {
-  if (path === "package.json") return manifest(text, project);
-  return path === ".env.example" ? envExample(text, project.store) : text;
-}
-
 /** What a package manager wants to be told in a file of its own. */
-function packageManagerFiles({ packageManager, ownNode }: Project): BotFile[] {
+function packageManagerFiles({ packageManager, packageManagerMajor }: Project): BotFile[] {
   if (packageManager === "yarn") {
     const content = "# Node looks for packages in node_modules.\nnodeLinker: node-modules\n";
     return [{ path: ".yarnrc.yml", content }];
   }
-  if (packageManager === "pnpm") {
-    const node = ownNode ? "  node: true\n" : "";
-    const content = `# Which packages may run install scripts.\nallowBuilds:\n  better-sqlite3: false\n${node}`;
+  // To pnpm 9 this file is the list of a workspace's packages, and it takes none without.
+  if (packageManager === "pnpm" && packageManagerMajor >= 10) {
+    // Node's own package needs its script, also when it is added later.
+    const content =
+      "# Which packages may run install scripts.\nallowBuilds:\n  better-sqlite3: false\n  node: true\n";
     return [{ path: "pnpm-workspace.yaml", content }];
   }
   return [];

@@ -13,6 +13,7 @@ import type { Io } from "./io.ts";
 import { packageName } from "./name.ts";
 import type { Options } from "./options.ts";
 import { detectPackageManager } from "./package-manager.ts";
+import { majorOf } from "./toolchain.ts";
 
 /** The bot to be made, with every choice settled. */
 export interface Project {
@@ -22,6 +23,9 @@ export interface Project {
   readonly template: Template;
   readonly store: Store;
   readonly packageManager: PackageManager;
+  readonly packageManagerMajor: number;
+  readonly install: boolean;
+  readonly git: boolean;
   readonly serviceBot: Dependency;
   /** True when the bot brings its own Node, because the one in use is too old for it. */
   readonly ownNode: boolean;
@@ -32,18 +36,24 @@ export interface Project {
  *
  * @throws {UsageError} when the directory cannot be a bot's
  */
-export function settle(
+export async function settle(
   options: Options & { readonly dir: string },
   source: Source,
   io: Io,
-): Project {
+): Promise<Project> {
   const target = checkDirectory(options.dir, io);
+  const name = packageName(basename(target));
+  const packageManager = options.packageManager ?? detectPackageManager(io.env);
+  const { install = true, git = true } = options;
   return {
     target,
-    name: packageName(basename(target)),
+    name,
     template: options.template ?? templates[0],
     store: options.store ?? stores[0],
-    packageManager: options.packageManager ?? detectPackageManager(io.env),
+    packageManager,
+    packageManagerMajor: await majorOf(packageManager, install && !options.dryRun, io),
+    install,
+    git,
     serviceBot: dependencyOf(source, options.serviceBot),
     ownNode: !runsBots(io.nodeVersion),
   };

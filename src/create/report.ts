@@ -37,14 +37,14 @@ export function choiceLines(
   const { packageManager, serviceBot } = project;
   const base = basename(project.target);
   const said = (value: string, by: unknown) => `${value}${by === undefined ? " (default)" : ""}`;
-  const install = options.install
-    ? said(`${packageManager} install`, options.packageManager)
+  const install = project.install
+    ? said(`${packageManager} install`, options.packageManager ?? options.install)
     : "no (--no-install)";
   const open: readonly (readonly [Asked, string, string])[] = [
     ["template", "Template", said(project.template, options.template)],
     ["store", "Store", said(project.store, options.store)],
     ["install", "Install", install],
-    ["git", "Git", options.git ? "yes (default)" : "no (--no-git)"],
+    ["git", "Git", project.git ? said("yes", options.git) : "no (--no-git)"],
   ];
   return [
     ...(project.name === base ? [] : [choiceLine("Name", `${project.name} (from "${base}")`)]),

@@ -1,5 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import type { Template } from "./choices.ts";
 import type { Io } from "./io.ts";
 import { exists } from "./paths.ts";
 
@@ -22,10 +23,12 @@ const TIMEOUT_MS = 20_000;
  * Whatever else lies in the directory is left for its owner to commit. It never throws because of git.
  *
  * @param paths what to commit, relative to the target
+ * @param template what the files were made from
  */
 export async function startRepository(
   target: string,
   paths: readonly string[],
+  template: Template,
   io: Io,
 ): Promise<Repository> {
   if (await repositoryAround(target)) return "inside";
@@ -39,7 +42,7 @@ export async function startRepository(
   if (!(await git("--literal-pathspecs", "add", "--force", "--", ...paths))) return "staged";
   // Without a configured user git would make one up from the names of account and machine.
   const identity = ["-c", "user.useConfigOnly=true"];
-  const message = ["--message", "Start from the service-bot starter"];
+  const message = ["--message", `Start from the template ${template} of service-bot`];
   return (await git(...identity, "commit", "--quiet", ...message)) ? "committed" : "staged";
 }
 
@@ -50,9 +53,9 @@ export async function startRepository(
 export async function repositoryAround(directory: string): Promise<boolean> {
   const parent = dirname(directory);
   if (parent === directory) return exists(join(directory, ".git"));
-  if (!(await exists(directory))) return await repositoryAround(parent);
+  if (!exists(directory)) return await repositoryAround(parent);
   for (let here = await realpath(directory); ; here = dirname(here)) {
-    if (await exists(join(here, ".git"))) return true;
+    if (exists(join(here, ".git"))) return true;
     if (here === dirname(here)) return false;
   }
 }

@@ -4,6 +4,8 @@ import { CreateError } from "./errors.ts";
 const meanings: Readonly<Record<string, readonly [reason: string, remedy: string]>> = {
   EACCES: ["you may not write there", "Choose another directory, or change its permissions."],
   EPERM: ["you may not write there", "Choose another directory, or change its permissions."],
+  ENOENT: ["nothing can be made there", "Choose another directory."],
+  ENOTDIR: ["a file is in the way", "Choose another directory."],
   EROFS: ["the file system is read-only", "Choose a directory on another one."],
   ENOSPC: ["the disk is full", "Free some space, then run this again."],
   EDQUOT: ["your share of the disk is used up", "Free some space, then run this again."],

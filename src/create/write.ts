@@ -23,10 +23,10 @@ export async function writeFiles(target: string, files: readonly BotFile[]): Pro
   const made: Made = { files: [], directories: [] };
   let path = ".";
   try {
-    await makeDirectory(target, made);
+    makeDirectory(target, made);
     for (const file of files) {
       path = file.path;
-      await writeOne(target, file, made);
+      writeOne(target, file, made);
     }
   } catch (error) {
     const left = await takeBack(made);
@@ -37,10 +37,10 @@ export async function writeFiles(target: string, files: readonly BotFile[]): Pro
   }
 }
 
-async function writeOne(target: string, { path, content, mode }: BotFile, made: Made) {
+function writeOne(target: string, { path, content, mode }: BotFile, made: Made) {
   const file = join(target, path);
-  await makeDirectory(dirname(file), made);
-  if (!(await isInside(target, dirname(file)))) {
+  makeDirectory(dirname(file), made);
+  if (!isInside(target, dirname(file))) {
     throw new CreateError(`${path} would be written outside of ${target}; stopped before it.`);
   }
   const descriptor = openNew(file, path, mode);
@@ -61,11 +61,28 @@ function openNew(file: string, path: string, mode: number | undefined): number {
   }
 }
 
+/**
+ * Makes the directory of a bot, and takes away again what was not there: whether it can be made at all shall be known
+ * before something that takes time.
+ *
+ * @throws {CreateError} when it cannot
+ */
+export async function tryDirectory(target: string): Promise<void> {
+  const made: Made = { files: [], directories: [] };
+  try {
+    makeDirectory(target, made);
+  } catch (error) {
+    throw inWords(error, `${target} could not be made`, "Nothing was written.");
+  } finally {
+    await takeBack(made);
+  }
+}
+
 /** Makes a directory and those above it, and remembers which were not there. */
-async function makeDirectory(directory: string, made: Made): Promise<void> {
+function makeDirectory(directory: string, made: Made): void {
   if (made.directories.includes(directory)) return;
   const missing: string[] = [];
-  for (let here = directory; !(await exists(here)); here = dirname(here)) missing.push(here);
+  for (let here = directory; !exists(here); here = dirname(here)) missing.push(here);
   for (const here of missing.reverse()) {
     mkdirSync(here);
     made.directories.push(here);

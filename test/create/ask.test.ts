@@ -81,6 +81,17 @@ describe("a question", () => {
     expect(calls.map(({ command }) => command)).toEqual(["npm", "git", "git", "git"]);
   });
 
+  test("of install and git is not asked where a flag says yes", async () => {
+    const cwd = await temporaryDirectory();
+    const session = new Session(["bot", "--install", "--git"], { cwd });
+    await session.answer(...defaults);
+    const { code, calls, out } = await session.outcome;
+    expect(code).toBe(0);
+    expect(calls.map(({ command }) => command)).toEqual(["npm", "git", "git", "git"]);
+    expect(session.screen.text).not.toContain("?");
+    expect(out).toMatch(/◇ Install +npm install\n◇ Git +yes\n/);
+  });
+
   test("of git is not asked inside of a repository, be the directory there or not", async () => {
     const cwd = await temporaryDirectory();
     execFileSync("git", ["init", "--quiet"], { cwd });
@@ -132,15 +143,35 @@ describe("the question for the directory", () => {
     expect(await everythingIn(cwd)).not.toContain("~");
   });
 
-  test("shows what would be overwritten after the answers, and nothing is written", async () => {
+  test.each([
+    ["full", "full/package.json exists. Choose another directory."],
+    ["file", "file is not a directory. Choose another directory."],
+    ["full/package.json/below", "below is not a directory. Choose another directory."],
+  ])("is asked again at once where no bot has room, as in %s", async (answer, problem) => {
+    const cwd = await temporaryDirectory();
+    await mkdir(join(cwd, "full"));
+    await writeFile(join(cwd, "full/package.json"), "mine");
+    await writeFile(join(cwd, "file"), "mine");
+    const session = new Session(quick, { cwd });
+    await session.answer(["Directory", `${answer}${keys.enter}`]);
+    await session.screen.shows(problem);
+    expect(session.screen.text).not.toContain("Template");
+    session.input.write(`${"\x7f".repeat(answer.length)}bot${keys.enter}`);
+    await session.answer(...defaults);
+    expect((await session.outcome).code).toBe(0);
+    expect(await everythingIn(cwd)).toContain("bot/package.json");
+  });
+
+  test("shows what else would be overwritten after the answers, and nothing is written", async () => {
     const cwd = await temporaryDirectory();
     await mkdir(join(cwd, "bot"));
-    await writeFile(join(cwd, "bot/package.json"), "mine");
+    await writeFile(join(cwd, "bot/README.md"), "mine");
     const session = new Session(quick, { cwd });
     await session.answer(["Directory", `bot${keys.enter}`], ...defaults);
     const { code, err } = await session.outcome;
     expect(code).toBe(2);
-    expect(err).toContain("package.json  (exists)");
+    expect(err).toContain("README.md  (exists)");
+    expect(await everythingIn(cwd)).toEqual(["bot", "bot/README.md"]);
   });
 });
 

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { packageManagers, templates } from "../../src/create/choices.ts";
 import { everythingIn, type Setup, scaffold, temporaryDirectory } from "./harness.ts";
 
 async function make(argv: readonly string[], setup: Omit<Setup, "cwd"> = {}) {
@@ -45,9 +46,25 @@ describe("the package manager", () => {
     const readme = await readFile(join(cwd, "bot/README.md"), "utf8");
     expect(readme).toContain("pnpm run dev");
     expect(readme).toContain("pnpm install");
-    const workflow = await readFile(join(cwd, "bot/.github/workflows/ci.yml"), "utf8");
-    expect(workflow).toContain("pnpm install --frozen-lockfile");
+    expect(readme).toContain("pnpm exec service-bot trigger");
+    expect(readme).toContain("`pnpm add --save-dev node@24`");
+    expect(await readFile(join(cwd, "bot/.env.example"), "utf8")).toContain('"pnpm add pg"');
   });
+
+  test.each(templates.flatMap((template) => packageManagers.map((name) => [template, name])))(
+    "the texts of the template %s speak of no other than %s",
+    async (template = "", name = "") => {
+      const others: readonly string[] = packageManagers.filter((other) => other !== name);
+      const { cwd } = await make(["--pm", name, "--template", template]);
+      for (const path of ["README.md", "AGENTS.md", ".env.example"]) {
+        const text = await readFile(join(cwd, "bot", path), "utf8").catch(() => "");
+        const commands = [...text.matchAll(/^(\w+) .*$|`(\w+) [^`]*`|"(\w+) add/gm)];
+        const programs = commands.map(([, ...found]) => found.find(Boolean) ?? "");
+        expect(programs.filter((program) => others.includes(program))).toEqual([]);
+        if (name !== "npm") expect(text).not.toContain("npx ");
+      }
+    },
+  );
 });
 
 test("--no-install runs nothing, and the next steps begin with the install", async () => {
@@ -77,6 +94,15 @@ describe("an install that fails", () => {
     const { err } = await make([], { run: () => ({ code: 1, output }) });
     expect(err).toContain("npm error code ENOTFOUND");
     expect(err.match(/earlier line/g)?.length).toBeLessThan(30);
+  });
+
+  test("where in npm's own source it came up is not shown", async () => {
+    const stack =
+      "npm error code E404\nnpm error     at async main (/lib/cli.js:1:2)\nnpm error     at x\nnpm error 404\n";
+    const { err } = await make([], { run: () => ({ code: 1, output: stack }) });
+    expect(err).toContain("    npm error code E404\n    npm error 404\n");
+    const room = `npm error code E404\n${"npm error     at x\n".repeat(30)}`;
+    expect((await make([], { run: () => ({ code: 1, output: room }) })).err).toContain("E404");
   });
 
   test("what a successful install prints is not shown", async () => {

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { templates } from "../../src/create/choices.ts";
 import { run } from "../../src/create/run.ts";
 import { type Call, everythingIn, scaffold, temporaryDirectory } from "./harness.ts";
 
@@ -42,6 +43,14 @@ describe("a repository of its own", () => {
     expect(committed).not.toContain(".env");
     expect(await git(join(cwd, "bot"), "status", "--short")).toBe("");
     expect(await git(join(cwd, "bot"), "check-ignore", ".env")).toBe(".env\n");
+  });
+
+  test.each(templates)("the commit names the template %s", async (template) => {
+    const cwd = await temporaryDirectory();
+    await make(["--template", template], gitEnv(cwd, "ada@example.org"), cwd);
+    expect(await git(join(cwd, "bot"), "log", "--format=%s")).toBe(
+      `Start from the template ${template} of service-bot\n`,
+    );
   });
 
   test("what lay in the directory before is left for its owner to commit", async () => {

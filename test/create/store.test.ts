@@ -59,6 +59,13 @@ describe.each(templates)("the template %s on PostgreSQL", (template) => {
     expect(new Set(interpolated(compose))).toEqual(new Set(["PGPASSWORD"]));
   });
 
+  test(".env.example says what else the address can be, and what it is without the line", async () => {
+    const lines = (await (await bot(template, "postgres")).read(".env.example")).split("\n");
+    const at = lines.findIndex((line) => line.startsWith("DATABASE_URL="));
+    expect(lines[at - 1]).toMatch(/^# Where events are kept: .*without it, file:data\/bot\.db\.$/);
+    expect(lines.join("\n")).not.toContain("install pg");
+  });
+
   test("the next steps begin with the server", async () => {
     const { outcome } = await bot(template, "postgres");
     expect(outcome.out).toMatch(/ {2}npm install\n {2}npm run db +# PostgreSQL.*\n {2}npm run dev/);
@@ -86,6 +93,20 @@ describe.each(templates)("the template %s on SQLite", (template) => {
       expect(await read(path), path).not.toMatch(/postgres/i);
     }
   });
+});
+
+test.each([
+  ["my.bot", "my-bot-dev"],
+  ["1.0", "1-0-dev"],
+  ["a_b-c", "a_b-c-dev"],
+])("Compose takes the name of the bot %s for its own server", async (name, project) => {
+  const cwd = await temporaryDirectory();
+  const { code } = await scaffold([name, "--store", "postgres", "--no-install"], { cwd });
+  expect(code).toBe(0);
+  const compose = await readFile(join(cwd, name, "compose.dev.yaml"), "utf8");
+  expect(compose).toContain(`\nname: ${project}\n`);
+  expect(project).toMatch(/^[a-z0-9][a-z0-9_-]*$/);
+  expect(JSON.parse(await readFile(join(cwd, name, "package.json"), "utf8")).name).toBe(name);
 });
 
 test("the driver is one that service-bot works with", async () => {

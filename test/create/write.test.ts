@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { CreateError } from "../../src/create/errors.ts";
 import { inWords } from "../../src/create/system-error.ts";
 import { writeFiles } from "../../src/create/write.ts";
-import { everythingIn, root, scaffold, temporaryDirectory } from "./harness.ts";
+import { type Call, everythingIn, root, scaffold, temporaryDirectory } from "./harness.ts";
 
 const filesAt = (...paths: string[]) => paths.map((path) => ({ path, content: "new" }));
 
@@ -71,6 +71,7 @@ describe("an error of the disk halfway", () => {
   });
 
   test.each([
+    ["ENOENT", "nothing can be made there (ENOENT). After. Choose another directory."],
     ["ENOSPC", "the disk is full (ENOSPC). After. Free some space, then run this again."],
     ["EROFS", "the file system is read-only (EROFS). After. Choose a directory on another one."],
     ["EACCES", "you may not write there (EACCES). After. Choose another directory, or change its"],
@@ -78,6 +79,31 @@ describe("an error of the disk halfway", () => {
   ])("%s is told with its remedy", (code, words) => {
     const error = Object.assign(new Error("words of Node"), { code });
     expect(inWords(error, "x", "After.").message).toContain(`x: ${words}`);
+  });
+});
+
+describe.skipIf(process.platform !== "linux")("a directory that cannot be made", () => {
+  test("is told with its remedy before this checkout is packed, which takes time", async () => {
+    const cwd = await temporaryDirectory();
+    const origin = { root, origin: "checkout" as const };
+    const { code, err, calls } = await scaffold(["/proc/none/bot"], { cwd, origin });
+    expect({ code, calls }).toEqual({ code: 1, calls: [] });
+    // Root is told later than others that nothing can be made there.
+    expect(err).toMatch(/^✖ [^\n]*\/proc[^\n]*\. Choose another directory[^\n]*\.\n$/);
+    expect(err).not.toContain("mkdir");
+  });
+
+  test("and one that can be made is gone again while it is packed", async () => {
+    const cwd = await temporaryDirectory();
+    const seen: string[][] = [];
+    const run = async ({ args }: Call) => {
+      seen.push(await everythingIn(cwd));
+      return { code: args[0]?.endsWith("pack.ts") ? 1 : 0 };
+    };
+    const origin = { root, origin: "checkout" as const };
+    expect((await scaffold(["deep/bot"], { cwd, origin, run })).code).toBe(1);
+    expect(seen).toEqual([[]]);
+    expect(await everythingIn(cwd)).toEqual([]);
   });
 });
 

@@ -36,6 +36,12 @@ const wrong: readonly (readonly [string[], string, Partial<Setup>?])[] = [
     ["bot", "--dryrun"],
     "There is no flag --dryrun. Did you mean --dry-run? Run with --help to see every flag.",
   ],
+  [
+    ["bot", "--instal"],
+    "There is no flag --instal. Did you mean --install? Run with --help to see every flag.",
+  ],
+  [["bot", "--install", "--no-install"], "--install and --no-install exclude each other. Say one."],
+  [["bot", "--no-git", "--git"], "--git and --no-git exclude each other. Say one."],
   [["bot", "-x"], "There is no flag -x. Run with --help to see every flag."],
   [["bot", "--no-git=yes"], "--no-git takes no value. Run with --help to see every flag."],
   [["bot", "--yes=no"], "--yes takes no value. Run with --help to see every flag."],
@@ -72,6 +78,17 @@ const wrong: readonly (readonly [string[], string, Partial<Setup>?])[] = [
         npm_config_template: "true",
         npm_config_store: "postgres",
         npm_config_git: "false",
+      },
+    },
+  ],
+  [
+    ["my-bot"],
+    'npm has kept --install, --git for itself. Flags go behind a "--" of their own: npm create service-bot@latest my-bot -- --install …',
+    {
+      env: {
+        npm_config_user_agent: "npm/11.6.0 node/v24.0.0",
+        npm_config_install: "true",
+        npm_config_git: "true",
       },
     },
   ],

@@ -76,7 +76,9 @@ describe("docs/configuration.md", () => {
   });
 
   test("agrees with the starter's .env.example on the variables", () => {
-    const example = readFileSync(join(root, "templates/starter/_env.example"), "utf8");
+    const stored = readFileSync(join(root, "templates/starter/_env.example"), "utf8");
+    // As a bot on SQLite has it.
+    const example = stored.replace(/^# \{\{#postgres\}\}.*?\{\{\/postgres\}\}\n/ms, "");
     const names = [...example.matchAll(/^#?([A-Z_]+)=/gm)].map(([, name]) => name);
     expect(names).toEqual(known.map(({ name }) => name));
   });
