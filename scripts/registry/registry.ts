@@ -37,7 +37,7 @@ export class Registry {
     const args = [command, "--config", config, "--listen", `127.0.0.1:${port}`];
     const server = spawnWithParent([process.execPath, ...args], folder, {
       cwd: folder,
-      env: process.env,
+      env: { ...(await trusted(folder)), ...process.env },
     });
     const said: string[] = [];
     server.stderr.setEncoding("utf8").on("data", (chunk: string) => said.push(chunk));
@@ -103,8 +103,21 @@ async function settings(folder: string): Promise<object> {
 }
 
 async function upstream(cwd: string): Promise<string> {
-  const args = ["config", "get", "registry", "--loglevel=error"];
+  const registry = await npmSetting("registry", cwd);
+  if (registry === undefined) throw new Error("npm does not say which registry it uses.");
+  return registry;
+}
+
+/** npm trusts who signed its registry's certificate, and may have been told so in a file of its own. */
+async function trusted(cwd: string): Promise<NodeJS.ProcessEnv> {
+  const cafile = await npmSetting("cafile", cwd);
+  return cafile === undefined ? {} : { NODE_EXTRA_CA_CERTS: cafile };
+}
+
+async function npmSetting(name: string, cwd: string): Promise<string | undefined> {
+  const args = ["config", "get", name, "--loglevel=error"];
   const { code, output } = await run("npm", args, { cwd, env: process.env });
-  if (code !== 0) throw new Error(`npm does not say which registry it uses:\n${tail(output)}`);
-  return output.trim();
+  if (code !== 0) throw new Error(`npm does not say its ${name}:\n${tail(output)}`);
+  const value = output.trim();
+  return value === "" || value === "null" || value === "undefined" ? undefined : value;
 }

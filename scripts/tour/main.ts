@@ -75,7 +75,8 @@ function readPage(): string {
 
 /** The bot's variables come from its .env, and the first commit needs somebody who makes it. */
 function environment(): Record<string, string | undefined> {
-  const around = /^(?:npm_|CI$|VITEST)/;
+  // Where npm's own settings are, such as its registry, stays known.
+  const around = /^(?:npm_(?!config_(?:global|user)config$)|CI$|VITEST)/;
   const kept = Object.entries(withoutBotVariables()).filter(([name]) => !around.test(name));
   const who = { NAME: "Ada", EMAIL: "ada@example.org" };
   const git = ["AUTHOR", "COMMITTER"].flatMap((role) =>
