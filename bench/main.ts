@@ -7,6 +7,7 @@ import { choose, findBenchmarks, type Named } from "./harness/find.ts";
 import { resultsOf } from "./harness/results.ts";
 import { measureRounds } from "./harness/rounds.ts";
 import { type Section, table } from "./harness/table.ts";
+import { judge, verdictLines } from "./harness/targets.ts";
 
 const folder = new URL("./", import.meta.url);
 
@@ -29,6 +30,10 @@ async function main(args: readonly string[]): Promise<void> {
   const report = { at: new Date().toISOString(), environment: where, quick, rounds, sections };
   writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`);
   console.log(`All rounds are in ${fileURLToPath(file)}`);
+  const verdicts = judge(sections);
+  if (verdicts.length === 0) return;
+  console.log(`\n${verdictLines(verdicts)}`);
+  if (verdicts.some(({ met }) => !met)) process.exitCode = 1;
 }
 
 async function measure({ name, benchmark }: Named, { quick, rounds }: Wanted): Promise<Section> {

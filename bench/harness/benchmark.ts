@@ -36,10 +36,22 @@ export interface Figure {
   /** Such as `events/s`. */
   readonly unit: string;
   /**
-   * What it is compared with: a physical limit or a peer, sampled in the same rounds; or its own first
-   * round, for what should stay as it is. Absent for what others are compared with.
+   * What it is compared with: a physical limit or a peer, sampled in the same rounds; of several peers the one
+   * that has the most in a round; or its own first round, for what should stay as it is. Absent for what others
+   * are compared with.
    */
-  readonly against?: string | typeof FIRST_ROUND;
+  readonly against?: string | readonly string[] | typeof FIRST_ROUND;
+  /** What is asked of the ratio, or of the median where nothing is compared. */
+  readonly target?: Target;
+}
+
+/** A bound that the project has set itself. */
+export interface Target {
+  /** Its number in docs/performance.md; without one it stands in another document. */
+  readonly number?: number;
+  /** The bound itself still meets it. */
+  readonly bound: number;
+  readonly is: "at least" | "at most";
 }
 
 /** Compares the last round with the first one. */

@@ -1,4 +1,4 @@
-import { FIRST_ROUND, type Figure } from "./benchmark.ts";
+import { FIRST_ROUND, type Figure, type Target } from "./benchmark.ts";
 import type { Measured } from "./rounds.ts";
 
 /** A figure as it was measured. */
@@ -12,6 +12,7 @@ export interface Result {
   readonly against?: string;
   /** The median of the rounds' own ratios; against the first round, that of the last one. */
   readonly ratio?: number;
+  readonly target?: Target;
   /** One value for each round. */
   readonly rounds: readonly number[];
 }
@@ -27,6 +28,7 @@ export function resultsOf(figures: readonly Figure[], measured: Measured): Resul
       min: Math.min(...rounds),
       max: Math.max(...rounds),
       ...comparison(figure, figures, measured),
+      ...(figure.target && { target: figure.target }),
       rounds,
     };
   });
@@ -51,11 +53,21 @@ function comparison(
   if (against === FIRST_ROUND) {
     return { against: "its first round", ratio: (own.at(-1) ?? 0) / (own[0] ?? 0) };
   }
-  const others = samplesOf(against, measured);
+  const peers = typeof against === "string" ? [against] : against;
+  const others = peers.map((peer) => samplesOf(peer, measured));
   // Round by round: what slowed the machine down for a while slowed both down.
-  const ratios = own.map((value, round) => value / (others[round] ?? Number.NaN));
-  const name = figures.find((figure) => figure.sample === against)?.name ?? against;
-  return { against: name, ratio: median(ratios) };
+  const best = own.map((_, round) => Math.max(...others.map((each) => each[round] ?? Number.NaN)));
+  const ratios = own.map((value, round) => value / (best[round] ?? Number.NaN));
+  return { against: nameOf(peers, figures, measured), ratio: median(ratios) };
+}
+
+/** Of several peers the one with the highest median: it is the best one in most rounds. */
+function nameOf(peers: readonly string[], figures: readonly Figure[], measured: Measured): string {
+  const sorted = peers.toSorted(
+    (a, b) => median(samplesOf(b, measured)) - median(samplesOf(a, measured)),
+  );
+  const [best = ""] = sorted;
+  return figures.find(({ sample }) => sample === best)?.name ?? best;
 }
 
 function samplesOf(name: string, measured: Measured): readonly number[] {

@@ -8,6 +8,7 @@ import { choose, findBenchmarks } from "../../bench/harness/find.ts";
 import { median, resultsOf } from "../../bench/harness/results.ts";
 import { measureRounds } from "../../bench/harness/rounds.ts";
 import { table } from "../../bench/harness/table.ts";
+import { judge, verdictLines } from "../../bench/harness/targets.ts";
 import { missingDependencies } from "../../scripts/registry/install.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -72,6 +73,23 @@ describe("the results", () => {
     expect(heap).toMatchObject({ against: "its first round", ratio: 1.1 });
   });
 
+  test("of several peers the best one of each round is what counts", () => {
+    const measured = new Map([
+      ["ours", [10, 10, 10]],
+      ["one", [20, 5, 40]],
+      ["two", [5, 20, 30]],
+    ]);
+    const figures = [
+      { name: "ours", sample: "ours", unit: "x/s", against: ["one", "two"] },
+      { name: "the first peer", sample: "one", unit: "x/s" },
+      { name: "the second peer", sample: "two", unit: "x/s" },
+    ];
+    expect(resultsOf(figures, measured)[0]).toMatchObject({
+      against: "the first peer",
+      ratio: 0.5,
+    });
+  });
+
   test("a figure without samples is an error", () => {
     const figure = { name: "a", sample: "b", unit: "x/s" };
     expect(() => resultsOf([figure], new Map())).toThrow('no subject of the benchmark samples "b"');
@@ -88,6 +106,42 @@ describe("the results", () => {
     ]).split("\n");
     expect(lines).toContain("a/b: how fast");
     expect(lines.at(-1)).toMatch(/^ {2}ours +1,235 +0\.500 to 20\.0 +x\/s +0\.50 +limit$/);
+  });
+});
+
+describe("the targets", () => {
+  const result = { figure: "ours", unit: "MiB", min: 0, max: 0, rounds: [] };
+  const section = (...results: object[]) => ({
+    benchmark: "a/b",
+    title: "",
+    results: results.map((each) => ({ ...result, median: 50, ...each })),
+  });
+
+  test("are met by a ratio, or by the median where nothing is compared", () => {
+    const verdicts = judge([
+      section(
+        { ratio: 1.5, against: "a peer", target: { number: 2, bound: 1, is: "at least" } },
+        { target: { number: 1, bound: 40, is: "at most" } },
+        { ratio: 0.5, against: "a peer", target: { bound: 0.5, is: "at most" } },
+        { ratio: 0.5 },
+      ),
+    ]);
+    expect(verdicts.map(({ met, margin, reached }) => [met, margin, reached])).toEqual([
+      [false, -0.25, 50],
+      [true, 0.5, 1.5],
+      [true, 0, 0.5],
+    ]);
+    expect(verdictLines(verdicts).split("\n")).toEqual([
+      "  1  MISSED by 25 %    50.00, at most 40     a/b: ours, in MiB",
+      "  2  met by 50 %        1.50, at least 1     a/b: ours, to a peer",
+      "     met by 0 %         0.50, at most 0.5    a/b: ours, to a peer",
+      "2 of 3 targets met",
+    ]);
+  });
+
+  test("are not met by what is no number", () => {
+    const target = { bound: 1, is: "at most" };
+    expect(judge([section({ ratio: Number.NaN, target })])).toMatchObject([{ met: false }]);
   });
 });
 

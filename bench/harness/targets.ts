@@ -1,0 +1,48 @@
+import type { Target } from "./benchmark.ts";
+import type { Section } from "./table.ts";
+
+/** What became of a target. */
+export interface Verdict {
+  readonly target: Target;
+  /** The ratio that was reached, or the median where nothing was compared. */
+  readonly reached: number;
+  readonly met: boolean;
+  /** How far on the good side of the bound, as a share of it; negative where the target is missed. */
+  readonly margin: number;
+  /** What was measured, in words. */
+  readonly what: string;
+}
+
+/** The targets of these results, by their numbers; those without a number at the end. */
+export function judge(sections: readonly Section[]): Verdict[] {
+  const verdicts = sections.flatMap(({ benchmark, results }) =>
+    results.flatMap(({ target, ratio, median, unit, figure, against }) => {
+      if (target === undefined) return [];
+      const compared = ratio === undefined ? `in ${unit}` : `to ${against}`;
+      return [verdict(target, ratio ?? median, `${benchmark}: ${figure}, ${compared}`)];
+    }),
+  );
+  const place = ({ target }: Verdict) => target.number ?? Number.POSITIVE_INFINITY;
+  return verdicts.sort((a, b) => (place(a) === place(b) ? 0 : place(a) - place(b)));
+}
+
+function verdict(target: Target, reached: number, what: string): Verdict {
+  const { bound, is } = target;
+  const margin = (is === "at least" ? reached - bound : bound - reached) / bound;
+  // Not a number, as of a round without samples, meets nothing.
+  return { target, reached, met: margin >= 0, margin, what };
+}
+
+/** One line for each target: met or missed, and by how much. */
+export function verdictLines(verdicts: readonly Verdict[]): string {
+  const lines = verdicts.map(({ target, reached, met, margin, what }) => {
+    const number = target.number === undefined ? " " : String(target.number);
+    const share = `${Math.abs(margin * 100).toFixed(0)} %`;
+    const said = met ? `met by ${share}` : `MISSED by ${share}`;
+    const bound = `${target.is} ${target.bound}`;
+    return `  ${number}  ${said.padEnd(16)}${reached.toFixed(2).padStart(7)}, ${bound.padEnd(14)} ${what}`;
+  });
+  const missed = verdicts.filter(({ met }) => !met).length;
+  const sum = `${verdicts.length - missed} of ${verdicts.length} targets met`;
+  return [...lines, sum].join("\n");
+}
