@@ -125,6 +125,7 @@ function makeDispatcher(ground: Ground, inbox: Inbox, client: Client): Dispatche
       run: (job) => router.run(job, client),
       optionsFor: (type) => router.optionsFor(type),
       failed: (error, job) => router.observe(error, job),
+      over: (job) => router.forget(job),
     },
     concurrency: config.concurrency,
     maxAttempts: config.maxAttempts,

@@ -25,6 +25,8 @@ export interface JobHandler {
   optionsFor?(type: string): HandlerOptions;
   /** Told what a run ended with, whether the handler threw it or ran out of time. */
   failed(error: unknown, job: EventJob): Promise<void>;
+  /** Told when nothing more is said about a run, however it ended. */
+  over?(job: EventJob): void;
 }
 
 export interface RunOptions {
@@ -120,6 +122,7 @@ export async function runJob(job: EventJob, abort: Abort, options: RunOptions): 
     throw reason;
   } finally {
     cancel();
+    options.handler.over?.(job);
   }
 }
 

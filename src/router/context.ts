@@ -92,13 +92,14 @@ export function createContext(
   client: Client,
   begun: Begun = new Begun(),
 ): Context {
-  const { event, attempt, source, late, signal, steps } = job;
-  const scope = { client, signal };
+  // Its log, its signal and its steps are asked for when they are needed: most runs need none, and they are dear.
+  const { event, attempt, source, late } = job;
+  const scope = () => ({ client, signal: job.signal });
   // Numbered in the order of the calls, so that two replies with one text are two replies.
   const made = { reply: 0, comment: 0, post: 0, upload: 0 };
   const next = (kind: keyof typeof made) => `${kind}/${++made[kind]}`;
   /** What throws while the step is described rejects, like everything else about it. */
-  const begin = <R>(describe: () => Step<R>) => begun.add(async () => steps.run(describe()));
+  const begin = <R>(describe: () => Step<R>) => begun.add(async () => job.steps.run(describe()));
   /**
    * A write that a person has settled has no result; its id is not known then. Its intent is dated by the
    * platform's clock: by ours, a search after a crash would have to go back for minutes.
@@ -107,7 +108,7 @@ export function createContext(
     begun.add(async () => {
       const step = describe();
       await client.learnTime();
-      return (await steps.run<R | undefined>(step)) ?? { id: undefined };
+      return (await job.steps.run<R | undefined>(step)) ?? { id: undefined };
     });
   return {
     event,
@@ -118,27 +119,29 @@ export function createContext(
     get log() {
       return job.log;
     },
-    signal,
+    get signal() {
+      return job.signal;
+    },
     client,
     reply: (message) => {
       const name = next("reply");
-      return write(() => replyStep(name, event, outgoingOf(message), scope));
+      return write(() => replyStep(name, event, outgoingOf(message), scope()));
     },
     comment: (postId, message) => {
       const name = next("comment");
-      return write(() => commentStep(name, postId, outgoingOf(message), scope));
+      return write(() => commentStep(name, postId, outgoingOf(message), scope()));
     },
     post: (message) => {
       const name = next("post");
-      return write(() => postStep(name, outgoingOf(message), scope));
+      return write(() => postStep(name, outgoingOf(message), scope()));
     },
     upload: (image) => {
       const name = next("upload");
-      return begin(() => uploadStep(name, image, scope));
+      return begin(() => uploadStep(name, image, scope()));
     },
     messages: async (options = {}) => {
       const limit = options.limit ?? 50;
-      const page = await client.dms.messages(conversationOf(event), { limit, signal });
+      const page = await client.dms.messages(conversationOf(event), { limit, signal: job.signal });
       return page.items;
     },
     step: (name, fn, options = {}) => begin(() => userStep(name, fn, options)),

@@ -22,6 +22,7 @@ export class Router {
   readonly #unknown: Handler[] = [];
   readonly #middleware: Middleware[] = [];
   readonly #observers: ErrorObserver[] = [];
+  /** Of the runs that observers may still be told of. */
   readonly #contexts = new WeakMap<Job<AnyEvent>, Context>();
 
   /** @throws {ServiceBotError} UNKNOWN_EVENT_TYPE, with the permitted types; INVALID_OPTION */
@@ -88,6 +89,14 @@ export class Router {
         job.log.error({ error: shown }, "an onError observer failed");
       }
     }
+  }
+
+  /**
+   * Nobody is told of this job any more. What is left to the collector of garbage here lives on, with all that
+   * belongs to its event, until the next full collection, and makes the quick ones before that long.
+   */
+  forget(job: Job<AnyEvent>): void {
+    this.#contexts.delete(job);
   }
 
   async #handle(context: Context): Promise<void> {

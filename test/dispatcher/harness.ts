@@ -25,8 +25,9 @@ export function harness(
   {
     optionsFor,
     failed,
+    over,
     ...options
-  }: Partial<DispatcherOptions> & Partial<Pick<JobHandler, "optionsFor" | "failed">> = {},
+  }: Partial<DispatcherOptions> & Partial<Pick<JobHandler, "optionsFor" | "failed" | "over">> = {},
 ): Harness {
   const given = options.clock;
   const clock = given instanceof ManualClock ? given : new ManualClock(1_800_000_000_000);
@@ -47,6 +48,7 @@ export function harness(
           failures.push(error);
         }),
       ...(optionsFor === undefined ? {} : { optionsFor }),
+      ...(over === undefined ? {} : { over }),
     },
     concurrency: 4,
     maxAttempts: 3,

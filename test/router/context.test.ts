@@ -91,6 +91,24 @@ test("the context carries what the dispatcher knows of the run", () => {
   expect(ctx.client).toBe(client);
 });
 
+test("a run that asks for none gets neither a signal nor steps nor a log: they are dear", async () => {
+  const { client } = fakeClient();
+  const asked: string[] = [];
+  const job = new Proxy(jobFor("follow"), {
+    get(target, name, receiver) {
+      if (name === "signal" || name === "steps" || name === "log") asked.push(name);
+      return Reflect.get(target, name, receiver) as unknown;
+    },
+  });
+  const router = new Router();
+  router.on("follow", () => undefined);
+  await router.run(job, client);
+  expect(asked).toEqual([]);
+  router.on("follow", (ctx) => ctx.step("one", () => ctx.signal.aborted));
+  await router.run(job, client);
+  expect(asked).toEqual(["steps", "signal"]);
+});
+
 describe("reply goes where the event came from", () => {
   async function replyTo(type: string, more: Readonly<Record<string, unknown>> = {}) {
     const { client, platform } = fakeClient();

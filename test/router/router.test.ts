@@ -387,6 +387,17 @@ describe("onError", () => {
     expect(job.lines.join("")).not.toContain("hello");
   });
 
+  test("nothing is kept of a job that is over", async () => {
+    const router = new Router();
+    const observer = vi.fn();
+    router.onError(observer);
+    const { error, job } = await failed(router);
+    await router.observe(error, job);
+    router.forget(job);
+    await router.observe(error, job);
+    expect(observer).toHaveBeenCalledTimes(1);
+  });
+
   test("nobody is told of a job that never ran, for it has no context", async () => {
     const router = new Router();
     const observer = vi.fn();
