@@ -133,14 +133,14 @@ export class Dispatcher {
 
   async #claimLoop(): Promise<void> {
     while (!this.#draining.signal.aborted) {
-      const started = await this.#claimOnce();
-      if (started === 0) await this.#rest();
+      const free = this.#options.concurrency - this.#running.size;
+      const started = await this.#claimOnce(free);
+      if (started === 0 || started < free) await this.#rest(started);
     }
   }
 
   /** Starts as many claims as there are free places. */
-  async #claimOnce(): Promise<number> {
-    const free = this.#options.concurrency - this.#running.size;
+  async #claimOnce(free: number): Promise<number> {
     if (free <= 0) return 0;
     const { inbox, clock } = this.#options;
     const since = clock.now();
@@ -155,11 +155,13 @@ export class Dispatcher {
     }
   }
 
-  async #rest(): Promise<void> {
+  /** Waits until there may be more. To look when that is costs less than a claim that finds nothing. */
+  async #rest(started: number): Promise<void> {
     if (this.#running.size >= this.#options.concurrency) return await this.#wake.wait(undefined);
     const ms = await this.#options.inbox.nextReadyIn().catch(() => STORE_RETRY_MS);
     if (this.#running.size === 0 && ms !== 0) this.#announceIdle();
-    await this.#wake.wait(ms);
+    // What is ready and was not claimed just now may be somebody else's: that is not asked for without a pause.
+    if (started === 0 || ms !== 0) await this.#wake.wait(ms);
   }
 
   #announceIdle(): void {

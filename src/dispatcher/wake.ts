@@ -1,35 +1,29 @@
-import { type Clock, sleep } from "../core/clock.ts";
+import type { Clock } from "../core/clock.ts";
 
 /** Lets one loop sleep until there is something to do. A call that comes too early is not lost. */
 export class Wake {
   readonly #clock: Clock;
   #called = false;
-  #sleeper: AbortController | undefined;
+  #wakeUp: () => void = () => undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   call(): void {
-    if (this.#called) return;
     this.#called = true;
-    this.#sleeper?.abort();
+    this.#wakeUp();
   }
 
   /** Resolves when called, or after `ms` milliseconds; without `ms` only when called. */
   async wait(ms: number | undefined): Promise<void> {
     if (!this.#called) {
-      const sleeper = new AbortController();
-      this.#sleeper = sleeper;
-      await (ms === undefined ? aborted(sleeper.signal) : sleep(this.#clock, ms, sleeper.signal));
-      this.#sleeper = undefined;
+      const woken = Promise.withResolvers<void>();
+      this.#wakeUp = woken.resolve;
+      const cancel = ms === undefined ? undefined : this.#clock.timer(ms, woken.resolve);
+      await woken.promise;
+      cancel?.();
     }
     this.#called = false;
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }

@@ -71,6 +71,17 @@ export function historyContract(open: OpenInbox): void {
       expect(await history()).toEqual([crashed, expect.objectContaining({ outcome: "failed" })]);
     });
 
+    test("counts a run whose lease ran out, also when an earlier event comes first by then", async () => {
+      await b.inbox.put(messages("2"), "webhook");
+      await b.claim();
+      await b.clock.advance(LEASE);
+      await b.inbox.put(messages("1"), "poll");
+      const claim = await b.claim();
+      expect(claim).toMatchObject({ id: "1", attempt: 1, crashes: 0 });
+      expect(await b.inbox.complete(claim)).toBe(true);
+      expect(await b.claim()).toMatchObject({ id: "2", attempt: 2 });
+    });
+
     test("lets events that crashed twice run one at a time, and the others beside them", async () => {
       await b.inbox.put([message("1", "a"), message("2", "b"), message("3", "c")], "webhook");
       const claimAll = async () => (await b.inbox.claim(10, LEASE)).map(({ id }) => id);

@@ -15,10 +15,12 @@ async function statementsOfOneEvent(file: string): Promise<readonly string[]> {
   const inbox = new SqliteInbox({ file });
   onTestFinished(() => inbox.close());
   const statements = watchStatements();
-  await inbox.put(messages("1"), "webhook");
+  await inbox.put(messages("1", "2"), "webhook");
   await inbox.nextReadyIn();
-  const [claim] = await inbox.claim(1, 30_000);
-  if (claim === undefined) throw new Error("one event waits");
+  const [first] = await inbox.claim(1, 30_000);
+  if (first === undefined) throw new Error("two events wait");
+  const { next: claim } = await inbox.advance(first);
+  if (claim === undefined) throw new Error("one event is left");
   await inbox.extend([claim], 30_000);
   await inbox.beginStep(claim, "s", "");
   await inbox.finishStep(claim, "s", "1", "m_1");

@@ -50,6 +50,7 @@ CREATE TABLE lane (
   ready_at INTEGER,
   owner TEXT,
   fence INTEGER NOT NULL DEFAULT 0,
+  claimed INTEGER,
   done_ord TEXT,
   done_at INTEGER
 ) STRICT, WITHOUT ROWID;

@@ -15,9 +15,12 @@ import type { History } from "./history.ts";
 
 type Parameters = [Record<string, unknown>];
 
-const EVENT = `event.seq, event.id, event.type, event.lane, event.state, event.source, event.attempts,
+/** A run that has not ended is not among the attempts of its event yet, and belongs to them all the same. */
+const EVENT = `event.seq, event.id, event.type, event.lane, event.state, event.source,
+  event.attempts + coalesce(event.state = 'pending' AND lane.owner IS NOT NULL
+    AND lane.claimed = event.seq, 0) AS attempts,
   event.received_at, event.done_at, event.error, event.reason,
-  event.state = 'pending' AND lane.owner IS NOT NULL AND lane.fence = event.fence
+  event.state = 'pending' AND lane.owner IS NOT NULL AND lane.claimed = event.seq
     AND lane.ready_at > @now AS leased
   FROM event LEFT JOIN lane ON lane.key = event.lane`;
 

@@ -35,8 +35,8 @@ export class Decisions {
   constructor(db: Database) {
     this.#find = db.prepare(
       `SELECT event.lane, event.state, event.fence, event.body IS NOT NULL AS has_body,
-         lane.owner IS NOT NULL AND lane.fence = event.fence AS held,
-         lane.owner IS NOT NULL AND lane.fence = event.fence AND lane.ready_at > @now AS leased,
+         lane.owner IS NOT NULL AND lane.claimed = event.seq AS held,
+         lane.owner IS NOT NULL AND lane.claimed = event.seq AND lane.ready_at > @now AS leased,
          NOT EXISTS (
            SELECT 1 FROM event AS other WHERE other.lane = event.lane AND other.state = 'pending'
              AND (other.ord, other.seq) < (event.ord, event.seq)) AS first
@@ -70,8 +70,10 @@ export class Decisions {
       "UPDATE step SET state = 'done', result = NULL WHERE event_id = @id AND state = 'open'",
     );
     this.#dropSteps = db.prepare("DELETE FROM step WHERE event_id = @id AND state = 'open'");
+    // The attempt of a run whose lease ran out is not counted yet.
     this.#discard = db.prepare(
-      "UPDATE event SET state = 'discarded', done_at = @now, reason = @reason WHERE id = @id",
+      `UPDATE event SET state = 'discarded', done_at = @now, reason = @reason, attempts = attempts + @held
+       WHERE id = @id`,
     );
     const targets = (state: string) =>
       db.prepare<Parameters, { readonly id: string }>(
@@ -105,9 +107,10 @@ export class Decisions {
     if (event === undefined) return NOT_FOUND;
     const outcome = judgeDiscard(event);
     if ("refused" in outcome) return outcome;
-    this.#discard.run({ id, reason, now });
-    const { lane, state, held, first } = event;
-    if (state === "pending") this.#leaveLane.run({ lane, held: held ?? 0, first, now });
+    const { lane, state, first } = event;
+    const held = state === "pending" ? (event.held ?? 0) : 0;
+    this.#discard.run({ id, reason, held, now });
+    if (state === "pending") this.#leaveLane.run({ lane, held, first, now });
     return outcome;
   }
 }

@@ -18,7 +18,6 @@ export class History {
   readonly #trim: Statement<Parameters>;
   readonly #leased: Statement<[], Run>;
   readonly #countCrash: Statement<Parameters>;
-  readonly #has: Statement<Parameters, { readonly fence: number }>;
   readonly #of: Statement<Parameters, AttemptRow>;
 
   constructor(db: Database) {
@@ -31,15 +30,14 @@ export class History {
          SELECT fence FROM attempt WHERE event_id = @id
          ORDER BY ended_at DESC, fence DESC LIMIT -1 OFFSET ${KEPT_RUNS})`,
     );
-    // The join goes from the lanes to their events, of which the index has the pending ones.
     this.#leased = db.prepare(
-      `SELECT event.id, lane.fence, event.attempts AS attempt
-       FROM lane CROSS JOIN event ON event.lane = lane.key
-       WHERE lane.ready_at IS NOT NULL AND lane.owner IS NOT NULL
-         AND event.state = 'pending' AND event.fence = lane.fence`,
+      `SELECT event.id, lane.fence, event.attempts + 1 AS attempt
+       FROM lane CROSS JOIN event ON event.seq = lane.claimed
+       WHERE lane.ready_at IS NOT NULL AND lane.owner IS NOT NULL AND event.state = 'pending'`,
     );
-    this.#countCrash = db.prepare("UPDATE event SET crashes = crashes + 1 WHERE id = @id");
-    this.#has = db.prepare("SELECT fence FROM attempt WHERE event_id = @id AND fence = @fence");
+    this.#countCrash = db.prepare(
+      "UPDATE event SET attempts = @attempt, fence = @fence, crashes = crashes + 1 WHERE id = @id",
+    );
     this.#of = db.prepare(
       `SELECT number, outcome, error, ended_at FROM attempt
        WHERE event_id = @id ORDER BY ended_at, fence`,
@@ -58,24 +56,16 @@ export class History {
 
   /** Notes the runs that a process before this one has taken with it. */
   addCrashed(now: number): void {
-    for (const run of this.#leased.all()) this.#addCrash(run, now);
+    for (const run of this.#leased.all()) this.addCrash(run, now);
   }
 
   /**
-   * Notes the last run of an event whose lane had no other since, unless it is known how it ended.
-   * Returns how many there were.
+   * Notes a run that never said how it ended. Counted on the event as well, for the history is cut short by an
+   * outage.
    */
-  addLapsed(event: Omit<Run, "attempt"> & { readonly attempts: number }, now: number): 0 | 1 {
-    const { id, fence, attempts } = event;
-    if (this.#has.get({ id, fence }) !== undefined) return 0;
-    this.#addCrash({ id, fence, attempt: attempts }, now);
-    return 1;
-  }
-
-  /** Counted on the event as well, for the history is cut short by an outage. */
-  #addCrash(run: Run, now: number): void {
-    this.add(run, "crashed", undefined, now);
-    this.#countCrash.run({ id: run.id });
+  addCrash({ id, fence, attempt }: Run, now: number): void {
+    this.add({ id, fence, attempt }, "crashed", undefined, now);
+    this.#countCrash.run({ id, fence, attempt });
   }
 
   /** The oldest first. */

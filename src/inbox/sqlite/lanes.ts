@@ -4,17 +4,33 @@ import { CRASHES, SUSPECT_WAIT_MS } from "../limits.ts";
 import type { History } from "./history.ts";
 import { Suspects } from "./suspects.ts";
 
-type Parameters = [Record<string, unknown>];
+/**
+ * In the order of the question marks: names would cost a quarter of what runs for each event. Those of conditions are
+ * written `+?` wherever SQLite looks for an index of the events: it would plan the statement anew for each value, for
+ * another one could fit another of the partial indexes, and that takes five times as long as the statement.
+ */
+type Parameters = (string | number | null)[];
 type Write = Statement<Parameters>;
 type Query<Row> = Statement<Parameters, Row>;
 
 interface LaneRow {
   readonly key: string;
   readonly fence: number;
+  readonly owner: string | null;
+  readonly claimed: number | null;
   readonly done_ord: string | null;
 }
 
+/** A lane that is still held by a claim, and where the claim's event is in it. */
+interface HeldRow {
+  readonly ready_at: number;
+  readonly done_ord: string | null;
+  readonly seq: number;
+  readonly ord: string;
+}
+
 interface HeadRow {
+  readonly seq: number;
   readonly id: string;
   readonly type: string;
   readonly body: string;
@@ -22,12 +38,11 @@ interface HeadRow {
   readonly source: Source;
   readonly attempts: number;
   readonly crashes: number;
-  readonly fence: number;
   readonly received_at: number;
 }
 
 /** Guards every write of a claim: it changes nothing once the lease is somebody else's. */
-const HELD = "key = @lane AND owner = @owner AND fence = @fence";
+const HELD = "lane.key = +? AND lane.owner = +? AND lane.fence = +?";
 
 /** The way out: lanes are leased, and their first event is ended or put off. Runs inside a transaction. */
 export class Lanes {
@@ -37,19 +52,19 @@ export class Lanes {
   readonly #recover: Write;
   readonly #lastWrite: Statement<[], { readonly at: number | null }>;
   readonly #shift: Write;
-  readonly #lease: Query<LaneRow>;
-  readonly #lane: Query<{ readonly ready_at: number }>;
-  readonly #again: Query<LaneRow>;
+  readonly #ready: Query<LaneRow>;
+  readonly #lease: Write;
   readonly #head: Query<HeadRow>;
   readonly #countAttempt: Write;
   readonly #idle: Write;
   readonly #extend: Write;
   readonly #held: Query<{ readonly fence: number }>;
-  readonly #advance: Write;
-  readonly #postpone: Write;
+  readonly #find: Query<HeldRow>;
   readonly #end: Write;
+  readonly #goOn: Write;
+  readonly #letGo: Write;
+  readonly #postpone: Write;
   readonly #putOff: Write;
-  readonly #handBack: Write;
   readonly #nextReady: Statement<[], { readonly ready_at: number | null }>;
   readonly #heal: Write;
 
@@ -58,7 +73,7 @@ export class Lanes {
     this.#history = history;
     this.#suspects = new Suspects((claim) => this.holds(claim));
     this.#recover = db.prepare(
-      `UPDATE lane SET owner = NULL, fence = fence + 1, ready_at = @now
+      `UPDATE lane SET owner = NULL, fence = fence + 1, ready_at = ?
        WHERE ready_at IS NOT NULL AND owner IS NOT NULL`,
     );
     this.#lastWrite = db.prepare(
@@ -66,53 +81,51 @@ export class Lanes {
          SELECT (SELECT received_at FROM event ORDER BY seq DESC LIMIT 1) AS at
          UNION ALL SELECT max(done_at) FROM event WHERE state <> 'pending')`,
     );
-    this.#shift = db.prepare(
-      "UPDATE lane SET ready_at = ready_at - @by WHERE ready_at IS NOT NULL",
+    this.#shift = db.prepare("UPDATE lane SET ready_at = ready_at - ? WHERE ready_at IS NOT NULL");
+    this.#ready = db.prepare(
+      `SELECT key, fence, owner, claimed, done_ord FROM lane WHERE ready_at <= +? ORDER BY ready_at, key LIMIT +?`,
     );
     this.#lease = db.prepare(
-      `UPDATE lane SET owner = @owner, fence = fence + 1, ready_at = @until
-       WHERE key IN (SELECT key FROM lane WHERE ready_at <= @now ORDER BY ready_at, key LIMIT @limit)
-       RETURNING key, fence, done_ord`,
-    );
-    this.#lane = db.prepare(`SELECT ready_at FROM lane WHERE ${HELD}`);
-    this.#again = db.prepare(
-      `UPDATE lane SET owner = @owner, fence = fence + 1, ready_at = @until WHERE key = @lane
-       RETURNING key, fence, done_ord`,
+      "UPDATE lane SET owner = ?, fence = fence + 1, claimed = ?, ready_at = ? WHERE key = ?",
     );
     this.#head = db.prepare(
-      `SELECT id, type, body, ord, source, attempts, crashes, fence, received_at FROM event
-       WHERE lane = @lane AND state = 'pending' ORDER BY ord, seq LIMIT 1`,
+      `SELECT seq, id, type, body, ord, source, attempts, crashes, received_at FROM event
+       WHERE lane = +? AND state = 'pending' ORDER BY ord, seq LIMIT 1`,
     );
     this.#countAttempt = db.prepare(
-      "UPDATE event SET attempts = attempts + 1, fence = @fence WHERE id = @id",
+      "UPDATE event SET attempts = attempts + 1, fence = ? WHERE seq = ? AND state = 'pending'",
     );
     this.#idle = db.prepare(
-      "UPDATE lane SET pending = 0, ready_at = NULL, owner = NULL WHERE key = @lane",
+      "UPDATE lane SET pending = 0, ready_at = NULL, owner = NULL WHERE key = ?",
     );
-    this.#extend = db.prepare(`UPDATE lane SET ready_at = @until WHERE ${HELD}`);
+    this.#extend = db.prepare(`UPDATE lane SET ready_at = ? WHERE ${HELD}`);
     this.#held = db.prepare(`SELECT fence FROM lane WHERE ${HELD}`);
-    this.#advance = db.prepare(
-      `UPDATE lane SET pending = pending - 1, owner = NULL,
-         ready_at = CASE WHEN pending > 1 THEN @now END,
-         done_at = @now, done_ord = max(coalesce(done_ord, ''), (SELECT ord FROM event WHERE id = @id))
+    this.#find = db.prepare(
+      `SELECT lane.ready_at, lane.done_ord, event.seq, event.ord FROM lane CROSS JOIN event ON event.seq = lane.claimed
        WHERE ${HELD}`,
     );
-    this.#postpone = db.prepare(`UPDATE lane SET owner = NULL, ready_at = @at WHERE ${HELD}`);
     this.#end = db.prepare(
-      "UPDATE event SET state = @state, done_at = @now, error = @error WHERE id = @id",
+      "UPDATE event SET state = ?, done_at = ?, error = ?, attempts = attempts + 1, fence = ? WHERE seq = ?",
     );
+    this.#goOn = db.prepare(
+      `UPDATE lane SET pending = pending - 1, fence = fence + 1, claimed = ?, done_at = ?,
+         done_ord = max(coalesce(done_ord, ''), ?)
+       WHERE key = ?`,
+    );
+    this.#letGo = db.prepare(
+      `UPDATE lane SET pending = pending - 1, owner = NULL, ready_at = CASE WHEN pending > 1 THEN ? END,
+         done_at = ?, done_ord = max(coalesce(done_ord, ''), ?)
+       WHERE key = ?`,
+    );
+    this.#postpone = db.prepare(`UPDATE lane SET owner = NULL, ready_at = ? WHERE ${HELD}`);
     this.#putOff = db.prepare(
-      "UPDATE event SET attempts = attempts - @back, error = coalesce(@error, error) WHERE id = @id",
-    );
-    // Without the fence of its claim there is no run of which the next claim would say that it has lapsed.
-    this.#handBack = db.prepare(
-      "UPDATE event SET attempts = attempts - 1, fence = 0 WHERE id = @id",
+      "UPDATE event SET attempts = attempts + ?, fence = ?, error = coalesce(?, error) WHERE id = ?",
     );
     this.#nextReady = db.prepare(
       "SELECT min(ready_at) AS ready_at FROM lane WHERE ready_at IS NOT NULL",
     );
     this.#heal = db.prepare(
-      `UPDATE lane SET ready_at = @now, pending = counted.n
+      `UPDATE lane SET ready_at = ?, pending = counted.n
        FROM (SELECT lane, count(*) AS n FROM event WHERE state = 'pending' GROUP BY lane) AS counted
        WHERE lane.key = counted.lane AND lane.ready_at IS NULL`,
     );
@@ -126,30 +139,28 @@ export class Lanes {
     this.#history.addCrashed(now);
     // A clock that was set back since would let what waits wait for that much longer.
     const by = (this.#lastWrite.get()?.at ?? now) - now;
-    if (by > 0) this.#shift.run({ by });
-    this.#recover.run({ now });
+    if (by > 0) this.#shift.run(by);
+    this.#recover.run(now);
   }
 
   claim(limit: number, leaseMs: number, now: number): Claim[] {
     const claims: Claim[] = [];
-    const lanes = this.#lease.all({ owner: this.#owner, until: now + leaseMs, now, limit });
-    // The order of what an UPDATE returns is undefined, and it decides which suspect runs first.
+    const lanes = this.#ready.all(now, limit);
+    // By their keys, whatever they waited for: it decides which suspect runs first.
     lanes.sort((a, b) => (a.key < b.key ? -1 : 1));
     for (const lane of lanes) {
-      const head = this.#head.get({ lane: lane.key });
+      const head = this.#head.get(lane.key);
       if (head === undefined) {
-        this.#idle.run({ lane: lane.key });
+        this.#idle.run(lane.key);
         continue;
       }
-      // Its last run ended without a word: the lease ran out.
-      const lapsed =
-        head.fence > 0 && head.fence === lane.fence - 1 ? this.#history.addLapsed(head, now) : 0;
-      const claim = toClaim(lane, head, lapsed);
+      const lapsed = this.#countLapsed(lane, head, now);
+      this.#lease.run(this.#owner, head.seq, now + leaseMs, lane.key);
+      const claim = toClaim(lane.key, lane.fence + 1, isLate(head, lane), head, lapsed);
       if (this.#suspects.mustWait(claim)) {
         this.#close(claim, now + SUSPECT_WAIT_MS);
         continue;
       }
-      this.#countAttempt.run({ id: head.id, fence: lane.fence });
       claims.push(claim);
     }
     return claims;
@@ -157,43 +168,44 @@ export class Lanes {
 
   extend(claims: readonly Claim[], leaseMs: number, now: number): Claim[] {
     const until = now + leaseMs;
-    return claims.filter((claim) => this.#extend.run({ ...this.#key(claim), until }).changes > 0);
+    return claims.filter((claim) => this.#extend.run(until, ...this.#key(claim)).changes > 0);
   }
 
   /** True while the claim's lease has not been taken over. */
   holds(claim: Claim): boolean {
-    return this.#held.get(this.#key(claim)) !== undefined;
+    return this.#held.get(...this.#key(claim)) !== undefined;
   }
 
   /** Ends the event as done, or as dead when there is an error, and lets the lane go on. */
   end(claim: Claim, now: number, error?: string): boolean {
-    const { id } = claim;
-    if (this.#advance.run({ ...this.#key(claim), now, id }).changes === 0) return false;
-    const state = error === undefined ? "done" : "dead";
-    this.#end.run({ id, now, state, error: error ?? null });
+    const held = this.#findHeld(claim);
+    if (held === undefined) return false;
+    this.#end.run(error === undefined ? "done" : "dead", now, error ?? null, claim.fence, held.seq);
     if (error !== undefined) this.#history.add(claim, "dead", error, now);
+    this.#letGo.run(now, now, held.ord, claim.lane);
     return true;
   }
 
   /** Ends the event as done, and goes on with the next one of the lane under the same lease. */
   advance(claim: Claim, now: number): Advance {
-    const lease = this.#lane.get(this.#key(claim));
-    if (lease === undefined) return { held: false };
-    this.end(claim, now);
-    const head = this.#head.get({ lane: claim.lane });
+    const held = this.#findHeld(claim);
+    if (held === undefined) return { held: false };
+    this.#end.run("done", now, null, claim.fence, held.seq);
+    const head = this.#head.get(claim.lane);
     // A lease that has run out is nobody's to go on with; whether a suspect may run is decided by the claim of lanes.
-    if (head === undefined || head.crashes >= CRASHES || lease.ready_at <= now)
+    if (head === undefined || head.crashes >= CRASHES || held.ready_at <= now) {
+      this.#letGo.run(now, now, held.ord, claim.lane);
       return { held: true };
-    const lane = this.#again.get({ lane: claim.lane, owner: this.#owner, until: lease.ready_at });
-    if (lane === undefined) return { held: true };
-    this.#countAttempt.run({ id: head.id, fence: lane.fence });
-    return { held: true, next: toClaim(lane, head, 0) };
+    }
+    this.#goOn.run(head.seq, now, held.ord, claim.lane);
+    const late = isLate(head, held) || head.ord < held.ord;
+    return { held: true, next: toClaim(claim.lane, claim.fence + 1, late, head, 0) };
   }
 
   /** Leaves the event for later and closes its lane until `at`. */
   retry(claim: Claim, at: number, error: string, now: number): boolean {
     if (!this.#close(claim, at)) return false;
-    this.#putOff.run({ id: claim.id, back: 0, error });
+    this.#putOff.run(1, claim.fence, error, claim.id);
     this.#history.add(claim, "failed", error, now);
     return true;
   }
@@ -201,12 +213,8 @@ export class Lanes {
   /** Like `retry`, and gives the attempt back to the event. Without an error it has not begun. */
   release(claim: Claim, at: number, error: string | undefined, now: number): boolean {
     if (!this.#close(claim, at)) return false;
-    const { id } = claim;
-    if (error === undefined) {
-      this.#handBack.run({ id });
-      return true;
-    }
-    this.#putOff.run({ id, back: 1, error: null });
+    if (error === undefined) return true;
+    this.#putOff.run(0, claim.fence, null, claim.id);
     this.#history.add(claim, "released", error, now);
     return true;
   }
@@ -216,29 +224,53 @@ export class Lanes {
   }
 
   heal(now: number): number {
-    return this.#heal.run({ now }).changes;
+    return this.#heal.run(now).changes;
+  }
+
+  #findHeld(claim: Claim): HeldRow | undefined {
+    return this.#find.get(...this.#key(claim));
+  }
+
+  /**
+   * A lane that still has an owner although its time has come has lost its run without a word: the lease ran out.
+   * Returns 1 where that was a run of this event.
+   */
+  #countLapsed({ fence, owner, claimed }: LaneRow, head: HeadRow, now: number): 0 | 1 {
+    if (owner === null) return 0;
+    if (claimed === head.seq) {
+      this.#history.addCrash({ id: head.id, fence, attempt: head.attempts + 1 }, now);
+      return 1;
+    }
+    this.#countAttempt.run(fence, claimed);
+    return 0;
   }
 
   #close(claim: Claim, at: number): boolean {
-    return this.#postpone.run({ ...this.#key(claim), at }).changes > 0;
+    return this.#postpone.run(at, ...this.#key(claim)).changes > 0;
   }
 
-  #key(claim: Claim): { lane: string; owner: string; fence: number } {
-    return { lane: claim.lane, owner: this.#owner, fence: claim.fence };
+  /** What {@link HELD} asks for. */
+  #key({ lane, fence }: Claim): [lane: string, owner: string, fence: number] {
+    return [lane, this.#owner, fence];
   }
 }
 
-function toClaim(lane: LaneRow, head: HeadRow, lapsed: 0 | 1): Claim {
+/** Whether a later event of its lane is done. */
+function isLate({ ord }: HeadRow, { done_ord }: Pick<LaneRow, "done_ord">): boolean {
+  return done_ord !== null && ord < done_ord;
+}
+
+function toClaim(lane: string, fence: number, late: boolean, head: HeadRow, lapsed: 0 | 1): Claim {
   return {
-    lane: lane.key,
-    fence: lane.fence,
+    lane,
+    fence,
     id: head.id,
     type: head.type,
     body: head.body,
     source: head.source,
-    attempt: head.attempts + 1,
+    attempt: head.attempts + lapsed + 1,
     crashes: head.crashes + lapsed,
-    late: lane.done_ord !== null && head.ord < lane.done_ord,
+    late,
     receivedAt: head.received_at,
   };
 }

@@ -6,6 +6,7 @@ CREATE TABLE lane (
   ready_at INTEGER,                     -- ms since 1970
   owner    TEXT,
   fence    INTEGER NOT NULL DEFAULT 0,
+  claimed  INTEGER,                     -- seq of the event of its last claim; its run goes on while there is an owner
   done_ord TEXT,                        -- ord of the last event done, to tell late ones
   done_at  INTEGER                      -- when its last event ended, ms since 1970
 ) STRICT, WITHOUT ROWID;
@@ -21,9 +22,9 @@ CREATE TABLE event (
   body        TEXT,                     -- NULL once it was dropped, some time after the event ended
   source      TEXT NOT NULL CHECK (source IN ('webhook', 'poll')),
   state       TEXT NOT NULL CHECK (state IN ('pending', 'done', 'dead', 'discarded')),
-  attempts    INTEGER NOT NULL DEFAULT 0,
+  attempts    INTEGER NOT NULL DEFAULT 0, -- runs that have ended: a claim writes its lane alone
   crashes     INTEGER NOT NULL DEFAULT 0, -- runs that never said how they ended
-  fence       INTEGER NOT NULL DEFAULT 0, -- of its last claim: the lane's own while it is leased
+  fence       INTEGER NOT NULL DEFAULT 0, -- of its last run that has ended
   received_at INTEGER NOT NULL,         -- ms since 1970
   done_at     INTEGER,
   error       TEXT,

@@ -6,6 +6,8 @@ const MODEL = "test/faults/model.test.ts";
 
 const LANES = "src/inbox/sqlite/lanes.ts";
 const HELD = "$" + "{HELD}";
+/** In its place: the same parameters, and any claim of the lane will do. */
+const UNGUARDED = "lane.key = ? AND ? IS NOT NULL AND ? IS NOT NULL";
 
 /** Leases, fences, order and counters: the way out of the inbox. */
 const lanes: Mutant[] = mutantsOf(
@@ -14,43 +16,43 @@ const lanes: Mutant[] = mutantsOf(
   [
     {
       name: "the fence",
-      find: "AND owner = @owner AND fence = @fence",
-      replace: "AND owner = @owner",
+      find: " AND lane.fence = +?",
+      replace: " AND ? IS NOT NULL",
     },
     {
       name: "the fence, when an event is ended",
-      find: `(SELECT ord FROM event WHERE id = @id))\n       WHERE ${HELD}`,
-      replace: "(SELECT ord FROM event WHERE id = @id))\n       WHERE key = @lane",
+      find: `lane.claimed\n       WHERE ${HELD}`,
+      replace: `lane.claimed\n       WHERE ${UNGUARDED}`,
     },
     {
       name: "the fence, when an event is put off",
-      find: `ready_at = @at WHERE ${HELD}`,
-      replace: "ready_at = @at WHERE key = @lane",
+      find: `SET owner = NULL, ready_at = ? WHERE ${HELD}`,
+      replace: `SET owner = NULL, ready_at = ? WHERE ${UNGUARDED}`,
     },
     {
       name: "the fence, when a lease is extended",
-      find: `ready_at = @until WHERE ${HELD}`,
-      replace: "ready_at = @until WHERE key = @lane",
+      find: `SET ready_at = ? WHERE ${HELD}`,
+      replace: `SET ready_at = ? WHERE ${UNGUARDED}`,
     },
     {
       name: "the fence, when a step is recorded",
       find: `SELECT fence FROM lane WHERE ${HELD}`,
-      replace: "SELECT fence FROM lane WHERE key = @lane",
+      replace: `SELECT fence FROM lane WHERE ${UNGUARDED}`,
     },
     {
       name: "a new fence for each claim",
-      find: "SET owner = @owner, fence = fence + 1, ready_at = @until\n       WHERE key IN",
-      replace: "SET owner = @owner, ready_at = @until\n       WHERE key IN",
+      find: "SET owner = ?, fence = fence + 1, claimed",
+      replace: "SET owner = ?, claimed",
     },
     {
       name: "the owner",
-      find: "AND owner = @owner AND fence = @fence",
-      replace: "AND fence = @fence",
+      find: " AND lane.owner = +?",
+      replace: " AND ? IS NOT NULL",
     },
     {
       name: "the lease of a claim",
-      find: "fence = fence + 1, ready_at = @until\n       WHERE key IN",
-      replace: "fence = fence + 1, ready_at = @now\n       WHERE key IN",
+      find: "head.seq, now + leaseMs, lane.key)",
+      replace: "head.seq, now, lane.key)",
     },
     {
       name: "the order within a lane",
@@ -59,52 +61,57 @@ const lanes: Mutant[] = mutantsOf(
     },
     {
       name: "the lane that waited longest first",
-      find: "ORDER BY ready_at, key LIMIT @limit",
-      replace: "ORDER BY key LIMIT @limit",
+      find: "ORDER BY ready_at, key LIMIT +?",
+      replace: "ORDER BY key LIMIT +?",
     },
     {
       name: "waking a lane that has more",
-      find: "ready_at = CASE WHEN pending > 1 THEN @now END",
-      replace: "ready_at = NULL",
+      find: "ready_at = CASE WHEN pending > 1 THEN ? END",
+      replace: "ready_at = CASE WHEN pending < 0 THEN ? END",
     },
     {
-      name: "counting the attempt at the claim",
-      find: "SET attempts = attempts + 1, fence",
-      replace: "SET attempts = attempts, fence",
+      name: "counting the attempt of a run that was lost, when another event is first by then",
+      find: "this.#countAttempt.run(fence, claimed);",
+      replace: "",
+    },
+    {
+      name: "counting an attempt that failed",
+      find: "this.#putOff.run(1, claim.fence,",
+      replace: "this.#putOff.run(0, claim.fence,",
     },
     {
       name: "giving an attempt back",
-      find: "attempts = attempts - @back",
-      replace: "attempts = attempts",
+      find: "this.#putOff.run(0, claim.fence,",
+      replace: "this.#putOff.run(1, claim.fence,",
     },
     {
       name: "no history of what had not begun",
-      find: "if (error === undefined) {\n      this.#handBack.run({ id });\n      return true;\n    }",
+      find: "if (error === undefined) return true;\n",
       replace: "",
     },
     {
       name: "no crash of what had not begun",
-      find: "attempts = attempts - 1, fence = 0 WHERE",
-      replace: "attempts = attempts - 1 WHERE",
+      find: "if (owner === null) return 0;",
+      replace: "",
     },
     {
       name: "telling late events",
-      find: "lane.done_ord !== null && head.ord < lane.done_ord",
+      find: "done_ord !== null && ord < done_ord",
       replace: "false",
     },
     {
       name: "a fence of its own for what a lane goes on with",
-      find: "SET owner = @owner, fence = fence + 1, ready_at = @until WHERE key = @lane",
-      replace: "SET owner = @owner, ready_at = @until WHERE key = @lane",
+      find: "pending = pending - 1, fence = fence + 1, claimed",
+      replace: "pending = pending - 1, claimed",
     },
     {
       name: "the lease of a lane that goes on",
-      find: "until: lease.ready_at }",
-      replace: "until: now + 60_000 }",
+      find: "claimed = ?, done_at = ?",
+      replace: "claimed = ?, ready_at = ready_at + 60000, done_at = ?",
     },
     {
       name: "a lease that has run out is not gone on with",
-      find: " || lease.ready_at <= now)",
+      find: " || held.ready_at <= now)",
       replace: ")",
     },
     {
@@ -114,8 +121,8 @@ const lanes: Mutant[] = mutantsOf(
     },
     {
       name: "counting the attempt of what a lane goes on with",
-      find: "this.#countAttempt.run({ id: head.id, fence: lane.fence });\n    return",
-      replace: "return",
+      find: "claimed = ?, done_at = ?",
+      replace: "claimed = coalesce(claimed, ?), done_at = ?",
     },
   ],
 );
@@ -291,8 +298,8 @@ const inbox: Mutant[] = [
     [
       {
         name: "noting the runs that a dead process took with it",
-        find: "for (const run of this.#leased.all()) this.#addCrash(",
-        replace: "for (const run of this.#leased.all().slice(0, 0)) this.#addCrash(",
+        find: "for (const run of this.#leased.all()) this.addCrash(",
+        replace: "for (const run of this.#leased.all().slice(0, 0)) this.addCrash(",
       },
       {
         name: "the limit of the history",
@@ -307,8 +314,13 @@ const inbox: Mutant[] = [
     [
       {
         name: "counting the crashes of an event",
-        find: "this.#countCrash.run({ id: run.id });",
-        replace: "",
+        find: ", crashes = crashes + 1 WHERE",
+        replace: " WHERE",
+      },
+      {
+        name: "counting the attempt of a run that never said how it ended",
+        find: "SET attempts = @attempt, fence",
+        replace: "SET fence",
       },
     ],
   ),
@@ -318,7 +330,7 @@ const inbox: Mutant[] = [
     [
       {
         name: "a clock that was set back while no bot ran",
-        find: "if (by > 0) this.#shift.run({ by });",
+        find: "if (by > 0) this.#shift.run(by);",
         replace: "",
       },
       {
@@ -357,7 +369,7 @@ const seenByModel: ReadonlySet<string> = new Set([
   "the fence",
   "the owner",
   "the order within a lane",
-  "counting the attempt at the claim",
+  "counting the attempt of a run that never said how it ended",
   "the pending counter",
   "ids of digits compared as numbers",
   "the cursor in the transaction of its events",
