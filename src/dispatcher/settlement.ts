@@ -75,11 +75,11 @@ export class Settlement {
     }
   }
 
-  async #persist(claim: Claim, verdict: Verdict, goesOn: () => boolean): Promise<Advance> {
+  #persist(claim: Claim, verdict: Verdict, goesOn: () => boolean): Promise<Advance> {
     const { clock, log, stopping, deadline } = this.#options;
     // After the last try the lease is left to run out: then the event is handled again, and its lane
     // stands still until then. Its steps are recorded and not repeated.
-    return await persist(() => this.#writeOnce(claim, verdict, goesOn), {
+    return persist(() => this.#writeOnce(claim, verdict, goesOn), {
       clock,
       signal: deadline,
       tries: () => (stopping.aborted ? WRITE_ATTEMPTS_AT_THE_END : WRITE_ATTEMPTS),

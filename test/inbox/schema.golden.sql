@@ -34,7 +34,7 @@ CREATE TABLE event (
   type TEXT NOT NULL,
   body TEXT,
   source TEXT NOT NULL CHECK (source IN ('webhook', 'poll')),
-  state TEXT NOT NULL CHECK (state IN ('pending', 'done', 'dead', 'discarded')),
+  state TEXT NOT NULL CHECK (state = 'pending' OR state = 'done' OR state = 'dead' OR state = 'discarded'),
   attempts INTEGER NOT NULL DEFAULT 0,
   crashes INTEGER NOT NULL DEFAULT 0,
   fence INTEGER NOT NULL DEFAULT 0,

@@ -60,7 +60,8 @@ export class Lanes {
   readonly #extend: Write;
   readonly #held: Query<{ readonly fence: number }>;
   readonly #find: Query<HeldRow>;
-  readonly #end: Write;
+  readonly #done: Write;
+  readonly #dead: Write;
   readonly #goOn: Write;
   readonly #letGo: Write;
   readonly #postpone: Write;
@@ -104,9 +105,12 @@ export class Lanes {
       `SELECT lane.ready_at, lane.done_ord, event.seq, event.ord FROM lane CROSS JOIN event ON event.seq = lane.claimed
        WHERE ${HELD}`,
     );
-    this.#end = db.prepare(
-      "UPDATE event SET state = ?, done_at = ?, error = ?, attempts = attempts + 1, fence = ? WHERE seq = ?",
-    );
+    const end = (outcome: string) =>
+      db.prepare<Parameters>(
+        `UPDATE event SET ${outcome}, done_at = ?, attempts = attempts + 1, fence = ? WHERE seq = ?`,
+      );
+    this.#done = end("state = 'done', error = NULL");
+    this.#dead = end("state = 'dead', error = ?");
     this.#goOn = db.prepare(
       `UPDATE lane SET pending = pending - 1, fence = fence + 1, claimed = ?, done_at = ?,
          done_ord = max(coalesce(done_ord, ''), ?)
@@ -144,26 +148,28 @@ export class Lanes {
   }
 
   claim(limit: number, leaseMs: number, now: number): Claim[] {
-    const claims: Claim[] = [];
     const lanes = this.#ready.all(now, limit);
     // By their keys, whatever they waited for: it decides which suspect runs first.
     lanes.sort((a, b) => (a.key < b.key ? -1 : 1));
-    for (const lane of lanes) {
-      const head = this.#head.get(lane.key);
-      if (head === undefined) {
-        this.#idle.run(lane.key);
-        continue;
-      }
-      const lapsed = this.#countLapsed(lane, head, now);
-      this.#lease.run(this.#owner, head.seq, now + leaseMs, lane.key);
-      const claim = toClaim(lane.key, lane.fence + 1, isLate(head, lane), head, lapsed);
-      if (this.#suspects.mustWait(claim)) {
-        this.#close(claim, now + SUSPECT_WAIT_MS);
-        continue;
-      }
-      claims.push(claim);
+    const claims = lanes.flatMap((lane) => this.#take(lane, now + leaseMs, now) ?? []);
+    // All are leased by now: a suspect whose own lease ran out holds up no other one.
+    return claims.filter((claim) => {
+      const waits = this.#suspects.mustWait(claim);
+      if (waits) this.#close(claim, now + SUSPECT_WAIT_MS);
+      return !waits;
+    });
+  }
+
+  /** Leases a lane, and claims the event that stands first in it, if there is one. */
+  #take(lane: LaneRow, until: number, now: number): Claim | undefined {
+    const head = this.#head.get(lane.key);
+    if (head === undefined) {
+      this.#idle.run(lane.key);
+      return undefined;
     }
-    return claims;
+    const lapsed = this.#countLapsed(lane, head, now);
+    this.#lease.run(this.#owner, head.seq, until, lane.key);
+    return toClaim(lane.key, lane.fence + 1, isLate(head, lane), head, lapsed);
   }
 
   extend(claims: readonly Claim[], leaseMs: number, now: number): Claim[] {
@@ -180,8 +186,11 @@ export class Lanes {
   end(claim: Claim, now: number, error?: string): boolean {
     const held = this.#findHeld(claim);
     if (held === undefined) return false;
-    this.#end.run(error === undefined ? "done" : "dead", now, error ?? null, claim.fence, held.seq);
-    if (error !== undefined) this.#history.add(claim, "dead", error, now);
+    if (error === undefined) this.#done.run(now, claim.fence, held.seq);
+    else {
+      this.#dead.run(error, now, claim.fence, held.seq);
+      this.#history.add(claim, "dead", error, now);
+    }
     this.#letGo.run(now, now, held.ord, claim.lane);
     return true;
   }
@@ -190,7 +199,7 @@ export class Lanes {
   advance(claim: Claim, now: number): Advance {
     const held = this.#findHeld(claim);
     if (held === undefined) return { held: false };
-    this.#end.run("done", now, null, claim.fence, held.seq);
+    this.#done.run(now, claim.fence, held.seq);
     const head = this.#head.get(claim.lane);
     // A lease that has run out is nobody's to go on with; whether a suspect may run is decided by the claim of lanes.
     if (head === undefined || head.crashes >= CRASHES || held.ready_at <= now) {

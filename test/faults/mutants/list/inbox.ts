@@ -51,7 +51,7 @@ const lanes: Mutant[] = mutantsOf(
     },
     {
       name: "the lease of a claim",
-      find: "head.seq, now + leaseMs, lane.key)",
+      find: "head.seq, until, lane.key)",
       replace: "head.seq, now, lane.key)",
     },
     {
@@ -287,8 +287,8 @@ const inbox: Mutant[] = [
     [
       {
         name: "events that crashed twice run one at a time",
-        find: "if (this.#suspects.mustWait(claim)) {",
-        replace: "if (this.#suspects.mustWait(claim) && false) {",
+        find: "const waits = this.#suspects.mustWait(claim);",
+        replace: "const waits = this.#suspects.mustWait(claim) && false;",
       },
     ],
   ),
