@@ -14,8 +14,11 @@ const server = createServer((request, response) => {
   const { searchParams } = new URL(request.url ?? "/", "http://localhost");
   const page = pages.get(searchParams.get("since")) ?? Buffer.alloc(0);
   const headers = { "content-type": "application/json", "content-length": page.byteLength };
-  response.writeHead(page.byteLength === 0 ? 404 : 200, headers).end(page);
+  const reply = () => response.writeHead(page.byteLength === 0 ? 404 : 200, headers).end(page);
+  if (delayMs === 0) reply();
+  else setTimeout(reply, delayMs);
 });
+let delayMs = 0;
 
 const handlers = {
   /** Makes a log of so many full pages, and the empty one behind them. Resolves to its origin. */
@@ -33,6 +36,10 @@ const handlers = {
         resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
       });
     });
+  },
+  /** How long every answer takes from now on, in milliseconds: as if it came from elsewhere. Default 0. */
+  delay: (ms: number): void => {
+    delayMs = ms;
   },
 };
 
