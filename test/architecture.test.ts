@@ -219,6 +219,14 @@ describe("the house", () => {
     }
   });
 
+  test("a bot starts without what knows the formats of images, and sends one with it", () => {
+    const formats = "client/images/structure/structure.ts";
+    expect([...loadedWith("index.ts", graph)]).not.toContain(formats);
+    const late = graph.filter(({ from, when }) => /^client\//.test(from) && when === "late");
+    const loaded = late.map(({ to }) => loadedWith(to, graph));
+    expect(loaded.some((paths) => paths.has(formats))).toBe(true);
+  });
+
   test("a test of a bot loads no server, and the preload loads nothing but Node", () => {
     expect([...packagesOf(loadedWith("env.ts", graph), graph)].filter(isForeign)).toEqual([]);
     expect([...packagesOf(loadedWith("testing/index.ts", graph), graph)]).not.toContain("express");
