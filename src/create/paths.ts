@@ -1,5 +1,5 @@
 // The files of a bot are few and small. Each promise of node:fs goes to another thread and back, which takes
-// longer than what is done there; so whatever comes before the first file is written asks directly.
+// longer than what is done there, and loading them is a part of the start; so all is done directly.
 import { lstatSync, realpathSync } from "node:fs";
 import { isAbsolute, relative, sep } from "node:path";
 
