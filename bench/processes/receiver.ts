@@ -56,7 +56,7 @@ async function startBot(): Promise<string> {
       SERVICE_API_KEY: "sk_bench_0123456789",
       SERVICE_WEBHOOK_SECRET: SECRET,
       DELIVERY: "webhook",
-      DATABASE_URL: file,
+      DATABASE_URL: `file:${file}`,
       LOG_LEVEL: "warn",
       HOST: "127.0.0.1",
       PORT: "0",
