@@ -2,53 +2,53 @@ import { Bot } from "../../src/bot.ts";
 import { answer } from "../harness/child.ts";
 import { monotonicNow } from "../support/clock.ts";
 import { makeFolder } from "../support/folder.ts";
-import { numberOf } from "../support/frame.ts";
+import { SECRET } from "../support/formats.ts";
 
-export interface BotSettings {
-  readonly secret: string;
-  /** LOG_LEVEL; its default without. */
-  readonly logLevel?: string;
-}
+/** When the handler of an event began, by the number in the event's id. */
+export type Begun = readonly (readonly [number: number, at: number])[];
 
 /** A whole bot on a file, with a handler that notes when it begins and does nothing else. */
 const folder = makeFolder();
 let bot: Bot;
-let began = new Map<number, number>();
+let begun = new Map<number, number>();
 let awaited: { readonly count: number; done(): void } | undefined;
 
 const handlers = {
-  /** Resolves to the address of its webhook. */
-  start: async ({ secret, logLevel }: BotSettings): Promise<string> => {
-    const env = {
-      SERVICE_BASE_URL: "http://127.0.0.1:9",
-      SERVICE_API_KEY: "bench-api-key-0123456789",
-      SERVICE_WEBHOOK_SECRET: secret,
-      DELIVERY: "webhook",
-      PORT: "0",
-      DATABASE_URL: `file:${folder.file("bot.db")}`,
-      LOG_LEVEL: logLevel,
-    };
-    bot = new Bot({ env });
+  /** Resolves to its origin. @param logLevel LOG_LEVEL; without, the default */
+  start: async (logLevel?: string): Promise<string> => {
+    bot = new Bot({
+      env: {
+        SERVICE_BASE_URL: "http://127.0.0.1:9",
+        SERVICE_API_KEY: "sk_bench_0123456789",
+        SERVICE_WEBHOOK_SECRET: SECRET,
+        DELIVERY: "webhook",
+        DATABASE_URL: `file:${folder.file("bot.db")}`,
+        LOG_LEVEL: logLevel,
+        PORT: "0",
+      },
+    });
     bot.on("dm.message", (ctx) => {
       const at = monotonicNow();
-      began.set(numberOf(ctx.event.id), at);
-      if (began.size === awaited?.count) awaited.done();
+      begun.set(Number(ctx.event.id.slice("evt_".length)), at);
+      if (begun.size === awaited?.count) awaited.done();
     });
     await bot.start({ standalone: false });
-    return `${bot.url}/webhook`;
+    if (bot.url === undefined) throw new Error("the bot does not listen");
+    return bot.url;
   },
-  /** Once so many events have been handled: when the handler of each began, by the event's number; then it counts anew. */
-  handled: async (count: number): Promise<readonly (readonly [number, number])[]> => {
+  /** Waits until so many events have been handled, and nothing is left. Then it counts from 0 again. */
+  handled: async (count: number): Promise<Begun> => {
     await new Promise<void>((resolve) => {
       awaited = { count, done: resolve };
-      if (began.size >= count) resolve();
+      if (begun.size >= count) resolve();
     });
     await bot.idle();
-    const all = [...began];
-    began = new Map();
+    const all = [...begun];
+    begun = new Map();
     return all;
   },
   now: (): number => monotonicNow(),
+  /** Removes the file. */
   stop: async (): Promise<void> => {
     await bot.stop();
     folder.remove();

@@ -1,28 +1,18 @@
-import { messageEvent } from "./message.ts";
-
-const CONVERSATIONS = 4_000;
-
-/** Makes the event 300 bytes long. */
-const TEXT = "hello, is anybody there? ".repeat(5).trim();
-
-/** The number in the id that {@link deliveryFrame} gives an event. */
-export function numberOf(id: string): number {
-  return Number(id.slice("evt_".length));
+/** A request as a benchmark sends it. */
+export interface LoadRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
 }
 
-/** A delivery of one event of about 300 bytes, as the platform sends it, with all bytes of the request. */
-export function deliveryFrame(url: URL, number: number, sign: (body: string) => string): Buffer {
-  const id = `evt_${String(number).padStart(12, "0")}`;
-  const event = messageEvent({ id, conversation: `c_${number % CONVERSATIONS}` }, TEXT);
-  const body = JSON.stringify({ events: [event] });
-  const lines = [
-    `POST ${url.pathname} HTTP/1.1`,
-    `host: ${url.host}`,
-    "user-agent: Service-Webhook/1",
-    "content-type: application/json",
-    "x-service-event-count: 1",
-    `x-service-signature: ${sign(body)}`,
-    `content-length: ${Buffer.byteLength(body)}`,
-  ];
+/** The bytes of a request to a host, such as `127.0.0.1:3000`. */
+export function frame(
+  { method, path, headers = {}, body = "" }: LoadRequest,
+  host: string,
+): Buffer {
+  const lines = [`${method} ${path} HTTP/1.1`, `host: ${host}`];
+  for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
+  if (method !== "GET") lines.push(`content-length: ${Buffer.byteLength(body)}`);
   return Buffer.from(`${lines.join("\r\n")}\r\n\r\n${body}`);
 }
