@@ -118,6 +118,6 @@ const handlers = {
 export type OpenLoadProcess = typeof handlers;
 
 // It never rests: where cores are few, what is measured goes first.
-setPriority(constants.priority.PRIORITY_LOW);
+setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 answer(handlers);
