@@ -243,6 +243,14 @@ describe("the house", () => {
     expect(new Set(packages)).toEqual(new Set(["@clack/core"]));
   });
 
+  test("the scaffolder loads no promises of node:fs: they take longer than its few files", () => {
+    const own = Object.entries(files).filter(([path]) => roomOf(path) === "create");
+    expect(own.length).toBeGreaterThan(0);
+    expect(own.filter(([, text]) => text.includes("fs/promises")).map(([path]) => path)).toEqual(
+      [],
+    );
+  });
+
   test("packages are dependencies, not things that happen to be installed", () => {
     const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(
       readFileSync(join(root, "..", "package.json"), "utf8"),
