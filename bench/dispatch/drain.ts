@@ -37,7 +37,7 @@ export const benchmark: Benchmark = {
         subject("busy", await files.ours("busy"), count, BUSY),
         subject("default", await files.ours("default"), count, DEFAULT),
         subject("plainjob", await files.peer("plainjob"), count),
-        // A tenth as quick, however many there are: a tenth of them is enough to know it.
+        // Less than a tenth as quick: as many would take longer than all else.
         subject("boringnode", await files.peer("boringnode-queue"), count / 10),
       ],
       figures: [
