@@ -55,7 +55,7 @@ const handlers = {
     ready = { url, frames };
   },
   /** Resolves to how long it took, in ms. Rejects when an answer is not 200 to 299. */
-  send,
+  send: (connections: number): Promise<number> => send(connections),
 };
 
 export type Sender = typeof handlers;

@@ -12,13 +12,20 @@ const BODY_BYTES = 300;
 const CONVERSATIONS = 4_000;
 
 /** Whose webhooks a request is one of. */
-export type FormatName = keyof typeof formats;
+export type FormatName =
+  | "service"
+  | "github"
+  | "telegram"
+  | "stripe"
+  | "line"
+  | "standard"
+  | "slack";
 
 /** One request with events of its own, signed. `nth` tells it from all others. */
 type Format = (nth: number, events: number) => LoadRequest;
 
 /** Requests of each platform as its peers take them: one event of 300 bytes, or `events` of them for our own. */
-export const formats = {
+export const formats: Readonly<Record<FormatName, Format>> = {
   service: (nth, events) => {
     const all = Array.from({ length: events }, (_, index) => message(nth * events + index));
     const body = JSON.stringify({ events: all });
@@ -74,7 +81,7 @@ export const formats = {
       "x-slack-signature": `v0=${mac("hex", `v0:${t}:${body}`)}`,
     });
   },
-} satisfies Readonly<Record<string, Format>>;
+};
 
 /** The event of a direct message; with the envelope of a delivery around it the body has {@link BODY_BYTES}. */
 function message(nth: number): object {
