@@ -1,21 +1,21 @@
-import { steadyClock } from "../../src/core/clock.ts";
-import { createLogger } from "../../src/core/logger.ts";
-import { Dispatcher } from "../../src/dispatcher/dispatcher.ts";
+import { readDatabase } from "../../src/core/database-address.ts";
 import { orderKey } from "../../src/events/id.ts";
-import type { NewEvent } from "../../src/inbox/inbox.ts";
+import type { Inbox, NewEvent } from "../../src/inbox/inbox.ts";
 import { PostgresInbox } from "../../src/inbox/postgres/postgres-inbox.ts";
+import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
 import { answer } from "../harness/child.ts";
+import { drainInbox } from "../support/drain.ts";
 import { messageEvent } from "../support/message.ts";
 import type { Measured, QueueEvent, QueueOptions } from "../support/queue.ts";
 
 /** Three times as many as one statement completes: two rounds are in the database while a third one is at work here. */
-const CONCURRENCY = 3_000;
+const MANY = 3_000;
 
 const LEASE_MS = 30_000;
 
-const clock = steadyClock();
-const log = createLogger({ level: "silent", secrets: [] });
-let inbox: PostgresInbox;
+const MAX_BACKLOG = 10_000_000;
+
+let inbox: Inbox;
 let trips = 0;
 
 async function measured(work: () => Promise<unknown>): Promise<Measured> {
@@ -31,17 +31,21 @@ function toNewEvent(event: QueueEvent): NewEvent {
   return { id, type: "dm.message", lane: `dm:${conversation}`, ord: orderKey(id), body };
 }
 
+async function openInbox({ url, schema }: QueueOptions): Promise<Inbox> {
+  const database = readDatabase(url);
+  if (database.kind === "sqlite") {
+    return new SqliteInbox({ file: database.file, maxBacklog: MAX_BACKLOG });
+  }
+  const onStatement = () => {
+    trips += 1;
+  };
+  return await PostgresInbox.open({ url, schema, maxBacklog: MAX_BACKLOG, onStatement });
+}
+
 /** Our own: with deduplication, lanes, fences, attempts, and the done events kept. */
 const handlers = {
-  open: async ({ url, schema }: QueueOptions): Promise<void> => {
-    inbox = await PostgresInbox.open({
-      url,
-      schema,
-      maxBacklog: 10_000_000,
-      onStatement: () => {
-        trips += 1;
-      },
-    });
+  open: async (options: QueueOptions): Promise<void> => {
+    inbox = await openInbox(options);
   },
   fill: async (events: readonly QueueEvent[]): Promise<void> => {
     for (let from = 0; from < events.length; from += 1000) {
@@ -52,27 +56,21 @@ const handlers = {
     measured(async () => {
       for (const batch of batches) await inbox.put(batch.map(toNewEvent), "webhook");
     }),
-  drain: async (): Promise<Measured> => {
-    let began = { at: 0, trips: 0 };
-    const handle = (): Promise<void> => {
-      if (began.at === 0) began = { at: performance.now(), trips };
-      return Promise.resolve();
+  ingestTogether: (events: readonly QueueEvent[], together: number): Promise<Measured> => {
+    // One iterator for all of them: each takes what is next.
+    const left = events.map(toNewEvent).values();
+    const deliver = async () => {
+      for (const event of left) await inbox.put([event], "webhook");
     };
-    const dispatcher = new Dispatcher({
-      inbox,
-      clock,
-      log,
-      handler: { run: handle, failed: () => Promise.resolve() },
-      concurrency: CONCURRENCY,
-      maxAttempts: 8,
-      handlerTimeoutMs: 60_000,
-      backoff: { baseMs: 1_000, maxMs: 300_000, factor: 2 },
-    });
-    dispatcher.start();
-    await dispatcher.idle();
-    const result = { ms: performance.now() - began.at, trips: trips - began.trips };
-    await dispatcher.drain(0);
-    return result;
+    return measured(() => Promise.all(Array.from({ length: together }, deliver)));
+  },
+  drain: async (_count: number, concurrency = MANY): Promise<Measured> => {
+    let began = { at: 0, trips: 0 };
+    const onBegin = () => {
+      began = { at: performance.now(), trips };
+    };
+    await drainInbox(inbox, { concurrency, onBegin });
+    return { ms: performance.now() - began.at, trips: trips - began.trips };
   },
   /** Claims and completes, without a dispatcher, until so many lanes were claimed. */
   claim: (lanes: number, limit: number): Promise<Measured> =>

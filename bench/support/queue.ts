@@ -8,18 +8,23 @@ export interface QueueProcess extends Handlers {
   fill(events: readonly QueueEvent[]): Promise<void>;
   /** Puts events in, a batch after the other, each in one call. */
   ingest(batches: readonly (readonly QueueEvent[])[]): Promise<Measured>;
+  /** Puts events in, each in a call of its own, and so many calls at a time. Ours alone can. */
+  ingestTogether(events: readonly QueueEvent[], together: number): Promise<Measured>;
   /**
    * Works until nothing is left, with handlers that do nothing; from the first handler until the last
    * outcome is in the database. `count` is how many events there are, where one process has them all.
+   * Ours has so many lanes at work at once; what the peers do is in their files.
    */
-  drain(count: number): Promise<Measured>;
+  drain(count: number, concurrency?: number): Promise<Measured>;
   /** Leases so many lanes, `limit` at a time, and ends the events. Ours alone can. */
   claim(lanes: number, limit: number): Promise<Measured>;
   close(): Promise<void>;
 }
 
 export interface QueueOptions {
+  /** `postgres://…`, or `file:` and a path. */
   readonly url: string;
+  /** Means nothing to a file. */
   readonly schema: string;
 }
 
@@ -31,19 +36,20 @@ export interface QueueEvent {
 
 export interface Measured {
   readonly ms: number;
-  /** Round trips to the database. */
+  /** Round trips to the database; none where it is a file. */
   readonly trips: number;
 }
 
-let made = 0;
+/** Those of a history come before (history.ts). */
+let made = 100_000_000_000;
 
-/** Events that were never there before, spread over so many conversations. */
-export function makeEvents(count: number, conversations: number): QueueEvent[] {
+/** Events that were never there before, in so many conversations, whose numbers are `step` apart. */
+export function makeEvents(count: number, conversations: number, step = 1): QueueEvent[] {
   return Array.from({ length: count }, (_, nth) => {
     made += 1;
     return {
       id: `evt_${String(made).padStart(12, "0")}`,
-      conversation: `c_${nth % conversations}`,
+      conversation: `c_${(nth % conversations) * step}`,
     };
   });
 }

@@ -1,0 +1,41 @@
+import type { Benchmark, Stage, Target } from "../harness/benchmark.ts";
+import { type Rates, StoredInboxes } from "../support/stored.ts";
+
+const target: Target = { number: 5, bound: 0.9, is: "at least" };
+
+/** The inbox in a file with a long history, beside one in an empty file. */
+export const benchmark: Benchmark = {
+  title:
+    "20,000 events stored and dispatched with 5,000,000 in the file, and with none (--quick: 10,000 with 200,000)",
+  prepare({ quick }): Promise<Stage> {
+    const count = quick ? 10_000 : 20_000;
+    const done = quick ? 200_000 : 5_000_000;
+    const inboxes = new StoredInboxes();
+    const subject = (name: string, run: (count: number) => Promise<Rates>) => async () => {
+      const { ingest, dispatch } = await run(count);
+      return { [`${name} ingest`]: ingest, [`${name} dispatch`]: dispatch };
+    };
+    return Promise.resolve({
+      subjects: [subject("empty", inboxes.add(0)), subject("full", inboxes.add(done))],
+      figures: [
+        { name: "stored, empty file", sample: "empty ingest", unit: "events/s" },
+        {
+          name: "stored, with a history",
+          sample: "full ingest",
+          unit: "events/s",
+          against: "empty ingest",
+          target,
+        },
+        { name: "dispatched, empty file", sample: "empty dispatch", unit: "events/s" },
+        {
+          name: "dispatched, with a history",
+          sample: "full dispatch",
+          unit: "events/s",
+          against: "empty dispatch",
+          target,
+        },
+      ],
+      close: () => inboxes.close(),
+    });
+  },
+};

@@ -1,0 +1,43 @@
+import type { Benchmark, Samples, Stage } from "../harness/benchmark.ts";
+import { Child } from "../harness/child.ts";
+import type { MemoryProcess } from "../processes/memory.ts";
+import { makeFolder } from "../support/folder.ts";
+import { copyHistory } from "../support/history.ts";
+
+/** So many are drained before: code is compiled by then, and the heap has the size that it needs. */
+const WARM_UP = 20_000;
+
+const MB = 2 ** 20;
+
+/** The memory of a process that drains a long backlog, beside what it has when it is idle. */
+export const benchmark: Benchmark = {
+  title: "1,000,000 waiting events drained from SQLite, memory of the process (--quick: 20,000)",
+  prepare({ quick }): Promise<Stage> {
+    const pending = WARM_UP + (quick ? 20_000 : 1_000_000);
+    const folder = makeFolder();
+    const file = folder.file("backlog.db");
+    const subject = async (): Promise<Samples> => {
+      copyHistory({ done: 0, pending }, file);
+      const process = new Child<MemoryProcess>("processes/memory.ts");
+      await process.call("open", file);
+      const idle = await process.call("warmUp", WARM_UP);
+      const peak = await process.call("drain");
+      await process.call("close");
+      await process.stop();
+      return { idle: idle / MB, more: (peak - idle) / MB };
+    };
+    return Promise.resolve({
+      subjects: [subject],
+      figures: [
+        { name: "idle", sample: "idle", unit: "MB" },
+        {
+          name: "more while draining, at most",
+          sample: "more",
+          unit: "MB",
+          target: { number: 5, bound: 64, is: "at most" },
+        },
+      ],
+      close: () => Promise.resolve(folder.remove()),
+    });
+  },
+};

@@ -1,0 +1,37 @@
+import Database from "better-sqlite3";
+import { better, defineQueue, defineWorker } from "plainjob";
+import { answer } from "../harness/child.ts";
+import { messageEvent } from "../support/message.ts";
+import { fileOf, silent } from "./sqlite.mjs";
+
+const TYPE = "event";
+
+let queue;
+
+/** A worker takes one job after the other, and waits for nothing while there are any: a second one adds nothing. */
+answer({
+  open({ url }) {
+    const connection = better(new Database(fileOf(url)));
+    queue = defineQueue({ connection, logger: silent });
+  },
+  fill(events) {
+    queue.addMany(TYPE, events.map(messageEvent));
+  },
+  async drain(count) {
+    let handled = 0;
+    let started = 0;
+    let stopped;
+    const handle = () => {
+      if (handled === 0) started = performance.now();
+      handled += 1;
+      if (handled === count) stopped = worker.stop();
+    };
+    const worker = defineWorker(TYPE, handle, { queue, logger: silent, pollIntervall: 1 });
+    // Returns once the last job is marked as done.
+    await worker.start();
+    const ms = performance.now() - started;
+    await stopped;
+    return { ms, trips: 0 };
+  },
+  close: () => queue.close(),
+});

@@ -1,0 +1,42 @@
+import { steadyClock } from "../../src/core/clock.ts";
+import { createLogger } from "../../src/core/logger.ts";
+import { Dispatcher } from "../../src/dispatcher/dispatcher.ts";
+import type { Inbox } from "../../src/inbox/inbox.ts";
+
+export interface DrainOptions {
+  /** How many lanes are handled at once. */
+  readonly concurrency: number;
+  /** Ends when so many events were handled; without it, when none is left. */
+  readonly most?: number;
+  /** Called when the first handler runs. */
+  readonly onBegin?: () => void;
+}
+
+const clock = steadyClock();
+const log = createLogger({ level: "silent", secrets: [] });
+
+/** Handles what waits in an inbox, by a handler that does nothing. Resolves once every outcome is in the database. */
+export async function drainInbox(inbox: Inbox, options: DrainOptions): Promise<void> {
+  const { concurrency, most = Number.POSITIVE_INFINITY, onBegin } = options;
+  const enough = Promise.withResolvers<void>();
+  let handled = 0;
+  const handle = (): Promise<void> => {
+    if (handled === 0) onBegin?.();
+    handled += 1;
+    if (handled === most) enough.resolve();
+    return Promise.resolve();
+  };
+  const dispatcher = new Dispatcher({
+    inbox,
+    clock,
+    log,
+    handler: { run: handle, failed: () => Promise.resolve() },
+    concurrency,
+    maxAttempts: 8,
+    handlerTimeoutMs: 60_000,
+    backoff: { baseMs: 1_000, maxMs: 300_000, factor: 2 },
+  });
+  dispatcher.start();
+  await Promise.race([dispatcher.idle(), enough.promise]);
+  await dispatcher.drain(handled < most ? 0 : 10_000);
+}

@@ -1,0 +1,145 @@
+import { createHash } from "node:crypto";
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import Sqlite, { type Database } from "better-sqlite3";
+import { openFile } from "../../src/inbox/sqlite/open.ts";
+
+/** What is in a file before anything is measured. */
+export interface History {
+  /** Events that are done, with their bodies. */
+  readonly done: number;
+  /** Events that wait. They are newer. */
+  readonly pending: number;
+}
+
+/** A conversation has so many events: `evt_000000000001` is of `c_0`, the next one of `c_1`, and so on. */
+const EVENTS_OF_A_LANE = 25;
+
+/** How many conversations there are in a history. */
+export function lanesOf({ done, pending }: History): number {
+  return Math.ceil((done + pending) / EVENTS_OF_A_LANE);
+}
+
+const CACHE = new URL("../../node_modules/.cache/service-bot-bench/", import.meta.url);
+
+/** What a file depends on besides what is in it. */
+const SOURCES = [new URL("../../src/inbox/sqlite/sql/", import.meta.url), import.meta.url];
+
+/**
+ * Copies a file with this history to `target`, which may be there. It is made at the first time, and kept until the
+ * schema changes.
+ */
+export function copyHistory(history: History, target: string): void {
+  const source = historyFile(history);
+  removeDatabase(target);
+  copyFileSync(source, target, constants.COPYFILE_FICLONE);
+  // Else the disk would still be at it while something is measured.
+  const file = openSync(target, "r+");
+  fsyncSync(file);
+  closeSync(file);
+}
+
+function historyFile(history: History): string {
+  const made = hashOf(SOURCES.flatMap(filesIn));
+  const folder = fileURLToPath(new URL(`${made}/`, CACHE));
+  const { done, pending } = history;
+  const file = join(folder, `${done}-done-${pending}-pending.db`);
+  if (existsSync(file)) return file;
+  dropOthers(made);
+  mkdirSync(folder, { recursive: true });
+  const part = `${file}.part`;
+  removeDatabase(part);
+  makeHistory(part, history);
+  renameSync(part, file);
+  rmSync(`${part}-lock`, { force: true });
+  return file;
+}
+
+/** Writes it with the schema of this version, as it would look in life, and far quicker. */
+export function makeHistory(file: string, history: History): void {
+  openFile(file).close();
+  const db = new Sqlite(file);
+  db.pragma("journal_mode = OFF");
+  db.pragma("synchronous = OFF");
+  db.pragma("cache_size = -262144");
+  db.transaction(() => {
+    addEvents(db, history);
+    addLanes(db);
+  })();
+  // As the inbox has it; the rest is set by whoever opens the file.
+  db.pragma("journal_mode = WAL");
+  db.close();
+}
+
+/** One event every half second, until the first of 2026. Bodies have about 300 bytes. */
+function addEvents(db: Database, history: History): void {
+  const { done, pending } = history;
+  const all = done + pending;
+  const lanes = lanesOf(history);
+  if (all === 0) return;
+  const excerpt = "hello, is anybody there? ".repeat(5);
+  db.exec(
+    `INSERT INTO event (seq, id, lane, ord, type, body, source, state, attempts, fence, received_at, done_at)
+     WITH RECURSIVE
+       counter (nth) AS (SELECT 1 UNION ALL SELECT nth + 1 FROM counter WHERE nth < ${all}),
+       named AS (
+         SELECT nth, format('evt_%012d', nth) AS id, 'c_' || ((nth - 1) % ${lanes}) AS lane,
+           nth <= ${done} AS ended, 1767225600000 - (${all} - nth) * 500 AS at
+         FROM counter)
+     SELECT nth, id, 'dm:' || lane, '~' || id, 'dm.message',
+       '{"id":"' || id || '","type":"dm.message","payload":{"conversationId":"' || lane ||
+         '","from":{"userId":"u_2","username":"ada","name":"Ada"},"excerpt":"${excerpt}"},' ||
+         '"createdAt":"2026-01-01T00:00:00.000Z"}',
+       'webhook', iif(ended, 'done', 'pending'), ended, iif(ended, 1 + (nth - 1) / ${lanes}, 0),
+       at, iif(ended, at + 25, NULL)
+     FROM named`,
+  );
+}
+
+/** What the events have left of their lanes. */
+function addLanes(db: Database): void {
+  db.exec(
+    `INSERT INTO lane (key, pending, ready_at, fence, done_ord, done_at)
+     SELECT lane, sum(state = 'pending'), max(received_at) FILTER (WHERE state = 'pending'),
+       sum(state = 'done'), max(ord) FILTER (WHERE state = 'done'), max(done_at)
+     FROM event GROUP BY lane`,
+  );
+}
+
+function dropOthers(made: string): void {
+  if (!existsSync(CACHE)) return;
+  for (const name of readdirSync(CACHE)) {
+    if (name !== made) rmSync(new URL(name, CACHE), { recursive: true });
+  }
+}
+
+function removeDatabase(file: string): void {
+  for (const end of ["", "-wal", "-shm", "-lock", "-journal"]) rmSync(file + end, { force: true });
+}
+
+function filesIn(source: URL | string): string[] {
+  const path = fileURLToPath(source);
+  if (!path.endsWith("/")) return [path];
+  return readdirSync(path)
+    .sort()
+    .map((name) => join(path, name));
+}
+
+function hashOf(files: readonly string[]): string {
+  const hash = createHash("sha256");
+  for (const file of files) hash.update(readFileSync(file));
+  return hash.digest("hex").slice(0, 12);
+}

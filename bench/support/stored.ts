@@ -1,0 +1,60 @@
+import { Child } from "../harness/child.ts";
+import { makeFolder } from "./folder.ts";
+import { copyHistory, type History, lanesOf } from "./history.ts";
+import { makeEvents, type QueueProcess } from "./queue.ts";
+import { perSecond } from "./rate.ts";
+
+/** Conversations that are active now, evenly among those of the history. */
+const CONVERSATIONS = 4_000;
+
+/** Deliveries that arrive together, one event in each: they share a commit. */
+const TOGETHER = 64;
+
+/** As bench/dispatch/drain.ts has it. */
+const CONCURRENCY = 1_000;
+
+/** A file that has grown by less than this is as good as it was. */
+const GROWTH = 0.1;
+
+/** Events per second. */
+export interface Rates {
+  readonly ingest: number;
+  readonly dispatch: number;
+}
+
+/** Inboxes in files with a history, each in a process of its own. */
+export class StoredInboxes {
+  readonly #folder = makeFolder();
+  readonly #processes: Child<QueueProcess>[] = [];
+
+  /**
+   * @param done events in the file
+   * @returns what puts in so many events and handles them. The file is as it was each time, or almost.
+   */
+  add(done: number): (count: number) => Promise<Rates> {
+    const history: History = { done, pending: 0 };
+    const step = Math.max(1, Math.floor(lanesOf(history) / CONVERSATIONS));
+    const process = new Child<QueueProcess>("processes/queue.ts");
+    this.#processes.push(process);
+    const file = this.#folder.file(`${done}.db`);
+    let grown = Number.POSITIVE_INFINITY;
+    return async (count) => {
+      if (grown + count > done * GROWTH) {
+        copyHistory(history, file);
+        grown = 0;
+      }
+      grown += count;
+      await process.call("open", { url: `file:${file}`, schema: "" });
+      const events = makeEvents(count, CONVERSATIONS, step);
+      const ingest = await process.call("ingestTogether", events, TOGETHER);
+      const dispatch = await process.call("drain", count, CONCURRENCY);
+      await process.call("close");
+      return { ingest: perSecond(count, ingest.ms), dispatch: perSecond(count, dispatch.ms) };
+    };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#processes.map((process) => process.stop()));
+    this.#folder.remove();
+  }
+}
