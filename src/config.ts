@@ -1,7 +1,7 @@
-import { z } from "zod";
 import { originProblem, tokenProblem } from "./core/access.ts";
 import { type DatabaseAddress, databaseProblem, readDatabase } from "./core/database-address.ts";
 import { type LogLevel, logLevels } from "./core/logger.ts";
+import * as z from "./core/zod.ts";
 import { ConfigError } from "./errors.ts";
 
 /** How events reach the bot: `auto` is the webhook with polling as its fallback. */

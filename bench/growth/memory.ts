@@ -11,9 +11,9 @@ const MB = 2 ** 20;
 
 /** The memory of a process that drains a long backlog, beside what it has when it is idle. */
 export const benchmark: Benchmark = {
-  title: "1,000,000 waiting events drained from SQLite, memory of the process (--quick: 50,000)",
+  title: "1,000,000 waiting events drained from SQLite, memory of the process (--quick: 20,000)",
   prepare({ quick }): Promise<Stage> {
-    const pending = WARM_UP + (quick ? 50_000 : 1_000_000);
+    const pending = WARM_UP + (quick ? 20_000 : 1_000_000);
     const folder = makeFolder();
     const file = folder.file("backlog.db");
     const subject = async (): Promise<Samples> => {

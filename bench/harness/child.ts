@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from "node:child_process";
+import { type ChildProcess, fork, type StdioOptions } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 
@@ -22,10 +22,20 @@ export class Child<H extends Handlers> {
   readonly #open = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   #asked = 0;
 
-  /** Runs a file by its path in `bench/`; it calls {@link answer}. */
-  constructor(file: string, execArgv: readonly string[] = []) {
+  /**
+   * Runs a file by its path in `bench/`; it calls {@link answer}.
+   *
+   * @param output where its standard output goes: to the terminal, or into a pipe that is read and forgotten
+   */
+  constructor(
+    file: string,
+    execArgv: readonly string[] = [],
+    output: "inherit" | "pipe" = "inherit",
+  ) {
     const path = fileURLToPath(new URL(`../${file}`, import.meta.url));
-    this.#process = fork(path, { execArgv: [...execArgv] });
+    const stdio: StdioOptions = ["inherit", output, "inherit", "ipc"];
+    this.#process = fork(path, { execArgv: [...execArgv], stdio });
+    this.#process.stdout?.resume();
     this.#process.on("message", (reply: Reply) => this.#settle(reply));
     this.#process.once("exit", (code) => {
       const error = new Error(`the process ${file} has ended (exit code ${code})`);

@@ -1,7 +1,8 @@
 import { type Benchmark, FIRST_ROUND, type Stage, type Subject } from "../harness/benchmark.ts";
 import { Child } from "../harness/child.ts";
 import type { Endpoint } from "../processes/endpoint.ts";
-import type { LoadProcess, LoadRequest } from "../processes/load.ts";
+import type { LoadProcess } from "../processes/load.ts";
+import type { LoadRequest } from "../support/frame.ts";
 import { act, type PlatformProcess, startPlatformProcess } from "../support/platform.ts";
 import { perSecond } from "../support/rate.ts";
 

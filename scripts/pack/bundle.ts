@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { rolldown } from "rolldown";
+import { type InputOptions, type OutputOptions, rolldown } from "rolldown";
 import { thirdPartyNotices } from "./third-party.ts";
 
 /** The oldest Node whose syntax the bundle may use. */
@@ -15,27 +15,41 @@ const TARGET = "node20";
  * @throws {Error} an import cannot be resolved, or a package comes without its licence
  */
 export async function bundle(entry: string, outDir: string): Promise<string> {
+  const notices = await write(
+    {
+      input: entry,
+      // What is loaded late shares code with the entry: it may take that from there, and no third file is read.
+      preserveEntrySignatures: "allow-extension",
+      transform: { target: TARGET },
+    },
+    { dir: outDir, format: "cjs", entryFileNames: "create.js", chunkFileNames: "[name].js" },
+  );
+  // The package around it is one of ES modules.
+  await writeFile(join(outDir, "package.json"), '{ "type": "commonjs" }\n');
+  return notices;
+}
+
+/**
+ * Bundles one module, with the packages that it imports, into one file.
+ *
+ * @returns and throws as {@link bundle} does
+ */
+export function bundleModule(entry: string, file: string): Promise<string> {
+  return write({ input: entry }, { file, format: "es" });
+}
+
+async function write(input: InputOptions, output: OutputOptions): Promise<string> {
   const build = await rolldown({
-    input: entry,
-    // What is loaded late shares code with the entry: it may take that from there, and no third file is read.
-    preserveEntrySignatures: "allow-extension",
+    ...input,
     platform: "node",
-    transform: { target: TARGET },
     onLog: (_level, { message }) => {
       // Above all what is unresolved: it would be missing where nothing else is installed.
-      throw new Error(`The scaffolder cannot be bundled: ${message}`);
+      throw new Error(`${input.input} cannot be bundled: ${message}`);
     },
   });
   try {
-    const { output } = await build.write({
-      dir: outDir,
-      format: "cjs",
-      entryFileNames: "create.js",
-      chunkFileNames: "[name].js",
-    });
-    // The package around it is one of ES modules.
-    await writeFile(join(outDir, "package.json"), '{ "type": "commonjs" }\n');
-    const modules = output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
+    const { output: files } = await build.write(output);
+    const modules = files.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
     return await thirdPartyNotices(modules);
   } finally {
     await build.close();

@@ -1,6 +1,7 @@
 import { cp, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { compile, root } from "../compile.ts";
+import { bundle, bundleModule } from "./bundle.ts";
 import { refuseTooLarge } from "./size.ts";
 import { type Packed, packStage } from "./stage.ts";
 
@@ -14,10 +15,16 @@ export async function packBoth(out: string): Promise<readonly Packed[]> {
   return packed;
 }
 
-/** What a bot depends on: the compiled sources, all but the scaffolder. */
+/** What a bot depends on: the compiled sources, all but the scaffolder, and what they use of zod. */
 export function packServiceBot(out: string): Promise<Packed> {
   return packStage(out, async (stage) => {
     await compile(join(stage, "dist"));
+    const zod = join("core", "zod");
+    const notices = await bundleModule(
+      join(root, "src", `${zod}.ts`),
+      join(stage, "dist", `${zod}.js`),
+    );
+    await writeFile(join(stage, "THIRD-PARTY.md"), notices);
     // What only development needs says nothing to those who install the package.
     const { devDependencies, scripts, allowScripts, ...published } = await ownManifest();
     await writeManifest(stage, published);
@@ -28,8 +35,6 @@ export function packServiceBot(out: string): Promise<Packed> {
 /** What `npm create service-bot` runs: one bundle and the templates, without dependencies. */
 export function packScaffolder(out: string): Promise<Packed> {
   return packStage(out, async (stage) => {
-    // Loaded here alone: a checkout that scaffolds a bot has no use for it.
-    const { bundle } = await import("./bundle.ts");
     const notices = await bundle(join(root, "src/create/main.ts"), join(stage, "dist"));
     await writeFile(join(stage, "THIRD-PARTY.md"), notices);
     await writeManifest(stage, scaffolderManifest(await ownManifest()));

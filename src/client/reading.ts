@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "../core/zod.ts";
 import type { Http } from "./http.ts";
 import { checkLimit, Listing } from "./listing.ts";
 import { check } from "./schemas.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "../core/zod.ts";
 import { ServiceBotError } from "../errors.ts";
 import type {
   Conversation,

@@ -53,7 +53,7 @@ export async function ask(options: Options, terminal: Terminal, io: Io): Promise
     askWhether(`Install with ${packageManager}?`, terminal),
   );
   // Inside of a repository none is started in any case.
-  const asksGit = options.git === undefined && !(await repositoryAround(resolve(io.cwd, dir)));
+  const asksGit = options.git === undefined && !repositoryAround(resolve(io.cwd, dir));
   const git = asksGit
     ? await unless("git", undefined, () => askWhether("Initialize git?", terminal))
     : options.git;

@@ -96,14 +96,14 @@ async function writeBot(run: Run, planned: readonly BotFile[]): Promise<void> {
   const { tarball } = project.serviceBot;
   const files = [...planned];
   if (tarball !== undefined) {
-    await tryDirectory(project.target);
+    tryDirectory(project.target);
     const packing = () => packCheckout(source, io);
     const { value, ms } = await timed("packing this checkout", io, options.json, packing);
     files.push({ path: tarball, content: value });
     say(step("service-bot packed from this checkout", ms));
   }
   const started = io.now();
-  await writeFiles(project.target, files);
+  writeFiles(project.target, files);
   say(step(`${files.length} files → ${placeOf(project.target, io)}`, io.now() - started));
   say("✔ .env created (mode 600, ignored), signing secret generated");
   if (project.ownNode) say(nodeLine(io));

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Cancelled, CreateError } from "./errors.ts";
@@ -43,7 +43,7 @@ export function dependencyOf(source: Source, requested: string | undefined): Dep
  */
 export async function packCheckout(source: Source, io: Io): Promise<Uint8Array> {
   source.prepare?.();
-  const out = await mkdtemp(join(tmpdir(), "create-bot-"));
+  const out = mkdtempSync(join(tmpdir(), "create-bot-"));
   try {
     const script = join(source.root, "scripts", "pack.ts");
     const { code, interrupted, output } = await io.run(process.execPath, [script, "--out", out], {
@@ -51,13 +51,13 @@ export async function packCheckout(source: Source, io: Io): Promise<Uint8Array> 
       env: io.env,
     });
     if (interrupted) throw new Cancelled();
-    const tarball = (await readdir(out)).find((name) => name.endsWith(".tgz"));
-    if (code === 0 && tarball !== undefined) return await readFile(join(out, tarball));
+    const tarball = readdirSync(out).find((name) => name.endsWith(".tgz"));
+    if (code === 0 && tarball !== undefined) return readFileSync(join(out, tarball));
     throw new CreateError(
       `This checkout could not be packed, and nothing was written:\n${tail(output)}\n` +
         `Mend it, or say what to depend on instead: --service-bot ^${source.version}`,
     );
   } finally {
-    await rm(out, { recursive: true, force: true });
+    rmSync(out, { recursive: true, force: true });
   }
 }

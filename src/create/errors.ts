@@ -23,3 +23,13 @@ export class Cancelled extends Error {
     super("Cancelled. Nothing was written.");
   }
 }
+
+/** The words of whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The code of an error of the operating system, such as ENOENT; empty for every other one. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
+}

@@ -30,7 +30,7 @@ export async function main(
   try {
     const request = readOptions(argv, io.env);
     if (request === "help") return print("help", help);
-    const version = await ownVersion(origin.root);
+    const version = ownVersion(origin.root);
     if (request === "version") return print("version", json ? version : `${version}\n`);
     const result = await create(request, { ...origin, version }, io);
     if (json) io.out(`${JSON.stringify(result)}\n`);
@@ -42,7 +42,7 @@ export async function main(
   }
 }
 
-async function ownVersion(root: string): Promise<string> {
+function ownVersion(root: string): string {
   const { version }: { version: string } = JSON.parse(
     readFileSync(join(root, "package.json"), "utf8"),
   );

@@ -7,7 +7,7 @@ import {
   type Template,
   templates,
 } from "./choices.ts";
-import { UsageError } from "./errors.ts";
+import { messageOf, UsageError } from "./errors.ts";
 import type { Io } from "./io.ts";
 import { npmSaidYes, refuseKeptFlags } from "./kept-flags.ts";
 
@@ -89,8 +89,7 @@ function parse(args: string[]) {
 
 /** What is wrong with the flags. Node's own words are about how its parser sees them. */
 function wordsOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  const flag = /'(?:-\w, )?(--?[\w-]+)/.exec(message)?.[1] ?? "";
+  const flag = /'(?:-\w, )?(--?[\w-]+)/.exec(messageOf(error))?.[1] ?? "";
   const known = Object.entries(flags).find(([name]) => `--${name}` === flag)?.[1];
   if (known?.type === "boolean") return `${flag} takes no value.`;
   if (known?.type === "string") return `${flag} needs a value: ${flag} ${known.value}.`;

@@ -1,11 +1,12 @@
 // The files of a bot are few and small. Each promise of node:fs goes to another thread and back, which takes
-// longer than what is done there; so whatever comes before the first file is written asks directly.
+// longer than what is done there, and loading them is a part of the start; so all is done directly.
 import { lstatSync, realpathSync } from "node:fs";
 import { isAbsolute, relative, sep } from "node:path";
+import { codeOf } from "./errors.ts";
 
 /** True for an error of the operating system with this code, such as ENOENT. */
 export function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
+  return codeOf(error) === code;
 }
 
 /** True when there is anything at this path, be it a link that leads nowhere. */

@@ -1,6 +1,6 @@
 import { basename, relative } from "node:path";
 import { type Asked, OLDEST_NODE } from "./choices.ts";
-import { Cancelled, CreateError, UsageError } from "./errors.ts";
+import { Cancelled, CreateError, messageOf, UsageError } from "./errors.ts";
 import type { Io } from "./io.ts";
 import type { Options } from "./options.ts";
 import { installArgs, scriptCommand } from "./package-manager.ts";
@@ -123,7 +123,7 @@ export function exitCodeOf(error: unknown): ExitCode {
 
 /** Tells of an error: in words on standard error, and with --json as an object as well. */
 export function tellError(error: unknown, io: Io, json: boolean): void {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const conflicts = error instanceof UsageError ? error.conflicts : [];
   const known = [UsageError, CreateError, Cancelled].some((kind) => error instanceof kind);
   io.err(`✖ ${known ? message : `Could not finish: ${message}`}\n`);

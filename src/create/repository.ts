@@ -1,4 +1,4 @@
-import { realpath } from "node:fs/promises";
+import { realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Template } from "./choices.ts";
 import type { Io } from "./io.ts";
@@ -31,7 +31,7 @@ export async function startRepository(
   template: Template,
   io: Io,
 ): Promise<Repository> {
-  if (await repositoryAround(target)) return "inside";
+  if (repositoryAround(target)) return "inside";
   const git = async (...args: string[]) => {
     const env = { ...withoutGitPlaces(io.env), GIT_TERMINAL_PROMPT: "0" };
     const { code } = await io.run("git", args, { cwd: target, env, timeoutMs: TIMEOUT_MS });
@@ -50,11 +50,11 @@ export async function startRepository(
  * True when the directory, be it there or not, lies in a repository. By the file system rather than
  * by git, which says no for a repository of another owner.
  */
-export async function repositoryAround(directory: string): Promise<boolean> {
+export function repositoryAround(directory: string): boolean {
   const parent = dirname(directory);
   if (parent === directory) return exists(join(directory, ".git"));
-  if (!exists(directory)) return await repositoryAround(parent);
-  for (let here = await realpath(directory); ; here = dirname(here)) {
+  if (!exists(directory)) return repositoryAround(parent);
+  for (let here = realpathSync.native(directory); ; here = dirname(here)) {
     if (exists(join(here, ".git"))) return true;
     if (here === dirname(here)) return false;
   }

@@ -1,4 +1,4 @@
-import { CreateError } from "./errors.ts";
+import { CreateError, codeOf, messageOf } from "./errors.ts";
 
 /** What the codes of the operating system mean, and what to do. */
 const meanings: Readonly<Record<string, readonly [reason: string, remedy: string]>> = {
@@ -21,9 +21,8 @@ const meanings: Readonly<Record<string, readonly [reason: string, remedy: string
  * @param after what became of the rest, as a sentence
  */
 export function inWords(error: unknown, what: string, after: string): CreateError {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  const message = error instanceof Error ? error.message : String(error);
-  const [reason, remedy] = meanings[code] ?? [message, "Solve that, then run this again."];
+  const code = codeOf(error);
+  const [reason, remedy] = meanings[code] ?? [messageOf(error), "Solve that, then run this again."];
   const named = code !== "" && !reason.includes(code) ? ` (${code})` : "";
   return new CreateError(`${what}: ${reason}${named}. ${after} ${remedy}`, { cause: error });
 }

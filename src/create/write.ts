@@ -1,5 +1,4 @@
-import { closeSync, mkdirSync, openSync, writeFileSync } from "node:fs";
-import { rm, rmdir } from "node:fs/promises";
+import { closeSync, mkdirSync, openSync, rmdirSync, unlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { CreateError } from "./errors.ts";
 import { exists, hasCode, isInside } from "./paths.ts";
@@ -19,7 +18,7 @@ interface Made {
  *
  * @throws {CreateError} when it failed, and what had been written was taken back
  */
-export async function writeFiles(target: string, files: readonly BotFile[]): Promise<void> {
+export function writeFiles(target: string, files: readonly BotFile[]): void {
   const made: Made = { files: [], directories: [] };
   let path = ".";
   try {
@@ -29,7 +28,7 @@ export async function writeFiles(target: string, files: readonly BotFile[]): Pro
       writeOne(target, file, made);
     }
   } catch (error) {
-    const left = await takeBack(made);
+    const left = takeBack(made);
     const after = left === 0 ? "Nothing was left behind." : `${left} files could not be removed.`;
     const what = path === "." ? target : path;
     if (error instanceof CreateError) throw new CreateError(`${error.message} ${after}`);
@@ -67,14 +66,14 @@ function openNew(file: string, path: string, mode: number | undefined): number {
  *
  * @throws {CreateError} when it cannot
  */
-export async function tryDirectory(target: string): Promise<void> {
+export function tryDirectory(target: string): void {
   const made: Made = { files: [], directories: [] };
   try {
     makeDirectory(target, made);
   } catch (error) {
     throw inWords(error, `${target} could not be made`, "Nothing was written.");
   } finally {
-    await takeBack(made);
+    takeBack(made);
   }
 }
 
@@ -90,9 +89,18 @@ function makeDirectory(directory: string, made: Made): void {
 }
 
 /** @returns how many files could not be removed */
-async function takeBack({ files, directories }: Made): Promise<number> {
-  const removed = await Promise.allSettled(files.map((file) => rm(file)));
+function takeBack({ files, directories }: Made): number {
+  const left = files.filter((file) => !succeeds(() => unlinkSync(file)));
   // A directory in which something else has appeared stays.
-  for (const directory of directories.reverse()) await rmdir(directory).catch(() => {});
-  return removed.filter(({ status }) => status === "rejected").length;
+  for (const directory of directories.reverse()) succeeds(() => rmdirSync(directory));
+  return left.length;
+}
+
+function succeeds(work: () => void): boolean {
+  try {
+    work();
+    return true;
+  } catch {
+    return false;
+  }
 }

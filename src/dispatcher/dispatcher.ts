@@ -176,8 +176,7 @@ export class Dispatcher {
   #begin(claim: Claim, since: number): void {
     const older = this.#lanes.get(claim.lane);
     older?.abort.abort(leaseLost(claim));
-    const run: LaneRun = { claim, abort: new Abort(), since, done: Promise.resolve() };
-    if (this.#abandoned) run.abort.abort(leaseLost(claim));
+    const run: LaneRun = { claim, abort: this.#abortFor(claim), since, done: Promise.resolve() };
     this.#running.add(run);
     this.#lanes.set(claim.lane, run);
     run.done = this.#follow(run, older?.done).finally(() => {
@@ -185,6 +184,13 @@ export class Dispatcher {
       if (this.#lanes.get(claim.lane) === run) this.#lanes.delete(claim.lane);
       this.#wake.call();
     });
+  }
+
+  /** What ends the run of a claim: it has done so where the events are somebody else's by now. */
+  #abortFor(claim: Claim): Abort {
+    const abort = new Abort();
+    if (this.#abandoned) abort.abort(leaseLost(claim));
+    return abort;
   }
 
   /** Handles the event, and those behind it in the lane for as long as it may have its place. */
@@ -195,8 +201,7 @@ export class Dispatcher {
         const next = await this.#handle(run);
         if (next === undefined) return;
         run.claim = next;
-        run.abort = new Abort();
-        if (this.#abandoned) run.abort.abort(leaseLost(next));
+        run.abort = this.#abortFor(next);
         // It was asked for before there was no new work; it has not begun.
         if (this.#draining.signal.aborted) run.abort.abort(stopping);
         // The lane was handed out anew meanwhile, to a run that waits for this one.

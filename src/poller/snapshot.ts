@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "../core/zod.ts";
 import type { ModeState } from "./mode.ts";
 import type { PollerStatus } from "./record.ts";
 

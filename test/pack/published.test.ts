@@ -101,6 +101,20 @@ describe("what would be published", { timeout: 120_000 }, () => {
     expect(kinds.filter((kind) => /dependencies/i.test(kind))).toEqual([]);
   });
 
+  test("the library holds what it uses of zod, and none of its languages but one", async () => {
+    const files = readTar(await readFile(library.path));
+    expect((await manifestIn(library.path)).dependencies).not.toHaveProperty("zod");
+    const zod = files.get("package/dist/core/zod.js")?.text ?? "";
+    expect(zod).not.toMatch(/^import\b/m);
+    expect(zod).toContain("Invalid input: expected");
+    expect(zod).not.toContain("Ungültige Eingabe");
+    const code = [...files].filter(([path]) => path.endsWith(".js"));
+    expect(code.filter(([, { text }]) => /from "zod"/.test(text)).map(([path]) => path)).toEqual(
+      [],
+    );
+    expect(files.get("package/THIRD-PARTY.md")?.text).toMatch(/^## zod [\d.]+ \(MIT\)$/m);
+  });
+
   test("the scaffolder is its bundle and the templates, and nothing of the library", async () => {
     const paths = [...readTar(await readFile(scaffolder.path)).keys()];
     const others = paths.filter((path) => !/^package\/(?:templates|dist)\//.test(path));

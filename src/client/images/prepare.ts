@@ -1,9 +1,7 @@
 import type { ImageKind } from "../../core/image-kind.ts";
-import { checkImage } from "./check.ts";
 import { readBytes } from "./read.ts";
 import { readImageFile } from "./read-file.ts";
 import { type ImageInput, sourceOf } from "./source.ts";
-import { checkImageUrl } from "./url.ts";
 
 /** An image that is read and checked: ready to be attached, or to be uploaded as often as it takes. */
 export type PreparedImage =
@@ -27,13 +25,22 @@ export async function prepareImage(
   signal?.throwIfAborted();
   const source = sourceOf(input);
   if (source.from === "key") return { key: source.key };
-  if (source.from === "url") return { url: checkImageUrl(source.url) };
+  if (source.from === "url") {
+    const { checkImageUrl } = await import("./url.ts");
+    return { url: checkImageUrl(source.url) };
+  }
   if (source.from === "path") {
     const data = await readImageFile(source.path, signal);
-    return { data, kind: checkImage(data, `"${source.path}"`) };
+    return { data, kind: await kindOf(data, `"${source.path}"`) };
   }
   const data = await readBytes(source.bytes, signal);
-  return { data, kind: checkImage(data) };
+  return { data, kind: await kindOf(data) };
+}
+
+/** What knows the formats is loaded with the first image: most bots never send one, and all of them start. */
+async function kindOf(data: Uint8Array, name?: string): Promise<ImageKind> {
+  const { checkImage } = await import("./check.ts");
+  return checkImage(data, name);
 }
 
 /** Prepares all of them before any is uploaded, one after the other. */

@@ -12,6 +12,7 @@ import {
 import type { EventDetails, EventState } from "../records.ts";
 import type { Queries } from "./database.ts";
 import { historyOf } from "./history.ts";
+import { byBody, ended } from "./sql.ts";
 
 /** A run that has not ended is not among the attempts of its event yet, and belongs to them all the same. */
 const EVENT = `event.seq, event.id, event.type, event.lane, event.state, event.source,
@@ -24,13 +25,8 @@ FROM {schema}.event LEFT JOIN {schema}.lane ON lane.key = event.lane`;
 
 /** The conditions that make up a list, for each of which there is an index. */
 function partsOf(list: keyof typeof lists): readonly string[] {
-  // Done events and discarded ones share two indexes: of what still has a body, and of what has none.
-  const droppable = (where: string) =>
-    ["NOT NULL", "NULL"].map((body) => `${where} AND event.body IS ${body}`);
-  if (list === "done") return droppable(lists.done.where);
-  if (list === "ended") {
-    return [...droppable("event.state IN ('done', 'discarded')"), lists.dead.where];
-  }
+  if (list === "done") return Object.values(byBody(lists.done.where));
+  if (list === "ended") return Object.values(ended);
   return [lists[list].where];
 }
 

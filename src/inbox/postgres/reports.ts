@@ -1,5 +1,6 @@
 import type { InboxReport, InboxStats } from "../records.ts";
 import type { Queries } from "./database.ts";
+import { ended } from "./sql.ts";
 
 const CURSOR = "SELECT position FROM {schema}.cursor WHERE name = $1";
 const WEBHOOK_TYPES = "SELECT type FROM {schema}.webhook_type";
@@ -10,15 +11,15 @@ const BACKLOG = "SELECT count(*) AS n FROM {schema}.event WHERE state = 'pending
 /** Counted from the indexes; what is done is what is left of all that have ended and are not dead. */
 const COUNTS = `
 SELECT pending.n AS pending, pending.oldest,
-  (SELECT count(*) FROM {schema}.event WHERE state IN ('done', 'discarded') AND body IS NOT NULL) +
-    (SELECT count(*) FROM {schema}.event WHERE state IN ('done', 'discarded') AND body IS NULL) AS ended,
-  (SELECT count(*) FROM {schema}.event WHERE state = 'dead') AS dead,
+  (SELECT count(*) FROM {schema}.event WHERE ${ended.whole}) +
+    (SELECT count(*) FROM {schema}.event WHERE ${ended.bare}) AS ended,
+  (SELECT count(*) FROM {schema}.event WHERE ${ended.dead}) AS dead,
   (SELECT count(*) FROM {schema}.event WHERE state = 'discarded') AS discarded
 FROM (SELECT count(*) AS n, min(received_at) AS oldest
   FROM {schema}.event WHERE state = 'pending') AS pending`;
 
 const DEAD_BY_TYPE = `
-SELECT type, count(*) AS n FROM {schema}.event WHERE state = 'dead' GROUP BY type ORDER BY n DESC, type`;
+SELECT type, count(*) AS n FROM {schema}.event WHERE ${ended.dead} GROUP BY type ORDER BY n DESC, type`;
 
 interface CountRow {
   readonly pending: number;

@@ -1,5 +1,6 @@
 import type { Retention } from "../inbox.ts";
 import type { Queries } from "./database.ts";
+import { ended } from "./sql.ts";
 
 /** So many rows are dropped in one transaction, so that deliveries need not wait for it. */
 const BATCH = 500;
@@ -18,19 +19,17 @@ WITH old AS MATERIALIZED (
   ORDER BY done_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED
 )`;
 
-const DROPPED = "state IN ('done', 'discarded')";
-
 const ALONG = `
 steps AS (DELETE FROM {schema}.step USING old WHERE step.event_id = old.id),
 runs AS (DELETE FROM {schema}.attempt USING old WHERE attempt.event_id = old.id)`;
 
-const BODIES = `${old("id", "event", `${DROPPED} AND body IS NOT NULL`)},${ALONG}
+const BODIES = `${old("id", "event", ended.whole)},${ALONG}
 UPDATE {schema}.event SET body = NULL FROM old WHERE event.id = old.id RETURNING event.id`;
 
-const IDS = `${old("id", "event", `${DROPPED} AND body IS NULL`)}
+const IDS = `${old("id", "event", ended.bare)}
 DELETE FROM {schema}.event USING old WHERE event.id = old.id RETURNING event.id`;
 
-const DEAD = `${old("id", "event", "state = 'dead'")},${ALONG}
+const DEAD = `${old("id", "event", ended.dead)},${ALONG}
 DELETE FROM {schema}.event USING old WHERE event.id = old.id RETURNING event.id`;
 
 /** The fences of a lane begin anew when it is made again, so it stays until no claim can be left of it. */

@@ -1,5 +1,22 @@
 /** Parts of statements. */
 
+import { lists } from "../event-rows.ts";
+
+/** What fits a condition, in two parts: with a body, and without. */
+export const byBody = (where: string): { readonly whole: string; readonly bare: string } => ({
+  whole: `${where} AND event.body IS NOT NULL`,
+  bare: `${where} AND event.body IS NULL`,
+});
+
+const { whole, bare } = byBody("event.state IN ('done', 'discarded')");
+
+/** The events that have ended, in three parts, as the indexes event_whole, event_bare and event_parked have them. */
+export const ended: { readonly whole: string; readonly bare: string; readonly dead: string } = {
+  whole,
+  bare,
+  dead: lists.dead.where,
+};
+
 /** 1 where the condition holds, else 0. */
 export const is = (condition: string): string => `coalesce(${condition}, false)::integer`;
 

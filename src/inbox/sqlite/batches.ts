@@ -1,43 +1,61 @@
 import type { Database, Statement } from "better-sqlite3";
 import type { CursorMove, NewEvent, PutResult, Source } from "../inbox.ts";
 
-type Write = Statement<[Record<string, unknown>]>;
+type Write<Parameters extends unknown[]> = Statement<Parameters>;
+
+/** The columns of a new event, in the order of the statement. */
+type EventRow = [
+  id: string,
+  lane: string,
+  ord: string,
+  type: string,
+  body: string,
+  source: Source,
+  state: "pending" | "dead",
+  receivedAt: number,
+  endedAt: number | null,
+  error: string | null,
+];
 
 /** The way in: batches of events, with the cursors that were read with them. Runs inside a transaction. */
 export class Batches {
-  readonly #insert: Write;
-  readonly #wakeLane: Write;
-  readonly #moveCursor: Write;
-  readonly #noteType: Write;
-  readonly #known: Statement<[Record<string, unknown>], { readonly n: number }>;
+  // By place: looking values up by name costs as much as the row does.
+  readonly #insert: Write<EventRow>;
+  readonly #wakeLane: Write<[lane: string, events: number, now: number]>;
+  readonly #moveCursor: Write<[name: string, position: string]>;
+  readonly #noteType: Write<[type: string]>;
+  readonly #known: Statement<[ids: string], { readonly n: number }>;
+  /** Types that are in the file for certain. */
+  readonly #noted = new Set<string>();
 
   constructor(db: Database) {
     this.#insert = db.prepare(
       `INSERT INTO event (id, lane, ord, type, body, source, state, received_at, done_at, error)
-       VALUES (@id, @lane, @ord, @type, @body, @source, @state, @now, @endedAt, @error)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (id) DO NOTHING`,
     );
     // A lane that is leased or waits for a retry keeps its time: its order is worth more than its speed.
     this.#wakeLane = db.prepare(
-      `INSERT INTO lane (key, pending, ready_at) VALUES (@lane, 1, @now)
-       ON CONFLICT (key) DO UPDATE SET pending = pending + 1, ready_at = coalesce(ready_at, @now)`,
+      `INSERT INTO lane (key, pending, ready_at) VALUES (?, ?, ?)
+       ON CONFLICT (key) DO UPDATE
+         SET pending = pending + excluded.pending, ready_at = coalesce(ready_at, excluded.ready_at)`,
     );
     this.#moveCursor = db.prepare(
-      `INSERT INTO cursor (name, position) VALUES (@name, @position)
-       ON CONFLICT (name) DO UPDATE SET position = @position`,
+      `INSERT INTO cursor (name, position) VALUES (?, ?)
+       ON CONFLICT (name) DO UPDATE SET position = excluded.position`,
     );
     this.#known = db.prepare(
-      "SELECT count(*) AS n FROM event WHERE id IN (SELECT value FROM json_each(@ids))",
+      "SELECT count(*) AS n FROM event WHERE id IN (SELECT value FROM json_each(?))",
     );
     this.#noteType = db.prepare(
-      "INSERT INTO webhook_type (type) VALUES (@type) ON CONFLICT (type) DO NOTHING",
+      "INSERT INTO webhook_type (type) VALUES (?) ON CONFLICT (type) DO NOTHING",
     );
   }
 
   /** True when storing these would add nothing. */
   allKnown(events: readonly NewEvent[]): boolean {
     const ids = [...new Set(events.map(({ id }) => id))];
-    return this.#known.get({ ids: JSON.stringify(ids) })?.n === ids.length;
+    return this.#known.get(JSON.stringify(ids))?.n === ids.length;
   }
 
   put(
@@ -47,30 +65,38 @@ export class Batches {
     now: number,
   ): PutResult {
     const stored: string[] = [];
+    const lanes = new Map<string, number>();
     let unusable = 0;
     for (const event of events) {
       if (!this.#store(event, source, now)) continue;
       stored.push(event.id);
-      if (event.unusable !== undefined) unusable += 1;
+      if (event.unusable === undefined) lanes.set(event.lane, (lanes.get(event.lane) ?? 0) + 1);
+      else unusable += 1;
     }
+    for (const [lane, count] of lanes) this.#wakeLane.run(lane, count, now);
     if (source === "webhook") this.#noteTypes(events);
-    for (const cursor of cursors) this.#moveCursor.run({ ...cursor });
+    for (const { name, position } of cursors) this.#moveCursor.run(name, position);
     return { stored, duplicates: events.length - stored.length, unusable };
+  }
+
+  /** Tells that a batch from the webhook is on the disk: its types need not be written once more. */
+  kept(events: readonly NewEvent[]): void {
+    for (const { type } of events) this.#noted.add(type);
   }
 
   #store(event: NewEvent, source: Source, now: number): boolean {
     const { id, type, lane, ord, body, unusable } = event;
-    const ended =
-      unusable === undefined
-        ? { state: "pending", endedAt: null, error: null }
-        : { state: "dead", endedAt: now, error: unusable };
-    const { changes } = this.#insert.run({ id, type, lane, ord, body, source, now, ...ended });
-    if (changes === 0) return false;
-    if (unusable === undefined) this.#wakeLane.run({ lane, now });
-    return true;
+    const state = unusable === undefined ? "pending" : "dead";
+    const endedAt = unusable === undefined ? null : now;
+    const error = unusable ?? null;
+    return (
+      this.#insert.run(id, lane, ord, type, body, source, state, now, endedAt, error).changes > 0
+    );
   }
 
   #noteTypes(events: readonly NewEvent[]): void {
-    for (const type of new Set(events.map((event) => event.type))) this.#noteType.run({ type });
+    for (const { type } of events) {
+      if (!this.#noted.has(type)) this.#noteType.run(type);
+    }
   }
 }

@@ -101,6 +101,7 @@ export class SqliteInbox implements Inbox {
     this.#refuseWhenFull(events);
     this.#disk?.refuseWhenLow();
     const result = await this.#write((now) => this.#batches.put(events, source, cursors, now));
+    if (source === "webhook") this.#batches.kept(events);
     this.#pending += result.stored.length - result.unusable;
     if (result.stored.length > result.unusable) this.#announce();
     return result;

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "../../core/zod.ts";
 import { checkText, MAX_IMAGES } from "../content.ts";
 import { PlatformError } from "../error.ts";
 import { validate } from "../http/body.ts";

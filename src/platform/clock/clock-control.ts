@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "../../core/zod.ts";
 import { invalid } from "../error.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import { type ClockSetting, LAST_TIME, type PlatformClock, timeAt } from "./platform-clock.ts";

@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response, Router } from "express";
-import type { z } from "zod";
+import type * as z from "../../core/zod.ts";
 import { PlatformError } from "../error.ts";
 import { send } from "../http/answer.ts";
 import { readJson, validate } from "../http/body.ts";

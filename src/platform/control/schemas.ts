@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "../../core/zod.ts";
 import { eventTypes } from "../../events/parse.ts";
 import type { EventType } from "../../events/types.ts";
 import type { ActInput } from "../acts/input.ts";

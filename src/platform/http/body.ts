@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import getRawBody from "raw-body";
-import type { z } from "zod";
+import type * as z from "../../core/zod.ts";
 import { hasCode } from "../../errors.ts";
 import { invalid, PlatformError } from "../error.ts";
 

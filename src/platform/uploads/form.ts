@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "../../core/zod.ts";
 import { invalid } from "../error.ts";
 import { validate } from "../http/body.ts";
 

@@ -1,6 +1,7 @@
 import { EVENT_LOG } from "../../inbox.ts";
 import type { InstanceDetails, InstanceReport, LeaderReport, SharedReport } from "../../shared.ts";
 import type { Queries } from "../database.ts";
+import { ended } from "../sql.ts";
 
 /** An instance counts as gone after so long without a sign of life, in milliseconds. */
 export const ALIVE_MS = 15_000;
@@ -41,9 +42,7 @@ FROM {schema}.leader WHERE name = $1`;
 const lately = (where: string) =>
   `(SELECT count(*) FROM {schema}.event WHERE ${where} AND done_at > {now} - 60000)`;
 
-const ENDED = `
-SELECT ${lately("state IN ('done', 'discarded') AND body IS NOT NULL")}
-  + ${lately("state IN ('done', 'discarded') AND body IS NULL")} + ${lately("state = 'dead'")} AS n`;
+const ENDED = `SELECT ${Object.values(ended).map(lately).join(" + ")} AS n`;
 
 interface InstanceRow extends Omit<InstanceReport, "deliveredMsAgo"> {
   readonly deliveredMsAgo: number | null;
@@ -79,13 +78,13 @@ export class Instances {
 export async function readSharedReport(queries: Queries): Promise<SharedReport> {
   const instances = await queries.rows<InstanceRow>(INSTANCES);
   const [poller] = await queries.rows<LeaderRow>(LEADER, [EVENT_LOG]);
-  const [ended] = await queries.rows<{ readonly n: number }>(ENDED);
+  const [recent] = await queries.rows<{ readonly n: number }>(ENDED);
   return {
     instances: instances.map((instance) => ({
       ...instance,
       deliveredMsAgo: instance.deliveredMsAgo ?? undefined,
     })),
     poller: poller && { ...poller, holder: poller.holder ?? undefined },
-    endedLastMinute: ended?.n ?? 0,
+    endedLastMinute: recent?.n ?? 0,
   };
 }

@@ -90,7 +90,7 @@ export const dispatcherMutants: readonly Mutant[] = [
     },
     {
       name: "a signal of its own for what a lane goes on with",
-      find: "run.abort = new Abort();",
+      find: "run.abort = this.#abortFor(next);",
       replace: "",
     },
     {

@@ -199,13 +199,13 @@ export const instanceMutants: readonly Mutant[] = [
       },
       {
         name: "instances: not running what is claimed then",
-        find: "if (this.#abandoned) run.abort.abort(leaseLost(claim));",
-        replace: "",
+        find: "abort: this.#abortFor(claim),",
+        replace: "abort: new Abort(),",
       },
       {
         name: "instances: not running what a lane goes on with then",
-        find: "if (this.#abandoned) run.abort.abort(leaseLost(next));",
-        replace: "",
+        find: "run.abort = this.#abortFor(next);",
+        replace: "run.abort = new Abort();",
       },
     ],
   ),

@@ -1,0 +1,103 @@
+import type { Benchmark, Figure, Samples, Stage, Subject } from "../harness/benchmark.ts";
+import { type Latencies, LatencyLab, type Receiving } from "../support/latency.ts";
+import { percentile } from "../support/percentile.ts";
+import { perSecond } from "../support/rate.ts";
+
+/** Deliveries per second, of one event each. */
+const RATE = 1_000;
+
+const WORDS: Readonly<Record<Receiving, string>> = {
+  bare: "bare node:http with HMAC",
+  bot: "the bot",
+  logging: "the bot, LOG_LEVEL=info",
+};
+
+/**
+ * How long a sender waits for its answer, and how long it takes until the handler begins, beside a server that
+ * checks the signature and keeps nothing. The load has a schedule that no answer delays: an acknowledgement counts
+ * from the time that its delivery was due. The handler counts from the moment when the last byte of the request had
+ * been handed to the socket.
+ */
+export const benchmark: Benchmark = {
+  title:
+    "deliveries of one event of 300 bytes, 1,000 a second for 3 s, and at half of what the bot takes (--quick: 0.5 s)",
+  async prepare({ quick }): Promise<Stage> {
+    const seconds = quick ? 0.5 : 3;
+    const lab = await LatencyLab.open();
+    const half = (await highestRate(lab, quick ? 3_000 : 10_000)) / 2;
+    const at = (rate: number, key: string, name: Receiving): Subject => {
+      return async () =>
+        samples(`${name} ${key}`, await lab.run(name, Math.round(rate * seconds), rate));
+    };
+    return {
+      subjects: [
+        at(RATE, "1k", "bare"),
+        at(RATE, "1k", "bot"),
+        at(RATE, "1k", "logging"),
+        at(half, "half", "bare"),
+        at(half, "half", "bot"),
+        async () => ({ half }),
+      ],
+      figures: [...figuresAtRate(), ...figuresAtHalf()],
+      close: () => lab.close(),
+    };
+  },
+};
+
+/** How many deliveries the bot acknowledges in a second when all are due at once, on 64 connections. */
+async function highestRate(lab: LatencyLab, count: number): Promise<number> {
+  // Once for the compiler; the others take part in that.
+  for (const name of ["bare", "logging", "bot"] as const) await lab.run(name, count);
+  const { ms } = await lab.run("bot", count);
+  return perSecond(count, ms);
+}
+
+function samples(prefix: string, { acknowledged, late, begun }: Latencies): Samples {
+  const of = (words: string, values: readonly number[]) => ({
+    [`${prefix} ${words} p50`]: percentile(values, 0.5),
+    [`${prefix} ${words} p99`]: percentile(values, 0.99),
+  });
+  const handler = begun.length === 0 ? {} : of("handler", begun);
+  return { ...of("late", late), ...of("ack", acknowledged), ...handler };
+}
+
+function figuresAtRate(): Figure[] {
+  const bots = (["bot", "logging"] as const).flatMap((name) => [
+    ...percentiles(`${WORDS[name]}, acknowledgement`, `${name} 1k ack`, "bare 1k ack"),
+    ...percentiles(
+      `${WORDS[name]}, first line of the handler`,
+      `${name} 1k handler`,
+      `${name} 1k ack`,
+    ),
+  ]);
+  return [
+    { name: "the load behind its schedule, p99", sample: "bare 1k late p99", unit: "ms" },
+    ...percentiles(`${WORDS.bare}, acknowledgement`, "bare 1k ack"),
+    ...bots,
+  ];
+}
+
+function figuresAtHalf(): Figure[] {
+  const [p50, p99] = percentiles(
+    "the bot at half load, acknowledgement",
+    "bot half ack",
+    "bare half ack",
+  );
+  return [
+    { name: "half of what the bot takes", sample: "half", unit: "deliveries/s" },
+    ...percentiles(`${WORDS.bare} at that load, acknowledgement`, "bare half ack"),
+    p50,
+    { ...p99, target: { number: 6, bound: 2, is: "at most" } },
+    ...percentiles("the bot at half load, first line of the handler", "bot half handler"),
+  ];
+}
+
+function percentiles(name: string, sample: string, against?: string): [Figure, Figure] {
+  const figure = (which: "p50" | "p99"): Figure => ({
+    name: `${name}, ${which}`,
+    sample: `${sample} ${which}`,
+    unit: "ms",
+    ...(against === undefined ? {} : { against: `${against} ${which}` }),
+  });
+  return [figure("p50"), figure("p99")];
+}

@@ -1,0 +1,108 @@
+import { Client } from "../../src/client/client.ts";
+import type { Fetch } from "../../src/client/http.ts";
+import { steadyClock } from "../../src/core/clock.ts";
+import { createLogger, type Logger } from "../../src/core/logger.ts";
+import { defaultLane } from "../../src/events/lane.ts";
+import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
+import { Bot } from "../../src/index.ts";
+import { Poller } from "../../src/poller/poller.ts";
+import { answer } from "../harness/child.ts";
+import { makeFolder } from "../support/folder.ts";
+
+/** Longer than any round: the log is read once. */
+const NEVER = 3_600_000;
+
+const apiKey = "sbk_bench_bench";
+
+/** From the first request until everything that was read is in the inbox. */
+class Watch {
+  #first = 0;
+  readonly #stored = Promise.withResolvers<number>();
+  readonly fetch: Fetch = (url, init) => {
+    if (this.#first === 0) this.#first = performance.now();
+    return fetch(url, init);
+  };
+  /** The poller says so when a round is over. */
+  readonly log: Logger = createLogger({
+    level: "info",
+    secrets: [],
+    destination: {
+      write: (line) => {
+        if (line.includes('"msg":"polled"')) this.#stored.resolve(this.elapsed);
+      },
+    },
+  });
+
+  /** In milliseconds. */
+  get elapsed(): number {
+    return performance.now() - this.#first;
+  }
+
+  get stored(): Promise<number> {
+    return this.#stored.promise;
+  }
+}
+
+const handlers = {
+  /** The poller with an inbox of its own, without anything that handles events. Resolves to milliseconds. */
+  poller: async (baseUrl: string): Promise<number> => {
+    const folder = makeFolder();
+    const watch = new Watch();
+    const { fetch, log } = watch;
+    const clock = steadyClock();
+    const inbox = new SqliteInbox({ file: folder.file("bot.db"), clock });
+    const client = new Client({ baseUrl, apiKey, fetch, clock });
+    const poller = new Poller({
+      inbox,
+      client,
+      clock,
+      log,
+      laneOf: defaultLane,
+      startFrom: "oldest",
+      delivery: "polling",
+      pollIntervalMs: NEVER,
+      auditIntervalMs: NEVER,
+      silenceMs: NEVER,
+      webhookTypes: new Set(),
+      platformNow: () => client.platformNow() ?? clock.now(),
+    });
+    poller.start();
+    const ms = await watch.stored;
+    await poller.stop();
+    await inbox.close();
+    folder.remove();
+    return ms;
+  },
+  /**
+   * A whole bot, whose handler does nothing. Resolves to the milliseconds until everything was stored, and until
+   * everything was handled.
+   */
+  bot: async (baseUrl: string): Promise<{ readonly stored: number; readonly handled: number }> => {
+    const folder = makeFolder();
+    const watch = new Watch();
+    const bot = new Bot({
+      env: {},
+      baseUrl,
+      apiKey,
+      delivery: "polling",
+      startFrom: "oldest",
+      pollIntervalMs: NEVER,
+      port: 0,
+      databaseUrl: `file:${folder.file("bot.db")}`,
+      fetch: watch.fetch,
+      logger: watch.log,
+    });
+    bot.on("dm.message", () => Promise.resolve());
+    await bot.start({ standalone: false });
+    const stored = await watch.stored;
+    await bot.idle();
+    const handled = watch.elapsed;
+    await bot.stop();
+    folder.remove();
+    return { stored, handled };
+  },
+};
+
+export type CatchUp = typeof handlers;
+
+answer(handlers);

@@ -1,0 +1,56 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { answer } from "../harness/child.ts";
+import { messageEvent } from "../support/message.ts";
+
+const LIMIT = 50;
+const CONVERSATIONS = 200;
+
+/** By what `since` says; the page without it is the first. */
+const pages = new Map<string | null, Buffer>();
+
+/** An event log whose pages were made beforehand: what it takes to serve one is next to nothing. */
+const server = createServer((request, response) => {
+  const { searchParams } = new URL(request.url ?? "/", "http://localhost");
+  const page = pages.get(searchParams.get("since")) ?? Buffer.alloc(0);
+  const headers = { "content-type": "application/json", "content-length": page.byteLength };
+  const reply = () => response.writeHead(page.byteLength === 0 ? 404 : 200, headers).end(page);
+  if (delayMs === 0) reply();
+  else setTimeout(reply, delayMs);
+});
+let delayMs = 0;
+
+const handlers = {
+  /** Makes a log of so many full pages, and the empty one behind them. Resolves to its origin. */
+  listen: (count: number): Promise<string> => {
+    let since: string | null = null;
+    for (let page = 0; page < count; page += 1) {
+      const events = Array.from({ length: LIMIT }, (_, nth) => eventNumber(page * LIMIT + nth + 1));
+      const cursor = idOf((page + 1) * LIMIT);
+      pages.set(since, Buffer.from(JSON.stringify({ events, cursor })));
+      since = cursor;
+    }
+    pages.set(since, Buffer.from(JSON.stringify({ events: [], cursor: since })));
+    return new Promise((resolve) => {
+      server.listen(0, "127.0.0.1", () => {
+        resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+      });
+    });
+  },
+  /** How long every answer takes from now on, in milliseconds: as if it came from elsewhere. Default 0. */
+  delay: (ms: number): void => {
+    delayMs = ms;
+  },
+};
+
+export type Pages = typeof handlers;
+
+answer(handlers);
+
+function eventNumber(number: number): object {
+  return messageEvent({ id: idOf(number), conversation: `c_${number % CONVERSATIONS}` });
+}
+
+function idOf(number: number): string {
+  return `evt_${String(number).padStart(12, "0")}`;
+}

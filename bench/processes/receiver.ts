@@ -1,0 +1,81 @@
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import express from "express";
+import { Bot } from "../../src/bot.ts";
+import { systemClock } from "../../src/core/clock.ts";
+import { createLogger } from "../../src/core/logger.ts";
+import { defaultLane } from "../../src/events/lane.ts";
+import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
+import { expressFace, nodeFace } from "../../src/receiver/faces.ts";
+import { Receiver } from "../../src/receiver/receiver.ts";
+import { listen } from "../../src/receiver/server.ts";
+import { answer } from "../harness/child.ts";
+import { makeFolder } from "../support/folder.ts";
+import { SECRET } from "../support/formats.ts";
+
+/** What stands in front of the inbox. */
+export type Face = "own" | "express" | "bot";
+
+const folder = makeFolder();
+const file = folder.file("inbox.db");
+const MAX_BACKLOG = 100_000_000;
+let close: () => Promise<unknown>;
+
+/** Our own receiver with an inbox on the disk, or a whole bot with a handler that does nothing. */
+const handlers = {
+  /** Resolves to its origin. */
+  listen: async (face: Face): Promise<string> => {
+    if (face === "bot") return await startBot();
+    const log = createLogger({ level: "warn", secrets: [SECRET] });
+    const inbox = new SqliteInbox({ file, maxBacklog: MAX_BACKLOG });
+    const clock = systemClock;
+    const receiver = new Receiver({ inbox, secrets: [SECRET], laneOf: defaultLane, clock, log });
+    const webhook = { receiver, path: "/webhook", maxBodyBytes: 1_048_576 };
+    close = () => inbox.close();
+    if (face === "express") {
+      return await listenPlainly(express().use(expressFace(webhook)));
+    }
+    const isReady = () => Promise.resolve(true);
+    const report = () => Promise.resolve({ ready: true });
+    const server = await listen(nodeFace({ ...webhook, isReady, report }), "127.0.0.1", 0);
+    return server.url;
+  },
+  /** Removes the file. */
+  close: async (): Promise<void> => {
+    await close();
+    folder.remove();
+  },
+};
+
+export type ReceiverProcess = typeof handlers;
+
+async function startBot(): Promise<string> {
+  const bot = new Bot({
+    env: {
+      SERVICE_BASE_URL: "http://127.0.0.1:9",
+      SERVICE_API_KEY: "sk_bench_0123456789",
+      SERVICE_WEBHOOK_SECRET: SECRET,
+      DELIVERY: "webhook",
+      DATABASE_URL: `file:${file}`,
+      LOG_LEVEL: "warn",
+      HOST: "127.0.0.1",
+      PORT: "0",
+    },
+  });
+  bot.on("dm.message", () => Promise.resolve());
+  await bot.start();
+  close = () => bot.stop();
+  if (bot.url === undefined) throw new Error("the bot does not listen");
+  return bot.url;
+}
+
+function listenPlainly(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  return new Promise((resolve) => {
+    server.listen(0, "127.0.0.1", () => {
+      resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    });
+  });
+}
+
+answer(handlers);

@@ -1,0 +1,118 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { reservePort } from "../../test/support/reserve-port.ts";
+import type { Benchmark, Figure, Samples, Setting, Stage } from "../harness/benchmark.ts";
+import { Child } from "../harness/child.ts";
+import type { Endpoint } from "../processes/endpoint.ts";
+import { makeBot } from "../support/bot.ts";
+import { type Program, start } from "../support/start.ts";
+
+/** By the names of their samples. */
+type Programs = Readonly<Record<string, Program>>;
+
+const bots = [
+  { sample: "webhook", words: "a bot, DELIVERY=webhook" },
+  { sample: "auto", words: "a bot, as it is by default" },
+  { sample: "fresh", words: "a bot without a database file yet" },
+];
+
+/** The starter as it is generated, with the packed service-bot, beside the smallest server of Express. */
+export const benchmark: Benchmark = {
+  title: "the starter from `node src/main.ts` to its first 200 of /readyz, and its memory",
+  async prepare(setting): Promise<Stage> {
+    const folder = await mkdtemp(join(tmpdir(), "service-bot-bench-"));
+    const platform = new Child<Endpoint>("processes/endpoint.ts");
+    const origin = await platform.call("listen");
+    // A log without events.
+    await platform.call("reply", 200, JSON.stringify({ events: [], cursor: "evt_000000000001" }));
+    const programs = programsOf(await makeBot(folder), origin, folder);
+    return {
+      subjects: [() => starts(programs, folder, setting), () => memories(programs, setting)],
+      figures,
+      close: async () => {
+        await platform.stop();
+        await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+      },
+    };
+  },
+};
+
+const figures: readonly Figure[] = [
+  { name: "Express, hello world: start", sample: "express", unit: "ms" },
+  ...bots.map(
+    ({ sample, words }): Figure => ({
+      name: `${words}: start`,
+      sample,
+      unit: "ms",
+      against: "express",
+      target: { number: 8, bound: 2.5, is: "at most" },
+    }),
+  ),
+  { name: "Express, hello world: idle memory", sample: "express memory", unit: "MiB" },
+  ...bots.slice(0, 2).map(
+    ({ sample, words }): Figure => ({
+      name: `${words}: idle memory`,
+      sample: `${sample} memory`,
+      unit: "MiB",
+      against: "express memory",
+      target: { number: 8, bound: 1.5, is: "at most" },
+    }),
+  ),
+];
+
+/** Those with a database file make it in the round that is thrown away. */
+function programsOf(bot: string, origin: string, folder: string): Programs {
+  const environment = (database: string) => ({
+    SERVICE_BASE_URL: origin,
+    SERVICE_API_KEY: "sbk_bench_bench",
+    SERVICE_WEBHOOK_SECRET: "whsec_bench_bench",
+    DATABASE_URL: `file:${join(folder, database)}`,
+  });
+  const peers = fileURLToPath(new URL("../peers/", import.meta.url));
+  const auto = { cwd: bot, file: "src/main.ts", env: environment("auto.db"), path: "/readyz" };
+  return {
+    express: { cwd: peers, file: "express-hello.mjs", env: {}, path: "/" },
+    webhook: { ...auto, env: { ...environment("webhook.db"), DELIVERY: "webhook" } },
+    auto,
+  };
+}
+
+/**
+ * In turns. The quickest of so many starts of each, in milliseconds: whatever else the machine does meanwhile
+ * only adds to them.
+ */
+async function starts(programs: Programs, folder: string, { quick }: Setting): Promise<Samples> {
+  const quickest: Record<string, number> = {};
+  for (let turn = 0; turn < (quick ? 2 : 8); turn += 1) {
+    const all = Object.entries({ ...programs, ...withoutFile(programs, folder, turn) });
+    for (const [sample, program] of turn % 2 === 0 ? all : all.toReversed()) {
+      const { ms, stop } = await start(program, await reservePort());
+      await stop();
+      quickest[sample] = Math.min(ms, quickest[sample] ?? Number.POSITIVE_INFINITY);
+    }
+  }
+  return quickest;
+}
+
+/** The file of an earlier round is gone with it. */
+function withoutFile({ auto }: Programs, folder: string, turn: number): Programs {
+  if (auto === undefined) return {};
+  const file = join(folder, `new-${process.hrtime.bigint()}-${turn}.db`);
+  return { fresh: { ...auto, env: { ...auto.env, DATABASE_URL: `file:${file}` } } };
+}
+
+/** Two seconds after they were ready, side by side: they do nothing. Nothing is collected for it. */
+async function memories(programs: Programs, { quick }: Setting): Promise<Samples> {
+  const samples: Record<string, number> = {};
+  const measure = async ([name, program]: [string, Program]) => {
+    const { memory, stop } = await start(program, await reservePort());
+    await pause(quick ? 200 : 2_000);
+    samples[`${name} memory`] = memory();
+    await stop();
+  };
+  await Promise.all(Object.entries(programs).map(measure));
+  return samples;
+}

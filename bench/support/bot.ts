@@ -1,0 +1,24 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { run, tail } from "../../src/create/run.ts";
+import { withoutBotVariables } from "../../test/support/scaffolded.ts";
+
+const CREATE_BOT = fileURLToPath(new URL("../../create-bot.js", import.meta.url));
+
+/**
+ * Makes a bot as people do, and installs what it needs where it runs, as its container does: service-bot is the
+ * packed checkout. Resolves to its folder, in `parent`.
+ */
+export async function makeBot(parent: string): Promise<string> {
+  const flags = ["--yes", "--no-install", "--no-git", "--pm", "npm"];
+  await must(process.execPath, [CREATE_BOT, "bot", ...flags], parent);
+  const bot = join(parent, "bot");
+  const quiet = ["--no-audit", "--no-fund", "--loglevel=error"];
+  await must("npm", ["install", "--omit=dev", "--prefer-offline", ...quiet], bot);
+  return bot;
+}
+
+async function must(command: string, args: readonly string[], cwd: string): Promise<void> {
+  const { code, output } = await run(command, args, { cwd, env: withoutBotVariables() });
+  if (code !== 0) throw new Error(`${[command, ...args].join(" ")} failed:\n${tail(output)}`);
+}

@@ -1,0 +1,153 @@
+/** One line of a chart. Its points are in the order of `x`. */
+export interface Series {
+  /** In words; stands beside the last point. */
+  readonly name: string;
+  readonly points: readonly Point[];
+}
+
+export interface Point {
+  /** From 0 up. */
+  readonly x: number;
+  readonly y: number;
+}
+
+export interface Chart {
+  readonly title: string;
+  /** What the axes show, with their units. */
+  readonly axes: { readonly x: string; readonly y: string };
+  /** One, or two. */
+  readonly series: readonly Series[];
+}
+
+const WIDTH = 800;
+const HEIGHT = 400;
+/** What the lines are drawn in. */
+const AREA = { left: 72, top: 74, right: 580, bottom: 330 };
+
+/** Neither is lost on white or on black. */
+const COLOURS = ["#1f7fd6", "#d9730d"];
+const TEXT = "#7a828b";
+const GRID = "#8b949e";
+
+/** The lowest distance between two names at the end of their lines. */
+const APART = 44;
+
+/**
+ * A picture of some lines, as SVG that can stand on a light page and on a dark one. The x axis is logarithmic, and has
+ * its 0 one step before the first point that is not 0; the y axis begins at 0.
+ */
+export function lineChart({ title, axes, series }: Chart): string {
+  const points = series.flatMap((each) => each.points);
+  const across = acrossOf(points.map(({ x }) => x));
+  const ticks = ticksUpTo(Math.max(...points.map(({ y }) => y)));
+  const top = ticks.at(-1) ?? 1;
+  const down = (y: number) => AREA.bottom - (y / top) * (AREA.bottom - AREA.top);
+  const place = ({ x, y }: Point): Place => ({ x: across(x), y: down(y) });
+  const names = namesOf(series.map(({ points }) => down(points.at(-1)?.y ?? 0)));
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" ` +
+      'role="img" font-family="system-ui, -apple-system, \'Segoe UI\', Helvetica, Arial, sans-serif" font-size="15">',
+    `<title>${escaped(title)}</title>`,
+    text(16, 28, title, { size: 18, weight: 600 }),
+    text(16, 52, axes.y, {}),
+    ...ticks.map((y) => grid(down(y), count(y))),
+    ...[...new Set(points.map(({ x }) => x))].map((x) => tick(across(x), short(x))),
+    text((AREA.left + AREA.right) / 2, HEIGHT - 18, axes.x, { anchor: "middle" }),
+    ...series.map(({ points }, nth) => line(points.map(place), COLOURS[nth])),
+    ...series.map((each, nth) => label(each, names[nth] ?? 0, COLOURS[nth])),
+    "</svg>",
+    "",
+  ].join("\n");
+}
+
+interface Place {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** Where each of these is from left to right. */
+function acrossOf(values: readonly number[]): (x: number) => number {
+  const first = Math.min(...values.filter((x) => x > 0));
+  const before = values.includes(0) ? 1 : 0;
+  const steps = (x: number) => (x === 0 ? 0 : before + Math.log10(x / first));
+  const all = Math.max(...values.map(steps)) || 1;
+  const margin = 24;
+  return (x) => AREA.left + margin + (steps(x) / all) * (AREA.right - AREA.left - 2 * margin);
+}
+
+/** Round numbers from 0 until one is not below the highest value: four to eight of them. */
+export function ticksUpTo(highest: number): number[] {
+  const power = 10 ** Math.floor(Math.log10(highest));
+  const step = [0.2, 0.5, 1, 2].map((each) => each * power).find((each) => highest / each <= 6);
+  const by = step ?? 2 * power;
+  return Array.from({ length: Math.ceil(highest / by) + 1 }, (_, nth) => nth * by);
+}
+
+/** The names keep their distance, and their order. */
+function namesOf(ends: readonly number[]): number[] {
+  const [first, second] = ends;
+  if (first === undefined || second === undefined || Math.abs(first - second) >= APART)
+    return [...ends];
+  const middle = (first + second) / 2;
+  const up = first <= second ? -APART / 2 : APART / 2;
+  return [middle + up, middle - up];
+}
+
+function grid(y: number, words: string): string {
+  const line = `<line x1="${AREA.left}" x2="${AREA.right}" y1="${fixed(y)}" y2="${fixed(y)}" stroke="${GRID}" stroke-opacity="0.35"/>`;
+  return line + text(AREA.left - 10, y + 5, words, { anchor: "end" });
+}
+
+function tick(x: number, words: string): string {
+  const line = `<line x1="${fixed(x)}" x2="${fixed(x)}" y1="${AREA.bottom}" y2="${AREA.bottom + 6}" stroke="${GRID}"/>`;
+  return line + text(x, AREA.bottom + 24, words, { anchor: "middle" });
+}
+
+function line(places: readonly Place[], colour = TEXT): string {
+  const path = places.map(({ x, y }) => `${fixed(x)},${fixed(y)}`).join(" ");
+  const dots = places.map(
+    ({ x, y }) => `<circle cx="${fixed(x)}" cy="${fixed(y)}" r="4.5" fill="${colour}"/>`,
+  );
+  return `<polyline points="${path}" fill="none" stroke="${colour}" stroke-width="2.5" stroke-linejoin="round"/>${dots.join("")}`;
+}
+
+/** The name of a line, and what its last point is beside its first one. */
+function label({ name, points }: Series, y: number, colour = TEXT): string {
+  const [first, last] = [points[0]?.y ?? Number.NaN, points.at(-1)?.y ?? Number.NaN];
+  const x = AREA.right + 12;
+  const share = `${count(last)}: ${(last / first).toFixed(2)} of the first`;
+  return text(x, y, name, { colour, weight: 600 }) + text(x, y + 20, share, { size: 14 });
+}
+
+interface Look {
+  readonly size?: number;
+  readonly weight?: number;
+  readonly colour?: string;
+  readonly anchor?: "start" | "middle" | "end";
+}
+
+function text(x: number, y: number, words: string, look: Look): string {
+  const { size, weight, colour = TEXT, anchor = "start" } = look;
+  const own = [size && ` font-size="${size}"`, weight && ` font-weight="${weight}"`].filter(
+    Boolean,
+  );
+  return `<text x="${fixed(x)}" y="${fixed(y)}" fill="${colour}" text-anchor="${anchor}"${own.join("")}>${escaped(words)}</text>`;
+}
+
+/** 12,345 */
+function count(value: number): string {
+  return Math.round(value).toLocaleString("en-US");
+}
+
+/** 10,000, and 5 million */
+function short(value: number): string {
+  return value >= 1_000_000 ? `${value / 1_000_000} million` : count(value);
+}
+
+function fixed(value: number): string {
+  return String(Math.round(value * 10) / 10);
+}
+
+function escaped(words: string): string {
+  return words.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+}

@@ -1,0 +1,97 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+
+/**
+ * One kept connection to an `http:` origin that sends whole requests as bytes and reads as much of an answer as is
+ * needed to know its end: a sender must not be slower than what it measures. One request at a time.
+ */
+export class Connection {
+  readonly #socket: Socket;
+  #settle: ((error?: Error) => void) | undefined;
+  /** What has come of a head that has not ended. */
+  #head: Buffer = EMPTY;
+  /** How many bytes of the body are to come; "head" before that is known, "chunks" where only its end tells. */
+  #missing: number | "head" | "chunks" = 0;
+  /** The last bytes of a body in chunks. */
+  #tail = "";
+
+  /** Connects to an origin. */
+  static async open(url: string): Promise<Connection> {
+    const { hostname, port } = new URL(url);
+    const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+    await once(socket, "connect");
+    return new Connection(socket);
+  }
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.on("data", (chunk) => this.#take(chunk));
+    socket.on("error", (error) => this.#end(error));
+    socket.on("close", () =>
+      this.#end(new Error("the connection was closed before the answer ended")),
+    );
+  }
+
+  /** Sends one request; `settle` is called once its answer has ended, with an error unless it was 200 to 299. */
+  send(bytes: Buffer, settle: (error?: Error) => void): void {
+    this.#settle = settle;
+    this.#head = EMPTY;
+    this.#missing = "head";
+    this.#socket.write(bytes);
+  }
+
+  exchange(bytes: Buffer): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.send(bytes, (error) => (error === undefined ? resolve() : reject(error)));
+    });
+  }
+
+  close(): void {
+    this.#settle = undefined;
+    this.#socket.destroy();
+  }
+
+  #end(error?: Error): void {
+    const settle = this.#settle;
+    this.#settle = undefined;
+    settle?.(error);
+  }
+
+  #take(chunk: Buffer): void {
+    if (this.#missing === "head") this.#takeHead(chunk);
+    else if (this.#missing === "chunks") this.#takeTail(chunk);
+    else this.#missing -= chunk.byteLength;
+    if (this.#missing === 0) this.#end();
+  }
+
+  #takeHead(chunk: Buffer): void {
+    const received = this.#head.byteLength === 0 ? chunk : Buffer.concat([this.#head, chunk]);
+    const end = received.indexOf("\r\n\r\n");
+    if (end < 0) {
+      this.#head = received;
+      return;
+    }
+    const head = received.toString("latin1", 0, end);
+    if (!head.startsWith("HTTP/1.1 2")) {
+      this.#end(new Error(`unexpected answer: ${received.toString("utf8").slice(0, 500)}`));
+      return;
+    }
+    if (/\r\ntransfer-encoding: *chunked/i.test(head)) {
+      this.#missing = "chunks";
+      this.#takeTail(received);
+      return;
+    }
+    const [, length = "0"] = /\r\ncontent-length: *(\d+)/i.exec(head) ?? [];
+    this.#missing = Number(length) - (received.byteLength - end - 4);
+  }
+
+  #takeTail(chunk: Buffer): void {
+    this.#tail = (
+      this.#tail + chunk.toString("latin1", Math.max(0, chunk.byteLength - LAST_CHUNK.length))
+    ).slice(-LAST_CHUNK.length);
+    if (this.#tail === LAST_CHUNK) this.#missing = 0;
+  }
+}
+
+const EMPTY = Buffer.alloc(0);
+const LAST_CHUNK = "0\r\n\r\n";

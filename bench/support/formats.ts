@@ -1,0 +1,122 @@
+import { createHmac } from "node:crypto";
+import { sign } from "../../src/signature/signature.ts";
+import type { LoadRequest } from "./frame.ts";
+
+/** The secret of every webhook in a benchmark; base64 after its prefix, as Standard Webhooks asks. */
+export const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLw";
+
+/** The bytes that a body with one event has. */
+const BODY_BYTES = 300;
+
+/** Direct messages come from so many conversations in turn. */
+const CONVERSATIONS = 4_000;
+
+/** Whose webhooks a request is one of. */
+export type FormatName =
+  | "service"
+  | "github"
+  | "telegram"
+  | "stripe"
+  | "line"
+  | "standard"
+  | "slack";
+
+/** One request with events of its own, signed. `nth` tells it from all others. */
+type Format = (nth: number, events: number) => LoadRequest;
+
+/** Requests of each platform as its peers take them: one event of 300 bytes, or `events` of them for our own. */
+export const formats: Readonly<Record<FormatName, Format>> = {
+  service: (nth, events) => {
+    const all = Array.from({ length: events }, (_, index) => message(nth * events + index));
+    const body = JSON.stringify({ events: all });
+    return post("/webhook", body, {
+      "x-service-signature": sign(body, SECRET, seconds()),
+      "x-service-event-count": String(events),
+    });
+  },
+  github: (nth) => {
+    const body = padded({ action: "created", sender: { id: nth, login: "ada" } });
+    return post("/api/github/webhooks", body, {
+      "x-github-event": "issue_comment",
+      "x-github-delivery": `delivery-${nth}`,
+      "x-hub-signature-256": `sha256=${mac("hex", body)}`,
+    });
+  },
+  telegram: (nth) => {
+    const from = { id: 7, is_bot: false, first_name: "Ada" };
+    const message = { message_id: nth, date: seconds(), chat: { id: 7, type: "private" }, from };
+    return post("/webhook", padded({ update_id: nth, message }), {
+      "x-telegram-bot-api-secret-token": SECRET,
+    });
+  },
+  stripe: (nth) => {
+    const body = padded({ id: `evt_${nth}`, object: "event", type: "charge.succeeded" });
+    const t = seconds();
+    return post("/webhook", body, {
+      "stripe-signature": `t=${t},v1=${mac("hex", `${t}.${body}`)}`,
+    });
+  },
+  line: (nth) => {
+    const event = { type: "message", webhookEventId: String(nth), timestamp: seconds() };
+    const body = padded({ destination: "U1", events: [event] });
+    return post("/webhook", body, { "x-line-signature": mac("base64", body) });
+  },
+  standard: (nth) => {
+    const body = padded({ type: "message.created", data: { id: nth } });
+    const [id, t] = [`msg_${nth}`, seconds()];
+    const key = Buffer.from(SECRET.slice("whsec_".length), "base64");
+    const signature = createHmac("sha256", key).update(`${id}.${t}.${body}`).digest("base64");
+    return post("/webhook", body, {
+      "webhook-id": id,
+      "webhook-timestamp": String(t),
+      "webhook-signature": `v1,${signature}`,
+    });
+  },
+  slack: (nth) => {
+    const event = { type: "app_mention", user: "U1", ts: `${nth}.1`, channel: "C1" };
+    const body = padded({ type: "event_callback", team_id: "T1", event_id: `Ev${nth}`, event });
+    const t = seconds();
+    return post("/slack/events", body, {
+      "x-slack-request-timestamp": String(t),
+      "x-slack-signature": `v0=${mac("hex", `v0:${t}:${body}`)}`,
+    });
+  },
+};
+
+/** The event of a direct message; with the envelope of a delivery around it the body has {@link BODY_BYTES}. */
+function message(nth: number): object {
+  const event = {
+    id: `evt_${String(nth).padStart(12, "0")}`,
+    type: "dm.message",
+    createdAt: "2026-01-01T00:00:00.000Z",
+    payload: {
+      conversationId: `c_${String(nth % CONVERSATIONS).padStart(6, "0")}`,
+      from: { userId: "u_2", username: "ada", name: "Ada" },
+      excerpt: "",
+    },
+  };
+  const rest = BODY_BYTES - JSON.stringify({ events: [event] }).length;
+  return { ...event, payload: { ...event.payload, excerpt: "x".repeat(rest) } };
+}
+
+function padded(value: object): string {
+  const rest = BODY_BYTES - JSON.stringify({ ...value, text: "" }).length;
+  return JSON.stringify({ ...value, text: "x".repeat(rest) });
+}
+
+function post(path: string, body: string, headers: Readonly<Record<string, string>>): LoadRequest {
+  return {
+    method: "POST",
+    path,
+    headers: { "content-type": "application/json", "user-agent": "Bench/1", ...headers },
+    body,
+  };
+}
+
+function mac(encoding: "hex" | "base64", text: string): string {
+  return createHmac("sha256", SECRET).update(text).digest(encoding);
+}
+
+function seconds(): number {
+  return Math.floor(Date.now() / 1000);
+}

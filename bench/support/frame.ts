@@ -1,0 +1,18 @@
+/** A request as a benchmark sends it. */
+export interface LoadRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** The bytes of a request to a host, such as `127.0.0.1:3000`. */
+export function frame(
+  { method, path, headers = {}, body = "" }: LoadRequest,
+  host: string,
+): Buffer {
+  const lines = [`${method} ${path} HTTP/1.1`, `host: ${host}`];
+  for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
+  if (method !== "GET") lines.push(`content-length: ${Buffer.byteLength(body)}`);
+  return Buffer.from(`${lines.join("\r\n")}\r\n\r\n${body}`);
+}

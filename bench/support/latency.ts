@@ -1,0 +1,73 @@
+import { Child } from "../harness/child.ts";
+import type { BotProcess } from "../processes/bot.ts";
+import type { OpenLoadProcess, OpenLoadResult } from "../processes/open-load.ts";
+import { requireOneClock } from "./clock.ts";
+
+const CONNECTIONS = 64;
+
+/** Who is sent deliveries; `logging` is a bot with the default level, into a pipe that somebody reads. */
+export type Receiving = "bare" | "bot" | "logging";
+
+/** Times in milliseconds. */
+export interface Latencies extends OpenLoadResult {
+  /** From the last byte of the request to the first line of the handler; empty where there is none. */
+  readonly begun: readonly number[];
+}
+
+/** A load and whom it is sent to, each in a process of its own. */
+export class LatencyLab {
+  readonly #load = new Child<OpenLoadProcess>("processes/open-load.ts");
+  readonly #bare = new Child<{ listen(): Promise<string> }>("peers/ingest/bare-hmac.mjs");
+  readonly #bots = {
+    bot: new Child<BotProcess>("processes/bot.ts"),
+    logging: new Child<BotProcess>("processes/bot.ts", [], "pipe"),
+  };
+  readonly #urls: Promise<Readonly<Record<Receiving, string>>>;
+  #next = 1;
+
+  private constructor() {
+    this.#urls = this.#start();
+  }
+
+  /** @throws {Error} the times of two processes cannot be compared here */
+  static async open(): Promise<LatencyLab> {
+    const lab = new LatencyLab();
+    await lab.#urls;
+    const { bot, logging } = lab.#bots;
+    await requireOneClock([lab.#load, bot, logging]);
+    return lab;
+  }
+
+  /**
+   * Sends so many deliveries, each of one event that is new, and waits until all are handled.
+   *
+   * @param rate per second; absent, all are due at once
+   */
+  async run(to: Receiving, count: number, rate?: number): Promise<Latencies> {
+    const from = this.#next;
+    this.#next += count;
+    const url = (await this.#urls)[to];
+    const load = { url, from, count, connections: CONNECTIONS };
+    const result = await this.#load.call("run", rate === undefined ? load : { ...load, rate });
+    if (to === "bare") return { ...result, begun: [] };
+    const handled = await this.#bots[to].call("handled", count);
+    const begun = handled.map(([number, at]) => at - (result.sent[number - from] ?? Number.NaN));
+    return { ...result, begun };
+  }
+
+  async close(): Promise<void> {
+    const { bot, logging } = this.#bots;
+    await Promise.all([bot.call("stop"), logging.call("stop")]);
+    const all = [this.#load, this.#bare, bot, logging];
+    await Promise.all(all.map((process) => process.stop()));
+  }
+
+  async #start(): Promise<Readonly<Record<Receiving, string>>> {
+    const { bot, logging } = this.#bots;
+    return {
+      bare: await this.#bare.call("listen"),
+      bot: await bot.call("start", "warn"),
+      logging: await logging.call("start"),
+    };
+  }
+}
