@@ -103,6 +103,20 @@ export function historyContract(open: OpenInbox): void {
       expect(next?.attempt).toBe(3);
     });
 
+    test("of an event that crashed twice does not hold up others once its lease ran out", async () => {
+      await b.inbox.put([message("1", "a"), message("2", "b")], "webhook");
+      for (let crashes = 0; crashes < 2; crashes++) {
+        expect(await b.inbox.claim(2, LEASE)).toHaveLength(2);
+        await b.clock.advance(LEASE);
+      }
+      await b.inbox.retry(await b.claim(), LEASE + 1_000, "Error: boom");
+      await b.clock.advance(1_000);
+      expect(await b.claim()).toMatchObject({ id: "2", attempt: 3 });
+      await b.clock.advance(LEASE);
+      const claims = await b.inbox.claim(2, LEASE);
+      expect(claims).toMatchObject([{ id: "1", attempt: 4 }]);
+    });
+
     test("is its own, also where others share its lane", async () => {
       await b.inbox.put([message("1"), message("2")], "webhook");
       await b.inbox.bury(await b.claim(), "Error: one");

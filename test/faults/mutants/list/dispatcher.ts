@@ -223,6 +223,11 @@ export const dispatcherMutants: readonly Mutant[] = [
   ),
   ...mutantsOf("src/dispatcher/run.ts", TESTS, [
     {
+      name: "telling the handlers that a run is over",
+      find: "options.handler.over?.(job);",
+      replace: "",
+    },
+    {
       name: "an observer that never ends is not waited for",
       find: "if (!(await inTime(told, OBSERVER_MS, options.clock))) {",
       replace: "if (!(await told)) {",
