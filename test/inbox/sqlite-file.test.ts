@@ -147,6 +147,70 @@ describe("one process per file", () => {
     const inbox = open(file);
     expect(await inbox.stats()).toMatchObject({ pending: 1 });
     expect(look(file, (db) => db.pragma("integrity_check", { simple: true }))).toBe("ok");
+    // Nobody had claimed it: its lane is known by the event alone.
+    expect(look(file, (db) => db.prepare("SELECT pending FROM lane").pluck().all())).toEqual([1]);
+    expect(await inbox.claim(1, 1_000)).toMatchObject([{ attempt: 1 }]);
+  });
+});
+
+describe("lanes that have got events", () => {
+  const lanes = (file: string) =>
+    look(file, (db) => db.prepare("SELECT key, pending, ready_at FROM lane").raw().all());
+
+  test("are written by the claim that leases them, once for all that has come", async () => {
+    const file = join(temporaryFolder(), "bot.db");
+    const inbox = open(file);
+    await inbox.put(messages("1"), "webhook");
+    await inbox.put(messages("2", "3"), "webhook");
+    expect(lanes(file)).toEqual([]);
+    expect(await inbox.nextReadyIn()).toBe(0);
+    const claim = first(await inbox.claim(1, 30_000));
+    expect(lanes(file)).toMatchObject([["dm:c1", 3, expect.any(Number)]]);
+    await inbox.put(messages("4"), "webhook");
+    await inbox.complete(claim);
+    expect(lanes(file)).toMatchObject([["dm:c1", 3, expect.any(Number)]]);
+  });
+
+  test("are claimed in the order in which they got their first one", async () => {
+    const clock = new ManualClock(1_800_000_000_000);
+    const inbox = new SqliteInbox({ file: ":memory:", clock });
+    onTestFinished(() => inbox.close());
+    for (const lane of ["b", "a", "b"]) {
+      await inbox.put([message(`${clock.now()}`, lane)], "webhook");
+      await clock.advance(1);
+    }
+    expect(await inbox.claim(1, 30_000)).toMatchObject([{ lane: "dm:b" }]);
+    expect(await inbox.claim(1, 30_000)).toMatchObject([{ lane: "dm:a" }]);
+  });
+
+  test("are not forgotten when the claim cannot be written", { timeout: 20_000 }, async () => {
+    const file = join(temporaryFolder(), "bot.db");
+    const inbox = open(file);
+    await inbox.put(messages("1"), "webhook");
+    const other = new Sqlite(file);
+    other.exec("BEGIN IMMEDIATE");
+    await expect(inbox.claim(1, 30_000)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    other.close();
+    expect(await inbox.nextReadyIn()).toBe(0);
+    expect(await inbox.claim(1, 30_000)).toMatchObject([{ id: "1" }]);
+  });
+
+  test("are written when the inbox is closed", async () => {
+    const file = join(temporaryFolder(), "bot.db");
+    const inbox = open(file);
+    await inbox.put(messages("1"), "webhook");
+    await inbox.close();
+    expect(lanes(file)).toMatchObject([["dm:c1", 1, expect.any(Number)]]);
+  });
+
+  test("are written at once when thousands of them wait for a claim", async () => {
+    const file = join(temporaryFolder(), "bot.db");
+    const inbox = open(file);
+    const many = Array.from({ length: 5_000 }, (_, nth) => message(`${nth}`, `${nth}`));
+    await inbox.put(many, "webhook");
+    expect(lanes(file)).toEqual([]);
+    await inbox.put([message("last", "last")], "webhook");
+    expect(lanes(file)).toMatchObject([["dm:last", 1, expect.any(Number)]]);
   });
 });
 
@@ -155,6 +219,8 @@ describe("healing", () => {
     const file = join(temporaryFolder(), "bot.db");
     const inbox = open(file);
     await inbox.put(messages("1", "2"), "webhook");
+    // Nothing to heal: it writes that the lane has got events, which a claim does otherwise.
+    expect(await inbox.heal()).toBe(0);
     look(file, (db) => db.exec("UPDATE lane SET ready_at = NULL, pending = 0"));
     expect(await inbox.claim(1, 1_000)).toEqual([]);
     expect(await inbox.heal()).toBe(1);

@@ -1,5 +1,6 @@
 import type { Database, Statement } from "better-sqlite3";
 import type { CursorMove, NewEvent, PutResult, Source } from "../inbox.ts";
+import type { Arrival, ArrivalsByLane } from "./arrivals.ts";
 
 type Write<Parameters extends unknown[]> = Statement<Parameters>;
 
@@ -17,11 +18,18 @@ type EventRow = [
   error: string | null,
 ];
 
+/** A batch that was stored, and the lanes that have got events by it. */
+export interface StoredBatch {
+  readonly result: PutResult;
+  readonly arrivals: ArrivalsByLane;
+}
+
 /** The way in: batches of events, with the cursors that were read with them. Runs inside a transaction. */
 export class Batches {
   // By place: looking values up by name costs as much as the row does.
   readonly #insert: Write<EventRow>;
-  readonly #wakeLane: Write<[lane: string, events: number, now: number]>;
+  readonly #wakeLane: Write<[lane: string, events: number, at: number]>;
+  readonly #wakeForgotten: Write<[now: number]>;
   readonly #moveCursor: Write<[name: string, position: string]>;
   readonly #noteType: Write<[type: string]>;
   readonly #known: Statement<[ids: string], { readonly n: number }>;
@@ -39,6 +47,13 @@ export class Batches {
       `INSERT INTO lane (key, pending, ready_at) VALUES (?, ?, ?)
        ON CONFLICT (key) DO UPDATE
          SET pending = pending + excluded.pending, ready_at = coalesce(ready_at, excluded.ready_at)`,
+    );
+    this.#wakeForgotten = db.prepare(
+      `INSERT INTO lane (key, pending, ready_at)
+       SELECT lane, count(*), ? FROM event WHERE state = 'pending' GROUP BY lane
+       ON CONFLICT (key) DO UPDATE
+         SET pending = excluded.pending, ready_at = coalesce(ready_at, excluded.ready_at)
+         WHERE pending <> excluded.pending OR ready_at IS NULL`,
     );
     this.#moveCursor = db.prepare(
       `INSERT INTO cursor (name, position) VALUES (?, ?)
@@ -63,20 +78,31 @@ export class Batches {
     source: Source,
     cursors: readonly CursorMove[],
     now: number,
-  ): PutResult {
+  ): StoredBatch {
     const stored: string[] = [];
-    const lanes = new Map<string, number>();
+    const arrivals = new Map<string, Arrival>();
     let unusable = 0;
     for (const event of events) {
       if (!this.#store(event, source, now)) continue;
       stored.push(event.id);
-      if (event.unusable === undefined) lanes.set(event.lane, (lanes.get(event.lane) ?? 0) + 1);
-      else unusable += 1;
+      if (event.unusable === undefined) {
+        arrivals.set(event.lane, { events: (arrivals.get(event.lane)?.events ?? 0) + 1, at: now });
+      } else unusable += 1;
     }
-    for (const [lane, count] of lanes) this.#wakeLane.run(lane, count, now);
     if (source === "webhook") this.#noteTypes(events);
     for (const { name, position } of cursors) this.#moveCursor.run(name, position);
-    return { stored, duplicates: events.length - stored.length, unusable };
+    const duplicates = events.length - stored.length;
+    return { result: { stored, duplicates, unusable }, arrivals };
+  }
+
+  /** Writes that lanes have got events. */
+  wake(arrivals: ArrivalsByLane): void {
+    for (const [lane, { events, at }] of arrivals) this.#wakeLane.run(lane, events, at);
+  }
+
+  /** Does so for events of which nobody remembers whether their lanes know of them. */
+  wakeForgotten(now: number): void {
+    this.#wakeForgotten.run(now);
   }
 
   /** Tells that a batch from the webhook is on the disk: its types need not be written once more. */

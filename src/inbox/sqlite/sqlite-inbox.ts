@@ -18,7 +18,8 @@ import type {
 } from "../inbox.ts";
 import { inboxFull, MAX_BACKLOG } from "../limits.ts";
 import { sqliteAdmin } from "./admin.ts";
-import { Batches } from "./batches.ts";
+import { Arrivals, type ArrivalsByLane } from "./arrivals.ts";
+import { Batches, type StoredBatch } from "./batches.ts";
 import { DiskGuard, MIN_FREE_BYTES } from "./disk.ts";
 import { GroupCommit, readStore } from "./group-commit.ts";
 import { History } from "./history.ts";
@@ -28,6 +29,11 @@ import { Reports } from "./reports.ts";
 import { Sweeper } from "./retention.ts";
 import { Steps } from "./steps.ts";
 import { watch } from "./watch.ts";
+
+/** So many lanes at most wait for a claim to be told of their events: more would hold it up for over 20 ms. */
+const MOST_ARRIVALS = 5_000;
+
+const NOTHING: ArrivalsByLane = new Map();
 
 export interface SqliteInboxOptions {
   /** Path of the file, or `:memory:`. Its folder is made when it is missing. */
@@ -58,6 +64,7 @@ export class SqliteInbox implements Inbox {
   /** Absent for an inbox in memory. */
   readonly #disk: DiskGuard | undefined;
   readonly #unwatch: () => void;
+  readonly #arrivals = new Arrivals();
   readonly #listeners = new Set<() => void>();
   /** Counted along, for counting the rows at every batch would cost more than storing it. */
   #pending: number;
@@ -76,7 +83,11 @@ export class SqliteInbox implements Inbox {
     this.#sweeper = new Sweeper(db);
     this.#disk = makeGuard(options, this.#clock);
     this.capabilities = { guardsDisk: this.#disk !== undefined };
-    db.transaction(() => this.#lanes.recover(this.#clock.now())).immediate();
+    db.transaction(() => {
+      const now = this.#clock.now();
+      this.#lanes.recover(now);
+      this.#batches.wakeForgotten(now);
+    }).immediate();
     this.#pending = this.#reports.pending();
     this.#unwatch = watch(db, this.#clock, () => {
       this.#pending = this.#reports.pending();
@@ -85,7 +96,7 @@ export class SqliteInbox implements Inbox {
     this.admin = sqliteAdmin({
       db,
       now: () => this.#clock.now(),
-      write: (work) => this.#group.write(work),
+      write: (work) => this.#writeAwake(work),
       onChange: (pending) => {
         this.#pending += pending;
         this.#announce();
@@ -100,15 +111,18 @@ export class SqliteInbox implements Inbox {
   ): Promise<PutResult> {
     this.#refuseWhenFull(events);
     this.#disk?.refuseWhenLow();
-    const result = await this.#write((now) => this.#batches.put(events, source, cursors, now));
+    const { result, arrivals } = await this.#write((now) =>
+      this.#store(events, source, cursors, now),
+    );
     if (source === "webhook") this.#batches.kept(events);
+    this.#arrivals.add(arrivals);
     this.#pending += result.stored.length - result.unusable;
     if (result.stored.length > result.unusable) this.#announce();
     return result;
   }
 
   claim(limit: number, leaseMs: number): Promise<readonly Claim[]> {
-    return this.#write((now) => this.#lanes.claim(limit, leaseMs, now));
+    return this.#writeAwake((now) => this.#lanes.claim(limit, leaseMs, now));
   }
 
   /** Nobody else claims here. */
@@ -123,7 +137,7 @@ export class SqliteInbox implements Inbox {
   }
 
   async advance(claim: Claim): Promise<Advance> {
-    const advance = await this.#write((now) => this.#lanes.advance(claim, now));
+    const advance = await this.#writeAwake((now) => this.#lanes.advance(claim, now));
     if (advance.held) this.#pending -= 1;
     return advance;
   }
@@ -141,12 +155,13 @@ export class SqliteInbox implements Inbox {
   }
 
   async nextReadyIn(): Promise<number | undefined> {
-    const at = readStore(() => this.#lanes.nextReadyAt());
+    const next = () => this.#lanes.nextReadyAt();
+    const at = this.#arrivals.lanes > 0 ? await this.#writeAwake(next) : readStore(next);
     return at === undefined ? undefined : Math.max(0, at - this.#clock.now());
   }
 
   heal(): Promise<number> {
-    return this.#write((now) => this.#lanes.heal(now));
+    return this.#writeAwake((now) => this.#lanes.heal(now));
   }
 
   sweep(keep: Retention): Promise<boolean> {
@@ -212,12 +227,42 @@ export class SqliteInbox implements Inbox {
   async close(): Promise<void> {
     if (!this.#file.db.open) return;
     this.#unwatch();
+    const written = this.#writeAwake(() => undefined);
     this.#group.close();
+    // The next start finds them by itself where this failed.
+    await written.catch(() => undefined);
     this.#file.close();
   }
 
   #write<T>(work: (now: number) => T): Promise<T> {
     return this.#group.write(() => work(this.#clock.now()));
+  }
+
+  /** Like `#write`, once the lanes know of what has come. */
+  async #writeAwake<T>(work: (now: number) => T): Promise<T> {
+    const arrivals = this.#arrivals.take();
+    try {
+      return await this.#write((now) => {
+        this.#batches.wake(arrivals);
+        return work(now);
+      });
+    } catch (error) {
+      this.#arrivals.add(arrivals);
+      throw error;
+    }
+  }
+
+  #store(
+    events: readonly NewEvent[],
+    source: Source,
+    cursors: readonly CursorMove[],
+    now: number,
+  ): StoredBatch {
+    const batch = this.#batches.put(events, source, cursors, now);
+    if (this.#arrivals.lanes < MOST_ARRIVALS) return batch;
+    // While all places are taken nobody claims: what is put off would fill the memory, and then hold up a claim.
+    this.#batches.wake(batch.arrivals);
+    return { ...batch, arrivals: NOTHING };
   }
 
   #whileHeld(claim: Claim, work: (now: number) => void): Promise<boolean> {
@@ -229,7 +274,7 @@ export class SqliteInbox implements Inbox {
   }
 
   async #end(claim: Claim, error?: string): Promise<boolean> {
-    const ended = await this.#write((now) => this.#lanes.end(claim, now, error));
+    const ended = await this.#writeAwake((now) => this.#lanes.end(claim, now, error));
     if (ended) this.#pending -= 1;
     return ended;
   }

@@ -134,13 +134,14 @@ const intake: Mutant[] = [
     [
       {
         name: "the pending counter",
-        find: "DO UPDATE SET pending = pending + 1, ready_at",
-        replace: "DO UPDATE SET ready_at",
+        find: "SET pending = pending + excluded.pending, ready_at",
+        replace: "SET ready_at",
       },
       {
         name: "a lane keeps its time when an event arrives",
-        find: "ready_at = coalesce(ready_at, @now)",
-        replace: "ready_at = @now",
+        find: "excluded.pending, ready_at = coalesce(ready_at, excluded.ready_at)`,\n    );\n    this.#wakeForgotten",
+        replace:
+          "excluded.pending, ready_at = excluded.ready_at`,\n    );\n    this.#wakeForgotten",
       },
       {
         name: "deduplication",
@@ -180,15 +181,30 @@ const inbox: Mutant[] = [
     [
       {
         name: "freeing the leases of a dead process at the start",
-        find: "db.transaction(() => this.#lanes.recover(this.#clock.now())).immediate();",
+        find: "this.#lanes.recover(now);",
         replace: "",
       },
       {
+        name: "telling lanes of events that a dead process had stored",
+        find: "this.#batches.wakeForgotten(now);",
+        replace: "",
+      },
+      {
+        name: "remembering what a claim that failed would have written",
+        find: "this.#arrivals.add(arrivals);\n      throw error;",
+        replace: "throw error;",
+      },
+      {
+        name: "asking for a claim while lanes wait to be written",
+        find: "const at = this.#arrivals.lanes > 0 ? await this.#writeAwake(next) : readStore(next);",
+        replace: "const at = readStore(next);",
+      },
+      {
         name: "the cursor in the transaction of its events",
-        find: "await this.#write((now) => this.#batches.put(events, source, cursors, now));",
+        find: "const batch = this.#batches.put(events, source, cursors, now);",
         replace:
-          "(await this.#write((now) => this.#batches.put([], source, cursors, now)), " +
-          "await this.#write((now) => this.#batches.put(events, source, [], now)));",
+          "const batch = this.#batches.put(events, source, [], now); " +
+          "queueMicrotask(() => this.#write(() => this.#batches.put([], source, cursors, now)));",
       },
       {
         name: "the limit of the backlog",
