@@ -242,3 +242,27 @@ describe("in the moment in which a lane goes on", () => {
     expect(await inbox.admin.show("2")).toMatchObject({ attempts: 0, history: [] });
   });
 });
+
+test("what got less than it asked for claims nothing more until there is something", async () => {
+  const { inbox, entered, open, dispatcher } = gated(2);
+  let claims = 0;
+  const claim = inbox.claim.bind(inbox);
+  inbox.claim = (...args) => {
+    claims += 1;
+    return claim(...args);
+  };
+  /** What was asked for before is written by then. */
+  const settled = async () => {
+    for (let n = 0; n < 3; n++) await inbox.heal();
+  };
+  await inbox.put([message("1", "one")], "webhook");
+  await entered(1);
+  await settled();
+  expect(claims).toBe(1);
+  await inbox.put([message("2", "two")], "webhook");
+  await entered(2);
+  await settled();
+  expect(claims).toBe(2);
+  open(1, 2);
+  await dispatcher.idle();
+});

@@ -33,6 +33,11 @@ export const dispatcherMutants: readonly Mutant[] = [
   ),
   ...mutantsOf("src/dispatcher/dispatcher.ts", TESTS, [
     {
+      name: "no claim after one that got less than it asked for",
+      find: "if (started === 0 || started < free) await",
+      replace: "if (started === 0) await",
+    },
+    {
       name: "the heartbeat",
       find: "every(this.#leaseMs / 3, () => this.#heartbeat(), this.#options, signal),",
       replace: "",
