@@ -20,6 +20,7 @@ const folder = makeFolder();
 const file = folder.file("inbox.db");
 const MAX_BACKLOG = 100_000_000;
 let close: () => Promise<unknown>;
+let settle: () => Promise<void> = () => Promise.resolve();
 
 /** Our own receiver with an inbox on the disk, or a whole bot with a handler that does nothing. */
 const handlers = {
@@ -40,6 +41,8 @@ const handlers = {
     const server = await listen(nodeFace({ ...webhook, isReady, report }), "127.0.0.1", 0);
     return server.url;
   },
+  /** Resolves when everything was handled, where somebody handles it. */
+  settle: (): Promise<void> => settle(),
   /** Removes the file. */
   close: async (): Promise<void> => {
     await close();
@@ -65,6 +68,7 @@ async function startBot(): Promise<string> {
   bot.on("dm.message", () => Promise.resolve());
   await bot.start();
   close = () => bot.stop();
+  settle = () => bot.idle();
   if (bot.url === undefined) throw new Error("the bot does not listen");
   return bot.url;
 }

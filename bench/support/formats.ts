@@ -27,7 +27,7 @@ type Format = (nth: number, events: number) => LoadRequest;
 /** Requests of each platform as its peers take them: one event of 300 bytes, or `events` of them for our own. */
 export const formats: Readonly<Record<FormatName, Format>> = {
   service: (nth, events) => {
-    const all = Array.from({ length: events }, (_, index) => message(nth * events + index));
+    const all = Array.from({ length: events }, (_, index) => messageOf(nth * events + index));
     const body = JSON.stringify({ events: all });
     return post("/webhook", body, {
       "x-service-signature": sign(body, SECRET, seconds()),
@@ -83,9 +83,21 @@ export const formats: Readonly<Record<FormatName, Format>> = {
   },
 };
 
+/** A direct message as an event. */
+export interface MessageEvent {
+  readonly id: string;
+  readonly type: "dm.message";
+  readonly createdAt: string;
+  readonly payload: {
+    readonly conversationId: string;
+    readonly from: object;
+    readonly excerpt: string;
+  };
+}
+
 /** The event of a direct message; with the envelope of a delivery around it the body has {@link BODY_BYTES}. */
-function message(nth: number): object {
-  const event = {
+export function messageOf(nth: number): MessageEvent {
+  const event: MessageEvent = {
     id: `evt_${String(nth).padStart(12, "0")}`,
     type: "dm.message",
     createdAt: "2026-01-01T00:00:00.000Z",

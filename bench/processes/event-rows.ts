@@ -1,0 +1,47 @@
+import { orderKey } from "../../src/events/id.ts";
+import { type OpenFile, openFile } from "../../src/inbox/sqlite/open.ts";
+import { answer } from "../harness/child.ts";
+import { makeFolder } from "../support/folder.ts";
+import { messageOf } from "../support/formats.ts";
+
+/** As many as SQLite is quickest with. */
+const TRANSACTION = 500;
+
+const folder = makeFolder();
+let file: OpenFile;
+let made = 0;
+
+/** What taking events cannot do without: their rows, in a file with the same tables, indexes and settings. */
+const handlers = {
+  open: (): void => {
+    file = openFile(folder.file("rows.db"));
+  },
+  /** Writes so many rows. Resolves to the milliseconds it took. */
+  insert: (count: number): number => {
+    const { db } = file;
+    const insert = db.prepare(
+      `INSERT INTO event (id, lane, ord, type, body, source, state, received_at)
+       VALUES (?, ?, ?, 'dm.message', ?, 'webhook', 'pending', ?)`,
+    );
+    const rows = Array.from({ length: count }, (_, nth) => {
+      const { id, payload, ...rest } = messageOf(made + nth);
+      const body = JSON.stringify({ id, payload, ...rest });
+      return [id, `dm:${payload.conversationId}`, orderKey(id), body, Date.now()] as const;
+    });
+    made += count;
+    const write = db.transaction((from: number) => {
+      for (const row of rows.slice(from, from + TRANSACTION)) insert.run(...row);
+    });
+    const started = performance.now();
+    for (let from = 0; from < count; from += TRANSACTION) write(from);
+    return performance.now() - started;
+  },
+  close: (): void => {
+    file.close();
+    folder.remove();
+  },
+};
+
+export type EventRows = typeof handlers;
+
+answer(handlers);
