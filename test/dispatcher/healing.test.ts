@@ -13,6 +13,8 @@ test("a lane that was left idle with pending events is found within a minute and
   const inbox = new SqliteInbox({ file, clock });
   onTestFinished(() => inbox.close());
   await inbox.put(messages("1"), "webhook");
+  // Writes the lane, which waits for its claim otherwise.
+  await inbox.heal();
   const db = new Sqlite(file);
   db.exec("UPDATE lane SET ready_at = NULL, pending = 0");
   db.close();
