@@ -29,7 +29,6 @@ export class Batches {
   // By place: looking values up by name costs as much as the row does.
   readonly #insert: Write<EventRow>;
   readonly #wakeLane: Write<[lane: string, events: number, at: number]>;
-  readonly #wakeForgotten: Write<[now: number]>;
   readonly #moveCursor: Write<[name: string, position: string]>;
   readonly #noteType: Write<[type: string]>;
   readonly #known: Statement<[ids: string], { readonly n: number }>;
@@ -47,13 +46,6 @@ export class Batches {
       `INSERT INTO lane (key, pending, ready_at) VALUES (?, ?, ?)
        ON CONFLICT (key) DO UPDATE
          SET pending = pending + excluded.pending, ready_at = coalesce(ready_at, excluded.ready_at)`,
-    );
-    this.#wakeForgotten = db.prepare(
-      `INSERT INTO lane (key, pending, ready_at)
-       SELECT lane, count(*), ? FROM event WHERE state = 'pending' GROUP BY lane
-       ON CONFLICT (key) DO UPDATE
-         SET pending = excluded.pending, ready_at = coalesce(ready_at, excluded.ready_at)
-         WHERE pending <> excluded.pending OR ready_at IS NULL`,
     );
     this.#moveCursor = db.prepare(
       `INSERT INTO cursor (name, position) VALUES (?, ?)
@@ -98,11 +90,6 @@ export class Batches {
   /** Writes that lanes have got events. */
   wake(arrivals: ArrivalsByLane): void {
     for (const [lane, { events, at }] of arrivals) this.#wakeLane.run(lane, events, at);
-  }
-
-  /** Does so for events of which nobody remembers whether their lanes know of them. */
-  wakeForgotten(now: number): void {
-    this.#wakeForgotten.run(now);
   }
 
   /** Tells that a batch from the webhook is on the disk: its types need not be written once more. */

@@ -52,6 +52,7 @@ export class Lanes {
   readonly #recover: Write;
   readonly #lastWrite: Statement<[], { readonly at: number | null }>;
   readonly #shift: Write;
+  readonly #wakeForgotten: Write;
   readonly #ready: Query<LaneRow>;
   readonly #lease: Write;
   readonly #head: Query<HeadRow>;
@@ -83,6 +84,14 @@ export class Lanes {
          UNION ALL SELECT max(done_at) FROM event WHERE state <> 'pending')`,
     );
     this.#shift = db.prepare("UPDATE lane SET ready_at = ready_at - ? WHERE ready_at IS NOT NULL");
+    // In the order in which they came; not in the future, where the clock was set back since.
+    this.#wakeForgotten = db.prepare(
+      `INSERT INTO lane (key, pending, ready_at)
+       SELECT lane, count(*), min(min(received_at), ?) FROM event WHERE state = 'pending' GROUP BY lane
+       ON CONFLICT (key) DO UPDATE
+         SET pending = excluded.pending, ready_at = coalesce(ready_at, excluded.ready_at)
+         WHERE pending <> excluded.pending OR ready_at IS NULL`,
+    );
     this.#ready = db.prepare(
       `SELECT key, fence, owner, claimed, done_ord FROM lane WHERE ready_at <= +? ORDER BY ready_at, key LIMIT +?`,
     );
@@ -145,6 +154,8 @@ export class Lanes {
     const by = (this.#lastWrite.get()?.at ?? now) - now;
     if (by > 0) this.#shift.run(by);
     this.#recover.run(now);
+    // Events that a process stored whose lanes it had not told of them when it was killed.
+    this.#wakeForgotten.run(now);
   }
 
   claim(limit: number, leaseMs: number, now: number): Claim[] {

@@ -83,11 +83,7 @@ export class SqliteInbox implements Inbox {
     this.#sweeper = new Sweeper(db);
     this.#disk = makeGuard(options, this.#clock);
     this.capabilities = { guardsDisk: this.#disk !== undefined };
-    db.transaction(() => {
-      const now = this.#clock.now();
-      this.#lanes.recover(now);
-      this.#batches.wakeForgotten(now);
-    }).immediate();
+    db.transaction(() => this.#lanes.recover(this.#clock.now())).immediate();
     this.#pending = this.#reports.pending();
     this.#unwatch = watch(db, this.#clock, () => {
       this.#pending = this.#reports.pending();

@@ -139,7 +139,7 @@ const intake: Mutant[] = [
       },
       {
         name: "a lane keeps its time when an event arrives",
-        find: "excluded.pending, ready_at = coalesce(ready_at, excluded.ready_at)`,\n    );\n    this.#wakeForgotten",
+        find: "ready_at = coalesce(ready_at, excluded.ready_at)",
         replace:
           "excluded.pending, ready_at = excluded.ready_at`,\n    );\n    this.#wakeForgotten",
       },
@@ -181,12 +181,7 @@ const inbox: Mutant[] = [
     [
       {
         name: "freeing the leases of a dead process at the start",
-        find: "this.#lanes.recover(now);",
-        replace: "",
-      },
-      {
-        name: "telling lanes of events that a dead process had stored",
-        find: "this.#batches.wakeForgotten(now);",
+        find: "db.transaction(() => this.#lanes.recover(this.#clock.now())).immediate();",
         replace: "",
       },
       {
@@ -227,6 +222,11 @@ const inbox: Mutant[] = [
     LANES,
     [FILE],
     [
+      {
+        name: "telling lanes of events that a dead process had stored",
+        find: "this.#wakeForgotten.run(now);",
+        replace: "",
+      },
       {
         name: "healing of idle lanes",
         find: "AND lane.ready_at IS NULL`",
