@@ -13,7 +13,6 @@ export const benchmark: Benchmark = {
     const events = quick ? 10_000 : 50_000;
     const ingest = new Ingest();
     const rows = new Child<EventRows>("processes/event-rows.ts");
-    await rows.call("open");
     const unit = "events/s";
     return {
       subjects: [

@@ -8,38 +8,34 @@ import { messageOf } from "../support/formats.ts";
 const TRANSACTION = 500;
 
 const folder = makeFolder();
-let file: OpenFile;
-let made = 0;
+let files = 0;
 
 /** What taking events cannot do without: their rows, in a file with the same tables, indexes and settings. */
 const handlers = {
-  open: (): void => {
-    file = openFile(folder.file("rows.db"));
-  },
-  /** Writes so many rows. Resolves to the milliseconds it took. */
+  /** Writes so many rows into a new file. Resolves to the milliseconds it took. */
   insert: (count: number): number => {
+    files += 1;
+    const file: OpenFile = openFile(folder.file(`rows-${files}.db`));
     const { db } = file;
     const insert = db.prepare(
       `INSERT INTO event (id, lane, ord, type, body, source, state, received_at)
        VALUES (?, ?, ?, 'dm.message', ?, 'webhook', 'pending', ?)`,
     );
     const rows = Array.from({ length: count }, (_, nth) => {
-      const { id, payload, ...rest } = messageOf(made + nth);
+      const { id, payload, ...rest } = messageOf(nth);
       const body = JSON.stringify({ id, payload, ...rest });
       return [id, `dm:${payload.conversationId}`, orderKey(id), body, Date.now()] as const;
     });
-    made += count;
     const write = db.transaction((from: number) => {
       for (const row of rows.slice(from, from + TRANSACTION)) insert.run(...row);
     });
     const started = performance.now();
     for (let from = 0; from < count; from += TRANSACTION) write(from);
-    return performance.now() - started;
-  },
-  close: (): void => {
+    const ms = performance.now() - started;
     file.close();
-    folder.remove();
+    return ms;
   },
+  close: (): void => folder.remove(),
 };
 
 export type EventRows = typeof handlers;
