@@ -1,4 +1,5 @@
 import type { Target } from "./benchmark.ts";
+import type { Result } from "./results.ts";
 import type { Section } from "./table.ts";
 
 /** What became of a target. */
@@ -16,20 +17,24 @@ export interface Verdict {
 /** The targets of these results, by their numbers; those without a number at the end. */
 export function judge(sections: readonly Section[]): Verdict[] {
   const verdicts = sections.flatMap(({ benchmark, results }) =>
-    results.flatMap(({ target, ratio, median, unit, figure, against }) => {
-      if (target === undefined) return [];
-      const compared = ratio === undefined ? `in ${unit}` : `to ${against}`;
-      return [verdict(target, ratio ?? median, `${benchmark}: ${figure}, ${compared}`)];
+    results.flatMap((result) => {
+      const verdict = verdictOf(result);
+      return verdict === undefined ? [] : [{ ...verdict, what: `${benchmark}: ${verdict.what}` }];
     }),
   );
   const place = ({ target }: Verdict) => target.number ?? Number.POSITIVE_INFINITY;
   return verdicts.sort((a, b) => (place(a) === place(b) ? 0 : place(a) - place(b)));
 }
 
-function verdict(target: Target, reached: number, what: string): Verdict {
+/** What became of the target of one result, if it has one. */
+export function verdictOf(result: Result): Verdict | undefined {
+  const { target, ratio, median, unit, figure, against } = result;
+  if (target === undefined) return undefined;
   const { bound, is } = target;
+  const reached = ratio ?? median;
   const margin = (is === "at least" ? reached - bound : bound - reached) / bound;
   // Not a number, as of a round without samples, meets nothing.
+  const what = `${figure}, ${ratio === undefined ? `in ${unit}` : `to ${against}`}`;
   return { target, reached, met: margin >= 0, margin, what };
 }
 

@@ -19,7 +19,9 @@ export interface CodeBlock {
 /** Every page that users read. */
 export const pages: readonly Page[] = [
   ...readdirSync(root).filter((name) => name.endsWith(".md")),
-  ...readdirSync(join(root, "docs")).map((name) => join("docs", name)),
+  ...readdirSync(join(root, "docs"))
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => join("docs", name)),
   join("bench", "README.md"),
 ].map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
 
