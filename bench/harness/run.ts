@@ -1,11 +1,10 @@
 import { roundsFor, type Wanted } from "./arguments.ts";
-import type { Stage } from "./benchmark.ts";
 import { endChildren } from "./child.ts";
 import { environment } from "./environment.ts";
 import type { Named } from "./find.ts";
 import type { Report } from "./report.ts";
 import { resultsOf } from "./results.ts";
-import { measureRounds } from "./rounds.ts";
+import { type Measured, measureRounds } from "./rounds.ts";
 import type { Section } from "./table.ts";
 
 /**
@@ -51,22 +50,18 @@ async function addTo(report: Report, named: Named, wanted: Wanted): Promise<Repo
 }
 
 async function measure({ name, benchmark }: Named, wanted: Wanted): Promise<Section> {
+  const { title, warmUp } = benchmark;
   const stage = await benchmark.prepare({ quick: wanted.quick });
-  const results = await measured(stage, roundsFor(wanted, benchmark));
-  return { benchmark: name, title: benchmark.title, results };
-}
-
-async function measured(stage: Stage, rounds: number): Promise<Section["results"]> {
-  let results: Section["results"];
+  let measured: Measured;
   try {
-    results = resultsOf(stage.figures, await measureRounds(stage.subjects, rounds));
+    measured = await measureRounds(stage.subjects, roundsFor(wanted, benchmark), warmUp);
   } catch (error) {
     // What has failed may not close either; it is the first error that tells why.
     await stage.close().catch(() => undefined);
     throw error;
   }
   await stage.close();
-  return results;
+  return { benchmark: name, title, results: resultsOf(stage.figures, measured) };
 }
 
 /** Such as "12 s". */

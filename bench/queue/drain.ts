@@ -12,10 +12,10 @@ const CONVERSATIONS = 4_000;
  */
 export const benchmark: Benchmark = {
   title:
-    "20,000 events drained from PostgreSQL by one process, handlers that do nothing (--quick: 4,000)",
+    "20,000 events drained from PostgreSQL by one process, handlers that do nothing (--quick: 8,000)",
   quickRounds: 1,
   async prepare({ quick }): Promise<Stage> {
-    const count = quick ? 4_000 : 20_000;
+    const count = quick ? 8_000 : 20_000;
     const queues = await Queues.start();
     const subject =
       (name: string, process: Child<QueueProcess>, events = count) =>
@@ -37,7 +37,7 @@ export const benchmark: Benchmark = {
         subject("graphile", graphile),
         subject("boss", boss),
         // Takes six times as long as all others together.
-        subject("each", each, quick ? count / 4 : count),
+        subject("each", each, quick ? count / 8 : count),
       ],
       figures: [
         { name: "graphile-worker, local queue", sample: "graphile", unit: "events/s" },

@@ -35,6 +35,11 @@ describe("the rounds", () => {
     expect(measured.get("a")).toEqual([1, 2]);
   });
 
+  test("begin at once where there is nothing to warm up", async () => {
+    const measured = await measureRounds([subjectOf("a", [1, 2])], 2, false);
+    expect(measured.get("a")).toEqual([1, 2]);
+  });
+
   test("refuse two subjects with a sample of the same name", async () => {
     const twice = measureRounds([subjectOf("a", [1, 1]), subjectOf("a", [1, 1])], 1);
     await expect(twice).rejects.toThrow('two subjects of one benchmark sample "a"');
