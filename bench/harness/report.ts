@@ -23,7 +23,7 @@ export interface Report {
 }
 
 /** The report of the last run. */
-export const LATEST = new URL("../results/latest.json", import.meta.url);
+export const LATEST: URL = new URL("../results/latest.json", import.meta.url);
 
 export function writeReport(report: Report, file: URL = LATEST): void {
   mkdirSync(new URL("./", file), { recursive: true });
