@@ -46,7 +46,8 @@ function unusable(
 }
 
 function isLong(key: string): boolean {
-  return Buffer.byteLength(key) > LONGEST_KEY;
+  // A character has three bytes at most in UTF-8, for each of its units here.
+  return key.length > LONGEST_KEY / 3 && Buffer.byteLength(key) > LONGEST_KEY;
 }
 
 /** Long keys stay different ones: they end with a hash of the whole. */

@@ -14,20 +14,18 @@ export type ArrivalsByLane = ReadonlyMap<string, Arrival>;
  * The events themselves are on the disk; a process that is killed leaves it to the next one to look which lanes have some.
  */
 export class Arrivals {
-  #lanes = new Map<string, Arrival>();
+  #lanes = new Map<string, { events: number; readonly at: number }>();
 
   get lanes(): number {
     return this.#lanes.size;
   }
 
-  add(arrivals: ArrivalsByLane): void {
-    for (const [lane, { events, at }] of arrivals) {
-      const before = this.#lanes.get(lane);
-      this.#lanes.set(lane, {
-        events: events + (before?.events ?? 0),
-        at: Math.min(at, before?.at ?? at),
-      });
-    }
+  /**
+   * @param lanes one for each event
+   * @param at when they came
+   */
+  add(lanes: readonly string[], at: number): void {
+    for (const lane of lanes) this.#add(lane, 1, at);
   }
 
   /** Whoever takes them writes them, or gives them back. */
@@ -35,5 +33,18 @@ export class Arrivals {
     const taken = this.#lanes;
     if (taken.size > 0) this.#lanes = new Map();
     return taken;
+  }
+
+  giveBack(arrivals: ArrivalsByLane): void {
+    const later = this.#lanes;
+    this.#lanes = new Map();
+    for (const [lane, { events, at }] of [...arrivals, ...later]) this.#add(lane, events, at);
+  }
+
+  /** The first time that is told of a lane stays. */
+  #add(lane: string, events: number, at: number): void {
+    const arrival = this.#lanes.get(lane);
+    if (arrival === undefined) this.#lanes.set(lane, { events, at });
+    else arrival.events += events;
   }
 }

@@ -1,6 +1,6 @@
 import type { Database, Statement } from "better-sqlite3";
 import type { CursorMove, NewEvent, PutResult, Source } from "../inbox.ts";
-import type { Arrival, ArrivalsByLane } from "./arrivals.ts";
+import type { ArrivalsByLane } from "./arrivals.ts";
 
 type Write<Parameters extends unknown[]> = Statement<Parameters>;
 
@@ -18,10 +18,12 @@ type EventRow = [
   error: string | null,
 ];
 
-/** A batch that was stored, and the lanes that have got events by it. */
+/** A batch that was stored. */
 export interface StoredBatch {
   readonly result: PutResult;
-  readonly arrivals: ArrivalsByLane;
+  /** Of each event that its lane is to be told of. */
+  readonly lanes: readonly string[];
+  readonly now: number;
 }
 
 /** The way in: batches of events, with the cursors that were read with them. Runs inside a transaction. */
@@ -72,19 +74,18 @@ export class Batches {
     now: number,
   ): StoredBatch {
     const stored: string[] = [];
-    const arrivals = new Map<string, Arrival>();
+    const lanes: string[] = [];
     let unusable = 0;
     for (const event of events) {
       if (!this.#store(event, source, now)) continue;
       stored.push(event.id);
-      if (event.unusable === undefined) {
-        arrivals.set(event.lane, { events: (arrivals.get(event.lane)?.events ?? 0) + 1, at: now });
-      } else unusable += 1;
+      if (event.unusable === undefined) lanes.push(event.lane);
+      else unusable += 1;
     }
     if (source === "webhook") this.#noteTypes(events);
     for (const { name, position } of cursors) this.#moveCursor.run(name, position);
     const duplicates = events.length - stored.length;
-    return { result: { stored, duplicates, unusable }, arrivals };
+    return { result: { stored, duplicates, unusable }, lanes, now };
   }
 
   /** Writes that lanes have got events. */

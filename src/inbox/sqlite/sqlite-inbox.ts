@@ -18,7 +18,7 @@ import type {
 } from "../inbox.ts";
 import { inboxFull, MAX_BACKLOG } from "../limits.ts";
 import { sqliteAdmin } from "./admin.ts";
-import { Arrivals, type ArrivalsByLane } from "./arrivals.ts";
+import { Arrivals } from "./arrivals.ts";
 import { Batches, type StoredBatch } from "./batches.ts";
 import { DiskGuard, MIN_FREE_BYTES } from "./disk.ts";
 import { GroupCommit, readStore } from "./group-commit.ts";
@@ -32,8 +32,6 @@ import { watch } from "./watch.ts";
 
 /** So many lanes at most wait for a claim to be told of their events: more would hold it up for over 20 ms. */
 const MOST_ARRIVALS = 5_000;
-
-const NOTHING: ArrivalsByLane = new Map();
 
 export interface SqliteInboxOptions {
   /** Path of the file, or `:memory:`. Its folder is made when it is missing. */
@@ -107,11 +105,11 @@ export class SqliteInbox implements Inbox {
   ): Promise<PutResult> {
     this.#refuseWhenFull(events);
     this.#disk?.refuseWhenLow();
-    const { result, arrivals } = await this.#write((now) =>
+    const { result, lanes, now } = await this.#write((now) =>
       this.#store(events, source, cursors, now),
     );
     if (source === "webhook") this.#batches.kept(events);
-    this.#arrivals.add(arrivals);
+    this.#arrivals.add(lanes, now);
     this.#pending += result.stored.length - result.unusable;
     if (result.stored.length > result.unusable) this.#announce();
     return result;
@@ -243,7 +241,7 @@ export class SqliteInbox implements Inbox {
         return work(now);
       });
     } catch (error) {
-      this.#arrivals.add(arrivals);
+      this.#arrivals.giveBack(arrivals);
       throw error;
     }
   }
@@ -257,8 +255,10 @@ export class SqliteInbox implements Inbox {
     const batch = this.#batches.put(events, source, cursors, now);
     if (this.#arrivals.lanes < MOST_ARRIVALS) return batch;
     // While all places are taken nobody claims: what is put off would fill the memory, and then hold up a claim.
-    this.#batches.wake(batch.arrivals);
-    return { ...batch, arrivals: NOTHING };
+    const arrivals = new Arrivals();
+    arrivals.add(batch.lanes, now);
+    this.#batches.wake(arrivals.take());
+    return { ...batch, lanes: [] };
   }
 
   #whileHeld(claim: Claim, work: (now: number) => void): Promise<boolean> {

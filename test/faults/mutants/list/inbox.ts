@@ -186,7 +186,7 @@ const inbox: Mutant[] = [
       },
       {
         name: "remembering what a claim that failed would have written",
-        find: "this.#arrivals.add(arrivals);\n      throw error;",
+        find: "this.#arrivals.giveBack(arrivals);\n      throw error;",
         replace: "throw error;",
       },
       {
