@@ -2,7 +2,7 @@ import { environmentLine } from "./environment.ts";
 import type { Failure, Report } from "./report.ts";
 import type { Result } from "./results.ts";
 import { cells, HEAD, isNumeric, type Section } from "./table.ts";
-import { judge, type Verdict, verdictOf } from "./targets.ts";
+import { judge, shareOf, type Verdict, verdictOf } from "./targets.ts";
 
 /** What stands around the figures in docs/performance.md. */
 export const BEGIN = "<!-- bench:begin -->";
@@ -83,7 +83,7 @@ function targetOf(result: Result): string {
 function verdictsOf(verdicts: readonly Verdict[]): string {
   const lines = verdicts.map(({ target, reached, met, margin, what }) => {
     const number = target.number === undefined ? "" : `${target.number}. `;
-    const said = `${met ? "met" : "**missed**"} by ${Math.abs(margin * 100).toFixed(0)} %`;
+    const said = `${met ? "met" : "**missed**"} by ${shareOf(margin)}`;
     return `- ${number}${what}: ${reached.toFixed(2)}, ${target.is} ${target.bound}, ${said}`;
   });
   const count = verdicts.filter(({ met }) => met).length;

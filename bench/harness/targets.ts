@@ -38,12 +38,17 @@ export function verdictOf(result: Result): Verdict | undefined {
   return { target, reached, met: margin >= 0, margin, what };
 }
 
+/** How far a bound is away, such as "25 %"; with a digit more where that would be nothing. */
+export function shareOf(margin: number): string {
+  const percent = Math.abs(margin * 100);
+  return `${percent.toFixed(percent > 0 && percent < 1 ? 1 : 0)} %`;
+}
+
 /** One line for each target: met or missed, and by how much. */
 export function verdictLines(verdicts: readonly Verdict[]): string {
   const lines = verdicts.map(({ target, reached, met, margin, what }) => {
     const number = target.number === undefined ? " " : String(target.number);
-    const share = `${Math.abs(margin * 100).toFixed(0)} %`;
-    const said = met ? `met by ${share}` : `MISSED by ${share}`;
+    const said = `${met ? "met" : "MISSED"} by ${shareOf(margin)}`;
     const bound = `${target.is} ${target.bound}`;
     return `  ${number}  ${said.padEnd(16)}${reached.toFixed(2).padStart(7)}, ${bound.padEnd(14)} ${what}`;
   });

@@ -8,7 +8,7 @@ import { choose, findBenchmarks } from "../../bench/harness/find.ts";
 import { median, resultsOf } from "../../bench/harness/results.ts";
 import { measureRounds } from "../../bench/harness/rounds.ts";
 import { table } from "../../bench/harness/table.ts";
-import { judge, verdictLines } from "../../bench/harness/targets.ts";
+import { judge, shareOf, verdictLines } from "../../bench/harness/targets.ts";
 import { missingDependencies } from "../../scripts/registry/install.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -142,6 +142,14 @@ describe("the targets", () => {
       "     met by 0 %         0.50, at most 0.5    a/b: ours, to a peer",
       "2 of 3 targets met",
     ]);
+  });
+
+  test.each([
+    [0.25, "25 %"],
+    [-0.004, "0.4 %"],
+    [0, "0 %"],
+  ])("a margin of %d is %s", (margin, share) => {
+    expect(shareOf(margin)).toBe(share);
   });
 
   test("are not met by what is no number", () => {

@@ -55,6 +55,18 @@ describe("a run", () => {
     expect(outcome(report)).toEqual({ measured: ["a", "c"], failed: ["b: it is broken"] });
   });
 
+  test("warms up, unless a benchmark says that there is nothing to warm", async () => {
+    const subject = vi.fn(() => Promise.resolve({ one: 1 }));
+    const benchmark = benchmarkOf({ subjects: [subject] });
+    const chosen = [
+      { name: "a", benchmark },
+      { name: "b", benchmark: { ...benchmark, warmUp: false as const } },
+    ];
+    const times: number[] = [];
+    await runAll(chosen, wanted, () => times.push(subject.mock.calls.length));
+    expect(times).toEqual([2, 3]);
+  });
+
   test("closes what could not be measured", async () => {
     const close = vi.fn(() => Promise.resolve());
     const benchmark = benchmarkOf({ subjects: [fails], close });
