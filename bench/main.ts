@@ -1,15 +1,16 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { installDependencies } from "../scripts/registry/install.ts";
-import { parseArguments, USAGE, type Wanted } from "./harness/arguments.ts";
+import { parseArguments, USAGE } from "./harness/arguments.ts";
+import { documentOf, insertDocument, requireWhole } from "./harness/document.ts";
 import { environment, environmentLine } from "./harness/environment.ts";
-import { choose, findBenchmarks, type Named } from "./harness/find.ts";
-import { resultsOf } from "./harness/results.ts";
-import { measureRounds } from "./harness/rounds.ts";
-import { type Section, table } from "./harness/table.ts";
+import { choose, findBenchmarks } from "./harness/find.ts";
+import { LATEST, type Report, readReport, writeReport } from "./harness/report.ts";
+import { runAll, secondsSince } from "./harness/run.ts";
+import { table } from "./harness/table.ts";
 import { judge, verdictLines } from "./harness/targets.ts";
 
-const folder = new URL("./", import.meta.url);
+const PAGE = new URL("../docs/performance.md", import.meta.url);
 
 async function main(args: readonly string[]): Promise<void> {
   const wanted = parseArguments(args);
@@ -17,36 +18,37 @@ async function main(args: readonly string[]): Promise<void> {
     console.log(USAGE);
     return;
   }
-  installDependencies(folder);
-  const chosen = choose(await findBenchmarks(), wanted.words);
-  const where = environment();
-  console.log(environmentLine(where));
-  const sections: Section[] = [];
-  for (const named of chosen) sections.push(await measure(named, wanted));
-  console.log(`\n${table(sections)}\n`);
-  const file = new URL("results/latest.json", folder);
-  mkdirSync(new URL("./", file), { recursive: true });
-  const { quick, rounds } = wanted;
-  const report = { at: new Date().toISOString(), environment: where, quick, rounds, sections };
-  writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`);
-  console.log(`All rounds are in ${fileURLToPath(file)}`);
-  const verdicts = judge(sections);
-  if (verdicts.length === 0) return;
-  console.log(`\n${verdictLines(verdicts)}`);
-  if (verdicts.some(({ met }) => !met)) process.exitCode = 1;
+  const all = await findBenchmarks();
+  const names = all.map(({ name }) => name);
+  if (wanted.document && wanted.fromLast) {
+    document(readReport(), names);
+    return;
+  }
+  // Before a run of half an hour, not after it.
+  if (wanted.document) insertDocument(readFileSync(PAGE, "utf8"), "");
+  installDependencies(new URL("./", import.meta.url));
+  const began = performance.now();
+  console.log(environmentLine(environment()));
+  const report = await runAll(choose(all, wanted.words), wanted, (so) => writeReport(so));
+  print(report);
+  console.log(`\nAll rounds are in ${fileURLToPath(LATEST)}`);
+  if (wanted.document) document(report, names);
+  console.log(`All of it took ${secondsSince(began)}`);
 }
 
-async function measure({ name, benchmark }: Named, { quick, rounds }: Wanted): Promise<Section> {
-  const began = performance.now();
-  process.stdout.write(`${name} … `);
-  const stage = await benchmark.prepare({ quick });
-  try {
-    const measured = await measureRounds(stage.subjects, rounds);
-    console.log(`${((performance.now() - began) / 1000).toFixed(0)} s`);
-    return { benchmark: name, title: benchmark.title, results: resultsOf(stage.figures, measured) };
-  } finally {
-    await stage.close();
-  }
+/** The table, the targets, and what has failed; a target that is missed, or a failure, is an exit code of 1. */
+function print({ sections, failures }: Report): void {
+  console.log(`\n${table(sections)}`);
+  const verdicts = judge(sections);
+  if (verdicts.length > 0) console.log(`\n${verdictLines(verdicts)}`);
+  for (const { benchmark, message } of failures) console.log(`\n${benchmark} failed: ${message}`);
+  if (failures.length > 0 || verdicts.some(({ met }) => !met)) process.exitCode = 1;
+}
+
+function document(report: Report, names: readonly string[]): void {
+  requireWhole(report, names);
+  writeFileSync(PAGE, insertDocument(readFileSync(PAGE, "utf8"), documentOf(report)));
+  console.log(`The figures are in ${fileURLToPath(PAGE)}`);
 }
 
 try {
@@ -55,3 +57,5 @@ try {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
 }
+// A benchmark that failed may have left something open.
+process.exit();

@@ -4,9 +4,11 @@ import { scaffoldersFrom } from "../support/scaffolders.ts";
 
 export const benchmark: Benchmark = {
   title: "the scaffolder beside create-vite, both from one registry on loopback",
-  prepare: async (setting) => {
+  quickRounds: 1,
+  warmUp: false,
+  prepare: async ({ quick }) => {
     const { registry } = await publishBoth();
-    const stage = await scaffoldersFrom(registry.url, setting);
+    const stage = await scaffoldersFrom(registry.url, quick ? 8 : 40);
     return {
       ...stage,
       close: async () => {

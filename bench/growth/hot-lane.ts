@@ -6,9 +6,8 @@ import { QueueFiles } from "../support/sqlite.ts";
 export const benchmark: Benchmark = {
   title: `20,000 lanes claimed and completed in SQLite, ${LIMIT} at a time, beside a lane with 100,000 events (--quick: 8,000)`,
   prepare: ({ quick }) =>
-    besideHotLane(new QueueFiles(), quick ? 8_000 : LANES, {
-      number: 5,
-      bound: 0.9,
-      is: "at least",
+    besideHotLane(new QueueFiles(), {
+      lanes: quick ? 8_000 : LANES,
+      target: { number: 5, bound: 0.9, is: "at least" },
     }),
 };

@@ -12,6 +12,7 @@ const MB = 2 ** 20;
 /** The memory of a process that drains a long backlog, beside what it has when it is idle. */
 export const benchmark: Benchmark = {
   title: "1,000,000 waiting events drained from SQLite, memory of the process (--quick: 20,000)",
+  warmUp: false,
   prepare({ quick }): Promise<Stage> {
     const pending = WARM_UP + (quick ? 20_000 : 1_000_000);
     const folder = makeFolder();

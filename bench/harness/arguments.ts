@@ -1,4 +1,6 @@
 import { parseArgs } from "node:util";
+import type { Benchmark } from "./benchmark.ts";
+import { FEWEST_ROUNDS } from "./document.ts";
 
 /** What was asked for on the command line. */
 export interface Wanted {
@@ -6,14 +8,21 @@ export interface Wanted {
   readonly help: boolean;
   /** Lower case; empty means all benchmarks. */
   readonly words: readonly string[];
-  readonly rounds: number;
+  /** Where it was said how many. */
+  readonly rounds?: number;
+  /** The figures go into docs/performance.md. */
+  readonly document: boolean;
+  /** They are those of the last run, and nothing is measured. */
+  readonly fromLast: boolean;
 }
 
-export const USAGE = `npm run bench -- [--quick] [--only WORDS] [--rounds N]
+export const USAGE = `npm run bench -- [--quick] [--only WORDS] [--rounds N] [--document [--from-last]]
 
-  --quick       smaller amounts and fewer rounds: under two minutes for all
+  --quick       smaller amounts and fewer rounds: about two minutes for all
   --only WORDS  the benchmarks whose name or title holds one of these words, separated by commas or spaces
-  --rounds N    rounds of each benchmark, from 1 up; default 7, with --quick 3`;
+  --rounds N    rounds of each benchmark, from 1 up; default 7, with --quick 3, or fewer where no target is set
+  --document    runs everything and writes the figures into docs/performance.md
+  --from-last   with --document: writes those of the last run, bench/results/latest.json, and measures nothing`;
 
 /** @throws {Error} a flag or its value cannot be used */
 export function parseArguments(args: readonly string[]): Wanted {
@@ -24,20 +33,48 @@ export function parseArguments(args: readonly string[]): Wanted {
       help: { type: "boolean", default: false },
       only: { type: "string", default: "" },
       rounds: { type: "string" },
+      document: { type: "boolean", default: false },
+      "from-last": { type: "boolean", default: false },
     },
   });
-  const { quick, help, only } = values;
-  const rounds = Number(values.rounds ?? (quick ? 3 : 7));
+  const { quick, help, only, document, "from-last": fromLast } = values;
+  const rounds = values.rounds === undefined ? {} : { rounds: roundsOf(values.rounds) };
+  const words = only
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .filter(Boolean);
+  const wanted = { quick, help, words, document, fromLast, ...rounds };
+  refuseHalves(wanted);
+  return wanted;
+}
+
+/** How many rounds are measured: of one benchmark, or of most of them. */
+export function roundsFor({ rounds, quick }: Wanted, benchmark?: Benchmark): number {
+  return rounds ?? (quick ? (benchmark?.quickRounds ?? 3) : 7);
+}
+
+function roundsOf(words: string): number {
+  const rounds = Number(words);
   if (!Number.isInteger(rounds) || rounds < 1) {
     throw new Error("--rounds must be a whole number from 1 up");
   }
-  return {
-    quick,
-    help,
-    rounds,
-    words: only
-      .toLowerCase()
-      .split(/[\s,]+/)
-      .filter(Boolean),
-  };
+  return rounds;
+}
+
+/** What is documented is one run of everything, of the amounts and rounds that the targets speak of. */
+function refuseHalves({ document, fromLast, quick, words, rounds }: Wanted): void {
+  if (fromLast && !document) throw new Error("--from-last goes with --document");
+  if (!document) return;
+  if (quick) {
+    throw new Error("--document: the amounts of --quick are too small for it; leave --quick out");
+  }
+  if (words.length > 0) {
+    throw new Error("--document: ratios of several runs do not stand together; leave --only out");
+  }
+  if (rounds !== undefined && rounds < FEWEST_ROUNDS) {
+    throw new Error(`--document: targets are medians of at least ${FEWEST_ROUNDS} rounds`);
+  }
+  if (fromLast && rounds !== undefined) {
+    throw new Error("--from-last measures nothing; leave --rounds out");
+  }
 }

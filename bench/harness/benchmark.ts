@@ -2,6 +2,10 @@
 export interface Benchmark {
   /** One line: what is measured, and how much of it. */
   readonly title: string;
+  /** How many rounds it has with `--quick`: fewer than others where no target speaks of its figures. Default 3. */
+  readonly quickRounds?: number;
+  /** False where each sample has new processes of its own: a round that is thrown away would warm nothing up. */
+  readonly warmUp?: false;
   /** Starts what is measured, and what it is measured with. Not timed. */
   prepare(setting: Setting): Promise<Stage>;
 }

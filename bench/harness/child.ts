@@ -16,6 +16,20 @@ interface Question {
 
 type Reply = { readonly id: number } & ({ readonly value: unknown } | { readonly error: string });
 
+/** Those that have not ended. */
+const running = new Set<ChildProcess>();
+
+/** Ends what a benchmark that failed has left behind. */
+export async function endChildren(): Promise<void> {
+  await Promise.all(
+    [...running].map(async (process) => {
+      const exited = once(process, "exit");
+      process.kill("SIGKILL");
+      await exited;
+    }),
+  );
+}
+
 /** A process of its own, so that what is measured shares its core with nobody. */
 export class Child<H extends Handlers> {
   readonly #process: ChildProcess;
@@ -35,9 +49,11 @@ export class Child<H extends Handlers> {
     const path = fileURLToPath(new URL(`../${file}`, import.meta.url));
     const stdio: StdioOptions = ["inherit", output, "inherit", "ipc"];
     this.#process = fork(path, { execArgv: [...execArgv], stdio });
+    running.add(this.#process);
     this.#process.stdout?.resume();
     this.#process.on("message", (reply: Reply) => this.#settle(reply));
     this.#process.once("exit", (code) => {
+      running.delete(this.#process);
       const error = new Error(`the process ${file} has ended (exit code ${code})`);
       for (const { reject } of this.#open.values()) reject(error);
       this.#open.clear();

@@ -4,14 +4,15 @@ import type { Samples, Subject } from "./benchmark.ts";
 export type Measured = ReadonlyMap<string, readonly number[]>;
 
 /**
- * Measures every subject once in each round, after one round that is thrown away. The order turns with
+ * Measures every subject once in each round, after one round to warm up that is thrown away. The order turns with
  * every round: what the machine does meanwhile meets all of them alike.
  */
 export async function measureRounds(
   subjects: readonly Subject[],
   rounds: number,
+  warmUp = true,
 ): Promise<Measured> {
-  await measureRound(subjects);
+  if (warmUp) await measureRound(subjects);
   const measured = new Map<string, number[]>();
   for (let round = 0; round < rounds; round += 1) {
     const order = round % 2 === 0 ? subjects : subjects.toReversed();

@@ -8,11 +8,11 @@ export interface Section {
   readonly results: readonly Result[];
 }
 
-const HEAD = ["", "median", "lowest to highest", "unit", "ratio", "to"];
+export const HEAD: readonly string[] = ["", "median", "lowest to highest", "unit", "ratio", "to"];
 
 /** All results as one table of text. */
 export function table(sections: readonly Section[]): string {
-  const rows = sections.flatMap(({ results }) => results.map(cells));
+  const rows = sections.flatMap(({ results }) => results.map(indented));
   const widths = [HEAD, ...rows].reduce<number[]>(
     (widest, row) => row.map((cell, column) => Math.max(widest[column] ?? 0, cell.length)),
     [],
@@ -20,23 +20,32 @@ export function table(sections: readonly Section[]): string {
   const lines = sections.flatMap(({ benchmark, title, results }) => [
     "",
     `${benchmark}: ${title}`,
-    ...results.map((result) => line(cells(result), widths)),
+    ...results.map((result) => line(indented(result), widths)),
   ]);
   return [line(HEAD, widths), ...lines].join("\n");
 }
 
-function cells({ figure, median, min, max, unit, ratio, against }: Result): string[] {
+/** Below the title of their benchmark. */
+function indented(result: Result): string[] {
+  const [figure, ...others] = cells(result);
+  return [`  ${figure}`, ...others];
+}
+
+/** A result in the columns of {@link HEAD}. */
+export function cells({ figure, median, min, max, unit, ratio, against }: Result): string[] {
   const range = `${readable(min)} to ${readable(max)}`;
   const compared = ratio === undefined ? "" : ratio.toFixed(2);
-  return [`  ${figure}`, readable(median), range, unit, compared, against ?? ""];
+  return [figure, readable(median), range, unit, compared, against ?? ""];
+}
+
+/** Numbers stand on the right of their column, words on the left. */
+export function isNumeric(column: number): boolean {
+  return [1, 2, 4].includes(column);
 }
 
 function line(cells: readonly string[], widths: readonly number[]): string {
-  // Numbers stand on the right, words on the left.
   const padded = cells.map((cell, column) =>
-    [1, 2, 4].includes(column)
-      ? cell.padStart(widths[column] ?? 0)
-      : cell.padEnd(widths[column] ?? 0),
+    isNumeric(column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
   );
   return padded.join("  ").trimEnd();
 }

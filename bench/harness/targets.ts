@@ -1,4 +1,5 @@
 import type { Target } from "./benchmark.ts";
+import type { Result } from "./results.ts";
 import type { Section } from "./table.ts";
 
 /** What became of a target. */
@@ -16,29 +17,38 @@ export interface Verdict {
 /** The targets of these results, by their numbers; those without a number at the end. */
 export function judge(sections: readonly Section[]): Verdict[] {
   const verdicts = sections.flatMap(({ benchmark, results }) =>
-    results.flatMap(({ target, ratio, median, unit, figure, against }) => {
-      if (target === undefined) return [];
-      const compared = ratio === undefined ? `in ${unit}` : `to ${against}`;
-      return [verdict(target, ratio ?? median, `${benchmark}: ${figure}, ${compared}`)];
+    results.flatMap((result) => {
+      const verdict = verdictOf(result);
+      return verdict === undefined ? [] : [{ ...verdict, what: `${benchmark}: ${verdict.what}` }];
     }),
   );
   const place = ({ target }: Verdict) => target.number ?? Number.POSITIVE_INFINITY;
   return verdicts.sort((a, b) => (place(a) === place(b) ? 0 : place(a) - place(b)));
 }
 
-function verdict(target: Target, reached: number, what: string): Verdict {
+/** What became of the target of one result, if it has one. */
+export function verdictOf(result: Result): Verdict | undefined {
+  const { target, ratio, median, unit, figure, against } = result;
+  if (target === undefined) return undefined;
   const { bound, is } = target;
+  const reached = ratio ?? median;
   const margin = (is === "at least" ? reached - bound : bound - reached) / bound;
   // Not a number, as of a round without samples, meets nothing.
+  const what = `${figure}, ${ratio === undefined ? `in ${unit}` : `to ${against}`}`;
   return { target, reached, met: margin >= 0, margin, what };
+}
+
+/** How far a bound is away, such as "25 %"; with a digit more where that would be nothing. */
+export function shareOf(margin: number): string {
+  const percent = Math.abs(margin * 100);
+  return `${percent.toFixed(percent > 0 && percent < 1 ? 1 : 0)} %`;
 }
 
 /** One line for each target: met or missed, and by how much. */
 export function verdictLines(verdicts: readonly Verdict[]): string {
   const lines = verdicts.map(({ target, reached, met, margin, what }) => {
     const number = target.number === undefined ? " " : String(target.number);
-    const share = `${Math.abs(margin * 100).toFixed(0)} %`;
-    const said = met ? `met by ${share}` : `MISSED by ${share}`;
+    const said = `${met ? "met" : "MISSED"} by ${shareOf(margin)}`;
     const bound = `${target.is} ${target.bound}`;
     return `  ${number}  ${said.padEnd(16)}${reached.toFixed(2).padStart(7)}, ${bound.padEnd(14)} ${what}`;
   });

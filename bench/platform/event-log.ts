@@ -27,12 +27,13 @@ interface Parts {
  * may see of it, and also just before 300,000 events that it may not see.
  */
 export const benchmark: Benchmark = {
-  title: `pages of ${LIMIT} of the event log of two apps, 1,000,000 events long (--quick: 100,000)`,
+  title: `pages of ${LIMIT} of the event log of two apps, 1,000,000 events long (--quick: 50,000)`,
+  quickRounds: 1,
   async prepare({ quick }): Promise<Stage> {
     const platform = await startPlatformProcess();
     const endpoint = new Child<Endpoint>("processes/endpoint.ts");
     const load = new Child<LoadProcess>("processes/load.ts");
-    const log = await fillLog(platform, quick ? 100_000 : 1_000_000);
+    const log = await fillLog(platform, quick ? 50_000 : 1_000_000);
     const bare = await endpoint.call("listen");
     await endpoint.call("reply", 200, await pageOf(platform.url, log.tokens.all));
     const parts: Parts = { load, url: platform.url, log, count: quick ? 200 : 500 };

@@ -8,6 +8,7 @@ const CONVERSATIONS = 4_000;
 /** Two instances on one database, beside one. The database runs on the same cores. */
 export const benchmark: Benchmark = {
   title: "20,000 events drained by two instances, and by one (--quick: 8,000)",
+  quickRounds: 1,
   async prepare({ quick }): Promise<Stage> {
     const count = quick ? 8_000 : 20_000;
     const queues = await Queues.start();

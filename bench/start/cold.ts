@@ -22,6 +22,7 @@ const bots = [
 /** The starter as it is generated, with the packed service-bot, beside the smallest server of Express. */
 export const benchmark: Benchmark = {
   title: "the starter from `node src/main.ts` to its first 200 of /readyz, and its memory",
+  warmUp: false,
   async prepare(setting): Promise<Stage> {
     const folder = await mkdtemp(join(tmpdir(), "service-bot-bench-"));
     const platform = new Child<Endpoint>("processes/endpoint.ts");
@@ -29,6 +30,7 @@ export const benchmark: Benchmark = {
     // A log without events.
     await platform.call("reply", 200, JSON.stringify({ events: [], cursor: "evt_000000000001" }));
     const programs = programsOf(await makeBot(folder), origin, folder);
+    await startOnce(programs);
     return {
       subjects: [() => starts(programs, folder, setting), () => memories(programs, setting)],
       figures,
@@ -63,7 +65,6 @@ const figures: readonly Figure[] = [
   ),
 ];
 
-/** Those with a database file make it in the round that is thrown away. */
 function programsOf(bot: string, origin: string, folder: string): Programs {
   const environment = (database: string) => ({
     SERVICE_BASE_URL: origin,
@@ -78,6 +79,14 @@ function programsOf(bot: string, origin: string, folder: string): Programs {
     webhook: { ...auto, env: { ...environment("webhook.db"), DELIVERY: "webhook" } },
     auto,
   };
+}
+
+/** Makes their database files, and has the system read what they are made of. */
+async function startOnce(programs: Programs): Promise<void> {
+  for (const program of Object.values(programs)) {
+    const { stop } = await start(program, await reservePort());
+    await stop();
+  }
 }
 
 /**

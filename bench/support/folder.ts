@@ -2,11 +2,19 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+/** Those that are still there: of a benchmark that failed. */
+const left = new Set<string>();
+
+process.once("exit", () => left.forEach(removeFolder));
+
 /** A new folder for files that are in the way afterwards. */
 export function makeFolder(): { readonly file: (name: string) => string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), "service-bot-bench-"));
-  return {
-    file: (name) => join(path, name),
-    remove: () => rmSync(path, { recursive: true, force: true }),
-  };
+  left.add(path);
+  return { file: (name) => join(path, name), remove: () => removeFolder(path) };
+}
+
+function removeFolder(path: string): void {
+  rmSync(path, { recursive: true, force: true });
+  left.delete(path);
 }

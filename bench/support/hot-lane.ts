@@ -17,15 +17,22 @@ export interface Inboxes {
   close(): Promise<void>;
 }
 
-/** So many lanes claimed beside one with 100,000 events, and the same without it. */
+export interface Amounts {
+  /** Claimed in each round. */
+  readonly lanes: number;
+  /** Events that wait in the hot lane; default 100,000. */
+  readonly hot?: number;
+  readonly target?: Target;
+}
+
+/** So many lanes claimed beside one with many events, and the same without it. */
 export async function besideHotLane(
   inboxes: Inboxes,
-  lanes: number,
-  target?: Target,
+  { lanes, hot = HOT, target }: Amounts,
 ): Promise<Stage> {
-  const subject = async (name: string, hot: number) => {
+  const subject = async (name: string, waiting: number) => {
     const process = await inboxes.ours(`bench_${name}`);
-    await process.call("fill", makeEvents(hot, 1));
+    await process.call("fill", makeEvents(waiting, 1));
     return async (): Promise<Samples> => {
       await process.call("fill", makeEvents(lanes, lanes));
       await inboxes.settle?.();
@@ -33,12 +40,15 @@ export async function besideHotLane(
       return { [name]: perSecond(lanes, ms) };
     };
   };
-  const hot = { name: "beside the hot lane", sample: "hot", unit: "claims/s", against: "plain" };
+  const unit = "claims/s";
   return {
-    subjects: [await subject("plain", 0), await subject("hot", HOT)],
+    subjects: await Promise.all([subject("plain", 0), subject("hot", hot)]),
     figures: [
-      { name: "without the hot lane", sample: "plain", unit: "claims/s" },
-      { ...hot, ...(target && { target }) },
+      { name: "without the hot lane", sample: "plain", unit },
+      {
+        ...{ name: "beside the hot lane", sample: "hot", unit, against: "plain" },
+        ...(target && { target }),
+      },
     ],
     close: () => inboxes.close(),
   };

@@ -64,10 +64,11 @@ export class LatencyLab {
 
   async #start(): Promise<Readonly<Record<Receiving, string>>> {
     const { bot, logging } = this.#bots;
-    return {
-      bare: await this.#bare.call("listen"),
-      bot: await bot.call("start", "warn"),
-      logging: await logging.call("start"),
-    };
+    const [bare, own, ownLogging] = await Promise.all([
+      this.#bare.call("listen"),
+      bot.call("start", "warn"),
+      logging.call("start"),
+    ]);
+    return { bare, bot: own, logging: ownLogging };
   }
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { emptyHome } from "../../scripts/registry/home.ts";
 import { complete } from "../../scripts/registry/program.ts";
 import { commandsOf } from "../../scripts/registry/toolchain.ts";
-import type { Figure, Samples, Setting, Stage, Subject } from "../harness/benchmark.ts";
+import type { Figure, Samples, Stage, Subject } from "../harness/benchmark.ts";
 
 /** A scaffolder in a registry, and the flags with which it asks nothing and writes files only. */
 interface Scaffolder {
@@ -48,8 +48,8 @@ export const figures: readonly Figure[] = MEASURES.flatMap(({ measure, unit, wor
   { name: `ours: ${words}`, sample: `ours ${measure}`, unit, against: `peer ${measure}` },
 ]);
 
-/** Takes both scaffolders from this registry. */
-export async function scaffoldersFrom(registryUrl: string, { quick }: Setting): Promise<Stage> {
+/** Takes both scaffolders from this registry. @param starts of each, of which the quickest counts */
+export async function scaffoldersFrom(registryUrl: string, starts: number): Promise<Stage> {
   const folder = await mkdtemp(join(tmpdir(), "service-bot-bench-"));
   const commands = await commandsOf("node24", "npm");
   const place = async () => {
@@ -59,7 +59,7 @@ export async function scaffoldersFrom(registryUrl: string, { quick }: Setting): 
   const both = await Promise.all(scaffolders.map((one) => install(one, registryUrl, place)));
   const subjects: readonly Subject[] = [
     async () => Object.assign({}, ...both.map(({ key, sizes }) => name(key, sizes))),
-    () => written(both, quick ? 25 : 40),
+    () => written(both, starts),
     ...scaffolders.map((one) => async () => name(one.key, { cold: await cold(one, place) })),
   ];
   const close = () => rm(folder, { recursive: true, force: true, maxRetries: 3 });

@@ -2,13 +2,13 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
-import { parseArguments } from "../../bench/harness/arguments.ts";
+import { parseArguments, roundsFor } from "../../bench/harness/arguments.ts";
 import { type Benchmark, FIRST_ROUND, type Subject } from "../../bench/harness/benchmark.ts";
 import { choose, findBenchmarks } from "../../bench/harness/find.ts";
 import { median, resultsOf } from "../../bench/harness/results.ts";
 import { measureRounds } from "../../bench/harness/rounds.ts";
 import { table } from "../../bench/harness/table.ts";
-import { judge, verdictLines } from "../../bench/harness/targets.ts";
+import { judge, shareOf, verdictLines } from "../../bench/harness/targets.ts";
 import { missingDependencies } from "../../scripts/registry/install.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -32,6 +32,11 @@ describe("the rounds", () => {
 
   test("leave the warm-up out", async () => {
     const measured = await measureRounds([subjectOf("a", [99, 1, 2])], 2);
+    expect(measured.get("a")).toEqual([1, 2]);
+  });
+
+  test("begin at once where there is nothing to warm up", async () => {
+    const measured = await measureRounds([subjectOf("a", [1, 2])], 2, false);
     expect(measured.get("a")).toEqual([1, 2]);
   });
 
@@ -139,6 +144,14 @@ describe("the targets", () => {
     ]);
   });
 
+  test.each([
+    [0.25, "25 %"],
+    [-0.004, "0.4 %"],
+    [0, "0 %"],
+  ])("a margin of %d is %s", (margin, share) => {
+    expect(shareOf(margin)).toBe(share);
+  });
+
   test("are not met by what is no number", () => {
     const target = { bound: 1, is: "at most" };
     expect(judge([section({ ratio: Number.NaN, target })])).toMatchObject([{ met: false }]);
@@ -147,14 +160,31 @@ describe("the targets", () => {
 
 describe("the command line", () => {
   test("takes everything, in 7 rounds, unless told otherwise", () => {
-    expect(parseArguments([])).toEqual({ quick: false, help: false, words: [], rounds: 7 });
-    expect(parseArguments(["--quick"])).toMatchObject({ quick: true, rounds: 3 });
-    expect(parseArguments(["--rounds", "5"])).toMatchObject({ rounds: 5 });
+    const nothing = { quick: false, help: false, words: [], document: false, fromLast: false };
+    expect(parseArguments([])).toEqual(nothing);
+    expect(roundsFor(parseArguments([]))).toBe(7);
+    expect(roundsFor(parseArguments(["--quick"]))).toBe(3);
+    expect(roundsFor(parseArguments(["--rounds", "5"]))).toBe(5);
     expect(parseArguments(["--only", "Ingest, peers"]).words).toEqual(["ingest", "peers"]);
   });
 
   test.each(["0", "1.5", "many"])("refuses %s rounds", (rounds) => {
     expect(() => parseArguments(["--rounds", rounds])).toThrow("--rounds must be a whole number");
+  });
+
+  test.each([
+    [["--document", "--quick"], "the amounts of --quick are too small"],
+    [["--document", "--only", "ingest"], "leave --only out"],
+    [["--document", "--rounds", "4"], "medians of at least 5 rounds"],
+    [["--from-last"], "--from-last goes with --document"],
+    [["--document", "--from-last", "--rounds", "7"], "measures nothing; leave --rounds out"],
+  ])("refuses %j", (args, reason) => {
+    expect(() => parseArguments(args)).toThrow(reason);
+  });
+
+  test("takes the document of a whole run, or of the last one", () => {
+    expect(parseArguments(["--document", "--rounds", "5"])).toMatchObject({ document: true });
+    expect(parseArguments(["--document", "--from-last"])).toMatchObject({ fromLast: true });
   });
 
   test("chooses by words of the name or the title, and refuses a word that fits nothing", () => {

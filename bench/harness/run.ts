@@ -1,0 +1,70 @@
+import { roundsFor, type Wanted } from "./arguments.ts";
+import { endChildren } from "./child.ts";
+import { environment } from "./environment.ts";
+import type { Named } from "./find.ts";
+import type { Report } from "./report.ts";
+import { resultsOf } from "./results.ts";
+import { type Measured, measureRounds } from "./rounds.ts";
+import type { Section } from "./table.ts";
+
+/**
+ * Measures one benchmark after the other. One that fails is in the report with what it said, and does not keep the
+ * others from being measured.
+ *
+ * @param keep called with the report so far, after each
+ */
+export async function runAll(
+  chosen: readonly Named[],
+  wanted: Wanted,
+  keep: (report: Report) => void,
+): Promise<Report> {
+  let report = emptyReport(wanted);
+  for (const named of chosen) {
+    report = await addTo(report, named, wanted);
+    keep(report);
+  }
+  return report;
+}
+
+function emptyReport(wanted: Wanted): Report {
+  const at = new Date().toISOString();
+  const { quick } = wanted;
+  const rounds = roundsFor(wanted);
+  return { at, environment: environment(), quick, rounds, sections: [], failures: [] };
+}
+
+async function addTo(report: Report, named: Named, wanted: Wanted): Promise<Report> {
+  const { name } = named;
+  const began = performance.now();
+  process.stdout.write(`${name} … `);
+  try {
+    const section = await measure(named, wanted);
+    console.log(secondsSince(began));
+    return { ...report, sections: [...report.sections, section] };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    console.log(`failed after ${secondsSince(began)}: ${message}`);
+    await endChildren();
+    return { ...report, failures: [...report.failures, { benchmark: name, message }] };
+  }
+}
+
+async function measure({ name, benchmark }: Named, wanted: Wanted): Promise<Section> {
+  const { title, warmUp } = benchmark;
+  const stage = await benchmark.prepare({ quick: wanted.quick });
+  let measured: Measured;
+  try {
+    measured = await measureRounds(stage.subjects, roundsFor(wanted, benchmark), warmUp);
+  } catch (error) {
+    // What has failed may not close either; it is the first error that tells why.
+    await stage.close().catch(() => undefined);
+    throw error;
+  }
+  await stage.close();
+  return { benchmark: name, title, results: resultsOf(stage.figures, measured) };
+}
+
+/** Such as "12 s". */
+export function secondsSince(began: number): string {
+  return `${((performance.now() - began) / 1000).toFixed(0)} s`;
+}
