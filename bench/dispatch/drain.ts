@@ -62,6 +62,7 @@ export const benchmark: Benchmark = {
           sample: "default",
           unit: "events/s",
           against: "plainjob",
+          target: { number: 4, bound: 5, is: "at least" },
         },
       ],
       close: () => files.close(),

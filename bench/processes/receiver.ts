@@ -21,6 +21,7 @@ let files = 0;
 const MAX_BACKLOG = 100_000_000;
 let close: () => Promise<unknown>;
 let settle: () => Promise<void> = () => Promise.resolve();
+let wake: () => Promise<unknown> = () => Promise.resolve();
 
 /** Our own receiver with an inbox on the disk, or a whole bot with a handler that does nothing. */
 const handlers = {
@@ -36,6 +37,7 @@ const handlers = {
     });
     const webhook = { receiver, path: "/webhook", maxBodyBytes: 1_048_576 };
     close = () => inbox.close();
+    wake = () => inbox.nextReadyIn();
     settle = async () => {
       await inbox.close();
       inbox = openInbox();
@@ -48,6 +50,8 @@ const handlers = {
     const server = await listen(nodeFace({ ...webhook, isReady, report }), "127.0.0.1", 0);
     return server.url;
   },
+  /** Resolves when the lanes know of what has come, which else the next claim would write. */
+  wake: (): Promise<unknown> => wake(),
   /**
    * Resolves when everything was handled; where nobody handles it there is a new file, for a backlog that only grows is
    * not what a bot has. What a file costs that grows is a benchmark of its own.

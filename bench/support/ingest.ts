@@ -12,6 +12,8 @@ const CONNECTIONS = 64;
 export interface Taker {
   readonly url: string;
   readonly format: FormatName;
+  /** Does what was put off until later, within the time. */
+  finish(): Promise<unknown>;
   /** Resolves when nothing of what it took is still at work. */
   settle(): Promise<unknown>;
   close(): Promise<unknown>;
@@ -29,6 +31,7 @@ export class Ingest {
     const url = await process.call("listen", face);
     return this.#keep({
       ...{ url, format: "service" },
+      finish: () => process.call("wake"),
       settle: () => process.call("settle"),
       close: async () => {
         await process.call("close");
@@ -41,16 +44,20 @@ export class Ingest {
   async peer(name: string, format: FormatName): Promise<Taker> {
     const process = new Child<Handlers & { listen(): string }>(`peers/ingest/${name}.mjs`);
     const url = await process.call("listen");
-    const settle = () => Promise.resolve();
-    return this.#keep({ url, format, settle, close: () => process.stop() });
+    const nothing = () => Promise.resolve();
+    const close = () => process.stop();
+    return this.#keep({ url, format, finish: nothing, settle: nothing, close });
   }
 
   /** A subject: requests per second that are answered with 2xx; of `events` events each. */
-  subject(name: string, { url, format, settle }: Taker, count: number, events = 1) {
+  subject(name: string, { url, format, finish, settle }: Taker, count: number, events = 1) {
     return async (): Promise<Samples> => {
       await this.#sender.call("make", { url, format, count, events, from: this.#sent });
       this.#sent += count;
-      const ms = await this.#sender.call("send", CONNECTIONS);
+      const sent = await this.#sender.call("send", CONNECTIONS);
+      const finishing = performance.now();
+      await finish();
+      const ms = sent + performance.now() - finishing;
       await settle();
       return { [name]: perSecond(count * events, ms) };
     };

@@ -230,6 +230,19 @@ describe("healing", () => {
   });
 });
 
+describe("a lane that is gone", () => {
+  test("is made again for its events", async () => {
+    const file = join(temporaryFolder(), "bot.db");
+    const inbox = open(file);
+    await inbox.put(messages("1"), "webhook");
+    expect(await inbox.heal()).toBe(0);
+    look(file, (db) => db.exec("DELETE FROM lane"));
+    expect(await inbox.claim(1, 1_000)).toEqual([]);
+    expect(await inbox.heal()).toBe(1);
+    expect(await inbox.claim(1, 1_000)).toMatchObject([{ id: "1" }]);
+  });
+});
+
 describe("a clock that was set back while no bot ran", () => {
   test("does not let what waits wait for that much longer", async () => {
     const file = join(temporaryFolder(), "bot.db");

@@ -86,8 +86,9 @@ export class Lanes {
     this.#shift = db.prepare("UPDATE lane SET ready_at = ready_at - ? WHERE ready_at IS NOT NULL");
     // In the order in which they came; not in the future, where the clock was set back since.
     this.#wakeForgotten = db.prepare(
-      `INSERT INTO lane (key, pending, ready_at)
-       SELECT lane, count(*), min(min(received_at), ?) FROM event WHERE state = 'pending' GROUP BY lane
+      `INSERT INTO lane (key, pending, ready_at, fence)
+       SELECT lane, count(*), min(min(received_at), ?), max(fence) FROM event
+       WHERE state = 'pending' GROUP BY lane
        ON CONFLICT (key) DO UPDATE
          SET pending = excluded.pending, ready_at = coalesce(ready_at, excluded.ready_at)
          WHERE pending <> excluded.pending OR ready_at IS NULL`,
@@ -138,9 +139,10 @@ export class Lanes {
       "SELECT min(ready_at) AS ready_at FROM lane WHERE ready_at IS NOT NULL",
     );
     this.#heal = db.prepare(
-      `UPDATE lane SET ready_at = ?, pending = counted.n
-       FROM (SELECT lane, count(*) AS n FROM event WHERE state = 'pending' GROUP BY lane) AS counted
-       WHERE lane.key = counted.lane AND lane.ready_at IS NULL`,
+      `INSERT INTO lane (key, pending, ready_at)
+       SELECT lane, count(*), ? FROM event WHERE state = 'pending' GROUP BY lane
+       ON CONFLICT (key) DO UPDATE SET pending = excluded.pending, ready_at = excluded.ready_at
+         WHERE lane.ready_at IS NULL`,
     );
   }
 

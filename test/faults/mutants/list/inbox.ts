@@ -229,8 +229,8 @@ const inbox: Mutant[] = [
       },
       {
         name: "healing of idle lanes",
-        find: "AND lane.ready_at IS NULL`",
-        replace: "AND false`",
+        find: "WHERE lane.ready_at IS NULL`",
+        replace: "WHERE false`",
       },
     ],
   ),
