@@ -13,10 +13,21 @@ const MINUTE = 60_000;
 async function twoBudgets(perMinute: number) {
   const clock = new ManualClock(START);
   const inboxes = await twoInboxes(clock);
-  const make = async ({ shared }: (typeof inboxes)[number]) => {
+  const underWay = new Set<Promise<unknown>>();
+  const watched = async <T>(answer: Promise<T>): Promise<T> => {
+    underWay.add(answer);
+    return await answer.finally(() => underWay.delete(answer));
+  };
+  const make = async ({ shared: { budget } }: (typeof inboxes)[number]) => {
     const places = await running(
       new SharedPlaces({
-        shared,
+        shared: {
+          budget: {
+            prepare: (total) => watched(budget.prepare(total)),
+            take: (...wanted) => watched(budget.take(...wanted)),
+            settle: (settled) => watched(budget.settle(settled)),
+          },
+        },
         clock,
         log: logSink().log,
         total: perMinute,
@@ -27,10 +38,11 @@ async function twoBudgets(perMinute: number) {
     return new RequestBudget({ perMinute, clock, random: () => 1, places });
   };
   const budgets = [await make(inboxes[0]), await make(inboxes[1])] as const;
-  /** Lets time pass, with what is on the network in between. */
+  /** Lets time pass, and then whatever the database was asked be answered: how long that takes is no time of this clock. */
   const pass = async (ms: number) => {
     await clock.advance(ms);
     await Promise.all(inboxes.map((inbox) => inbox.ping()));
+    while (underWay.size > 0) await Promise.allSettled([...underWay]);
   };
   /** Lets time pass until this is settled, in steps of so many milliseconds. */
   const passing = async <T>(work: Promise<T>, ms: number): Promise<T> => {
