@@ -3,6 +3,7 @@ import { Child } from "../harness/child.ts";
 import type { Endpoint } from "../processes/endpoint.ts";
 import type { LoadProcess } from "../processes/load.ts";
 import type { LoadRequest } from "../support/frame.ts";
+import { eventId } from "../support/message.ts";
 import { act, type PlatformProcess, startPlatformProcess } from "../support/platform.ts";
 import { perSecond } from "../support/rate.ts";
 
@@ -108,7 +109,7 @@ function delivery(): LoadRequest {
   const from = { userId: "u_2", username: "ada", name: "Ada" };
   const payload = { conversationId: "c_2", from, excerpt: "hello" };
   const events = Array.from({ length: BATCH }, (_, index) => ({
-    id: `evt_${String(index + 1).padStart(12, "0")}`,
+    id: eventId(index + 1),
     type: "dm.message",
     payload,
     createdAt: "2026-01-01T00:00:00.000Z",

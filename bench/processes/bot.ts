@@ -1,8 +1,8 @@
-import { Bot } from "../../src/bot.ts";
+import type { Bot } from "../../src/bot.ts";
 import { answer } from "../harness/child.ts";
 import { monotonicNow } from "../support/clock.ts";
 import { makeFolder } from "../support/folder.ts";
-import { SECRET } from "../support/formats.ts";
+import { makeWebhookBot, startOnPort } from "../support/webhook-bot.ts";
 
 /** When the handler of an event began, by the number in the event's id. */
 export type Begun = readonly (readonly [number: number, at: number])[];
@@ -16,25 +16,13 @@ let awaited: { readonly count: number; done(): void } | undefined;
 const handlers = {
   /** Resolves to its origin. @param logLevel LOG_LEVEL; without, the default */
   start: async (logLevel?: string): Promise<string> => {
-    bot = new Bot({
-      env: {
-        SERVICE_BASE_URL: "http://127.0.0.1:9",
-        SERVICE_API_KEY: "sk_bench_0123456789",
-        SERVICE_WEBHOOK_SECRET: SECRET,
-        DELIVERY: "webhook",
-        DATABASE_URL: `file:${folder.file("bot.db")}`,
-        LOG_LEVEL: logLevel,
-        PORT: "0",
-      },
-    });
+    bot = makeWebhookBot(folder.file("bot.db"), logLevel);
     bot.on("dm.message", (ctx) => {
       const at = monotonicNow();
       begun.set(Number(ctx.event.id.slice("evt_".length)), at);
       if (begun.size === awaited?.count) awaited.done();
     });
-    await bot.start({ standalone: false });
-    if (bot.url === undefined) throw new Error("the bot does not listen");
-    return bot.url;
+    return await startOnPort(bot);
   },
   /** Waits until so many events have been handled, and nothing is left. Then it counts from 0 again. */
   handled: async (count: number): Promise<Begun> => {

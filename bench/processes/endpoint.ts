@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { answer } from "../harness/child.ts";
+import { listenOnLoopback } from "../support/loopback.ts";
 
 /**
  * The fastest endpoint that node:http makes: it reads the body, counts what the header says is in it,
@@ -24,12 +24,7 @@ const server = createServer((request, response) => {
 
 const handlers = {
   /** Resolves to its origin. */
-  listen: (): Promise<string> =>
-    new Promise((resolve) => {
-      server.listen(0, "127.0.0.1", () => {
-        resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-      });
-    }),
+  listen: (): Promise<string> => listenOnLoopback(server),
   /** What every request is answered with from now on. */
   reply: (status: number, body: string): void => {
     reply = { status, body: Buffer.from(body) };

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { answer } from "../harness/child.ts";
-import { messageEvent } from "../support/message.ts";
+import { listenOnLoopback } from "../support/loopback.ts";
+import { eventId, messageEvent } from "../support/message.ts";
 
 const LIMIT = 50;
 const CONVERSATIONS = 200;
@@ -26,16 +26,12 @@ const handlers = {
     let since: string | null = null;
     for (let page = 0; page < count; page += 1) {
       const events = Array.from({ length: LIMIT }, (_, nth) => eventNumber(page * LIMIT + nth + 1));
-      const cursor = idOf((page + 1) * LIMIT);
+      const cursor = eventId((page + 1) * LIMIT);
       pages.set(since, Buffer.from(JSON.stringify({ events, cursor })));
       since = cursor;
     }
     pages.set(since, Buffer.from(JSON.stringify({ events: [], cursor: since })));
-    return new Promise((resolve) => {
-      server.listen(0, "127.0.0.1", () => {
-        resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-      });
-    });
+    return listenOnLoopback(server);
   },
   /** How long every answer takes from now on, in milliseconds: as if it came from elsewhere. Default 0. */
   delay: (ms: number): void => {
@@ -48,9 +44,5 @@ export type Pages = typeof handlers;
 answer(handlers);
 
 function eventNumber(number: number): object {
-  return messageEvent({ id: idOf(number), conversation: `c_${number % CONVERSATIONS}` });
-}
-
-function idOf(number: number): string {
-  return `evt_${String(number).padStart(12, "0")}`;
+  return messageEvent({ id: eventId(number), conversation: `c_${number % CONVERSATIONS}` });
 }

@@ -1,7 +1,5 @@
-import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer } from "node:http";
 import express from "express";
-import { Bot } from "../../src/bot.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { createLogger } from "../../src/core/logger.ts";
 import { defaultLane } from "../../src/events/lane.ts";
@@ -12,6 +10,8 @@ import { listen } from "../../src/receiver/server.ts";
 import { answer } from "../harness/child.ts";
 import { makeFolder } from "../support/folder.ts";
 import { SECRET } from "../support/formats.ts";
+import { listenOnLoopback } from "../support/loopback.ts";
+import { makeWebhookBot, startOnPort } from "../support/webhook-bot.ts";
 
 /** What stands in front of the inbox. */
 export type Face = "own" | "express" | "bot";
@@ -43,7 +43,7 @@ const handlers = {
       inbox = openInbox();
     };
     if (face === "express") {
-      return await listenPlainly(express().use(expressFace(webhook)));
+      return await listenOnLoopback(createServer(express().use(expressFace(webhook))));
     }
     const isReady = () => Promise.resolve(true);
     const report = () => Promise.resolve({ ready: true });
@@ -76,33 +76,11 @@ function openInbox(): SqliteInbox {
 }
 
 async function startBot(): Promise<string> {
-  const bot = new Bot({
-    env: {
-      SERVICE_BASE_URL: "http://127.0.0.1:9",
-      SERVICE_API_KEY: "sk_bench_0123456789",
-      SERVICE_WEBHOOK_SECRET: SECRET,
-      DELIVERY: "webhook",
-      DATABASE_URL: `file:${nextFile()}`,
-      LOG_LEVEL: "warn",
-      HOST: "127.0.0.1",
-      PORT: "0",
-    },
-  });
+  const bot = makeWebhookBot(nextFile(), "warn");
   bot.on("dm.message", () => Promise.resolve());
-  await bot.start();
   close = () => bot.stop();
   settle = () => bot.idle();
-  if (bot.url === undefined) throw new Error("the bot does not listen");
-  return bot.url;
-}
-
-function listenPlainly(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  return new Promise((resolve) => {
-    server.listen(0, "127.0.0.1", () => {
-      resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    });
-  });
+  return await startOnPort(bot);
 }
 
 answer(handlers);

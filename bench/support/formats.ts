@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { sign } from "../../src/signature/signature.ts";
 import type { LoadRequest } from "./frame.ts";
+import { eventId, type MessageEvent, messageEvent } from "./message.ts";
 
 /** The secret of every webhook in a benchmark; base64 after its prefix, as Standard Webhooks asks. */
 export const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLw";
@@ -83,32 +84,12 @@ export const formats: Readonly<Record<FormatName, Format>> = {
   },
 };
 
-/** A direct message as an event. */
-export interface MessageEvent {
-  readonly id: string;
-  readonly type: "dm.message";
-  readonly createdAt: string;
-  readonly payload: {
-    readonly conversationId: string;
-    readonly from: object;
-    readonly excerpt: string;
-  };
-}
-
 /** The event of a direct message; with the envelope of a delivery around it the body has {@link BODY_BYTES}. */
 export function messageOf(nth: number): MessageEvent {
-  const event: MessageEvent = {
-    id: `evt_${String(nth).padStart(12, "0")}`,
-    type: "dm.message",
-    createdAt: "2026-01-01T00:00:00.000Z",
-    payload: {
-      conversationId: `c_${String(nth % CONVERSATIONS).padStart(6, "0")}`,
-      from: { userId: "u_2", username: "ada", name: "Ada" },
-      excerpt: "",
-    },
-  };
-  const rest = BODY_BYTES - JSON.stringify({ events: [event] }).length;
-  return { ...event, payload: { ...event.payload, excerpt: "x".repeat(rest) } };
+  const conversation = `c_${String(nth % CONVERSATIONS).padStart(6, "0")}`;
+  const event = { id: eventId(nth), conversation };
+  const rest = BODY_BYTES - JSON.stringify({ events: [messageEvent(event, "")] }).length;
+  return messageEvent(event, "x".repeat(rest));
 }
 
 function padded(value: object): string {

@@ -1,3 +1,4 @@
+import { eventId } from "./message.ts";
 import { act, type PlatformProcess } from "./platform.ts";
 
 /** Tokens by what they see: everything, direct messages alone, everything else alone. */
@@ -80,7 +81,7 @@ async function last(platform: PlatformProcess): Promise<string> {
 /** A cursor after which every reader still has a whole page: the last events are mixed. */
 async function beforeLastPage(platform: PlatformProcess): Promise<string> {
   const newest = Number((await last(platform)).slice("evt_".length));
-  const since = `evt_${String(newest - 400).padStart(12, "0")}`;
+  const since = eventId(newest - 400);
   const { events } = await platform.control<Numbered>("GET", `/events?since=${since}`);
   if (events.length < 190) throw new Error("the end of the log is not mixed as it should be");
   return since;

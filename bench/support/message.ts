@@ -1,8 +1,28 @@
 import type { QueueEvent } from "./queue.ts";
 
+/** The event of a direct message. */
+export interface MessageEvent {
+  readonly id: string;
+  readonly type: "dm.message";
+  readonly payload: {
+    readonly conversationId: string;
+    readonly from: object;
+    readonly excerpt: string;
+  };
+  readonly createdAt: string;
+}
+
 /** The event of a message, as the platform sends it. */
-export function messageEvent({ id, conversation }: QueueEvent): object {
+export function messageEvent(
+  { id, conversation }: QueueEvent,
+  excerpt = "hello, is anybody there?",
+): MessageEvent {
   const from = { userId: "u_2", username: "ada", name: "Ada" };
-  const payload = { conversationId: conversation, from, excerpt: "hello, is anybody there?" };
+  const payload = { conversationId: conversation, from, excerpt };
   return { id, type: "dm.message", payload, createdAt: "2026-01-01T00:00:00.000Z" };
+}
+
+/** The id of an event by its number. */
+export function eventId(number: number): string {
+  return `evt_${String(number).padStart(12, "0")}`;
 }

@@ -1,4 +1,5 @@
 import type { Handlers } from "../harness/child.ts";
+import { eventId } from "./message.ts";
 
 /** What every process with a queue does, ours and the peers' alike: `bench/processes/queue.ts`, `bench/peers/`. */
 export interface QueueProcess extends Handlers {
@@ -48,7 +49,7 @@ export function makeEvents(count: number, conversations: number, step = 1): Queu
   return Array.from({ length: count }, (_, nth) => {
     made += 1;
     return {
-      id: `evt_${String(made).padStart(12, "0")}`,
+      id: eventId(made),
       conversation: `c_${(nth % conversations) * step}`,
     };
   });
