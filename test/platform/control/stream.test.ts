@@ -23,7 +23,7 @@ async function runTimeline() {
   mount(router, streamEndpoints(timeline, clock));
   const logger = createLogger({ level: "silent", secrets: [] });
   const server = await listen(
-    createApp({ routers: { "/control/v1": router }, clock, logger }),
+    createApp({ routers: { "/control/v1": router }, allowHosts: [], clock, logger }),
     "127.0.0.1",
     0,
   );
@@ -57,6 +57,21 @@ test("the stream says hello, shows what has happened, and then what happens", as
   const message = (await stream.has(3)).at(-1);
   expect(message?.id).toBe(`${run}.2`);
   expect(JSON.parse(message?.data ?? "")).toMatchObject({ seq: 2, id: second, from: "ben" });
+});
+
+test("a change that has no entry is told, and a refused one or a look is not", async () => {
+  const platform = await runPlatform();
+  const stream = await readStream(platform.url);
+  await stream.has(1);
+  await request(platform, "GET", "/control/v1/state");
+  await request(platform, "PUT", "/control/v1/storage", { body: { configured: "maybe" } });
+  await request(platform, "PUT", "/control/v1/storage", { body: { configured: false } });
+  await stream.has(2);
+  act(platform, "follow");
+  const told = (await stream.has(3)).map(
+    ({ event, id, data }) => event ?? (id && JSON.parse(data).kind),
+  );
+  expect(told).toEqual(["hello", "changed", "event"]);
 });
 
 test("a stream begins after the entry that is said, and the last event id wins", async () => {
