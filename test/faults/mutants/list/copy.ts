@@ -158,13 +158,19 @@ const sqlite: Mutant[] = [
   ),
   ...mutantsOf(
     "src/inbox/sqlite/resting-lanes.ts",
-    [COPY, "test/inbox/plans.test.ts"],
+    [COPY],
     [
       {
         name: "copying an inbox: a lane that woke is copied once",
         find: "WHERE NOT EXISTS (SELECT 1 FROM lane WHERE lane.key = resting.key))",
         replace: ")",
       },
+    ],
+  ),
+  ...mutantsOf(
+    "src/inbox/sqlite/resting-lanes.ts",
+    ["test/inbox/plans.test.ts"],
+    [
       {
         name: "copying an inbox: lanes that rest are not sorted for each batch",
         find: "CAST(0 AS INTEGER)",

@@ -300,7 +300,7 @@ const inbox: Mutant[] = [
       {
         name: "forgetting idle lanes",
         find: "this.#forget.run({ ...range, before: now - idsMs })",
-        replace: "{ ...range, before: now - idsMs }",
+        replace: "[range, now - idsMs]",
       },
       {
         name: "lanes come to rest",
