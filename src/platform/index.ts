@@ -10,6 +10,7 @@ export type {
   Profile,
   TokenView,
 } from "./apps/shapes.ts";
+export type { CallRecord, CallSummary } from "./calls/record.ts";
 export type { ClockChange, ClockControl, ClockView } from "./clock/clock-control.ts";
 export type { Control } from "./control/control.ts";
 export type { DeliverInput, DeliverResult } from "./control/deliveries.ts";

@@ -11,6 +11,8 @@ import {
   type Profile,
   profileOf,
 } from "../apps/shapes.ts";
+import type { CallRecord } from "../calls/record.ts";
+import type { CallRecords } from "../calls/records.ts";
 import type { ClockControl } from "../clock/clock-control.ts";
 import type { PlatformClock } from "../clock/platform-clock.ts";
 import { invalid, notFound } from "../error.ts";
@@ -73,6 +75,7 @@ export interface ControlOptions {
   readonly apiFaults: ApiFaults;
   readonly eventFaults: EventFaults;
   readonly records: DeliveryRecords;
+  readonly calls: CallRecords;
   readonly timeline: Timeline;
   readonly clock: PlatformClock;
   readonly views: Views;
@@ -178,17 +181,29 @@ export class Control {
   }
 
   /**
-   * An event with what became of it: the deliveries that held it.
+   * An event with what became of it: the deliveries that held it, and the calls that the bot made because of it.
    *
    * @throws {PlatformError} 404 NOT_FOUND, also while a fault lets the event be late
    */
   event(id: string): EventTrace {
-    const { store, records } = this.#options;
+    const { store, records, calls } = this.#options;
     const seq = eventSeq(id);
     const logged = seq === undefined ? undefined : store.events.find(seq);
     if (logged === undefined) throw notFound(`event: ${id}`);
     const bot = store.people.get(logged.recipient).username;
-    return { event: logged.event, bot, deliveries: records.holding(id) };
+    const deliveries = records.holding(id);
+    return { event: logged.event, bot, deliveries, calls: calls.because(id) };
+  }
+
+  /**
+   * A call of the API with what was asked and answered.
+   *
+   * @throws {PlatformError} 404 NOT_FOUND
+   */
+  call(id: string): CallRecord {
+    const record = this.#options.calls.find(id);
+    if (record === undefined) throw notFound(`call: ${id}`);
+    return record;
   }
 
   /**

@@ -1,10 +1,9 @@
 import { request as httpRequest } from "node:http";
-import { Router } from "express";
+import express, { Router } from "express";
 import { expect, onTestFinished, test } from "vitest";
-import { createLogger } from "../../../src/core/logger.ts";
 import { mount } from "../../../src/platform/control/endpoint.ts";
 import { streamEndpoints } from "../../../src/platform/control/stream.ts";
-import { createApp, listen } from "../../../src/platform/http/server.ts";
+import { listen } from "../../../src/platform/http/server.ts";
 import { Timeline } from "../../../src/platform/timeline/timeline.ts";
 import { ManualClock } from "../support/clock.ts";
 import { act, ids, request, runPlatform } from "../support/platform.ts";
