@@ -20,12 +20,7 @@ async function runTimeline() {
   const timeline = new Timeline(clock);
   const router = Router();
   mount(router, streamEndpoints(timeline, clock));
-  const logger = createLogger({ level: "silent", secrets: [] });
-  const server = await listen(
-    createApp({ routers: { "/control/v1": router }, allowHosts: [], clock, logger }),
-    "127.0.0.1",
-    0,
-  );
+  const server = await listen(express().use("/control/v1", router), "127.0.0.1", 0);
   onTestFinished(async () => {
     timeline.end();
     await server.close();
