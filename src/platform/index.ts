@@ -11,8 +11,14 @@ export type {
   TokenView,
 } from "./apps/shapes.ts";
 export type { ClockChange, ClockControl, ClockView } from "./clock/clock-control.ts";
+export type { BotView } from "./control/bot-view.ts";
 export type { Control } from "./control/control.ts";
-export type { DeliverInput, DeliverResult } from "./control/deliveries.ts";
+export type {
+  DeliverInput,
+  DeliverResult,
+  DeliveryCommand,
+  DeliveryContent,
+} from "./control/deliveries.ts";
 export type {
   ControlComment,
   ControlMessage,

@@ -5,8 +5,10 @@ import { sameOriginOnly } from "../http/guard.ts";
 import { integer, limit, parameter, text } from "../http/query.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import { appEndpoints } from "./app-endpoints.ts";
+import { editedLimit } from "./body-limits.ts";
 import type { Control } from "./control.ts";
 import { bodyOf, botIn, type Endpoints, mount } from "./endpoint.ts";
+import { portalEndpoints } from "./portal-endpoints.ts";
 import { deliveriesBody, faultsBody, limitsBody, storageBody } from "./schemas.ts";
 import { stateEndpoints } from "./state-endpoints.ts";
 import { worldEndpoints } from "./world-endpoints.ts";
@@ -20,6 +22,8 @@ export function controlRouter(control: Control, timeline: Timeline): Router {
   router.use(sameOriginOnly);
   mount(router, worldEndpoints(control));
   mount(router, appEndpoints(control));
+  // Before /deliveries/:id.
+  mount(router, portalEndpoints(control));
   mount(router, endpoints(control, timeline));
   mount(router, stateEndpoints(control));
   router.use(() => {
@@ -50,7 +54,10 @@ function endpoints(control: Control, timeline: Timeline): Endpoints {
         return control.deliveries(window, botIn(request));
       },
       post: async (request) => ({
-        deliveries: await control.deliver(await bodyOf(request, deliveriesBody), botIn(request)),
+        deliveries: await control.deliver(
+          await bodyOf(request, deliveriesBody, editedLimit),
+          botIn(request),
+        ),
       }),
     },
     "/deliveries/:id": { get: (request) => control.delivery(parameter(request, "id")) },
