@@ -52,7 +52,9 @@ describe("the health of a webhook", () => {
   test("an event is not sent by a webhook that is off or not subscribed, nor by a disabled app", () => {
     expect(whyNotSent(webhook, false, "like")).toBeUndefined();
     expect(whyNotSent({ ...webhook, types: ["like"] }, false, "like")).toBeUndefined();
-    expect(whyNotSent({ ...webhook, types: ["follow"] }, false, "like")).toContain("not subscribed");
+    expect(whyNotSent({ ...webhook, types: ["follow"] }, false, "like")).toContain(
+      "not subscribed",
+    );
     expect(whyNotSent({ ...webhook, enabled: false }, false, "like")).toContain("is off");
     expect(whyNotSent(webhook, true, "like")).toContain("disabled");
   });

@@ -1,49 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
 import { Field } from "./form.tsx";
-import { attempt } from "./toast.tsx";
-
-export interface FormProps {
-  /** What it is for, for those who hear the page. */
-  readonly label: string;
-  /** What it does when it is sent. Where it fails, that is said, and the fields stay as they are. */
-  readonly run: () => unknown;
-  /** What is said when it is done. */
-  readonly done?: string;
-  readonly submit: string;
-  readonly disabled?: boolean;
-  readonly children: ComponentChildren;
-  /** What stands beside the button. */
-  readonly more?: ComponentChildren;
-}
-
-/** A form with one button that sends it; Enter in a field does, too. */
-export function Form({ label, run, done, submit, disabled, children, more }: FormProps) {
-  const [busy, setBusy] = useState(false);
-  const send = async () => {
-    if (busy || disabled === true) return;
-    setBusy(true);
-    await attempt(run, done);
-    setBusy(false);
-  };
-  return (
-    <form
-      aria-label={label}
-      onSubmit={(event) => {
-        event.preventDefault();
-        void send();
-      }}
-    >
-      {children}
-      <div class="row">
-        <button type="submit" class="primary" aria-busy={busy} disabled={disabled ?? false}>
-          {submit}
-        </button>
-        {more}
-      </div>
-    </form>
-  );
-}
 
 interface ValueProps<T> {
   readonly label: string;
@@ -56,21 +12,41 @@ export interface TextFieldProps extends ValueProps<string> {
   readonly placeholder?: string;
   readonly required?: boolean;
   readonly maxLength?: number;
-  readonly type?: "text" | "url" | "datetime-local";
-  readonly step?: number;
+  readonly type?: "text" | "url";
 }
 
 /** A line of text. */
-export function TextField({ label, hint, value, onValue, ...rest }: TextFieldProps) {
+export function TextField(props: TextFieldProps) {
+  const { label, hint, value, onValue, type = "text", ...rest } = props;
   return (
     <Field label={label} {...(hint === undefined ? {} : { hint })}>
       {(ids) => (
         <input
           {...ids}
+          {...rest}
+          // An address is checked by the platform, which says what is wrong with it.
           type="text"
+          inputMode={type}
           autoComplete="off"
           spellcheck={false}
-          {...rest}
+          value={value}
+          onInput={({ currentTarget }) => onValue(currentTarget.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+/** A date and a time to the second, as the browser writes it: "2030-01-31T23:59:00", of no zone. */
+export function DateTimeField({ label, value, onValue }: ValueProps<string>) {
+  return (
+    <Field label={label}>
+      {(ids) => (
+        <input
+          {...ids}
+          type="datetime-local"
+          step={1}
+          required
           value={value}
           onInput={({ currentTarget }) => onValue(currentTarget.value)}
         />

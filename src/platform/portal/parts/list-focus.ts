@@ -1,4 +1,3 @@
-import { type RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
 /**
@@ -7,7 +6,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
  *
  * @param count how many there are now
  */
-export function useListFocus<T extends HTMLElement>(count: number): RefObject<T> {
+export function useListFocus<T extends HTMLElement>(count: number) {
   const near = useRef<T>(null);
   const before = useRef(count);
   useLayoutEffect(() => {

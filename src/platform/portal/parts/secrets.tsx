@@ -1,7 +1,7 @@
-import { copy, Code } from "./bits.tsx";
+import type { ComponentChildren } from "preact";
+import { Code, copy } from "./bits.tsx";
 import { Dialog } from "./dialog.tsx";
 import { Action } from "./form.tsx";
-import type { ComponentChildren } from "preact";
 
 export interface SecretDialogProps {
   readonly title: string;

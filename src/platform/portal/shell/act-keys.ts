@@ -38,7 +38,7 @@ async function replay(): Promise<void> {
   say(`${lastEventId} was sent again.`);
 }
 
-export function failNext(): Promise<unknown> {
+function failNext(): Promise<unknown> {
   return control.setFaults({ webhook: { mode: "status", times: 1 } });
 }
 

@@ -20,7 +20,8 @@ export function warningsOf(status: BotStatus): readonly string[] {
   const deadLetters = inbox?.deadLetters ?? 0;
   const oldest = inbox?.oldestPendingAgeMs ?? 0;
   const found: readonly (string | false)[] = [
-    !ready && "It is not ready: it starts, stops, or its database does not answer. Its log says which.",
+    !ready &&
+      "It is not ready: it starts, stops, or its database does not answer. Its log says which.",
     mode === "polling" &&
       "It polls: unless DELIVERY=polling was chosen, mend the webhook, and it goes back by itself.",
     inbox === null && "Its inbox does not answer: look at the database that DATABASE_URL names.",

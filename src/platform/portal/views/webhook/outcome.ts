@@ -17,6 +17,7 @@ export function outcomeOf(
   if (last === undefined) return undefined;
   const { status, ms, attempt, error } = last;
   const tries = attempt > 1 ? `, attempt ${attempt}` : "";
-  if (error === undefined) return { tone: "good", text: `delivered: ${status} in ${ms} ms${tries}` };
+  if (error === undefined)
+    return { tone: "good", text: `delivered: ${status} in ${ms} ms${tries}` };
   return { tone: "bad", text: `failed${tries}: ${error}` };
 }
