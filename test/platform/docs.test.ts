@@ -39,12 +39,15 @@ test.each(endpoints.map(([, method = "", path = ""]) => [method, path]))(
     const platform = await runPlatform();
     const receiver = await runReceiver();
     platform.control.saveWebhook({ url: receiver.url });
-    const { conversationId = "" } = act(platform, "dm.message");
+    const message = act(platform, "dm.message");
+    const { conversationId = "" } = message;
+    const [id = ""] = ids(message);
     const { id: delivery } = await platform.waitFor("delivery");
     const { id: snapshot } = platform.control.snapshots.take();
     const named: Readonly<Record<string, string>> = {
       conversations: conversationId,
       posts: "p_1",
+      events: id,
       messages: "m_1",
       tokens: "t_1",
       deliveries: delivery,

@@ -63,6 +63,12 @@ export class DeliveryRecords {
     return found;
   }
 
+  /** Those that held an event, oldest first. */
+  holding(eventId: string): DeliverySummary[] {
+    const all = [...this.#kept.values()].map(({ summary }) => summary);
+    return all.filter(({ eventIds }) => eventIds.includes(eventId));
+  }
+
   /** One of them as a whole. Waits for the rest of an answer that is still on its way. */
   async find(id: string): Promise<DeliveryRecord | undefined> {
     const kept = this.#kept.get(seqOf("dlv", id) ?? 0);
