@@ -1,4 +1,5 @@
 import { invalid, notFound, PlatformError } from "../error.ts";
+import type { ShownEvents } from "../events/shown-events.ts";
 import type { LoggedEvent } from "../store/event-log.ts";
 import { eventSeq } from "../store/ids.ts";
 import type { Store } from "../store/store.ts";
@@ -28,6 +29,7 @@ export interface ForcedOptions {
   readonly webhooks: Webhooks;
   readonly sender: Sender;
   readonly records: DeliveryRecords;
+  readonly shown: ShownEvents;
   readonly timeline: Timeline;
 }
 
@@ -61,6 +63,7 @@ export class ForcedDeliveries {
     for (let attempt = 1; attempt <= times; attempt += 1) {
       // Nor what is not there any more.
       if (timeline.ended.aborted || store.epoch !== epoch) break;
+      this.#options.shown.note(bot, events);
       const sent = await sender.send(this.#endpoint(webhook), events);
       const id = records.add({ bot: username, attempt, forced: true }, sent);
       const { status, ms, error } = sent;

@@ -5,10 +5,12 @@ import { sameOriginOnly } from "../http/guard.ts";
 import { integer, limit, parameter, text } from "../http/query.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import { appEndpoints } from "./app-endpoints.ts";
+import { contentsEndpoints } from "./contents-endpoints.ts";
 import type { Control } from "./control.ts";
 import { bodyOf, botIn, type Endpoints, mount } from "./endpoint.ts";
 import { deliveriesBody, faultsBody, limitsBody, storageBody } from "./schemas.ts";
 import { stateEndpoints } from "./state-endpoints.ts";
+import { streamEndpoints } from "./stream.ts";
 import { worldEndpoints } from "./world-endpoints.ts";
 
 /** The longest wait of a long poll, in milliseconds. */
@@ -19,6 +21,8 @@ export function controlRouter(control: Control, timeline: Timeline): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.use(sameOriginOnly);
   mount(router, worldEndpoints(control));
+  mount(router, contentsEndpoints(control));
+  mount(router, streamEndpoints(timeline));
   mount(router, appEndpoints(control));
   mount(router, endpoints(control, timeline));
   mount(router, stateEndpoints(control));

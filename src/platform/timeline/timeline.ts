@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { type Clock, systemClock } from "../../core/clock.ts";
 import type { TimelineEntry, TimelineRecord } from "./entries.ts";
 
@@ -8,6 +9,8 @@ export type TimelineListener = (entry: TimelineEntry) => void;
 
 /** Everything that happened, in order. It lives in memory and starts anew with the process. */
 export class Timeline {
+  /** Random: tells the numbers of this timeline from those of an earlier one. */
+  readonly run: string = randomBytes(8).toString("hex");
   readonly #clock: Clock;
   readonly #listeners = new Set<TimelineListener>();
   readonly #ended = new AbortController();
@@ -21,6 +24,11 @@ export class Timeline {
   /** The number of the newest entry; 0 when there is none. */
   get last(): number {
     return this.#last;
+  }
+
+  /** The number of the oldest entry that is kept; of the next one while there is none. */
+  get oldest(): number {
+    return this.#last - Math.min(this.#entries.length, MAX_ENTRIES) + 1;
   }
 
   /** Aborts when the platform stops. */
@@ -38,10 +46,11 @@ export class Timeline {
     for (const listener of [...this.#listeners]) this.#tell(listener, entry);
   }
 
-  /** The entries later than `seq`, of the newest 10,000. */
-  after(seq: number): TimelineEntry[] {
-    const oldest = this.#last - this.#entries.length;
-    return this.#entries.slice(Math.max(seq - oldest, this.#entries.length - MAX_ENTRIES, 0));
+  /** The entries later than `seq`, of the newest 10,000: all of them, or the oldest `limit`. */
+  after(seq: number, limit: number = MAX_ENTRIES): TimelineEntry[] {
+    const kept = this.#entries.length;
+    const begin = Math.max(seq - (this.#last - kept), kept - MAX_ENTRIES, 0);
+    return this.#entries.slice(begin, begin + limit);
   }
 
   /** Calls `listener` with every new entry. Returns what ends that. */
