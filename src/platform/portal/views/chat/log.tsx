@@ -92,10 +92,11 @@ const steps: Readonly<Record<string, number>> = { ArrowUp: -1, ArrowDown: 1 };
 /** From message to message, once one has the focus. */
 function move(event: KeyboardEvent & { readonly currentTarget: HTMLElement }): void {
   const step = steps[event.key];
-  const all = [...event.currentTarget.querySelectorAll<HTMLElement>("[data-message]")];
-  const at = all.indexOf(document.activeElement);
+  const all: Element[] = [...event.currentTarget.querySelectorAll("[data-message]")];
+  const { activeElement } = document;
+  const at = activeElement === null ? -1 : all.indexOf(activeElement);
   const next = at === -1 || step === undefined ? undefined : all[at + step];
-  if (next === undefined) return;
+  if (!(next instanceof HTMLElement)) return;
   event.preventDefault();
   next.focus();
 }
