@@ -127,6 +127,11 @@ export const control = {
     request<PlatformState>("POST", `/snapshots/${part(id)}/restore`, { json: {} }),
   removeSnapshot: (id: string) => request<Items<SnapshotView>>("DELETE", `/snapshots/${part(id)}`),
   snapshotFile: (id: string) => download(`/snapshots/${part(id)}/file`),
+  uploadSnapshot: (file: Blob, name: string) =>
+    request<SnapshotView>("POST", "/snapshots/file", {
+      query: { name },
+      bytes: new Blob([file], { type: "application/vnd.sqlite3" }),
+    }),
   reset: () => request<PlatformState>("POST", "/reset", { json: {} }),
   exportState: () => download("/export"),
   importState: (file: Blob) =>
