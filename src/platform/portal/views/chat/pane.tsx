@@ -59,6 +59,8 @@ export function Pane({ place, bot, wanted, onFocused, onClose, onSent }: PanePro
           onSend={async (draft) => {
             const where = id === OWN ? {} : { conversationId: id };
             await control.act({ type: "dm.message", ...roles, ...where, ...draft });
+            // Whoever writes wants to see it.
+            atEnd.current = true;
             await Promise.all([messages.reload(), onSent()]);
           }}
         />
