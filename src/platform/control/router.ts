@@ -8,6 +8,7 @@ import { appEndpoints } from "./app-endpoints.ts";
 import { contentsEndpoints } from "./contents-endpoints.ts";
 import type { Control } from "./control.ts";
 import { bodyOf, botIn, type Endpoints, mount } from "./endpoint.ts";
+import { imageEndpoints } from "./image-endpoints.ts";
 import { deliveriesBody, faultsBody, limitsBody, storageBody } from "./schemas.ts";
 import { stateEndpoints } from "./state-endpoints.ts";
 import { streamEndpoints } from "./stream.ts";
@@ -22,6 +23,7 @@ export function controlRouter(control: Control, timeline: Timeline): Router {
   router.use(sameOriginOnly);
   mount(router, worldEndpoints(control));
   mount(router, contentsEndpoints(control));
+  mount(router, imageEndpoints(control));
   mount(router, streamEndpoints(timeline));
   mount(router, appEndpoints(control));
   mount(router, endpoints(control, timeline));

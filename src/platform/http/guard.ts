@@ -6,6 +6,9 @@ import { isJson } from "./body.ts";
 /** The media type of a snapshot's file. */
 export const SQLITE_TYPE = "application/vnd.sqlite3";
 
+/** The one path that takes the bytes of an image. */
+const IMAGES = "/images";
+
 /** The names by which this machine calls itself, with any port. */
 const LOOPBACK_HOST = /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/i;
 
@@ -35,7 +38,8 @@ export const sameOriginOnly: RequestHandler = (request, _response, next) => {
     throw new PlatformError(403, "FORBIDDEN", "The control API is not for other web pages.");
   }
   const reads = request.method === "GET" || request.method === "HEAD";
-  if (!reads && !isJson(request) && !isSqlite(request)) {
+  const ofImage = request.path === IMAGES && isImage(request);
+  if (!reads && !isJson(request) && !isSqlite(request) && !ofImage) {
     throw new PlatformError(415, "UNSUPPORTED_MEDIA_TYPE", "Send Content-Type: application/json.");
   }
   next();
@@ -44,4 +48,9 @@ export const sameOriginOnly: RequestHandler = (request, _response, next) => {
 /** True when the request says that its body is a SQLite file. */
 export function isSqlite({ headers }: IncomingMessage): boolean {
   return headers["content-type"]?.toLowerCase() === SQLITE_TYPE;
+}
+
+/** True when the request says that its body is an image. */
+function isImage({ headers }: IncomingMessage): boolean {
+  return /^image\/[\w.+-]+$/i.test(headers["content-type"] ?? "");
 }
