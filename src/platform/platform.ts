@@ -14,7 +14,10 @@ import { ShownEvents } from "./events/shown-events.ts";
 import { ApiFaults } from "./faults/api-faults.ts";
 import { EventFaults } from "./faults/event-faults.ts";
 import { WebhookFaults } from "./faults/webhook-faults.ts";
+import { PageFiles, PORTAL_FILES } from "./http/page/files.ts";
+import { pageRouter } from "./http/page/page.ts";
 import { createApp, type Listening, listen } from "./http/server.ts";
+import { newPortalToken, portalTokenOnly } from "./http/token-guard.ts";
 import { Limits } from "./limits/limits.ts";
 import { type PlatformOptions, type Settings, settings } from "./options.ts";
 import { assembleState } from "./state/assemble.ts";
@@ -44,6 +47,7 @@ interface Parts {
   readonly origin: Origin;
   readonly control: Control;
   readonly app: Express;
+  readonly portalToken: string;
 }
 
 /**
@@ -53,6 +57,8 @@ interface Parts {
 export interface Replaced {
   readonly download?: Download;
   readonly makeThumbnail?: MakeThumbnail;
+  /** The folder of the built page. */
+  readonly portalFiles?: URL;
 }
 
 /**
@@ -113,6 +119,8 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
   const cleaner = new Cleaner(store.images, clock);
   const { download = downloadWith({ clock: clock.real }), makeThumbnail = thumbnailsWith() } =
     replaced;
+  const { portalFiles = PORTAL_FILES } = replaced;
+  const portalToken = newPortalToken();
   const uploads = new Uploads({
     ...{ store, clock, limits, views, cleaner },
     ...{ download, makeThumbnail },
@@ -129,12 +137,13 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
     ...{ records, calls, timeline, clock, views, limits, uploads, ...state },
   });
   const routers = {
+    "/": pageRouter({ files: new PageFiles(portalFiles), token: portalToken }),
     "/api/v1": apiRouter({
       ...{ store, publisher, views, limits, uploads, shown, calls, clock, logger },
       faults: apiFaults,
     }),
     "/media": mediaRouter(store.images, clock),
-    "/control/v1": controlRouter(control, timeline),
+    "/control/v1": [portalTokenOnly(portalToken), controlRouter(control, timeline)],
   };
   return {
     store,
@@ -145,7 +154,8 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
     whole: state.whole,
     origin,
     control,
-    app: createApp({ routers, clock, logger }),
+    app: createApp({ routers, allowHosts: chosen.allowHosts, clock, logger }),
+    portalToken,
   };
 }
 
@@ -153,8 +163,12 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
 export class Platform {
   /** Origin, without `/api/v1`: a bot's SERVICE_BASE_URL. */
   readonly url: string;
+  /** The address of the page; where other machines reach the platform, with the token of this run. */
+  readonly portalUrl: string;
   /** What `/control/v1` offers, in process: acts of people, the webhook's configuration, faults. */
   readonly control: Control;
+  /** What browsers and other machines send to `/control/v1` as `X-Portal-Token`; new with each start. */
+  readonly portalToken: string;
   readonly #parts: Parts;
   readonly #listening: Listening;
   #stopped: Promise<void> | undefined;
@@ -163,6 +177,9 @@ export class Platform {
     this.#parts = parts;
     this.#listening = listening;
     this.url = listening.url;
+    const { portalToken } = parts;
+    this.portalUrl = `${listening.url}/${listening.loopback ? "" : `#token=${portalToken}`}`;
+    this.portalToken = portalToken;
     this.control = parts.control;
   }
 

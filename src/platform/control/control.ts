@@ -38,8 +38,15 @@ import type { DeliveryRecord, DeliverySummary } from "../webhooks/record.ts";
 import type { DeliveryRecords } from "../webhooks/records.ts";
 import type { WebhookChange, WebhookView } from "../webhooks/webhook.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
+import { askBot, type BotView } from "./bot-view.ts";
 import { Contents } from "./contents.ts";
-import type { DeliverInput, DeliverResult, ForcedDeliveries } from "./deliveries.ts";
+import type {
+  DeliverInput,
+  DeliverResult,
+  DeliveryCommand,
+  DeliveryContent,
+  ForcedDeliveries,
+} from "./deliveries.ts";
 import { type PageInput, pageQuery } from "./page-input.ts";
 import type {
   ControlComment,
@@ -348,13 +355,27 @@ export class Control {
   }
 
   /**
-   * Delivers these events now, in this order, whatever became of them before. Changes nothing in the
-   * schedule: no retries, and failures do not count.
+   * Delivers these events now, in this order, whatever became of them before, or a body as it is. Changes nothing in
+   * the schedule: no retries, and failures do not count.
    *
-   * @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND; 409 WEBHOOK_OFF, APP_DISABLED
+   * @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND; 409 WEBHOOK_OFF, APP_DISABLED; 413 TOO_LARGE
    */
   async deliver(input: DeliverInput, bot?: string): Promise<readonly DeliverResult[]> {
     return this.#options.forced.deliver(this.#bot(bot).seq, input);
+  }
+
+  /**
+   * The same as a command with curl, signed now. It holds a signature, and no secret.
+   *
+   * @throws {PlatformError} as {@link deliver}
+   */
+  deliveryCommand(content: DeliveryContent, bot?: string): DeliveryCommand {
+    return this.#options.forced.command(this.#bot(bot).seq, content);
+  }
+
+  /** What the bot says of itself, where its webhook is. */
+  botView(bot?: string): Promise<BotView> {
+    return askBot(this.webhookOf(bot).url, this.#options.timeline.ended);
   }
 
   /**

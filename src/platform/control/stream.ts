@@ -61,7 +61,8 @@ class TimelineStream {
   readonly #frames: FramedTimeline;
   readonly #readers = new Set<Reader>();
   #scheduled = false;
-  #ignore: () => void = () => {};
+  #changed = false;
+  #ignore: readonly (() => void)[] = [];
   #cancelBeat: () => void = () => {};
 
   constructor(timeline: Timeline, clock: Clock = systemClock) {
@@ -89,14 +90,20 @@ class TimelineStream {
   }
 
   #begin(): void {
-    this.#ignore = this.#timeline.listen(() => this.#schedule());
+    this.#ignore = [
+      this.#timeline.listen(() => this.#schedule()),
+      this.#timeline.onChange(() => {
+        this.#changed = true;
+        this.#schedule();
+      }),
+    ];
     this.#beatLater();
   }
 
   #remove(reader: Reader): void {
     this.#readers.delete(reader);
     if (this.#readers.size > 0) return;
-    this.#ignore();
+    for (const ignore of this.#ignore) ignore();
     this.#cancelBeat();
   }
 
@@ -107,7 +114,14 @@ class TimelineStream {
     setImmediate(() => {
       this.#scheduled = false;
       for (const reader of this.#readers) this.#feed(reader);
+      if (this.#changed) this.#tellChange();
     });
+  }
+
+  /** After the entries. One that has not taken them yet will look for itself when it has. */
+  #tellChange(): void {
+    this.#changed = false;
+    for (const { response } of this.#readers) response.write("event: changed\ndata: {}\n\n");
   }
 
   #feed(reader: Reader): void {

@@ -13,6 +13,7 @@ export class Timeline {
   readonly run: string = randomBytes(8).toString("hex");
   readonly #clock: Clock;
   readonly #listeners = new Set<TimelineListener>();
+  readonly #watchers = new Set<() => void>();
   readonly #ended = new AbortController();
   #entries: TimelineEntry[] = [];
   #last = 0;
@@ -57,6 +58,17 @@ export class Timeline {
   listen(listener: TimelineListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** Tells that something was changed which may have no entry, such as a message that was deleted. */
+  change(): void {
+    for (const watcher of [...this.#watchers]) watcher();
+  }
+
+  /** Calls `watcher` with every {@link change}. Returns what ends that. */
+  onChange(watcher: () => void): () => void {
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
   }
 
   /**

@@ -4,7 +4,8 @@ import type { AnyEvent } from "../../events/types.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
 import type { DeliveryFault, WebhookFault } from "../faults/webhook-fault.ts";
 import type { WebhookFaults } from "../faults/webhook-faults.ts";
-import type { Endpoint, Sender, Sent } from "./sender.ts";
+import type { Sender, Sent } from "./sender.ts";
+import type { Endpoint } from "./signed.ts";
 
 export interface AttemptOptions {
   readonly sender: Sender;

@@ -53,6 +53,21 @@ test("the stream says hello, shows what has happened, and then what happens", as
   expect(JSON.parse(message?.data ?? "")).toMatchObject({ seq: 2, id: second, from: "ben" });
 });
 
+test("a change that has no entry is told, and a refused one or a look is not", async () => {
+  const platform = await runPlatform();
+  const stream = await readStream(platform.url);
+  await stream.has(1);
+  await request(platform, "GET", "/control/v1/state");
+  await request(platform, "PUT", "/control/v1/storage", { body: { configured: "maybe" } });
+  await request(platform, "PUT", "/control/v1/storage", { body: { configured: false } });
+  await stream.has(2);
+  act(platform, "follow");
+  const told = (await stream.has(3)).map(
+    ({ event, id, data }) => event ?? (id && JSON.parse(data).kind),
+  );
+  expect(told).toEqual(["hello", "changed", "event"]);
+});
+
 test("a stream begins after the entry that is said, and the last event id wins", async () => {
   const platform = await runPlatform();
   act(platform, "follow", { count: 5 });

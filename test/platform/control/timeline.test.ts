@@ -160,7 +160,11 @@ test("what comes while an answer is being made is in the next one", async () => 
   const { control } = await runPlatform();
   const logger = createLogger({ level: "silent", secrets: [] });
   const routers = { "/control/v1": controlRouter(control, timeline) };
-  const server = await listen(createApp({ routers, clock: systemClock, logger }), "127.0.0.1", 0);
+  const server = await listen(
+    createApp({ routers, allowHosts: [], clock: systemClock, logger }),
+    "127.0.0.1",
+    0,
+  );
   onTestFinished(async () => {
     timeline.end();
     await server.close();
