@@ -15,6 +15,7 @@ export function contentsEndpoints(control: Control): Endpoints {
     "/posts/:id/comments": {
       get: (request) => ({ items: control.comments(parameter(request, "id")) }),
     },
+    "/calls/:id": { get: (request) => control.call(parameter(request, "id")) },
     "/events/:id": { get: (request) => control.event(parameter(request, "id")) },
   };
 }

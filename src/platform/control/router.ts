@@ -5,9 +5,11 @@ import { isRead, sameOriginOnly } from "../http/guard.ts";
 import { integer, limit, parameter, text } from "../http/query.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import { appEndpoints } from "./app-endpoints.ts";
+import { editedLimit } from "./body-limits.ts";
 import { contentsEndpoints } from "./contents-endpoints.ts";
 import type { Control } from "./control.ts";
 import { bodyOf, botIn, type Endpoints, mount } from "./endpoint.ts";
+import { portalEndpoints } from "./portal-endpoints.ts";
 import { deliveriesBody, faultsBody, limitsBody, storageBody } from "./schemas.ts";
 import { stateEndpoints } from "./state-endpoints.ts";
 import { streamEndpoints } from "./stream.ts";
@@ -31,6 +33,8 @@ export function controlRouter(control: Control, timeline: Timeline): Router {
   mount(router, contentsEndpoints(control));
   mount(router, streamEndpoints(timeline));
   mount(router, appEndpoints(control));
+  // Before /deliveries/:id.
+  mount(router, portalEndpoints(control));
   mount(router, endpoints(control, timeline));
   mount(router, stateEndpoints(control));
   router.use(() => {
@@ -61,7 +65,10 @@ function endpoints(control: Control, timeline: Timeline): Endpoints {
         return control.deliveries(window, botIn(request));
       },
       post: async (request) => ({
-        deliveries: await control.deliver(await bodyOf(request, deliveriesBody), botIn(request)),
+        deliveries: await control.deliver(
+          await bodyOf(request, deliveriesBody, editedLimit),
+          botIn(request),
+        ),
       }),
     },
     "/deliveries/:id": { get: (request) => control.delivery(parameter(request, "id")) },

@@ -1,6 +1,7 @@
 import type { AnyEvent } from "../../events/types.ts";
 import type { AuthorView, CommentView, MessageView, PostView } from "../api/shapes.ts";
 import type { Profile } from "../apps/shapes.ts";
+import type { CallSummary } from "../calls/record.ts";
 import type { ApiFaultInput, ApiFaultState } from "../faults/api-faults.ts";
 import type { EventFaultInput, EventFaultState } from "../faults/event-faults.ts";
 import type { WebhookFault } from "../faults/webhook-fault.ts";
@@ -97,4 +98,6 @@ export interface EventTrace {
   readonly bot: string;
   /** Those that held it, oldest first, as far as their records are kept. */
   readonly deliveries: readonly DeliverySummary[];
+  /** What the bot asked of the API because of it, oldest first, as far as the records are kept. */
+  readonly calls: readonly CallSummary[];
 }

@@ -7,7 +7,7 @@ import type { LoggedEvent } from "../store/event-log.ts";
 import type { Store } from "../store/store.ts";
 import type { WebhookState } from "../store/webhook.ts";
 import type { Timeline } from "../timeline/timeline.ts";
-import type { Endpoint } from "./sender.ts";
+import type { Endpoint } from "./signed.ts";
 import { endpointUrl } from "./url.ts";
 
 /** The webhook as anybody may see it. */

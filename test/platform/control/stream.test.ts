@@ -1,10 +1,9 @@
 import { request as httpRequest } from "node:http";
-import { Router } from "express";
+import express, { Router } from "express";
 import { expect, onTestFinished, test } from "vitest";
-import { createLogger } from "../../../src/core/logger.ts";
 import { mount } from "../../../src/platform/control/endpoint.ts";
 import { streamEndpoints } from "../../../src/platform/control/stream.ts";
-import { createApp, listen } from "../../../src/platform/http/server.ts";
+import { listen } from "../../../src/platform/http/server.ts";
 import { Timeline } from "../../../src/platform/timeline/timeline.ts";
 import { ManualClock } from "../support/clock.ts";
 import { act, ids, request, runPlatform } from "../support/platform.ts";
@@ -21,12 +20,7 @@ async function runTimeline() {
   const timeline = new Timeline(clock);
   const router = Router();
   mount(router, streamEndpoints(timeline, clock));
-  const logger = createLogger({ level: "silent", secrets: [] });
-  const server = await listen(
-    createApp({ routers: { "/control/v1": router }, allowHosts: [], clock, logger }),
-    "127.0.0.1",
-    0,
-  );
+  const server = await listen(express().use("/control/v1", router), "127.0.0.1", 0);
   onTestFinished(async () => {
     timeline.end();
     await server.close();

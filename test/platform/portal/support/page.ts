@@ -58,6 +58,16 @@ export async function openPage(
   address = "",
   window: BrowserContextOptions = {},
 ): Promise<Page> {
+  const page = await openWindow(window);
+  const complaints = complaintsOf(page);
+  onTestFinished(() => expect(complaints).toEqual([]));
+  await page.goto(`${url}/${address}`);
+  await page.getByText("live", { exact: true }).waitFor();
+  return page;
+}
+
+/** An empty window of any page. */
+export async function openWindow(window: BrowserContextOptions = {}): Promise<Page> {
   if (browser === undefined) throw new Error("useBrowser() comes first");
   const context = await browser.newContext({
     viewport: { width: 1280, height: 800 },
@@ -65,15 +75,8 @@ export async function openPage(
     ...window,
   });
   context.setDefaultTimeout(PATIENCE_MS);
-  const page = await context.newPage();
-  const complaints = complaintsOf(page);
-  onTestFinished(async () => {
-    await context.close();
-    expect(complaints).toEqual([]);
-  });
-  await page.goto(`${url}/${address}`);
-  await page.getByText("live", { exact: true }).waitFor();
-  return page;
+  onTestFinished(() => context.close());
+  return await context.newPage();
 }
 
 /** What goes wrong in the page itself: errors that nobody catches, and what its policy forbids. */
