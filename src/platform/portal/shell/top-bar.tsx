@@ -18,7 +18,7 @@ export function TopBar({ onKeys }: { readonly onKeys: () => void }) {
   if (apps !== undefined && bot.value !== "" && shown?.bot.username !== bot.value) bot.value = "";
   return (
     <header class="top">
-      <a class="brand" href="#/chat">
+      <a class="brand" href="#/chat" aria-label="service-bot">
         <img src="/portal/icon.svg" alt="" width="24" height="24" /> <span>service-bot</span>
       </a>
       <Choice
