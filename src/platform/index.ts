@@ -10,15 +10,28 @@ export type {
   Profile,
   TokenView,
 } from "./apps/shapes.ts";
+export type { CallRecord, CallSummary } from "./calls/record.ts";
 export type { ClockChange, ClockControl, ClockView } from "./clock/clock-control.ts";
+export type { BotView } from "./control/bot-view.ts";
 export type { Control } from "./control/control.ts";
-export type { DeliverInput, DeliverResult } from "./control/deliveries.ts";
+export type {
+  DeliverInput,
+  DeliverResult,
+  DeliveryCommand,
+  DeliveryContent,
+} from "./control/deliveries.ts";
+export type { PageInput } from "./control/page-input.ts";
 export type {
   ControlComment,
+  ControlConversation,
   ControlMessage,
+  ControlPost,
   DeliveriesInput,
+  EventTrace,
   FaultsChange,
   FaultsState,
+  MessagesInput,
+  MessagesPage,
   PlatformState,
   StorageState,
 } from "./control/shapes.ts";
