@@ -134,7 +134,7 @@ describe("what the bot says", () => {
     await page.goto(`${platform.url}/#/webhook`);
     const says = card(page, "What the bot says");
     await says.getByText("auditing", { exact: true }).waitFor();
-    await says.getByText(bot.url, { exact: true }).waitFor();
+    await says.getByText(bot.url ?? "", { exact: true }).waitFor();
     await says.getByText("none yet").first().waitFor();
     platform.control.act({ type: "dm.message", from: "ada" });
     await eventually(() => says.locator("dt:has-text('Last delivery') + dd time").count(), 1);
