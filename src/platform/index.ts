@@ -10,6 +10,7 @@ export type {
   Profile,
   TokenView,
 } from "./apps/shapes.ts";
+export type { CallRecord, CallSummary } from "./calls/record.ts";
 export type { ClockChange, ClockControl, ClockView } from "./clock/clock-control.ts";
 export type { BotView } from "./control/bot-view.ts";
 export type { Control } from "./control/control.ts";
@@ -19,12 +20,18 @@ export type {
   DeliveryCommand,
   DeliveryContent,
 } from "./control/deliveries.ts";
+export type { PageInput } from "./control/page-input.ts";
 export type {
   ControlComment,
+  ControlConversation,
   ControlMessage,
+  ControlPost,
   DeliveriesInput,
+  EventTrace,
   FaultsChange,
   FaultsState,
+  MessagesInput,
+  MessagesPage,
   PlatformState,
   StorageState,
 } from "./control/shapes.ts";

@@ -4,11 +4,13 @@ import { Acts } from "./acts/acts.ts";
 import { apiRouter } from "./api/router.ts";
 import { type Origin, Views } from "./api/views.ts";
 import { Apps } from "./apps/apps.ts";
+import { CallRecords } from "./calls/records.ts";
 import { PlatformClock } from "./clock/platform-clock.ts";
 import { Control } from "./control/control.ts";
 import { ForcedDeliveries } from "./control/deliveries.ts";
 import { controlRouter } from "./control/router.ts";
 import { Publisher } from "./events/publisher.ts";
+import { ShownEvents } from "./events/shown-events.ts";
 import { ApiFaults } from "./faults/api-faults.ts";
 import { EventFaults } from "./faults/event-faults.ts";
 import { WebhookFaults } from "./faults/webhook-faults.ts";
@@ -98,8 +100,11 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
   const apiFaults = new ApiFaults(timeline, random);
   const sender = new Sender(clock, deliveryTimeoutMs);
   const records = new DeliveryRecords(timeline);
+  const calls = new CallRecords(timeline);
+  const shown = new ShownEvents(store);
   const webhooks = new Webhooks({
-    ...{ store, sender, records, timeline, clock, random, logger, disableAfter, retryIntervalMs },
+    ...{ store, sender, records, shown, timeline, clock, random, logger },
+    ...{ disableAfter, retryIntervalMs },
     faults: webhookFaults,
   });
   const onEvents = (bot: number) => webhooks.wake(bot);
@@ -107,7 +112,7 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
   const publisher = new Publisher({ store, timeline, eventFaults, onEvents });
   const acts = new Acts({ store, publisher, clock });
   const apps = new Apps({ store, webhooks, timeline });
-  const forced = new ForcedDeliveries({ store, webhooks, sender, records, timeline });
+  const forced = new ForcedDeliveries({ store, webhooks, sender, records, shown, timeline });
   const origin: Origin = { url: "" };
   const views = new Views(store.images, origin);
   const limits = new Limits({ usage: store.usage, clock });
@@ -129,12 +134,12 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
   });
   const control = new Control({
     ...{ store, acts, apps, webhooks, forced, webhookFaults, apiFaults, eventFaults },
-    ...{ records, timeline, clock, views, limits, uploads, ...state },
+    ...{ records, calls, timeline, clock, views, limits, uploads, ...state },
   });
   const routers = {
     "/": pageRouter({ files: new PageFiles(portalFiles), token: portalToken }),
     "/api/v1": apiRouter({
-      ...{ store, publisher, views, limits, uploads, clock, timeline, logger },
+      ...{ store, publisher, views, limits, uploads, shown, calls, clock, logger },
       faults: apiFaults,
     }),
     "/media": mediaRouter(store.images, clock),

@@ -11,6 +11,8 @@ import {
   type Profile,
   profileOf,
 } from "../apps/shapes.ts";
+import type { CallRecord } from "../calls/record.ts";
+import type { CallRecords } from "../calls/records.ts";
 import type { ClockControl } from "../clock/clock-control.ts";
 import type { PlatformClock } from "../clock/platform-clock.ts";
 import { invalid, notFound } from "../error.ts";
@@ -44,12 +46,18 @@ import type {
   DeliveryContent,
   ForcedDeliveries,
 } from "./deliveries.ts";
+import { type PageInput, pageQuery } from "./page-input.ts";
 import type {
   ControlComment,
+  ControlConversation,
   ControlMessage,
+  ControlPost,
   DeliveriesInput,
+  EventTrace,
   FaultsChange,
   FaultsState,
+  MessagesInput,
+  MessagesPage,
   PlatformState,
   StorageState,
 } from "./shapes.ts";
@@ -74,6 +82,7 @@ export interface ControlOptions {
   readonly apiFaults: ApiFaults;
   readonly eventFaults: EventFaults;
   readonly records: DeliveryRecords;
+  readonly calls: CallRecords;
   readonly timeline: Timeline;
   readonly clock: PlatformClock;
   readonly views: Views;
@@ -131,6 +140,26 @@ export class Control {
     return this.#options.acts.perform(input);
   }
 
+  /** The conversations of everybody, the latest message first. */
+  conversations(input: PageInput = {}): Page<ControlConversation> {
+    return this.#contents.conversations(input);
+  }
+
+  /** The newest messages of a conversation, or those before one, oldest first. */
+  messagesPage(conversationId: string, input: MessagesInput = {}): MessagesPage {
+    return this.#contents.messagesPage(conversationId, input);
+  }
+
+  /** All posts, newest first, each with what came of it. */
+  posts(input: PageInput = {}): Page<ControlPost> {
+    return this.#contents.posts(input);
+  }
+
+  /** @throws {PlatformError} 404 NOT_FOUND */
+  post(postId: string): ControlPost {
+    return this.#contents.post(postId);
+  }
+
   /** All messages of a conversation, oldest first. */
   messages(conversationId: string): readonly ControlMessage[] {
     return this.#contents.messages(conversationId);
@@ -156,6 +185,32 @@ export class Control {
     if (after === undefined) throw invalid("since must be an event id");
     const page = this.#options.store.events.page(this.#bot(bot).seq, after, everything, limit);
     return page.map(({ event }) => event);
+  }
+
+  /**
+   * An event with what became of it: the deliveries that held it, and the calls that the bot made because of it.
+   *
+   * @throws {PlatformError} 404 NOT_FOUND, also while a fault lets the event be late
+   */
+  event(id: string): EventTrace {
+    const { store, records, calls } = this.#options;
+    const seq = eventSeq(id);
+    const logged = seq === undefined ? undefined : store.events.find(seq);
+    if (logged === undefined) throw notFound(`event: ${id}`);
+    const bot = store.people.get(logged.recipient).username;
+    const deliveries = records.holding(id);
+    return { event: logged.event, bot, deliveries, calls: calls.because(id) };
+  }
+
+  /**
+   * A call of the API with what was asked and answered.
+   *
+   * @throws {PlatformError} 404 NOT_FOUND
+   */
+  call(id: string): CallRecord {
+    const record = this.#options.calls.find(id);
+    if (record === undefined) throw notFound(`call: ${id}`);
+    return record;
   }
 
   /**
@@ -325,11 +380,10 @@ export class Control {
    * @param bot username of the bot that they were made to. Default: the first one
    * @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND
    */
-  deliveries({ limit, cursor }: DeliveriesInput = {}, bot?: string): Page<DeliverySummary> {
+  deliveries(input: DeliveriesInput = {}, bot?: string): Page<DeliverySummary> {
     const { username } = this.#bot(bot);
-    const size = limit === undefined ? {} : { limit: String(limit) };
     return page(
-      window({ ...size, cursor }, (id) => seqOf("dlv", id)),
+      window(pageQuery(input), (id) => seqOf("dlv", id)),
       (rows) => this.#options.records.page(username, rows),
       { item: (summary) => summary, cursor: ({ id }) => id },
     );

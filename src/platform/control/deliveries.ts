@@ -1,5 +1,6 @@
 import { TOLERANCE_SECONDS } from "../../signature/signature.ts";
 import { invalid, notFound, PlatformError } from "../error.ts";
+import type { ShownEvents } from "../events/shown-events.ts";
 import type { LoggedEvent } from "../store/event-log.ts";
 import { eventSeq } from "../store/ids.ts";
 import type { Store } from "../store/store.ts";
@@ -45,6 +46,7 @@ export interface ForcedOptions {
   readonly webhooks: Webhooks;
   readonly sender: Sender;
   readonly records: DeliveryRecords;
+  readonly shown: ShownEvents;
   readonly timeline: Timeline;
 }
 
@@ -75,6 +77,7 @@ export class ForcedDeliveries {
     for (let attempt = 1; attempt <= times; attempt += 1) {
       // Nor what is not there any more.
       if (timeline.ended.aborted || store.epoch !== epoch) break;
+      this.#options.shown.note(bot, content.events);
       const sent = await sender.sendContent(this.#endpoint(webhook), content);
       const id = records.add({ bot: username, attempt, forced: true }, sent);
       const { status, ms, error } = sent;

@@ -18,14 +18,18 @@ export const sameOriginOnly: RequestHandler = (request, response, next) => {
   if (origin !== undefined && origin.toLowerCase() !== `http://${host}`.toLowerCase()) {
     throw new PlatformError(403, "FORBIDDEN", "The control API is not for other web pages.");
   }
-  const reads = request.method === "GET" || request.method === "HEAD";
   const ofImage = request.path === IMAGES && isImage(request);
-  if (!reads && !isJson(request) && !isSqlite(request) && !ofImage) {
+  if (!isRead(request) && !isJson(request) && !isSqlite(request) && !ofImage) {
     throw new PlatformError(415, "UNSUPPORTED_MEDIA_TYPE", "Send Content-Type: application/json.");
   }
   response.set("Cross-Origin-Resource-Policy", "same-origin");
   next();
 };
+
+/** True for a request that changes nothing. */
+export function isRead({ method }: IncomingMessage): boolean {
+  return method === "GET" || method === "HEAD";
+}
 
 /** True when the request says that its body is a SQLite file. */
 export function isSqlite({ headers }: IncomingMessage): boolean {

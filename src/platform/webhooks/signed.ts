@@ -12,8 +12,10 @@ export interface Content {
   readonly body: Buffer;
   /** Those that the record names. */
   readonly eventIds: readonly string[];
+  /** Those that the bot gets to know. */
+  readonly events: readonly Pick<AnyEvent, "id" | "payload">[];
   /** What `X-Service-Event-Count` says. */
-  readonly events: number;
+  readonly count: number;
 }
 
 /** A request to an endpoint. */
@@ -26,7 +28,7 @@ export interface SentRequest {
 
 export function contentOf(events: readonly AnyEvent[]): Content {
   const body = Buffer.from(JSON.stringify({ events }));
-  return { body, eventIds: events.map(({ id }) => id), events: events.length };
+  return { body, eventIds: events.map(({ id }) => id), events, count: events.length };
 }
 
 /**
@@ -36,7 +38,7 @@ export function contentOf(events: readonly AnyEvent[]): Content {
  */
 export function signedRequest(
   { url, secret }: Endpoint,
-  { body, events }: Content,
+  { body, count }: Content,
   at: number,
 ): SentRequest {
   const headers = {
@@ -45,7 +47,7 @@ export function signedRequest(
     "content-length": String(body.byteLength),
     "user-agent": "Service-Webhook/1",
     "x-service-signature": sign(body, secret, at / 1000),
-    "x-service-event-count": String(events),
+    "x-service-event-count": String(count),
   };
   return { url, headers, body };
 }
