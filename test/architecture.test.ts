@@ -186,6 +186,9 @@ const bundledInPage: ReadonlySet<string> = new Set([
   "@tanstack/virtual-core",
 ]);
 
+/** What the page has in common with the commands: it is bundled, too, and imports types alone. */
+const pureForPage: ReadonlySet<string> = new Set(["platform/timeline/words.ts"]);
+
 /** Rooms that are bundled with what they import. */
 const isBundled = (room: string) => room === "create" || room === "platform/portal";
 
@@ -254,13 +257,16 @@ describe("the house", () => {
     expect(servers.filter((name) => commands.has(name))).toEqual([]);
   });
 
-  test("the portal is a page: it takes nothing but types from the platform, and no module of Node", () => {
+  test("the portal is a page: it takes types and words from the platform, and no module of Node", () => {
     const own = graph.filter(({ from }) => roomOf(from) === "platform/portal");
     expect(own.length).toBeGreaterThan(0);
     const loaded = own.filter(({ when }) => when !== "never");
     const inside = ({ kind, to }: Import) => kind === "file" && roomOf(to) === "platform/portal";
     const packages = new Set(loaded.filter((each) => !inside(each)).map(({ to }) => to));
-    expect([...packages].filter((name) => !bundledInPage.has(name))).toEqual([]);
+    const known = (name: string) => bundledInPage.has(name) || pureForPage.has(name);
+    expect([...packages].filter((name) => !known(name))).toEqual([]);
+    const ofPure = graph.filter(({ from, when }) => pureForPage.has(from) && when !== "never");
+    expect(ofPure.map(tell)).toEqual([]);
   });
 
   test("the scaffolder loads nothing but Node, until it asks; the prompts are in its bundle", () => {

@@ -1,8 +1,11 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { ManualClock } from "../../src/testing/manual-clock.ts";
 import { versions } from "../support/postgres/binaries.ts";
 import { emptyPlace } from "../support/postgres/open.ts";
 import { compareWithModel, modelScenario } from "./model/model.ts";
 import { postgresStoreAt } from "./model/postgres-store.ts";
+import { openSqliteStore } from "./model/sqlite-store.ts";
+import type { OpenStore } from "./model/world.ts";
 import { chooseSeed } from "./random.ts";
 
 test("random commands have the same results as in a simple model of the inbox", {
@@ -22,4 +25,32 @@ test.each(versions)("the same is true of PostgreSQL %s", { timeout: 120_000 }, a
   } finally {
     await close();
   }
+});
+
+describe("a difference", () => {
+  /** Runs against an inbox whose clock has nothing to do with that of the model. */
+  async function differ(shrinkMs?: number) {
+    let opened = 0;
+    const open: OpenStore = (options) => {
+      opened += 1;
+      return openSqliteStore({ ...options, clock: new ManualClock(0) });
+    };
+    const told = await compareWithModel({
+      ...{ runs: 25, seed: 1, open },
+      ...(shrinkMs === undefined ? {} : { shrinkMs }),
+    }).catch(String);
+    return { told, opened };
+  }
+
+  test("is told when the time for making it smaller is over, with what was found until then", async () => {
+    const { told, opened } = await differ(0);
+    expect(told).toMatch(/Counterexample/);
+    expect(opened).toBe(1);
+  });
+
+  test("is made smaller until then", async () => {
+    const { told, opened } = await differ();
+    expect(told).toMatch(/Counterexample: \[.{1,80}\]/);
+    expect(opened).toBeGreaterThan(1);
+  });
 });

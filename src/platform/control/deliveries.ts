@@ -1,3 +1,4 @@
+import type { AnyEvent } from "../../events/types.ts";
 import { TOLERANCE_SECONDS } from "../../signature/signature.ts";
 import { invalid, notFound, PlatformError } from "../error.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
@@ -77,7 +78,7 @@ export class ForcedDeliveries {
     for (let attempt = 1; attempt <= times; attempt += 1) {
       // Nor what is not there any more.
       if (timeline.ended.aborted || store.epoch !== epoch) break;
-      this.#options.shown.note(bot, content.events);
+      this.#options.shown.note(bot, this.#known(bot, content));
       const sent = await sender.sendContent(this.#endpoint(webhook), content);
       const id = records.add({ bot: username, attempt, forced: true }, sent);
       const { status, ms, error } = sent;
@@ -93,6 +94,12 @@ export class ForcedDeliveries {
     const { at, request } = sender.prepare(this.#endpoint(webhooks.of(bot)), content);
     const expires = (Math.floor(at / 1000) + TOLERANCE_SECONDS) * 1000;
     return { command: curlLine(request), expiresAt: new Date(expires).toISOString() };
+  }
+
+  /** The events of the log that are in it; an edited one may have any id. */
+  #known(bot: number, { eventIds }: Content): AnyEvent[] {
+    const { shown } = this.#options;
+    return eventIds.filter((id) => shown.has(bot, id)).map((id) => this.#event(bot, id).event);
   }
 
   #content(bot: number, { eventIds, body }: DeliveryContent): Content {

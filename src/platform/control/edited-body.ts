@@ -19,15 +19,12 @@ export function editedContent(text: string): Content {
   if (body.byteLength > MAX_BYTES) {
     throw new PlatformError(413, "TOO_LARGE", `body holds at most ${MAX_BYTES} bytes.`);
   }
-  const all = eventsIn(text);
-  const events = all.filter(isEvent).slice(0, MAX_BATCH);
-  return { body, eventIds: events.map(({ id }) => id), events, count: all.length };
-}
-
-/** As far as it can be told by its id; what has no payload concerns nothing. */
-function isEvent(value: unknown): value is Content["events"][number] {
-  const { id }: { id?: unknown } = Object(value);
-  return typeof id === "string" && EVENT_ID.test(id);
+  const events = eventsIn(text);
+  const eventIds = events
+    .map((event) => Object(event).id as unknown)
+    .filter((id): id is string => typeof id === "string" && EVENT_ID.test(id))
+    .slice(0, MAX_BATCH);
+  return { body, eventIds, events: events.length };
 }
 
 function eventsIn(text: string): readonly unknown[] {

@@ -18,7 +18,7 @@ export class ShownEvents {
   }
 
   /** These events go out to a bot now. */
-  note(bot: number, events: readonly Pick<AnyEvent, "id" | "payload">[]): void {
+  note(bot: number, events: readonly AnyEvent[]): void {
     for (const { id, payload } of events) {
       for (const place of placesOf(payload)) this.#set(`${bot} ${place}`, id);
     }

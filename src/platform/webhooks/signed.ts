@@ -12,10 +12,8 @@ export interface Content {
   readonly body: Buffer;
   /** Those that the record names. */
   readonly eventIds: readonly string[];
-  /** Those that the bot gets to know. */
-  readonly events: readonly Pick<AnyEvent, "id" | "payload">[];
   /** What `X-Service-Event-Count` says. */
-  readonly count: number;
+  readonly events: number;
 }
 
 /** A request to an endpoint. */
@@ -28,7 +26,7 @@ export interface SentRequest {
 
 export function contentOf(events: readonly AnyEvent[]): Content {
   const body = Buffer.from(JSON.stringify({ events }));
-  return { body, eventIds: events.map(({ id }) => id), events, count: events.length };
+  return { body, eventIds: events.map(({ id }) => id), events: events.length };
 }
 
 /**
@@ -38,7 +36,7 @@ export function contentOf(events: readonly AnyEvent[]): Content {
  */
 export function signedRequest(
   { url, secret }: Endpoint,
-  { body, count }: Content,
+  { body, events }: Content,
   at: number,
 ): SentRequest {
   const headers = {
@@ -47,7 +45,7 @@ export function signedRequest(
     "content-length": String(body.byteLength),
     "user-agent": "Service-Webhook/1",
     "x-service-signature": sign(body, secret, at / 1000),
-    "x-service-event-count": String(count),
+    "x-service-event-count": String(events),
   };
   return { url, headers, body };
 }

@@ -11,7 +11,10 @@ import type { Endpoint } from "./signed.ts";
 import { endpointUrl } from "./url.ts";
 
 /** The webhook as anybody may see it. */
-export type WebhookView = Omit<WebhookState, "secret">;
+export interface WebhookView extends Omit<WebhookState, "secret"> {
+  /** How many failures in a row switch it off. */
+  readonly disableAfter: number;
+}
 
 /** What the owner saves. Absent fields stay as they are; saving switches on, unless told otherwise. */
 export interface WebhookChange {
@@ -67,7 +70,7 @@ export class Webhook {
 
   get view(): WebhookView {
     const { secret: _, ...view } = this.state;
-    return view;
+    return { ...view, disableAfter: this.#disableAfter };
   }
 
   /**

@@ -12,22 +12,33 @@ const START = 1_800_000_000_000;
 /** Low, so that the limit is met. */
 const MAX_BACKLOG = 12;
 
+/** A difference is made smaller for so long, in milliseconds: it has to be told within the time of a test. */
+const SHRINK_MS = 30_000;
+
 export interface ModelRuns {
   readonly runs: number;
   readonly seed: number;
   readonly open: OpenStore;
   readonly progress?: (line: string) => void;
+  /** How long a difference is made smaller, in milliseconds. Default 30,000. */
+  readonly shrinkMs?: number;
 }
 
 /** Random commands against the model. Resolves to the number of commands; throws the smallest difference found. */
 export async function compareWithModel(options: ModelRuns): Promise<number> {
-  const { runs, seed, open, progress = () => undefined } = options;
+  const { runs, seed, open, progress = () => undefined, shrinkMs = SHRINK_MS } = options;
   let done = 0;
   let executed = 0;
+  let shrinkUntil = Number.POSITIVE_INFINITY;
   const property = fc.asyncProperty(
     fc.commands(commands, { maxCommands: 60, size: "max" }),
     async (list) => {
-      executed += await runOnce(list, open);
+      // What is not run any more is nothing smaller.
+      if (performance.now() >= shrinkUntil) return;
+      executed += await runOnce(list, open).catch((error: unknown) => {
+        shrinkUntil = Math.min(shrinkUntil, performance.now() + shrinkMs);
+        throw error;
+      });
       done += 1;
       if (done % 1_000 === 0) progress(`${done} runs, ${executed} commands`);
     },

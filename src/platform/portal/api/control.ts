@@ -41,6 +41,9 @@ type Items<T> = { readonly items: readonly T[] };
 /** What to deliver: events of the log, or a text of one's own, which is signed as it is. */
 export type Delivery = { readonly eventIds: readonly string[] } | { readonly body: string };
 
+/** Something to do, with images that are uploaded already. */
+export type Deed = ActInput & { readonly imageKeys?: readonly string[] };
+
 /** The app that is looked at. */
 const ofBot = () => ({ bot: bot.peek() || undefined });
 const part = encodeURIComponent;
@@ -51,7 +54,7 @@ export const control = {
   people: () => request<Items<Profile>>("GET", "/people"),
   createPerson: (json: { username: string; name?: string }) =>
     request<Profile>("POST", "/people", { json }),
-  act: (json: ActInput) => request<ActResult>("POST", "/act", { json }),
+  act: (json: Deed) => request<ActResult>("POST", "/act", { json }),
   uploadImage: (bytes: Blob, from: string) =>
     request<UploadedImage>("POST", "/images", { query: { from }, bytes }),
 
@@ -124,6 +127,11 @@ export const control = {
     request<PlatformState>("POST", `/snapshots/${part(id)}/restore`, { json: {} }),
   removeSnapshot: (id: string) => request<Items<SnapshotView>>("DELETE", `/snapshots/${part(id)}`),
   snapshotFile: (id: string) => download(`/snapshots/${part(id)}/file`),
+  uploadSnapshot: (file: Blob, name: string) =>
+    request<SnapshotView>("POST", "/snapshots/file", {
+      query: { name },
+      bytes: new Blob([file], { type: "application/vnd.sqlite3" }),
+    }),
   reset: () => request<PlatformState>("POST", "/reset", { json: {} }),
   exportState: () => download("/export"),
   importState: (file: Blob) =>

@@ -1,6 +1,6 @@
 /** What the control API answers, as it is described in docs/platform.md. */
 
-export type { AnyEvent } from "../../../events/types.ts";
+export type { AnyEvent, EventType } from "../../../events/types.ts";
 export type { ActInput, ActResult } from "../../acts/input.ts";
 export type { ImageView, MessageView } from "../../api/shapes.ts";
 export type {

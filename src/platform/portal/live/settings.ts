@@ -15,7 +15,7 @@ effect(() => {
 });
 
 /** A choice that this browser remembers. */
-function kept<T extends string>(name: string, fallback: T): Signal<T> {
+export function kept<T extends string>(name: string, fallback: T): Signal<T> {
   const key = `service-bot-portal-${name}`;
   const value = signal<T>((read(key) as T | null) ?? fallback);
   effect(() => write(key, value.value));

@@ -7,10 +7,12 @@ export interface DialogProps {
   readonly children: ComponentChildren;
   /** As wide as the page allows. */
   readonly wide?: boolean;
+  /** A click beside it does not close it: what it shows is not shown again. */
+  readonly firm?: boolean;
 }
 
 /** A dialog that is open as long as it is there. Escape and a click beside it close it. */
-export function Dialog({ title, onClose, children, wide = false }: DialogProps) {
+export function Dialog({ title, onClose, children, wide = false, firm = false }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
   useEffect(() => {
@@ -28,7 +30,7 @@ export function Dialog({ title, onClose, children, wide = false }: DialogProps) 
       aria-labelledby={heading}
       onClose={onClose}
       onClick={({ target }) => {
-        if (target === element.current) onClose();
+        if (target === element.current && !firm) onClose();
       }}
     >
       <div class="dialog-body">

@@ -77,3 +77,45 @@ export function Action({
     </button>
   );
 }
+
+export interface FormProps {
+  /** What it is for, for those who hear the page. */
+  readonly label: string;
+  /** What it does when it is sent. Where it fails, that is said, and the fields stay as they are. */
+  readonly run: () => unknown;
+  /** What is said when it is done. */
+  readonly done?: string;
+  readonly submit: string;
+  readonly disabled?: boolean;
+  readonly children: ComponentChildren;
+  /** What stands beside the button. */
+  readonly more?: ComponentChildren;
+}
+
+/** A form with one button that sends it; Enter in a field does, too. */
+export function Form({ label, run, done, submit, disabled, children, more }: FormProps) {
+  const [busy, setBusy] = useState(false);
+  const send = async () => {
+    if (busy || disabled === true) return;
+    setBusy(true);
+    await attempt(run, done);
+    setBusy(false);
+  };
+  return (
+    <form
+      aria-label={label}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send();
+      }}
+    >
+      {children}
+      <div class="row">
+        <button type="submit" class="primary" aria-busy={busy} disabled={disabled ?? false}>
+          {submit}
+        </button>
+        {more}
+      </div>
+    </form>
+  );
+}

@@ -1,5 +1,5 @@
 import { control } from "../api/control.ts";
-import type { ActInput } from "../api/shapes.ts";
+import type { ActInput, ActResult } from "../api/shapes.ts";
 import type { Key } from "../keys/keys.ts";
 import { bot, person } from "../live/settings.ts";
 import { attempt, say } from "../parts/toast.tsx";
@@ -19,9 +19,16 @@ export const actKeys: readonly Key[] = [
 ].map((key) => ({ ...key, group: "Do" }));
 
 function act(type: ActInput["type"], more: Partial<ActInput> = {}): void {
+  void attempt(() => actAsPerson(type, more), `@${person.value}: ${type}`);
+}
+
+/** Lets the person who speaks do something to the bot that is looked at. */
+export function actAsPerson(
+  type: ActInput["type"],
+  more: Partial<ActInput> = {},
+): Promise<ActResult> {
   const to = bot.value === "" ? {} : { to: bot.value };
-  const from = person.value;
-  void attempt(() => control.act({ type, from, ...to, ...more }), `@${from}: ${type}`);
+  return control.act({ type, from: person.value, ...to, ...more });
 }
 
 async function replay(): Promise<void> {

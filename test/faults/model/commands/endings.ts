@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import fc, { type Arbitrary } from "fast-check";
-import type { Claim, Inbox } from "../../../../src/inbox/inbox.ts";
+import type { Advance, Claim, Inbox } from "../../../../src/inbox/inbox.ts";
 import type { ExpectedClaim, InboxModel } from "../inbox-model.ts";
 import { type Command, command, onClaim } from "../world.ts";
 import { checkFence, LEASE } from "./claim.ts";
-import { batch, putInto, show } from "./put.ts";
+import { batch, putBeside, show } from "./put.ts";
 
 /** What can become of a claim, done to the model and to the real thing. */
 interface Ending {
@@ -38,10 +38,13 @@ export const endBesidePut: Arbitrary<Command> = fc
   .tuple(back, ending, batch)
   .map(([back, ending, batch]) =>
     onClaim(back, `put ${show(batch)} beside ${ending.text}`, async ({ n, real }, model, world) => {
-      const putting = putInto(batch, model, world);
-      const ended = ending.real(world.store.inbox, real);
-      const [held] = await Promise.all([ended, putting]);
-      assert.equal(held, ending.model(model, n), "the lease is held");
+      await putBeside(
+        batch,
+        () => ending.real(world.store.inbox, real),
+        (held) => assert.equal(held, ending.model(model, n), "the lease is held"),
+        model,
+        world,
+      );
     }),
   );
 
@@ -59,15 +62,18 @@ export const advanceBesidePut: Arbitrary<Command> = fc.tuple(back, batch).map(([
   onClaim(back, `put ${show(batch)} beside advance`, async ({ n, real }, model, world) => {
     const { inbox } = world.store;
     const before = new Set(model.pending(real.lane).map(({ id }) => id));
-    const putting = putInto(batch, model, world);
-    const [{ next, ...rest }] = await Promise.all([inbox.advance(real), putting]);
     const between = inbox.shared && batch.events.some(({ lane }) => lane === real.lane);
-    const expected = model.advance(n, (pending) => {
-      if (!between) return pending[0];
-      return next && pending.find(({ id }, nth) => id === next.id && (nth === 0 || before.has(id)));
-    });
-    assert.deepEqual({ ...rest, next: withoutFence(next) }, expected, "the advance");
-    if (next !== undefined) checkFence(next, world);
+    const compare = ({ next, ...rest }: Advance) => {
+      const expected = model.advance(n, (pending) => {
+        if (!between) return pending[0];
+        return (
+          next && pending.find(({ id }, nth) => id === next.id && (nth === 0 || before.has(id)))
+        );
+      });
+      assert.deepEqual({ ...rest, next: withoutFence(next) }, expected, "the advance");
+      if (next !== undefined) checkFence(next, world);
+    };
+    await putBeside(batch, () => inbox.advance(real), compare, model, world);
   }),
 );
 

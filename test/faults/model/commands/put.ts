@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc, { type Arbitrary } from "fast-check";
+import { hasCode } from "../../../../src/errors.ts";
 import { orderKey } from "../../../../src/events/id.ts";
 import type { CursorMove, NewEvent, Source } from "../../../../src/inbox/inbox.ts";
 import { IDS } from "../ids.ts";
@@ -48,6 +49,39 @@ export async function putInto(batch: Batch, model: InboxModel, world: World): Pr
   }
   const expected = model.put(events, source, cursors);
   assert.deepEqual(await inbox.put(events, source, cursors), expected);
+}
+
+/**
+ * Puts the batch into both, beside an act that may make room. Where several processes may use the inbox, a batch for
+ * which there is no room may come before the act or after it, and be refused or taken.
+ *
+ * @param act begins on the real thing after the batch
+ * @param compare does the same to the model, and compares
+ */
+export async function putBeside<T>(
+  batch: Batch,
+  act: () => Promise<T>,
+  compare: (result: T) => void,
+  model: InboxModel,
+  world: World,
+): Promise<void> {
+  const { events, source, cursors } = batch;
+  const { inbox } = world.store;
+  if (inbox.shared === undefined || !model.refuses(events)) {
+    const putting = putInto(batch, model, world);
+    const [result] = await Promise.all([act(), putting]);
+    compare(result);
+    return;
+  }
+  const putting = inbox.put(events, source, cursors).catch((error: unknown) => {
+    if (hasCode(error, "INBOX_FULL")) return undefined;
+    throw error;
+  });
+  const [result, put] = await Promise.all([act(), putting]);
+  compare(result);
+  if (put === undefined) return;
+  assert.ok(!model.refuses(events), "there is room for what was taken");
+  assert.deepEqual(put, model.put(events, source, cursors));
 }
 
 export const put: Arbitrary<Command> = batch.map((batch) =>
