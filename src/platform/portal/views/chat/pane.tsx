@@ -1,6 +1,6 @@
 import { useRef } from "preact/hooks";
 import { control } from "../../api/control.ts";
-import type { Member, Profile } from "../../api/shapes.ts";
+import type { AuthorView, Profile } from "../../api/shapes.ts";
 import { Composer } from "../../content/composer.tsx";
 import { person } from "../../live/settings.ts";
 import { Empty } from "../../parts/bits.tsx";
@@ -59,6 +59,8 @@ export function Pane({ place, bot, wanted, onFocused, onClose, onSent }: PanePro
           onSend={async (draft) => {
             const where = id === OWN ? {} : { conversationId: id };
             await control.act({ type: "dm.message", ...roles, ...where, ...draft });
+            // Whoever writes wants to see it.
+            atEnd.current = true;
             await Promise.all([messages.reload(), onSent()]);
           }}
         />
@@ -83,7 +85,7 @@ function Unbegun({ from, to }: { readonly from: string; readonly to: string }) {
 /** Where a conversation is so old that it is not in the list: those who wrote in it. */
 function membersIn({ id, conversation }: Place, messages: Messages, bot: Profile) {
   if (conversation !== undefined) return conversation.members;
-  const byName = new Map<string, Member>();
+  const byName = new Map<string, AuthorView>();
   const add = (username: string, isBot: boolean) =>
     byName.set(username, { username, name: username, isBot });
   if (id === OWN) {
