@@ -1,5 +1,5 @@
 import { useId, useState } from "preact/hooks";
-import type { ConversationItem, Profile } from "../../api/shapes.ts";
+import type { ControlConversation, Profile } from "../../api/shapes.ts";
 import { person } from "../../live/settings.ts";
 import type { Pages } from "../../live/use-pages.ts";
 import { Avatar, Failure } from "../../parts/bits.tsx";
@@ -8,9 +8,9 @@ import { ConversationRow } from "./conversation-row.tsx";
 import { addressOfAll, has, MAX_PANES, OWN, type Place } from "./places.ts";
 
 export interface ConversationListProps {
-  readonly conversations: Pages<ConversationItem>;
+  readonly conversations: Pages<ControlConversation>;
   readonly bot: Profile;
-  readonly own: ConversationItem | undefined;
+  readonly own: ControlConversation | undefined;
   readonly places: readonly Place[];
   readonly onPick: () => void;
   readonly onBeside: (id: string) => void;
@@ -22,7 +22,7 @@ export function ConversationList(props: ConversationListProps) {
   const [filter, setFilter] = useState("");
   const from = person.value;
   const found = sorted(conversations.data ?? [], from).filter((each) => matches(each, filter));
-  const isMine = ({ members }: ConversationItem) => has(members, from);
+  const isMine = ({ members }: ControlConversation) => has(members, from);
   return (
     <section class="conversations" aria-label="Conversations">
       <div class="row">
@@ -67,14 +67,14 @@ export function ConversationList(props: ConversationListProps) {
 
 /** In the order of the list. */
 export function sorted(
-  all: readonly ConversationItem[],
+  all: readonly ControlConversation[],
   from: string,
-): readonly ConversationItem[] {
+): readonly ControlConversation[] {
   const mine = all.filter(({ members }) => has(members, from));
   return [...mine, ...all.filter((each) => !mine.includes(each))];
 }
 
-function matches({ members, lastMessage }: ConversationItem, filter: string): boolean {
+function matches({ members, lastMessage }: ControlConversation, filter: string): boolean {
   const names = members.flatMap(({ username, name }) => [`@${username}`, name]);
   return [...names, lastMessage.text].some((text) =>
     text.toLowerCase().includes(filter.trim().toLowerCase()),
@@ -83,7 +83,7 @@ function matches({ members, lastMessage }: ConversationItem, filter: string): bo
 
 interface GroupProps {
   readonly title: string;
-  readonly items: readonly ConversationItem[];
+  readonly items: readonly ControlConversation[];
   readonly places: readonly Place[];
   readonly onBeside: (id: string) => void;
   readonly children?: preact.ComponentChildren;

@@ -1,8 +1,8 @@
-import type { ConversationItem, Member } from "../../api/shapes.ts";
+import type { AuthorView, ControlConversation } from "../../api/shapes.ts";
 import { Avatar, Time } from "../../parts/bits.tsx";
 
 export interface ConversationRowProps {
-  readonly conversation: ConversationItem;
+  readonly conversation: ControlConversation;
   readonly person: string;
   /** Where it is open: the address that shows it alone. */
   readonly href: string;
@@ -46,18 +46,18 @@ export function ConversationRow(props: ConversationRowProps) {
 }
 
 /** A conversation by those in it besides the one who speaks. */
-function nameOf({ group, members }: ConversationItem, person: string): string {
+function nameOf({ group, members }: ControlConversation, person: string): string {
   const names = shownOf(members, person).map(({ username }) => `@${username}`);
   return `${names.join(", ")}${group ? " (group)" : ""}`;
 }
 
 /** People first. */
-function shownOf(members: readonly Member[], person: string): readonly Member[] {
+function shownOf(members: readonly AuthorView[], person: string): readonly AuthorView[] {
   const others = members.filter(({ username }) => username !== person);
   return others.toSorted((one, other) => Number(one.isBot) - Number(other.isBot));
 }
 
-function summary({ text, images }: ConversationItem["lastMessage"]): string {
+function summary({ text, images }: ControlConversation["lastMessage"]): string {
   if (text !== "") return text;
   if (images === 0) return "deleted";
   return images === 1 ? "1 image" : `${images} images`;

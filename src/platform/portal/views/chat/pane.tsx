@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { control } from "../../api/control.ts";
-import type { Member, Profile } from "../../api/shapes.ts";
+import type { AuthorView, Profile } from "../../api/shapes.ts";
 import { Composer } from "../../content/composer.tsx";
 import { person } from "../../live/settings.ts";
 import { Empty } from "../../parts/bits.tsx";
@@ -104,7 +104,7 @@ function Unbegun({ from, to }: { readonly from: string; readonly to: string }) {
 /** Where a conversation is so old that it is not in the list: those who wrote in it. */
 function membersIn({ id, conversation }: Place, messages: Messages, bot: Profile) {
   if (conversation !== undefined) return conversation.members;
-  const byName = new Map<string, Member>();
+  const byName = new Map<string, AuthorView>();
   const add = (username: string, isBot: boolean) =>
     byName.set(username, { username, name: username, isBot });
   if (id === OWN) {
