@@ -3,7 +3,13 @@ import type { ControlComment } from "../../../src/platform/index.ts";
 import { rolesIn } from "../../../src/platform/portal/views/chat/roles.ts";
 import { whereaboutsOf } from "../../../src/platform/portal/views/chat/whereabouts.ts";
 import { threaded } from "../../../src/platform/portal/views/posts/threads.ts";
-import type { TimelineEntry, TimelineRecord } from "../../../src/platform/timeline/entries.ts";
+import type {
+  ApiEntry,
+  DeliveryEntry,
+  EventEntry,
+  TimelineEntry,
+  TimelineRecord,
+} from "../../../src/platform/timeline/entries.ts";
 
 const ada = { username: "ada", name: "Ada", isBot: false };
 const ben = { username: "ben", name: "Ben", isBot: false };
@@ -40,14 +46,24 @@ describe("where the event of the last message is", () => {
     );
     return whereaboutsOf(entries, where);
   };
-  const event = {
-    ...{ kind: "event", bot: "bot", id: "evt_2", type: "dm.message", from: "ada" },
+  const event: EventEntry = {
+    kind: "event",
+    bot: "bot",
+    id: "evt_2",
+    type: "dm.message",
+    from: "ada",
     conversationId: "c_2",
-  } as const;
-  const delivery = {
-    ...{ kind: "delivery", id: "dlv_1", bot: "bot", eventIds: ["evt_2"], status: 200, ms: 9 },
-    ...{ attempt: 1, forced: false },
-  } as const;
+  };
+  const delivery: DeliveryEntry = {
+    kind: "delivery",
+    id: "dlv_1",
+    bot: "bot",
+    eventIds: ["evt_2"],
+    status: 200,
+    ms: 9,
+    attempt: 1,
+    forced: false,
+  };
 
   test("it waits until a delivery was tried", () => {
     expect(of(event)?.text).toBe("waiting to be delivered");
@@ -58,7 +74,9 @@ describe("where the event of the last message is", () => {
 
   test("a delivery is told with its status, its time and its attempt", () => {
     expect(of(event, delivery)).toEqual({
-      ...{ tone: "good", text: "delivered [200] 9 ms, attempt 1", eventId: "evt_2" },
+      tone: "good",
+      text: "delivered [200] 9 ms, attempt 1",
+      eventId: "evt_2",
     });
     const failed = { ...delivery, status: null, error: "refused" };
     expect(of(event, failed)?.text).toBe("failed [no answer] attempt 1, to be retried");
@@ -68,7 +86,14 @@ describe("where the event of the last message is", () => {
   });
 
   test("so is a bot that polls, an answer that fails, and a webhook that goes off", () => {
-    const api = { ...{ kind: "api", status: 200, ms: 1 }, method: "GET", path: "/events" } as const;
+    const api: ApiEntry = {
+      kind: "api",
+      id: "call_1",
+      method: "GET",
+      path: "/events",
+      status: 200,
+      ms: 1,
+    };
     expect(of(event, { ...api, eventIds: ["evt_2"] })?.text).toContain("polls");
     const path = "/dm/conversations/c_2/messages";
     const answer = { ...api, method: "POST", path };
