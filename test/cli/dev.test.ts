@@ -1,25 +1,17 @@
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { press } from "../../src/cli/dev/keys.ts";
 import { timelineLine } from "../../src/cli/dev/timeline-lines.ts";
+import { linkPackage } from "../support/linked-package.ts";
 import { runBot, runPlatform } from "../support/running-bot.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { serviceBot } from "./cli.ts";
 
-const checkout = fileURLToPath(new URL("../../", import.meta.url));
-
 /** A bot's folder with `service-bot` in its node_modules: the sources of this checkout. */
 function botFolder(greeting: string): { folder: string; write: (greeting: string) => void } {
   const folder = temporaryFolder();
-  mkdirSync(join(folder, "node_modules", "service-bot"), { recursive: true });
-  // Packed, the package has these entries in dist; here they are the sources themselves.
-  const exports = { ".": "./src/index.ts", "./env": "./src/env.ts" };
-  const manifest = { name: "service-bot", type: "module", exports };
-  const installed = join(folder, "node_modules", "service-bot");
-  writeFileSync(join(installed, "package.json"), JSON.stringify(manifest));
-  symlinkSync(join(checkout, "src"), join(installed, "src"));
+  linkPackage(folder, { ".": "./src/index.ts", "./env": "./src/env.ts" });
   writeFileSync(join(folder, "package.json"), '{"type":"module"}');
   const write = (text: string) =>
     writeFileSync(

@@ -25,7 +25,12 @@ export function Images({ images, by }: ImagesProps) {
             onClick={() => setOpen(index)}
           >
             {/* Its size is known before it is there, so that nothing moves when it comes. */}
-            <img src={image.thumbUrl ?? image.url} alt="" loading="lazy" {...fitted(image)} />
+            <img
+              src={image.thumbUrl ?? image.url}
+              alt=""
+              loading="lazy"
+              {...fitted(image, images.length)}
+            />
           </button>
         ))}
       </div>
@@ -42,12 +47,12 @@ export function Images({ images, by }: ImagesProps) {
   );
 }
 
-/** The largest size of a small image, in CSS pixels. */
-const MAX_WIDTH = 300;
-const MAX_HEIGHT = 240;
+/** The longest side of a small image in CSS pixels: of one alone, and of one of several. */
+const ALONE = 300;
+const BESIDE = 170;
 
-function fitted({ width, height }: Shown): { width: number; height: number } {
-  const scale = Math.min(1, MAX_WIDTH / width, MAX_HEIGHT / height);
+function fitted({ width, height }: Shown, count: number): { width: number; height: number } {
+  const scale = Math.min(1, (count === 1 ? ALONE : BESIDE) / Math.max(width, height));
   const size = (length: number) => Math.max(1, Math.round(length * scale));
   return { width: size(width), height: size(height) };
 }

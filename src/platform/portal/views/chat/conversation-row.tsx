@@ -1,8 +1,8 @@
-import type { ConversationItem } from "../../api/shapes.ts";
+import type { AuthorView, ControlConversation } from "../../api/shapes.ts";
 import { Avatar, Time } from "../../parts/bits.tsx";
 
 export interface ConversationRowProps {
-  readonly conversation: ConversationItem;
+  readonly conversation: ControlConversation;
   readonly person: string;
   /** Where it is open: the address that shows it alone. */
   readonly href: string;
@@ -15,13 +15,12 @@ export interface ConversationRowProps {
 export function ConversationRow(props: ConversationRowProps) {
   const { conversation, person, href, open, onBeside } = props;
   const { lastMessage, lastMessageAt, members } = conversation;
-  const others = members.filter(({ username }) => username !== person);
-  const shown = others.length === 0 ? members : others;
+  const [first] = shownOf(members, person);
   const name = nameOf(conversation, person);
   return (
     <li class="conversation">
       <a href={href} aria-current={open ? "true" : undefined}>
-        <Avatar username={shown[0]?.username ?? "?"} isBot={shown[0]?.isBot === true} />
+        <Avatar username={first?.username ?? "?"} isBot={first?.isBot === true} />
         <span class="conversation-text">
           <span class="conversation-head">
             <strong>{name}</strong> <Time at={lastMessageAt} />
@@ -39,7 +38,7 @@ export function ConversationRow(props: ConversationRowProps) {
           title="Open beside"
           onClick={onBeside}
         >
-          ⧉
+          +
         </button>
       )}
     </li>
@@ -47,12 +46,19 @@ export function ConversationRow(props: ConversationRowProps) {
 }
 
 /** A conversation by those in it besides the one who speaks. */
-function nameOf({ members }: Pick<ConversationItem, "members">, person: string): string {
-  const others = members.filter(({ username }) => username !== person);
-  return (others.length === 0 ? members : others).map(({ username }) => `@${username}`).join(", ");
+function nameOf({ members }: Pick<ControlConversation, "members">, person: string): string {
+  return shownOf(members, person)
+    .map(({ username }) => `@${username}`)
+    .join(", ");
 }
 
-function summary({ text, images }: ConversationItem["lastMessage"]): string {
+/** People first. */
+function shownOf(members: readonly AuthorView[], person: string): readonly AuthorView[] {
+  const others = members.filter(({ username }) => username !== person);
+  return others.toSorted((one, other) => Number(one.isBot) - Number(other.isBot));
+}
+
+function summary({ text, images }: ControlConversation["lastMessage"]): string {
   if (text !== "") return text;
   if (images === 0) return "deleted";
   return images === 1 ? "1 image" : `${images} images`;

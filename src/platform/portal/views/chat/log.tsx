@@ -21,12 +21,10 @@ export interface LogProps {
 export function Log({ messages, atEnd, own, name }: LogProps) {
   const { data = [], more, error, reload, loadOlder } = messages;
   const log = useRef<HTMLDivElement>(null);
-  const last = data.at(-1);
   const { unseen, toEnd, onScroll } = useEnd({
     log,
     atEnd,
-    newest: last?.id,
-    isOwn: last?.authorUsername === own,
+    newest: data.at(-1)?.id,
     shown: messages.data,
   });
   return (

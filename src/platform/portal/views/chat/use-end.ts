@@ -17,14 +17,12 @@ export interface EndOptions {
   readonly atEnd: RefObject<boolean>;
   /** The id of the newest message. */
   readonly newest: string | undefined;
-  /** The newest message is the reader's own: they want to see it. */
-  readonly isOwn: boolean;
   /** Changes with what is shown. */
   readonly shown: unknown;
 }
 
 /** Keeps the end of a log in sight, or else what the reader looks at where it is. */
-export function useEnd({ log, atEnd, newest, isOwn, shown }: EndOptions): End {
+export function useEnd({ log, atEnd, newest, shown }: EndOptions): End {
   const [unseen, setUnseen] = useState(false);
   const seen = useRef(newest);
   const looked = useRef({ id: "", top: 0 });
@@ -43,7 +41,7 @@ export function useEnd({ log, atEnd, newest, isOwn, shown }: EndOptions): End {
   useLayoutEffect(() => {
     const isNew = newest !== seen.current;
     seen.current = newest;
-    if (atEnd.current === true || (isNew && isOwn)) return toEnd();
+    if (atEnd.current === true) return toEnd();
     if (isNew) setUnseen(true);
     if (log.current !== null) putBack(log.current, looked.current);
   }, [shown]);

@@ -1,4 +1,12 @@
-import type { AnyEvent, CallRecord } from "../../api/shapes.ts";
+import type { AnyEvent, CallRecord, CallSummary } from "../../api/shapes.ts";
+
+/** An event and what the bot did because of it. */
+export interface Recorded {
+  readonly event: AnyEvent;
+  readonly calls: readonly CallSummary[];
+  /** Whether the bot has had it. */
+  readonly handled: boolean;
+}
 
 export interface Fixture {
   /** Of the file, below `test/`. */
@@ -20,22 +28,24 @@ interface Said {
  */
 export function fixtureOf(event: AnyEvent, calls?: readonly CallRecord[]): Fixture {
   const slug = (text: string) => text.replace(/[^A-Za-z0-9_]+/g, "-");
-  const text = `import assert from "node:assert/strict";
-import { test } from "node:test";
-import { testBot } from "service-bot/testing";
-import { createBot } from "../src/bot.ts";
-
-/** As the platform sent it. */
-const event = ${literal(event)};
-
-test(${JSON.stringify(`${event.type} ${event.id}`)}, async (t) => {
-  const bot = await testBot(createBot);
-  t.after(() => bot.close());
-  const { status } = await bot.deliver(event);
-  assert.equal(status, 200);
-${expectation(calls).join("\n")}
-});
-`;
+  const text = [
+    'import assert from "node:assert/strict";',
+    'import { test } from "node:test";',
+    'import { testBot } from "service-bot/testing";',
+    'import { createBot } from "../src/bot.ts";',
+    "",
+    "/** As the platform sent it. */",
+    `const event = ${literal(event)};`,
+    "",
+    `test(${JSON.stringify(`${event.type} ${event.id}`)}, async (t) => {`,
+    "  const bot = await testBot(createBot);",
+    "  t.after(() => bot.close());",
+    "  const { status } = await bot.deliver(event);",
+    "  assert.equal(status, 200);",
+    ...expectation(calls),
+    "});",
+    "",
+  ].join("\n");
   return { name: `${slug(event.type)}-${slug(event.id)}.test.ts`, text };
 }
 

@@ -1,4 +1,4 @@
-import { useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { TimelineEntry } from "../../api/shapes.ts";
 import { useKeys } from "../../keys/keys.ts";
 import { useMedia } from "../../parts/use-media.ts";
@@ -37,6 +37,15 @@ export function Timeline({ lines, open, onOpen }: TimelineProps) {
     virtual.scrollToIndex(to);
     return true;
   };
+  useEffect(() => {
+    // What was opened elsewhere, by its address or from the details, is shown here as well.
+    const at = lines.findIndex((entry) => addressedAs(entry) === open);
+    const entry = lines[at];
+    if (entry === undefined || at === cursor.at) return;
+    cursor.set(entry);
+    follow(false);
+    virtual.scrollToIndex(at);
+  }, [open]);
   const step = (key: string) => {
     list.current?.focus();
     press(key);

@@ -1,10 +1,17 @@
 import { useState } from "preact/hooks";
-import { control, type Deed } from "../../api/control.ts";
+import { control } from "../../api/control.ts";
+import type { ActInput } from "../../api/shapes.ts";
 import type { Outcome } from "../../content/outcome.tsx";
 import { person } from "../../live/settings.ts";
 
 /** What is done, by whoever speaks. */
-export type Doing = Omit<Deed, "from">;
+export type Doing = Omit<ActInput, "from">;
+
+/** What is being written to a post. */
+export type Writing = "comment" | "mention" | "quote";
+
+/** What is asked of a post by a key or a button of it. */
+export type Asked = Writing | "repost";
 
 export interface Acts {
   /** What came of the last one. */

@@ -1,26 +1,20 @@
 import { useEffect, useId, useState } from "preact/hooks";
-import type { FeedPost, Profile } from "../../api/shapes.ts";
+import type { ControlPost, Profile } from "../../api/shapes.ts";
 import { Composer } from "../../content/composer.tsx";
 import { OutcomeLine } from "../../content/outcome.tsx";
 import { addressOf } from "../../live/route.ts";
 import { person } from "../../live/settings.ts";
 import { attempt } from "../../parts/toast.tsx";
-import { useActs } from "./acts.ts";
+import { type Asked, useActs, type Writing } from "./acts.ts";
 import { Comments } from "./comments.tsx";
 import { ContentBody } from "./content-body.tsx";
 import { PostActions } from "./post-actions.tsx";
 import { Quoted } from "./quoted.tsx";
 
-/** What is being written to a post. */
-export type Writing = "comment" | "mention" | "quote";
-
-/** What is asked of a post by a key or a button of it. */
-export type Asked = Writing | "repost";
-
 export interface PostCardProps {
-  readonly post: FeedPost;
+  readonly post: ControlPost;
   /** The post that it quotes, if it is at hand. */
-  readonly quoted: FeedPost | undefined;
+  readonly quoted: ControlPost | undefined;
   readonly bot: Profile;
   readonly asked: Asked | undefined;
   readonly onAsk: (what: Asked | undefined) => void;

@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
 import { control, type Delivery } from "../../../api/control.ts";
-import type { AnyEvent, CallSummary } from "../../../api/shapes.ts";
 import { useKeys } from "../../../keys/keys.ts";
 import { copyText, TextToCopy } from "../../../parts/copy-text.tsx";
 import { Action } from "../../../parts/form.tsx";
 import { attempt, say } from "../../../parts/toast.tsx";
+import type { Recorded } from "../fixture.ts";
 import { EditDialog } from "./edit-dialog.tsx";
 import { FixtureDialog } from "./fixture-dialog.tsx";
 
@@ -15,14 +15,6 @@ export interface ActionsProps {
   readonly bot: string;
   /** What a test is made from; there is none for a batch. */
   readonly fixture?: Recorded;
-}
-
-/** An event and what the bot did because of it. */
-export interface Recorded {
-  readonly event: AnyEvent;
-  readonly calls: readonly CallSummary[];
-  /** Whether the bot has had it. */
-  readonly handled: boolean;
 }
 
 type Open = { readonly dialog: "edit" | "fixture" } | { readonly curl: string };

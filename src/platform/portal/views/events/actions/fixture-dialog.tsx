@@ -7,8 +7,7 @@ import { Dialog } from "../../../parts/dialog.tsx";
 import { Action } from "../../../parts/form.tsx";
 import { say } from "../../../parts/toast.tsx";
 import { Loaded } from "../details/loaded.tsx";
-import { type Fixture, fixtureOf } from "../fixture.ts";
-import type { Recorded } from "./actions.tsx";
+import { type Fixture, fixtureOf, type Recorded } from "../fixture.ts";
 
 export interface FixtureProps {
   readonly recorded: Recorded;

@@ -24,7 +24,7 @@ export function Details({ id, takesFocus, onClose }: DetailsProps) {
   useEffect(() => {
     if (takesFocus) heading.current?.focus();
     // Where it stands below the list, it is to be seen as well.
-    heading.current?.scrollIntoView({ block: "nearest" });
+    heading.current?.scrollIntoView({ block: "start" });
   }, [takesFocus]);
   const [, sort, Content] = sorts.find(([prefix]) => id.startsWith(prefix)) ?? sorts[3];
   return (
