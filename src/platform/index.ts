@@ -1,4 +1,5 @@
 export type { ActInput, ActResult, ActType } from "./acts/input.ts";
+export type { UploadView } from "./api/shapes.ts";
 export type { Apps } from "./apps/apps.ts";
 export type {
   AccountInput,
@@ -63,6 +64,7 @@ export type {
   WebhookEntry,
 } from "./timeline/entries.ts";
 export type { TimelineListener } from "./timeline/timeline.ts";
+export type { ImageInput } from "./uploads/uploads.ts";
 export type {
   DeliveryRecord,
   DeliverySummary,

@@ -1,6 +1,7 @@
 import type { AnyEvent } from "../../events/types.ts";
 import type { Acts } from "../acts/acts.ts";
 import type { ActInput, ActResult } from "../acts/input.ts";
+import type { UploadView } from "../api/shapes.ts";
 import { isoTime, type Views } from "../api/views.ts";
 import type { Apps } from "../apps/apps.ts";
 import { appNamed } from "../apps/named.ts";
@@ -32,7 +33,7 @@ import type { User } from "../store/people.ts";
 import type { Store } from "../store/store.ts";
 import type { Scope } from "../store/tokens.ts";
 import type { Timeline } from "../timeline/timeline.ts";
-import type { Uploads } from "../uploads/uploads.ts";
+import type { ImageInput, Uploads } from "../uploads/uploads.ts";
 import type { DeliveryRecord, DeliverySummary } from "../webhooks/record.ts";
 import type { DeliveryRecords } from "../webhooks/records.ts";
 import type { WebhookChange, WebhookView } from "../webhooks/webhook.ts";
@@ -138,6 +139,17 @@ export class Control {
    */
   act(input: ActInput): ActResult {
     return this.#options.acts.perform(input);
+  }
+
+  /**
+   * Keeps an image for an act of somebody: its key goes into `imageKeys`, once, within an hour.
+   *
+   * @param input `from`: the username of who shows it, made on first use; `contentType`: what its bytes must be.
+   * Default: any of the five kinds
+   * @throws {PlatformError} 400 VALIDATION, TOO_LARGE; 503 NOT_CONFIGURED, STATE_REPLACED
+   */
+  async addImage(bytes: Uint8Array, input: ImageInput): Promise<UploadView> {
+    return await this.#options.uploads.acceptOf(bytes, input);
   }
 
   /** The conversations of everybody, the latest message first. */

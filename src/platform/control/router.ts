@@ -9,6 +9,7 @@ import { editedLimit } from "./body-limits.ts";
 import { contentsEndpoints } from "./contents-endpoints.ts";
 import type { Control } from "./control.ts";
 import { bodyOf, botIn, type Endpoints, mount } from "./endpoint.ts";
+import { imageEndpoints } from "./image-endpoints.ts";
 import { portalEndpoints } from "./portal-endpoints.ts";
 import { deliveriesBody, faultsBody, limitsBody, storageBody } from "./schemas.ts";
 import { stateEndpoints } from "./state-endpoints.ts";
@@ -31,6 +32,7 @@ export function controlRouter(control: Control, timeline: Timeline): Router {
   });
   mount(router, worldEndpoints(control));
   mount(router, contentsEndpoints(control));
+  mount(router, imageEndpoints(control));
   mount(router, streamEndpoints(timeline));
   mount(router, appEndpoints(control));
   // Before /deliveries/:id.

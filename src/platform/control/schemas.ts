@@ -30,6 +30,7 @@ export const actBody: z.ZodType<ActInput> = z.strictObject({
   to: optionalText,
   text: optionalText,
   images: z.number().optional(),
+  imageKeys: z.array(z.string()).optional(),
   conversationId: optionalText,
   postId: optionalText,
   commentId: optionalText,

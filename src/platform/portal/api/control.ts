@@ -11,13 +11,13 @@ import type {
   ClockChange,
   ClockView,
   ControlComment,
-  ConversationItem,
+  ControlConversation,
+  ControlPost,
   DeliverResult,
   DeliveryRecord,
-  EventDetail,
+  EventTrace,
   FaultsChange,
   FaultsState,
-  FeedPost,
   IssuedToken,
   LimitSettings,
   LimitsView,
@@ -31,7 +31,7 @@ import type {
   SnapshotView,
   StorageState,
   TokenView,
-  UploadedImage,
+  UploadView,
   WebhookChange,
   WebhookView,
 } from "./shapes.ts";
@@ -40,9 +40,6 @@ type Items<T> = { readonly items: readonly T[] };
 
 /** What to deliver: events of the log, or a text of one's own, which is signed as it is. */
 export type Delivery = { readonly eventIds: readonly string[] } | { readonly body: string };
-
-/** Something to do, with images that are uploaded already. */
-export type Deed = ActInput & { readonly imageKeys?: readonly string[] };
 
 /** The app that is looked at. */
 const ofBot = () => ({ bot: bot.peek() || undefined });
@@ -54,12 +51,12 @@ export const control = {
   people: () => request<Items<Profile>>("GET", "/people"),
   createPerson: (json: { username: string; name?: string }) =>
     request<Profile>("POST", "/people", { json }),
-  act: (json: Deed) => request<ActResult>("POST", "/act", { json }),
+  act: (json: ActInput) => request<ActResult>("POST", "/act", { json }),
   uploadImage: (bytes: Blob, from: string) =>
-    request<UploadedImage>("POST", "/images", { query: { from }, bytes }),
+    request<UploadView>("POST", "/images", { query: { from }, bytes }),
 
   conversations: (cursor?: string) =>
-    request<Page<ConversationItem>>("GET", "/conversations", { query: { limit: 50, cursor } }),
+    request<Page<ControlConversation>>("GET", "/conversations", { query: { limit: 50, cursor } }),
   messages: (id: string, query: { limit: number; before?: string }) =>
     request<Items<MessageView> & { more: boolean }>("GET", `/conversations/${part(id)}/messages`, {
       query,
@@ -72,14 +69,14 @@ export const control = {
     request<Items<Block>>("PUT", "/blocks", { json }),
 
   posts: (cursor?: string) =>
-    request<Page<FeedPost>>("GET", "/posts", { query: { limit: 20, cursor } }),
-  post: (id: string) => request<FeedPost>("GET", `/posts/${part(id)}`),
+    request<Page<ControlPost>>("GET", "/posts", { query: { limit: 20, cursor } }),
+  post: (id: string) => request<ControlPost>("GET", `/posts/${part(id)}`),
   comments: (postId: string) =>
     request<Items<ControlComment>>("GET", `/posts/${part(postId)}/comments`),
 
   events: (since?: string) =>
     request<{ events: readonly AnyEvent[] }>("GET", "/events", { query: { ...ofBot(), since } }),
-  event: (id: string) => request<EventDetail>("GET", `/events/${part(id)}`),
+  event: (id: string) => request<EventTrace>("GET", `/events/${part(id)}`),
   delivery: (id: string) => request<DeliveryRecord>("GET", `/deliveries/${part(id)}`),
   call: (id: string) => request<CallRecord>("GET", `/calls/${part(id)}`),
   /** @param of the bot that it goes to */

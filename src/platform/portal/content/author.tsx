@@ -1,8 +1,8 @@
-import type { Member } from "../api/shapes.ts";
+import type { AuthorView } from "../api/shapes.ts";
 import { Avatar, BotLabel } from "../parts/bits.tsx";
 
 /** Who has written something. */
-export function Author({ username, name, isBot }: Member) {
+export function Author({ username, name, isBot }: AuthorView) {
   return (
     <span class="author">
       <Avatar username={username} isBot={isBot} />

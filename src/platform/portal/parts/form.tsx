@@ -40,6 +40,7 @@ export interface ActionProps {
   /** The key that does the same. */
   readonly shortcut?: string;
   readonly label?: string;
+  readonly small?: boolean;
   readonly children: ComponentChildren;
 }
 
@@ -52,13 +53,14 @@ export function Action({
   title,
   shortcut,
   label,
+  small = false,
   children,
 }: ActionProps) {
   const [busy, setBusy] = useState(false);
   return (
     <button
       type="button"
-      class={tone}
+      class={small ? `${tone ?? ""} small` : tone}
       // Not disabled while it works: that would take the focus from those who use the keyboard.
       disabled={disabled ?? false}
       aria-busy={busy}
@@ -86,6 +88,8 @@ export interface FormProps {
   /** What is said when it is done. */
   readonly done?: string;
   readonly submit: string;
+  /** Its button is one among many. Default: it is what the form is for. */
+  readonly tone?: "plain";
   readonly disabled?: boolean;
   readonly children: ComponentChildren;
   /** What stands beside the button. */
@@ -93,7 +97,8 @@ export interface FormProps {
 }
 
 /** A form with one button that sends it; Enter in a field does, too. */
-export function Form({ label, run, done, submit, disabled, children, more }: FormProps) {
+export function Form(props: FormProps) {
+  const { label, run, done, submit, tone, disabled, children, more } = props;
   const [busy, setBusy] = useState(false);
   const send = async () => {
     if (busy || disabled === true) return;
@@ -111,7 +116,12 @@ export function Form({ label, run, done, submit, disabled, children, more }: For
     >
       {children}
       <div class="row">
-        <button type="submit" class="primary" aria-busy={busy} disabled={disabled ?? false}>
+        <button
+          type="submit"
+          class={tone === "plain" ? "" : "primary"}
+          aria-busy={busy}
+          disabled={disabled ?? false}
+        >
           {submit}
         </button>
         {more}

@@ -1,27 +1,28 @@
 import { useId, useState } from "preact/hooks";
-import type { ConversationItem, Profile } from "../../api/shapes.ts";
+import type { ControlConversation, Profile } from "../../api/shapes.ts";
 import { person } from "../../live/settings.ts";
 import type { Pages } from "../../live/use-pages.ts";
 import { Avatar, Failure } from "../../parts/bits.tsx";
 import { Action } from "../../parts/form.tsx";
 import { ConversationRow } from "./conversation-row.tsx";
-import { addressOfAll, has, MAX_PANES, OWN, type Place, show } from "./places.ts";
+import { addressOfAll, has, MAX_PANES, OWN, type Place } from "./places.ts";
 
 export interface ConversationListProps {
-  readonly conversations: Pages<ConversationItem>;
+  readonly conversations: Pages<ControlConversation>;
   readonly bot: Profile;
-  readonly own: ConversationItem | undefined;
+  readonly own: ControlConversation | undefined;
   readonly places: readonly Place[];
   readonly onPick: () => void;
+  readonly onBeside: (id: string) => void;
 }
 
 /** The conversations: those of the person who speaks first. */
 export function ConversationList(props: ConversationListProps) {
-  const { conversations, bot, own, places, onPick } = props;
+  const { conversations, bot, own, places, onPick, onBeside } = props;
   const [filter, setFilter] = useState("");
   const from = person.value;
   const found = sorted(conversations.data ?? [], from).filter((each) => matches(each, filter));
-  const isMine = ({ members }: ConversationItem) => has(members, from);
+  const isMine = ({ members }: ControlConversation) => has(members, from);
   return (
     <section class="conversations" aria-label="Conversations">
       <div class="row">
@@ -39,7 +40,7 @@ export function ConversationList(props: ConversationListProps) {
       {conversations.error !== undefined && (
         <Failure error={conversations.error} retry={conversations.reload} />
       )}
-      <Group title={`Of @${from}`} items={found.filter(isMine)} places={places}>
+      <Group title={`Of @${from}`} items={found.filter(isMine)} places={places} onBeside={onBeside}>
         {own === undefined && filter === "" && (
           <li class="conversation">
             <a href={addressOfAll([OWN])} aria-current={isOpen(places, OWN) ? "true" : undefined}>
@@ -52,7 +53,12 @@ export function ConversationList(props: ConversationListProps) {
           </li>
         )}
       </Group>
-      <Group title="Of others" items={found.filter((each) => !isMine(each))} places={places} />
+      <Group
+        title="Of others"
+        items={found.filter((each) => !isMine(each))}
+        places={places}
+        onBeside={onBeside}
+      />
       {filter !== "" && found.length === 0 && <p class="hint">Nothing matches “{filter}”.</p>}
       {conversations.more && <Action run={conversations.loadMore}>More conversations</Action>}
     </section>
@@ -61,14 +67,14 @@ export function ConversationList(props: ConversationListProps) {
 
 /** In the order of the list. */
 export function sorted(
-  all: readonly ConversationItem[],
+  all: readonly ControlConversation[],
   from: string,
-): readonly ConversationItem[] {
+): readonly ControlConversation[] {
   const mine = all.filter(({ members }) => has(members, from));
   return [...mine, ...all.filter((each) => !mine.includes(each))];
 }
 
-function matches({ members, lastMessage }: ConversationItem, filter: string): boolean {
+function matches({ members, lastMessage }: ControlConversation, filter: string): boolean {
   const names = members.flatMap(({ username, name }) => [`@${username}`, name]);
   return [...names, lastMessage.text].some((text) =>
     text.toLowerCase().includes(filter.trim().toLowerCase()),
@@ -77,12 +83,13 @@ function matches({ members, lastMessage }: ConversationItem, filter: string): bo
 
 interface GroupProps {
   readonly title: string;
-  readonly items: readonly ConversationItem[];
+  readonly items: readonly ControlConversation[];
   readonly places: readonly Place[];
+  readonly onBeside: (id: string) => void;
   readonly children?: preact.ComponentChildren;
 }
 
-function Group({ title, items, places, children }: GroupProps) {
+function Group({ title, items, places, onBeside, children }: GroupProps) {
   const heading = useId();
   if (items.length === 0 && !children) return null;
   const open = places.map(({ named }) => named);
@@ -101,7 +108,7 @@ function Group({ title, items, places, children }: GroupProps) {
             // In the place of the last one that is open.
             href={addressOfAll(isOpen(places, item.id) ? open : [...open.slice(0, -1), item.id])}
             open={isOpen(places, item.id)}
-            onBeside={places.length < MAX_PANES ? () => show([...open, item.id]) : undefined}
+            onBeside={places.length < MAX_PANES ? () => onBeside(item.id) : undefined}
           />
         ))}
       </ul>

@@ -1,8 +1,8 @@
-import type { ConversationItem, Member } from "../../api/shapes.ts";
+import type { AuthorView, ControlConversation } from "../../api/shapes.ts";
 import { Avatar, Time } from "../../parts/bits.tsx";
 
 export interface ConversationRowProps {
-  readonly conversation: ConversationItem;
+  readonly conversation: ControlConversation;
   readonly person: string;
   /** Where it is open: the address that shows it alone. */
   readonly href: string;
@@ -46,19 +46,19 @@ export function ConversationRow(props: ConversationRowProps) {
 }
 
 /** A conversation by those in it besides the one who speaks. */
-function nameOf({ members }: Pick<ConversationItem, "members">, person: string): string {
+function nameOf({ members }: Pick<ControlConversation, "members">, person: string): string {
   return shownOf(members, person)
     .map(({ username }) => `@${username}`)
     .join(", ");
 }
 
 /** People first. */
-function shownOf(members: readonly Member[], person: string): readonly Member[] {
+function shownOf(members: readonly AuthorView[], person: string): readonly AuthorView[] {
   const others = members.filter(({ username }) => username !== person);
   return others.toSorted((one, other) => Number(one.isBot) - Number(other.isBot));
 }
 
-function summary({ text, images }: ConversationItem["lastMessage"]): string {
+function summary({ text, images }: ControlConversation["lastMessage"]): string {
   if (text !== "") return text;
   if (images === 0) return "deleted";
   return images === 1 ? "1 image" : `${images} images`;

@@ -1,10 +1,10 @@
-import type { Member } from "../../api/shapes.ts";
+import type { AuthorView } from "../../api/shapes.ts";
 import { BotLabel } from "../../parts/bits.tsx";
 import { OWN } from "./places.ts";
 
 export interface PaneHeadProps {
   readonly id: string;
-  readonly members: readonly Member[];
+  readonly members: readonly AuthorView[];
   readonly group: boolean;
   readonly onClose: (() => void) | undefined;
 }

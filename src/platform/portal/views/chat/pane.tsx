@@ -1,6 +1,6 @@
-import { useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { control } from "../../api/control.ts";
-import type { Member, Profile } from "../../api/shapes.ts";
+import type { AuthorView, Profile } from "../../api/shapes.ts";
 import { Composer } from "../../content/composer.tsx";
 import { person } from "../../live/settings.ts";
 import { Empty } from "../../parts/bits.tsx";
@@ -46,7 +46,7 @@ export function Pane({ place, bot, wanted, onFocused, onClose, onSent }: PanePro
         shown={roles.from !== undefined && messages.data?.at(-1)?.authorUsername === own}
       />
       {roles.from === undefined ? (
-        <p class="hint closed">{roles.closed}</p>
+        <Closed why={roles.closed} wanted={wanted} onFocused={onFocused} />
       ) : (
         <Composer
           key={`${roles.from} ${roles.to}`}
@@ -69,6 +69,25 @@ export function Pane({ place, bot, wanted, onFocused, onClose, onSent }: PanePro
   );
 }
 
+interface ClosedProps extends Pick<PaneProps, "wanted" | "onFocused"> {
+  readonly why: string;
+}
+
+/** Why nobody can write here; it takes the focus as a composer would. */
+function Closed({ why, wanted, onFocused }: ClosedProps) {
+  const line = useRef<HTMLParagraphElement>(null);
+  useLayoutEffect(() => {
+    if (!wanted) return;
+    line.current?.focus();
+    onFocused();
+  }, [wanted]);
+  return (
+    <p ref={line} class="hint closed" tabIndex={-1}>
+      {why}
+    </p>
+  );
+}
+
 function Unbegun({ from, to }: { readonly from: string; readonly to: string }) {
   return (
     <div class="log-frame">
@@ -85,7 +104,7 @@ function Unbegun({ from, to }: { readonly from: string; readonly to: string }) {
 /** Where a conversation is so old that it is not in the list: those who wrote in it. */
 function membersIn({ id, conversation }: Place, messages: Messages, bot: Profile) {
   if (conversation !== undefined) return conversation.members;
-  const byName = new Map<string, Member>();
+  const byName = new Map<string, AuthorView>();
   const add = (username: string, isBot: boolean) =>
     byName.set(username, { username, name: username, isBot });
   if (id === OWN) {

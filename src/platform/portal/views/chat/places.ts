@@ -1,4 +1,4 @@
-import type { ConversationItem } from "../../api/shapes.ts";
+import type { ControlConversation } from "../../api/shapes.ts";
 import { addressOf, go } from "../../live/route.ts";
 
 /** The conversation of the person who speaks with the bot that is looked at, whether it has begun or not. */
@@ -31,14 +31,14 @@ export interface Place {
   /** What the address says, which stays when a conversation begins. */
   readonly named: string;
   /** Undefined where it is not known, or has not begun. */
-  readonly conversation: ConversationItem | undefined;
+  readonly conversation: ControlConversation | undefined;
 }
 
 /** What is open; twice the same is once. */
 export function placesOf(
   ids: readonly string[],
-  all: readonly ConversationItem[],
-  own: ConversationItem | undefined,
+  all: readonly ControlConversation[],
+  own: ControlConversation | undefined,
 ): readonly Place[] {
   const places = ids.map((named) => {
     const id = named === OWN ? (own?.id ?? OWN) : named;
@@ -49,10 +49,10 @@ export function placesOf(
 
 /** The one conversation of these two. */
 export function between(
-  all: readonly ConversationItem[],
+  all: readonly ControlConversation[],
   one: string,
   other: string,
-): ConversationItem | undefined {
+): ControlConversation | undefined {
   return all.find(({ group, members }) => !group && has(members, one) && has(members, other));
 }
 

@@ -1,4 +1,4 @@
-import type { Member } from "../../api/shapes.ts";
+import type { AuthorView } from "../../api/shapes.ts";
 
 /** Who writes in a conversation, and to which bot; or why nobody can write there from here. */
 export type Roles =
@@ -7,7 +7,7 @@ export type Roles =
 
 /** @param bot username of the bot that is looked at */
 export function rolesIn(
-  { group, members }: { readonly group: boolean; readonly members: readonly Member[] },
+  { group, members }: { readonly group: boolean; readonly members: readonly AuthorView[] },
   bot: string,
 ): Roles {
   if (group) {

@@ -1,4 +1,4 @@
-import type { ConversationItem } from "../../api/shapes.ts";
+import type { ControlConversation } from "../../api/shapes.ts";
 import { useKeys } from "../../keys/keys.ts";
 import { person } from "../../live/settings.ts";
 import { sorted } from "./conversation-list.tsx";
@@ -7,7 +7,7 @@ import { rolesIn } from "./roles.ts";
 
 export interface ChatKeysOptions {
   readonly places: readonly Place[];
-  readonly conversations: readonly ConversationItem[];
+  readonly conversations: readonly ControlConversation[];
   /** Gives the focus to the composer of a place, by what the place is named. */
   readonly focus: (named: string) => void;
   /** True while no conversation is named: on a phone the list is shown then. */

@@ -1,9 +1,9 @@
 import { control } from "../../api/control.ts";
-import type { ConversationItem, TimelineEntry } from "../../api/shapes.ts";
+import type { ControlConversation, TimelineEntry } from "../../api/shapes.ts";
 import { type Pages, usePages } from "../../live/use-pages.ts";
 
 /** Everybody's conversations, those with the latest messages first. */
-export function useConversations(): Pages<ConversationItem> {
+export function useConversations(): Pages<ControlConversation> {
   return usePages(control.conversations, {
     key: "conversations",
     concerns: (entry) => isMessage(entry),

@@ -30,7 +30,9 @@ export function FaultCard({ target, faults, set }: FaultCardProps) {
         run={() => set(changeOf(target, draft))}
         done={`${title}: set.`}
       >
-        {modes[target].length > 1 && (
+        {modes[target].length === 1 ? (
+          <p>Events {info?.label}.</p>
+        ) : (
           <SelectField
             label={target === "webhook" ? "A delivery" : "A request is"}
             value={draft.mode}
@@ -57,6 +59,8 @@ function Now({ target, faults, set }: FaultCardProps) {
       {/* Always there, so that the focus is not lost when the fault ends. */}
       <Action
         label={`Stop the fault of ${targetTitles[target]}`}
+        small
+        tone={active === undefined && held === undefined ? "quiet" : "danger"}
         run={() => set({ [target]: { mode: "none" } })}
         done={`${targetTitles[target]}: as usual again.`}
       >

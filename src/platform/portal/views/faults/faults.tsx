@@ -57,7 +57,7 @@ export function Faults() {
           {active === 0 ? "Nothing goes wrong now." : `${active} of 3 kinds go wrong now.`}
         </p>
       </section>
-      <div class="cards">
+      <div class="columns">
         {data !== undefined &&
           targets.map((target) => (
             <FaultCard key={target} target={target} faults={data} set={set} />

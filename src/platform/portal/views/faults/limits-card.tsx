@@ -58,6 +58,7 @@ function Limit({ name, view, set }: LimitProps) {
       <Form
         label={`Limit of ${label.toLowerCase()}`}
         submit="Set"
+        tone="plain"
         run={async () => {
           await set(name, typedLimit(typed));
           setTyped("");
@@ -65,8 +66,7 @@ function Limit({ name, view, set }: LimitProps) {
         done={`${label}: set. Above it the answer is 429 ${code}.`}
         more={
           <Action
-            disabled={limit === null}
-            label={`Take the limit of ${label.toLowerCase()} away`}
+            label={`Take away the limit of ${label.toLowerCase()}`}
             run={() => set(name, null)}
             done={`${label}: no limit.`}
           >

@@ -1,10 +1,11 @@
 import { useState } from "preact/hooks";
-import { control, type Deed } from "../../api/control.ts";
+import { control } from "../../api/control.ts";
+import type { ActInput } from "../../api/shapes.ts";
 import type { Outcome } from "../../content/outcome.tsx";
 import { person } from "../../live/settings.ts";
 
 /** What is done, by whoever speaks. */
-export type Doing = Omit<Deed, "from">;
+export type Doing = Omit<ActInput, "from">;
 
 export interface Acts {
   /** What came of the last one. */

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { control } from "../../api/control.ts";
-import type { FeedPost, Profile } from "../../api/shapes.ts";
+import type { ControlPost, Profile } from "../../api/shapes.ts";
 import { Composer } from "../../content/composer.tsx";
 import { person } from "../../live/settings.ts";
 import { useLive } from "../../live/use-live.ts";
@@ -11,7 +11,7 @@ import { threaded } from "./threads.ts";
 import { isAboutPost } from "./use-feed.ts";
 
 export interface CommentsProps {
-  readonly post: FeedPost;
+  readonly post: ControlPost;
   readonly bot: Profile;
   readonly writing: "comment" | "mention" | undefined;
   /** After a comment was written, or given up. */

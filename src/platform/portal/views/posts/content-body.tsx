@@ -1,4 +1,4 @@
-import type { ImageView, Member } from "../../api/shapes.ts";
+import type { AuthorView, ImageView } from "../../api/shapes.ts";
 import { Author } from "../../content/author.tsx";
 import { Images } from "../../content/images.tsx";
 import { Time } from "../../parts/bits.tsx";
@@ -7,7 +7,7 @@ export interface ContentBodyProps {
   readonly content: {
     readonly text: string;
     readonly images: readonly ImageView[];
-    readonly author: Member;
+    readonly author: AuthorView;
     readonly createdAt: string;
   };
   /** The id of its head, which names what it belongs to. */

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { control } from "../../api/control.ts";
-import type { FeedPost, Profile } from "../../api/shapes.ts";
+import type { ControlPost, Profile } from "../../api/shapes.ts";
 import { useKeys } from "../../keys/keys.ts";
 import { useLive } from "../../live/use-live.ts";
 import type { Pages } from "../../live/use-pages.ts";
@@ -10,7 +10,7 @@ import { type Asked, cardId, PostCard } from "./post-card.tsx";
 import { isAboutPost } from "./use-feed.ts";
 
 export interface PostsShown {
-  readonly posts: readonly FeedPost[];
+  readonly posts: readonly ControlPost[];
   readonly bot: Profile;
   readonly changed: () => Promise<void>;
   /** Whether the comments are shown from the beginning. */
@@ -18,7 +18,7 @@ export interface PostsShown {
 }
 
 /** The feed, as far as it was read. */
-export function Feed({ feed, bot }: { readonly feed: Pages<FeedPost>; readonly bot: Profile }) {
+export function Feed({ feed, bot }: { readonly feed: Pages<ControlPost>; readonly bot: Profile }) {
   const { data, error, reload, more, loadMore } = feed;
   return (
     <>
@@ -76,7 +76,10 @@ function PostList({ posts, bot, changed, opened = false }: PostsShown) {
 }
 
 /** The keys act on the post that has the focus, else on the first one. */
-function useFeedKeys(posts: readonly FeedPost[], ask: (postId: string, what: Asked) => void): void {
+function useFeedKeys(
+  posts: readonly ControlPost[],
+  ask: (postId: string, what: Asked) => void,
+): void {
   const at = () => {
     const card = document.activeElement?.closest("article.post");
     return posts.findIndex(({ id }) => cardId(id) === card?.id);

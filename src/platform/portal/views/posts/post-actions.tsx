@@ -1,10 +1,10 @@
-import type { FeedPost, Profile } from "../../api/shapes.ts";
+import type { ControlPost, Profile } from "../../api/shapes.ts";
 import { Action } from "../../parts/form.tsx";
 import type { Acts } from "./acts.ts";
 import type { Asked } from "./post-card.tsx";
 
 export interface PostActionsProps {
-  readonly post: FeedPost;
+  readonly post: ControlPost;
   readonly bot: Profile;
   /** Whether the comments are shown. */
   readonly opened: boolean;

@@ -1,5 +1,5 @@
 import { useEffect, useId, useState } from "preact/hooks";
-import type { FeedPost, Profile } from "../../api/shapes.ts";
+import type { ControlPost, Profile } from "../../api/shapes.ts";
 import { Composer } from "../../content/composer.tsx";
 import { OutcomeLine } from "../../content/outcome.tsx";
 import { addressOf } from "../../live/route.ts";
@@ -18,9 +18,9 @@ export type Writing = "comment" | "mention" | "quote";
 export type Asked = Writing | "repost";
 
 export interface PostCardProps {
-  readonly post: FeedPost;
+  readonly post: ControlPost;
   /** The post that it quotes, if it is at hand. */
-  readonly quoted: FeedPost | undefined;
+  readonly quoted: ControlPost | undefined;
   readonly bot: Profile;
   readonly asked: Asked | undefined;
   readonly onAsk: (what: Asked | undefined) => void;

@@ -1,5 +1,5 @@
 import { control } from "../../api/control.ts";
-import type { FeedPost } from "../../api/shapes.ts";
+import type { ControlPost } from "../../api/shapes.ts";
 import { addressOf } from "../../live/route.ts";
 import { useLive } from "../../live/use-live.ts";
 import { Failure } from "../../parts/bits.tsx";
@@ -8,7 +8,7 @@ import { ContentBody } from "./content-body.tsx";
 export interface QuotedProps {
   readonly id: string;
   /** What is known without asking. */
-  readonly known: FeedPost | undefined;
+  readonly known: ControlPost | undefined;
 }
 
 /** The post that another one quotes. */

@@ -1,9 +1,9 @@
 import { control } from "../../api/control.ts";
-import type { FeedPost, TimelineEntry } from "../../api/shapes.ts";
+import type { ControlPost, TimelineEntry } from "../../api/shapes.ts";
 import { type Pages, usePages } from "../../live/use-pages.ts";
 
 /** All posts, newest first. */
-export function useFeed(): Pages<FeedPost> {
+export function useFeed(): Pages<ControlPost> {
   return usePages(control.posts, { key: "posts", concerns: (entry) => isAboutPost(entry) });
 }
 

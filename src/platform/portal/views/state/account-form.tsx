@@ -26,7 +26,7 @@ export function AccountForm({ what, create, done }: AccountFormProps) {
     >
       <div class="state-fields">
         <TextField
-          label={`Username of the new ${what}`}
+          label="Username"
           required
           maxLength={31}
           placeholder={what === "bot" ? "helper" : "cleo"}
@@ -34,7 +34,7 @@ export function AccountForm({ what, create, done }: AccountFormProps) {
           onValue={setUsername}
         />
         <TextField
-          label={`Name of the new ${what}`}
+          label="Name"
           maxLength={100}
           placeholder="as the username"
           value={name}

@@ -55,6 +55,7 @@ function Line({ block: { by, whom }, set }: { readonly block: Block; readonly se
         <strong>@{by}</strong> has blocked <strong>@{whom}</strong>
       </span>
       <Action
+        small
         label={`Lift the block of @${whom} by @${by}`}
         run={() => set({ by, whom, blocked: false })}
         done={`@${by} no longer blocks @${whom}.`}

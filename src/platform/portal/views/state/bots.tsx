@@ -78,7 +78,7 @@ function Line({ app, apps, isShown, reload }: LineProps) {
         </span>
       </span>
       <Action
-        disabled={isShown}
+        small
         label={`Look at @${username}`}
         run={() => lookAt(username, apps)}
         done={`The page looks at @${username} now.`}

@@ -108,6 +108,7 @@ function Line({ snapshot: { id, name, at, bytes: size }, reload }: LineProps) {
         </p>
       </Confirmed>
       <Action
+        small
         label={`Download ${name}`}
         run={async () => save(fileName(name, new Date(at), "db"), await control.snapshotFile(id))}
       >

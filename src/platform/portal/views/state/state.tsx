@@ -21,7 +21,7 @@ export function State() {
       {failed !== undefined && (
         <Failure error={failed} retry={() => Promise.all([reload(), world.reload()])} />
       )}
-      <div class="cards">
+      <div class="columns">
         <Bots apps={apps} shown={app} reload={reload} />
         {app !== undefined && <Tokens key={app.bot.username} app={app} reload={reload} />}
         <Snapshots />

@@ -21,7 +21,7 @@ export function BotCard({ username }: { readonly username: string }) {
       <div class="webhook-bot-head">
         <h2 id="bot-view">What the bot says</h2>
         {data !== undefined && <Age since={data.readAt} />}
-        <Action run={reload} label="Ask the bot again" tone="quiet">
+        <Action run={reload} label="Ask again what the bot says" tone="quiet">
           Ask again
         </Action>
       </div>

@@ -3,6 +3,7 @@ import type { AppView, NotificationView, WebhookChange } from "../../api/shapes.
 import { useLive } from "../../live/use-live.ts";
 import { Badge, Time } from "../../parts/bits.tsx";
 import { Action } from "../../parts/form.tsx";
+import { useListFocus } from "../../parts/list-focus.ts";
 import { failures, whyOff } from "./health.ts";
 
 interface HealthProps {
@@ -18,10 +19,12 @@ export function Health({ app, save }: HealthProps) {
     concerns: ({ kind }) => kind === "webhook" || kind === "state",
   });
   const told = data?.items ?? [];
+  // The button that switches on is gone when it has.
+  const heading = useListFocus<HTMLHeadingElement>(webhook.enabled ? 0 : 1);
   const off = whyOff(webhook, told);
   return (
     <section class="card" aria-labelledby="webhook-health">
-      <h2 id="webhook-health">
+      <h2 id="webhook-health" ref={heading} tabIndex={-1}>
         Deliveries{" "}
         <Badge tone={webhook.enabled ? "good" : "warn"}>{webhook.enabled ? "on" : "off"}</Badge>
       </h2>

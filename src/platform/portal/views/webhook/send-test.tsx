@@ -42,11 +42,15 @@ export function SendTest({ app }: { readonly app: AppView }) {
           </Action>
         ))}
       </div>
-      <ul class="list" role="log" aria-label="What became of the test events">
-        {sent.map((each) => (
-          <SentLine key={each.id} sent={each} app={app} />
-        ))}
-      </ul>
+      <div role="log" aria-label="What became of the test events">
+        {sent.length > 0 && (
+          <ul class="list">
+            {sent.map((each) => (
+              <SentLine key={each.id} sent={each} app={app} />
+            ))}
+          </ul>
+        )}
+      </div>
     </section>
   );
 }

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import type { EventType, WebhookChange, WebhookView } from "../../api/shapes.ts";
+import { Badge } from "../../parts/bits.tsx";
 import { Check, TextField } from "../../parts/fields.tsx";
 import { Form } from "../../parts/form.tsx";
 import { eventTypes } from "./event-types.ts";
@@ -32,11 +33,13 @@ export function Settings({ webhook, save }: SettingsProps) {
         run={submit}
         done="Saved; the failure count is 0."
         more={
-          changed && (
-            <button type="button" onClick={() => setTyped(undefined)}>
+          // Always there, so that the focus is not lost when it is pressed.
+          <>
+            <button type="button" class="quiet" onClick={() => setTyped(undefined)}>
               Discard changes
             </button>
-          )
+            {changed && <Badge tone="warn">not saved yet</Badge>}
+          </>
         }
       >
         <TextField
@@ -51,7 +54,7 @@ export function Settings({ webhook, save }: SettingsProps) {
         <Types chosen={draft.types} onChange={(types) => change({ types })} />
         <div class="field">
           <Check checked={draft.enabled} onChecked={(enabled) => change({ enabled })}>
-            Deliver events to this address
+            Deliveries are on
           </Check>
         </div>
         <p class="hint webhook-save">

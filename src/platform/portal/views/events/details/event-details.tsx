@@ -1,5 +1,5 @@
 import { control } from "../../../api/control.ts";
-import type { EventDetail, TimelineEntry } from "../../../api/shapes.ts";
+import type { EventTrace, TimelineEntry } from "../../../api/shapes.ts";
 import { addressOf } from "../../../live/route.ts";
 import { useLive } from "../../../live/use-live.ts";
 import { Badge, Code } from "../../../parts/bits.tsx";
@@ -19,7 +19,7 @@ export function EventDetails({ id }: { readonly id: string }) {
   return <Loaded live={live}>{(detail) => <Event detail={detail} />}</Loaded>;
 }
 
-function Event({ detail }: { readonly detail: EventDetail }) {
+function Event({ detail }: { readonly detail: EventTrace }) {
   const { event, bot, deliveries, calls } = detail;
   const read = index.value.get(event.id)?.outcome === "read";
   const outcome = outcomeOf(deliveries, read);
