@@ -131,6 +131,9 @@ describe("thousands of entries", () => {
     await page.keyboard.press("j");
     await eventually(place, "2");
     expect(await lines(page).count()).toBeLessThan(80);
+    await list(page).evaluate((each) => each.scrollTo(0, 60_000));
+    await lines(page).filter({ hasText: "evt_000000002010" }).waitFor();
+    expect(await place(), "the active one, out of sight").toBe("2");
   });
 
   test("are scrolled and filtered in less than 100 ms", async () => {
@@ -166,6 +169,11 @@ describe("thousands of entries", () => {
     platform.control.act({ type: "like", from: "ben", count: 50 });
     await eventually(() => size(page), "300");
     expect(await top()).toBe(before);
+    const line = await list(page).evaluate(firstInSight);
+    await choice(page, "Kind").selectOption("");
+    // There are more of them above now, so that the list is scrolled further.
+    await eventually(async () => (await top()) > before, true);
+    expect(await list(page).evaluate(firstInSight)).toBe(line);
     await follow.click();
     await eventually(fromEnd, 0);
     await eventually(() => follow.count(), 0);
@@ -305,6 +313,13 @@ async function stopwatch(): Promise<{ typing: number[]; scrolling: number[] }> {
     field.dispatchEvent(new InputEvent("input", { bubbles: true }));
   });
   return { typing, scrolling };
+}
+
+/** The text of the line at the top of the list. Runs in the page. */
+function firstInSight(rows: Element): string | null | undefined {
+  const { top } = rows.getBoundingClientRect();
+  const options = [...rows.querySelectorAll("[role=option]")];
+  return options.find((each) => each.getBoundingClientRect().bottom > top + 1)?.textContent;
 }
 
 function median(values: readonly number[]): number {

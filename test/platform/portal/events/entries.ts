@@ -40,7 +40,7 @@ export function said(path: string, body: unknown, more: Partial<CallRecord> = {}
     at: "2026-11-22T10:00:00.000Z",
     ms: 6,
     status: 201,
-    request: { headers: {}, body: JSON.stringify(body), truncated: false },
+    request: { url: `/api/v1${path}`, headers: {}, body: JSON.stringify(body), truncated: false },
     response: { status: 201, headers: {}, body: "{}", truncated: false },
     ...more,
   };
