@@ -93,6 +93,7 @@ test("images are chosen, pasted and dropped, sent, and opened large", async () =
   ]);
   await page.getByRole("button", { name: "Send" }).click();
   await page.getByRole("button", { name: "Open image 2 of 2 of @ada" }).click();
+  await page.getByRole("dialog", { name: "Image 2 of 2 of @ada" }).waitFor();
   await page.keyboard.press("ArrowLeft");
   await page.getByRole("dialog", { name: "Image 1 of 2 of @ada" }).waitFor();
   await page.keyboard.press("Escape");

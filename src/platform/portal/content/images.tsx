@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import type { ImageView } from "../api/shapes.ts";
 import { Dialog } from "../parts/dialog.tsx";
 
@@ -70,7 +70,8 @@ interface ViewerProps extends ImagesProps {
 /** One image as large as the window allows; the arrow keys turn to the others. */
 function Viewer({ images, by, index, onTurn, onClose }: ViewerProps) {
   const image = images[index];
-  useEffect(() => {
+  // From the moment that it is shown: a key may follow at once.
+  useLayoutEffect(() => {
     const end = new AbortController();
     const turn = ({ key }: KeyboardEvent) => {
       const to = index + (key === "ArrowRight" ? 1 : key === "ArrowLeft" ? -1 : 0);
