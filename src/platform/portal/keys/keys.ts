@@ -1,5 +1,5 @@
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 /** A key and what it does. */
 export interface Key {
@@ -25,7 +25,8 @@ export function useKeys(mine: readonly Key[]): void {
   current.current = mine;
   const names = mine.map(({ key, label }) => `${key} ${label}`).join("\n");
   // What they are called says whether they are others; what they do is looked up late.
-  useEffect(() => {
+  // From the moment that they are shown: one may be pressed at once.
+  useLayoutEffect(() => {
     const own = current.current.map((each) => ({
       ...each,
       run: () => current.current.find(({ key }) => key === each.key)?.run(),

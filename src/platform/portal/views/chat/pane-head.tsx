@@ -18,6 +18,7 @@ export function PaneHead({ id, members, group, onClose }: PaneHeadProps) {
         ← Conversations
       </a>
       <h2>
+        {members.length === 0 && id}
         {members.map(({ username, name, isBot }) => (
           <span key={username} title={name}>
             @{username} {isBot && <BotLabel />}
