@@ -37,7 +37,8 @@ export function onChange(listener: Listener): () => void {
 
 /** Follows what happens on the platform for as long as the page is open. */
 export function followPlatform(): void {
-  const source = new EventSource(`/control/v1/stream?after=${last()}&token=${token()}`);
+  // From the beginning: a number of this run says nothing about another one, and what is known is passed over.
+  const source = new EventSource(`/control/v1/stream?token=${token()}`);
   source.addEventListener("hello", ({ data }: MessageEvent<string>) => welcome(JSON.parse(data)));
   source.addEventListener("changed", () => tell({ all: false, entries: [] }));
   source.addEventListener("message", ({ data }: MessageEvent<string>) => take(JSON.parse(data)));

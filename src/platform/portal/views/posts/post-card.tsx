@@ -5,7 +5,7 @@ import { OutcomeLine } from "../../content/outcome.tsx";
 import { addressOf } from "../../live/route.ts";
 import { person } from "../../live/settings.ts";
 import { attempt } from "../../parts/toast.tsx";
-import { type Asked, useActs, type Writing } from "./acts.ts";
+import { type Asked, useActs } from "./acts.ts";
 import { Comments } from "./comments.tsx";
 import { ContentBody } from "./content-body.tsx";
 import { PostActions } from "./post-actions.tsx";
