@@ -41,11 +41,13 @@ describe("where the event of the last message is", () => {
     return whereaboutsOf(entries, where);
   };
   const event = {
-    ...{ kind: "event", bot: "bot", id: "evt_2", type: "dm.message", from: "ada" },
+    kind: "event",
+    ...{ bot: "bot", id: "evt_2", type: "dm.message", from: "ada" },
     conversationId: "c_2",
   } as const;
   const delivery = {
-    ...{ kind: "delivery", id: "dlv_1", bot: "bot", eventIds: ["evt_2"], status: 200, ms: 9 },
+    kind: "delivery",
+    ...{ id: "dlv_1", bot: "bot", eventIds: ["evt_2"], status: 200, ms: 9 },
     ...{ attempt: 1, forced: false },
   } as const;
 
@@ -68,7 +70,8 @@ describe("where the event of the last message is", () => {
   });
 
   test("so is a bot that polls, an answer that fails, and a webhook that goes off", () => {
-    const api = { ...{ kind: "api", status: 200, ms: 1 }, method: "GET", path: "/events" } as const;
+    const call = { kind: "api", id: "call_1", status: 200, ms: 1 } as const;
+    const api = { ...call, method: "GET", path: "/events" } as const;
     expect(of(event, { ...api, eventIds: ["evt_2"] })?.text).toContain("polls");
     const path = "/dm/conversations/c_2/messages";
     const answer = { ...api, method: "POST", path };
