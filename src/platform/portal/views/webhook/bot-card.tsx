@@ -15,7 +15,11 @@ async function read() {
 
 /** The bot as it sees itself: what `GET /readyz?verbose` of it says. */
 export function BotCard({ username }: { readonly username: string }) {
-  const { data, error, reload } = useLive(read, { key: username });
+  const { data, error, reload } = useLive(read, {
+    key: username,
+    // What the bot makes of an event comes after it.
+    concerns: ({ kind }) => kind !== "event",
+  });
   return (
     <section class="card" aria-labelledby="bot-view">
       <div class="webhook-bot-head">
