@@ -2,17 +2,23 @@ import { chmod, cp, readdir, readFile, writeFile } from "node:fs/promises";
 import { extname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { run, tail } from "../src/create/run.ts";
+import { buildPortal } from "./pack/portal.ts";
 
 /** The checkout. */
 export const root: string = fileURLToPath(new URL("..", import.meta.url));
 
+/** Below src: a page for browsers, which is built in another way. */
+const PORTAL = join("platform", "portal");
+
 /**
  * Compiles `src` (all but the scaffolder, which is a package of its own) to JavaScript and
- * declarations, and copies what the code reads at run time, such as the numbered SQL files.
+ * declarations, copies what the code reads at run time, such as the numbered SQL files, and builds the page of the
+ * local platform.
  *
+ * @returns the files that the page is made of
  * @throws {Error} with the compiler's own words
  */
-export async function compile(outDir: string): Promise<void> {
+export async function compile(outDir: string): Promise<readonly string[]> {
   const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
   const project = join(root, "scripts", "tsconfig.build.json");
   const { code, output } = await run(process.execPath, [tsc, "-p", project, "--outDir", outDir], {
@@ -23,13 +29,15 @@ export async function compile(outDir: string): Promise<void> {
   await copyAssets(outDir);
   await pointDeclarationsAtJs(outDir);
   await makeExecutable(join(outDir, "cli", "main.js"));
+  const { modules } = await buildPortal(join(outDir, PORTAL, "static"));
+  return modules;
 }
 
 async function copyAssets(outDir: string): Promise<void> {
   const src = join(root, "src");
-  const scaffolder = join(src, "create");
+  const apart = [join(src, "create"), join(src, PORTAL)];
   for (const file of await filesIn(src)) {
-    if (extname(file) === ".ts" || file.startsWith(scaffolder + sep)) continue;
+    if (extname(file) === ".ts" || apart.some((folder) => file.startsWith(folder + sep))) continue;
     await cp(file, join(outDir, relative(src, file)));
   }
 }

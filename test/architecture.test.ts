@@ -60,6 +60,8 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   index: [...runtime, "bot"],
   testing: [...words, "client"],
   platform: [...words, "client"],
+  // A page for browsers: types alone, as a test below says.
+  "platform/portal": ["events", "platform"],
   create: [],
   cli: [
     ...runtime,
@@ -116,7 +118,8 @@ function graphOf(files: Readonly<Record<string, string>>): Import[] {
 }
 
 function roomOf(path: string): string {
-  const parts = path.replace(/\.ts$/, "").split("/");
+  const parts = path.replace(/\.tsx?$/, "").split("/");
+  if (path.startsWith("platform/portal/")) return "platform/portal";
   if (parts[0] === "inbox" && parts.length > 2) return `inbox/${parts[1]}`;
   return parts[0] ?? "";
 }
@@ -176,10 +179,23 @@ function packagesOf(files: ReadonlySet<string>, graph: readonly Import[]): Set<s
   return new Set(imports.map(({ to }) => to));
 }
 
+/** What the page is made of besides our own code. */
+const bundledInPage: ReadonlySet<string> = new Set([
+  "preact",
+  "@preact/signals",
+  "@tanstack/virtual-core",
+]);
+
+/** What the page has in common with the commands: it is bundled, too, and imports types alone. */
+const pureForPage: ReadonlySet<string> = new Set(["platform/timeline/words.ts"]);
+
+/** Rooms that are bundled with what they import. */
+const isBundled = (room: string) => room === "create" || room === "platform/portal";
+
 const root = join(import.meta.dirname, "..", "src");
 const files = Object.fromEntries(
   readdirSync(root, { recursive: true, encoding: "utf8" })
-    .filter((path) => path.endsWith(".ts"))
+    .filter((path) => /\.tsx?$/.test(path))
     .map((path) => [path.replaceAll("\\", "/"), readFileSync(join(root, path), "utf8")]),
 );
 const graph = graphOf(files);
@@ -241,6 +257,18 @@ describe("the house", () => {
     expect(servers.filter((name) => commands.has(name))).toEqual([]);
   });
 
+  test("the portal is a page: it takes types and words from the platform, and no module of Node", () => {
+    const own = graph.filter(({ from }) => roomOf(from) === "platform/portal");
+    expect(own.length).toBeGreaterThan(0);
+    const loaded = own.filter(({ when }) => when !== "never");
+    const inside = ({ kind, to }: Import) => kind === "file" && roomOf(to) === "platform/portal";
+    const packages = new Set(loaded.filter((each) => !inside(each)).map(({ to }) => to));
+    const known = (name: string) => bundledInPage.has(name) || pureForPage.has(name);
+    expect([...packages].filter((name) => !known(name))).toEqual([]);
+    const ofPure = graph.filter(({ from, when }) => pureForPage.has(from) && when !== "never");
+    expect(ofPure.map(tell)).toEqual([]);
+  });
+
   test("the scaffolder loads nothing but Node, until it asks; the prompts are in its bundle", () => {
     const early = packagesOf(loadedWith("create/main.ts", graph), graph);
     expect(early.size).toBeGreaterThan(0);
@@ -265,7 +293,7 @@ describe("the house", () => {
     const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(
       readFileSync(join(root, "..", "package.json"), "utf8"),
     );
-    const shipped = graph.filter(({ from }) => roomOf(from) !== "create");
+    const shipped = graph.filter(({ from }) => !isBundled(roomOf(from)));
     const foreign = shipped.filter(
       ({ kind, to, when }) => kind === "package" && isForeign(to) && when !== "late",
     );

@@ -115,7 +115,11 @@ function addLanes(db: Database): void {
     `INSERT INTO lane (key, pending, ready_at, fence, done_ord, done_at)
      SELECT lane, sum(state = 'pending'), max(received_at) FILTER (WHERE state = 'pending'),
        sum(state = 'done'), max(ord) FILTER (WHERE state = 'done'), max(done_at)
-     FROM event GROUP BY lane`,
+     FROM event GROUP BY lane HAVING sum(state = 'pending') > 0`,
+  );
+  db.exec(
+    `INSERT INTO resting_lane (key, fence, done_ord, done_at)
+     SELECT lane, count(*), max(ord), max(done_at) FROM event GROUP BY lane HAVING sum(state = 'pending') = 0`,
   );
 }
 

@@ -1,3 +1,5 @@
+import { systemClock } from "../../src/core/clock.ts";
+import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
 import { Child } from "../harness/child.ts";
 import { makeFolder } from "./folder.ts";
 import { copyHistory, type History, lanesOf } from "./history.ts";
@@ -16,6 +18,11 @@ const CONCURRENCY = 1_000;
 /** A file that has grown by less than this is as good as it was. */
 const GROWTH = 0.1;
 
+const HOUR = 3_600_000;
+
+/** Nothing of what is in a file is dropped. */
+const KEEP = { bodiesMs: 1e15, idsMs: 1e15, deadLettersMs: 1e15 };
+
 /** Events per second. */
 export interface Rates {
   readonly ingest: number;
@@ -29,7 +36,8 @@ export class StoredInboxes {
 
   /**
    * @param done events in the file
-   * @returns what puts in so many events and handles them. The file is as it was each time, or almost.
+   * @returns what puts in so many events and handles them. The file is as it was each time, or almost: the lanes of its
+   *   history rest.
    */
   add(done: number): (count: number) => Promise<Rates> {
     const history: History = { done, pending: 0 };
@@ -44,6 +52,7 @@ export class StoredInboxes {
         grown = 0;
       }
       grown += count;
+      await rest(file);
       await process.call("open", { url: `file:${file}`, schema: "" });
       const events = makeEvents(count, CONVERSATIONS, step);
       const ingest = await process.call("ingestTogether", events, TOGETHER);
@@ -57,4 +66,12 @@ export class StoredInboxes {
     await Promise.all(this.#processes.map((process) => process.stop()));
     this.#folder.remove();
   }
+}
+
+/** Has the inbox do what it does while nothing comes for an hour. */
+async function rest(file: string): Promise<void> {
+  const clock = { ...systemClock, now: () => systemClock.now() + HOUR };
+  const inbox = new SqliteInbox({ file, clock });
+  while (await inbox.sweep(KEEP));
+  await inbox.close();
 }

@@ -1,7 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type InputOptions, type OutputOptions, rolldown } from "rolldown";
-import { thirdPartyNotices } from "./third-party.ts";
 
 /** The oldest Node whose syntax the bundle may use. */
 const TARGET = "node20";
@@ -11,11 +10,11 @@ const TARGET = "node20";
  * an `import` of a module of Node touches each of its exports, and those who create a bot would wait for that
  * a third of the time until its first file is there.
  *
- * @returns the licences of the packages that are in the bundle, as Markdown
- * @throws {Error} an import cannot be resolved, or a package comes without its licence
+ * @returns the files that are in the bundle
+ * @throws {Error} an import cannot be resolved
  */
-export async function bundle(entry: string, outDir: string): Promise<string> {
-  const notices = await write(
+export async function bundle(entry: string, outDir: string): Promise<readonly string[]> {
+  const modules = await write(
     {
       input: entry,
       // What is loaded late shares code with the entry: it may take that from there, and no third file is read.
@@ -26,7 +25,7 @@ export async function bundle(entry: string, outDir: string): Promise<string> {
   );
   // The package around it is one of ES modules.
   await writeFile(join(outDir, "package.json"), '{ "type": "commonjs" }\n');
-  return notices;
+  return modules;
 }
 
 /**
@@ -34,11 +33,11 @@ export async function bundle(entry: string, outDir: string): Promise<string> {
  *
  * @returns and throws as {@link bundle} does
  */
-export function bundleModule(entry: string, file: string): Promise<string> {
+export function bundleModule(entry: string, file: string): Promise<readonly string[]> {
   return write({ input: entry }, { file, format: "es" });
 }
 
-async function write(input: InputOptions, output: OutputOptions): Promise<string> {
+async function write(input: InputOptions, output: OutputOptions): Promise<readonly string[]> {
   const build = await rolldown({
     ...input,
     platform: "node",
@@ -49,8 +48,7 @@ async function write(input: InputOptions, output: OutputOptions): Promise<string
   });
   try {
     const { output: files } = await build.write(output);
-    const modules = files.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
-    return await thirdPartyNotices(modules);
+    return files.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
   } finally {
     await build.close();
   }

@@ -4,6 +4,7 @@ import { compile, root } from "../compile.ts";
 import { bundle, bundleModule } from "./bundle.ts";
 import { refuseTooLarge } from "./size.ts";
 import { type Packed, packStage } from "./stage.ts";
+import { thirdPartyNotices } from "./third-party.ts";
 
 /** The oldest Node that runs the scaffolder. Bots need a newer one, which they can bring along. */
 const SCAFFOLDER_NODE = ">=20.12";
@@ -15,16 +16,16 @@ export async function packBoth(out: string): Promise<readonly Packed[]> {
   return packed;
 }
 
-/** What a bot depends on: the compiled sources, all but the scaffolder, and what they use of zod. */
+/** What a bot depends on: the compiled sources, all but the scaffolder, the portal, and what they use of zod. */
 export function packServiceBot(out: string): Promise<Packed> {
   return packStage(out, async (stage) => {
-    await compile(join(stage, "dist"));
+    const portal = await compile(join(stage, "dist"));
     const zod = join("core", "zod");
-    const notices = await bundleModule(
+    const modules = await bundleModule(
       join(root, "src", `${zod}.ts`),
       join(stage, "dist", `${zod}.js`),
     );
-    await writeFile(join(stage, "THIRD-PARTY.md"), notices);
+    await writeNotices(stage, [...modules, ...portal]);
     // What only development needs says nothing to those who install the package.
     const { devDependencies, scripts, allowScripts, ...published } = await ownManifest();
     await writeManifest(stage, published);
@@ -35,8 +36,7 @@ export function packServiceBot(out: string): Promise<Packed> {
 /** What `npm create service-bot` runs: one bundle and the templates, without dependencies. */
 export function packScaffolder(out: string): Promise<Packed> {
   return packStage(out, async (stage) => {
-    const notices = await bundle(join(root, "src/create/main.ts"), join(stage, "dist"));
-    await writeFile(join(stage, "THIRD-PARTY.md"), notices);
+    await writeNotices(stage, await bundle(join(root, "src/create/main.ts"), join(stage, "dist")));
     await writeManifest(stage, scaffolderManifest(await ownManifest()));
     await copyPresent(stage, ["create-bot.js", "templates", "LICENSE"]);
     await cp(join(root, "src/create/README.md"), join(stage, "README.md"));
@@ -67,6 +67,11 @@ async function ownManifest(): Promise<Manifest> {
 
 async function writeManifest(stage: string, manifest: Manifest): Promise<void> {
   await writeFile(join(stage, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+/** @param modules what is bundled */
+async function writeNotices(stage: string, modules: readonly string[]): Promise<void> {
+  await writeFile(join(stage, "THIRD-PARTY.md"), await thirdPartyNotices(modules));
 }
 
 async function copyPresent(stage: string, names: readonly string[]): Promise<void> {

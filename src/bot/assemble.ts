@@ -1,8 +1,10 @@
 import type { Client } from "../client/client.ts";
 import type { Config } from "../config.ts";
 import { type Clock, steadyClock, systemClock } from "../core/clock.ts";
+import { duringEvent } from "../core/current-event.ts";
 import { secretsOf } from "../core/database-address.ts";
 import { createLogger, type Logger } from "../core/logger.ts";
+import { isLoopback } from "../core/loopback.ts";
 import { scrubber } from "../core/redact.ts";
 import { Dispatcher } from "../dispatcher/dispatcher.ts";
 import { defaultLane, type LaneOf } from "../events/lane.ts";
@@ -122,7 +124,10 @@ function makeDispatcher(ground: Ground, inbox: Inbox, client: Client): Dispatche
     log,
     deadline,
     handler: {
-      run: (job) => router.run(job, client),
+      // A platform on this machine shows which calls an event has led to; no other is told.
+      run: isLoopback(new URL(config.baseUrl).hostname)
+        ? (job) => duringEvent(job.event.id, () => router.run(job, client))
+        : (job) => router.run(job, client),
       optionsFor: (type) => router.optionsFor(type),
       failed: (error, job) => router.observe(error, job),
       over: (job) => router.forget(job),

@@ -22,14 +22,20 @@ const TIMEOUT_MS = 30_000;
 /** Calls `/control/v1` of a local platform in another process. Every method rejects with a `CommandError`. */
 export class ControlClient {
   readonly #platform: string;
+  readonly #headers: Readonly<Record<string, string>>;
   readonly #timeoutMs: number;
 
   /**
-   * @param platform its origin
+   * @param platform its origin; where it is on another machine, with `#token=…` as it prints it for its portal
    * @param options.timeoutMs how long it has for an answer, waits that were asked for apart
    */
   constructor(platform: string, { timeoutMs = TIMEOUT_MS }: { timeoutMs?: number } = {}) {
-    this.#platform = platform.replace(/\/+$/, "");
+    const [origin = "", token] = platform.split("#token=");
+    this.#platform = origin.replace(/\/+$/, "");
+    this.#headers = {
+      "content-type": "application/json",
+      ...(token === undefined ? {} : { "x-portal-token": token }),
+    };
     this.#timeoutMs = timeoutMs;
   }
 
@@ -87,12 +93,11 @@ export class ControlClient {
   ): Promise<T> {
     const url = `${this.#platform}/control/v1${path}`;
     const init = body === undefined ? {} : { body: JSON.stringify(body) };
-    const headers = { "content-type": "application/json" };
     const timeoutMs = this.#timeoutMs + waitMs;
     const signal = Number.isFinite(timeoutMs) ? { signal: AbortSignal.timeout(timeoutMs) } : {};
     let response: Response;
     try {
-      response = await fetch(url, { method, headers, ...init, ...signal });
+      response = await fetch(url, { method, headers: this.#headers, ...init, ...signal });
     } catch (error) {
       throw unreachable(this.#platform, error);
     }

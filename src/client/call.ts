@@ -1,3 +1,4 @@
+import { EVENT_HEADER } from "../core/current-event.ts";
 import type { RequestKind } from "./waiting.ts";
 
 export type Method = "GET" | "POST";
@@ -14,6 +15,8 @@ export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
   /** A read of the event log on the bot's own behalf; whatever else it is counts as a handler's. */
   readonly purpose?: LogPurpose | undefined;
+  /** The event because of which the bot calls; for a platform on this machine. */
+  readonly event?: string | undefined;
 }
 
 /** Everything about a call that does not change from one try to the next. */
@@ -39,10 +42,14 @@ interface Access {
 export function callOf(
   method: Method,
   path: string,
-  { query, purpose, json, form }: RequestOptions,
+  { query, purpose, json, form, event }: RequestOptions,
   { baseUrl, apiKey }: Access,
 ): Call {
-  const common = { accept: "application/json", authorization: `Bearer ${apiKey}` };
+  const common = {
+    accept: "application/json",
+    authorization: `Bearer ${apiKey}`,
+    ...(event === undefined ? {} : { [EVENT_HEADER]: event }),
+  };
   const isJson = json !== undefined;
   return {
     method,

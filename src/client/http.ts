@@ -1,6 +1,8 @@
 import { originProblem, tokenProblem } from "../core/access.ts";
 import type { Random } from "../core/backoff.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
+import { currentEvent } from "../core/current-event.ts";
+import { isLoopback } from "../core/loopback.ts";
 import { outOfRange, refuseProblems, TIME_LIMIT } from "../core/ranges.ts";
 import { scrubber } from "../core/redact.ts";
 import { ServiceBotError } from "../errors.ts";
@@ -64,6 +66,8 @@ export class Http {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #gate: Gate;
+  /** Nobody but a platform on this machine is told of which event a handler makes a request. */
+  readonly #isLocal: boolean;
   #offsetMs: number | undefined;
 
   /** @throws {ServiceBotError} INVALID_OPTION */
@@ -76,6 +80,7 @@ export class Http {
       outOfRange("retries", retries, { max: 10, whole: true }),
     ]);
     this.#options = { ...options, ...quietly(options) };
+    this.#isLocal = isLoopback(new URL(baseUrl).hostname);
     this.#fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? Math.random;
@@ -113,7 +118,8 @@ export class Http {
    */
   async request(method: Method, path: string, options: RequestOptions = {}): Promise<Answer> {
     const { signal, purpose } = options;
-    const call = callOf(method, path, options, this.#options);
+    const event = this.#isLocal ? currentEvent() : undefined;
+    const call = callOf(method, path, { ...options, event }, this.#options);
     signal?.throwIfAborted();
     const entered = this.#enter(call, signal);
     const permit = entered instanceof Promise ? await entered : entered;

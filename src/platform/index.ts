@@ -1,4 +1,5 @@
 export type { ActInput, ActResult, ActType } from "./acts/input.ts";
+export type { UploadView } from "./api/shapes.ts";
 export type { Apps } from "./apps/apps.ts";
 export type {
   AccountInput,
@@ -10,15 +11,28 @@ export type {
   Profile,
   TokenView,
 } from "./apps/shapes.ts";
+export type { CallRecord, CallSummary } from "./calls/record.ts";
 export type { ClockChange, ClockControl, ClockView } from "./clock/clock-control.ts";
+export type { BotView } from "./control/bot-view.ts";
 export type { Control } from "./control/control.ts";
-export type { DeliverInput, DeliverResult } from "./control/deliveries.ts";
+export type {
+  DeliverInput,
+  DeliverResult,
+  DeliveryCommand,
+  DeliveryContent,
+} from "./control/deliveries.ts";
+export type { PageInput } from "./control/page-input.ts";
 export type {
   ControlComment,
+  ControlConversation,
   ControlMessage,
+  ControlPost,
   DeliveriesInput,
+  EventTrace,
   FaultsChange,
   FaultsState,
+  MessagesInput,
+  MessagesPage,
   PlatformState,
   StorageState,
 } from "./control/shapes.ts";
@@ -50,6 +64,7 @@ export type {
   WebhookEntry,
 } from "./timeline/entries.ts";
 export type { TimelineListener } from "./timeline/timeline.ts";
+export type { ImageInput } from "./uploads/uploads.ts";
 export type {
   DeliveryRecord,
   DeliverySummary,

@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import type { Random } from "../core/backoff.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
 import { createLogger, type Logger } from "../core/logger.ts";
@@ -7,8 +8,13 @@ import { API_KEY, WEBHOOK_SECRET } from "./secrets.ts";
 import { MEMORY } from "./store/database.ts";
 
 export interface PlatformOptions {
-  /** Listening address. Default 127.0.0.1. Whatever it is, only requests to a loopback name are answered. */
+  /**
+   * Listening address. Default 127.0.0.1. Requests are answered whose `Host` is a loopback name, the address that they
+   * came to, or one of `allowHosts`. What comes from elsewhere needs the token of the run for the control API.
+   */
   readonly host?: string | undefined;
+  /** Names that it answers to besides its own, without scheme and port, such as `platform.test`. Default none. */
+  readonly allowHosts?: readonly string[] | undefined;
   /** 0 to 65535; 0 takes a free port. Default 0. */
   readonly port?: number | undefined;
   /** SQLite file that keeps everything. Default ":memory:", which forgets it at the end. */
@@ -36,9 +42,12 @@ export interface PlatformOptions {
   readonly logger?: Logger | undefined;
 }
 
+const HOST_NAME = /^[a-z\d_]([\w.-]*[a-z\d_])?$/i;
+
 /** {@link PlatformOptions} with every default filled in. The secrets have theirs in the state file. */
 export interface Settings {
   readonly host: string;
+  readonly allowHosts: readonly string[];
   readonly port: number;
   readonly stateFile: string;
   readonly apiKey: string | undefined;
@@ -55,7 +64,9 @@ export interface Settings {
 /** @throws {ConfigError} naming every option that cannot be used */
 export function settings(options: PlatformOptions): Settings {
   const chosen: Settings = {
-    host: options.host ?? "127.0.0.1",
+    // An address as it stands in a URL is one, too.
+    host: (options.host ?? "127.0.0.1").replace(/^\[(.*)\]$/, "$1"),
+    allowHosts: options.allowHosts ?? [],
     port: options.port ?? 0,
     stateFile: options.stateFile ?? MEMORY,
     apiKey: options.apiKey,
@@ -77,6 +88,12 @@ function findProblems(chosen: Settings): string[] {
   const problems: string[] = [];
   if (!Number.isInteger(chosen.port) || chosen.port < 0 || chosen.port > 65_535) {
     problems.push("port: must be a whole number from 0 to 65535");
+  }
+  if (chosen.host === "") problems.push("host: must be an address or a name of this machine");
+  if (!chosen.allowHosts.every((name) => HOST_NAME.test(name) || isIP(name) === 6)) {
+    problems.push(
+      "allowHosts: must be names without scheme, port and wildcard, such as platform.test",
+    );
   }
   for (const name of ["retryIntervalMs", "disableAfter", "deliveryTimeoutMs"] as const) {
     if (Number.isInteger(chosen[name]) && chosen[name] >= 1) continue;

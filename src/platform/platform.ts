@@ -4,15 +4,20 @@ import { Acts } from "./acts/acts.ts";
 import { apiRouter } from "./api/router.ts";
 import { type Origin, Views } from "./api/views.ts";
 import { Apps } from "./apps/apps.ts";
+import { CallRecords } from "./calls/records.ts";
 import { PlatformClock } from "./clock/platform-clock.ts";
 import { Control } from "./control/control.ts";
 import { ForcedDeliveries } from "./control/deliveries.ts";
 import { controlRouter } from "./control/router.ts";
 import { Publisher } from "./events/publisher.ts";
+import { ShownEvents } from "./events/shown-events.ts";
 import { ApiFaults } from "./faults/api-faults.ts";
 import { EventFaults } from "./faults/event-faults.ts";
 import { WebhookFaults } from "./faults/webhook-faults.ts";
+import { PageFiles, PORTAL_FILES } from "./http/page/files.ts";
+import { pageRouter } from "./http/page/page.ts";
 import { createApp, type Listening, listen } from "./http/server.ts";
+import { newPortalToken, portalTokenOnly } from "./http/token-guard.ts";
 import { Limits } from "./limits/limits.ts";
 import { type PlatformOptions, type Settings, settings } from "./options.ts";
 import { assembleState } from "./state/assemble.ts";
@@ -42,6 +47,7 @@ interface Parts {
   readonly origin: Origin;
   readonly control: Control;
   readonly app: Express;
+  readonly portalToken: string;
 }
 
 /**
@@ -51,6 +57,8 @@ interface Parts {
 export interface Replaced {
   readonly download?: Download;
   readonly makeThumbnail?: MakeThumbnail;
+  /** The folder of the built page. */
+  readonly portalFiles?: URL;
 }
 
 /**
@@ -92,8 +100,11 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
   const apiFaults = new ApiFaults(timeline, random);
   const sender = new Sender(clock, deliveryTimeoutMs);
   const records = new DeliveryRecords(timeline);
+  const calls = new CallRecords(timeline);
+  const shown = new ShownEvents(store);
   const webhooks = new Webhooks({
-    ...{ store, sender, records, timeline, clock, random, logger, disableAfter, retryIntervalMs },
+    ...{ store, sender, records, shown, timeline, clock, random, logger },
+    ...{ disableAfter, retryIntervalMs },
     faults: webhookFaults,
   });
   const onEvents = (bot: number) => webhooks.wake(bot);
@@ -101,13 +112,15 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
   const publisher = new Publisher({ store, timeline, eventFaults, onEvents });
   const acts = new Acts({ store, publisher, clock });
   const apps = new Apps({ store, webhooks, timeline });
-  const forced = new ForcedDeliveries({ store, webhooks, sender, records, timeline });
+  const forced = new ForcedDeliveries({ store, webhooks, sender, records, shown, timeline });
   const origin: Origin = { url: "" };
   const views = new Views(store.images, origin);
   const limits = new Limits({ usage: store.usage, clock });
   const cleaner = new Cleaner(store.images, clock);
   const { download = downloadWith({ clock: clock.real }), makeThumbnail = thumbnailsWith() } =
     replaced;
+  const { portalFiles = PORTAL_FILES } = replaced;
+  const portalToken = newPortalToken();
   const uploads = new Uploads({
     ...{ store, clock, limits, views, cleaner },
     ...{ download, makeThumbnail },
@@ -121,15 +134,16 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
   });
   const control = new Control({
     ...{ store, acts, apps, webhooks, forced, webhookFaults, apiFaults, eventFaults },
-    ...{ records, timeline, clock, views, limits, uploads, ...state },
+    ...{ records, calls, timeline, clock, views, limits, uploads, ...state },
   });
   const routers = {
+    "/": pageRouter({ files: new PageFiles(portalFiles), token: portalToken }),
     "/api/v1": apiRouter({
-      ...{ store, publisher, views, limits, uploads, clock, timeline, logger },
+      ...{ store, publisher, views, limits, uploads, shown, calls, clock, logger },
       faults: apiFaults,
     }),
     "/media": mediaRouter(store.images, clock),
-    "/control/v1": controlRouter(control, timeline),
+    "/control/v1": [portalTokenOnly(portalToken), controlRouter(control, timeline)],
   };
   return {
     store,
@@ -140,7 +154,8 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
     whole: state.whole,
     origin,
     control,
-    app: createApp({ routers, clock, logger }),
+    app: createApp({ routers, allowHosts: chosen.allowHosts, clock, logger }),
+    portalToken,
   };
 }
 
@@ -148,8 +163,12 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
 export class Platform {
   /** Origin, without `/api/v1`: a bot's SERVICE_BASE_URL. */
   readonly url: string;
+  /** The address of the page; where other machines reach the platform, with the token of this run. */
+  readonly portalUrl: string;
   /** What `/control/v1` offers, in process: acts of people, the webhook's configuration, faults. */
   readonly control: Control;
+  /** What browsers and other machines send to `/control/v1` as `X-Portal-Token`; new with each start. */
+  readonly portalToken: string;
   readonly #parts: Parts;
   readonly #listening: Listening;
   #stopped: Promise<void> | undefined;
@@ -158,6 +177,9 @@ export class Platform {
     this.#parts = parts;
     this.#listening = listening;
     this.url = listening.url;
+    const { portalToken } = parts;
+    this.portalUrl = `${listening.url}/${listening.loopback ? "" : `#token=${portalToken}`}`;
+    this.portalToken = portalToken;
     this.control = parts.control;
   }
 

@@ -7,6 +7,7 @@ import { makeEvents } from "../../bench/support/queue.ts";
 import { parseEventText } from "../../src/events/parse.ts";
 import type { NewEvent } from "../../src/inbox/inbox.ts";
 import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
+import { ManualClock } from "../../src/testing/manual-clock.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /** Four lanes; each has events that are done, and events that wait. */
@@ -21,6 +22,8 @@ const EVENTS = "SELECT seq, id, lane, ord, type, body, state FROM event ORDER BY
 
 /** What an inbox tells of lanes but for times. */
 const LANES = "SELECT key, pending, ready_at IS NULL AS idle, owner, fence, done_ord FROM lane";
+
+const RESTING = "SELECT key, fence, done_ord FROM resting_lane";
 
 /** What an inbox tells of events but for times. */
 const OUTCOMES =
@@ -58,6 +61,22 @@ test("a history is what an inbox leaves that has handled the same events", async
   // Lanes that have got events are written with the next claim, or now.
   await inbox.close();
   for (const sql of [LANES, OUTCOMES]) expect(rows(history, sql)).toEqual(rows(lived, sql));
+});
+
+test("the lanes of a history in which nothing waits rest, as they do in an inbox an hour later", async () => {
+  const history = join(temporaryFolder(), "history.db");
+  makeHistory(history, { done: 60, pending: 0 });
+  const lived = join(temporaryFolder(), "lived.db");
+  const clock = new ManualClock(1_800_000_000_000);
+  const inbox = new SqliteInbox({ file: lived, clock });
+  await inbox.put(rows<EventRow>(history, EVENTS), "webhook");
+  await drainInbox(inbox, { concurrency: 4 });
+  await clock.advance(3_600_000);
+  while (await inbox.sweep({ bodiesMs: 1e15, idsMs: 1e15, deadLettersMs: 1e15 }));
+  await inbox.close();
+  expect(rows(history, LANES)).toEqual([]);
+  expect(rows(history, RESTING)).toHaveLength(lanesOf({ done: 60, pending: 0 }));
+  for (const sql of [LANES, RESTING]) expect(rows(history, sql)).toEqual(rows(lived, sql));
 });
 
 test("an inbox hands out what waits in a history, each lane from its first event on", async () => {

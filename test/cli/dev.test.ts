@@ -1,25 +1,17 @@
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { press } from "../../src/cli/dev/keys.ts";
 import { timelineLine } from "../../src/cli/dev/timeline-lines.ts";
+import { linkPackage } from "../support/linked-package.ts";
 import { runBot, runPlatform } from "../support/running-bot.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { serviceBot } from "./cli.ts";
 
-const checkout = fileURLToPath(new URL("../../", import.meta.url));
-
 /** A bot's folder with `service-bot` in its node_modules: the sources of this checkout. */
 function botFolder(greeting: string): { folder: string; write: (greeting: string) => void } {
   const folder = temporaryFolder();
-  mkdirSync(join(folder, "node_modules", "service-bot"), { recursive: true });
-  // Packed, the package has these entries in dist; here they are the sources themselves.
-  const exports = { ".": "./src/index.ts", "./env": "./src/env.ts" };
-  const manifest = { name: "service-bot", type: "module", exports };
-  const installed = join(folder, "node_modules", "service-bot");
-  writeFileSync(join(installed, "package.json"), JSON.stringify(manifest));
-  symlinkSync(join(checkout, "src"), join(installed, "src"));
+  linkPackage(folder, { ".": "./src/index.ts", "./env": "./src/env.ts" });
   writeFileSync(join(folder, "package.json"), '{"type":"module"}');
   const write = (text: string) =>
     writeFileSync(
@@ -38,7 +30,7 @@ describe("service-bot dev", () => {
   test("starts both, tells their addresses, and ends with them", async () => {
     const { folder } = botFolder("hi");
     const dev = serviceBot(["dev", "--entry", "main.ts", "--port", "0"], { cwd: folder });
-    await dev.line((line) => /platform +http/.test(line));
+    await dev.line((line) => /portal +http/.test(line));
     await dev.line((line) => line.includes("ready"));
     dev.kill("SIGTERM");
     expect(await dev.exited).toEqual({ code: 0, signal: null });
@@ -60,8 +52,14 @@ describe("the keys", () => {
     const platform = await runPlatform({ retryIntervalMs: 50 });
     const { bot } = await runBot(platform, () => undefined);
     const said: string[] = [];
+    const opened: string[] = [];
     let quits = 0;
-    const options = { platform, say: (line: string) => said.push(line), quit: () => quits++ };
+    const options = {
+      platform,
+      say: (line: string) => said.push(line),
+      quit: () => quits++,
+      open: (url: string) => Promise.resolve(opened.push(url) === 1),
+    };
     await press("r", options);
     expect(said[0]).toContain("press d first");
     for (const key of ["d", "m", "l"]) await press(key, options);
@@ -78,6 +76,10 @@ describe("the keys", () => {
     expect(platform.control.webhook.enabled).toBe(false);
     await press("w", options);
     expect(platform.control.webhook.enabled).toBe(true);
+    for (const _ of ["opens", "cannot"]) await press("o", options);
+    expect(opened).toEqual([platform.portalUrl, platform.portalUrl]);
+    expect(said.at(-1)).toContain(`The portal is at ${platform.portalUrl}`);
+    expect(said).toHaveLength(2);
     await press("q", options);
     await press("x", options);
     expect(quits).toBe(1);
@@ -109,10 +111,18 @@ test("the timeline shows what people do, deliveries and what the bot says, and l
       forced: false,
       error: "refused",
     },
-    { kind: "api", method: "POST", path: "/dm/c/messages", status: 201, ms: 6, text: "hi" },
-    { kind: "api", method: "GET", path: "/events", status: 200, ms: 1 },
-    { kind: "api", method: "GET", path: "/events", status: 401, ms: 1 },
-    { kind: "api", method: "POST", path: "/posts", status: 400, ms: 1, doctor: true },
+    {
+      kind: "api",
+      id: "call_1",
+      method: "POST",
+      path: "/dm/c/messages",
+      status: 201,
+      ms: 6,
+      text: "hi",
+    },
+    { kind: "api", id: "call_1", method: "GET", path: "/events", status: 200, ms: 1 },
+    { kind: "api", id: "call_1", method: "GET", path: "/events", status: 401, ms: 1 },
+    { kind: "api", id: "call_1", method: "POST", path: "/posts", status: 400, ms: 1, doctor: true },
     { kind: "webhook", change: "disabled", reason: "10 failures" },
     { kind: "app", bot: "other", change: "disabled" },
   ] as const;

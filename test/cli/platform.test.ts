@@ -1,8 +1,10 @@
 import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { parseEnv, promisify } from "node:util";
+import supertest from "supertest";
 import { describe, expect, test } from "vitest";
 import { mendable } from "../../src/cli/platform/start.ts";
 import { listenUntilEnd } from "../support/listen.ts";
@@ -159,6 +161,48 @@ describe("service-bot platform tells people", () => {
   });
 });
 
+describe("on all addresses of this machine", () => {
+  test("the address of the portal has the token of the run, in the ready line too", async () => {
+    const args = ["platform", "--port", "0", "--host", "0.0.0.0", "--json"];
+    const platform = serviceBot(args, { cwd: temporaryFolder() });
+    const { url, portal }: Ready = JSON.parse(await platform.line(() => true));
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:/);
+    expect(portal).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#token=[\w-]{32}$/);
+  });
+
+  test("the commands work when they are pasted, and a name that is allowed is answered", async () => {
+    const flags = [
+      "--host",
+      "0.0.0.0",
+      "--allow-host",
+      "platform.test",
+      "--allow-host",
+      "other.test",
+    ];
+    const { folder, text } = await introduced(flags);
+    expect(await paste(text, "node ", folder)).toBe("dm.message evt_000000000001\n");
+    expect(await paste(text, "curl ", folder)).toContain('"enabled":true');
+    const [, url = "", token = ""] = /portal +(http:\S+?)\/#token=([\w-]+)/.exec(text) ?? [];
+    const ask = (host: string) =>
+      supertest(url).get("/control/v1/state").set({ Host: host, "X-Portal-Token": token });
+    for (const name of ["platform.test", "other.test"]) expect((await ask(name)).status).toBe(200);
+    expect((await ask("third.test")).status).toBe(403);
+  });
+
+  test("each address of the network is told, and the commands of one work", async () => {
+    const outside = Object.values(networkInterfaces())
+      .flatMap((addresses) => addresses ?? [])
+      .filter(({ family, internal }) => family === "IPv4" && !internal);
+    const { text } = await introduced(["--host", "0.0.0.0"]);
+    for (const { address } of outside) expect(text).toContain(`  http://${address}:`);
+    const [first] = outside;
+    if (first === undefined) return;
+    const one = await introduced(["--host", first.address]);
+    expect(await paste(one.text, "node ", one.folder)).toBe("dm.message evt_000000000001\n");
+    expect(await paste(one.text, "curl ", one.folder)).toContain('"enabled":true');
+  });
+});
+
 describe("what keeps it from starting is told in one line with the remedy", () => {
   test("a port with another local platform", async () => {
     const { url } = await runPlatform();
@@ -191,6 +235,19 @@ describe("what keeps it from starting is told in one line with the remedy", () =
     );
   });
 
+  test("an address of another machine", async () => {
+    const { code, err } = await serviceBotEnds(["platform", "--port", "0", "--host", "192.0.2.1"]);
+    expect(code).toBe(2);
+    expect(err).toMatch(/^--host: cannot listen on 192\.0\.2\.1.* take an address of this machine/);
+  });
+
+  test("a name to allow that is none", async () => {
+    const args = ["platform", "--port", "0", "--allow-host", "http://platform.test"];
+    const { code, err } = await serviceBotEnds(args);
+    expect(code).toBe(2);
+    expect(err).toMatch(/^--allow-host: must be names without scheme/);
+  });
+
   test("a state file that is none", async () => {
     const file = join(temporaryFolder(), "notes.txt");
     writeFileSync(file, "not a database, but long enough to have the look of something else\n");
@@ -213,6 +270,7 @@ describe("what keeps it from starting is told in one line with the remedy", () =
     [["--limit", "requests=1"], "requestsPerMinute"],
     [["--limit", "dmsPerDay=many"], "whole number"],
     [["--state", ""], "--state takes a file"],
+    [["--host", ""], "--host takes an address"],
   ])("wrong usage: %j", async (flags, names) => {
     const args = ["platform", "--port", "0", "--json", ...flags];
     const { code, out, err } = await serviceBotEnds(args, { cwd: temporaryFolder() });

@@ -42,7 +42,14 @@ const earlier = (ms: number, more: object = {}) => {
   });
 };
 
-const request = { kind: "api", method: "POST", path: "/", status: 201, ms: 1 } as const;
+const request = {
+  kind: "api",
+  id: "call_1",
+  method: "POST",
+  path: "/",
+  status: 201,
+  ms: 1,
+} as const;
 
 /** The bot comments on a post. */
 const comment = (postId: string, bot?: string, text = "thanks") =>
@@ -134,8 +141,10 @@ describe("an event is taken", () => {
   });
 
   test("by a page of the log that holds it and was answered", () => {
-    expect(taken(entry({ ...poll, kind: "api", status: 200 }))).toBe(true);
-    expect(taken(entry({ ...poll, kind: "api", status: 200, eventIds: ["evt_0"] }))).toBe(false);
-    expect(taken(entry({ ...poll, kind: "api", status: null }))).toBe(false);
+    expect(taken(entry({ ...poll, kind: "api", id: "call_1", status: 200 }))).toBe(true);
+    expect(
+      taken(entry({ ...poll, kind: "api", id: "call_1", status: 200, eventIds: ["evt_0"] })),
+    ).toBe(false);
+    expect(taken(entry({ ...poll, kind: "api", id: "call_1", status: null }))).toBe(false);
   });
 });

@@ -21,7 +21,7 @@ describe("upkeep", () => {
     expect(batches).toBe(0);
     // The first sweep, its pauses included.
     await clock.advance(1_001);
-    expect(batches).toBe(3);
+    expect(batches).toBe(4);
     expect((await inbox.stats()).done).toBe(1);
   });
 

@@ -62,7 +62,7 @@ describe("npm run dev of a bot on PostgreSQL", () => {
     await look({ url: server.url() }, `ALTER ROLE bot PASSWORD '${password}'`);
     await look({ url: server.url() }, "CREATE DATABASE bot");
     const running = dev(folder);
-    const line = await running.line((text) => /platform +http/.test(text));
+    const line = await running.line((text) => /portal +http/.test(text));
     await running.line((text) => text.includes("ready"));
     const [platform = ""] = /http\S+/.exec(line) ?? [];
     const said = ["dm.message", "--text", "hello", "--wait", "--json", "--platform", platform];

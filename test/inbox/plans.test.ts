@@ -1,10 +1,12 @@
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
+import { selectBatch, tables } from "../../src/inbox/copy/tables.ts";
 import { openFile } from "../../src/inbox/sqlite/open.ts";
+import { EVERY_LANE } from "../../src/inbox/sqlite/resting-lanes.ts";
 import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
 import { messages } from "../support/inbox-events.ts";
-import { scansOf, watchStatements } from "../support/statements.ts";
+import { planOf, scansOf, watchStatements } from "../support/statements.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /**
@@ -28,6 +30,15 @@ async function statementsOfOneEvent(file: string): Promise<readonly string[]> {
   await inbox.complete(claim);
   return statements();
 }
+
+test("a copy reads the lanes in the order of their keys, and sorts none of them", () => {
+  const { db, close } = openFile(":memory:");
+  onTestFinished(close);
+  const lane = tables.filter(({ name }) => name === "lane");
+  const plans = lane.map((table) => planOf(db, selectBatch(table, EVERY_LANE, ["?"])));
+  expect(plans).toEqual([expect.arrayContaining(["MERGE (UNION ALL)"])]);
+  expect(plans.flat().filter((step) => step.includes("TEMP B-TREE"))).toEqual([]);
+});
 
 test("nothing that is asked for each event scans a table", async () => {
   const file = join(temporaryFolder(), "bot.db");

@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import type { Retention } from "../../src/inbox/inbox.ts";
 import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
 import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { first } from "../support/first.ts";
 import { message } from "../support/inbox-events.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -91,14 +92,20 @@ test("a sweep looks at a bounded number of events at a time, and comes to its en
     );
   }
   await clock.advance(8 * DAY);
-  // 1,600 events and as many lanes, 500 at a time, and a look at the free pages.
-  expect(await sweep(inbox)).toBeGreaterThanOrEqual(4 + 4 + 1);
+  // 1,600 events, 500 at a time; as many lanes, 100 at a time, and 500 once they rest; and a look at the free pages.
+  expect(await sweep(inbox)).toBeGreaterThanOrEqual(4 + 16 + 4 + 1);
 });
 
 test("lanes in which nothing has happened for long are forgotten, and work as new ones afterwards", async () => {
   const { clock, inbox } = open(":memory:");
-  await live(inbox, ["1"]);
-  await clock.advance(31 * DAY);
+  await live(inbox, ["1", "3"]);
+  await clock.advance(29 * DAY);
+  await sweep(inbox);
+  await inbox.put([message("4", "c3")], "webhook");
+  const claim = first(await inbox.claim(1, 1_000));
+  expect(claim).toMatchObject({ id: "4", fence: 2 });
+  await inbox.complete(claim);
+  await clock.advance(2 * DAY);
   await sweep(inbox);
   await inbox.put([message("2", "c1")], "webhook");
   // A lane that was forgotten counts its fences from the beginning.

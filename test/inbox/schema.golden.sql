@@ -55,6 +55,13 @@ CREATE TABLE lane (
   done_at INTEGER
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE resting_lane (
+  key TEXT PRIMARY KEY,
+  fence INTEGER NOT NULL,
+  done_ord TEXT,
+  done_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE step (
   event_id TEXT NOT NULL REFERENCES event (id) ON DELETE CASCADE,
   name TEXT NOT NULL,
@@ -70,3 +77,10 @@ CREATE TABLE step (
 CREATE TABLE webhook_type (
   type TEXT PRIMARY KEY
 ) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER lane_wakes AFTER INSERT ON lane WHEN EXISTS (SELECT 1 FROM resting_lane WHERE key = NEW.key)
+  BEGIN
+  UPDATE lane SET (fence, done_ord, done_at) =
+  (SELECT max(NEW.fence, fence), done_ord, done_at FROM resting_lane WHERE key = NEW.key)
+  WHERE key = NEW.key;
+  END;

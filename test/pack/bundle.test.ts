@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { bundle } from "../../scripts/pack/bundle.ts";
+import { thirdPartyNotices } from "../../scripts/pack/third-party.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /** A package of its own to bundle, with what lies in its node_modules. */
@@ -12,7 +13,7 @@ async function bundled(files: Readonly<Record<string, string>>) {
     await writeFile(join(folder, path), text);
   }
   const out = join(folder, "dist");
-  const notices = await bundle(join(folder, "main.ts"), out);
+  const notices = await thirdPartyNotices(await bundle(join(folder, "main.ts"), out));
   const read = (file: string) => readFile(join(out, file), "utf8");
   return { notices, files: (await readdir(out)).sort(), read };
 }

@@ -25,6 +25,7 @@ test.each(examples.map((match) => match[0]))("the example works: %s", async (lin
   await platform.waitFor("delivery", ({ eventIds }) => eventIds.includes(last));
   act(platform, "like", { count: 50 });
   platform.control.snapshots.take();
+  await request(platform, "GET", "/api/v1/me");
   // The bot of the example may really be running here.
   const json = body?.replace("http://127.0.0.1:3000/webhook", receiver.url);
   const answer = await request(platform, method, `/control/v1${path}`, {
@@ -39,12 +40,17 @@ test.each(endpoints.map(([, method = "", path = ""]) => [method, path]))(
     const platform = await runPlatform();
     const receiver = await runReceiver();
     platform.control.saveWebhook({ url: receiver.url });
-    const { conversationId = "" } = act(platform, "dm.message");
+    const message = act(platform, "dm.message");
+    const { conversationId = "" } = message;
+    const [id = ""] = ids(message);
+    await request(platform, "GET", "/api/v1/me");
     const { id: delivery } = await platform.waitFor("delivery");
     const { id: snapshot } = platform.control.snapshots.take();
     const named: Readonly<Record<string, string>> = {
       conversations: conversationId,
       posts: "p_1",
+      events: id,
+      calls: "call_1",
       messages: "m_1",
       tokens: "t_1",
       deliveries: delivery,

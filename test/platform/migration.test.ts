@@ -105,3 +105,30 @@ test("images from before thumbnails are shown without one", async () => {
   expect(body).toMatchObject({ images: [{ url, thumbUrl: null, width: 9, height: 7 }] });
   expect((await fetch(url)).status).toBe(200);
 });
+
+test("likes, reposts and quotes from before they were counted by kind are taken from the events", async () => {
+  const stateFile = join(temporaryFolder(), "state.db");
+  const earlier = ["003_apps", "004_late_events", "005_settings", "006_thumbnails"].map(sql);
+  const payload = (entityId: string, postId: string, entityType = "post") =>
+    JSON.stringify({ actor: { username: "ada" }, entityType, entityId, postId });
+  const db = new Sqlite(stateFile);
+  db.exec(`${first}
+    INSERT INTO user VALUES (1, 'bot', 'Bot', 1), (2, 'ada', 'Ada', 0);
+    INSERT INTO webhook VALUES (1, NULL, '[]', 'whsec_old', 0, 0, NULL);
+    INSERT INTO token VALUES ('sbk_old', '["read"]', 1);
+    INSERT INTO post VALUES (1, 1, 'Hello', 0), (2, 2, 'Look', 0);
+    ${second}${earlier.join("")}
+    UPDATE post SET reactions = 6 WHERE seq = 1;
+    INSERT INTO event VALUES
+      (1, 1, 'like', '${payload("p_1", "p_1")}', 0), (2, 1, 'like', '${payload("p_1", "p_1")}', 0),
+      (3, 1, 'like', '${payload("cm_1", "p_1", "comment")}', 0),
+      (4, 1, 'repost', '${payload("p_1", "p_1")}', 0), (5, 1, 'quote', '${payload("p_2", "p_1")}', 0),
+      (6, 1, 'quote', '${payload("p_9", "p_8")}', 0), (7, 1, 'poke', '{}', 0);
+    PRAGMA user_version = 6;`);
+  db.close();
+  const { control } = await runPlatform({ stateFile });
+  expect(control.posts().items).toMatchObject([
+    { id: "p_2", likes: 0, reposts: 0, quotes: 0, quotedPostId: "p_1" },
+    { id: "p_1", likes: 2, reposts: 1, quotes: 1, comments: 0, quotedPostId: null },
+  ]);
+});

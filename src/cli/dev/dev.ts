@@ -4,6 +4,7 @@ import type { Platform } from "../../platform/index.ts";
 import { localWebhookUrl, readDotEnv, variable } from "../dot-env.ts";
 import { print } from "../output.ts";
 import { ownCommand } from "../own-command.ts";
+import { portalUrls } from "../platform/portal-urls.ts";
 import { platformFlags, platformSettings } from "../platform/settings.ts";
 import { startLocalPlatform } from "../platform/start.ts";
 import { untilSignal } from "../until-signal.ts";
@@ -11,6 +12,7 @@ import { type Command, CommandError, readArguments, textFlag } from "../usage.ts
 import { BotProcess } from "./bot-process.ts";
 import { KEYS, listenToKeys } from "./keys.ts";
 import { logFormatter } from "./log-lines.ts";
+import { openInBrowser } from "./open-in-browser.ts";
 import { clockTime, tellTimeline } from "./timeline-lines.ts";
 
 const STATE_FILE = ".service-bot/dev.db";
@@ -21,7 +23,8 @@ const RETRY_INTERVAL_MS = 5_000;
 export const dev: Command = {
   summary: "the local platform and the bot, with a restart on every change",
   usage:
-    "dev [--entry src/main.ts] [--port 4400] [--state .service-bot/dev.db] [--retry-interval 5000] [--disable-after N]",
+    "dev [--entry src/main.ts] [--port 4400] [--host 127.0.0.1] [--allow-host NAME]\n" +
+    "                       [--state .service-bot/dev.db] [--retry-interval 5000] [--disable-after N]",
   run: async (args) => {
     const given = readArguments(args, { ...platformFlags, entry: { type: "string" } }, { max: 0 });
     readDotEnv();
@@ -35,7 +38,7 @@ export const dev: Command = {
     const { stateFile = STATE_FILE, retryIntervalMs = RETRY_INTERVAL_MS } = settings;
     const platform = await startLocalPlatform("dev", { ...settings, stateFile, retryIntervalMs });
     try {
-      await serve(platform, entry, stateFile);
+      await serve(platform, { entry, stateFile, portals: portalUrls(platform, settings.host) });
     } finally {
       await platform.stop();
     }
@@ -43,11 +46,18 @@ export const dev: Command = {
   },
 };
 
-async function serve(platform: Platform, entry: string, stateFile: string): Promise<void> {
+interface Served {
+  readonly entry: string;
+  readonly stateFile: string;
+  /** Where the portal can be opened. */
+  readonly portals: readonly string[];
+}
+
+async function serve(platform: Platform, { entry, stateFile, portals }: Served): Promise<void> {
   const webhook = localWebhookUrl();
   const format = await logFormatter({ colour: process.stdout.isTTY, webhook });
   print(`service-bot dev ${version()} · node ${process.versions.node} · state ${stateFile}`);
-  print(`  platform  ${platform.url}`);
+  print(`  portal    ${portals.join("\n            ")}`);
   print(`  webhook   ${webhook}`);
   print(process.stdin.isTTY ? `  ${KEYS}` : `  ${ownCommand()} trigger dm.message --text hello`);
   print("");
@@ -62,7 +72,7 @@ async function serve(platform: Platform, entry: string, stateFile: string): Prom
     },
   });
   const quit = Promise.withResolvers<void>();
-  const stopKeys = listenToKeys({ platform, say: print, quit: quit.resolve });
+  const stopKeys = listenToKeys({ platform, say: print, quit: quit.resolve, open: openInBrowser });
   await Promise.race([quit.promise, untilSignal(), bot.exited]);
   stopKeys();
   print(`${clockTime(Date.now())} stopping`);

@@ -4,12 +4,15 @@ import type { EventType } from "../../events/types.ts";
 import type { Platform } from "../../platform/index.ts";
 
 /** What the keys do, as shown at the start. */
-export const KEYS = "d dm  m mention  l like  r replay  f fail next  w webhook on/off  q quit";
+export const KEYS =
+  "o open  d dm  m mention  l like  r replay  f fail next  w webhook on/off  q quit";
 
 export interface KeyOptions {
   readonly platform: Platform;
   readonly say: (line: string) => void;
   readonly quit: () => void;
+  /** Opens an address in the browser; false where that fails. */
+  readonly open: (url: string) => Promise<boolean>;
 }
 
 /** Listens to single keys while standard input is a terminal. Returns what ends that. */
@@ -39,7 +42,7 @@ const acts: Readonly<Record<string, { readonly type: EventType; readonly text?: 
 };
 
 /** Exported for tests. */
-export async function press(key: string, { platform, say, quit }: KeyOptions): Promise<void> {
+export async function press(key: string, { platform, say, quit, open }: KeyOptions): Promise<void> {
   const { control } = platform;
   const act = acts[key];
   if (act !== undefined) control.act({ ...act, from: "ada" });
@@ -47,6 +50,9 @@ export async function press(key: string, { platform, say, quit }: KeyOptions): P
   else if (key === "f") control.setFaults({ webhook: { mode: "status", times: 1 } });
   else if (key === "w") control.saveWebhook({ enabled: !control.webhook.enabled });
   else if (key === "r") await replay(platform, say);
+  else if (key === "o" && !(await open(platform.portalUrl))) {
+    say(`No browser can be opened from here. The portal is at ${platform.portalUrl}`);
+  }
 }
 
 /** Sends the newest event again, as a platform does whose acknowledgement was lost. */

@@ -1,15 +1,16 @@
 import { version } from "../../core/version.ts";
-import type { Platform } from "../../platform/index.ts";
+import type { Platform, PlatformOptions } from "../../platform/index.ts";
 import { localWebhookUrl } from "../dot-env.ts";
 import { ownCommand } from "../own-command.ts";
 import { quoted } from "../text.ts";
+import { isLoopback, portalUrls } from "./portal-urls.ts";
 import { namesRealPlatform, ownSecret, usualPlatformUrl } from "./settings.ts";
 
 /** What `--json` prints: one line for whoever has started the platform. */
-export function readyLine({ url, apiKey, webhookSecret }: Platform): string {
+export function readyLine({ url, portalUrl, apiKey, webhookSecret }: Platform): string {
   return JSON.stringify({
     url,
-    portal: `${url}/`,
+    portal: portalUrl,
     control: `${url}/control/v1`,
     apiKey,
     webhookSecret,
@@ -17,7 +18,10 @@ export function readyLine({ url, apiKey, webhookSecret }: Platform): string {
 }
 
 /** What somebody needs to know who has never started one before. */
-export function introduction(platform: Platform, stateFile: string | undefined): string {
+export function introduction(
+  platform: Platform,
+  { stateFile, host }: Pick<PlatformOptions, "stateFile" | "host">,
+): string {
   const { url } = platform;
   const state =
     stateFile === undefined
@@ -27,14 +31,14 @@ export function introduction(platform: Platform, stateFile: string | undefined):
 
   API      ${url}/api/v1
   control  ${url}/control/v1
-  page     ${url}/
+  portal   ${portalUrls(platform, host).join("\n           ")}
   state    ${state}
 
 ${environment(platform)}
 
 Write to the bot as a person, from another terminal; --wait waits for its answer:
 
-  ${trigger(url)}
+  ${trigger(platform)}
 
 ${webhook(platform)}
 
@@ -58,19 +62,21 @@ function environment({ url, apiKey, webhookSecret }: Platform): string {
   return `For the bot's .env${asSet}:\n\n${lines}${apart}`;
 }
 
-function trigger(url: string): string {
-  const where = url === usualPlatformUrl() ? "" : ` --platform ${url}`;
+function trigger({ url, portalUrl }: Platform): string {
+  const there = isLoopback(url) ? url : quoted(portalUrl);
+  const where = url === usualPlatformUrl() ? "" : ` --platform ${there}`;
   return `${ownCommand()} trigger dm.message --from ada --text hello${where}`;
 }
 
-function webhook({ url, control }: Platform): string {
+function webhook({ url, control, portalToken }: Platform): string {
   const { url: endpoint, enabled, disabledReason } = control.webhook;
   if (endpoint !== null) {
     const why = disabledReason === null ? "" : `: ${disabledReason}`;
     return `Events are delivered to ${endpoint}${enabled ? "." : `, which is switched off${why}.`}`;
   }
   const body = quoted(JSON.stringify({ url: localWebhookUrl() }));
+  const token = isLoopback(url) ? "" : ` -H 'X-Portal-Token: ${portalToken}'`;
   return `A bot that polls needs no webhook. For one that takes deliveries, start with --webhook URL, or say it now:
 
-  curl -X PUT ${url}/control/v1/webhook -H 'Content-Type: application/json' -d ${body}`;
+  curl -X PUT ${url}/control/v1/webhook -H 'Content-Type: application/json'${token} -d ${body}`;
 }

@@ -13,9 +13,12 @@ import { startLocalPlatform } from "./start.ts";
 export const platform: Command = {
   summary: "the local platform alone: the API, signed webhooks, and /control/v1 to be a person",
   usage:
-    "platform [--port 4400] [--state FILE] [--webhook URL] [--retry-interval 30000]\n" +
-    "                            [--disable-after 20] [--limit NAME=N] [--json]",
-  details: `  --port 4400             on 127.0.0.1; 0 takes a free one
+    "platform [--port 4400] [--host 127.0.0.1] [--allow-host NAME] [--state FILE] [--webhook URL]\n" +
+    "                            [--retry-interval 30000] [--disable-after 20] [--limit NAME=N] [--json]",
+  details: `  --port 4400             0 takes a free one
+  --host 127.0.0.1        address to listen on; 0.0.0.0 is all of this machine's. From elsewhere the portal and
+                          /control/v1 need the token that it prints
+  --allow-host NAME       a name that it answers to besides its addresses; can be repeated
   --state FILE            keeps everything there, secrets included; without it, all is forgotten
   --webhook URL           where the bot takes deliveries; the state file remembers it
   --retry-interval 30000  from a failed delivery to the next round, in ms
@@ -40,7 +43,7 @@ SERVICE_API_KEY and SERVICE_WEBHOOK_SECRET are taken from the environment or fro
     try {
       setWebhook(running, textFlag(given, "webhook"));
       const stopped = untilSignal();
-      print(json ? readyLine(running) : introduction(running, settings.stateFile));
+      print(json ? readyLine(running) : introduction(running, settings));
       if (!json) tellTimeline(running);
       await stopped;
     } finally {

@@ -24,6 +24,8 @@ const HOUR_MS = 3_600_000;
 /** Flags of the platform that `dev` has as well. */
 export const platformFlags = {
   port: { type: "string" },
+  host: { type: "string" },
+  "allow-host": { type: "string", multiple: true },
   state: { type: "string" },
   "retry-interval": { type: "string" },
   "disable-after": { type: "string" },
@@ -39,8 +41,12 @@ export function platformSettings(given: Arguments): PlatformOptions & { readonly
   const base = localBaseUrl();
   const stateFile = textFlag(given, "state");
   if (stateFile?.trim() === "") throw new UsageError("--state takes a file.");
+  const host = textFlag(given, "host")?.trim();
+  if (host === "") throw new UsageError("--host takes an address of this machine.");
   return {
     port: wholeNumber(given, "port", { min: 0, max: 65_535 }) ?? portOf(base) ?? PLATFORM_PORT,
+    host,
+    allowHosts: textFlags(given, "allow-host"),
     stateFile,
     apiKey: ownSecret("SERVICE_API_KEY"),
     // During a rotation the bot knows several; the platform signs with the first.

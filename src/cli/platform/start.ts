@@ -13,6 +13,7 @@ const flagOf: Readonly<Record<string, string>> = {
   apiKey: "SERVICE_API_KEY",
   webhookSecret: "SERVICE_WEBHOOK_SECRET",
   stateFile: "--state",
+  allowHosts: "--allow-host",
   "host, port": "--port",
 };
 
@@ -61,6 +62,10 @@ export function mendable(problem: string, command: string): string {
   const flag = Object.hasOwn(flagOf, name) ? flagOf[name] : undefined;
   if (flag === undefined) return problem;
   if (flag !== "--port") return `${flag}: ${text}`;
+  // No such address here, or a name that nobody knows.
+  if (/EADDRNOTAVAIL|ENOTFOUND|EAI_AGAIN/.test(text)) {
+    return `--host: ${text}; take an address of this machine, or 0.0.0.0 for all of them`;
+  }
   const why = text.includes("EACCES") ? "; ports below 1024 may need permission" : "";
   return `${flag}: ${text}${why}; choose another: ${anotherPort(command, PLATFORM_PORT)}`;
 }

@@ -75,14 +75,15 @@ export function columnsOf({ columns }: Table): string {
 }
 
 /**
- * The statement that reads a batch of a table in the order of its key. `{schema}` stands for the schema.
+ * The statement that reads a batch of a table in the order of its key.
  *
+ * @param from the table as the store calls it, or what stands for it
  * @param after the parameters that stand for the key of the row before it; none for the first batch
  */
-export function selectBatch(table: Table, after: readonly string[]): string {
+export function selectBatch(table: Table, from: string, after: readonly string[]): string {
   const key = table.key.join(", ");
   const where = after.length === 0 ? "" : `WHERE (${key}) > (${after.join(", ")})`;
-  return `SELECT ${columnsOf(table)} FROM {schema}.${table.name} ${where} ORDER BY ${key} LIMIT ${BATCH}`;
+  return `SELECT ${columnsOf(table)} FROM ${from} ${where} ORDER BY ${key} LIMIT ${BATCH}`;
 }
 
 /** Reads a table batch by batch, so that memory holds one of them whatever its size is. */

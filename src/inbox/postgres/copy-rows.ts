@@ -43,12 +43,15 @@ export class CopyRows {
   }
 
   read(table: Table): AsyncIterable<readonly Row[]> {
+    const from = `{schema}.${table.name}`;
+    const first = selectBatch(table, from, []);
     const next = selectBatch(
       table,
+      from,
       table.key.map((_, index) => `$${index + 1}`),
     );
     return batchesOf(table, async (after) => {
-      const rows = await this.#queries.rows<Named>(after ? next : selectBatch(table, []), after);
+      const rows = await this.#queries.rows<Named>(after ? next : first, after);
       return rows.map((row) => table.columns.map(({ name }) => row[name] ?? null));
     });
   }

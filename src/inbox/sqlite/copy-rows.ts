@@ -1,6 +1,12 @@
 import type { Database } from "better-sqlite3";
 import { batchesOf, columnsOf, type Row, selectBatch, type Table } from "../copy/tables.ts";
 import { readStore } from "./group-commit.ts";
+import { EVERY_LANE } from "./resting-lanes.ts";
+
+/** A copy knows one table of lanes. One that is made here gets them all in it: what is idle comes to rest by itself. */
+function allOf({ name }: Table): string {
+  return name === "lane" ? EVERY_LANE : name;
+}
 
 /** Rows of the tables of an inbox, as a copy reads and writes them. */
 export class CopyRows {
@@ -10,13 +16,18 @@ export class CopyRows {
     this.#db = db;
   }
 
-  count({ name }: Table): number {
-    return Number(this.#db.prepare(`SELECT count(*) FROM ${name}`).pluck().get());
+  count(table: Table): number {
+    return Number(
+      this.#db
+        .prepare(`SELECT count(*) FROM ${allOf(table)}`)
+        .pluck()
+        .get(),
+    );
   }
 
   read(table: Table): AsyncIterable<readonly Row[]> {
     const prepare = (after: readonly string[]) =>
-      this.#db.prepare<unknown[], Row>(selectBatch(table, after).replace("{schema}", "main")).raw();
+      this.#db.prepare<unknown[], Row>(selectBatch(table, allOf(table), after)).raw();
     const first = prepare([]);
     const next = prepare(table.key.map(() => "?"));
     return batchesOf(table, async (after) =>
@@ -40,6 +51,8 @@ export class CopyRows {
   }
 
   isEmpty(all: readonly Table[]): boolean {
-    return all.every(({ name }) => this.#db.prepare(`SELECT 1 FROM ${name}`).get() === undefined);
+    return all.every(
+      (table) => this.#db.prepare(`SELECT 1 FROM ${allOf(table)}`).get() === undefined,
+    );
   }
 }

@@ -1,6 +1,7 @@
 import type { Database, Statement } from "better-sqlite3";
 import type { Retention } from "../inbox.ts";
 import type { EventState } from "../records.ts";
+import { RestingLanes } from "./resting-lanes.ts";
 
 type Parameters = [Record<string, unknown>];
 
@@ -22,23 +23,20 @@ const VACUUM_PAGES = 256;
 
 const START = { at: Number.NEGATIVE_INFINITY, seq: 0 };
 
-type Phase = "events" | "lanes" | "pages";
+type Phase = "events" | "lanes" | "resting lanes" | "pages";
 
 /**
  * Drops what is older than it need be, in small batches: first bodies and events, then lanes that
- * nothing has happened in, then free pages. Runs inside a transaction.
+ * nothing has happened in, which come to rest before, then free pages. Runs inside a transaction.
  */
 export class Sweeper {
   readonly #db: Database;
   readonly #ended: Statement<Parameters, EndedRow>;
   readonly #drop: Statement<Parameters>;
   readonly #strip: readonly Statement<Parameters>[];
-  readonly #lanes: Statement<Parameters, { readonly last: string | null; readonly n: number }>;
-  readonly #markLanes: Statement<Parameters>;
-  readonly #dropLanes: Statement<Parameters>;
+  readonly #resting: RestingLanes;
   #phase: Phase = "events";
   #position = START;
-  #lane = "";
 
   constructor(db: Database) {
     this.#db = db;
@@ -53,19 +51,7 @@ export class Sweeper {
       db.prepare("DELETE FROM step WHERE event_id = @id"),
       db.prepare("DELETE FROM attempt WHERE event_id = @id"),
     ];
-    this.#lanes = db.prepare(
-      `SELECT max(key) AS last, count(*) AS n
-       FROM (SELECT key FROM lane WHERE key > @after ORDER BY key LIMIT ${BATCH})`,
-    );
-    // The fences of a lane begin anew when it is made again, so it stays until no claim can be left of it.
-    this.#markLanes = db.prepare(
-      `UPDATE lane SET done_at = @now WHERE key > @after AND key <= @last
-         AND done_at IS NULL AND ready_at IS NULL`,
-    );
-    this.#dropLanes = db.prepare(
-      `DELETE FROM lane WHERE key > @after AND key <= @last
-         AND pending = 0 AND ready_at IS NULL AND owner IS NULL AND done_at < @before`,
-    );
+    this.#resting = new RestingLanes(db);
   }
 
   /** One batch. True while there is more to look at; after that it begins from the start. */
@@ -74,7 +60,9 @@ export class Sweeper {
       case "events":
         return this.#next(this.#sweepEvents(keep, now), "lanes");
       case "lanes":
-        return this.#next(this.#sweepLanes(keep, now), "pages");
+        return this.#next(this.#resting.rest(keep, now), "resting lanes");
+      case "resting lanes":
+        return this.#next(this.#resting.forget(keep, now), "pages");
       case "pages":
         this.#next(this.#freePages(), "events");
         return this.#phase === "pages";
@@ -99,18 +87,6 @@ export class Sweeper {
     const last = rows.at(-1);
     const more = rows.length === BATCH && last !== undefined;
     this.#position = more ? { at: last.done_at, seq: last.seq } : START;
-    return more;
-  }
-
-  #sweepLanes({ idsMs }: Retention, now: number): boolean {
-    const after = this.#lane;
-    const { last, n } = this.#lanes.get({ after }) ?? { last: null, n: 0 };
-    if (last !== null) {
-      this.#dropLanes.run({ after, last, before: now - idsMs });
-      this.#markLanes.run({ after, last, now });
-    }
-    const more = n === BATCH && last !== null;
-    this.#lane = more ? last : "";
     return more;
   }
 

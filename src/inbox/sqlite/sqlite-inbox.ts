@@ -30,7 +30,7 @@ import { Sweeper } from "./retention.ts";
 import { Steps } from "./steps.ts";
 import { watch } from "./watch.ts";
 
-/** So many lanes at most wait for a claim to be told of their events: more would hold it up for over 20 ms. */
+/** So many lanes at most wait for a claim to be told of their events: more would hold it up for over 30 ms. */
 const MOST_ARRIVALS = 5_000;
 
 export interface SqliteInboxOptions {

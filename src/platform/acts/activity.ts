@@ -37,8 +37,7 @@ export function quotePost(act: Act): Outcome {
   const { store, write, from, input, at } = act;
   const quoted = postOf(act);
   const text = input.text ?? "Look at this";
-  const post = store.posts.addPost({ author: from.seq, text, at });
-  store.posts.react(quoted.seq);
+  const post = store.posts.addPost({ author: from.seq, text, at }, quoted.seq);
   write.content({ post, quoted }, act);
   return { concerns: { postId: idOf("p", quoted.seq) }, made: { post: post.seq } };
 }

@@ -6,10 +6,10 @@ import type { Created } from "../timeline/entries.ts";
 import { usernameIn } from "../username.ts";
 import type { Act, Outcome } from "./act.ts";
 import { commentOnPost, mentionBot, quotePost, replyToComment, writePost } from "./activity.ts";
+import { attachImages } from "./images.ts";
 import { type ActInput, type ActResult, type ActType, checkAct, isActType } from "./input.ts";
 import { sendMessage } from "./messages.ts";
 import { followBot, inventedEvent, likeContent, repostPost } from "./reactions.ts";
-import { attachSamples } from "./sample-image.ts";
 
 const performers: { readonly [T in ActType]: (act: Act) => Outcome } = {
   post: writePost,
@@ -40,7 +40,7 @@ export class Acts {
   /**
    * Lets somebody do something, once or `count` times, in one transaction.
    *
-   * @throws {PlatformError} 400 VALIDATION, EMPTY, TOO_LONG; 403 BLOCKED; 404 NOT_FOUND
+   * @throws {PlatformError} 400 VALIDATION, EMPTY, TOO_LONG, INVALID_IMAGE_KEY; 403 BLOCKED; 404 NOT_FOUND
    */
   perform(input: ActInput): ActResult {
     checkAct(input);
@@ -62,6 +62,6 @@ export class Acts {
 function once(act: Act): Created {
   const { type } = act.input;
   const { concerns, made } = (isActType(type) ? performers[type] : inventedEvent)(act);
-  if (made !== undefined) attachSamples(act, made);
+  if (made !== undefined) attachImages(act, made);
   return concerns;
 }

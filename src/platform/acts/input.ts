@@ -27,6 +27,8 @@ export interface ActInput {
   readonly text?: string | undefined;
   /** How many images are attached, 0 to 4. Default 0. */
   readonly images?: number | undefined;
+  /** Keys of uploads of the same person (`POST /control/v1/images`), each good once; with `images` up to 4. */
+  readonly imageKeys?: readonly string[] | undefined;
   readonly conversationId?: string | undefined;
   readonly postId?: string | undefined;
   readonly commentId?: string | undefined;
@@ -51,6 +53,7 @@ const allDetails = [
   "to",
   "text",
   "images",
+  "imageKeys",
   "conversationId",
   "postId",
   "commentId",
@@ -60,15 +63,15 @@ type Detail = (typeof allDetails)[number];
 
 /** What may be said about an act of each type, besides who does it and how often. */
 const details: { readonly [T in ActType]: readonly Detail[] } = {
-  post: ["text", "images"],
-  "dm.message": ["to", "text", "images", "conversationId"],
-  mention: ["to", "text", "images", "postId"],
-  comment: ["to", "text", "images", "postId"],
-  reply: ["to", "text", "images", "commentId"],
+  post: ["text", "images", "imageKeys"],
+  "dm.message": ["to", "text", "images", "imageKeys", "conversationId"],
+  mention: ["to", "text", "images", "imageKeys", "postId"],
+  comment: ["to", "text", "images", "imageKeys", "postId"],
+  reply: ["to", "text", "images", "imageKeys", "commentId"],
   follow: ["to"],
   like: ["to", "postId", "commentId"],
   repost: ["to", "postId"],
-  quote: ["to", "text", "images", "postId"],
+  quote: ["to", "text", "images", "imageKeys", "postId"],
 };
 
 /** False for a type that only an event can have which is invented. */
@@ -98,11 +101,17 @@ export function checkAct(input: ActInput): void {
   if (input.postId !== undefined && input.commentId !== undefined) {
     throw invalid("give either postId or commentId, not both");
   }
-  const { images = 0, count = 1 } = input;
+  const { images = 0, imageKeys = [], count = 1 } = input;
   if (!Number.isInteger(images) || images < 0 || images > MAX_IMAGES) {
     throw invalid(`images must be a whole number from 0 to ${MAX_IMAGES}`);
   }
-  if (input.text !== undefined) checkText(input.text, { images });
+  if (images + imageKeys.length > MAX_IMAGES) {
+    throw invalid(`images and imageKeys must be at most ${MAX_IMAGES} together`);
+  }
+  if (imageKeys.length > 0 && count !== 1) {
+    throw invalid("count must be 1 where there are imageKeys: each is good once");
+  }
+  if (input.text !== undefined) checkText(input.text, { images: images + imageKeys.length });
   if (!Number.isInteger(count) || count < 1 || count > MAX_COUNT) {
     throw invalid(`count must be a whole number from 1 to ${MAX_COUNT}`);
   }

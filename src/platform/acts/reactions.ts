@@ -41,7 +41,7 @@ export function inventedEvent(act: Act): Outcome {
 
 function reactToPost(type: "like" | "repost", act: Act): Outcome {
   const post = postOf(act);
-  act.store.posts.react(post.seq);
+  act.store.posts.react(post.seq, type);
   const postId = idOf("p", post.seq);
   tellOwner(type, act, post, { entityType: "post", entityId: postId, postId });
   return { concerns: { postId } };

@@ -8,7 +8,7 @@ export const eventRoutes: readonly Route[] = [
   { method: "get", path: "/events", scopes: ["read", "dm"], handle: readEvents },
 ];
 
-function readEvents({ store, query, scopes, bot }: Call): CallAnswer {
+function readEvents({ store, shown, query, scopes, bot }: Call): CallAnswer {
   const size = limit(query);
   const since = text(query, "since");
   if (since === "") {
@@ -18,6 +18,7 @@ function readEvents({ store, query, scopes, bot }: Call): CallAnswer {
   if (after === undefined) throw invalid("since must be an event id or a cursor of GET /events");
   const visible = { dms: scopes.has("dm"), others: scopes.has("read") };
   const events = store.events.page(bot.seq, after, visible, size).map(({ event }) => event);
+  shown.note(bot.seq, events);
   // The last event shown, so that nothing is skipped; with none to show, where the client was.
   const cursor = events.at(-1)?.id ?? since ?? BEFORE_FIRST_EVENT;
   return { status: 200, body: { events, cursor }, eventIds: events.map(({ id }) => id) };

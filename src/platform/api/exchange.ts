@@ -1,18 +1,28 @@
 import type { Request, Response } from "express";
+import { EVENT_HEADER } from "../../core/current-event.ts";
 import { DOCTOR_AGENT } from "../../core/doctor-agent.ts";
 import type { Logger } from "../../core/logger.ts";
+import type { CallRecords } from "../calls/records.ts";
+import { recordedRequest } from "../calls/request.ts";
 import type { PlatformClock } from "../clock/platform-clock.ts";
 import { beginningOf, MAX_TEXT_LENGTH } from "../content.ts";
 import { PlatformError } from "../error.ts";
 import type { Publisher } from "../events/publisher.ts";
+import type { ShownEvents } from "../events/shown-events.ts";
 import type { ApiFaults, Gate } from "../faults/api-faults.ts";
-import { type Answer, errorAnswer, goneSignal, send } from "../http/answer.ts";
-import { readJson } from "../http/body.ts";
+import {
+  type Answer,
+  errorAnswer,
+  goneSignal,
+  sendWritten,
+  type WrittenAnswer,
+  written,
+} from "../http/answer.ts";
+import { readJson, usualLimit } from "../http/body.ts";
 import { parameter } from "../http/query.ts";
 import type { Limits } from "../limits/limits.ts";
 import type { Store } from "../store/store.ts";
-import type { Created } from "../timeline/entries.ts";
-import type { Timeline } from "../timeline/timeline.ts";
+import type { ApiEntry } from "../timeline/entries.ts";
 import type { Uploads } from "../uploads/uploads.ts";
 import { authenticate, requireEnabled, requireScope } from "./auth.ts";
 import type { Call, Route } from "./route.ts";
@@ -26,20 +36,16 @@ export interface ApiContext {
   readonly limits: Limits;
   readonly uploads: Uploads;
   readonly clock: PlatformClock;
-  readonly timeline: Timeline;
+  readonly shown: ShownEvents;
+  readonly calls: CallRecords;
   readonly faults: ApiFaults;
   readonly logger: Logger;
 }
 
 /** What is known of a request so far, for its line in the timeline. */
-interface Trace {
-  bot?: string;
-  doctor?: true;
-  text?: string;
-  fault?: NonNullable<Gate["fault"]>;
-  created?: Created;
-  eventIds?: readonly string[];
-}
+type Trace = { -readonly [K in keyof Details]: Details[K] };
+
+type Details = Omit<ApiEntry, "kind" | "id" | "method" | "path" | "status" | "ms">;
 
 /** One request from its body to its answer: faults, token, scope, the endpoint, the timeline. */
 export async function exchange(
@@ -48,21 +54,26 @@ export async function exchange(
   request: Request,
   response: Response,
 ): Promise<void> {
-  const { store, timeline, faults, logger } = context;
+  const { store, calls, faults, logger } = context;
   const clock = context.clock.real;
   const started = clock.now();
+  const at = context.clock.now();
   const { epoch } = store;
   const gone = goneSignal(response);
   const { method, path } = request;
-  const { read = readJson } = route;
+  let bytes: Uint8Array | undefined;
   const trace: Trace = request.headers["user-agent"] === DOCTOR_AGENT ? { doctor: true } : {};
-  const record = (status: number | null) => {
-    timeline.add({ kind: "api", method, path, status, ms: clock.now() - started, ...trace });
+  const record = (status: number | null, made?: WrittenAnswer) => {
+    const entry = { method, path, status, ms: clock.now() - started, ...trace };
+    calls.add({ entry, at, request: recordedRequest(request, { bytes }), answer: made });
   };
   let gate: Gate = { pass: "execute" };
   let answer: Answer;
   try {
-    const body = await read(request);
+    const body = await (route.read?.(request) ??
+      readJson(request, usualLimit, (seen) => {
+        bytes = seen;
+      }));
     const text = textOf(body);
     if (text !== undefined) trace.text = text;
     gate = await faults.gate({ method, path, gone });
@@ -78,18 +89,19 @@ export async function exchange(
   } catch (error) {
     answer = errorAnswer(error, logger);
   }
+  const made = written(answer);
   // Recorded before the answer leaves: whoever has it finds its line in the timeline.
   if (gate.pass === "lose-answer") {
-    record(null);
+    record(null, made);
     request.socket.destroy();
     return;
   }
-  record(gone.aborted ? null : answer.status);
-  send(response, answer);
+  record(gone.aborted ? null : answer.status, made);
+  sendWritten(response, made);
 }
 
 async function call(
-  { store, publisher, views, limits, uploads, clock }: ApiContext,
+  { store, publisher, views, limits, uploads, shown, clock }: ApiContext,
   route: Route,
   request: Request,
   { trace, ...given }: Pick<Call, "body" | "gone"> & { readonly trace: Trace },
@@ -98,11 +110,12 @@ async function call(
   const { scopes } = grant;
   const bot = store.people.get(grant.bot);
   trace.bot = bot.username;
+  Object.assign(trace, causeOf(shown, bot.seq, request));
   requireEnabled(store.apps, bot.seq);
   limits.countRequest(bot.seq);
   requireScope(scopes, route.scopes);
   const answer = await route.handle({
-    ...{ store, publisher, views, limits, uploads, scopes, bot },
+    ...{ store, publisher, views, limits, uploads, shown, scopes, bot },
     ...given,
     now: clock.now(),
     id: parameter(request, "id") || parameter(request, "username"),
@@ -111,6 +124,18 @@ async function call(
   if (answer.created !== undefined) trace.created = answer.created;
   if (answer.eventIds?.length) trace.eventIds = answer.eventIds;
   return answer;
+}
+
+/** The event because of which a bot calls: as it says, or as it can be guessed. */
+function causeOf(
+  shown: ShownEvents,
+  bot: number,
+  { headers, path }: Request,
+): Pick<Trace, "eventId" | "guessed"> {
+  const said = headers[EVENT_HEADER];
+  if (typeof said === "string" && shown.has(bot, said)) return { eventId: said };
+  const eventId = shown.guess(bot, path);
+  return eventId === undefined ? {} : { eventId, guessed: true };
 }
 
 function refusal({ status, retryAfterSeconds }: Extract<Gate, { pass: "refuse" }>): PlatformError {

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Publisher } from "../events/publisher.ts";
+import type { ShownEvents } from "../events/shown-events.ts";
 import type { Query } from "../http/query.ts";
 import type { Limits } from "../limits/limits.ts";
 import type { User } from "../store/people.ts";
@@ -16,6 +17,7 @@ export interface Call {
   readonly views: Views;
   readonly limits: Limits;
   readonly uploads: Uploads;
+  readonly shown: ShownEvents;
   /** The bot whose app calls. */
   readonly bot: User;
   /** Milliseconds since 1970. */

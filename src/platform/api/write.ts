@@ -1,6 +1,6 @@
-import { PlatformError } from "../error.ts";
 import { type Content, targetOf } from "../events/content.ts";
 import type { Quota } from "../limits/settings.ts";
+import { attachUploads } from "../uploads/attach.ts";
 import type { Draft } from "./draft.ts";
 import type { Call } from "./route.ts";
 
@@ -18,10 +18,7 @@ export function write<Made extends Content>(
     limits.take(bot.seq, quota);
     const made = make();
     const place = { ...targetOf(made), owner: bot.seq, now };
-    for (const [position, key] of imageKeys.entries()) {
-      if (store.images.attach(key, { ...place, position })) continue;
-      throw new PlatformError(400, "INVALID_IMAGE_KEY", `imageKeys.${position} is not valid.`);
-    }
+    attachUploads(store.images, imageKeys, place);
     events.content(made, { from: bot, at: now });
     return made;
   });

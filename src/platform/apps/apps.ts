@@ -80,8 +80,8 @@ export class Apps {
   /** @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND */
   tokens(bot?: string): readonly TokenView[] {
     const { store } = this.#options;
-    return store.tokens.of(appNamed(store, bot).seq).map(({ seq, lastFour, scopes }) => {
-      return { id: idOf("t", seq), lastFour, scopes };
+    return store.tokens.of(appNamed(store, bot).seq).map(({ seq, ...facts }) => {
+      return { id: idOf("t", seq), ...facts };
     });
   }
 

@@ -51,6 +51,8 @@ export interface TokenView {
   readonly id: string;
   readonly lastFour: string;
   readonly scopes: readonly Scope[];
+  /** True for the one that the platform began with, and has printed: the first bot's. */
+  readonly standard: boolean;
 }
 
 /** Something that the platform tells the owner of an app (section 3). */

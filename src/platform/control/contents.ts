@@ -1,9 +1,22 @@
-import type { Views } from "../api/views.ts";
-import { notFound } from "../error.ts";
-import type { Message } from "../store/conversations.ts";
+import { isoTime, type Views } from "../api/views.ts";
+import { invalid, notFound } from "../error.ts";
+import { limit as limitIn, type Page, page, window } from "../http/query.ts";
+import type { ConversationRow, Message } from "../store/conversations.ts";
 import { idOf, seqOf } from "../store/ids.ts";
+import type { CountedPost } from "../store/posts.ts";
 import type { Store } from "../store/store.ts";
-import type { ControlComment, ControlMessage } from "./shapes.ts";
+import { type PageInput, pageQuery } from "./page-input.ts";
+import type {
+  ControlComment,
+  ControlConversation,
+  ControlMessage,
+  ControlPost,
+  MessagesInput,
+  MessagesPage,
+} from "./shapes.ts";
+
+/** Before which every message is. */
+const NEWEST = Number.MAX_SAFE_INTEGER;
 
 /** What everybody has written, as nobody but the control API sees it. */
 export class Contents {
@@ -15,11 +28,37 @@ export class Contents {
     this.#views = views;
   }
 
+  /** Everybody's conversations; the position is the latest message, as in the API. */
+  conversations(input: PageInput): Page<ControlConversation> {
+    return page(
+      window(pageQuery(input), (cursor) => seqOf("m", cursor)),
+      (rows) => this.#store.conversations.latest(rows),
+      { item: (row) => this.#conversation(row), cursor: ({ lastSeq }) => idOf("m", lastSeq) },
+    );
+  }
+
   messages(conversationId: string): readonly ControlMessage[] {
     const seq = seqOf("c", conversationId);
     const messages = seq === undefined ? [] : this.#store.conversations.all(seq);
     if (messages.length === 0) throw notFound("conversation");
     return messages.map((message) => this.#message(message));
+  }
+
+  messagesPage(conversationId: string, { limit, before }: MessagesInput): MessagesPage {
+    const { conversations } = this.#store;
+    const seq = seqOf("c", conversationId);
+    // Without a message there is no conversation.
+    if (seq === undefined || conversations.page(seq, { before: NEWEST, limit: 1 }).length === 0) {
+      throw notFound("conversation");
+    }
+    const end = before === undefined ? NEWEST : seqOf("m", before);
+    if (end === undefined) throw invalid("before must be the id of a message");
+    const { items, nextCursor } = page(
+      { limit: limitIn(pageQuery({ limit })), before: end },
+      (rows) => conversations.page(seq, rows),
+      { item: (message) => this.#message(message), cursor: ({ seq: last }) => idOf("m", last) },
+    );
+    return { items: items.toReversed(), more: nextCursor !== null };
   }
 
   /** Section 2: the text of a deleted message is empty from then on. Its images go with it. */
@@ -33,6 +72,21 @@ export class Contents {
       images.removeFrom({ message: message.seq });
     });
     return this.#message({ ...message, text: "" });
+  }
+
+  posts(input: PageInput): Page<ControlPost> {
+    return page(
+      window(pageQuery(input), (cursor) => seqOf("p", cursor)),
+      (rows) => this.#store.posts.countedPosts(rows),
+      { item: (post) => this.#post(post), cursor: ({ seq }) => idOf("p", seq) },
+    );
+  }
+
+  post(postId: string): ControlPost {
+    const seq = seqOf("p", postId);
+    const post = seq === undefined ? undefined : this.#store.posts.counted(seq);
+    if (post === undefined) throw notFound(`post: ${postId}`);
+    return this.#post(post);
   }
 
   comments(postId: string): readonly ControlComment[] {
@@ -49,5 +103,28 @@ export class Contents {
   #message(message: Message): ControlMessage {
     const view = this.#views.message(message, { seq: message.author });
     return { ...view, fromBot: message.authorIsBot === 1 };
+  }
+
+  #conversation(row: ConversationRow): ControlConversation {
+    const { seq, isGroup, lastSeq, lastAuthorUsername, lastText, lastAt } = row;
+    const members = this.#store.conversations.members(seq);
+    return {
+      id: idOf("c", seq),
+      group: isGroup === 1,
+      members: members.map(({ isBot, ...member }) => ({ ...member, isBot: isBot === 1 })),
+      lastMessageAt: isoTime(lastAt),
+      lastMessage: {
+        id: idOf("m", lastSeq),
+        authorUsername: lastAuthorUsername,
+        text: lastText,
+        images: this.#store.images.of({ message: lastSeq }).length,
+      },
+    };
+  }
+
+  #post(post: CountedPost): ControlPost {
+    const { likes, reposts, quotes, comments, quoted } = post;
+    const quotedPostId = quoted === null ? null : idOf("p", quoted);
+    return { ...this.#views.post(post), likes, reposts, quotes, comments, quotedPostId };
   }
 }

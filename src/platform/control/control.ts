@@ -1,6 +1,7 @@
 import type { AnyEvent } from "../../events/types.ts";
 import type { Acts } from "../acts/acts.ts";
 import type { ActInput, ActResult } from "../acts/input.ts";
+import type { UploadView } from "../api/shapes.ts";
 import { isoTime, type Views } from "../api/views.ts";
 import type { Apps } from "../apps/apps.ts";
 import { appNamed } from "../apps/named.ts";
@@ -11,6 +12,8 @@ import {
   type Profile,
   profileOf,
 } from "../apps/shapes.ts";
+import type { CallRecord } from "../calls/record.ts";
+import type { CallRecords } from "../calls/records.ts";
 import type { ClockControl } from "../clock/clock-control.ts";
 import type { PlatformClock } from "../clock/platform-clock.ts";
 import { invalid, notFound } from "../error.ts";
@@ -30,19 +33,32 @@ import type { User } from "../store/people.ts";
 import type { Store } from "../store/store.ts";
 import type { Scope } from "../store/tokens.ts";
 import type { Timeline } from "../timeline/timeline.ts";
-import type { Uploads } from "../uploads/uploads.ts";
+import type { ImageInput, Uploads } from "../uploads/uploads.ts";
 import type { DeliveryRecord, DeliverySummary } from "../webhooks/record.ts";
 import type { DeliveryRecords } from "../webhooks/records.ts";
 import type { WebhookChange, WebhookView } from "../webhooks/webhook.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
+import { askBot, type BotView } from "./bot-view.ts";
 import { Contents } from "./contents.ts";
-import type { DeliverInput, DeliverResult, ForcedDeliveries } from "./deliveries.ts";
+import type {
+  DeliverInput,
+  DeliverResult,
+  DeliveryCommand,
+  DeliveryContent,
+  ForcedDeliveries,
+} from "./deliveries.ts";
+import { type PageInput, pageQuery } from "./page-input.ts";
 import type {
   ControlComment,
+  ControlConversation,
   ControlMessage,
+  ControlPost,
   DeliveriesInput,
+  EventTrace,
   FaultsChange,
   FaultsState,
+  MessagesInput,
+  MessagesPage,
   PlatformState,
   StorageState,
 } from "./shapes.ts";
@@ -67,6 +83,7 @@ export interface ControlOptions {
   readonly apiFaults: ApiFaults;
   readonly eventFaults: EventFaults;
   readonly records: DeliveryRecords;
+  readonly calls: CallRecords;
   readonly timeline: Timeline;
   readonly clock: PlatformClock;
   readonly views: Views;
@@ -124,6 +141,37 @@ export class Control {
     return this.#options.acts.perform(input);
   }
 
+  /**
+   * Keeps an image for an act of somebody: its key goes into `imageKeys`, once, within an hour.
+   *
+   * @param input `from`: the username of who shows it, made on first use; `contentType`: what its bytes must be.
+   * Default: any of the five kinds
+   * @throws {PlatformError} 400 VALIDATION, TOO_LARGE; 503 NOT_CONFIGURED, STATE_REPLACED
+   */
+  async addImage(bytes: Uint8Array, input: ImageInput): Promise<UploadView> {
+    return await this.#options.uploads.acceptOf(bytes, input);
+  }
+
+  /** The conversations of everybody, the latest message first. */
+  conversations(input: PageInput = {}): Page<ControlConversation> {
+    return this.#contents.conversations(input);
+  }
+
+  /** The newest messages of a conversation, or those before one, oldest first. */
+  messagesPage(conversationId: string, input: MessagesInput = {}): MessagesPage {
+    return this.#contents.messagesPage(conversationId, input);
+  }
+
+  /** All posts, newest first, each with what came of it. */
+  posts(input: PageInput = {}): Page<ControlPost> {
+    return this.#contents.posts(input);
+  }
+
+  /** @throws {PlatformError} 404 NOT_FOUND */
+  post(postId: string): ControlPost {
+    return this.#contents.post(postId);
+  }
+
   /** All messages of a conversation, oldest first. */
   messages(conversationId: string): readonly ControlMessage[] {
     return this.#contents.messages(conversationId);
@@ -149,6 +197,32 @@ export class Control {
     if (after === undefined) throw invalid("since must be an event id");
     const page = this.#options.store.events.page(this.#bot(bot).seq, after, everything, limit);
     return page.map(({ event }) => event);
+  }
+
+  /**
+   * An event with what became of it: the deliveries that held it, and the calls that the bot made because of it.
+   *
+   * @throws {PlatformError} 404 NOT_FOUND, also while a fault lets the event be late
+   */
+  event(id: string): EventTrace {
+    const { store, records, calls } = this.#options;
+    const seq = eventSeq(id);
+    const logged = seq === undefined ? undefined : store.events.find(seq);
+    if (logged === undefined) throw notFound(`event: ${id}`);
+    const bot = store.people.get(logged.recipient).username;
+    const deliveries = records.holding(id);
+    return { event: logged.event, bot, deliveries, calls: calls.because(id) };
+  }
+
+  /**
+   * A call of the API with what was asked and answered.
+   *
+   * @throws {PlatformError} 404 NOT_FOUND
+   */
+  call(id: string): CallRecord {
+    const record = this.#options.calls.find(id);
+    if (record === undefined) throw notFound(`call: ${id}`);
+    return record;
   }
 
   /**
@@ -281,13 +355,27 @@ export class Control {
   }
 
   /**
-   * Delivers these events now, in this order, whatever became of them before. Changes nothing in the
-   * schedule: no retries, and failures do not count.
+   * Delivers these events now, in this order, whatever became of them before, or a body as it is. Changes nothing in
+   * the schedule: no retries, and failures do not count.
    *
-   * @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND; 409 WEBHOOK_OFF, APP_DISABLED
+   * @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND; 409 WEBHOOK_OFF, APP_DISABLED; 413 TOO_LARGE
    */
   async deliver(input: DeliverInput, bot?: string): Promise<readonly DeliverResult[]> {
     return this.#options.forced.deliver(this.#bot(bot).seq, input);
+  }
+
+  /**
+   * The same as a command with curl, signed now. It holds a signature, and no secret.
+   *
+   * @throws {PlatformError} as {@link deliver}
+   */
+  deliveryCommand(content: DeliveryContent, bot?: string): DeliveryCommand {
+    return this.#options.forced.command(this.#bot(bot).seq, content);
+  }
+
+  /** What the bot says of itself, where its webhook is. */
+  botView(bot?: string): Promise<BotView> {
+    return askBot(this.webhookOf(bot).url, this.#options.timeline.ended);
   }
 
   /**
@@ -304,11 +392,10 @@ export class Control {
    * @param bot username of the bot that they were made to. Default: the first one
    * @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND
    */
-  deliveries({ limit, cursor }: DeliveriesInput = {}, bot?: string): Page<DeliverySummary> {
+  deliveries(input: DeliveriesInput = {}, bot?: string): Page<DeliverySummary> {
     const { username } = this.#bot(bot);
-    const size = limit === undefined ? {} : { limit: String(limit) };
     return page(
-      window({ ...size, cursor }, (id) => seqOf("dlv", id)),
+      window(pageQuery(input), (id) => seqOf("dlv", id)),
       (rows) => this.#options.records.page(username, rows),
       { item: (summary) => summary, cursor: ({ id }) => id },
     );

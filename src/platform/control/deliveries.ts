@@ -1,19 +1,30 @@
+import type { AnyEvent } from "../../events/types.ts";
+import { TOLERANCE_SECONDS } from "../../signature/signature.ts";
 import { invalid, notFound, PlatformError } from "../error.ts";
+import type { ShownEvents } from "../events/shown-events.ts";
 import type { LoggedEvent } from "../store/event-log.ts";
 import { eventSeq } from "../store/ids.ts";
 import type { Store } from "../store/store.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import { MAX_BATCH } from "../webhooks/deliverer.ts";
 import type { DeliveryRecords } from "../webhooks/records.ts";
-import type { DeliveryResult, Endpoint, Sender } from "../webhooks/sender.ts";
+import type { DeliveryResult, Sender } from "../webhooks/sender.ts";
+import { type Content, contentOf, type Endpoint } from "../webhooks/signed.ts";
 import type { Webhook } from "../webhooks/webhook.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
+import { curlLine } from "./curl.ts";
+import { editedContent } from "./edited-body.ts";
 
-/** Which events to deliver, in this order, in one batch. */
-export interface DeliverInput {
-  /** 1 to 50; the same id may stand there more than once. */
-  readonly eventIds: readonly string[];
-  /** How often the batch is delivered, one after the other, 1 to 100. Default 1. */
+/** What to deliver: one of the two. */
+export interface DeliveryContent {
+  /** Events in this order, in one batch: 1 to 50 ids; the same one may stand there more than once. */
+  readonly eventIds?: readonly string[] | undefined;
+  /** A body as it is, up to 1 MB in UTF-8, which is signed as any other. */
+  readonly body?: string | undefined;
+}
+
+export interface DeliverInput extends DeliveryContent {
+  /** How often it is delivered, one after the other, 1 to 100. Default 1. */
   readonly times?: number | undefined;
 }
 
@@ -23,11 +34,20 @@ export interface DeliverResult extends DeliveryResult {
   readonly id: string;
 }
 
+/** A delivery for a shell. */
+export interface DeliveryCommand {
+  /** A line with curl for a POSIX shell. */
+  readonly command: string;
+  /** When its signature is too old: ISO 8601, UTC. */
+  readonly expiresAt: string;
+}
+
 export interface ForcedOptions {
   readonly store: Store;
   readonly webhooks: Webhooks;
   readonly sender: Sender;
   readonly records: DeliveryRecords;
+  readonly shown: ShownEvents;
   readonly timeline: Timeline;
 }
 
@@ -44,11 +64,8 @@ export class ForcedDeliveries {
   /** @param bot the number of the bot whose events these are */
   async deliver(
     bot: number,
-    { eventIds, times = 1 }: DeliverInput,
+    { times = 1, ...input }: DeliverInput,
   ): Promise<readonly DeliverResult[]> {
-    if (eventIds.length < 1 || eventIds.length > MAX_BATCH) {
-      throw invalid(`eventIds must hold 1 to ${MAX_BATCH} ids`);
-    }
     if (!Number.isInteger(times) || times < 1 || times > MAX_TIMES) {
       throw invalid(`times must be a whole number from 1 to ${MAX_TIMES}`);
     }
@@ -56,17 +73,44 @@ export class ForcedDeliveries {
     const { username } = webhook;
     const { store, sender, records, timeline } = this.#options;
     const { epoch } = store;
-    const events = eventIds.map((id) => this.#event(bot, id).event);
+    const content = this.#content(bot, input);
     const results: DeliverResult[] = [];
     for (let attempt = 1; attempt <= times; attempt += 1) {
       // Nor what is not there any more.
       if (timeline.ended.aborted || store.epoch !== epoch) break;
-      const sent = await sender.send(this.#endpoint(webhook), events);
+      this.#options.shown.note(bot, this.#known(bot, content));
+      const sent = await sender.sendContent(this.#endpoint(webhook), content);
       const id = records.add({ bot: username, attempt, forced: true }, sent);
       const { status, ms, error } = sent;
       results.push({ id, status, ms, ...(error === undefined ? {} : { error }) });
     }
     return results;
+  }
+
+  /** The same as a command that somebody runs. It is no delivery of the platform, and has no record. */
+  command(bot: number, input: DeliveryContent): DeliveryCommand {
+    const { webhooks, sender } = this.#options;
+    const content = this.#content(bot, input);
+    const { at, request } = sender.prepare(this.#endpoint(webhooks.of(bot)), content);
+    const expires = (Math.floor(at / 1000) + TOLERANCE_SECONDS) * 1000;
+    return { command: curlLine(request), expiresAt: new Date(expires).toISOString() };
+  }
+
+  /** The events of the log that are in it; an edited one may have any id. */
+  #known(bot: number, { eventIds }: Content): AnyEvent[] {
+    const { shown } = this.#options;
+    return eventIds.filter((id) => shown.has(bot, id)).map((id) => this.#event(bot, id).event);
+  }
+
+  #content(bot: number, { eventIds, body }: DeliveryContent): Content {
+    if ((eventIds === undefined) === (body === undefined)) {
+      throw invalid("say either eventIds or body");
+    }
+    if (body !== undefined) return editedContent(body);
+    if (eventIds === undefined || eventIds.length < 1 || eventIds.length > MAX_BATCH) {
+      throw invalid(`eventIds must hold 1 to ${MAX_BATCH} ids`);
+    }
+    return contentOf(eventIds.map((id) => this.#event(bot, id).event));
   }
 
   #event(bot: number, id: string): LoggedEvent {

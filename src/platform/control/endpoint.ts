@@ -2,7 +2,7 @@ import type { Request, RequestHandler, Response, Router } from "express";
 import type * as z from "../../core/zod.ts";
 import { PlatformError } from "../error.ts";
 import { send } from "../http/answer.ts";
-import { readJson, validate } from "../http/body.ts";
+import { type BodyLimit, readJson, validate } from "../http/body.ts";
 import { text } from "../http/query.ts";
 
 type Handler = (request: Request, response: Response) => unknown;
@@ -36,8 +36,12 @@ export function botIn(request: Request): string | undefined {
 }
 
 /** @throws {PlatformError} 400 VALIDATION */
-export async function bodyOf<T>(request: Request, schema: z.ZodType<T>): Promise<T> {
-  return validate(schema, await readJson(request));
+export async function bodyOf<T>(
+  request: Request,
+  schema: z.ZodType<T>,
+  limit?: BodyLimit,
+): Promise<T> {
+  return validate(schema, await readJson(request, limit));
 }
 
 /**

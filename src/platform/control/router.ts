@@ -1,14 +1,19 @@
 import { type Request, type Response, Router } from "express";
 import { notFound } from "../error.ts";
 import { goneSignal } from "../http/answer.ts";
-import { sameOriginOnly } from "../http/guard.ts";
+import { isRead, sameOriginOnly } from "../http/guard.ts";
 import { integer, limit, parameter, text } from "../http/query.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import { appEndpoints } from "./app-endpoints.ts";
+import { editedLimit } from "./body-limits.ts";
+import { contentsEndpoints } from "./contents-endpoints.ts";
 import type { Control } from "./control.ts";
 import { bodyOf, botIn, type Endpoints, mount } from "./endpoint.ts";
+import { imageEndpoints } from "./image-endpoints.ts";
+import { portalEndpoints } from "./portal-endpoints.ts";
 import { deliveriesBody, faultsBody, limitsBody, storageBody } from "./schemas.ts";
 import { stateEndpoints } from "./state-endpoints.ts";
+import { streamEndpoints } from "./stream.ts";
 import { worldEndpoints } from "./world-endpoints.ts";
 
 /** The longest wait of a long poll, in milliseconds. */
@@ -18,8 +23,20 @@ const MAX_WAIT_MS = 30_000;
 export function controlRouter(control: Control, timeline: Timeline): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.use(sameOriginOnly);
+  router.use((request, response, next) => {
+    // By the answer, so that whoever looks again sees what was done.
+    response.once("finish", () => {
+      if (!isRead(request) && response.statusCode < 400) timeline.change();
+    });
+    next();
+  });
   mount(router, worldEndpoints(control));
+  mount(router, contentsEndpoints(control));
+  mount(router, imageEndpoints(control));
+  mount(router, streamEndpoints(timeline));
   mount(router, appEndpoints(control));
+  // Before /deliveries/:id.
+  mount(router, portalEndpoints(control));
   mount(router, endpoints(control, timeline));
   mount(router, stateEndpoints(control));
   router.use(() => {
@@ -50,7 +67,10 @@ function endpoints(control: Control, timeline: Timeline): Endpoints {
         return control.deliveries(window, botIn(request));
       },
       post: async (request) => ({
-        deliveries: await control.deliver(await bodyOf(request, deliveriesBody), botIn(request)),
+        deliveries: await control.deliver(
+          await bodyOf(request, deliveriesBody, editedLimit),
+          botIn(request),
+        ),
       }),
     },
     "/deliveries/:id": { get: (request) => control.delivery(parameter(request, "id")) },

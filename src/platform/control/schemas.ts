@@ -12,7 +12,7 @@ import { eachLimit, type LimitSettings, MAX_LIMIT } from "../limits/settings.ts"
 import { WEBHOOK_SECRET } from "../secrets.ts";
 import { allScopes, type Scope } from "../store/tokens.ts";
 import type { WebhookChange } from "../webhooks/webhook.ts";
-import type { DeliverInput } from "./deliveries.ts";
+import type { DeliverInput, DeliveryContent } from "./deliveries.ts";
 import type { FaultsChange, StorageState } from "./shapes.ts";
 import type { BlockInput, GroupInput } from "./world.ts";
 
@@ -30,6 +30,7 @@ export const actBody: z.ZodType<ActInput> = z.strictObject({
   to: optionalText,
   text: optionalText,
   images: z.number().optional(),
+  imageKeys: z.array(z.string()).optional(),
   conversationId: optionalText,
   postId: optionalText,
   commentId: optionalText,
@@ -89,8 +90,14 @@ export const webhookBody: z.ZodType<WebhookChange> = z.strictObject({
 });
 
 export const deliveriesBody: z.ZodType<DeliverInput> = z.strictObject({
-  eventIds: z.array(z.string()),
+  eventIds: z.array(z.string()).optional(),
+  body: optionalText,
   times: z.number().optional(),
+});
+
+export const curlBody: z.ZodType<DeliveryContent> = z.strictObject({
+  eventIds: z.array(z.string()).optional(),
+  body: optionalText,
 });
 
 const failureStatus = z.int().min(300).max(599);

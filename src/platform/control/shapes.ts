@@ -1,10 +1,14 @@
-import type { CommentView, MessageView } from "../api/shapes.ts";
+import type { AnyEvent } from "../../events/types.ts";
+import type { AuthorView, CommentView, MessageView, PostView } from "../api/shapes.ts";
 import type { Profile } from "../apps/shapes.ts";
+import type { CallSummary } from "../calls/record.ts";
 import type { ApiFaultInput, ApiFaultState } from "../faults/api-faults.ts";
 import type { EventFaultInput, EventFaultState } from "../faults/event-faults.ts";
 import type { WebhookFault } from "../faults/webhook-fault.ts";
 import type { WebhookFaultInput } from "../faults/webhook-faults.ts";
+import type { DeliverySummary } from "../webhooks/record.ts";
 import type { WebhookView } from "../webhooks/webhook.ts";
+import type { PageInput } from "./page-input.ts";
 
 /** The state of the platform at a glance, as it concerns one app. */
 export interface PlatformState {
@@ -30,12 +34,7 @@ export interface StorageState {
 }
 
 /** A page of the deliveries that were made. */
-export interface DeliveriesInput {
-  /** 1 to 50. Default 20. */
-  readonly limit?: number | undefined;
-  /** The `nextCursor` of the page before. */
-  readonly cursor?: string | undefined;
-}
+export type DeliveriesInput = PageInput;
 
 /** Absent parts stay as they are. */
 export interface FaultsChange {
@@ -49,3 +48,56 @@ export type ControlMessage = MessageView;
 
 /** A comment with the id of the comment that it answers. */
 export type ControlComment = CommentView & { readonly replyToId: string | null };
+
+/** Which messages of a conversation. */
+export interface MessagesInput {
+  /** 1 to 50. Default 20. */
+  readonly limit?: number | undefined;
+  /** The id of a message: those before it. Default: the newest ones. */
+  readonly before?: string | undefined;
+}
+
+/** A part of a conversation, oldest first. */
+export interface MessagesPage {
+  readonly items: readonly ControlMessage[];
+  /** True when there are older ones. */
+  readonly more: boolean;
+}
+
+/** A conversation of two, or a group, with its latest message. */
+export interface ControlConversation {
+  readonly id: string;
+  readonly group: boolean;
+  readonly members: readonly AuthorView[];
+  /** ISO 8601, UTC. */
+  readonly lastMessageAt: string;
+  readonly lastMessage: {
+    readonly id: string;
+    readonly authorUsername: string;
+    /** Empty where there are images alone, and in a message that was deleted. */
+    readonly text: string;
+    /** How many. */
+    readonly images: number;
+  };
+}
+
+/** A post with what came of it. */
+export interface ControlPost extends PostView {
+  readonly likes: number;
+  readonly reposts: number;
+  readonly quotes: number;
+  readonly comments: number;
+  /** The post that this one quotes. */
+  readonly quotedPostId: string | null;
+}
+
+/** An event with what became of it. */
+export interface EventTrace {
+  readonly event: AnyEvent;
+  /** The username of the bot in whose log it is. */
+  readonly bot: string;
+  /** Those that held it, oldest first, as far as their records are kept. */
+  readonly deliveries: readonly DeliverySummary[];
+  /** What the bot asked of the API because of it, oldest first, as far as the records are kept. */
+  readonly calls: readonly CallSummary[];
+}

@@ -5,22 +5,10 @@ import { invalid, PlatformError } from "../error.ts";
 import { readBytes } from "../http/body.ts";
 import { isSqlite, SQLITE_TYPE } from "../http/guard.ts";
 import { parameter, text } from "../http/query.ts";
+import { snapshotLimit } from "./body-limits.ts";
 import type { Control } from "./control.ts";
 import { bodyOf, type Endpoints, optionalBodyOf } from "./endpoint.ts";
 import { clockBody, noBody, snapshotBody } from "./schemas.ts";
-
-/** The largest snapshot that can be uploaded, in bytes. */
-const MAX_FILE_BYTES = 512 * 1024 * 1024;
-
-const fileLimit = {
-  maxBytes: MAX_FILE_BYTES,
-  tooLarge: () =>
-    new PlatformError(
-      413,
-      "TOO_LARGE",
-      `A snapshot holds at most ${MAX_FILE_BYTES} bytes; start a platform with --state FILE for a larger one.`,
-    ),
-};
 
 /** The clock, snapshots and the reset, over HTTP. */
 export function stateEndpoints(control: Control): Endpoints {
@@ -77,7 +65,7 @@ async function readFile(request: IncomingMessage): Promise<Uint8Array> {
       `Send the file's bytes with Content-Type: ${SQLITE_TYPE}.`,
     );
   }
-  const bytes = await readBytes(request, fileLimit);
+  const bytes = await readBytes(request, snapshotLimit);
   if (bytes.byteLength === 0) throw invalid("The body is empty: send the bytes of a snapshot.");
   return bytes;
 }

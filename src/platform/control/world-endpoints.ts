@@ -16,14 +16,8 @@ export function worldEndpoints(control: Control): Endpoints {
       get: () => ({ items: control.people }),
       post: async (request) => control.createPerson(await bodyOf(request, accountBody)),
     },
-    "/conversations/:id/messages": {
-      get: (request) => ({ items: control.messages(parameter(request, "id")) }),
-    },
     "/messages/:id": {
       delete: (request) => control.deleteMessage(parameter(request, "id")),
-    },
-    "/posts/:id/comments": {
-      get: (request) => ({ items: control.comments(parameter(request, "id")) }),
     },
     "/events": {
       get: (request) => ({

@@ -9,10 +9,27 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** An answer as it goes over the wire. */
+export interface WrittenAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly bytes: Buffer;
+}
+
+export function written({ status, body, headers = {} }: Answer): WrittenAnswer {
+  const type = { "content-type": "application/json; charset=utf-8" };
+  return { status, headers: { ...headers, ...type }, bytes: Buffer.from(JSON.stringify(body)) };
+}
+
 /** Sends an answer, unless the client is gone. */
-export function send(response: Response, { status, body, headers = {} }: Answer): void {
+export function send(response: Response, answer: Answer): void {
+  if (!response.headersSent && !response.destroyed) sendWritten(response, written(answer));
+}
+
+/** The same of one that is written already. */
+export function sendWritten(response: Response, { status, headers, bytes }: WrittenAnswer): void {
   if (response.headersSent || response.destroyed) return;
-  response.status(status).set(headers).json(body);
+  response.status(status).set(headers).send(bytes);
 }
 
 /** Makes the answer to a failed request. An error of ours is logged and shows nothing of itself. */

@@ -13,20 +13,26 @@ export interface BodyLimit {
   readonly tooLarge: () => PlatformError;
 }
 
-const usualLimit: BodyLimit = {
+export const usualLimit: BodyLimit = {
   maxBytes: MAX_BODY_BYTES,
   tooLarge: () =>
     new PlatformError(413, "TOO_LARGE", `A body holds at most ${MAX_BODY_BYTES} bytes.`),
 };
 
-/** Reads a JSON body, of up to 1 MB unless told otherwise; undefined when there is none. */
+/**
+ * Reads a JSON body, of up to 1 MB unless told otherwise; undefined when there is none.
+ *
+ * @param seen is told the bytes, whether they are JSON or not
+ */
 export async function readJson(
   request: IncomingMessage,
   limit: BodyLimit = usualLimit,
+  seen: (bytes: Uint8Array) => void = () => {},
 ): Promise<unknown> {
   if (!hasBody(request)) return undefined;
   checkHeaders(request);
   const bytes = await readBytes(request, limit);
+  seen(bytes);
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {

@@ -1,36 +1,36 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import express, { type ErrorRequestHandler, type Express, type Router } from "express";
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from "express";
 import { bind } from "../../core/bind.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Logger } from "../../core/logger.ts";
 import { notFound } from "../error.ts";
 import { errorAnswer, send } from "./answer.ts";
-import { loopbackHostOnly } from "./guard.ts";
-import { welcome } from "./welcome.ts";
+import { isLoopbackAddress, knownHostsOnly } from "./hosts.ts";
 
 export interface AppOptions {
   /** By the path under which they are mounted. */
-  readonly routers: Readonly<Record<string, Router>>;
+  readonly routers: Readonly<Record<string, RequestHandler | RequestHandler[]>>;
+  /** Names that it answers to besides its own. */
+  readonly allowHosts: readonly string[];
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 /** One Express app for everything; errors of every kind have the same shape. */
-export function createApp({ routers, clock, logger }: AppOptions): Express {
+export function createApp({ routers, allowHosts, clock, logger }: AppOptions): Express {
   const app = express();
   app.disable("x-powered-by");
   app.disable("etag");
   // A path that is taken here in another spelling would be refused elsewhere.
   app.enable("case sensitive routing");
-  app.use(loopbackHostOnly);
+  app.use(knownHostsOnly(allowHosts));
   app.use((_request, response, next) => {
     // Bots measure the age of events on the platform's clock, which is this one.
     response.set("Date", new Date(clock.now()).toUTCString());
     response.set("X-Content-Type-Options", "nosniff");
     next();
   });
-  app.get("/", welcome);
   for (const [path, router] of Object.entries(routers)) app.use(path, router);
   app.use(() => {
     throw notFound("page");
@@ -45,6 +45,8 @@ export function createApp({ routers, clock, logger }: AppOptions): Express {
 export interface Listening {
   /** The origin under which this machine reaches the server. */
   readonly url: string;
+  /** True where no other machine reaches it. */
+  readonly loopback: boolean;
   /** Cuts every connection. Resolves when none is left. */
   close(): Promise<void>;
 }
@@ -59,6 +61,7 @@ export async function listen(app: RequestListener, host: string, port: number): 
   const address = await bind(server, host, port, { names: "host, port", remedy });
   return {
     url: origin(host, address),
+    loopback: isLoopbackAddress(address.address),
     close: () =>
       new Promise((resolve, reject) => {
         server.close((error) => (error ? reject(error) : resolve()));
@@ -67,8 +70,10 @@ export async function listen(app: RequestListener, host: string, port: number): 
   };
 }
 
-/** Written with a loopback name, since other names are refused. */
-function origin(host: string, { port, family }: AddressInfo): string {
+/** Written with a loopback name where it listens there, too. */
+function origin(host: string, { address, port, family }: AddressInfo): string {
   if (host === "localhost") return `http://localhost:${port}`;
-  return family === "IPv6" ? `http://[::1]:${port}` : `http://127.0.0.1:${port}`;
+  if (address === "0.0.0.0" || address === "127.0.0.1") return `http://127.0.0.1:${port}`;
+  if (address === "::" || address === "::1") return `http://[::1]:${port}`;
+  return family === "IPv6" ? `http://[${address}]:${port}` : `http://${address}:${port}`;
 }

@@ -17,6 +17,23 @@ export interface ConversationSummary {
   readonly lastAt: number;
 }
 
+/** A conversation as nobody but the control API sees it. */
+export interface ConversationRow {
+  readonly seq: number;
+  readonly isGroup: number;
+  readonly lastSeq: number;
+  readonly lastAuthorUsername: string;
+  readonly lastText: string;
+  readonly lastAt: number;
+}
+
+/** Somebody in a conversation. */
+export interface Member {
+  readonly username: string;
+  readonly name: string;
+  readonly isBot: number;
+}
+
 /** Where a page begins: rows older than `before`, newest first. */
 export interface Window {
   readonly before: number;
@@ -36,6 +53,22 @@ const SUMMARY = `
   WHERE @user IN (c.a, c.b) AND c.last_message < @before
   ORDER BY c.last_message DESC LIMIT @limit`;
 
+const LATEST = `
+  SELECT c.seq, c.a IS NULL AS isGroup, m.seq AS lastSeq, u.username AS lastAuthorUsername,
+         m.text AS lastText, m.created_at AS lastAt
+  FROM conversation c
+  JOIN message m ON m.seq = c.last_message
+  JOIN user u ON u.seq = m.author
+  WHERE c.last_message < @before
+  ORDER BY c.last_message DESC LIMIT @limit`;
+
+const MEMBERS = `
+  SELECT u.username, u.name, u.is_bot AS isBot FROM user u
+  WHERE u.seq IN (
+    SELECT a FROM conversation WHERE seq = @seq UNION SELECT b FROM conversation WHERE seq = @seq
+    UNION SELECT user FROM group_member WHERE conversation = @seq)
+  ORDER BY u.seq`;
+
 /** Conversations of two, groups, and their messages. */
 export class Conversations {
   readonly #find: Statement<[number, number], { seq: number }>;
@@ -51,6 +84,8 @@ export class Conversations {
   readonly #page: Statement<[number, number, number], Message>;
   readonly #all: Statement<[number], Message>;
   readonly #summaries: Statement<[Window & { user: number }], ConversationSummary>;
+  readonly #latest: Statement<[Window], ConversationRow>;
+  readonly #members: Statement<[{ seq: number }], Member>;
 
   constructor(db: Database) {
     this.#find = db.prepare("SELECT seq FROM conversation WHERE a = ? AND b = ?");
@@ -75,6 +110,8 @@ export class Conversations {
     );
     this.#all = db.prepare(`${MESSAGE} WHERE x.conversation = ? ORDER BY x.seq`);
     this.#summaries = db.prepare(SUMMARY);
+    this.#latest = db.prepare(LATEST);
+    this.#members = db.prepare(MEMBERS);
   }
 
   /** The conversation of these two, made on first use. */
@@ -119,6 +156,16 @@ export class Conversations {
   /** The conversations of a user that hold messages; the latest message first. */
   summaries(user: number, window: Window): ConversationSummary[] {
     return this.#summaries.all({ user, ...window });
+  }
+
+  /** The conversations of everybody that hold messages; the latest message first. */
+  latest(window: Window): ConversationRow[] {
+    return this.#latest.all(window);
+  }
+
+  /** Everybody in a conversation, of two or a group, in the order in which they came to the platform. */
+  members(seq: number): Member[] {
+    return this.#members.all({ seq });
   }
 
   /** Newest first. */

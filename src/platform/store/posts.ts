@@ -7,6 +7,19 @@ export interface Post extends Written {
   readonly reactions: number;
 }
 
+/** A post with what came of it. */
+export interface CountedPost extends Post {
+  readonly likes: number;
+  readonly reposts: number;
+  readonly quotes: number;
+  readonly comments: number;
+  /** The post that this one quotes. */
+  readonly quoted: number | null;
+}
+
+/** What is done to a post. */
+export type Reaction = "like" | "repost" | "quote" | "comment";
+
 export interface Comment extends Written {
   readonly post: number;
   /** The comment that this one answers. */
@@ -27,8 +40,14 @@ export interface Draft {
   readonly at: number;
 }
 
+const COUNTS =
+  "x.likes, x.reposts, x.quotes, x.quoted," +
+  " (SELECT count(*) FROM comment WHERE comment.post = x.seq) AS comments";
 const POST = `
   SELECT ${WRITTEN}, x.reactions
+  FROM post x JOIN user u ON u.seq = x.author`;
+const COUNTED_POST = `
+  SELECT ${WRITTEN}, x.reactions, ${COUNTS}
   FROM post x JOIN user u ON u.seq = x.author`;
 const COMMENT = `
   SELECT ${WRITTEN}, x.post, x.reply_to AS replyTo
@@ -37,12 +56,14 @@ const NEWEST = "WHERE x.author = +? ORDER BY x.seq DESC LIMIT 1";
 
 /** Posts and the comments on them. */
 export class Posts {
-  readonly #addPost: Statement<[Draft]>;
+  readonly #addPost: Statement<[Draft & { quoted: number | null }]>;
   readonly #addComment: Statement<[Draft & { post: number; replyTo: number | null }]>;
   readonly #post: Statement<[number], Post>;
   readonly #posts: Statement<[number, number], Post>;
   readonly #trending: Statement<[TrendingWindow], Post>;
-  readonly #react: Statement<[number]>;
+  readonly #counted: Statement<[number], CountedPost>;
+  readonly #countedPosts: Statement<[number, number], CountedPost>;
+  readonly #react: Statement<[{ post: number; kind: Reaction }]>;
   readonly #search: Statement<[string, number, number], Post>;
   readonly #newestPost: Statement<[number], Post>;
   readonly #comment: Statement<[number], Comment>;
@@ -52,7 +73,7 @@ export class Posts {
 
   constructor(db: Database) {
     this.#addPost = db.prepare(
-      "INSERT INTO post (author, text, created_at) VALUES (@author, @text, @at)",
+      "INSERT INTO post (author, text, created_at, quoted) VALUES (@author, @text, @at, @quoted)",
     );
     this.#addComment = db.prepare(
       `INSERT INTO comment (post, author, reply_to, text, created_at)
@@ -64,7 +85,13 @@ export class Posts {
       `${POST} WHERE (x.reactions, x.seq) < (@reactions, @before) AND u.is_bot = 0
        ORDER BY x.reactions DESC, x.seq DESC LIMIT @limit`,
     );
-    this.#react = db.prepare("UPDATE post SET reactions = reactions + 1 WHERE seq = ?");
+    this.#counted = db.prepare(`${COUNTED_POST} WHERE x.seq = +?`);
+    this.#countedPosts = db.prepare(`${COUNTED_POST} WHERE x.seq < ? ORDER BY x.seq DESC LIMIT ?`);
+    this.#react = db.prepare(
+      `UPDATE post SET reactions = reactions + 1, likes = likes + (@kind = 'like'),
+         reposts = reposts + (@kind = 'repost'), quotes = quotes + (@kind = 'quote')
+       WHERE seq = @post`,
+    );
     this.#search = db.prepare(
       `${POST} WHERE instr(folded(x.text), folded(?)) AND x.seq < ? ORDER BY x.seq DESC LIMIT ?`,
     );
@@ -77,20 +104,22 @@ export class Posts {
     this.#allComments = db.prepare(`${COMMENT} WHERE x.post = ? ORDER BY x.seq`);
   }
 
-  addPost(draft: Draft): Post {
-    const { lastInsertRowid } = this.#addPost.run(draft);
+  /** @param quoted the post that this one quotes, on which that counts */
+  addPost(draft: Draft, quoted: number | null = null): Post {
+    const { lastInsertRowid } = this.#addPost.run({ ...draft, quoted });
+    if (quoted !== null) this.react(quoted, "quote");
     return present(this.#post.get(Number(lastInsertRowid)));
   }
 
   addComment(post: number, draft: Draft, replyTo: number | null = null): Comment {
     const { lastInsertRowid } = this.#addComment.run({ ...draft, post, replyTo });
-    this.react(post);
+    this.react(post, "comment");
     return present(this.#comment.get(Number(lastInsertRowid)));
   }
 
   /** Counts a like, a repost, a quote or a comment. */
-  react(post: number): void {
-    this.#react.run(post);
+  react(post: number, kind: Reaction): void {
+    this.#react.run({ post, kind });
   }
 
   post(seq: number): Post | undefined {
@@ -100,6 +129,15 @@ export class Posts {
   /** Newest first. */
   posts({ before, limit }: Window): Post[] {
     return this.#posts.all(before, limit);
+  }
+
+  counted(seq: number): CountedPost | undefined {
+    return this.#counted.get(seq);
+  }
+
+  /** Newest first. */
+  countedPosts({ before, limit }: Window): CountedPost[] {
+    return this.#countedPosts.all(before, limit);
   }
 
   /** The posts of people, those with the most reactions first, and the newest first among equals. */

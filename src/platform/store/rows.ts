@@ -56,7 +56,7 @@ export function checkReferences(db: Database): void {
   if (broken !== undefined) throw new Error(`A row of ${broken.table} refers to nothing`);
 }
 
-function tablesOf(db: Database): string[] {
+export function tablesOf(db: Database): string[] {
   const tables = db.prepare<[], { name: string }>(
     `SELECT name FROM sqlite_schema
      WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`,
@@ -64,9 +64,13 @@ function tablesOf(db: Database): string[] {
   return tables.all().map(({ name }) => name);
 }
 
+export function columnsOf(db: Database, table: string): string[] {
+  const columns = db.prepare<[string], { name: string }>("SELECT name FROM pragma_table_info(?)");
+  return columns.all(table).map(({ name }) => name);
+}
+
 function copyTable(table: string, from: Database, to: Database): void {
-  const columns = to.prepare<[string], { name: string }>("SELECT name FROM pragma_table_info(?)");
-  const names = columns.all(table).map(({ name }) => quoted(name));
+  const names = columnsOf(to, table).map(quoted);
   const list = names.join(", ");
   const insert = to.prepare<unknown[]>(
     `INSERT INTO ${quoted(table)} (${list}) VALUES (${names.map(() => "?").join(", ")})`,
@@ -75,6 +79,7 @@ function copyTable(table: string, from: Database, to: Database): void {
   for (const row of rows.raw().safeIntegers().iterate()) insert.run(...row);
 }
 
-function quoted(name: string): string {
+/** A name as SQL takes it. */
+export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

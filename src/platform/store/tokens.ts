@@ -15,6 +15,8 @@ export interface TokenFacts {
   readonly seq: number;
   readonly lastFour: string;
   readonly scopes: readonly Scope[];
+  /** True for the one that the platform began with. */
+  readonly standard: boolean;
 }
 
 export const allScopes: readonly Scope[] = ["read", "posts:write", "comments:write", "dm"];
@@ -26,7 +28,10 @@ export class Tokens {
   readonly #standard: Statement<[], { api_key: string }>;
   readonly #keysOf: Statement<[number], { api_key: string; scopes: string }>;
   readonly #grant: Statement<[string], { scopes: string; bot: number }>;
-  readonly #of: Statement<[number], { seq: number; lastFour: string; scopes: string }>;
+  readonly #of: Statement<
+    [number],
+    { seq: number; lastFour: string; scopes: string; standard: number }
+  >;
   readonly #remove: Statement<[number]>;
 
   constructor(db: Database) {
@@ -40,7 +45,8 @@ export class Tokens {
     );
     this.#grant = db.prepare("SELECT scopes, bot FROM token WHERE api_key = ?");
     this.#of = db.prepare(
-      "SELECT seq, substr(api_key, -4) AS lastFour, scopes FROM token WHERE bot = ? ORDER BY seq",
+      `SELECT seq, substr(api_key, -4) AS lastFour, scopes, standard
+       FROM token WHERE bot = ? ORDER BY seq`,
     );
     this.#remove = db.prepare("DELETE FROM token WHERE seq = ?");
   }
@@ -72,7 +78,9 @@ export class Tokens {
 
   /** The tokens of a bot's app, oldest first. */
   of(bot: number): TokenFacts[] {
-    return this.#of.all(bot).map((row) => ({ ...row, scopes: scopesIn(row) }));
+    return this.#of.all(bot).map((row) => {
+      return { ...row, scopes: scopesIn(row), standard: row.standard === 1 };
+    });
   }
 
   /** False when there is no such token. */

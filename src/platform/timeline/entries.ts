@@ -61,6 +61,8 @@ export interface Created {
 /** A request to the API came to its end. */
 export interface ApiEntry {
   readonly kind: "api";
+  /** The id of its record: `GET /control/v1/calls/:id`. */
+  readonly id: string;
   /** The username of the bot that called; absent where no valid token says it. */
   readonly bot?: string;
   /** Present where `service-bot doctor` asked with the bot's token, by its User-Agent. */
@@ -77,6 +79,10 @@ export interface ApiEntry {
   readonly created?: Created;
   /** The events that a page of the log held; absent where it held none. */
   readonly eventIds?: readonly string[];
+  /** The event because of which the bot called: as it says by `X-Service-Event`, or as it is guessed. */
+  readonly eventId?: string;
+  /** True where it is guessed: the newest event of this conversation or post that the bot was shown before. */
+  readonly guessed?: true;
   /** The fault that touched the request. */
   readonly fault?: "hold" | "status" | "lose-answer";
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { type Clock, systemClock } from "../../core/clock.ts";
 import type { TimelineEntry, TimelineRecord } from "./entries.ts";
 
@@ -8,8 +9,11 @@ export type TimelineListener = (entry: TimelineEntry) => void;
 
 /** Everything that happened, in order. It lives in memory and starts anew with the process. */
 export class Timeline {
+  /** Random: tells the numbers of this timeline from those of an earlier one. */
+  readonly run: string = randomBytes(8).toString("hex");
   readonly #clock: Clock;
   readonly #listeners = new Set<TimelineListener>();
+  readonly #watchers = new Set<() => void>();
   readonly #ended = new AbortController();
   #entries: TimelineEntry[] = [];
   #last = 0;
@@ -21,6 +25,11 @@ export class Timeline {
   /** The number of the newest entry; 0 when there is none. */
   get last(): number {
     return this.#last;
+  }
+
+  /** The number of the oldest entry that is kept; of the next one while there is none. */
+  get oldest(): number {
+    return this.#last - Math.min(this.#entries.length, MAX_ENTRIES) + 1;
   }
 
   /** Aborts when the platform stops. */
@@ -38,16 +47,28 @@ export class Timeline {
     for (const listener of [...this.#listeners]) this.#tell(listener, entry);
   }
 
-  /** The entries later than `seq`, of the newest 10,000. */
-  after(seq: number): TimelineEntry[] {
-    const oldest = this.#last - this.#entries.length;
-    return this.#entries.slice(Math.max(seq - oldest, this.#entries.length - MAX_ENTRIES, 0));
+  /** The entries later than `seq`, of the newest 10,000: all of them, or the oldest `limit`. */
+  after(seq: number, limit: number = MAX_ENTRIES): TimelineEntry[] {
+    const kept = this.#entries.length;
+    const begin = Math.max(seq - (this.#last - kept), kept - MAX_ENTRIES, 0);
+    return this.#entries.slice(begin, begin + limit);
   }
 
   /** Calls `listener` with every new entry. Returns what ends that. */
   listen(listener: TimelineListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** Tells that something was changed which may have no entry, such as a message that was deleted. */
+  change(): void {
+    for (const watcher of [...this.#watchers]) watcher();
+  }
+
+  /** Calls `watcher` with every {@link change}. Returns what ends that. */
+  onChange(watcher: () => void): () => void {
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
   }
 
   /**

@@ -9,6 +9,7 @@ import type { Limits } from "../limits/limits.ts";
 import { type NewImage, newImageFile } from "../store/images.ts";
 import type { User } from "../store/people.ts";
 import type { Store } from "../store/store.ts";
+import { usernameIn } from "../username.ts";
 import type { Cleaner } from "./cleaner.ts";
 import type { Download } from "./download.ts";
 import { readForm, type UploadForm } from "./form.ts";
@@ -24,6 +25,14 @@ export interface UploadsOptions {
   readonly cleaner: Cleaner;
   readonly download: Download;
   readonly makeThumbnail: MakeThumbnail;
+}
+
+/** Whose image it is. */
+export interface ImageInput {
+  /** Username of a person, who is made on first use, or of a bot. */
+  readonly from: string;
+  /** Such as `image/png`. Default: whatever the bytes say. */
+  readonly contentType?: string | undefined;
 }
 
 /** Takes images and keeps them until they are attached (sections 3 and 4). */
@@ -45,9 +54,7 @@ export class Uploads {
    * 503 NOT_CONFIGURED, STATE_REPLACED
    */
   async accept(body: unknown, bot: User, signal: AbortSignal): Promise<UploadView> {
-    if (!this.configured) {
-      throw new PlatformError(503, "NOT_CONFIGURED", "The server has no storage for images.");
-    }
+    this.#requireStorage();
     const { epoch } = this.#options.store;
     const form = readForm(body);
     // Nothing is downloaded for an app that may not keep it.
@@ -60,17 +67,42 @@ export class Uploads {
     requireEnabled(this.#options.store.apps, bot.seq);
     // As when it goes away during the request: nobody would learn of the key.
     if (signal.aborted) throw invalid("The client went away before its answer.");
-    return this.#keep({ ...facts, data: bytes, thumbnail }, bot);
+    return this.#keep({ ...facts, data: bytes, thumbnail }, () => {
+      this.#options.limits.take(bot.seq, "uploadsPerDay");
+      return bot;
+    });
   }
 
-  #keep(image: Omit<NewImage, "file" | "owner" | "at">, bot: User): UploadView {
-    const { store, clock, limits, views, cleaner } = this.#options;
+  /**
+   * Keeps an image of somebody for what they do through the control API: no app, and no quota.
+   *
+   * @throws {PlatformError} 400 VALIDATION, TOO_LARGE; 503 NOT_CONFIGURED, STATE_REPLACED
+   */
+  async acceptOf(bytes: Uint8Array, { from, contentType }: ImageInput): Promise<UploadView> {
+    this.#requireStorage();
+    const username = usernameIn(from, "from");
+    const { store, makeThumbnail } = this.#options;
+    const { epoch } = store;
+    const facts = checkImage(bytes, contentType === undefined ? { bytes } : { bytes, contentType });
+    const thumbnail = await makeThumbnail(bytes, facts);
+    store.checkEpoch(epoch);
+    return this.#keep({ ...facts, data: bytes, thumbnail }, () => store.people.named(username));
+  }
+
+  #requireStorage(): void {
+    if (this.configured) return;
+    throw new PlatformError(503, "NOT_CONFIGURED", "The server has no storage for images.");
+  }
+
+  /** @param ownerOf tells whose it is, in the transaction that keeps it */
+  #keep(image: Omit<NewImage, "file" | "owner" | "at">, ownerOf: () => User): UploadView {
+    const { store, clock, views, cleaner } = this.#options;
     // The address is public and the key is not, so neither follows from the other.
     const key = `img_${randomBytes(24).toString("base64url")}`;
     const file = newImageFile(image.kind);
     const kept = store.transaction(() => {
-      limits.take(bot.seq, "uploadsPerDay");
-      return store.images.addUpload({ ...image, file, owner: bot.seq, at: clock.now() }, key);
+      const owner = ownerOf().seq;
+      return store.images.addUpload({ ...image, file, owner, at: clock.now() }, key);
     });
     cleaner.wake();
     const view = views.image(kept);

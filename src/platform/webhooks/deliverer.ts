@@ -94,6 +94,7 @@ export class Deliverer {
     const bot = webhook.username;
     const nth = webhook.state.consecutiveFailures + 1;
     const deliveries = await attempt(this.#options, {
+      bot: webhook.bot,
       events: batch.map(({ event }) => event),
       endpoint: () => (store.epoch === epoch ? webhook.endpoint : undefined),
       interrupted,

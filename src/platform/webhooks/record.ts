@@ -71,7 +71,7 @@ function responseOf({ answer }: Sent): RecordedResponse | null {
   return { status, headers: Object.fromEntries(headers), body: textOf(body), truncated };
 }
 
-/** A character that is cut in two at the end is left out. */
-function textOf(bytes: Buffer): string {
+/** Bytes as text: a character that is cut in two at the end is left out. */
+export function textOf(bytes: Uint8Array): string {
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes, { stream: true });
 }

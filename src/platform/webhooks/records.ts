@@ -1,14 +1,12 @@
+import { Bounded } from "../bounded.ts";
 import type { Window } from "../store/conversations.ts";
 import { idOf, seqOf } from "../store/ids.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import { type DeliveryRecord, type DeliverySummary, recordOf } from "./record.ts";
 import type { Sent } from "./sender.ts";
 
-/** Older records are forgotten. */
-const MAX_RECORDS = 1_000;
-
-/** So are the oldest ones when all of them take more than this, in bytes. */
-const MAX_BYTES = 16 * 1024 * 1024;
+/** Older records are forgotten; so are the oldest ones when all of them take more bytes than that. */
+const MOST = { items: 1_000, bytes: 16 * 1024 * 1024 };
 
 /** What is kept of the body of a request, in bytes. */
 const MAX_REQUEST_BYTES = 1024 * 1024;
@@ -24,15 +22,13 @@ interface Kept {
   readonly seq: number;
   readonly summary: DeliverySummary;
   readonly sent: Sent;
-  bytes: number;
 }
 
 /** The newest deliveries with what was sent and answered. They live in memory. */
 export class DeliveryRecords {
   readonly #timeline: Timeline;
-  readonly #kept = new Map<number, Kept>();
+  readonly #kept = new Bounded<Kept>(MOST);
   #last = 0;
-  #bytes = 0;
 
   constructor(timeline: Timeline) {
     this.#timeline = timeline;
@@ -63,6 +59,12 @@ export class DeliveryRecords {
     return found;
   }
 
+  /** Those that held an event, oldest first. */
+  holding(eventId: string): DeliverySummary[] {
+    const all = this.#kept.all().map(({ summary }) => summary);
+    return all.filter(({ eventIds }) => eventIds.includes(eventId));
+  }
+
   /** One of them as a whole. Waits for the rest of an answer that is still on its way. */
   async find(id: string): Promise<DeliveryRecord | undefined> {
     const kept = this.#kept.get(seqOf("dlv", id) ?? 0);
@@ -72,25 +74,12 @@ export class DeliveryRecords {
     return recordOf(summary, sent);
   }
 
-  #keep(one: Omit<Kept, "bytes">): void {
-    const { summary, sent } = one;
+  #keep(one: Kept): void {
+    const { seq, summary, sent } = one;
     const { request, answer } = sent;
     const head = JSON.stringify([summary, request?.url, request?.headers, answer?.headers]);
-    const kept = { ...one, bytes: 0 };
-    this.#kept.set(one.seq, kept);
-    this.#count(kept, Buffer.byteLength(head) + (request?.body.byteLength ?? 0));
-    void answer?.collected.then(() => this.#count(kept, answer.bytes));
-  }
-
-  #count(kept: Kept, bytes: number): void {
-    if (!this.#kept.has(kept.seq)) return;
-    kept.bytes += bytes;
-    this.#bytes += bytes;
-    for (const [seq, oldest] of this.#kept) {
-      if (this.#kept.size <= MAX_RECORDS && this.#bytes <= MAX_BYTES) break;
-      this.#kept.delete(seq);
-      this.#bytes -= oldest.bytes;
-    }
+    this.#kept.add(seq, one, Buffer.byteLength(head) + (request?.body.byteLength ?? 0));
+    void answer?.collected.then(() => this.#kept.grow(seq, answer.bytes));
   }
 }
 

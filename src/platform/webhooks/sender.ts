@@ -1,17 +1,17 @@
 import { sleep } from "../../core/clock.ts";
 import type { AnyEvent } from "../../events/types.ts";
-import { sign } from "../../signature/signature.ts";
 import type { PlatformClock } from "../clock/platform-clock.ts";
 import type { DeliveryFault } from "../faults/webhook-fault.ts";
 import { EndpointAnswer } from "./answer.ts";
 import { Connections } from "./connections.ts";
 import { whyNoAnswer } from "./no-answer.ts";
-
-/** Where deliveries go, and what signs them. */
-export interface Endpoint {
-  readonly url: string;
-  readonly secret: string;
-}
+import {
+  type Content,
+  contentOf,
+  type Endpoint,
+  type SentRequest,
+  signedRequest,
+} from "./signed.ts";
 
 export interface DeliveryResult {
   /** The HTTP status of the answer; null when there was none. */
@@ -20,14 +20,6 @@ export interface DeliveryResult {
   readonly ms: number;
   /** Why it failed; absent when it was answered with 200 to 299. */
   readonly error?: string;
-}
-
-/** A request to an endpoint. */
-export interface SentRequest {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** The very bytes that were signed and sent. */
-  readonly body: Buffer;
 }
 
 /** One delivery, with all that is known of it. */
@@ -57,22 +49,26 @@ export class Sender {
   }
 
   /** Signs and sends once. Never rejects; redirects are not followed. */
-  async send({ url, secret }: Endpoint, events: readonly AnyEvent[]): Promise<Sent> {
+  send(endpoint: Endpoint, events: readonly AnyEvent[]): Promise<Sent> {
+    return this.sendContent(endpoint, contentOf(events));
+  }
+
+  /** A delivery that could be sent now; `at` is when, in milliseconds since 1970. */
+  prepare(
+    endpoint: Endpoint,
+    content: Content,
+  ): { readonly at: number; readonly request: SentRequest } {
     const at = this.#clock.now();
+    return { at, request: signedRequest(endpoint, content, at) };
+  }
+
+  /** As `send`. Every try is signed with its own time. */
+  async sendContent(endpoint: Endpoint, content: Content): Promise<Sent> {
     const ms = this.#stopwatch();
-    // Signed and sent are the same bytes; every try is signed with its own time.
-    const body = Buffer.from(JSON.stringify({ events }));
-    const target = new URL(url);
-    const headers = {
-      host: target.host,
-      "content-type": "application/json",
-      "content-length": String(body.byteLength),
-      "user-agent": "Service-Webhook/1",
-      "x-service-signature": sign(body, secret, at / 1000),
-      "x-service-event-count": String(events.length),
-    };
-    const request = { url, headers, body };
-    const tried = { at, eventIds: events.map(({ id }) => id), request };
+    const { at, request } = this.prepare(endpoint, content);
+    const { headers, body } = request;
+    const target = new URL(request.url);
+    const tried = { at, eventIds: content.eventIds, request };
     try {
       const answer = await this.#connections.post(
         { url: target, headers, body },

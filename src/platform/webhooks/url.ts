@@ -1,3 +1,4 @@
+import { isLoopback } from "../../core/loopback.ts";
 import { invalid } from "../error.ts";
 
 /**
@@ -17,8 +18,4 @@ export function endpointUrl(text: string): string {
     return url.href;
   }
   throw invalid("url must use https, or http with a host of this machine (127.0.0.1, localhost)");
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d+){3}$/.test(hostname);
 }

@@ -7,11 +7,14 @@ import type { LoggedEvent } from "../store/event-log.ts";
 import type { Store } from "../store/store.ts";
 import type { WebhookState } from "../store/webhook.ts";
 import type { Timeline } from "../timeline/timeline.ts";
-import type { Endpoint } from "./sender.ts";
+import type { Endpoint } from "./signed.ts";
 import { endpointUrl } from "./url.ts";
 
 /** The webhook as anybody may see it. */
-export type WebhookView = Omit<WebhookState, "secret">;
+export interface WebhookView extends Omit<WebhookState, "secret"> {
+  /** How many failures in a row switch it off. */
+  readonly disableAfter: number;
+}
 
 /** What the owner saves. Absent fields stay as they are; saving switches on, unless told otherwise. */
 export interface WebhookChange {
@@ -67,7 +70,7 @@ export class Webhook {
 
   get view(): WebhookView {
     const { secret: _, ...view } = this.state;
-    return view;
+    return { ...view, disableAfter: this.#disableAfter };
   }
 
   /**

@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { type CopyReport, copyInbox, isDifferent } from "../../../src/inbox/copy/copy.ts";
 import type { CopySource, CopyTarget } from "../../../src/inbox/copy/stores.ts";
 import { tables } from "../../../src/inbox/copy/tables.ts";
+import type { NewEvent } from "../../../src/inbox/inbox.ts";
 import { attachPostgres } from "../../../src/inbox/postgres/attach.ts";
 import { openPostgresSource } from "../../../src/inbox/postgres/copy-source.ts";
 import { openPostgresTarget } from "../../../src/inbox/postgres/copy-target.ts";
@@ -15,6 +16,7 @@ import { openSqliteSource } from "../../../src/inbox/sqlite/copy-source.ts";
 import { openSqliteTarget } from "../../../src/inbox/sqlite/copy-target.ts";
 import { openFile } from "../../../src/inbox/sqlite/open.ts";
 import { SqliteInbox } from "../../../src/inbox/sqlite/sqlite-inbox.ts";
+import { ManualClock } from "../../../src/testing/manual-clock.ts";
 import { first } from "../../support/first.ts";
 import { message, messages } from "../../support/inbox-events.ts";
 import { versions } from "../../support/postgres/binaries.ts";
@@ -70,7 +72,8 @@ describe("what is copied", () => {
     const { db, close } = openFile(file);
     onTestFinished(close);
     const names = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all();
-    expect(names.sort()).toEqual(tables.map(({ name }) => name).sort());
+    // What it says of lanes is in the table of lanes of a copy.
+    expect(names.sort()).toEqual([...tables.map(({ name }) => name), "resting_lane"].sort());
     for (const table of tables) {
       const columns = db.prepare("SELECT name FROM pragma_table_info(?)").pluck().all(table.name);
       const left = columns.filter((name) => !processColumns.includes(`${table.name}.${name}`));
@@ -116,6 +119,41 @@ describe("what is copied", () => {
     const back = await toFile(other);
     expect(back.tables).toEqual(report.tables);
     expect(rowsOf(other)).toEqual(before);
+  });
+
+  test("has the lanes that rest, each once, and knows what was done in them", async () => {
+    const clock = new ManualClock(Date.now());
+    const before = new SqliteInbox({ file, clock });
+    const handle = async (...events: NewEvent[]) => {
+      await before.put(events, "webhook");
+      for (const claim of await before.claim(10, LEASE)) await before.complete(claim);
+    };
+    await handle(message("5", "a"), message("6", "b"));
+    await clock.advance(3_600_000);
+    while (await before.sweep({ bodiesMs: 1e15, idsMs: 1e15, deadLettersMs: 1e15 }));
+    await handle(message("8", "b"));
+    await before.close();
+    const { db, close } = openFile(file);
+    expect(db.prepare("SELECT key FROM lane").pluck().all()).toEqual(["dm:b"]);
+    expect(db.prepare("SELECT key FROM resting_lane").pluck().all()).toEqual(["dm:a", "dm:b"]);
+    close();
+    const lanes = [
+      { key: "dm:a", fence: 1, done_ord: message("5").ord },
+      { key: "dm:b", fence: 2, done_ord: message("8").ord },
+    ];
+    expect(rowsOf(file)["lane"]).toMatchObject(lanes);
+
+    expect((await toPostgres()).tables.filter(isDifferent)).toEqual([]);
+    const other = join(folder, "again.db");
+    await toFile(other);
+    expect(rowsOf(other)["lane"]).toMatchObject(lanes);
+    const after = new SqliteInbox({ file: other });
+    onTestFinished(() => after.close());
+    await after.put([message("4", "a"), message("7", "b")], "webhook");
+    expect(await after.claim(10, LEASE)).toMatchObject([
+      { id: "4", fence: 2, late: true },
+      { id: "7", fence: 3, late: true },
+    ]);
   });
 
   test("keeps the waits and the ages of steps, where the database's clock is another one", async () => {
@@ -213,11 +251,16 @@ describe("a copy is refused", () => {
     await inbox.put([], "poll", [{ name: "events", position: "1" }]);
     await inbox.close();
     const notEmpty = { code: "INBOX_NOT_EMPTY" };
+    const resting = join(folder, "resting.db");
+    const { db, close } = openFile(resting);
+    db.exec("INSERT INTO resting_lane (key, fence, done_at) VALUES ('dm:a', 1, 0)");
+    close();
     await expect(toPostgres()).rejects.toMatchObject({
       ...notEmpty,
       message: expect.stringMatching(/DATABASE_SCHEMA.*DROP SCHEMA "test_/),
     });
     await expect(toFile(file)).rejects.toMatchObject(notEmpty);
+    await expect(toFile(resting)).rejects.toMatchObject(notEmpty);
     await new SqliteInbox({ file }).close();
     await (await PostgresInbox.open(place)).close();
   });

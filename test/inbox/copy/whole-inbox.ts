@@ -1,5 +1,6 @@
 import Sqlite from "better-sqlite3";
 import type { Claim } from "../../../src/inbox/inbox.ts";
+import { EVERY_LANE } from "../../../src/inbox/sqlite/resting-lanes.ts";
 import { SqliteInbox } from "../../../src/inbox/sqlite/sqlite-inbox.ts";
 import { message } from "../../support/inbox-events.ts";
 
@@ -40,11 +41,16 @@ export async function fillInbox(file: string): Promise<void> {
   await inbox.close();
 }
 
-/** Every row of a file, by table, without which event a lane was claimed with: that ends with the process. */
+/**
+ * Every row of a file, by table, without which event a lane was claimed with: that ends with the process. Lanes that rest are
+ * among the others.
+ */
 export function rowsOf(file: string): Record<string, unknown[]> {
   const db = new Sqlite(file, { readonly: true });
   const names = db
-    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+    .prepare(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'resting_lane' ORDER BY name",
+    )
     .pluck()
     .all()
     .map(String);
@@ -53,7 +59,9 @@ export function rowsOf(file: string): Record<string, unknown[]> {
     .pluck();
   const rows = names.map((name) => [
     name,
-    db.prepare(`SELECT ${columns.get(name)} FROM ${name} ORDER BY 1`).all(),
+    db
+      .prepare(`SELECT ${columns.get(name)} FROM ${name === "lane" ? EVERY_LANE : name} ORDER BY 1`)
+      .all(),
   ]);
   db.close();
   return Object.fromEntries(rows);

@@ -16,7 +16,10 @@ async function get<T>(platform: Platform, path: string): Promise<T> {
 const put = (platform: Platform, path: string, body: unknown) =>
   request(platform, "PUT", `/control/v1${path}`, { body });
 
-const off = { url: null, types: [], enabled: false, consecutiveFailures: 0, disabledReason: null };
+const off = {
+  ...{ url: null, types: [], enabled: false, consecutiveFailures: 0, disabledReason: null },
+  disableAfter: 20,
+};
 
 describe("an app", () => {
   test("is made with a token and a secret, which are shown once", async () => {
@@ -118,8 +121,9 @@ describe("a token", () => {
         id: "t_1",
         lastFour: platform.apiKey.slice(-4),
         scopes: ["read", "posts:write", "comments:write", "dm"],
+        standard: true,
       },
-      { id: "t_2", lastFour: token.slice(-4), scopes: ["read"] },
+      { id: "t_2", lastFour: token.slice(-4), scopes: ["read"], standard: false },
     ]);
     expect((await request(platform, "GET", "/api/v1/me", { token })).status).toBe(200);
     const revoke = () => request(platform, "DELETE", "/control/v1/tokens/t_2");

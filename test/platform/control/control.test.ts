@@ -10,6 +10,7 @@ test("the state shows the bot, the people, the webhook, the log and the timeline
     enabled: false,
     consecutiveFailures: 0,
     disabledReason: null,
+    disableAfter: 20,
   };
   const start = {
     bot: { username: "bot", name: "Bot" },

@@ -43,6 +43,7 @@ test("the control API answers its own pages", async () => {
   const { status } = await supertest(platform.url)
     .post("/control/v1/act")
     .set("Origin", platform.url)
+    .set("X-Portal-Token", platform.portalToken)
     .send({ type: "follow", from: "ada" });
   expect(status).toBe(201);
 });

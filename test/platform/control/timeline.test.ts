@@ -65,10 +65,17 @@ test("a request to the API shows its text and what it made", async () => {
     status: 201,
   };
   expect(entries).toEqual([
-    { seq: 2, ...common, path, text: "hi", created: { conversationId, messageId: "m_3" } },
-    { seq: 3, ...common, path: "/posts", text: "news", created: { postId: "p_2" } },
     {
-      ...{ seq: 4, ...common, path: "/posts/p_1/comments", text: "yes" },
+      seq: 2,
+      ...common,
+      id: "call_1",
+      path,
+      text: "hi",
+      created: { conversationId, messageId: "m_3" },
+    },
+    { seq: 3, ...common, id: "call_2", path: "/posts", text: "news", created: { postId: "p_2" } },
+    {
+      ...{ seq: 4, ...common, id: "call_3", path: "/posts/p_1/comments", text: "yes" },
       created: { postId: "p_1", commentId: "cm_1" },
     },
   ]);
@@ -153,7 +160,11 @@ test("what comes while an answer is being made is in the next one", async () => 
   const { control } = await runPlatform();
   const logger = createLogger({ level: "silent", secrets: [] });
   const routers = { "/control/v1": controlRouter(control, timeline) };
-  const server = await listen(createApp({ routers, clock: systemClock, logger }), "127.0.0.1", 0);
+  const server = await listen(
+    createApp({ routers, allowHosts: [], clock: systemClock, logger }),
+    "127.0.0.1",
+    0,
+  );
   onTestFinished(async () => {
     timeline.end();
     await server.close();

@@ -33,6 +33,11 @@ export function statuses(...list: readonly number[]): Respond {
 export async function runReceiver(respond: Respond = ok): Promise<Receiver> {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {
+    // Somebody asks how the bot is, and that is no delivery.
+    if (request.method === "GET") {
+      response.writeHead(404).end();
+      return;
+    }
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const body = Buffer.concat(chunks);

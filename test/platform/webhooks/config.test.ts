@@ -12,6 +12,7 @@ test("a platform begins without a webhook", async () => {
     enabled: false,
     consecutiveFailures: 0,
     disabledReason: null,
+    disableAfter: 20,
   });
 });
 

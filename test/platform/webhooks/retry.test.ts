@@ -184,6 +184,7 @@ test("the webhook goes off after twenty failures in a row, and its owner is told
     enabled: false,
     consecutiveFailures: 20,
     disabledReason: reason,
+    disableAfter: 20,
   });
   expect(receiver.received).toHaveLength(20);
   expect(platform.control.notifications()).toEqual([
@@ -229,6 +230,7 @@ test("while it is off nothing is sent; once it is on again, what happens from th
     enabled: true,
     consecutiveFailures: 0,
     disabledReason: null,
+    disableAfter: 1,
   });
   const [later = ""] = ids(act(platform, "mention"));
   await deliveryOf(platform, later);

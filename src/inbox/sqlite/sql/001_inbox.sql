@@ -1,5 +1,6 @@
 -- The lane is the unit of claiming. ready_at is schedule and lease in one (a visibility timeout):
 -- NULL is idle; in the past, claimable; in the future, leased or waiting for a retry.
+-- Here are the lanes that are at work or were of late, close together; the others are in resting_lane.
 CREATE TABLE lane (
   key      TEXT PRIMARY KEY,
   pending  INTEGER NOT NULL DEFAULT 0,  -- a counter: EXISTS would strand an event that arrives meanwhile
@@ -12,6 +13,23 @@ CREATE TABLE lane (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX lane_ready ON lane (ready_at) WHERE ready_at IS NOT NULL;
+
+-- What is known of lanes in which nothing has happened for a while. Only a sweep writes it: a lane that gets an event again is
+-- made anew in lane, which says what holds from then on, and leaves its row here as it is, for that would cost a page.
+CREATE TABLE resting_lane (
+  key      TEXT PRIMARY KEY,
+  fence    INTEGER NOT NULL,
+  done_ord TEXT,
+  done_at  INTEGER NOT NULL             -- or when it came to rest, where none of its events has ended
+) STRICT, WITHOUT ROWID;
+
+-- Whoever makes a lane: its fences go on, and late events are told. What already is in lane is not inserted.
+CREATE TRIGGER lane_wakes AFTER INSERT ON lane WHEN EXISTS (SELECT 1 FROM resting_lane WHERE key = NEW.key)
+BEGIN
+  UPDATE lane SET (fence, done_ord, done_at) =
+    (SELECT max(NEW.fence, fence), done_ord, done_at FROM resting_lane WHERE key = NEW.key)
+  WHERE key = NEW.key;
+END;
 
 CREATE TABLE event (
   seq         INTEGER PRIMARY KEY,

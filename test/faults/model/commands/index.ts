@@ -5,7 +5,7 @@ import { advance, advanceBesidePut, end, endBesidePut, extend } from "./endings.
 import { put, putBroken } from "./put.ts";
 import { ask } from "./questions.ts";
 import { begin, drop, finish, restart } from "./steps.ts";
-import { heal, healStranded, pass, reopen } from "./time.ts";
+import { heal, healStranded, pass, reopen, rest } from "./time.ts";
 
 /** Every act there is; what is here several times comes that much more often. */
 export const commands: Arbitrary<Command>[] = [
@@ -14,6 +14,6 @@ export const commands: Arbitrary<Command>[] = [
   ...[end, end, end, end, endBesidePut, extend],
   ...[advance, advance, advance, advanceBesidePut],
   ...[begin, begin, restart, finish, finish, drop],
-  ...[pass, pass, reopen, heal, healStranded],
+  ...[pass, pass, reopen, heal, healStranded, rest],
   ...[ask],
 ];

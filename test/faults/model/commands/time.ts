@@ -11,6 +11,15 @@ export const pass: Arbitrary<Command> = fc.constantFrom(1, 499, LEASE - 1, LEASE
   }),
 );
 
+/** So long that lanes come to rest, for those that notice; and nothing is so old that it is dropped. */
+export const rest: Arbitrary<Command> = fc.constant(
+  command("10 minutes pass, and a sweep", async (model, { clock, store }) => {
+    model.now += 600_001;
+    await clock.advance(600_001);
+    while (await store.inbox.sweep({ bodiesMs: 1e15, idsMs: 1e15, deadLettersMs: 1e15 }));
+  }),
+);
+
 /** The process dies, and another one opens the store. */
 export const reopen: Arbitrary<Command> = fc.constant(
   command("reopen", async (model, { store }) => {

@@ -145,6 +145,39 @@ const sqlite: Mutant[] = [
       },
     ],
   ),
+  ...mutantsOf(
+    "src/inbox/sqlite/copy-rows.ts",
+    [COPY],
+    [
+      {
+        name: "copying an inbox: lanes that rest",
+        find: 'return name === "lane" ? EVERY_LANE : name;',
+        replace: "return name || EVERY_LANE;",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    "src/inbox/sqlite/resting-lanes.ts",
+    [COPY],
+    [
+      {
+        name: "copying an inbox: a lane that woke is copied once",
+        find: "WHERE NOT EXISTS (SELECT 1 FROM lane WHERE lane.key = resting.key))",
+        replace: ")",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    "src/inbox/sqlite/resting-lanes.ts",
+    ["test/inbox/plans.test.ts"],
+    [
+      {
+        name: "copying an inbox: lanes that rest are not sorted for each batch",
+        find: "CAST(0 AS INTEGER)",
+        replace: "0",
+      },
+    ],
+  ),
 ];
 
 /** What keeps a copy of an inbox from being half a one, or one too many. */

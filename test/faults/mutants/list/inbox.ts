@@ -2,6 +2,7 @@ import { type Mutant, mutantsOf } from "../mutant.ts";
 
 const CONTRACT = "test/inbox/sqlite.test.ts";
 const FILE = "test/inbox/sqlite-file.test.ts";
+const RESTING = "test/inbox/resting-lanes.test.ts";
 const MODEL = "test/faults/model.test.ts";
 
 const LANES = "src/inbox/sqlite/lanes.ts";
@@ -286,14 +287,61 @@ const inbox: Mutant[] = [
         replace: "const BATCH = 500_000;",
       },
       {
-        name: "forgetting idle lanes",
-        find: "this.#dropLanes.run({ after, last, before: now - idsMs });",
-        replace: "void idsMs;",
-      },
-      {
         name: "giving free pages back",
         find: "if (free <= Math.max(SPARE_PAGES, pages * SPARE_SHARE)) return false;",
         replace: "if (free >= 0) return false;",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    "src/inbox/sqlite/resting-lanes.ts",
+    [RESTING, "test/inbox/retention.test.ts"],
+    [
+      {
+        name: "forgetting idle lanes",
+        find: "this.#forget.run({ ...range, before: now - idsMs })",
+        replace: "[range, now - idsMs]",
+      },
+      {
+        name: "lanes come to rest",
+        find: "for (const statement of this.#rest)",
+        replace: "for (const statement of this.#rest.slice(2))",
+      },
+      {
+        name: "a lane that is at work does not rest",
+        find: "ready_at IS NULL AND owner IS NULL AND pending <= 0 AND",
+        replace: "",
+      },
+      {
+        name: "a lane rests after a while",
+        find: "const REST_AFTER_MS = 600_000;",
+        replace: "const REST_AFTER_MS = 0;",
+      },
+      {
+        name: "a lane that rests again is known as it was last",
+        find: "SET fence = excluded.fence, done_ord = excluded.done_ord, done_at",
+        replace: "SET done_at",
+      },
+      {
+        name: "putting lanes to rest in small batches",
+        find: "const AT_WORK_BATCH = 100;",
+        replace: "const AT_WORK_BATCH = 100_000;",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    "src/inbox/sqlite/sql/001_inbox.sql",
+    [RESTING],
+    [
+      {
+        name: "the fence of a lane that wakes",
+        find: "SELECT max(NEW.fence, fence), done_ord",
+        replace: "SELECT NEW.fence, done_ord",
+      },
+      {
+        name: "telling late events of a lane that wakes",
+        find: "fence), done_ord, done_at FROM",
+        replace: "fence), NULL, done_at FROM",
       },
     ],
   ),
@@ -387,6 +435,9 @@ const seenByModel: ReadonlySet<string> = new Set([
   "the order within a lane",
   "counting the attempt of a run that never said how it ended",
   "the pending counter",
+  "the fence of a lane that wakes",
+  "telling late events of a lane that wakes",
+  "a lane that is at work does not rest",
   "ids of digits compared as numbers",
   "the cursor in the transaction of its events",
 ]);

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { type NewImage, newImageFile, type Target } from "../store/images.ts";
+import { attachUploads } from "../uploads/attach.ts";
 import type { Act } from "./act.ts";
 
 /** A drawing of 640 × 480 pixels and its preview: what is attached when an act asks for images. */
@@ -10,9 +11,11 @@ interface Sample {
 
 let sample: Sample | undefined;
 
-/** Adds as many images as the act asks for to what it made. */
-export function attachSamples({ store, from, input, at }: Act, target: Target): void {
-  for (let position = 0; position < (input.images ?? 0); position += 1) {
+/** Adds the images of the act to what it made: those that were uploaded, then as many samples as it asks for. */
+export function attachImages({ store, from, input, at }: Act, target: Target): void {
+  const { images = 0, imageKeys = [] } = input;
+  attachUploads(store.images, imageKeys, { ...target, owner: from.seq, now: at });
+  for (let position = imageKeys.length; position < imageKeys.length + images; position += 1) {
     store.images.addTo(target, sampleImage(from.seq, at), position);
   }
 }

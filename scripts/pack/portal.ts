@@ -1,0 +1,74 @@
+import { createHash } from "node:crypto";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { rolldown } from "rolldown";
+
+/** Where the page's sources are. */
+const source = fileURLToPath(new URL("../../src/platform/portal", import.meta.url));
+
+export interface BuiltPortal {
+  readonly files: readonly { readonly name: string; readonly gzipped: number }[];
+  /** The files that are in the script. */
+  readonly modules: readonly string[];
+}
+
+/**
+ * Builds the page of the local platform into static files: one script, one style sheet, `index.html` that names
+ * both by their content, so that a browser never shows an older one, and an icon.
+ *
+ * @throws {Error} an import cannot be resolved
+ */
+export async function buildPortal(outDir: string): Promise<BuiltPortal> {
+  const { code, modules } = await bundleScript();
+  const css = await styles();
+  const icon = await readFile(join(source, "icon.svg"), "utf8");
+  const script = hashed("app", "js", code);
+  const style = hashed("app", "css", css);
+  const html = (await readFile(join(source, "index.html"), "utf8"))
+    .replace("/portal/app.js", `/portal/${script}`)
+    .replace("/portal/app.css", `/portal/${style}`);
+  const files = { "index.html": html, [script]: code, [style]: css, "icon.svg": icon };
+  await rm(outDir, { recursive: true, force: true });
+  await mkdir(outDir, { recursive: true });
+  for (const [name, text] of Object.entries(files)) await writeFile(join(outDir, name), text);
+  const sizes = Object.entries(files).map(([name, text]) => {
+    return { name, gzipped: gzipSync(text).byteLength };
+  });
+  return { files: sizes, modules };
+}
+
+async function bundleScript(): Promise<{ code: string; modules: readonly string[] }> {
+  const input = join(source, "main.tsx");
+  const build = await rolldown({
+    input,
+    platform: "browser",
+    tsconfig: join(source, "tsconfig.json"),
+    transform: { target: "es2022" },
+    onLog: (_level, { message }) => {
+      throw new Error(`${input} cannot be bundled: ${message}`);
+    },
+  });
+  try {
+    const { output } = await build.generate({ format: "es", minify: true, comments: false });
+    const [script, ...more] = output;
+    if (more.length > 0) throw new Error("The page is one script; something is loaded late.");
+    return { code: script.code, modules: script.moduleIds };
+  } finally {
+    await build.close();
+  }
+}
+
+/** All style sheets in the order of their names. */
+async function styles(): Promise<string> {
+  const folder = join(source, "styles");
+  const names = (await readdir(folder)).filter((name) => name.endsWith(".css")).sort();
+  const texts = await Promise.all(names.map((name) => readFile(join(folder, name), "utf8")));
+  return texts.join("\n");
+}
+
+function hashed(name: string, type: string, text: string): string {
+  const hash = createHash("sha256").update(text).digest("hex").slice(0, 10);
+  return `${name}-${hash}.${type}`;
+}

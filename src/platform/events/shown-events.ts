@@ -1,0 +1,52 @@
+import type { AnyEvent } from "../../events/types.ts";
+import { eventSeq } from "../store/ids.ts";
+import type { Store } from "../store/store.ts";
+
+/** So many places are remembered. */
+const MAX_PLACES = 10_000;
+
+/** The conversation or the post that a path of the API names. */
+const PLACE = /^\/(?:dm\/conversations\/(?=c_)|posts\/(?=p_))(\w+)/;
+
+/** Which event a bot was shown last of each conversation and each post, by delivery or by polling. */
+export class ShownEvents {
+  readonly #store: Store;
+  readonly #newest = new Map<string, string>();
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** These events go out to a bot now. */
+  note(bot: number, events: readonly AnyEvent[]): void {
+    for (const { id, payload } of events) {
+      for (const place of placesOf(payload)) this.#set(`${bot} ${place}`, id);
+    }
+  }
+
+  /** The event because of which a bot probably asks for this path: the newest that it was shown of that place. */
+  guess(bot: number, path: string): string | undefined {
+    const id = this.#newest.get(`${bot} ${PLACE.exec(path)?.[1]}`);
+    return id !== undefined && this.has(bot, id) ? id : undefined;
+  }
+
+  /** True for an event in the log of this bot; the state may have been replaced meanwhile. */
+  has(bot: number, id: string): boolean {
+    const seq = eventSeq(id);
+    return seq !== undefined && this.#store.events.find(seq)?.recipient === bot;
+  }
+
+  #set(place: string, id: string): void {
+    this.#newest.delete(place);
+    this.#newest.set(place, id);
+    const [oldest] = this.#newest.keys();
+    if (this.#newest.size > MAX_PLACES && oldest !== undefined) this.#newest.delete(oldest);
+  }
+}
+
+/** Of a quote that is the quoted post and the new one. */
+function placesOf(payload: object): Set<string> {
+  const { conversationId, postId, entityId }: Readonly<Record<string, unknown>> = { ...payload };
+  const ids = [conversationId, postId, entityId].filter((id) => typeof id === "string");
+  return new Set(ids.filter((id) => /^(c|p)_/.test(id)));
+}

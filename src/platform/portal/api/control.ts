@@ -1,0 +1,140 @@
+import { bot } from "../live/settings.ts";
+import { download, request } from "./request.ts";
+import type {
+  ActInput,
+  ActResult,
+  AnyEvent,
+  AppView,
+  Block,
+  BotView,
+  CallRecord,
+  ClockChange,
+  ClockView,
+  ControlComment,
+  ControlConversation,
+  ControlPost,
+  DeliverResult,
+  DeliveryRecord,
+  EventTrace,
+  FaultsChange,
+  FaultsState,
+  IssuedToken,
+  LimitSettings,
+  LimitsView,
+  MessageView,
+  NewApp,
+  NotificationView,
+  Page,
+  PlatformState,
+  Profile,
+  Scope,
+  SnapshotView,
+  StorageState,
+  TokenView,
+  UploadView,
+  WebhookChange,
+  WebhookView,
+} from "./shapes.ts";
+
+type Items<T> = { readonly items: readonly T[] };
+
+/** What to deliver: events of the log, or a text of one's own, which is signed as it is. */
+export type Delivery = { readonly eventIds: readonly string[] } | { readonly body: string };
+
+/** Something to do, with images that are uploaded already. */
+
+/** The app that is looked at. */
+const ofBot = () => ({ bot: bot.peek() || undefined });
+const part = encodeURIComponent;
+
+/** The control API (docs/platform.md), one function for each request. Each throws a ControlError. */
+export const control = {
+  state: () => request<PlatformState>("GET", "/state", { query: ofBot() }),
+  people: () => request<Items<Profile>>("GET", "/people"),
+  createPerson: (json: { username: string; name?: string }) =>
+    request<Profile>("POST", "/people", { json }),
+  act: (json: ActInput) => request<ActResult>("POST", "/act", { json }),
+  uploadImage: (bytes: Blob, from: string) =>
+    request<UploadView>("POST", "/images", { query: { from }, bytes }),
+
+  conversations: (cursor?: string) =>
+    request<Page<ControlConversation>>("GET", "/conversations", { query: { limit: 50, cursor } }),
+  messages: (id: string, query: { limit: number; before?: string }) =>
+    request<Items<MessageView> & { more: boolean }>("GET", `/conversations/${part(id)}/messages`, {
+      query,
+    }),
+  deleteMessage: (id: string) => request<MessageView>("DELETE", `/messages/${part(id)}`),
+  createGroup: (json: { members: string[]; text?: string }) =>
+    request<{ conversationId: string }>("POST", "/groups", { json }),
+  blocks: () => request<Items<Block>>("GET", "/blocks"),
+  setBlock: (json: { by: string; whom?: string; blocked?: boolean }) =>
+    request<Items<Block>>("PUT", "/blocks", { json }),
+
+  posts: (cursor?: string) =>
+    request<Page<ControlPost>>("GET", "/posts", { query: { limit: 20, cursor } }),
+  post: (id: string) => request<ControlPost>("GET", `/posts/${part(id)}`),
+  comments: (postId: string) =>
+    request<Items<ControlComment>>("GET", `/posts/${part(postId)}/comments`),
+
+  events: (since?: string) =>
+    request<{ events: readonly AnyEvent[] }>("GET", "/events", { query: { ...ofBot(), since } }),
+  event: (id: string) => request<EventTrace>("GET", `/events/${part(id)}`),
+  delivery: (id: string) => request<DeliveryRecord>("GET", `/deliveries/${part(id)}`),
+  call: (id: string) => request<CallRecord>("GET", `/calls/${part(id)}`),
+  /** @param of the bot that it goes to */
+  deliver: (json: Delivery & { times?: number }, of?: string) =>
+    request<{ deliveries: readonly DeliverResult[] }>("POST", "/deliveries", {
+      query: of === undefined ? ofBot() : { bot: of },
+      json,
+    }),
+  curl: (json: Delivery, of?: string) =>
+    request<{ command: string; expiresAt: string }>("POST", "/deliveries/curl", {
+      query: of === undefined ? ofBot() : { bot: of },
+      json,
+    }),
+
+  apps: () => request<Items<AppView>>("GET", "/apps"),
+  createApp: (json: { username: string; name?: string }) =>
+    request<NewApp>("POST", "/apps", { json }),
+  setApp: (username: string, json: { disabled: boolean }) =>
+    request<AppView>("PUT", `/apps/${part(username)}`, { json }),
+  tokens: () => request<Items<TokenView>>("GET", "/tokens", { query: ofBot() }),
+  createToken: (json: { scopes: Scope[]; bot?: string }) =>
+    request<IssuedToken>("POST", "/tokens", { json }),
+  revokeToken: (id: string) => request<{ id: string }>("DELETE", `/tokens/${part(id)}`),
+  webhook: () => request<WebhookView>("GET", "/webhook", { query: ofBot() }),
+  saveWebhook: (json: WebhookChange) =>
+    request<WebhookView>("PUT", "/webhook", { query: ofBot(), json }),
+  newSecret: () => request<{ secret: string }>("POST", "/webhook/secret", { query: ofBot() }),
+  notifications: () =>
+    request<Items<NotificationView>>("GET", "/notifications", { query: ofBot() }),
+  botView: () => request<BotView>("GET", "/bot", { query: ofBot() }),
+
+  faults: () => request<FaultsState>("GET", "/faults"),
+  setFaults: (json: FaultsChange) => request<FaultsState>("PUT", "/faults", { json }),
+  limits: () => request<LimitsView>("GET", "/limits", { query: ofBot() }),
+  setLimits: (json: Partial<LimitSettings>) => request<LimitsView>("PUT", "/limits", { json }),
+  storage: () => request<StorageState>("GET", "/storage"),
+  setStorage: (json: StorageState) => request<StorageState>("PUT", "/storage", { json }),
+  clock: () => request<ClockView>("GET", "/clock"),
+  setClock: (json: ClockChange) => request<ClockView>("PUT", "/clock", { json }),
+
+  snapshots: () => request<Items<SnapshotView>>("GET", "/snapshots"),
+  takeSnapshot: (name?: string) =>
+    request<SnapshotView>("POST", "/snapshots", { json: name === undefined ? {} : { name } }),
+  restoreSnapshot: (id: string) =>
+    request<PlatformState>("POST", `/snapshots/${part(id)}/restore`, { json: {} }),
+  removeSnapshot: (id: string) => request<Items<SnapshotView>>("DELETE", `/snapshots/${part(id)}`),
+  snapshotFile: (id: string) => download(`/snapshots/${part(id)}/file`),
+  uploadSnapshot: (file: Blob, name: string) =>
+    request<SnapshotView>("POST", "/snapshots/file", {
+      query: { name },
+      bytes: new Blob([file], { type: "application/vnd.sqlite3" }),
+    }),
+  reset: () => request<PlatformState>("POST", "/reset", { json: {} }),
+  exportState: () => download("/export"),
+  importState: (file: Blob) =>
+    request<PlatformState>("POST", "/import", {
+      bytes: new Blob([file], { type: "application/json" }),
+    }),
+} as const;

@@ -1,0 +1,76 @@
+import { token } from "./token.ts";
+
+/** What the platform answers when it does not do what it was asked for. */
+export class ControlError extends Error {
+  override readonly name = "ControlError";
+  /** The platform's code, or `OFFLINE` where there was no answer. */
+  readonly code: string;
+  readonly status: number;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+export type Query = Readonly<Record<string, string | number | undefined>>;
+
+interface Body {
+  readonly json?: unknown;
+  readonly bytes?: Blob;
+}
+
+const OFFLINE =
+  "The platform does not answer. Is it still running? Start it again with: npm run dev";
+
+/**
+ * One request to the control API.
+ *
+ * @throws {ControlError}
+ */
+export async function request<T>(
+  method: "GET" | "POST" | "PUT" | "DELETE",
+  path: string,
+  { query = {}, ...body }: { readonly query?: Query } & Body = {},
+): Promise<T> {
+  const response = await send(method, path + search(query), body);
+  const answer: unknown = await response.json().catch(() => undefined);
+  if (response.ok) return answer as T;
+  throw refusal(response.status, answer);
+}
+
+/**
+ * What is to be saved as a file.
+ *
+ * @throws {ControlError}
+ */
+export async function download(path: string): Promise<Blob> {
+  const response = await send("GET", path, {});
+  if (response.ok) return response.blob();
+  throw refusal(response.status, await response.json().catch(() => undefined));
+}
+
+async function send(method: string, path: string, { json, bytes }: Body): Promise<Response> {
+  const headers: Record<string, string> = { "X-Portal-Token": token };
+  // Without a body, too: the platform takes changes as JSON alone.
+  if (method !== "GET") headers["Content-Type"] = bytes?.type ?? "application/json";
+  const body = bytes ?? (json === undefined ? null : JSON.stringify(json));
+  try {
+    return await fetch(`/control/v1${path}`, { method, headers, body });
+  } catch {
+    throw new ControlError(0, "OFFLINE", OFFLINE);
+  }
+}
+
+function refusal(status: number, answer: unknown): ControlError {
+  const { error } = (answer ?? {}) as { error?: { code?: string; message?: string } };
+  const message = error?.message ?? `The platform answered with ${status}.`;
+  return new ControlError(status, error?.code ?? "UNKNOWN", message);
+}
+
+function search(query: Query): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  if (given.length === 0) return "";
+  return `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`;
+}

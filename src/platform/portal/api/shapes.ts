@@ -1,0 +1,50 @@
+/** What the control API answers, as it is described in docs/platform.md. */
+
+export type { AnyEvent, EventType } from "../../../events/types.ts";
+export type { ActInput, ActResult } from "../../acts/input.ts";
+export type { AuthorView, ImageView, MessageView, UploadView } from "../../api/shapes.ts";
+export type {
+  AppView,
+  IssuedToken,
+  NewApp,
+  NotificationView,
+  Profile,
+  TokenView,
+} from "../../apps/shapes.ts";
+export type { CallRecord, CallSummary } from "../../calls/record.ts";
+export type { ClockChange, ClockView } from "../../clock/clock-control.ts";
+export type { BotView } from "../../control/bot-view.ts";
+export type { DeliverResult } from "../../control/deliveries.ts";
+export type {
+  ControlComment,
+  ControlConversation,
+  ControlPost,
+  EventTrace,
+  FaultsChange,
+  FaultsState,
+  PlatformState,
+  StorageState,
+} from "../../control/shapes.ts";
+export type { Page } from "../../http/query.ts";
+export type { LimitsView, LimitView } from "../../limits/limits.ts";
+export type { LimitName, LimitSettings } from "../../limits/settings.ts";
+export type { SnapshotView } from "../../state/snapshots.ts";
+export type { Block } from "../../store/blocks.ts";
+export type { Scope } from "../../store/tokens.ts";
+export type {
+  ApiEntry,
+  AppEntry,
+  DeliveryEntry,
+  EventEntry,
+  FaultEntry,
+  StateEntry,
+  TimelineEntry,
+  WebhookEntry,
+} from "../../timeline/entries.ts";
+export type {
+  DeliveryRecord,
+  DeliverySummary,
+  RecordedRequest,
+  RecordedResponse,
+} from "../../webhooks/record.ts";
+export type { WebhookChange, WebhookView } from "../../webhooks/webhook.ts";

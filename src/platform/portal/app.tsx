@@ -1,0 +1,63 @@
+import { useEffect, useState } from "preact/hooks";
+import { KeyList } from "./keys/key-list.tsx";
+import { useKeys } from "./keys/keys.ts";
+import { go, route, title, type View, views } from "./live/route.ts";
+import { Toasts } from "./parts/toast.tsx";
+import { actKeys } from "./shell/act-keys.ts";
+import { ConnectionNote } from "./shell/connection.tsx";
+import { Navigation } from "./shell/navigation.tsx";
+import { TopBar } from "./shell/top-bar.tsx";
+import { Chat } from "./views/chat/chat.tsx";
+import { Events } from "./views/events/events.tsx";
+import { Faults } from "./views/faults/faults.tsx";
+import { Posts } from "./views/posts/posts.tsx";
+import { State } from "./views/state/state.tsx";
+import { Webhook } from "./views/webhook/webhook.tsx";
+
+const pages: Readonly<Record<View, () => preact.JSX.Element>> = {
+  chat: Chat,
+  posts: Posts,
+  events: Events,
+  webhook: Webhook,
+  faults: Faults,
+  state: State,
+};
+
+/** The whole page. */
+export function App() {
+  const [keysShown, showKeys] = useState(false);
+  const { view } = route.value;
+  const Page = pages[view];
+  useKeys([
+    ...views.map((name, index) => ({
+      key: String(index + 1),
+      label: title(name),
+      group: "Views",
+      run: () => go(name),
+    })),
+    { key: "?", label: "This list", group: "Views", run: () => showKeys(true) },
+    ...actKeys,
+  ]);
+  useEffect(() => {
+    document.title = `${title(view)} · service-bot portal`;
+  }, [view]);
+  return (
+    <div class="shell">
+      <button type="button" class="skip" onClick={skip}>
+        Skip to the content
+      </button>
+      <TopBar onKeys={() => showKeys(true)} />
+      <Navigation current={view} />
+      <main id="main" tabIndex={-1} class={`view-${view}`}>
+        <ConnectionNote />
+        <Page />
+      </main>
+      <Toasts />
+      {keysShown && <KeyList onClose={() => showKeys(false)} />}
+    </div>
+  );
+}
+
+function skip(): void {
+  document.getElementById("main")?.focus();
+}

@@ -1,0 +1,116 @@
+import { useEffect, useId, useRef } from "preact/hooks";
+import { AttachmentList } from "./attachment-list.tsx";
+import { IMAGE_TYPES, useAttachments } from "./attachments.ts";
+import { useDropZone } from "./drop-zone.ts";
+import { type SendingOptions, useSending } from "./sending.ts";
+
+export interface ComposerProps extends Omit<SendingOptions, "name" | "attachments"> {
+  /** What it is for: the name of its text field. */
+  readonly label: string;
+  /** What the button says. */
+  readonly send: string;
+  readonly placeholder?: string;
+  /** When this becomes true, it takes the focus. */
+  readonly wanted?: boolean;
+  readonly onFocused?: () => void;
+  /** It can be given up, by its button and by Escape. */
+  readonly onCancel?: () => void;
+}
+
+/** Where somebody writes a text, with up to four images. */
+export function Composer(props: ComposerProps) {
+  const { label, from, onSend, wanted = false, onFocused, onCancel } = props;
+  const form = useRef<HTMLFormElement>(null);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const hint = useId();
+  const attachments = useAttachments();
+  const sending = useSending({ name: label, from, attachments, onSend });
+  useDropZone(form, attachments.add);
+  useEffect(() => {
+    if (!wanted) return;
+    field.current?.focus();
+    onFocused?.();
+  }, [wanted]);
+  return (
+    <form
+      ref={form}
+      class="composer"
+      aria-label={label}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void sending.send();
+      }}
+    >
+      <AttachmentList attachments={attachments} />
+      <textarea
+        ref={field}
+        rows={2}
+        value={sending.text}
+        placeholder={props.placeholder}
+        aria-label={label}
+        aria-describedby={hint}
+        onInput={({ currentTarget }) => sending.setText(currentTarget.value)}
+        onPaste={(event) => {
+          const files = [...(event.clipboardData?.files ?? [])];
+          if (files.length === 0) return;
+          event.preventDefault();
+          attachments.add(files);
+        }}
+        onKeyDown={(event) => {
+          if (event.key === "Escape" && onCancel !== undefined) {
+            event.preventDefault();
+            onCancel();
+          }
+          // Enter also ends the choice of a character, where one is made of several keys.
+          if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+          event.preventDefault();
+          void sending.send();
+        }}
+      />
+      <div class="row">
+        <button
+          type="submit"
+          class="primary"
+          aria-disabled={sending.empty}
+          aria-busy={sending.busy}
+        >
+          {props.send}
+        </button>
+        <FileChoice onFiles={attachments.add} />
+        {onCancel !== undefined && (
+          <button type="button" class="quiet" onClick={onCancel}>
+            Cancel
+          </button>
+        )}
+        <p class="hint" id={hint}>
+          <kbd>Enter</kbd> sends, <kbd>Shift</kbd>+<kbd>Enter</kbd> makes a new line. Images can be
+          dropped or pasted.
+        </p>
+      </div>
+    </form>
+  );
+}
+
+function FileChoice({ onFiles }: { readonly onFiles: (files: Iterable<File>) => void }) {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <input
+        ref={input}
+        type="file"
+        hidden
+        multiple
+        accept={IMAGE_TYPES.join(",")}
+        aria-label="Images"
+        onChange={({ currentTarget }) => {
+          onFiles([...(currentTarget.files ?? [])]);
+          // The same file can be chosen again.
+          currentTarget.value = "";
+        }}
+      />
+      <button type="button" onClick={() => input.current?.click()}>
+        Add images
+      </button>
+    </>
+  );
+}

@@ -1,0 +1,27 @@
+import { Dialog } from "../parts/dialog.tsx";
+import { keys } from "./keys.ts";
+
+/** Every key that does something now. */
+export function KeyList({ onClose }: { readonly onClose: () => void }) {
+  const groups = Map.groupBy(keys.value, ({ group }) => group);
+  return (
+    <Dialog title="Keys" onClose={onClose}>
+      <p class="hint">They work outside of text fields; Escape leaves one.</p>
+      {[...groups].map(([group, members]) => (
+        <section key={group}>
+          <h3>{group}</h3>
+          <dl class="keys">
+            {members.map(({ key, label }) => (
+              <div key={key}>
+                <dt>
+                  <kbd>{key === " " ? "Space" : key}</kbd>
+                </dt>
+                <dd>{label}</dd>
+              </div>
+            ))}
+          </dl>
+        </section>
+      ))}
+    </Dialog>
+  );
+}

@@ -1,0 +1,44 @@
+import { computed, type ReadonlySignal, signal } from "@preact/signals";
+
+/** The views of the page, in the order in which they stand. */
+export const views = ["chat", "posts", "events", "webhook", "faults", "state"] as const;
+export type View = (typeof views)[number];
+
+export interface Route {
+  readonly view: View;
+  /** What is open in it, such as an event's id; empty for nothing. */
+  readonly id: string;
+}
+
+const hash = signal(location.hash);
+addEventListener("hashchange", () => {
+  hash.value = location.hash;
+});
+
+/** Where the page is: `#/events/evt_1`. */
+export const route: ReadonlySignal<Route> = computed(() => {
+  const [, name = "", id = ""] = hash.value.split("/");
+  const view = views.find((known) => known === name) ?? "chat";
+  return { view, id: decode(id) };
+});
+
+/** What a view is called. */
+export function title(view: View): string {
+  return view.slice(0, 1).toUpperCase() + view.slice(1);
+}
+
+export function addressOf(view: View, id = ""): string {
+  return id === "" ? `#/${view}` : `#/${view}/${encodeURIComponent(id)}`;
+}
+
+export function go(view: View, id = ""): void {
+  location.hash = addressOf(view, id);
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,29 @@
+import { control } from "../api/control.ts";
+import type { AppView } from "../api/shapes.ts";
+import { bot } from "./settings.ts";
+import { useLive } from "./use-live.ts";
+
+export interface ShownApp {
+  /** All apps; undefined until they were read. */
+  readonly apps: readonly AppView[] | undefined;
+  /** The one that is looked at. */
+  readonly app: AppView | undefined;
+  readonly error: Error | undefined;
+  readonly reload: () => Promise<void>;
+}
+
+/** The app that is looked at, among the others. */
+export function useShownApp(): ShownApp {
+  const { data, error, reload } = useLive(control.apps, {
+    key: "apps",
+    concerns: ({ kind }) => kind !== "event" && kind !== "api" && kind !== "fault",
+  });
+  const apps = data?.items;
+  const app = apps?.find((each) => each.bot.username === bot.value) ?? apps?.[0];
+  return { apps, app, error, reload };
+}
+
+/** Looks at another bot; the first one has no name of its own in the settings. */
+export function lookAt(username: string, apps: readonly AppView[]): void {
+  bot.value = username === apps[0]?.bot.username ? "" : username;
+}

@@ -1,0 +1,55 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef } from "preact/hooks";
+
+export interface DialogProps {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+  /** As wide as the page allows. */
+  readonly wide?: boolean;
+  /** A click beside it does not close it: what it shows is not shown again. */
+  readonly firm?: boolean;
+}
+
+/** Where the focus was when a dialog was opened. */
+const openedFrom = new WeakMap<HTMLDialogElement, Element>();
+
+/** A dialog that is open as long as it is there. Escape and a click beside it close it. */
+export function Dialog({ title, onClose, children, wide = false, firm = false }: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null);
+  const heading = useId();
+  useEffect(() => {
+    const before = document.activeElement;
+    // Of a dialog that was opened from another one, which may be gone by then.
+    const outer = before?.closest("dialog");
+    const origins = [before, outer == null ? null : openedFrom.get(outer)];
+    if (element.current !== null && before !== null) openedFrom.set(element.current, before);
+    element.current?.showModal();
+    return () => {
+      const origin = origins.find((each) => each?.isConnected);
+      if (origin instanceof HTMLElement) origin.focus();
+    };
+  }, []);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape does the same, by the browser
+    <dialog
+      ref={element}
+      class={wide ? "wide" : ""}
+      aria-labelledby={heading}
+      onClose={onClose}
+      onClick={({ target }) => {
+        if (target === element.current && !firm) onClose();
+      }}
+    >
+      <div class="dialog-body">
+        <header>
+          <h2 id={heading}>{title}</h2>
+          <button type="button" class="quiet" aria-label="Close" onClick={onClose}>
+            ✕
+          </button>
+        </header>
+        {children}
+      </div>
+    </dialog>
+  );
+}

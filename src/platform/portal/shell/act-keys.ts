@@ -1,0 +1,49 @@
+import { control } from "../api/control.ts";
+import type { ActInput, ActResult } from "../api/shapes.ts";
+import type { Key } from "../keys/keys.ts";
+import { bot, person } from "../live/settings.ts";
+import { attempt, say } from "../parts/toast.tsx";
+
+/** The keys of `service-bot dev`, which do the same there. */
+export const actKeys: readonly Key[] = [
+  { key: "d", label: "Direct message “hello”", run: () => act("dm.message", { text: "hello" }) },
+  { key: "m", label: "Mention", run: () => act("mention") },
+  { key: "l", label: "Like", run: () => act("like") },
+  { key: "r", label: "Replay the newest event", run: () => void attempt(replay) },
+  {
+    key: "f",
+    label: "The next delivery fails",
+    run: () => void attempt(failNext, "The next delivery will fail."),
+  },
+  { key: "w", label: "Webhook on or off", run: () => void attempt(switchWebhook) },
+].map((key) => ({ ...key, group: "Do" }));
+
+function act(type: ActInput["type"], more: Partial<ActInput> = {}): void {
+  void attempt(() => actAsPerson(type, more), `@${person.value}: ${type}`);
+}
+
+/** Lets the person who speaks do something to the bot that is looked at. */
+export function actAsPerson(
+  type: ActInput["type"],
+  more: Partial<ActInput> = {},
+): Promise<ActResult> {
+  const to = bot.value === "" ? {} : { to: bot.value };
+  return control.act({ type, from: person.value, ...to, ...more });
+}
+
+async function replay(): Promise<void> {
+  const { lastEventId } = await control.state();
+  if (lastEventId === null) throw new Error("Nothing to replay yet: press d first.");
+  await control.deliver({ eventIds: [lastEventId] });
+  say(`${lastEventId} was sent again.`);
+}
+
+function failNext(): Promise<unknown> {
+  return control.setFaults({ webhook: { mode: "status", times: 1 } });
+}
+
+export async function switchWebhook(): Promise<void> {
+  const { enabled } = await control.webhook();
+  await control.saveWebhook({ enabled: !enabled });
+  say(`The webhook is ${enabled ? "off" : "on"}.`);
+}

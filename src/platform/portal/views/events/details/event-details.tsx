@@ -1,0 +1,72 @@
+import { control } from "../../../api/control.ts";
+import type { EventTrace, TimelineEntry } from "../../../api/shapes.ts";
+import { addressOf } from "../../../live/route.ts";
+import { useLive } from "../../../live/use-live.ts";
+import { Badge, Code } from "../../../parts/bits.tsx";
+import { Actions } from "../actions/actions.tsx";
+import { type EventOutcome, eventIdsOf, outcomeOf } from "../index-of.ts";
+import { markOfEvent } from "../lines.ts";
+import { index } from "../store.ts";
+import { Facts, Moment } from "./facts.tsx";
+import { CallItem, DeliveryItem } from "./items.tsx";
+import { Loaded } from "./loaded.tsx";
+
+/** An event, what was tried to bring it to the bot, and what the bot did because of it. */
+export function EventDetails({ id }: { readonly id: string }) {
+  const concerns = (entry: TimelineEntry) =>
+    entry.kind === "state" || eventIdsOf(entry).includes(id);
+  const live = useLive(() => control.event(id), { key: id, concerns });
+  return <Loaded live={live}>{(detail) => <Event detail={detail} />}</Loaded>;
+}
+
+function Event({ detail }: { readonly detail: EventTrace }) {
+  const { event, bot, deliveries, calls } = detail;
+  const read = index.value.get(event.id)?.outcome === "read";
+  const outcome = outcomeOf(deliveries, read);
+  const { tone, text } = markOfEvent(outcome);
+  return (
+    <>
+      <Facts
+        facts={[
+          ["Outcome", <Badge tone={tone}>{text}</Badge>],
+          ["Type", <span class="mono">{event.type}</span>],
+          ["Happened", <Moment at={event.createdAt} />],
+          ["For", `@${bot}`],
+        ]}
+      />
+      <Actions
+        what={{ eventIds: [event.id] }}
+        bot={bot}
+        fixture={{ event, calls, handled: outcome === "delivered" || outcome === "read" }}
+      />
+      <h3>Payload</h3>
+      <Code text={JSON.stringify(event.payload)} label={`Payload of ${event.id}`} />
+      <h3>Deliveries ({deliveries.length})</h3>
+      {deliveries.length === 0 && <NotDelivered outcome={outcome} />}
+      <ol class="items">
+        {deliveries.map((delivery) => (
+          <DeliveryItem key={delivery.id} delivery={delivery} />
+        ))}
+      </ol>
+      <h3>API calls because of it ({calls.length})</h3>
+      {calls.length === 0 && <p class="hint">The bot has called nothing because of it.</p>}
+      <ol class="items">
+        {calls.map((call) => (
+          <CallItem key={call.id} call={call} />
+        ))}
+      </ol>
+    </>
+  );
+}
+
+function NotDelivered({ outcome }: { readonly outcome: EventOutcome }) {
+  if (outcome === "read") {
+    return <p class="hint">None: the bot read it from the log of events, by polling.</p>;
+  }
+  return (
+    <p class="hint">
+      None so far. Is the <a href={addressOf("webhook")}>webhook</a> on, and does it take this type?
+      Without one, the bot reads it by polling.
+    </p>
+  );
+}

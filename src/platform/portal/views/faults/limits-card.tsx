@@ -1,0 +1,89 @@
+import { useState } from "preact/hooks";
+import { control } from "../../api/control.ts";
+import type { LimitName, LimitView } from "../../api/shapes.ts";
+import { bot } from "../../live/settings.ts";
+import { useLive } from "../../live/use-live.ts";
+import { Failure, Time } from "../../parts/bits.tsx";
+import { NumberField } from "../../parts/fields.tsx";
+import { Action, Form } from "../../parts/form.tsx";
+import { limitNames, limitTexts, typedLimit, usage } from "./limit-names.ts";
+
+/** The rate limit and the quotas, with what is used of them. */
+export function LimitsCard() {
+  const { data, error, reload } = useLive(control.limits, {
+    key: bot.value,
+    concerns: ({ kind }) => kind === "api" || kind === "state",
+  });
+  const set = async (name: LimitName, limit: number | null) => {
+    await control.setLimits({ [name]: limit });
+    await reload();
+  };
+  return (
+    <section class="card" aria-labelledby="fault-limits">
+      <h2 id="fault-limits">Limits</h2>
+      <p class="hint">
+        They hold for each app by itself; what is used is this bot's. A request above one is
+        answered with 429 and Retry-After: the bot waits and says what it has to say later.
+      </p>
+      {error !== undefined && <Failure error={error} retry={reload} />}
+      <ul class="list">
+        {data !== undefined &&
+          limitNames.map((name) => <Limit key={name} name={name} view={data[name]} set={set} />)}
+      </ul>
+    </section>
+  );
+}
+
+interface LimitProps {
+  readonly name: LimitName;
+  readonly view: LimitView;
+  readonly set: (name: LimitName, limit: number | null) => Promise<void>;
+}
+
+function Limit({ name, view, set }: LimitProps) {
+  const [typed, setTyped] = useState("");
+  const { label, code } = limitTexts[name];
+  const { limit, used, resetsAt } = view;
+  return (
+    <li class="limit">
+      <div class="limit-head">
+        <strong>{label}</strong>
+        <span class="hint">
+          {usage(view)}, anew at <Time at={resetsAt} />
+        </span>
+      </div>
+      {limit !== null && limit > 0 && (
+        <meter min={0} max={limit} value={Math.min(used, limit)} aria-label={label} />
+      )}
+      <Form
+        label={`Limit of ${label.toLowerCase()}`}
+        submit="Set"
+        tone="plain"
+        run={async () => {
+          await set(name, typedLimit(typed));
+          setTyped("");
+        }}
+        done={`${label}: set. Above it the answer is 429 ${code}.`}
+        more={
+          <Action
+            label={`Take away the limit of ${label.toLowerCase()}`}
+            run={() => set(name, null)}
+            done={`${label}: no limit.`}
+          >
+            Take away
+          </Action>
+        }
+      >
+        <NumberField
+          label={`New limit of ${label.toLowerCase()}`}
+          required
+          min={0}
+          max={1_000_000}
+          placeholder={limit === null ? "none" : String(limit)}
+          value={typed}
+          onValue={setTyped}
+        />
+      </Form>
+    </li>
+  );
+}

@@ -1,0 +1,71 @@
+import { useState } from "preact/hooks";
+import { control } from "../../api/control.ts";
+import { save } from "../../parts/bits.tsx";
+import { Confirmed } from "../../parts/confirm.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { bytes } from "../../parts/duration.ts";
+import { Action } from "../../parts/form.tsx";
+import { attempt } from "../../parts/toast.tsx";
+import { FileButton } from "./file-button.tsx";
+import { fileName } from "./names.ts";
+
+/** The whole state: begun anew, taken elsewhere, brought from there. */
+export function Whole() {
+  const [file, setFile] = useState<File>();
+  return (
+    <section class="card" aria-labelledby="state-whole">
+      <h2 id="state-whole">Everything</h2>
+      <p class="hint">
+        As JSON: people, content with its images, events, tokens, secrets, the webhook, limits.
+        Treat the file like a password.
+      </p>
+      <div class="row">
+        <Action
+          run={async () => save(fileName("state", new Date(), "json"), await control.exportState())}
+          done="The state is saved as a file."
+        >
+          Export
+        </Action>
+        <FileButton label="Import…" accept=".json,application/json" onFile={setFile} />
+        <Confirmed
+          ask="Reset…"
+          title="Begin anew?"
+          confirm="Reset"
+          done="Everything has begun anew."
+          run={() => control.reset()}
+        >
+          <p>
+            What is left is the small world of the start: the bot, Ada and Ben, with the limits of
+            the start and the machine's time. The first bot keeps its tokens and its secret, so it
+            goes on working; its webhook has no address then. Snapshots stay.
+          </p>
+        </Confirmed>
+      </div>
+      {file !== undefined && <ImportDialog file={file} onClose={() => setFile(undefined)} />}
+    </section>
+  );
+}
+
+function ImportDialog({ file, onClose }: { readonly file: File; readonly onClose: () => void }) {
+  const run = async () => {
+    const done = await attempt(() => control.importState(file), `${file.name} is the state now.`);
+    if (done) onClose();
+  };
+  return (
+    <Dialog title={`Import ${file.name}?`} onClose={onClose}>
+      <p>
+        {bytes(file.size)}. It replaces everything: people, content, events, tokens, secrets, the
+        webhook, limits and the clock. Faults end, as with a restored snapshot.
+      </p>
+      <p>Take a snapshot first if you want to come back to what is here now.</p>
+      <div class="row dialog-actions">
+        <button type="button" onClick={onClose}>
+          Cancel
+        </button>
+        <Action tone="danger" run={run}>
+          Import
+        </Action>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,22 @@
+import type { EventType } from "../../api/shapes.ts";
+
+/** When there is an event of each type (section 6). */
+const when: Readonly<Record<EventType, string>> = {
+  "dm.message": "someone sends the bot a direct message",
+  mention: "the bot is @-mentioned in a post or comment",
+  comment: "a comment is made on the bot's post",
+  reply: "a reply is made to the bot's comment",
+  follow: "someone follows the bot",
+  like: "the bot's post or comment is liked",
+  repost: "the bot's post is reposted",
+  quote: "the bot's post is quoted",
+};
+
+export interface EventTypeInfo {
+  readonly type: EventType;
+  readonly when: string;
+}
+
+export const eventTypes: readonly EventTypeInfo[] = Object.entries(when).map(([type, text]) => {
+  return { type: type as EventType, when: text };
+});

@@ -1,0 +1,73 @@
+import { expect, test } from "vitest";
+import { Client } from "../src/client/client.ts";
+import { duringEvent } from "../src/core/current-event.ts";
+import { runBot, runPlatform } from "./support/running-bot.ts";
+
+test("what a handler asks of a platform on this machine belongs to its event, replies and other calls alike", async () => {
+  const platform = await runPlatform();
+  const { bot } = await runBot(platform, (bot) => {
+    bot.on("dm.message", async (ctx) => {
+      await ctx.client.posts.get("p_1");
+      await new Promise((resolve) => setImmediate(resolve));
+      await ctx.reply("hi");
+    });
+    bot.on("follow", (ctx) => ctx.client.me());
+  });
+  const from = ["ada", "ben", "cleo"];
+  const messages = from.map((name) => platform.control.act({ type: "dm.message", from: name }));
+  const { events } = platform.control.act({ type: "follow", from: "ada" });
+  const answered = [...messages.map(({ conversationId }) => conversationId)].map((id) =>
+    platform.waitFor("api", ({ created }) => created?.conversationId === id),
+  );
+  await Promise.all(answered);
+  await platform.waitFor("api", ({ eventId }) => eventId === events[0]?.id);
+  await bot.idle();
+  for (const { events: made, conversationId } of messages) {
+    const { calls } = platform.control.event(made[0]?.id ?? "");
+    const shown = calls.map(({ method, path, guessed }) => ({ method, path, guessed }));
+    // The first reply of a bot may ask for the time before.
+    expect(shown.filter(({ path }) => path !== "/me")).toEqual([
+      { method: "GET", path: "/posts/p_1", guessed: undefined },
+      { method: "POST", path: `/dm/conversations/${conversationId}/messages`, guessed: undefined },
+    ]);
+  }
+});
+
+test("nothing outside of a handler names an event", async () => {
+  const platform = await runPlatform();
+  const client = new Client({ baseUrl: platform.url, apiKey: platform.apiKey });
+  const { events } = platform.control.act({ type: "follow", from: "ada" });
+  const [id = ""] = events.map((event) => event.id);
+  await client.me();
+  expect(await platform.waitFor("api")).not.toHaveProperty("eventId");
+  // The same call within one does.
+  await duringEvent(id, () => client.me());
+  expect(platform.control.event(id).calls).toMatchObject([{ id: "call_2", path: "/me" }]);
+});
+
+test.each([
+  ["http://127.0.0.1:4400", "evt_1"],
+  ["http://127.8.0.1", "evt_1"],
+  ["http://localhost:4400", "evt_1"],
+  ["http://[::1]:4400", "evt_1"],
+  ["https://platform.example", undefined],
+  ["https://localhost.example", undefined],
+  ["http://192.168.0.2:4400", undefined],
+  ["http://0.0.0.0:4400", undefined],
+])("a platform at %s is told %s", async (baseUrl, told) => {
+  const seen: (string | null)[] = [];
+  const fetch = async (_url: string, { headers }: RequestInit) => {
+    seen.push(new Headers(headers).get("x-service-event"));
+    return Response.json({ username: "bot" });
+  };
+  const client = new Client({ baseUrl, apiKey: "key-of-this-test", fetch });
+  await duringEvent("evt_1", () => client.me());
+  expect(seen).toEqual([told ?? null]);
+});
+
+test("an id that cannot stand in a header is not sent, and the call goes through", async () => {
+  const platform = await runPlatform();
+  const client = new Client({ baseUrl: platform.url, apiKey: platform.apiKey });
+  const me = await duringEvent("evt_1\r\nx: y", () => client.me());
+  expect(me.username).toBe("bot");
+});

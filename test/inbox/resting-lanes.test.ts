@@ -1,0 +1,218 @@
+import { copyFileSync } from "node:fs";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import type { NewEvent, Retention } from "../../src/inbox/inbox.ts";
+import { attachInbox } from "../../src/inbox/sqlite/attach.ts";
+import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
+import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { first } from "../support/first.ts";
+import { message } from "../support/inbox-events.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+const LEASE = 30_000;
+const KEEP: Retention = { bodiesMs: 7 * DAY, idsMs: 30 * DAY, deadLettersMs: 90 * DAY };
+
+interface RestingRow {
+  readonly key: string;
+  readonly fence: number;
+  readonly done_ord: string | null;
+  readonly done_at: number;
+}
+
+let folder: string;
+let file: string;
+let clock: ManualClock;
+let inbox: SqliteInbox;
+
+function open(path: string): SqliteInbox {
+  const opened = new SqliteInbox({ file: path, clock });
+  onTestFinished(() => opened.close());
+  return opened;
+}
+
+beforeEach(() => {
+  folder = temporaryFolder();
+  file = join(folder, "bot.db");
+  clock = new ManualClock(1_800_000_000_000);
+  inbox = open(file);
+});
+
+function change<T>(path: string, work: (db: Sqlite.Database) => T): T {
+  const db = new Sqlite(path);
+  try {
+    return work(db);
+  } finally {
+    db.close();
+  }
+}
+
+const atWork = (path = file) =>
+  change(path, (db) => db.prepare<[], string>("SELECT key FROM lane ORDER BY key").pluck().all());
+
+const resting = (path = file) =>
+  change(path, (db) => db.prepare<[], RestingRow>("SELECT * FROM resting_lane ORDER BY key").all());
+
+/** The file as a process leaves it that is killed now. */
+function killed(name: string): string {
+  const left = join(folder, name);
+  for (const end of ["", "-wal"]) copyFileSync(`${file}${end}`, `${left}${end}`);
+  return left;
+}
+
+async function handle(...events: readonly NewEvent[]): Promise<void> {
+  await inbox.put(events, "webhook");
+  for (const claim of await inbox.claim(1_000, LEASE)) await inbox.complete(claim);
+}
+
+async function sweep(keep = KEEP): Promise<void> {
+  while (await inbox.sweep(keep));
+}
+
+/** Nothing happens for so long that every lane comes to rest. */
+async function pause(): Promise<void> {
+  await clock.advance(10 * MINUTE + 1);
+  await sweep();
+  expect(atWork()).toEqual([]);
+}
+
+describe("a lane in which nothing happens", () => {
+  test("comes to rest after ten minutes, and one that has something to do does not", async () => {
+    await inbox.put([message("1", "waits"), message("2", "leased")], "webhook");
+    for (const claim of await inbox.claim(2, 60 * MINUTE)) {
+      if (claim.lane === "dm:waits") await inbox.retry(claim, 60 * MINUTE, "boom");
+    }
+    await handle(message("3", "idle"));
+    await clock.advance(9 * MINUTE);
+    await handle(message("4", "of late"));
+    await inbox.put([message("5", "pending")], "webhook");
+    await inbox.nextReadyIn();
+    await clock.advance(MINUTE + 1);
+    await sweep();
+    expect(atWork()).toEqual(["dm:leased", "dm:of late", "dm:pending", "dm:waits"]);
+    expect(resting().map(({ key }) => key)).toEqual(["dm:idle"]);
+    await clock.advance(9 * MINUTE);
+    await sweep();
+    expect(resting().map(({ key }) => key)).toEqual(["dm:idle", "dm:of late"]);
+  });
+
+  test("is as it was when it wakes, and leaves what is written of it at rest alone", async () => {
+    await handle(message("5"));
+    await pause();
+    const rested = resting();
+    expect(rested).toMatchObject([{ key: "dm:c1", fence: 1, done_ord: message("5").ord }]);
+    await handle(message("3"));
+    await inbox.put([message("4")], "webhook");
+    expect(await inbox.claim(1, LEASE)).toMatchObject([{ id: "4", fence: 3, late: true }]);
+    expect(resting()).toEqual(rested);
+  });
+
+  test("rests again as it was last", async () => {
+    await handle(message("5"));
+    await pause();
+    await handle(message("8"));
+    await pause();
+    const { ord } = message("8");
+    expect(resting()).toMatchObject([{ fence: 2, done_ord: ord, done_at: clock.now() - 600_001 }]);
+    await inbox.put([message("7"), message("9", "other")], "webhook");
+    expect(await inbox.claim(2, LEASE)).toMatchObject([
+      { id: "7", fence: 3, late: true },
+      { id: "9", fence: 1, late: false },
+    ]);
+  });
+
+  test("rests also while an event waits for the claim that tells it", async () => {
+    await handle(message("5"));
+    await inbox.put([message("4")], "webhook");
+    await pause();
+    expect(await inbox.admin.show("4")).toMatchObject({ leased: false, attempts: 0 });
+    expect(await inbox.nextReadyIn()).toBe(0);
+    expect(await inbox.claim(1, LEASE)).toMatchObject([{ id: "4", fence: 2, late: true }]);
+  });
+
+  test("is forgotten with the ids, also where they are kept for a short time, or none of its events ended", async () => {
+    await handle(message("1"));
+    await inbox.put([message("2", "discarded")], "webhook");
+    const attached = attachInbox(file, clock);
+    await attached.admin.discard("2", "not needed");
+    await attached.close();
+    expect(await inbox.claim(1, LEASE)).toEqual([]);
+    await clock.advance(59_999);
+    const keep = { ...KEEP, idsMs: MINUTE };
+    await sweep(keep);
+    expect(resting()).toMatchObject([{ key: "dm:discarded", done_at: clock.now() }]);
+    expect(atWork()).toEqual(["dm:c1"]);
+    await clock.advance(2);
+    await sweep(keep);
+    expect([...atWork(), ...resting().map(({ key }) => key)]).toEqual(["dm:discarded"]);
+    await clock.advance(MINUTE);
+    await sweep(keep);
+    expect(resting()).toEqual([]);
+  });
+});
+
+describe("a lane at rest goes on where it was", () => {
+  const next = { fence: 3, late: true };
+
+  /** One event is done, and an earlier one a dead letter; the lane rests. */
+  beforeEach(async () => {
+    await handle(message("5"));
+    await inbox.put([message("3")], "webhook");
+    await inbox.bury(first(await inbox.claim(1, LEASE)), "boom");
+    await pause();
+  });
+
+  test("when the process is killed before a claim", async () => {
+    await inbox.put([message("4")], "webhook");
+    const left = killed("left.db");
+    expect(atWork(left)).toEqual([]);
+    expect(await open(left).claim(1, LEASE)).toMatchObject([{ id: "4", ...next }]);
+  });
+
+  test("when the process is killed after a claim", async () => {
+    await inbox.put([message("4")], "webhook");
+    expect(await inbox.claim(1, LEASE)).toMatchObject([{ id: "4", ...next }]);
+    // Ending the lease of the dead process took a fence, too.
+    const again = { id: "4", attempt: 2, fence: 5, late: true };
+    expect(await open(killed("left.db")).claim(1, LEASE)).toMatchObject([again]);
+  });
+
+  test("when it is healed", async () => {
+    await inbox.put([message("4")], "webhook");
+    await inbox.nextReadyIn();
+    change(file, (db) => db.exec("DELETE FROM lane"));
+    expect(await inbox.heal()).toBe(1);
+    expect(await inbox.claim(1, LEASE)).toMatchObject([{ id: "4", ...next }]);
+  });
+
+  test("when a dead letter of it is retried", async () => {
+    const attached = attachInbox(file, clock);
+    await attached.admin.retry("3");
+    await attached.close();
+    expect(await inbox.claim(1, LEASE)).toMatchObject([{ id: "3", ...next }]);
+  });
+});
+
+test("lanes come to rest a hundred at a time, and a kill in between loses none of them", async () => {
+  const lanes = Array.from({ length: 250 }, (_, nth) => `lane ${nth}`);
+  await handle(...lanes.map((lane, nth) => message(`${nth + 1_000}`, lane)));
+  await clock.advance(10 * MINUTE + 1);
+  const left = [atWork().length];
+  const files: string[] = [];
+  for (let more = true; more; ) {
+    more = await inbox.sweep(KEEP);
+    left.push(atWork().length);
+    files.push(killed(`left-${files.length}.db`));
+  }
+  expect([...new Set(left)]).toEqual([250, 150, 50, 0]);
+  for (const path of files) {
+    expect(new Set([...atWork(path), ...resting(path).map(({ key }) => key)]).size).toBe(250);
+    const bot = open(path);
+    const late = lanes.map((lane, nth) => message(`${nth}`, lane));
+    await bot.put(late, "webhook");
+    const claims = await bot.claim(250, LEASE);
+    expect(claims.filter(({ fence, late }) => fence === 2 && late)).toHaveLength(250);
+  }
+});

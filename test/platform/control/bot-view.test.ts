@@ -1,0 +1,91 @@
+import { createServer, type RequestListener } from "node:http";
+import { expect, test } from "vitest";
+import type { BotView } from "../../../src/platform/index.ts";
+import { listenUntilEnd } from "../../support/listen.ts";
+import { runBot, runPlatform } from "../../support/running-bot.ts";
+import { request } from "../support/platform.ts";
+
+async function viewOf(listener: RequestListener): Promise<{ view: BotView; url: string }> {
+  const platform = await runPlatform();
+  const { url } = await listenUntilEnd(createServer(listener));
+  platform.control.saveWebhook({ url: `${url}/hooks/mine?x=1` });
+  return { view: await platform.control.botView(), url };
+}
+
+test("a bot that runs tells its status at the origin of its webhook", async () => {
+  const platform = await runPlatform();
+  const { bot } = await runBot(platform, () => undefined);
+  const { status, body } = await request<BotView>(platform, "GET", "/control/v1/bot");
+  expect(status).toBe(200);
+  expect(body).toEqual({ url: bot.url, status: expect.objectContaining({ ready: true }) });
+});
+
+test("one that is not ready tells it as well", async () => {
+  const { view, url } = await viewOf((_, response) =>
+    response.writeHead(503).end('{"ready":false}'),
+  );
+  expect(view).toEqual({ url, status: { ready: false } });
+});
+
+test("without a webhook nobody knows where the bot is", async () => {
+  const platform = await runPlatform();
+  const { body } = await request<BotView>(platform, "GET", "/control/v1/bot");
+  expect(body).toMatchObject({ url: null, status: null });
+  expect(body.error).toContain("PUT /control/v1/webhook");
+});
+
+test("it is asked at its origin alone, without the path and the query of the webhook", async () => {
+  const asked: (string | undefined)[] = [];
+  await viewOf((incoming, response) => {
+    asked.push(`${incoming.method} ${incoming.url}`);
+    response.end('{"ready":true}');
+  });
+  expect(asked).toEqual(["GET /readyz?verbose"]);
+});
+
+test.each<[string, RequestListener]>([
+  ["404", (_, response) => response.writeHead(404).end("{}")],
+  ["a page", (_, response) => response.end("<html>")],
+  ["JSON of another kind", (_, response) => response.end('["ready"]')],
+  [
+    "a redirect",
+    (_, response) => response.writeHead(302, { location: "/x" }).end('{"ready":true}'),
+  ],
+  ["too much", (_, response) => response.end(`{"ready":true,"x":"${"x".repeat(300_000)}"}`)],
+])("%s is no status of a bot, and it says what to look at", async (_, listener) => {
+  const { view, url } = await viewOf(listener);
+  expect(view).toMatchObject({ url, status: null });
+  expect(view.error).toContain("is another program there");
+});
+
+test("where nothing listens it asks whether the bot runs", async () => {
+  const platform = await runPlatform();
+  const server = createServer();
+  const { url } = await listenUntilEnd(server);
+  server.close();
+  platform.control.saveWebhook({ url: `${url}/webhook` });
+  const view = await platform.control.botView();
+  expect(view).toMatchObject({ url, status: null });
+  expect(view.error).toContain("is the bot running?");
+});
+
+test("a bot that says nothing is not waited for for long, nor beyond the platform's end", async () => {
+  const platform = await runPlatform();
+  const { url } = await listenUntilEnd(createServer(() => undefined));
+  platform.control.saveWebhook({ url });
+  expect((await platform.control.botView()).error).toContain("does not answer within 2000 ms");
+  const asking = platform.control.botView();
+  await platform.stop();
+  expect(await asking).toMatchObject({ url, status: null });
+});
+
+test("?bot= asks that of another app", async () => {
+  const platform = await runPlatform();
+  platform.control.apps.create({ username: "helper" });
+  const { url } = await listenUntilEnd(
+    createServer((_, response) => response.end('{"ready":true}')),
+  );
+  platform.control.saveWebhook({ url }, "helper");
+  expect(await platform.control.botView("helper")).toEqual({ url, status: { ready: true } });
+  expect((await request(platform, "GET", "/control/v1/bot?bot=nobody")).status).toBe(404);
+});

@@ -1,0 +1,194 @@
+import { expect, test } from "vitest";
+import type { CallRecord, EntryOf, EventTrace, Platform } from "../../../src/platform/index.ts";
+import { image } from "../support/images.ts";
+import { act, deliveryOf, ids, request, runPlatform } from "../support/platform.ts";
+import { runReceiver } from "../support/receiver.ts";
+
+/** Sends a request of a bot, and gives back its line in the timeline and its record. */
+async function call(
+  platform: Platform,
+  path: string,
+  init: RequestInit = {},
+): Promise<{ entry: EntryOf<"api">; record: CallRecord }> {
+  const after = platform.control.state().timelineSeq;
+  const authorization = `Bearer ${platform.apiKey}`;
+  const headers = { authorization, ...Object.fromEntries(new Headers(init.headers)) };
+  const answer = await fetch(`${platform.url}/api/v1${path}`, { ...init, headers }).catch(
+    () => undefined,
+  );
+  await answer?.arrayBuffer();
+  const entry = await platform.waitFor("api", undefined, { after });
+  const { body } = await request<CallRecord>(platform, "GET", `/control/v1/calls/${entry.id}`);
+  expect(platform.control.call(entry.id)).toEqual(body);
+  return { entry, record: body };
+}
+
+const json = { "content-type": "application/json" };
+
+test("a call shows what was asked and answered", async () => {
+  const platform = await runPlatform();
+  const body = '{ "text": "news" }';
+  const { entry, record } = await call(platform, "/posts?x=1", {
+    method: "POST",
+    headers: json,
+    body,
+  });
+  expect(entry).toMatchObject({ id: "call_1", created: { postId: "p_2" } });
+  expect(record).toMatchObject({
+    ...{ id: "call_1", bot: "bot", method: "POST", path: "/posts", status: 201 },
+    at: expect.stringMatching(/^\d{4}-.*Z$/),
+    ms: expect.any(Number),
+    request: { url: `${platform.url}/api/v1/posts?x=1`, headers: json, body, truncated: false },
+    response: {
+      status: 201,
+      headers: { "content-type": "application/json; charset=utf-8" },
+      truncated: false,
+    },
+  });
+  expect(JSON.parse(record.response?.body ?? "")).toMatchObject({ id: "p_2", text: "news" });
+  expect(record).not.toHaveProperty("eventId");
+});
+
+test("what is refused is shown as it came, also where it is no JSON", async () => {
+  const platform = await runPlatform();
+  const { record } = await call(platform, "/posts", { method: "POST", headers: json, body: "{no" });
+  expect(record).toMatchObject({ status: 400, request: { body: "{no" } });
+  const long = JSON.stringify({ text: "é".repeat(300_000) });
+  const part = (await call(platform, "/posts", { method: "POST", headers: json, body: long }))
+    .record;
+  expect(part.request).toMatchObject({ truncated: true });
+  expect(Buffer.byteLength(part.request.body)).toBeLessThanOrEqual(64 * 1024);
+  expect(long.startsWith(part.request.body)).toBe(true);
+  const huge = "x".repeat(1024 * 1024 + 1);
+  const unread = await call(platform, "/posts", { method: "POST", headers: json, body: huge });
+  expect(unread.record.request).toMatchObject({
+    body: "(not kept: application/json, 1048577 bytes)",
+    truncated: true,
+  });
+});
+
+test("a token is nowhere in a record, but for its end", async () => {
+  const platform = await runPlatform();
+  const { apiKey } = platform;
+  const { record } = await call(platform, `/feed?token=${apiKey}`, {
+    headers: { cookie: "session=1234567890abcdef", "x-note": `I am ${apiKey}` },
+  });
+  expect(record.request.headers).toMatchObject({
+    authorization: `Bearer …${apiKey.slice(-4)}`,
+    cookie: "…cdef",
+    "x-note": "I am [redacted]",
+  });
+  const text = JSON.stringify({ text: `my key is ${apiKey}` });
+  const said = await call(platform, "/posts?", { method: "POST", headers: json, body: text });
+  expect(said.record.request.body).toBe('{"text":"my key is [redacted]"}');
+  expect(JSON.stringify([record, said.record.request])).not.toContain(apiKey);
+  const wrong = await call(platform, "/me", { headers: { authorization: "Bearer sbk_short" } });
+  expect(wrong.record).toMatchObject({
+    status: 401,
+    request: { headers: { authorization: "Bearer …" } },
+  });
+  expect(wrong.record).not.toHaveProperty("bot");
+});
+
+test("of an upload the size is kept, and not the bytes", async () => {
+  const platform = await runPlatform();
+  const form = new FormData();
+  form.set("file", new Blob([await image()]), "a.png");
+  const { record } = await call(platform, "/uploads", { method: "POST", body: form });
+  expect(record).toMatchObject({ status: 200, request: { truncated: true } });
+  expect(record.request.body).toMatch(/^\(not kept: multipart\/form-data; .*, \d+ bytes\)$/);
+  expect(record.response?.body).toContain("/media/");
+});
+
+test("an answer that a fault lost is in the record, and one that was never made is not", async () => {
+  const platform = await runPlatform();
+  platform.control.setFaults({ api: { mode: "lose-answer", match: "write", times: 1 } });
+  const post = { method: "POST", headers: json, body: '{"text":"lost"}' };
+  const { record } = await call(platform, "/posts", post);
+  expect(record).toMatchObject({ status: null, fault: "lose-answer", response: { status: 201 } });
+  platform.control.setFaults({ api: { mode: "hold", times: 1 } });
+  const gone = new AbortController();
+  const after = platform.control.state().timelineSeq;
+  void platform
+    .waitFor("fault", ({ change }) => change === "held", { after })
+    .then(() => gone.abort());
+  const held = await call(platform, "/me", { signal: gone.signal });
+  expect(held.record).toMatchObject({ status: null, fault: "hold", response: null });
+});
+
+test("a call belongs to the event that it names, where that is an event of the bot", async () => {
+  const platform = await runPlatform();
+  const { apiKey } = platform.control.apps.create({ username: "helper" });
+  const [id = ""] = ids(act(platform, "follow"));
+  const named = { "x-service-event": id };
+  const { entry, record } = await call(platform, "/me", { headers: named });
+  expect(entry).toMatchObject({ eventId: id });
+  expect(record).toMatchObject({ eventId: id });
+  expect(record).not.toHaveProperty("guessed");
+  const { body } = await request<EventTrace>(platform, "GET", `/control/v1/events/${id}`);
+  const { request: _, response: __, ...summary } = record;
+  expect(body.calls).toEqual([summary]);
+  for (const [headers, why] of [
+    [{ ...named, authorization: `Bearer ${apiKey}` }, "of another bot"],
+    [{ "x-service-event": "evt_000000000099" }, "not there"],
+    [{ "x-service-event": "hello" }, "no id"],
+  ] as const) {
+    expect((await call(platform, "/me", { headers })).entry, why).not.toHaveProperty("eventId");
+  }
+});
+
+test("without that it is guessed: the newest event of the place that the bot was shown before", async () => {
+  const platform = await runPlatform();
+  const dm = act(platform, "dm.message");
+  const { conversationId } = dm;
+  const [first = ""] = ids(dm);
+  const path = `/dm/conversations/${conversationId}/messages`;
+  const answer = { method: "POST", headers: json, body: '{"text":"hi"}' };
+  // Nothing has shown it to the bot so far.
+  expect((await call(platform, path, answer)).entry).not.toHaveProperty("eventId");
+  await call(platform, "/events");
+  const guess = async (where = path) => (await call(platform, where, answer)).entry;
+  expect(await guess()).toMatchObject({ eventId: first, guessed: true });
+  // Delivered, and answered from within the delivery.
+  const inside: unknown[] = [];
+  const receiver = await runReceiver((response) => {
+    void guess().then((entry) => {
+      inside.push(entry.eventId);
+      response.writeHead(200).end();
+    });
+  });
+  platform.control.saveWebhook({ url: receiver.url });
+  const [second = ""] = ids(act(platform, "dm.message"));
+  await deliveryOf(platform, second);
+  expect(inside).toEqual([second]);
+  platform.control.saveWebhook({ enabled: false });
+  const [quote = ""] = ids(act(platform, "quote"));
+  await call(platform, "/events?since=" + second);
+  expect(await guess("/posts/p_1/comments")).toMatchObject({ eventId: quote, guessed: true });
+  expect(await guess("/posts/p_2/comments")).toMatchObject({ eventId: quote, guessed: true });
+  expect(await guess()).toMatchObject({ eventId: second });
+  expect(platform.control.event(second).calls.map(({ guessed }) => guessed)).toEqual([true, true]);
+  // After a reset that event is gone.
+  platform.control.reset();
+  expect(await guess("/posts/p_1/comments")).not.toHaveProperty("eventId");
+});
+
+test("the newest 1,000 calls are kept, as long as they take no more than 16 MB", async () => {
+  const platform = await runPlatform();
+  const body = JSON.stringify({ text: "x".repeat(70_000) });
+  const long = { method: "POST", headers: json, body };
+  for (let n = 0; n < 300; n += 1) await call(platform, "/posts", long);
+  const kept = (n: number) => {
+    try {
+      return platform.control.call(`call_${n}`).id;
+    } catch {
+      return undefined;
+    }
+  };
+  expect(kept(300)).toBe("call_300");
+  expect(kept(60)).toBe("call_60");
+  expect(kept(20)).toBe(undefined);
+  for (const id of ["call_999", "dlv_1", "x"]) {
+    expect((await request(platform, "GET", `/control/v1/calls/${id}`)).status).toBe(404);
+  }
+});

@@ -1,0 +1,132 @@
+import { networkInterfaces } from "node:os";
+import { expect, onTestFinished, test } from "vitest";
+import { type Platform, startPlatform } from "../../../src/platform/index.ts";
+import { runPlatform } from "../support/platform.ts";
+import { rawRequest } from "../support/raw.ts";
+
+const STATE = "/control/v1/state";
+
+function ask(platform: Platform, ...head: string[]): Promise<{ status: number; text: string }> {
+  return rawRequest(platform, head);
+}
+
+function get(path = STATE): string {
+  return `GET ${path} HTTP/1.1`;
+}
+
+test.each([
+  "rebound.example",
+  "rebound.example:4400",
+  "REBOUND.EXAMPLE",
+  "localhost.",
+  "localhost.:4400",
+  "127.0.0.1.",
+  "127.1",
+  "0x7f.0.0.1",
+  "2130706433",
+  "127.0.0.2",
+  "0.0.0.0",
+  "[::]",
+  "[2001:db8::1]:4400",
+  "[::1%25lo]",
+  "::1",
+  "localhost:4400@rebound.example",
+  "user@localhost",
+  "localhost:",
+  "localhost:999999",
+  "localhost rebound.example",
+  "localhost, rebound.example",
+  "a.localhost",
+])("the host %j is refused, also where the address is right", async (host) => {
+  const platform = await runPlatform();
+  for (const path of [STATE, "/", "/api/v1/me", "/portal/app.js"]) {
+    const { status, text } = await ask(platform, get(path), `Host: ${host}`);
+    expect([400, 403]).toContain(status);
+    expect(text).not.toContain("lastEventId");
+  }
+});
+
+test.each(["localhost", "LocalHost:4400", "127.0.0.1:1", "[::1]", "[0:0:0:0:0:0:0:1]:4400"])(
+  "the host %s is answered",
+  async (host) => {
+    const platform = await runPlatform();
+    expect((await ask(platform, get(), `Host: ${host}`)).status).toBe(200);
+  },
+);
+
+test("two Host headers are refused in either order", async () => {
+  const platform = await runPlatform();
+  const hosts = ["Host: localhost", "Host: rebound.example"];
+  expect((await ask(platform, get(), ...hosts)).status).toBeGreaterThanOrEqual(400);
+  expect((await ask(platform, get(), ...hosts.reverse())).status).toBeGreaterThanOrEqual(400);
+});
+
+test("a request without a Host is refused, with HTTP/1.0 too", async () => {
+  const platform = await runPlatform();
+  expect((await ask(platform, get())).status).toBe(400);
+  expect((await ask(platform, `GET ${STATE} HTTP/1.0`)).status).toBe(403);
+});
+
+test("of a whole address in the request line, its host counts", async () => {
+  const platform = await runPlatform();
+  const { host } = new URL(platform.url);
+  const evil = get(`http://rebound.example${STATE}`);
+  expect((await ask(platform, evil, `Host: ${host}`)).status).toBe(403);
+  const own = get(`http://${host}${STATE}`);
+  expect((await ask(platform, own, `Host: ${host}`)).status).toBe(200);
+  expect((await ask(platform, own, "Host: rebound.example")).status).toBe(403);
+});
+
+test.each(["//evil", "//evil/control/v1/state", "/\\evil", "///"])(
+  "the path %s leads nowhere else",
+  async (path) => {
+    const platform = await runPlatform();
+    const { status, text } = await ask(platform, get(path), "Host: localhost");
+    expect(status).toBe(404);
+    expect(text).not.toMatch(/^location:/im);
+  },
+);
+
+test("a name that is allowed is answered, in any case and with any port; others are not", async () => {
+  const platform = await runPlatform({ allowHosts: ["Platform.test", "2001:DB8::1"] });
+  const headers = ["X-Portal-Token: " + platform.portalToken];
+  for (const host of ["platform.test", "PLATFORM.TEST:80", "[2001:db8:0::1]:4400"]) {
+    expect((await ask(platform, get(), `Host: ${host}`, ...headers)).status).toBe(200);
+  }
+  const other = await ask(platform, get(), "Host: other.test", ...headers);
+  expect(other.status).toBe(403);
+  expect(other.text).toContain("--allow-host");
+});
+
+test.each(["http://platform.test", "platform.test:80", "*.test", "", "a b", "[::1]"])(
+  "%j is no name to allow",
+  async (name) => {
+    const starting = startPlatform({ allowHosts: [name] });
+    await expect(starting).rejects.toThrow("allowHosts: must be names without scheme");
+  },
+);
+
+const outside = Object.values(networkInterfaces())
+  .flatMap((all) => all ?? [])
+  .find(({ family, internal }) => family === "IPv4" && !internal)?.address;
+
+test.skipIf(outside === undefined)("on an address of a network it answers to it", async () => {
+  const platform = await startPlatform({ host: outside });
+  onTestFinished(() => platform.stop());
+  expect(platform.url).toContain(`http://${outside}:`);
+  expect(platform.portalUrl).toBe(`${platform.url}/#token=${platform.portalToken}`);
+  const token = `X-Portal-Token: ${platform.portalToken}`;
+  expect((await ask(platform, get(), `Host: ${outside}`, token)).status).toBe(200);
+  expect((await ask(platform, get(), "Host: 10.255.255.254", token)).status).toBe(403);
+  // From there the control API needs the token, and says it to nobody.
+  for (const host of [outside, "127.0.0.1", "localhost"]) {
+    expect((await ask(platform, get(), `Host: ${host}`)).status).toBe(403);
+    const page = await ask(platform, get("/"), `Host: ${host}`, "Accept: text/html");
+    expect(page.text).not.toContain(platform.portalToken);
+  }
+});
+
+test("on loopback the page's address holds no token", async () => {
+  const platform = await runPlatform();
+  expect(platform.portalUrl).toBe(`${platform.url}/`);
+});

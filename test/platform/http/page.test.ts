@@ -1,0 +1,142 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import supertest from "supertest";
+import { expect, onTestFinished, test } from "vitest";
+import { type Platform, startPlatform } from "../../../src/platform/platform.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { rawRequest } from "../support/raw.ts";
+
+const INDEX = '<!doctype html><meta name="portal-token" content=""><script src="/portal/app.js">';
+
+/** A platform with a page of two files, in a folder beside something that must not be served. */
+async function withPage(): Promise<{ platform: Platform; folder: string }> {
+  const around = temporaryFolder();
+  writeFileSync(join(around, "package.json"), "{}");
+  const folder = join(around, "static");
+  mkdirSync(join(folder, "parts"), { recursive: true });
+  writeFileSync(join(folder, "index.html"), INDEX);
+  writeFileSync(join(folder, "icon.svg"), "<svg/>");
+  writeFileSync(join(folder, "app-b5872ba195.js"), "1;");
+  writeFileSync(join(folder, "parts", "a b.css"), "a{}");
+  return { platform: await runWith(folder), folder };
+}
+
+async function runWith(folder: string): Promise<Platform> {
+  const portalFiles = pathToFileURL(`${folder}/`);
+  const platform = await startPlatform({}, { portalFiles });
+  onTestFinished(() => platform.stop());
+  return platform;
+}
+
+function open(platform: Platform) {
+  const accept = "text/html,application/xhtml+xml,*/*;q=0.8";
+  return supertest(platform.url).get("/").set("Accept", accept);
+}
+
+test("a browser gets the page with the token of this run, and nobody keeps it", async () => {
+  const { platform } = await withPage();
+  const { status, text, headers } = await open(platform);
+  expect(status).toBe(200);
+  expect(text).toBe(INDEX.replace('content=""', `content="${platform.portalToken}"`));
+  expect(headers).toMatchObject({
+    "content-type": "text/html; charset=utf-8",
+    "cache-control": "no-store",
+    vary: "Accept",
+  });
+});
+
+test("the page and its files have every header that shuts others out", async () => {
+  const { platform } = await withPage();
+  for (const path of ["/", "/portal/icon.svg", "/portal/app-b5872ba195.js"]) {
+    const { headers } = await supertest(platform.url).get(path).set("Accept", "text/html");
+    expect(headers).toMatchObject({
+      "content-security-policy":
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      "cross-origin-opener-policy": "same-origin",
+      "cross-origin-resource-policy": "same-origin",
+      "referrer-policy": "no-referrer",
+      "x-content-type-options": "nosniff",
+    });
+    expect(headers).not.toHaveProperty("access-control-allow-origin");
+  }
+});
+
+test("a page that another site asks for by another name does not come at all", async () => {
+  const { platform } = await withPage();
+  const { status, text } = await open(platform).set("Host", "rebound.example");
+  expect(status).toBe(403);
+  expect(text).not.toContain(platform.portalToken);
+});
+
+test("programs get a text, as before", async () => {
+  const { platform } = await withPage();
+  for (const accept of ["*/*", "text/plain", "application/json"]) {
+    const { headers, text } = await supertest(platform.url).get("/").set("Accept", accept);
+    expect(headers["content-type"]).toContain("text/plain");
+    expect(text).toContain(`${platform.url}/control/v1`);
+    expect(text).not.toContain(platform.portalToken);
+  }
+});
+
+test("files have their type, and those with a hash in the name are kept for ever", async () => {
+  const { platform } = await withPage();
+  const get = async (path: string) => (await supertest(platform.url).get(path)).headers;
+  expect(await get("/portal/app-b5872ba195.js")).toMatchObject({
+    "content-type": "text/javascript; charset=utf-8",
+    "cache-control": "public, max-age=31536000, immutable",
+  });
+  expect(await get("/portal/icon.svg")).toMatchObject({
+    "content-type": "image/svg+xml",
+    "cache-control": "no-cache",
+  });
+  expect(await get("/portal/parts/a%20b.css")).toMatchObject({
+    "content-type": "text/css; charset=utf-8",
+  });
+});
+
+test.each([
+  "/portal/../package.json",
+  "/portal/../../package.json",
+  "/portal/%2e%2e/package.json",
+  "/portal/..%2fpackage.json",
+  "/portal/..%2f..%2f..%2f..%2f..%2fetc%2fpasswd",
+  "/portal/..%5cpackage.json",
+  "/portal/parts/../../package.json",
+  "/portal//etc/passwd",
+  "/portal/%2fetc%2fpasswd",
+  "/portal/icon.svg%00.js",
+  "/portal/%252e%252e/package.json",
+  "/portal/index.html",
+  "/portal/",
+  "/portal",
+  "/portal/parts",
+  "/portal/__proto__",
+  "/portal/constructor",
+  "/Portal/icon.svg",
+])("%s is not there", async (path) => {
+  const { platform } = await withPage();
+  const head = [`GET ${path} HTTP/1.1`, "Host: localhost"];
+  expect((await rawRequest(platform, head)).status).toBe(404);
+});
+
+test("a path that cannot be decoded is 400", async () => {
+  const { platform } = await withPage();
+  const head = ["GET /portal/%ff HTTP/1.1", "Host: localhost"];
+  expect((await rawRequest(platform, head)).status).toBe(400);
+});
+
+test("a page that is built while the platform runs is there with the next load", async () => {
+  const folder = join(temporaryFolder(), "static");
+  const platform = await runWith(folder);
+  const before = await open(platform);
+  expect(before.status).toBe(503);
+  expect(before.headers["content-type"]).toContain("text/plain");
+  expect(before.text).toContain("npm run build:portal");
+  mkdirSync(folder);
+  writeFileSync(join(folder, "index.html"), INDEX);
+  expect((await open(platform)).text).toContain(platform.portalToken);
+  writeFileSync(join(folder, "icon.svg"), "<svg/>");
+  await open(platform);
+  expect((await supertest(platform.url).get("/portal/icon.svg")).status).toBe(200);
+});

@@ -1,0 +1,46 @@
+import { describe, expect, test } from "vitest";
+import { check } from "../../../../src/platform/portal/views/events/edited.ts";
+import { remedyOf } from "../../../../src/platform/portal/views/events/remedy.ts";
+
+describe("a text that is to be sent", () => {
+  test("is a batch, other JSON, or none", () => {
+    expect(check('{"events":[{},{}]}')).toEqual({ valid: true, note: "A batch of 2 events." });
+    expect(check('{"events":[{}]}').note).toBe("A batch of 1 event.");
+    for (const text of ["{}", "null", "7", '{"events":1}']) {
+      expect(check(text), text).toEqual({ valid: true, note: expect.stringContaining("no batch") });
+    }
+    for (const text of ["", "{", "{events:[]}"]) {
+      expect(check(text), text).toEqual({ valid: false, note: expect.stringContaining("no JSON") });
+    }
+  });
+});
+
+describe("a delivery that failed", () => {
+  test("has a remedy by the code that the bot answered with", () => {
+    const body = '{"error":{"code":"SIGNATURE_STALE","message":"…"}}';
+    expect(remedyOf({ status: 400, error: "answered 400", body })).toMatch(/clock/);
+    expect(remedyOf({ status: 400, error: "answered 400", body: "<html>" })).toBeUndefined();
+  });
+
+  test("has one by what the platform says, or by the status", () => {
+    const error = "nothing listens on 127.0.0.1:3000; is the bot running?";
+    expect(remedyOf({ status: null, error })).toMatch(/npm run dev/);
+    expect(remedyOf({ status: null, error: "no answer within 10000 ms" })).toMatch(/answer before/);
+    expect(remedyOf({ status: 302, error: "answered 302; redirects are not followed" })).toMatch(
+      /Save the address/,
+    );
+    expect(remedyOf({ status: 401, error: "answered 401" })).toMatch(/SERVICE_WEBHOOK_SECRET/);
+    expect(remedyOf({ status: 502, error: "answered 502" })).toMatch(/log/);
+    expect(remedyOf({ status: null, error: "something else" })).toBeUndefined();
+  });
+
+  test("is not held against the bot where a fault did it", () => {
+    expect(remedyOf({ status: 500, error: "answered 500", fault: "status" })).toMatch(
+      /not the bot/,
+    );
+  });
+
+  test("control: one that was taken needs none", () => {
+    expect(remedyOf({ status: 200, fault: "twice" })).toBeUndefined();
+  });
+});

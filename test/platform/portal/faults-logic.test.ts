@@ -1,0 +1,175 @@
+import { describe, expect, test } from "vitest";
+import type { FaultsState } from "../../../src/platform/index.ts";
+import {
+  activeCount,
+  activeFault,
+  heldBack,
+} from "../../../src/platform/portal/views/faults/active.ts";
+import {
+  fieldTime,
+  isMachineTime,
+  isRefused,
+  machineTime,
+  offsetAt,
+  shownTime,
+  typedTime,
+} from "../../../src/platform/portal/views/faults/clock.ts";
+import { changeOf, newDraft } from "../../../src/platform/portal/views/faults/draft.ts";
+import {
+  limitNames,
+  typedLimit,
+  usage,
+} from "../../../src/platform/portal/views/faults/limit-names.ts";
+import { modes, targets } from "../../../src/platform/portal/views/faults/modes.ts";
+import { nothingWrong, presets } from "../../../src/platform/portal/views/faults/presets.ts";
+import { runPlatform } from "../support/platform.ts";
+
+const none: FaultsState = {
+  webhook: { mode: "none", status: 500, delayMs: 1_000 },
+  api: { mode: "none", match: "all", status: 503, held: 0 },
+  events: { mode: "none", lateMs: 0, held: 0 },
+};
+
+describe("the forms", () => {
+  const everyMode = targets.flatMap((target) => {
+    return modes[target].map(({ value }) => [target, value] as const);
+  });
+
+  test.each(everyMode)("the platform takes what is typed for %s %s", async (target, mode) => {
+    const platform = await runPlatform();
+    const draft = { ...newDraft(target), mode, share: "30", times: "3", retryAfter: "2" };
+    const change = changeOf(target, draft);
+    expect(platform.control.setFaults(change)[target]).toMatchObject({ mode, rate: 0.3, times: 3 });
+  });
+
+  test("every mode of the platform can be chosen", () => {
+    const offered = Object.fromEntries(targets.map((name) => [name, modes[name].length]));
+    expect(offered).toEqual({ webhook: 7, api: 4, events: 1 });
+  });
+
+  test("what a mode does not have is left out, and so is what is empty", () => {
+    const draft = { ...newDraft("webhook"), status: "418", times: "", share: "100" };
+    expect(changeOf("webhook", draft)).toEqual({ webhook: { mode: "status", status: 418 } });
+    expect(changeOf("webhook", { ...draft, mode: "twice" })).toEqual({
+      webhook: { mode: "twice" },
+    });
+    expect(changeOf("events", { ...newDraft("events"), delay: "0.5" })).toEqual({
+      events: { mode: "late", lateMs: 500, times: 1 },
+    });
+    expect(changeOf("api", { ...newDraft("api"), match: "write", times: "" })).toEqual({
+      api: { mode: "status", status: 503, match: "write" },
+    });
+  });
+
+  test.each([
+    [{ status: "200" }, "The status must be a whole number from 300 to 599."],
+    [{ status: "500.5" }, "The status must be"],
+    [{ times: "0" }, "How many must be"],
+    [{ share: "101" }, "The share must be a number from 0.1 to 100."],
+    [{ mode: "delay" as const, delay: "" }, "Say how late"],
+    [{ mode: "delay" as const, delay: "soon" }, "The delay must be"],
+  ])("%j is refused with what it can be", (more, message) => {
+    expect(() => changeOf("webhook", { ...newDraft("webhook"), ...more })).toThrow(message);
+  });
+});
+
+test.each(presets)("the platform takes the preset $label", async ({ change }) => {
+  const { control } = await runPlatform();
+  expect(activeCount(control.setFaults(change))).toBe(1);
+  expect(activeCount(control.setFaults(nothingWrong))).toBe(0);
+});
+
+test("no preset has a key of the shell, nor that of another one", () => {
+  const keys = presets.map(({ key }) => key);
+  expect(new Set(keys).size).toBe(keys.length);
+  // Its first one is the shell's own.
+  expect(keys.slice(1).filter((key) => "123456?dmlrfwo".includes(key))).toEqual([]);
+});
+
+describe("what goes wrong now", () => {
+  test.each([
+    [{ webhook: { ...none.webhook, mode: "status", times: 2 } }, "fails with 500, 2 left"],
+    [
+      { webhook: { ...none.webhook, mode: "twice", rate: 0.255 } },
+      "sent twice, 25.5 % of them, until it is stopped",
+    ],
+    [{ webhook: { ...none.webhook, mode: "delay", delayMs: 90_000 } }, "late by 1 min 30 s, until"],
+    [{ webhook: { ...none.webhook, mode: "delay", delayMs: 20 } }, "late by 20 ms"],
+  ] as const)("of deliveries: %j", (webhook, text) => {
+    expect(activeFault("webhook", { ...none, ...webhook })).toContain(text);
+  });
+
+  test("of requests and events, with what is held", () => {
+    const faults: FaultsState = {
+      ...none,
+      api: { mode: "status", match: "write", status: 429, retryAfterSeconds: 2, times: 3, held: 1 },
+      events: { mode: "late", lateMs: 3_000, held: 2 },
+    };
+    expect(activeFault("api", faults)).toBe(
+      "answered with 429, Retry-After 2 s, writes only, 3 left",
+    );
+    expect(activeFault("events", faults)).toBe("late by 3 s, until it is stopped");
+    expect(heldBack("api", faults)).toContain("1 held");
+    expect(heldBack("events", faults)).toContain("2 still to come");
+    expect(activeCount(faults)).toBe(2);
+  });
+
+  test("nothing, where all goes as usual", () => {
+    expect(targets.map((target) => activeFault(target, none))).toEqual(Array.from({ length: 3 }));
+    expect(targets.map((target) => heldBack(target, none))).toEqual(Array.from({ length: 3 }));
+  });
+});
+
+describe("the clock", () => {
+  const at = (view: object) => ({
+    view: { now: "2030-01-01T00:00:00.000Z", offsetMs: 60_000, frozen: false, ...view },
+    readAt: 1_000,
+  });
+  const start = Date.parse("2030-01-01T00:00:00.000Z");
+
+  test("goes on by itself, with the same offset", () => {
+    expect(shownTime(at({}), 6_000)).toBe(start + 5_000);
+    expect(offsetAt(at({}), 6_000)).toBe(60_000);
+    expect(machineTime(at({}), 6_000)).toBe(start - 55_000);
+  });
+
+  test("stands still while it is frozen, and falls behind", () => {
+    const frozen = at({ frozen: true });
+    expect(shownTime(frozen, 6_000)).toBe(start);
+    expect(offsetAt(frozen, 6_000)).toBe(55_000);
+    expect(machineTime(frozen, 6_000)).toBe(start - 55_000);
+  });
+
+  test("is refused by bots more than 300 s ahead or behind", () => {
+    expect([300_000, -300_000].map(isRefused)).toEqual([false, false]);
+    expect([300_001, -300_001].map(isRefused)).toEqual([true, true]);
+    expect([5, -5, 1_000].map(isMachineTime)).toEqual([true, true, false]);
+  });
+
+  test("is set to what is typed, in UTC", () => {
+    expect(typedTime("2030-01-31T23:59")).toBe("2030-01-31T23:59:00.000Z");
+    expect(typedTime(fieldTime(start))).toBe("2030-01-01T00:00:00.000Z");
+    expect(() => typedTime("")).toThrow("Type a date");
+  });
+});
+
+describe("limits", () => {
+  test("every limit of the platform is shown", async () => {
+    const { control } = await runPlatform();
+    expect([...limitNames].sort()).toEqual(Object.keys(control.limits).sort());
+  });
+
+  test("what is used is said with the limit, if there is one", () => {
+    const view = { limit: 5, used: 3, resetsAt: "" };
+    expect(usage(view)).toBe("3 of 5 used");
+    expect(usage({ ...view, used: 5 })).toBe("5 of 5 used: used up");
+    expect(usage({ ...view, limit: null })).toBe("3 used, no limit");
+  });
+
+  test("a limit is a whole number from 0 to 1,000,000", () => {
+    expect([typedLimit("0"), typedLimit("1000000")]).toEqual([0, 1_000_000]);
+    for (const typed of ["", "-1", "1.5", "many", "1000001"]) {
+      expect(() => typedLimit(typed)).toThrow("whole number");
+    }
+  });
+});

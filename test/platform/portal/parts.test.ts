@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { bytes, duration } from "../../../src/platform/portal/parts/duration.ts";
+import { envLines } from "../../../src/platform/portal/parts/env-lines.ts";
+
+test.each([
+  [0, "0 s"],
+  [999, "0 s"],
+  [1_000, "1 s"],
+  [61_000, "1 min 1 s"],
+  [3_600_000, "1 h"],
+  [3_605_000, "1 h"],
+  [90_061_000, "1 d 1 h"],
+  [-30_000, "30 s"],
+])("%d ms are said as %s", (ms, said) => {
+  expect(duration(ms)).toBe(said);
+});
+
+test.each([
+  [999, "999 B"],
+  [1_500, "1.5 kB"],
+  [2_000_000, "2.0 MB"],
+])("%d bytes are said as %s", (count, said) => {
+  expect(bytes(count)).toBe(said);
+});
+
+test("the lines for .env have what is given, and nothing else", () => {
+  expect(envLines({ webhookSecret: "whsec_1" })).toBe("SERVICE_WEBHOOK_SECRET=whsec_1");
+  expect(envLines({ baseUrl: "http://127.0.0.1:4400", apiKey: "sbk_1" })).toBe(
+    "SERVICE_BASE_URL=http://127.0.0.1:4400\nSERVICE_API_KEY=sbk_1",
+  );
+});

@@ -1,0 +1,102 @@
+import { afterEach, expect, test } from "vitest";
+import { startPlatform } from "../../../src/platform/index.ts";
+import { reservePort } from "../../support/reserve-port.ts";
+import { eventually, openPage, openPortal, useBrowser } from "./support/page.ts";
+
+useBrowser();
+
+const stops: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+});
+
+test("digits choose a view, and ? lists every key", async () => {
+  const { page } = await openPortal();
+  const heading = () => page.getByRole("heading", { level: 1 }).first().textContent();
+  for (const [key, name] of Object.entries({ 2: "Posts", 3: "Events", 6: "State", 1: "Chat" })) {
+    await page.keyboard.press(key);
+    await eventually(async () => (await heading())?.includes(name), true);
+    const current = page.getByRole("navigation", { name: "Views" }).locator("[aria-current]");
+    expect(await current.textContent()).toContain(name);
+    await eventually(() => page.title(), `${name} · service-bot portal`);
+  }
+  await page.keyboard.press("?");
+  const dialog = page.getByRole("dialog", { name: "Keys" });
+  await dialog.getByText("The next delivery fails").waitFor();
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+});
+
+test("the keys of service-bot dev do the same here", async () => {
+  const { page, platform } = await openPortal();
+  await page.keyboard.press("d");
+  await platform.waitFor("event", ({ type, from }) => type === "dm.message" && from === "ada");
+  await platform.waitFor("api", ({ text }) => text === "Hello Ada!");
+  await page.keyboard.press("m");
+  await platform.waitFor("event", ({ type }) => type === "mention");
+  await page.keyboard.press("l");
+  const { id } = await platform.waitFor("event", ({ type }) => type === "like");
+  await platform.waitFor("delivery", ({ eventIds }) => eventIds.includes(id));
+  await page.keyboard.press("r");
+  await platform.waitFor("delivery", ({ eventIds, forced }) => forced && eventIds[0] === id);
+  await page.keyboard.press("f");
+  await platform.waitFor("fault", ({ change }) => change === "set");
+  await page.keyboard.press("d");
+  await platform.waitFor("delivery", ({ fault, status }) => fault !== undefined && status === 500);
+  await platform.waitFor("delivery", ({ attempt, status }) => attempt === 2 && status === 200);
+  await page.keyboard.press("w");
+  await platform.waitFor("webhook", ({ change }) => change === "disabled");
+  await page.getByText("webhook off").waitFor();
+});
+
+test("a key that is typed into a field does nothing else, and Escape leaves the field", async () => {
+  const { page, platform } = await openPortal();
+  await page.getByLabel("You are").focus();
+  await page.keyboard.press("d");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("f");
+  await platform.waitFor("fault", ({ change }) => change === "set");
+  expect(platform.control.events()).toEqual([]);
+});
+
+test("a lost connection says so, and comes back by itself, be it to another run of the platform", async () => {
+  const port = await reservePort();
+  const first = await startPlatform({ port });
+  stops.push(() => first.stop());
+  const page = await openPage(first, "#/events");
+  first.control.act({ type: "follow", from: "ada" });
+  await page.getByText("follow").first().waitFor();
+  await first.stop();
+  await page.getByText("The connection to the platform is lost").waitFor();
+  const second = await startPlatform({ port });
+  stops.push(() => second.stop());
+  second.control.act({ type: "like", from: "ben" });
+  await page.getByText("live", { exact: true }).waitFor();
+  await page.getByText("like").first().waitFor();
+  await eventually(() => page.getByText("--> follow").count(), 0);
+});
+
+test("the page follows the system's colours, and a choice of its own is remembered", async () => {
+  const { page } = await openPortal({ window: { colorScheme: "dark" } });
+  const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const dark = await ground();
+  await page.emulateMedia({ colorScheme: "light" });
+  const light = await ground();
+  expect(light).not.toBe(dark);
+  await page.getByRole("button", { name: "Theme: auto" }).click();
+  await page.getByRole("button", { name: "Theme: light" }).click();
+  expect(await ground()).toBe(dark);
+  await page.reload();
+  await page.getByRole("button", { name: "Theme: dark" }).waitFor();
+  expect(await ground()).toBe(dark);
+});
+
+test("the page is small, and takes nothing from elsewhere", async () => {
+  const { page, platform } = await openPortal();
+  const asked: string[] = [];
+  page.on("request", (request) => asked.push(request.url()));
+  await page.reload();
+  await page.getByText("live", { exact: true }).waitFor();
+  expect(asked.length).toBeGreaterThan(3);
+  expect(asked.filter((url) => !url.startsWith(platform.url))).toEqual([]);
+});

@@ -1,0 +1,97 @@
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, expect, inject, onTestFinished } from "vitest";
+import type { Bot, BotOptions } from "../../../../src/index.ts";
+import type { Platform, PlatformOptions } from "../../../../src/platform/index.ts";
+import { runBot, runPlatform } from "../../../support/running-bot.ts";
+
+/** How long a browser may take for anything, in milliseconds. */
+const PATIENCE_MS = 10_000;
+
+let browser: Browser | undefined;
+
+/** One browser for the tests of a file; each test has windows of its own. */
+export function useBrowser(): void {
+  beforeAll(async () => {
+    const found = inject("chromium");
+    if ("missing" in found) throw new Error(found.missing);
+    browser = await chromium.launch({
+      executablePath: found.program,
+      args: ["--no-sandbox", "--disable-quic", "--disable-background-networking"],
+    });
+  }, 60_000);
+  afterAll(() => browser?.close());
+}
+
+export interface OpenOptions {
+  /** Registers the handlers of a bot; without it, one that answers each direct message with "Hello NAME!". */
+  readonly register?: (bot: Bot) => void;
+  readonly bot?: BotOptions;
+  readonly platform?: PlatformOptions;
+  readonly window?: BrowserContextOptions;
+}
+
+export interface Portal {
+  readonly platform: Platform;
+  readonly bot: Bot;
+  readonly page: Page;
+}
+
+/** A platform with a bot, and its page in a window. What the page complains about fails the test. */
+export async function openPortal({
+  register,
+  bot,
+  platform,
+  window,
+}: OpenOptions = {}): Promise<Portal> {
+  const running = await runPlatform({ retryIntervalMs: 300, ...platform });
+  const answer = (made: Bot) => {
+    made.on("dm.message", (ctx) => ctx.reply(`Hello ${ctx.payload.from.name}!`));
+  };
+  const started = await runBot(running, register ?? answer, bot);
+  const page = await openPage(running, "", window);
+  return { platform: running, bot: started.bot, page };
+}
+
+/** One more window, with a profile of its own. @param address such as `#/events` */
+export async function openPage(
+  { url }: Pick<Platform, "url">,
+  address = "",
+  window: BrowserContextOptions = {},
+): Promise<Page> {
+  const page = await openWindow(window);
+  const complaints = complaintsOf(page);
+  onTestFinished(() => expect(complaints).toEqual([]));
+  await page.goto(`${url}/${address}`);
+  await page.getByText("live", { exact: true }).waitFor();
+  return page;
+}
+
+/** An empty window of any page. */
+export async function openWindow(window: BrowserContextOptions = {}): Promise<Page> {
+  if (browser === undefined) throw new Error("useBrowser() comes first");
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 800 },
+    permissions: ["clipboard-read", "clipboard-write"],
+    ...window,
+  });
+  context.setDefaultTimeout(PATIENCE_MS);
+  onTestFinished(() => context.close());
+  return await context.newPage();
+}
+
+/** What goes wrong in the page itself: errors that nobody catches, and what its policy forbids. */
+function complaintsOf(page: Page): string[] {
+  const complaints: string[] = [];
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("console", (message) => {
+    const text = message.text();
+    // Refusals of the platform are answers, and the browser writes each of them down.
+    if (message.type() === "error" && !/^Failed to load resource/.test(text)) complaints.push(text);
+  });
+  return complaints;
+}
+
+/** Reads something of the page again and again until it is as expected. */
+export async function eventually(read: () => Promise<unknown>, expected: unknown): Promise<void> {
+  await expect.poll(read, { timeout: PATIENCE_MS }).toEqual(expected);
+}
