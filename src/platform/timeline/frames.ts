@@ -12,8 +12,6 @@ export interface Frames {
   readonly bytes: Buffer;
   /** The number of the last entry of them. */
   readonly last: number;
-  /** False when there is room for entries that are still to come. */
-  readonly full: boolean;
 }
 
 /** The timeline as Server-Sent Events: made once for all who are at the same place. */
@@ -29,10 +27,10 @@ export class FramedTimeline {
   /** The next entries after `seq`; undefined when there are none. */
   after(seq: number): Frames | undefined {
     const kept = this.#kept.get(seq);
-    if (kept !== undefined && (kept.full || kept.last === this.#timeline.last)) return kept;
+    // More may have come since; that comes after it.
+    if (kept !== undefined) return kept;
     const made = this.#make(seq);
     if (made === undefined) return undefined;
-    this.#kept.delete(seq);
     this.#kept.set(seq, made);
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest);
@@ -50,7 +48,6 @@ export class FramedTimeline {
       if (text.length >= MAX_LENGTH) break;
     }
     if (last === undefined) return undefined;
-    const full = entries.length === MAX_ENTRIES || text.length >= MAX_LENGTH;
-    return { bytes: Buffer.from(text), last, full };
+    return { bytes: Buffer.from(text), last };
   }
 }

@@ -77,6 +77,7 @@ test.each([
   "application/x-www-form-urlencoded",
   "multipart/form-data; boundary=x",
   "application/jsonp",
+  "image/png",
 ])("the control API refuses to be written to with %s", async (type) => {
   const platform = await runPlatform();
   for (const path of ["/control/v1/act", "/control/v1/webhook/secret", "/control/v1/tokens"]) {

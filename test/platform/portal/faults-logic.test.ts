@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { FaultsState } from "../../../src/platform/index.ts";
+import type { FaultsState, LimitsView } from "../../../src/platform/index.ts";
 import {
   activeCount,
   activeFault,
@@ -18,6 +18,7 @@ import { changeOf, newDraft } from "../../../src/platform/portal/views/faults/dr
 import {
   limitNames,
   typedLimit,
+  untilReset,
   usage,
 } from "../../../src/platform/portal/views/faults/limit-names.ts";
 import { modes, targets } from "../../../src/platform/portal/views/faults/modes.ts";
@@ -164,6 +165,19 @@ describe("limits", () => {
     expect(usage(view)).toBe("3 of 5 used");
     expect(usage({ ...view, used: 5 })).toBe("5 of 5 used: used up");
     expect(usage({ ...view, limit: null })).toBe("3 used, no limit");
+  });
+
+  test("what is used is read again when the first of it is over", () => {
+    const none = { limit: null, used: 0, resetsAt: "2030-01-01T00:01:00.000Z" };
+    const names = limitNames.map((name) => [name, none] as const);
+    const limits = Object.fromEntries(names) as LimitsView;
+    const now = Date.parse("2030-01-01T00:00:30.000Z");
+    expect(untilReset(limits, now)).toBeUndefined();
+    const dms = { ...none, used: 1, resetsAt: "2030-01-02T00:00:00.000Z" };
+    expect(untilReset({ ...limits, dmsPerDay: dms }, now)).toBe(86_370_000);
+    const used = { ...limits, dmsPerDay: dms, requestsPerMinute: { ...none, used: 2 } };
+    expect(untilReset(used, now)).toBe(30_000);
+    expect(untilReset(used, now + 60_000)).toBe(0);
   });
 
   test("a limit is a whole number from 0 to 1,000,000", () => {

@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
+import { request } from "../support/platform.ts";
 import { violationsOf } from "./support/axe.ts";
 import { eventually, openPage, openPortal, useBrowser } from "./support/page.ts";
 
@@ -84,6 +85,15 @@ describe("limits and storage", () => {
     await form.getByRole("button", { name: "Take away" }).click();
     await limits.getByText("1 used, no limit").waitFor();
     expect(platform.control.limits.dmsPerDay.limit).toBeNull();
+  });
+
+  test("what was used is 0 again when its time is over, without anything that happens", async () => {
+    const { platform, page } = await openFaults();
+    platform.control.clock.set({ now: "2030-01-01T00:00:57.000Z" });
+    await request(platform, "GET", "/api/v1/me");
+    const limits = card(page, "Limits").getByRole("listitem").first();
+    await limits.getByText(/^[1-9]\d* used, no limit/).waitFor();
+    await limits.getByText(/^0 used, no limit/).waitFor();
   });
 
   test("storage is switched off and on", async () => {

@@ -22,7 +22,7 @@ async function walk(page: Page): Promise<{ all: string[]; reached: string[]; uns
   });
   const reached: string[] = [];
   const unseen: string[] = [];
-  for (let presses = 0; presses <= all.length + 5; presses += 1) {
+  for (let presses = 0; presses <= 2 * all.length + 10; presses += 1) {
     await page.keyboard.press("Tab");
     const focused = await page.evaluate(() => {
       const element = document.activeElement;
@@ -34,7 +34,8 @@ async function walk(page: Page): Promise<{ all: string[]; reached: string[]; uns
       };
     });
     const name = all[Number(focused?.stop)];
-    if (name === undefined) continue;
+    // A field with a date has several places in it.
+    if (name === undefined || name === reached.at(-1)) continue;
     if (reached.includes(name)) break;
     reached.push(name);
     if (focused?.visible === false) unseen.push(name);

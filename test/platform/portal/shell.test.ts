@@ -65,14 +65,14 @@ test("a lost connection says so, and comes back by itself, be it to another run 
   stops.push(() => first.stop());
   const page = await openPage(first, "#/events");
   first.control.act({ type: "follow", from: "ada" });
-  await page.getByText("follow").first().waitFor();
+  await page.getByText("--> follow").first().waitFor();
   await first.stop();
   await page.getByText("The connection to the platform is lost").waitFor();
   const second = await startPlatform({ port });
   stops.push(() => second.stop());
   second.control.act({ type: "like", from: "ben" });
   await page.getByText("live", { exact: true }).waitFor();
-  await page.getByText("like").first().waitFor();
+  await page.getByText("--> like").first().waitFor();
   await eventually(() => page.getByText("--> follow").count(), 0);
 });
 

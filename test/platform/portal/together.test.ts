@@ -65,7 +65,7 @@ test.each(["paste", "drop"] as const)(
     await page.getByRole("list", { name: "Images to send" }).getByText("<b>cat</b>.png").waitFor();
     await composerOf(page, "ada").press("Enter");
     await platform.waitFor("api", ({ text }) => text === "Hello Ada!");
-    const image = page.getByRole("log").getByRole("img").first();
+    const image = page.getByRole("log").locator("img").first();
     await image.waitFor();
     await eventually(
       () =>

@@ -42,11 +42,24 @@ describe("the health of a webhook", () => {
     };
     const off = { ...webhook, enabled: false, disabledReason: "20 in a row" };
     const list = [told("1", "20 in a row"), told("2", "20 in a row"), told("3", "another")];
-    expect(whyOff(off, list)).toEqual({ reason: "20 in a row", at: "2" });
+    const why = (view: WebhookView, entries: readonly TimelineEntry[] = []) =>
+      whyOff({ view, told: list, entries, bot: "bot" });
+    expect(why(off)).toEqual({ reason: "20 in a row", at: "2" });
     const byOwner = { ...off, disabledReason: "switched off by its owner" };
-    expect(whyOff(byOwner, list)).toEqual({ reason: "switched off by its owner", at: undefined });
-    expect(whyOff({ ...off, url: null, disabledReason: null }, [])?.reason).toContain("no address");
-    expect(whyOff(webhook, list)).toBeUndefined();
+    expect(why(byOwner)).toEqual({ reason: "switched off by its owner", at: undefined });
+    const entry = (bot: string, change: string) =>
+      ({
+        kind: "webhook",
+        seq: 1,
+        at: `${bot} ${change}`,
+        bot,
+        change,
+        reason: "",
+      }) as TimelineEntry;
+    const seen = [entry("bot", "disabled"), entry("bot", "saved"), entry("other", "disabled")];
+    expect(why(byOwner, seen)?.at).toBe("bot disabled");
+    expect(why({ ...off, url: null, disabledReason: null })?.reason).toContain("no address");
+    expect(why(webhook)).toBeUndefined();
   });
 
   test("an event is not sent by a webhook that is off or not subscribed, nor by a disabled app", () => {

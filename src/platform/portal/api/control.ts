@@ -41,8 +41,6 @@ type Items<T> = { readonly items: readonly T[] };
 /** What to deliver: events of the log, or a text of one's own, which is signed as it is. */
 export type Delivery = { readonly eventIds: readonly string[] } | { readonly body: string };
 
-/** Something to do, with images that are uploaded already. */
-
 /** The app that is looked at. */
 const ofBot = () => ({ bot: bot.peek() || undefined });
 const part = encodeURIComponent;

@@ -4,10 +4,25 @@ const KEY = "service-bot-portal-token";
  * The token of this run of the platform. A page of this machine has it in its head; one that is opened from elsewhere gets
  * it with the address that the platform has printed, and keeps it for as long as its tab is open.
  */
-export const token: string = fromHead() ?? fromAddress() ?? sessionStorage.getItem(KEY) ?? "";
+let current = inHead(document) ?? fromAddress() ?? sessionStorage.getItem(KEY) ?? "";
 
-function fromHead(): string | undefined {
-  const meta = document.querySelector<HTMLMetaElement>('meta[name="portal-token"]');
+export function token(): string {
+  return current;
+}
+
+/** Takes the token of another run, where the platform was started again: a page of this machine is told it. */
+export async function renewToken(): Promise<void> {
+  try {
+    const response = await fetch("/", { headers: { Accept: "text/html" }, cache: "no-store" });
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    current = inHead(page) ?? current;
+  } catch {
+    // It does not answer yet.
+  }
+}
+
+function inHead(page: Document): string | undefined {
+  const meta = page.querySelector<HTMLMetaElement>('meta[name="portal-token"]');
   return meta?.content || undefined;
 }
 

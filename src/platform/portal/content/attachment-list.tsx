@@ -16,7 +16,7 @@ export function AttachmentList({ attachments }: { readonly attachments: Attachme
                 type="button"
                 class="quiet small"
                 aria-label={`Remove ${file.name}`}
-                onClick={() => remove([id])}
+                onClick={() => remove(id)}
               >
                 ✕
               </button>

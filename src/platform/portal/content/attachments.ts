@@ -21,7 +21,10 @@ export interface Attachments {
   /** Why some of the last files were not taken. */
   readonly refused: readonly string[];
   readonly add: (files: Iterable<File>) => void;
-  readonly remove: (ids: readonly number[]) => void;
+  readonly remove: (id: number) => void;
+  /** Takes all of them away to be sent; those that could not be sent come back. */
+  readonly take: () => readonly Attachment[];
+  readonly putBack: (taken: readonly Attachment[]) => void;
 }
 
 /** The images that go with a text, before they are sent. */
@@ -41,15 +44,24 @@ export function useAttachments(): Attachments {
     });
     setItems((before) => [...before, ...fresh]);
   };
-  const remove = (ids: readonly number[]) => {
+  const remove = (gone: number) => {
     setRefused([]);
-    forget(items.filter(({ id }) => ids.includes(id)));
-    setItems((before) => before.filter(({ id }) => !ids.includes(id)));
+    forget(items.filter(({ id }) => id === gone));
+    setItems((before) => before.filter(({ id }) => id !== gone));
   };
-  return { items, refused, add, remove };
+  const take = () => {
+    setRefused([]);
+    setItems([]);
+    return items;
+  };
+  const putBack = (taken: readonly Attachment[]) => {
+    setItems((before) => [...taken, ...before].slice(0, MAX_IMAGES));
+  };
+  return { items, refused, add, remove, take, putBack };
 }
 
-function forget(items: readonly Attachment[]): void {
+/** Frees what their previews take. */
+export function forget(items: readonly Attachment[]): void {
   for (const { preview } of items) URL.revokeObjectURL(preview);
 }
 

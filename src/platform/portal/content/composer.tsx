@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { AttachmentList } from "./attachment-list.tsx";
 import { IMAGE_TYPES, useAttachments } from "./attachments.ts";
 import { useDropZone } from "./drop-zone.ts";
@@ -26,7 +26,8 @@ export function Composer(props: ComposerProps) {
   const attachments = useAttachments();
   const sending = useSending({ name: label, from, attachments, onSend });
   useDropZone(form, attachments.add);
-  useEffect(() => {
+  // Before anything more is typed.
+  useLayoutEffect(() => {
     if (!wanted) return;
     field.current?.focus();
     onFocused?.();
@@ -38,7 +39,7 @@ export function Composer(props: ComposerProps) {
       aria-label={label}
       onSubmit={(event) => {
         event.preventDefault();
-        void sending.send();
+        sending.send();
       }}
     >
       <AttachmentList attachments={attachments} />
@@ -64,7 +65,7 @@ export function Composer(props: ComposerProps) {
           // Enter also ends the choice of a character, where one is made of several keys.
           if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
           event.preventDefault();
-          void sending.send();
+          sending.send();
         }}
       />
       <div class="row">

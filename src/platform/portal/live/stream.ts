@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import type { TimelineEntry } from "../api/shapes.ts";
-import { token } from "../api/token.ts";
+import { renewToken, token } from "../api/token.ts";
 
 /** Whether what is shown is what happens. */
 export type Connection = "connecting" | "open" | "lost";
@@ -37,15 +37,21 @@ export function onChange(listener: Listener): () => void {
 
 /** Follows what happens on the platform for as long as the page is open. */
 export function followPlatform(): void {
-  const source = new EventSource(`/control/v1/stream?after=${last()}&token=${token}`);
+  // From the beginning: a number of this run says nothing about another one, and what is known is passed over.
+  const source = new EventSource(`/control/v1/stream?token=${token()}`);
   source.addEventListener("hello", ({ data }: MessageEvent<string>) => welcome(JSON.parse(data)));
   source.addEventListener("changed", () => tell({ all: false, entries: [] }));
   source.addEventListener("message", ({ data }: MessageEvent<string>) => take(JSON.parse(data)));
   source.addEventListener("error", () => {
     connection.value = "lost";
-    // Where the browser has given up (the port is closed, a proxy answers), a new source is needed.
-    if (source.readyState === EventSource.CLOSED) setTimeout(followPlatform, RETRY_MS);
+    // Where the browser has given up (it was refused: another run has another token), a new source is needed.
+    if (source.readyState === EventSource.CLOSED) setTimeout(() => void comeBack(), RETRY_MS);
   });
+}
+
+async function comeBack(): Promise<void> {
+  await renewToken();
+  followPlatform();
 }
 
 function welcome({ run: now }: { readonly run: string }): void {

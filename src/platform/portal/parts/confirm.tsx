@@ -23,14 +23,14 @@ export interface ConfirmedProps {
 
 /** A button for what is not done before it was confirmed. */
 export function Confirmed(props: ConfirmedProps) {
-  const { ask, label, title, children, confirm, run, done, tone = "danger", small } = props;
+  const { ask, label, title, children, confirm, run, done, tone = "danger", small = false } = props;
   const [open, setOpen] = useState(false);
   const close = () => setOpen(false);
   return (
     <>
       <button
         type="button"
-        class={small === true ? `${tone} small` : tone}
+        class={`${tone === "danger" ? tone : ""} ${small ? "small" : ""}`}
         aria-label={label}
         aria-haspopup="dialog"
         onClick={() => setOpen(true)}

@@ -11,23 +11,15 @@ export interface DialogProps {
   readonly firm?: boolean;
 }
 
-/** Where the focus was when a dialog was opened. */
-const openedFrom = new WeakMap<HTMLDialogElement, Element>();
-
 /** A dialog that is open as long as it is there. Escape and a click beside it close it. */
 export function Dialog({ title, onClose, children, wide = false, firm = false }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
   useEffect(() => {
     const before = document.activeElement;
-    // Of a dialog that was opened from another one, which may be gone by then.
-    const outer = before?.closest("dialog");
-    const origins = [before, outer == null ? null : openedFrom.get(outer)];
-    if (element.current !== null && before !== null) openedFrom.set(element.current, before);
     element.current?.showModal();
     return () => {
-      const origin = origins.find((each) => each?.isConnected);
-      if (origin instanceof HTMLElement) origin.focus();
+      if (before instanceof HTMLElement) before.focus();
     };
   }, []);
   return (

@@ -22,12 +22,10 @@ export function delivered(
   return { kind: "delivery", eventIds, ...made, ...more };
 }
 
-/** A request to the API; `eventId` is the event that it was made for. */
-export function called(
-  more: Partial<RecordOf<"api">> & { readonly id?: string; readonly eventId?: string } = {},
-): RecordOf<"api"> {
+export function called(more: Partial<RecordOf<"api">> = {}): RecordOf<"api"> {
   const path = "/dm/conversations/c_2/messages";
-  return { kind: "api", bot: "bot", method: "POST", path, status: 201, ms: 6, ...more };
+  const made = { id: "call_1", bot: "bot", method: "POST", status: 201, ms: 6 };
+  return { kind: "api", path, ...made, ...more };
 }
 
 export const read: RecordOf<"api"> = called({ method: "GET", path: "/events", status: 200 });
@@ -42,7 +40,7 @@ export function said(path: string, body: unknown, more: Partial<CallRecord> = {}
     at: "2026-11-22T10:00:00.000Z",
     ms: 6,
     status: 201,
-    request: { headers: {}, body: JSON.stringify(body), truncated: false },
+    request: { url: `/api/v1${path}`, headers: {}, body: JSON.stringify(body), truncated: false },
     response: { status: 201, headers: {}, body: "{}", truncated: false },
     ...more,
   };

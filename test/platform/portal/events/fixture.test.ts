@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { run } from "../../../../src/create/run.ts";
-import type { AnyEvent } from "../../../../src/events/types.ts";
+import type { AnyEvent, UnknownEvent } from "../../../../src/events/types.ts";
 import { type Fixture, fixtureOf } from "../../../../src/platform/portal/views/events/fixture.ts";
 import { linkPackage } from "../../../support/linked-package.ts";
 import { withoutBotVariables } from "../../../support/scaffolded.ts";
@@ -26,7 +26,7 @@ function starterWith(fixtures: readonly Fixture[]): string {
   return folder;
 }
 
-function event(id: string, more: Partial<AnyEvent> = {}): AnyEvent {
+function event(id: string, more: Partial<UnknownEvent> = {}): AnyEvent {
   const payload = {
     conversationId: "c_2",
     from: { userId: "u_1", username: "ada", name: "Ada" },
@@ -47,7 +47,7 @@ const hostile = '"; process.exit(1); // */ `$' + "{process.exit(1)}` \u2028 </sc
 
 const toConversation = "/dm/conversations/c_2/messages";
 
-const hostilePayload: AnyEvent["payload"] = JSON.parse(
+const hostilePayload: UnknownEvent["payload"] = JSON.parse(
   JSON.stringify({ ...event("").payload, "a-b": [1, null, [], {}], excerpt: hostile }).replace(
     "{",
     '{"__proto__":{"x":1},',

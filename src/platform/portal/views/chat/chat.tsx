@@ -36,6 +36,11 @@ function Talks({ bot }: { readonly bot: Profile }) {
   const pick = () => setPicking(true);
   useChatKeys({ places, conversations: all, focus, listed: id === "", pick });
   const named = places.map((place) => place.named);
+  const close = (closed: number) => {
+    const rest = named.filter((_, index) => index !== closed);
+    show(rest);
+    focus(rest.at(-1) ?? OWN);
+  };
   return (
     <div class="chat" data-open={id !== ""}>
       <ConversationList
@@ -44,6 +49,10 @@ function Talks({ bot }: { readonly bot: Profile }) {
         own={own}
         places={places}
         onPick={pick}
+        onBeside={(beside) => {
+          show([...named, beside]);
+          focus(beside);
+        }}
       />
       <div class="panes">
         {places.map((place, index) => (
@@ -53,9 +62,7 @@ function Talks({ bot }: { readonly bot: Profile }) {
             bot={bot}
             wanted={place.named === wanted}
             onFocused={() => focus("")}
-            onClose={
-              places.length > 1 ? () => show(named.filter((_, at) => at !== index)) : undefined
-            }
+            onClose={places.length > 1 ? () => close(index) : undefined}
             onSent={conversations.reload}
           />
         ))}

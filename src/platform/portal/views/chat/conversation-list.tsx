@@ -5,7 +5,7 @@ import type { Pages } from "../../live/use-pages.ts";
 import { Avatar, Failure } from "../../parts/bits.tsx";
 import { Action } from "../../parts/form.tsx";
 import { ConversationRow } from "./conversation-row.tsx";
-import { addressOfAll, has, MAX_PANES, OWN, type Place, show } from "./places.ts";
+import { addressOfAll, has, MAX_PANES, OWN, type Place } from "./places.ts";
 
 export interface ConversationListProps {
   readonly conversations: Pages<ControlConversation>;
@@ -13,11 +13,12 @@ export interface ConversationListProps {
   readonly own: ControlConversation | undefined;
   readonly places: readonly Place[];
   readonly onPick: () => void;
+  readonly onBeside: (id: string) => void;
 }
 
 /** The conversations: those of the person who speaks first. */
 export function ConversationList(props: ConversationListProps) {
-  const { conversations, bot, own, places, onPick } = props;
+  const { conversations, bot, own, places, onPick, onBeside } = props;
   const [filter, setFilter] = useState("");
   const from = person.value;
   const found = sorted(conversations.data ?? [], from).filter((each) => matches(each, filter));
@@ -39,7 +40,7 @@ export function ConversationList(props: ConversationListProps) {
       {conversations.error !== undefined && (
         <Failure error={conversations.error} retry={conversations.reload} />
       )}
-      <Group title={`Of @${from}`} items={found.filter(isMine)} places={places}>
+      <Group title={`Of @${from}`} items={found.filter(isMine)} places={places} onBeside={onBeside}>
         {own === undefined && filter === "" && (
           <li class="conversation">
             <a href={addressOfAll([OWN])} aria-current={isOpen(places, OWN) ? "true" : undefined}>
@@ -52,7 +53,12 @@ export function ConversationList(props: ConversationListProps) {
           </li>
         )}
       </Group>
-      <Group title="Of others" items={found.filter((each) => !isMine(each))} places={places} />
+      <Group
+        title="Of others"
+        items={found.filter((each) => !isMine(each))}
+        places={places}
+        onBeside={onBeside}
+      />
       {filter !== "" && found.length === 0 && <p class="hint">Nothing matches “{filter}”.</p>}
       {conversations.more && <Action run={conversations.loadMore}>More conversations</Action>}
     </section>
@@ -79,10 +85,11 @@ interface GroupProps {
   readonly title: string;
   readonly items: readonly ControlConversation[];
   readonly places: readonly Place[];
+  readonly onBeside: (id: string) => void;
   readonly children?: preact.ComponentChildren;
 }
 
-function Group({ title, items, places, children }: GroupProps) {
+function Group({ title, items, places, onBeside, children }: GroupProps) {
   const heading = useId();
   if (items.length === 0 && !children) return null;
   const open = places.map(({ named }) => named);
@@ -101,7 +108,7 @@ function Group({ title, items, places, children }: GroupProps) {
             // In the place of the last one that is open.
             href={addressOfAll(isOpen(places, item.id) ? open : [...open.slice(0, -1), item.id])}
             open={isOpen(places, item.id)}
-            onBeside={places.length < MAX_PANES ? () => show([...open, item.id]) : undefined}
+            onBeside={places.length < MAX_PANES ? () => onBeside(item.id) : undefined}
           />
         ))}
       </ul>

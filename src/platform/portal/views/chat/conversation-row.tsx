@@ -46,10 +46,9 @@ export function ConversationRow(props: ConversationRowProps) {
 }
 
 /** A conversation by those in it besides the one who speaks. */
-function nameOf({ members }: Pick<ControlConversation, "members">, person: string): string {
-  return shownOf(members, person)
-    .map(({ username }) => `@${username}`)
-    .join(", ");
+function nameOf({ group, members }: ControlConversation, person: string): string {
+  const names = shownOf(members, person).map(({ username }) => `@${username}`);
+  return `${names.join(", ")}${group ? " (group)" : ""}`;
 }
 
 /** People first. */

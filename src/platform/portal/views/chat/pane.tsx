@@ -1,4 +1,4 @@
-import { useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { control } from "../../api/control.ts";
 import type { AuthorView, Profile } from "../../api/shapes.ts";
 import { Composer } from "../../content/composer.tsx";
@@ -46,7 +46,7 @@ export function Pane({ place, bot, wanted, onFocused, onClose, onSent }: PanePro
         shown={roles.from !== undefined && messages.data?.at(-1)?.authorUsername === own}
       />
       {roles.from === undefined ? (
-        <p class="hint closed">{roles.closed}</p>
+        <Closed why={roles.closed} wanted={wanted} onFocused={onFocused} />
       ) : (
         <Composer
           key={`${roles.from} ${roles.to}`}
@@ -66,6 +66,25 @@ export function Pane({ place, bot, wanted, onFocused, onClose, onSent }: PanePro
         />
       )}
     </section>
+  );
+}
+
+interface ClosedProps extends Pick<PaneProps, "wanted" | "onFocused"> {
+  readonly why: string;
+}
+
+/** Why nobody can write here; it takes the focus as a composer would. */
+function Closed({ why, wanted, onFocused }: ClosedProps) {
+  const line = useRef<HTMLParagraphElement>(null);
+  useLayoutEffect(() => {
+    if (!wanted) return;
+    line.current?.focus();
+    onFocused();
+  }, [wanted]);
+  return (
+    <p ref={line} class="hint closed" tabIndex={-1}>
+      {why}
+    </p>
   );
 }
 

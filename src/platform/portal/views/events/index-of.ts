@@ -1,4 +1,4 @@
-import type { ApiEntry, TimelineEntry } from "../../api/shapes.ts";
+import type { TimelineEntry } from "../../api/shapes.ts";
 
 /** How far an event has come: to the webhook, to a bot that polls, nowhere so far, or nowhere yet. */
 export type EventOutcome = "delivered" | "read" | "failed" | "waiting";
@@ -13,13 +13,6 @@ export interface Story {
 
 /** The stories of the events in the timeline, by their ids. */
 export type Index = ReadonlyMap<string, Story>;
-
-/** The event that a request was made for, as the platform knows or guesses it. */
-export type Call = ApiEntry & {
-  readonly id?: string;
-  readonly eventId?: string;
-  readonly guessed?: boolean;
-};
 
 /** What became of an event. One delivery that the bot took is enough, whatever the others came to. */
 export function outcomeOf(
@@ -69,6 +62,6 @@ export function eventIdsOf(entry: TimelineEntry): readonly string[] {
   if (entry.kind === "event") return [entry.id];
   if (entry.kind === "delivery") return entry.eventIds;
   if (entry.kind !== "api") return [];
-  const { eventId, eventIds = [] }: Call = entry;
+  const { eventId, eventIds = [] } = entry;
   return eventId === undefined ? eventIds : [...eventIds, eventId];
 }

@@ -1,6 +1,6 @@
 import { wordsOf } from "../../../timeline/words.ts";
 import type { TimelineEntry } from "../../api/shapes.ts";
-import { type Call, type EventOutcome, eventIdsOf, type Index } from "./index-of.ts";
+import { type EventOutcome, eventIdsOf, type Index } from "./index-of.ts";
 
 export type Tone = "good" | "bad" | "warn" | "plain";
 
@@ -68,9 +68,7 @@ export function isRead(entry: TimelineEntry): boolean {
 
 /** What is opened when the entry is: its own record, where there is one. */
 export function addressedAs(entry: TimelineEntry): string {
-  if (entry.kind === "event" || entry.kind === "delivery") return entry.id;
-  if (entry.kind === "api") return (entry as Call).id ?? `seq_${entry.seq}`;
-  return `seq_${entry.seq}`;
+  return "id" in entry ? entry.id : `seq_${entry.seq}`;
 }
 
 const searched = new WeakMap<TimelineEntry, string>();

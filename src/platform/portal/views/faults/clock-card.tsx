@@ -17,11 +17,7 @@ import {
   shownTime,
   typedTime,
 } from "./clock.ts";
-
-async function read(): Promise<ReadClock> {
-  const view = await control.clock();
-  return { view, readAt: Date.now() };
-}
+import { readClock } from "./read-clock.ts";
 
 const steps: readonly (readonly [string, number])[] = [
   ["30 s", 30_000],
@@ -32,7 +28,7 @@ const steps: readonly (readonly [string, number])[] = [
 
 /** The platform's clock: what it shows, and what moves it. */
 export function ClockCard() {
-  const { data, error, reload } = useLive(read, {
+  const { data, error, reload } = useLive(readClock, {
     key: "clock",
     concerns: ({ kind }) => kind === "state",
   });
@@ -94,7 +90,7 @@ export function ClockCard() {
 
   async function backToNow(): Promise<void> {
     // Asked anew: while it is frozen, the machine's time is not what was read.
-    const fresh = await read();
+    const fresh = await readClock();
     await set({ now: new Date(machineTime(fresh, Date.now())).toISOString(), frozen: false });
   }
 }

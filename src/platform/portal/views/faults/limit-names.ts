@@ -1,4 +1,4 @@
-import type { LimitName, LimitView } from "../../api/shapes.ts";
+import type { LimitName, LimitsView, LimitView } from "../../api/shapes.ts";
 
 interface LimitText {
   readonly label: string;
@@ -30,4 +30,12 @@ export function typedLimit(typed: string): number {
     return value;
   }
   throw new Error("A limit is a whole number from 0 to 1000000; 0 lets nothing through.");
+}
+
+/** How long until something that is used is not any more, in milliseconds; undefined where nothing is used. */
+export function untilReset(limits: LimitsView, now: number): number | undefined {
+  const waits = limitNames
+    .filter((name) => limits[name].used > 0)
+    .map((name) => Math.max(0, Date.parse(limits[name].resetsAt) - now));
+  return waits.length === 0 ? undefined : Math.min(...waits);
 }

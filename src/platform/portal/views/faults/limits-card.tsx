@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { control } from "../../api/control.ts";
 import type { LimitName, LimitView } from "../../api/shapes.ts";
 import { bot } from "../../live/settings.ts";
@@ -6,14 +6,32 @@ import { useLive } from "../../live/use-live.ts";
 import { Failure, Time } from "../../parts/bits.tsx";
 import { NumberField } from "../../parts/fields.tsx";
 import { Action, Form } from "../../parts/form.tsx";
-import { limitNames, limitTexts, typedLimit, usage } from "./limit-names.ts";
+import { shownTime } from "./clock.ts";
+import { limitNames, limitTexts, typedLimit, untilReset, usage } from "./limit-names.ts";
+import { readClock } from "./read-clock.ts";
+
+async function read() {
+  const [limits, clock] = await Promise.all([control.limits(), readClock()]);
+  return { limits, clock };
+}
+
+/** A moment later than the platform's, in milliseconds, so that it has counted anew. */
+const AFTER_MS = 50;
 
 /** The rate limit and the quotas, with what is used of them. */
 export function LimitsCard() {
-  const { data, error, reload } = useLive(control.limits, {
+  const { data, error, reload } = useLive(read, {
     key: bot.value,
     concerns: ({ kind }) => kind === "api" || kind === "state",
   });
+  useEffect(() => {
+    // A minute that is over has no entry in the timeline.
+    if (data === undefined || data.clock.view.frozen) return;
+    const wait = untilReset(data.limits, shownTime(data.clock, Date.now()));
+    if (wait === undefined) return;
+    const timer = setTimeout(() => void reload(), wait + AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [data, reload]);
   const set = async (name: LimitName, limit: number | null) => {
     await control.setLimits({ [name]: limit });
     await reload();
@@ -28,7 +46,9 @@ export function LimitsCard() {
       {error !== undefined && <Failure error={error} retry={reload} />}
       <ul class="list">
         {data !== undefined &&
-          limitNames.map((name) => <Limit key={name} name={name} view={data[name]} set={set} />)}
+          limitNames.map((name) => (
+            <Limit key={name} name={name} view={data.limits[name]} set={set} />
+          ))}
       </ul>
     </section>
   );

@@ -7,6 +7,12 @@ import { person } from "../../live/settings.ts";
 /** What is done, by whoever speaks. */
 export type Doing = Omit<ActInput, "from">;
 
+/** What is being written to a post. */
+export type Writing = "comment" | "mention" | "quote";
+
+/** What is asked of a post by a key or a button of it. */
+export type Asked = Writing | "repost";
+
 export interface Acts {
   /** What came of the last one. */
   readonly outcome: Outcome | undefined;

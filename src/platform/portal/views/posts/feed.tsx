@@ -6,7 +6,8 @@ import { useLive } from "../../live/use-live.ts";
 import type { Pages } from "../../live/use-pages.ts";
 import { Empty, Failure } from "../../parts/bits.tsx";
 import { Action } from "../../parts/form.tsx";
-import { type Asked, cardId, PostCard } from "./post-card.tsx";
+import type { Asked } from "./acts.ts";
+import { cardId, PostCard } from "./post-card.tsx";
 import { isAboutPost } from "./use-feed.ts";
 
 export interface PostsShown {

@@ -1,7 +1,6 @@
 import type { ControlPost, Profile } from "../../api/shapes.ts";
 import { Action } from "../../parts/form.tsx";
-import type { Acts } from "./acts.ts";
-import type { Asked } from "./post-card.tsx";
+import type { Acts, Asked } from "./acts.ts";
 
 export interface PostActionsProps {
   readonly post: ControlPost;

@@ -5,17 +5,11 @@ import { OutcomeLine } from "../../content/outcome.tsx";
 import { addressOf } from "../../live/route.ts";
 import { person } from "../../live/settings.ts";
 import { attempt } from "../../parts/toast.tsx";
-import { useActs } from "./acts.ts";
+import { type Asked, useActs } from "./acts.ts";
 import { Comments } from "./comments.tsx";
 import { ContentBody } from "./content-body.tsx";
 import { PostActions } from "./post-actions.tsx";
 import { Quoted } from "./quoted.tsx";
-
-/** What is being written to a post. */
-export type Writing = "comment" | "mention" | "quote";
-
-/** What is asked of a post by a key or a button of it. */
-export type Asked = Writing | "repost";
 
 export interface PostCardProps {
   readonly post: ControlPost;

@@ -1,5 +1,6 @@
 import { control } from "../../api/control.ts";
 import type { AppView, NotificationView, WebhookChange } from "../../api/shapes.ts";
+import { entries } from "../../live/stream.ts";
 import { useLive } from "../../live/use-live.ts";
 import { Badge, Time } from "../../parts/bits.tsx";
 import { Action } from "../../parts/form.tsx";
@@ -21,7 +22,7 @@ export function Health({ app, save }: HealthProps) {
   const told = data?.items ?? [];
   // The button that switches on is gone when it has.
   const heading = useListFocus<HTMLHeadingElement>(webhook.enabled ? 0 : 1);
-  const off = whyOff(webhook, told);
+  const off = whyOff({ view: webhook, told, entries: entries.value, bot: bot.username });
   return (
     <section class="card" aria-labelledby="webhook-health">
       <h2 id="webhook-health" ref={heading} tabIndex={-1}>

@@ -1,4 +1,4 @@
-import type { EventType, NotificationView, WebhookView } from "../../api/shapes.ts";
+import type { EventType, NotificationView, TimelineEntry, WebhookView } from "../../api/shapes.ts";
 
 /** How near a webhook is to being switched off (section 3). */
 export function failures({ consecutiveFailures, disableAfter }: WebhookView): string {
@@ -11,22 +11,30 @@ export function failures({ consecutiveFailures, disableAfter }: WebhookView): st
 
 export interface WhyOff {
   readonly reason: string;
-  /** When; ISO 8601. Undefined where only the platform's own switching off is noted. */
+  /** When; ISO 8601. Undefined where it is not known any more. */
   readonly at: string | undefined;
 }
 
-/**
- * Why a webhook is off, and when that was, as the owner was told; undefined while it is on.
- *
- * @param told oldest first
- */
-export function whyOff(view: WebhookView, told: readonly NotificationView[]): WhyOff | undefined {
+export interface WhyOffSources {
+  readonly view: WebhookView;
+  /** What the owner was told, oldest first: of what the platform has switched off. */
+  readonly told: readonly NotificationView[];
+  /** What happened in this run, oldest first: also of what the owner has switched off. */
+  readonly entries: readonly TimelineEntry[];
+  readonly bot: string;
+}
+
+/** Why a webhook is off, and since when; undefined while it is on. */
+export function whyOff({ view, told, entries, bot }: WhyOffSources): WhyOff | undefined {
   if (view.enabled) return undefined;
   if (view.url === null) {
     return { reason: "It has no address yet: type one below and save.", at: undefined };
   }
   const reason = view.disabledReason ?? "It was never switched on.";
-  return { reason, at: told.findLast(({ message }) => message === reason)?.at };
+  const seen = entries.findLast((entry) => {
+    return entry.kind === "webhook" && entry.bot === bot && entry.change === "disabled";
+  });
+  return { reason, at: told.findLast(({ message }) => message === reason)?.at ?? seen?.at };
 }
 
 /** Why an event of a type is not sent by the webhook; undefined when it is. */

@@ -1,9 +1,10 @@
 import type { CallRecord } from "../../../api/shapes.ts";
 import { Badge } from "../../../parts/bits.tsx";
+import { Facts } from "../../../parts/facts.tsx";
 import { markOfCall } from "../lines.ts";
 import { Exchange } from "./exchange.tsx";
-import { EventLink, Facts, Moment } from "./facts.tsx";
 import { Loaded } from "./loaded.tsx";
+import { EventLink, Moment } from "./parts.tsx";
 import { useCall } from "./records.ts";
 
 /** One request of a bot to the API, with its answer. */
@@ -30,7 +31,7 @@ function Summary({ call }: { readonly call: CallRecord }) {
   );
   return (
     <Facts
-      facts={[
+      of={[
         ["Outcome", <Badge tone={tone}>{text}</Badge>],
         ["Came", <Moment at={at} />],
         ["Answered", status === null ? "no" : `with ${status} after ${ms} ms`],
@@ -55,6 +56,8 @@ export function Guessed() {
 }
 
 export function CallExchange({ call }: { readonly call: CallRecord }) {
-  const { id, method, path, request, response } = call;
-  return <Exchange id={id} request={request} target={`${method} ${path}`} response={response} />;
+  const { id, method, request, response } = call;
+  return (
+    <Exchange id={id} request={request} target={`${method} ${request.url}`} response={response} />
+  );
 }

@@ -1,10 +1,11 @@
 import type { DeliveryRecord } from "../../../api/shapes.ts";
 import { Badge } from "../../../parts/bits.tsx";
+import { Facts } from "../../../parts/facts.tsx";
 import { Actions } from "../actions/actions.tsx";
 import { markOfDelivery } from "../lines.ts";
 import { Exchange } from "./exchange.tsx";
-import { EventLink, Facts, Moment } from "./facts.tsx";
 import { Loaded } from "./loaded.tsx";
+import { EventLink, Moment } from "./parts.tsx";
 import { useDelivery } from "./records.ts";
 import { Why } from "./why.tsx";
 
@@ -35,7 +36,7 @@ function Summary({ delivery }: { readonly delivery: DeliveryRecord }) {
   const { at, ms, attempt, forced, fault, status, bot, eventIds } = delivery;
   return (
     <Facts
-      facts={[
+      of={[
         ["Outcome", <Badge tone={tone}>{text}</Badge>],
         ["Sent", <Moment at={at} />],
         ["Answered", status === null ? "no" : `with ${status} after ${ms} ms`],

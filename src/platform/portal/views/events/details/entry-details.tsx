@@ -3,7 +3,8 @@ import type { TimelineEntry } from "../../../api/shapes.ts";
 import { addressOf, type View } from "../../../live/route.ts";
 import { entries } from "../../../live/stream.ts";
 import { Code, Failure } from "../../../parts/bits.tsx";
-import { Facts, Moment } from "./facts.tsx";
+import { Facts } from "../../../parts/facts.tsx";
+import { Moment } from "./parts.tsx";
 
 const places: Partial<Record<TimelineEntry["kind"], readonly [View, string]>> = {
   webhook: ["webhook", "Webhook"],
@@ -22,7 +23,7 @@ export function EntryDetails({ id }: { readonly id: string }) {
   return (
     <>
       <Facts
-        facts={[
+        of={[
           ["When", <Moment at={entry.at} />],
           ["What", wordsOf(entry)],
           ["See", view && <a href={addressOf(view)}>{name}</a>],

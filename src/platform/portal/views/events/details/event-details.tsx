@@ -3,13 +3,14 @@ import type { EventTrace, TimelineEntry } from "../../../api/shapes.ts";
 import { addressOf } from "../../../live/route.ts";
 import { useLive } from "../../../live/use-live.ts";
 import { Badge, Code } from "../../../parts/bits.tsx";
+import { Facts } from "../../../parts/facts.tsx";
 import { Actions } from "../actions/actions.tsx";
 import { type EventOutcome, eventIdsOf, outcomeOf } from "../index-of.ts";
 import { markOfEvent } from "../lines.ts";
 import { index } from "../store.ts";
-import { Facts, Moment } from "./facts.tsx";
 import { CallItem, DeliveryItem } from "./items.tsx";
 import { Loaded } from "./loaded.tsx";
+import { Moment } from "./parts.tsx";
 
 /** An event, what was tried to bring it to the bot, and what the bot did because of it. */
 export function EventDetails({ id }: { readonly id: string }) {
@@ -27,7 +28,7 @@ function Event({ detail }: { readonly detail: EventTrace }) {
   return (
     <>
       <Facts
-        facts={[
+        of={[
           ["Outcome", <Badge tone={tone}>{text}</Badge>],
           ["Type", <span class="mono">{event.type}</span>],
           ["Happened", <Moment at={event.createdAt} />],
