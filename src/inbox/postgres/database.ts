@@ -118,14 +118,20 @@ export class Database implements Queries {
 
   /** Ends a connection of its own. The driver would wait for the server to take that, be it for ever. */
   async end(client: Client): Promise<void> {
-    const cut = setTimeout(() => this.#own.get(client)?.destroy(), END_MS);
+    const leave = this.cutSoon(client);
     try {
       await client.end();
     } catch {
       // It is gone already.
     } finally {
-      clearTimeout(cut);
+      leave();
     }
+  }
+
+  /** Gives a connection of its own one second to come to its end; then it is cut. The returned function takes that back. */
+  cutSoon(client: Client): () => void {
+    const cut = setTimeout(() => this.#own.get(client)?.destroy(), END_MS);
+    return () => clearTimeout(cut);
   }
 
   /** Runs one statement, in a transaction of its own. */

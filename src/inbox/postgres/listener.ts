@@ -4,7 +4,7 @@ import type { Database } from "./database.ts";
 import type { Client } from "./driver.ts";
 
 export interface ListenerOptions {
-  readonly database: Pick<Database, "client" | "end" | "schema">;
+  readonly database: Pick<Database, "client" | "cutSoon" | "end" | "schema">;
   /** Names this process among those that use the inbox. */
   readonly id: string;
   readonly clock: Clock;
@@ -60,10 +60,10 @@ export class Listener {
     this.#loop = this.#keepListening();
   }
 
+  /** Resolves once this process is not present any more, also where it was just about to be. */
   async close(): Promise<void> {
     this.#closing.abort();
-    // One that is just being made ends by itself; a server that does not answer is not waited for.
-    if (this.#listening) await this.#loop;
+    await this.#loop;
   }
 
   async #keepListening(): Promise<void> {
@@ -80,6 +80,7 @@ export class Listener {
   /** Resolves once the connection is gone: to true when it could be heard on. */
   async #listen(): Promise<boolean> {
     const { database, id, onHeard } = this.#options;
+    const { signal } = this.#closing;
     const client = database.client();
     const lost = new AbortController();
     client.on("error", () => lost.abort());
@@ -88,13 +89,15 @@ export class Listener {
       const [sender, what = LANES] = wordsOf(message);
       if (sender !== id) onHeard(what);
     });
+    let leave: () => void = () => undefined;
+    // What is under way then has its answer first; a server that does not answer is not waited for.
+    const cutSoon = () => {
+      leave = database.cutSoon(client);
+    };
+    signal.addEventListener("abort", cutSoon, { once: true });
     try {
-      await client.connect();
-      client.unref?.();
-      this.#deaf = await isPooled(client);
+      await this.#begin(client);
       if (this.#deaf) return false;
-      await client.query(`LISTEN "${database.schema}"`);
-      await client.query(PRESENT, [database.schema]);
       this.#listening = true;
       // Before the first time nothing was to be heard: whoever has opened the inbox looks by itself.
       if (this.#heardBefore) onHeard(undefined);
@@ -106,7 +109,24 @@ export class Listener {
     } finally {
       this.#listening = false;
       await database.end(client);
+      signal.removeEventListener("abort", cutSoon);
+      leave();
     }
+  }
+
+  /** Connects, and is heard of: unless this process closes meanwhile, of which nobody must hear any more. */
+  async #begin(client: Client): Promise<void> {
+    const { schema } = this.#options.database;
+    const { signal } = this.#closing;
+    await client.connect();
+    client.unref?.();
+    signal.throwIfAborted();
+    this.#deaf = await isPooled(client);
+    if (this.#deaf) return;
+    signal.throwIfAborted();
+    await client.query(`LISTEN "${schema}"`);
+    signal.throwIfAborted();
+    await client.query(PRESENT, [schema]);
   }
 
   /** Asks for a sign of life again and again; resolves or rejects when there is none any more. */

@@ -6,10 +6,12 @@ import { openPostgresSource } from "../../../src/inbox/postgres/copy-source.ts";
 import { openPostgresTarget } from "../../../src/inbox/postgres/copy-target.ts";
 import { PROCESSES } from "../../../src/inbox/postgres/listener.ts";
 import { openDatabase } from "../../../src/inbox/postgres/open.ts";
+import { PostgresInbox } from "../../../src/inbox/postgres/postgres-inbox.ts";
 import { message } from "../../support/inbox-events.ts";
+import { hold } from "../../support/postgres/hold.ts";
 import { listening } from "../../support/postgres/listening.ts";
 import { look } from "../../support/postgres/look.ts";
-import { emptyPlace, openAt, type Place } from "../../support/postgres/open.ts";
+import { emptyPlace, openAt, type Place, sessionAt } from "../../support/postgres/open.ts";
 
 const HERE = { host: "h", pid: 1, version: "1.0.0" };
 
@@ -53,6 +55,26 @@ test("a bot that holds no lock is known by its sign of life, for 15 s", async ()
   await age(place, 5_000);
   expect(await inbox.served()).toBe(false);
   await copied.hold("elsewhere");
+});
+
+test("one that has stopped is not seen any more, also where it was just about to be", async () => {
+  const place = await emptyPlace();
+  const session = await sessionAt(place);
+  const seen = async () => Number((await session.query(PROCESSES, [place.schema])).rows[0]?.n);
+  // Against the lock of presence.
+  const lock = `SELECT pg_advisory_xact_lock(1936876643, hashtext('${place.schema}'))`;
+  const free = await hold(place, lock);
+  const inbox = await PostgresInbox.open(place);
+  await free.waiting(1);
+  const closing = inbox.close().then(() => "closed");
+  expect(await Promise.race([closing, free.waiting(1)])).not.toBe("closed");
+  await free(0);
+  await closing;
+  expect(await seen()).toBe(0);
+  // A control: one that runs is seen.
+  await openAt(place);
+  await listening(place, 1);
+  expect(await seen()).toBe(1);
 });
 
 test("one whose last sign of life is from before the database's clock was set back is not counted", async () => {

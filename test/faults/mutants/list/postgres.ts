@@ -508,6 +508,16 @@ const sessions: Mutant[] = [
         find: "if (this.#heardBefore) onHeard(undefined);",
         replace: "",
       },
+      {
+        name: "PostgreSQL: waiting at the end for a connection that is just being made",
+        find: "await this.#loop;",
+        replace: "if (this.#listening) await this.#loop;",
+      },
+      {
+        name: "PostgreSQL: no sign of presence of a process that closes",
+        find: "signal.throwIfAborted();\n    await client.query(PRESENT",
+        replace: "await client.query(PRESENT",
+      },
     ],
   ),
   ...mutantsOf(
