@@ -12,12 +12,40 @@ terminal, and a test plays it again and compares: where it says something else, 
 recording; 4400 and 3000 stand for the ports that were free, and \`~\` for the folder.
 `;
 
+/** What `npm run screenshots` takes. */
+const TAIL = `
+## The same in a browser
+
+The page at the address after \`portal\`, which \`o\` opens. The pictures are taken by \`npm run screenshots\` from a real run.
+
+**Chat**: whoever you are, the bot answers. Images are dropped or pasted.
+
+![A conversation of Ada with the bot](images/portal-chat.png)
+
+**Events**: all that happens, as it happens; each event with its payload, its deliveries, and what the bot did because of it. Here
+the first delivery was made to fail with \`f\`.
+
+![The timeline, and the details of a mention](images/portal-events.png)
+
+**Faults**: deliveries and the API fail as you like, here in dark.
+
+![Two faults that are active](images/portal-faults.png)
+
+**Webhook**: its settings, and beside them what the bot says: the webhook is off, and it polls.
+
+![The webhook switched off, and the bot polling](images/portal-webhook.png)
+
+On a phone: the **posts**.
+
+![The feed on a narrow screen](images/portal-phone.png)
+`;
+
 /** The page, in Markdown. */
 export function pageOf(scenes: readonly Recorded[]): string {
   const parts = scenes.map(
     ({ title, words, shown }) => `\n## ${title}\n\n${words}\n\n\`\`\`console\n${shown}\`\`\`\n`,
   );
-  return HEAD + parts.join("");
+  return HEAD + parts.join("") + TAIL;
 }
 
 /**

@@ -1,0 +1,85 @@
+import type { Page } from "playwright-core";
+
+/** A picture, and what is done before it is taken. */
+export interface Scene {
+  /** Of the file. */
+  readonly name: string;
+  readonly colours?: "light" | "dark";
+  readonly size?: { readonly width: number; readonly height: number };
+  play(page: Page): Promise<void>;
+}
+
+/** Each begins where the one before has ended. */
+export const scenes: readonly Scene[] = [
+  {
+    name: "portal-chat",
+    play: async (page) => {
+      await write(page, "hello");
+      await answer(page, "You wrote: hello");
+      await write(page, "roll");
+      await answer(page, "You rolled a");
+      await page.keyboard.press("Escape");
+    },
+  },
+  {
+    name: "portal-events",
+    play: async (page) => {
+      await page.keyboard.press("f");
+      await page.getByText("The next delivery will fail.").waitFor();
+      await page.keyboard.press("m");
+      const timeline = page.getByRole("listbox", { name: "Timeline" });
+      await page.keyboard.press("3");
+      await timeline.getByText("attempt 2").waitFor();
+      await timeline.getByText(/api POST \/posts/).waitFor();
+      await timeline.getByText("--> mention").click();
+      await page.getByRole("button", { name: "Send again" }).waitFor();
+    },
+  },
+  {
+    name: "portal-faults",
+    colours: "dark",
+    play: async (page) => {
+      await page.keyboard.press("5");
+      await page.getByRole("button", { name: /API flaky at 30 %/ }).click();
+      await page.getByRole("button", { name: /Every delivery twice/ }).click();
+    },
+  },
+  {
+    name: "portal-webhook",
+    play: async (page) => {
+      await page.keyboard.press("o");
+      await page.keyboard.press("w");
+      await page.getByText("webhook off").waitFor();
+      await page.keyboard.press("d");
+      await page.keyboard.press("4");
+      await page
+        .getByRole("region", { name: "What the bot says" })
+        .getByText("polling", { exact: true })
+        .waitFor({ timeout: 60_000 });
+    },
+  },
+  {
+    name: "portal-phone",
+    colours: "dark",
+    size: { width: 390, height: 760 },
+    play: async (page) => {
+      await page.keyboard.press("w");
+      await page
+        .getByRole("navigation", { name: "Views" })
+        .getByRole("link", { name: "Posts" })
+        .click();
+      await page.getByRole("heading", { level: 1, name: "Posts" }).waitFor();
+      await page.getByRole("article").first().waitFor();
+    },
+  },
+];
+
+async function write(page: Page, text: string): Promise<void> {
+  const composer = page.getByRole("textbox", { name: "Message to @bot as @ada" });
+  await composer.fill(text);
+  await composer.press("Enter");
+}
+
+async function answer(page: Page, text: string): Promise<void> {
+  await page.getByRole("log").getByText(text).waitFor();
+}
