@@ -58,6 +58,27 @@ test("what people write is text on every view: messages, names, posts, comments,
     .waitFor();
 });
 
+test("a message that is too long is refused with the reason, and stays in its field", async () => {
+  const { platform, page } = await openPortal();
+  const composer = page.getByRole("textbox", { name: "Message to @bot as @ada" });
+  const long = "x".repeat(4_001);
+  await composer.fill(long);
+  await composer.press("Enter");
+  await page
+    .getByRole("alert")
+    .getByText(/4,?000/)
+    .waitFor();
+  expect(await composer.inputValue()).toBe(long);
+  await composer.fill("y".repeat(2_000_000));
+  await composer.press("Enter");
+  await page
+    .getByRole("alert")
+    .getByText(/holds at most|4,?000/)
+    .last()
+    .waitFor();
+  expect(platform.control.events()).toEqual([]);
+});
+
 /** A page elsewhere that is out for the platform. Resolves to what it could do. */
 async function attack(platform: Platform, script: string): Promise<string> {
   const server = createServer((_request, response) => {

@@ -18,6 +18,7 @@ const focused = (page: Page) => () =>
 
 test("a person writes to the bot by keyboard alone, and its answer arrives", async () => {
   const { page } = await openPortal();
+  await page.getByRole("textbox", { name: "Message to @bot as @ada" }).waitFor();
   await page.keyboard.press("n");
   await page.keyboard.type("hello");
   await page.keyboard.press("Shift+Enter");

@@ -70,6 +70,7 @@ test("without a mouse: write, look at the event, send it again, take a snapshot"
   timeout: 40_000,
 }, async () => {
   const { platform, page } = await openPortal();
+  await page.getByRole("textbox", { name: "Message to @bot as @ada" }).waitFor();
   await page.keyboard.press("n");
   await page.keyboard.type("by hand");
   await page.keyboard.press("Enter");

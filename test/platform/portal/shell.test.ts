@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { afterEach, expect, test } from "vitest";
 import { startPlatform } from "../../../src/platform/index.ts";
 import { reservePort } from "../../support/reserve-port.ts";
@@ -94,9 +95,16 @@ test("the page follows the system's colours, and a choice of its own is remember
 test("the page is small, and takes nothing from elsewhere", async () => {
   const { page, platform } = await openPortal();
   const asked: string[] = [];
+  const files: Promise<Buffer>[] = [];
   page.on("request", (request) => asked.push(request.url()));
+  page.on("response", (response) => {
+    if (/\/portal\/|\/$/.test(response.url())) files.push(response.body());
+  });
   await page.reload();
   await page.getByText("live", { exact: true }).waitFor();
   expect(asked.length).toBeGreaterThan(3);
+  const sizes = (await Promise.all(files)).map((bytes) => gzipSync(bytes).byteLength);
+  expect(sizes.length).toBeGreaterThan(2);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(150_000);
   expect(asked.filter((url) => !url.startsWith(platform.url))).toEqual([]);
 });
