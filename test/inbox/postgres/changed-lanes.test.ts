@@ -147,6 +147,9 @@ describe("between a look at what a lane holds and its claim", () => {
 const LANES = 300;
 const ROUNDS = 3;
 
+/** On a busy machine one of the two may be done before the other begins: then there are more rounds. */
+const MOST_ROUNDS = 30;
+
 describe("what was discarded is never handled", () => {
   for (const goesOn of [false, true]) {
     const how = goesOn ? "lanes that go on" : "claims";
@@ -155,7 +158,11 @@ describe("what was discarded is never handled", () => {
       const random = new Random(seed);
       const { one, other } = await two();
       let discards = 0;
-      for (const round of numbers(ROUNDS)) {
+      for (
+        let round = 0;
+        round < ROUNDS || (discards <= ROUNDS && round < MOST_ROUNDS);
+        round += 1
+      ) {
         const ids = numbers(2 * LANES).map((n) => String(round * 10_000 + n));
         await one.put(
           ids.map((id) => message(id, `c${Number(id) % LANES}`)),
