@@ -9,6 +9,9 @@ import type { CallRecord, CallSummary } from "./record.ts";
 /** Older records are forgotten; so are the oldest ones when all of them take more bytes than that. */
 const MOST = { items: 1_000, bytes: 16 * 1024 * 1024 };
 
+/** What a bot reads by itself, such as the log every few seconds, is kept apart: it would push out what it did. */
+const MOST_READS = { items: 200, bytes: 2 * 1024 * 1024 };
+
 /** What is kept of the body of an answer, in bytes. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
@@ -32,6 +35,7 @@ interface Kept {
 export class CallRecords {
   readonly #timeline: Timeline;
   readonly #kept = new Bounded<Kept>(MOST);
+  readonly #reads = new Bounded<Kept>(MOST_READS);
   #last = 0;
 
   constructor(timeline: Timeline) {
@@ -54,7 +58,8 @@ export class CallRecords {
     const kept = answer === undefined ? undefined : shortened(answer);
     const head = JSON.stringify([summary, request, kept?.headers]);
     const bytes = Buffer.byteLength(head) + (kept?.bytes.byteLength ?? 0);
-    this.#kept.add(this.#last, { summary, request, answer: kept }, bytes);
+    const place = method === "GET" && eventId === undefined ? this.#reads : this.#kept;
+    place.add(this.#last, { summary, request, answer: kept }, bytes);
     this.#timeline.add({ kind: "api", id, ...entry });
   }
 
@@ -66,7 +71,8 @@ export class CallRecords {
 
   /** One of them as a whole. */
   find(id: string): CallRecord | undefined {
-    const kept = this.#kept.get(seqOf("call", id) ?? 0);
+    const seq = seqOf("call", id) ?? 0;
+    const kept = this.#kept.get(seq) ?? this.#reads.get(seq);
     if (kept === undefined) return undefined;
     const { summary, request, answer } = kept;
     if (answer === undefined) return { ...summary, request, response: null };

@@ -108,3 +108,60 @@ test("the page is small, and takes nothing from elsewhere", async () => {
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(150_000);
   expect(asked.filter((url) => !url.startsWith(platform.url))).toEqual([]);
 });
+
+test("under another name of this machine images are seen all the same", async () => {
+  const { platform } = await openPortal();
+  platform.control.act({ type: "dm.message", from: "ada", text: "look", images: 1 });
+  const { port } = new URL(platform.url);
+  const page = await openPage({ url: `http://localhost:${port}` }, "#/chat");
+  const image = page.getByRole("log").locator("img").first();
+  await image.waitFor();
+  const width = () =>
+    image.evaluate((img) => (img instanceof HTMLImageElement ? img.naturalWidth : 0));
+  await eventually(async () => (await width()) > 0, true);
+});
+
+test("what is typed after a click on Send is text, and no key", async () => {
+  const { page, platform } = await openPortal();
+  const composer = page.getByRole("textbox", { name: "Message to @bot as @ada" });
+  await composer.fill("hello");
+  await page.getByRole("button", { name: "Send" }).click();
+  await page.keyboard.type("flw");
+  expect(await composer.inputValue()).toBe("flw");
+  expect(platform.control.faults.webhook.mode).toBe("none");
+});
+
+test("an error of a dialog is in the dialog, where it can be read and closed", async () => {
+  const { page, platform } = await openPortal();
+  const { events } = platform.control.act({ type: "follow", from: "ada" });
+  await page.goto(`${platform.url}/#/events/${events[0]?.id}`);
+  await page.getByRole("button", { name: "Edit and send" }).click();
+  platform.control.saveWebhook({ enabled: false });
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: /^Send/ }).click();
+  await dialog.getByRole("alert").getByText("The webhook is off").waitFor();
+  await dialog.getByRole("button", { name: "Close this message" }).click();
+});
+
+test("views go on under steady change, however slow the answers are", async () => {
+  const { page, platform } = await openPortal();
+  await page.route("**/control/v1/conversations*", async (route) => {
+    await new Promise((done) => setTimeout(done, 150));
+    await route.continue();
+  });
+  let stop = false;
+  const writing = (async () => {
+    for (let nth = 0; !stop; nth += 1) {
+      platform.control.act({ type: "dm.message", from: "ben", text: `line ${nth}` });
+      await new Promise((done) => setTimeout(done, 40));
+    }
+  })();
+  const list = page.getByRole("region", { name: "Conversations" });
+  const shown = async () => Number(/line (\d+)/.exec((await list.textContent()) ?? "")?.[1] ?? -1);
+  // It is still written meanwhile.
+  await eventually(async () => (await shown()) >= 0, true);
+  const first = await shown();
+  await eventually(async () => (await shown()) > first, true);
+  stop = true;
+  await writing;
+});

@@ -31,10 +31,11 @@ async function give(page: Page, how: "paste" | "drop", name: string): Promise<vo
   );
 }
 
-test("two windows see the same: what one writes, deletes, breaks and restores", {
+test("two windows see the same: what one writes, breaks, deletes and restores", {
   timeout: 40_000,
 }, async () => {
   const { platform, page: ada } = await openPortal();
+  const { id: before } = platform.control.snapshots.take("before");
   const ben = await openPage(platform, "#/chat");
   await ben.getByLabel("You are").selectOption("ben");
   await composerOf(ada, "ada").fill("from ada");
@@ -55,6 +56,24 @@ test("two windows see the same: what one writes, deletes, breaks and restores", 
   const confirm = ada.getByRole("dialog").getByRole("button", { name: /delete/i });
   if ((await confirm.count()) > 0) await confirm.click();
   await eventually(() => watching.getByRole("log").getByText("from ada").count(), 0);
+
+  await watching.keyboard.press("5");
+  await ada.keyboard.press("Escape");
+  await ada.keyboard.press("f");
+  await watching
+    .getByText("fails with 500", { exact: false })
+    .or(watching.getByText(/status 500/))
+    .first()
+    .waitFor();
+
+  // Of another tab of the same browser, too.
+  const second = await ada.context().newPage();
+  await second.goto(`${platform.url}/#/chat`);
+  await second.getByRole("log").getByText("Hello Ada!").first().waitFor();
+  platform.control.snapshots.restore(before);
+  for (const page of [ada, second]) {
+    await eventually(() => page.getByRole("log").getByText("Hello Ada!").count(), 0);
+  }
 });
 
 test.each(["paste", "drop"] as const)(

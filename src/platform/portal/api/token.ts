@@ -4,7 +4,13 @@ const KEY = "service-bot-portal-token";
  * The token of this run of the platform. A page of this machine has it in its head; one that is opened from elsewhere gets
  * it with the address that the platform has printed, and keeps it for as long as its tab is open.
  */
-let current = inHead(document) ?? fromAddress() ?? sessionStorage.getItem(KEY) ?? "";
+const given = fromAddress();
+let current = inHead(document) ?? given ?? sessionStorage.getItem(KEY) ?? "";
+
+// An address with another one that is opened in the same tab loads nothing anew.
+addEventListener("hashchange", () => {
+  current = fromAddress() ?? current;
+});
 
 export function token(): string {
   return current;

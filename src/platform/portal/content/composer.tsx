@@ -40,6 +40,8 @@ export function Composer(props: ComposerProps) {
       onSubmit={(event) => {
         event.preventDefault();
         sending.send();
+        // From the button, too: what is typed next is text, and no key.
+        field.current?.focus();
       }}
     >
       <AttachmentList attachments={attachments} />

@@ -26,7 +26,7 @@ export function Images({ images, by }: ImagesProps) {
           >
             {/* Its size is known before it is there, so that nothing moves when it comes. */}
             <img
-              src={image.thumbUrl ?? image.url}
+              src={here(image.thumbUrl ?? image.url)}
               alt=""
               loading="lazy"
               {...fitted(image, images.length)}
@@ -45,6 +45,11 @@ export function Images({ images, by }: ImagesProps) {
       )}
     </>
   );
+}
+
+/** An image by its path alone: the platform names itself in its address, and may be looked at under another name. */
+function here(url: string): string {
+  return new URL(url).pathname;
 }
 
 /** The longest side of a small image in CSS pixels: of one alone, and of one of several. */
@@ -86,7 +91,7 @@ function Viewer({ images, by, index, onTurn, onClose }: ViewerProps) {
     <Dialog title={name.replace(/^i/, "I")} onClose={onClose} wide>
       <img
         class="large-image"
-        src={image.url}
+        src={here(image.url)}
         alt={name}
         width={image.width}
         height={image.height}

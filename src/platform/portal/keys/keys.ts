@@ -15,9 +15,16 @@ const registered = signal<readonly (readonly Key[])[]>([]);
 
 /** The keys that do something now; of the same key the one that came last. */
 export const keys: ReadonlySignal<readonly Key[]> = computed(() => {
-  const byKey = new Map(registered.value.flat().map((each) => [each.key, each]));
+  // Those of a view win over those of the whole page, whichever came first.
+  const all = registered.value.flat();
+  const ordered = [...all.filter(isOfPage), ...all.filter((each) => !isOfPage(each))];
+  const byKey = new Map(ordered.map((each) => [each.key, each]));
   return [...byKey.values()];
 });
+
+function isOfPage({ group }: Key): boolean {
+  return group === "Views" || group === "Do";
+}
 
 /** These keys do something while the component is there. */
 export function useKeys(mine: readonly Key[]): void {
@@ -41,7 +48,8 @@ export function useKeys(mine: readonly Key[]): void {
 /** Listens for keys as long as the page is open. */
 export function listenToKeys(): void {
   document.addEventListener("keydown", (event) => {
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.defaultPrevented || event.repeat || event.ctrlKey || event.metaKey || event.altKey)
+      return;
     if (isTyping(event.target)) {
       // The way out of a field, so that the keys are at hand again.
       if (event.key === "Escape") (event.target as HTMLElement).blur();

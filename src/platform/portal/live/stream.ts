@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { ControlError, request } from "../api/request.ts";
 import type { TimelineEntry } from "../api/shapes.ts";
 import { renewToken, token } from "../api/token.ts";
 
@@ -6,6 +7,9 @@ import { renewToken, token } from "../api/token.ts";
 export type Connection = "connecting" | "open" | "lost";
 
 export const connection = signal<Connection>("connecting");
+
+/** Why the platform does not let this page in; empty where it does, or does not answer. */
+export const refusal = signal("");
 
 /** How many entries are kept, as many as the platform keeps. */
 const MAX_ENTRIES = 10_000;
@@ -51,6 +55,13 @@ export function followPlatform(): void {
 
 async function comeBack(): Promise<void> {
   await renewToken();
+  try {
+    await request("GET", "/state");
+    refusal.value = "";
+  } catch (error) {
+    // The stream does not say why it is refused.
+    refusal.value = error instanceof ControlError && error.status === 403 ? error.message : "";
+  }
   followPlatform();
 }
 

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { ControlError } from "../api/request.ts";
 import type { TimelineEntry } from "../api/shapes.ts";
 import { onChange } from "./stream.ts";
 
@@ -22,20 +23,31 @@ export interface LiveOptions {
 
 /** Reads something, and reads it again whenever it may have changed. */
 export function useLive<T>(read: () => Promise<T>, { key, concerns }: LiveOptions): Live<T> {
-  const [state, setState] = useState<{ key: string; data?: T; error?: Error }>({ key });
-  const latest = useRef({ read, concerns, turn: 0 });
-  latest.current = { read, concerns, turn: latest.current.turn };
-  const reload = useCallback(async () => {
-    latest.current.turn += 1;
-    const { turn } = latest.current;
-    try {
-      const data = await latest.current.read();
-      // An answer that was overtaken by a later question is old.
-      if (turn === latest.current.turn) setState({ key, data });
-    } catch (error) {
-      if (turn !== latest.current.turn) return;
-      setState((before) => ({ ...before, key, error: error as Error }));
+  const [state, setState] = useState<{ key: string; data?: T; error?: Error | undefined }>({ key });
+  const latest = useRef({ read, concerns });
+  latest.current = { read, concerns };
+  const flight = useRef<Flight | undefined>(undefined);
+  const reload = useCallback((): Promise<void> => {
+    const before = flight.current;
+    if (before !== undefined) {
+      // One reading at a time: under steady change each would be overtaken by the next, and nothing be shown.
+      before.again = true;
+      return before.done;
     }
+    const mine: Flight = { again: false, done: Promise.resolve() };
+    flight.current = mine;
+    const readOn = async () => {
+      do {
+        mine.again = false;
+        const next = await outcomeOf(latest.current.read);
+        // What was asked for before the key changed belongs to what was shown then.
+        if (flight.current !== mine) return;
+        setState((last) => ({ ...(isGone(next.error) ? {} : last), ...next, key }));
+      } while (mine.again);
+      flight.current = undefined;
+    };
+    mine.done = readOn();
+    return mine.done;
   }, [key]);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -51,10 +63,31 @@ export function useLive<T>(read: () => Promise<T>, { key, concerns }: LiveOption
     return () => {
       end();
       clearTimeout(timer);
-      // What is still on its way belongs to what was shown before.
-      latest.current.turn += 1;
+      flight.current = undefined;
     };
   }, [reload]);
-  const current = state.key === key ? state : { key };
-  return { data: current.data, error: current.error, reload };
+  const current = state.key === key ? state : undefined;
+  return { data: current?.data, error: current?.error, reload };
+}
+
+/** A reading that is under way. */
+interface Flight {
+  /** Something changed meanwhile, so it is read once more. */
+  again: boolean;
+  done: Promise<void>;
+}
+
+async function outcomeOf<T>(
+  read: () => Promise<T>,
+): Promise<{ data?: T; error: Error | undefined }> {
+  try {
+    return { data: await read(), error: undefined };
+  } catch (error) {
+    return { error: error instanceof Error ? error : new Error(String(error)) };
+  }
+}
+
+/** What was read before is not there any more, as after a reset. */
+function isGone(error: Error | undefined): boolean {
+  return error instanceof ControlError && error.status === 404;
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
+import { dialogs, Toasts } from "./toast.tsx";
 
 export interface DialogProps {
   readonly title: string;
@@ -18,7 +19,9 @@ export function Dialog({ title, onClose, children, wide = false, firm = false }:
   useEffect(() => {
     const before = document.activeElement;
     element.current?.showModal();
+    dialogs.value = dialogs.peek() + 1;
     return () => {
+      dialogs.value = dialogs.peek() - 1;
       if (before instanceof HTMLElement) before.focus();
     };
   }, []);
@@ -42,6 +45,7 @@ export function Dialog({ title, onClose, children, wide = false, firm = false }:
         </header>
         {children}
       </div>
+      <Toasts inDialog />
     </dialog>
   );
 }

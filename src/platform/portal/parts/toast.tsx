@@ -36,8 +36,12 @@ function close(id: number): void {
   toasts.value = toasts.value.filter((toast) => toast.id !== id);
 }
 
+/** How many dialogs are open. Beside one nothing can be pressed or heard: it has the toasts in itself. */
+export const dialogs = signal(0);
+
 /** What the page says by itself, also to those who hear it. */
-export function Toasts() {
+export function Toasts({ inDialog = false }: { readonly inDialog?: boolean }) {
+  if (!inDialog && dialogs.value > 0) return null;
   return (
     <div class="toasts">
       <div role="status">

@@ -1,5 +1,6 @@
 import { control } from "../api/control.ts";
 import type { ActInput, ActResult } from "../api/shapes.ts";
+import { sendAgain } from "../content/send-again.ts";
 import type { Key } from "../keys/keys.ts";
 import { bot, person } from "../live/settings.ts";
 import { attempt, say } from "../parts/toast.tsx";
@@ -34,8 +35,7 @@ export function actAsPerson(
 async function replay(): Promise<void> {
   const { lastEventId } = await control.state();
   if (lastEventId === null) throw new Error("Nothing to replay yet: press d first.");
-  await control.deliver({ eventIds: [lastEventId] });
-  say(`${lastEventId} was sent again.`);
+  await sendAgain({ eventIds: [lastEventId] });
 }
 
 function failNext(): Promise<unknown> {

@@ -11,7 +11,11 @@ export function TopBar({ onKeys }: { readonly onKeys: () => void }) {
     key: "apps",
     concerns: ({ kind }) => kind === "app" || kind === "webhook" || kind === "state",
   });
-  const { data: people } = useLive(control.people, { key: "people" });
+  const { data: people } = useLive(control.people, {
+    key: "people",
+    // They come into being with what they do.
+    concerns: ({ kind }) => kind === "event" || kind === "state",
+  });
   const list = apps?.items ?? [];
   const shown = list.find((app) => app.bot.username === bot.value) ?? list[0];
   // A bot that is gone, after a reset or a restore: the first one is looked at.

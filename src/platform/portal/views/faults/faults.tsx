@@ -1,10 +1,12 @@
 import { control } from "../../api/control.ts";
 import type { FaultsChange } from "../../api/shapes.ts";
 import { useKeys } from "../../keys/keys.ts";
+import { useShownApp } from "../../live/shown-app.ts";
 import { useLive } from "../../live/use-live.ts";
 import { Failure } from "../../parts/bits.tsx";
 import { Action } from "../../parts/form.tsx";
 import { attempt } from "../../parts/toast.tsx";
+import { KillSwitch } from "../webhook/kill-switch.tsx";
 import { activeCount } from "./active.ts";
 import { ClockCard } from "./clock-card.tsx";
 import { FaultCard } from "./fault-card.tsx";
@@ -24,6 +26,8 @@ export function Faults() {
     await control.setFaults(change);
     await reload();
   };
+  const apps = useShownApp();
+  const { app } = apps;
   const stop = { key: "o", label: "Stop all faults", said: "Nothing goes wrong any more." };
   const own = presets.filter(({ key }) => key !== "f");
   useKeys(
@@ -65,6 +69,7 @@ export function Faults() {
         <ClockCard />
         <LimitsCard />
         <StorageCard />
+        {app !== undefined && <KillSwitch app={app} reload={apps.reload} />}
       </div>
     </>
   );

@@ -11,7 +11,7 @@ export type Doing = Omit<ActInput, "from">;
 export type Writing = "comment" | "mention" | "quote";
 
 /** What is asked of a post by a key or a button of it. */
-export type Asked = Writing | "repost";
+export type Asked = Writing | "repost" | "like";
 
 export interface Acts {
   /** What came of the last one. */

@@ -100,6 +100,7 @@ function useFeedKeys(
     { key: "j", label: "Next post", group, run: () => step(1) },
     { key: "k", label: "Previous post", group, run: () => step(-1) },
     { key: "c", label: "Comment", group, run: onPost("comment") },
+    { key: "l", label: "Like", group, run: onPost("like") },
     { key: "x", label: "Repost", group, run: onPost("repost") },
     { key: "q", label: "Quote", group, run: onPost("quote") },
   ]);

@@ -36,9 +36,9 @@ export function PostCard(props: PostCardProps) {
   const from = person.value;
   const toComments = asked === "comment" || asked === "mention";
   useEffect(() => {
-    if (asked !== "repost") return;
+    if (asked !== "repost" && asked !== "like") return;
     onAsk(undefined);
-    void attempt(() => act({ type: "repost", postId: post.id }, ofBot));
+    void attempt(() => act({ type: asked, postId: post.id }, ofBot));
   }, [asked]);
   // The composer that has the focus goes away: the post gets it.
   const written = () => {

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { control, type Delivery } from "../../../api/control.ts";
+import { sendAgain } from "../../../content/send-again.ts";
 import { useKeys } from "../../../keys/keys.ts";
 import { copyText, TextToCopy } from "../../../parts/copy-text.tsx";
 import { Action } from "../../../parts/form.tsx";
@@ -66,13 +67,4 @@ export function Actions({ what, bot, fixture }: ActionsProps) {
         open.dialog === "fixture" && <FixtureDialog recorded={fixture} onClose={close} />}
     </div>
   );
-}
-
-async function sendAgain(what: Delivery, bot: string): Promise<void> {
-  const { deliveries } = await control.deliver(what, bot);
-  for (const { status, ms, error } of deliveries) {
-    const answer = status === null ? "no answer" : `[${status}]`;
-    if (error === undefined) say(`Sent again: ${answer} after ${ms} ms.`);
-    else say(`Sent again, and it failed: ${answer}, ${error}`, "bad");
-  }
 }

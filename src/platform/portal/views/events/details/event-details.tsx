@@ -50,7 +50,11 @@ function Event({ detail }: { readonly detail: EventTrace }) {
         ))}
       </ol>
       <h3>API calls because of it ({calls.length})</h3>
-      {calls.length === 0 && <p class="hint">The bot has called nothing because of it.</p>}
+      {calls.length === 0 && (
+        <p class="hint">
+          None on record. The newest 1,000 calls are kept, until the platform stops.
+        </p>
+      )}
       <ol class="items">
         {calls.map((call) => (
           <CallItem key={call.id} call={call} />
