@@ -192,3 +192,23 @@ test("the newest 1,000 calls are kept, as long as they take no more than 16 MB",
     expect((await request(platform, "GET", `/control/v1/calls/${id}`)).status).toBe(404);
   }
 });
+
+test("what a bot reads by itself pushes nothing out that it did", { timeout: 30_000 }, async () => {
+  const platform = await runPlatform();
+  const { record } = await call(platform, "/posts", {
+    method: "POST",
+    headers: json,
+    body: '{"text":"news"}',
+  });
+  const authorization = `Bearer ${platform.apiKey}`;
+  const first = await call(platform, "/events?since=");
+  for (let reads = 0; reads < 1_100; reads += 1) {
+    const page = await fetch(`${platform.url}/api/v1/events?since=`, {
+      headers: { authorization },
+    });
+    await page.arrayBuffer();
+  }
+  expect(platform.control.call(record.id)).toEqual(record);
+  // They are bounded by themselves.
+  expect(() => platform.control.call(first.entry.id)).toThrow();
+});
