@@ -27,6 +27,7 @@ export type {
   ControlConversation,
   ControlMessage,
   ControlPost,
+  ConversationsInput,
   DeliveriesInput,
   EventTrace,
   FaultsChange,

@@ -1,14 +1,14 @@
 import type { Request } from "express";
-import { limit, parameter, text } from "../http/query.ts";
+import { limit, type Page, parameter, text } from "../http/query.ts";
 import type { Control } from "./control.ts";
 import type { Endpoints } from "./endpoint.ts";
 import type { PageInput } from "./page-input.ts";
-import type { ControlMessage, MessagesPage } from "./shapes.ts";
+import type { ControlConversation, ControlMessage, MessagesPage } from "./shapes.ts";
 
 /** What is on the platform, and what became of it, as somebody sees it who sees everything. */
 export function contentsEndpoints(control: Control): Endpoints {
   return {
-    "/conversations": { get: (request) => control.conversations(pageIn(request)) },
+    "/conversations": { get: (request) => conversations(control, request) },
     "/conversations/:id/messages": { get: (request) => messages(control, request) },
     "/posts": { get: (request) => control.posts(pageIn(request)) },
     "/posts/:id": { get: (request) => control.post(parameter(request, "id")) },
@@ -18,6 +18,10 @@ export function contentsEndpoints(control: Control): Endpoints {
     "/calls/:id": { get: (request) => control.call(parameter(request, "id")) },
     "/events/:id": { get: (request) => control.event(parameter(request, "id")) },
   };
+}
+
+function conversations(control: Control, request: Request): Page<ControlConversation> {
+  return control.conversations({ ...pageIn(request), of: text(request.query, "of") });
 }
 
 /** All of them, unless a part is asked for. */

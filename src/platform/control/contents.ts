@@ -5,12 +5,14 @@ import type { ConversationRow, Message } from "../store/conversations.ts";
 import { idOf, seqOf } from "../store/ids.ts";
 import type { CountedPost } from "../store/posts.ts";
 import type { Store } from "../store/store.ts";
+import { usernameIn } from "../username.ts";
 import { type PageInput, pageQuery } from "./page-input.ts";
 import type {
   ControlComment,
   ControlConversation,
   ControlMessage,
   ControlPost,
+  ConversationsInput,
   MessagesInput,
   MessagesPage,
 } from "./shapes.ts";
@@ -28,11 +30,14 @@ export class Contents {
     this.#views = views;
   }
 
-  /** Everybody's conversations; the position is the latest message, as in the API. */
-  conversations(input: PageInput): Page<ControlConversation> {
+  /** Everybody's conversations, or those of somebody; the position is the latest message, as in the API. */
+  conversations({ of, ...input }: ConversationsInput): Page<ControlConversation> {
+    const user = of === undefined ? undefined : this.#store.people.find(usernameIn(of, "of"));
+    // Whoever has done nothing yet is not there, and has none.
+    if (of !== undefined && user === undefined) return { items: [], nextCursor: null };
     return page(
       window(pageQuery(input), (cursor) => seqOf("m", cursor)),
-      (rows) => this.#store.conversations.latest(rows),
+      (rows) => this.#store.conversations.latest(rows, user?.seq),
       { item: (row) => this.#conversation(row), cursor: ({ lastSeq }) => idOf("m", lastSeq) },
     );
   }

@@ -53,6 +53,7 @@ import type {
   ControlConversation,
   ControlMessage,
   ControlPost,
+  ConversationsInput,
   DeliveriesInput,
   EventTrace,
   FaultsChange,
@@ -152,8 +153,8 @@ export class Control {
     return await this.#options.uploads.acceptOf(bytes, input);
   }
 
-  /** The conversations of everybody, the latest message first. */
-  conversations(input: PageInput = {}): Page<ControlConversation> {
+  /** The conversations of everybody, or of somebody, the latest message first. */
+  conversations(input: ConversationsInput = {}): Page<ControlConversation> {
     return this.#contents.conversations(input);
   }
 

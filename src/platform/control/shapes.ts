@@ -64,6 +64,12 @@ export interface MessagesPage {
   readonly more: boolean;
 }
 
+/** Which conversations. */
+export interface ConversationsInput extends PageInput {
+  /** Username of somebody who is in them. Default: everybody's. */
+  readonly of?: string | undefined;
+}
+
 /** A conversation of two, or a group, with its latest message. */
 export interface ControlConversation {
   readonly id: string;

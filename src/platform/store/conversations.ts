@@ -59,7 +59,8 @@ const LATEST = `
   FROM conversation c
   JOIN message m ON m.seq = c.last_message
   JOIN user u ON u.seq = m.author
-  WHERE c.last_message < @before
+  WHERE c.last_message < @before AND (@user IS NULL OR @user IN (c.a, c.b) OR EXISTS (
+    SELECT 1 FROM group_member WHERE conversation = c.seq AND user = @user))
   ORDER BY c.last_message DESC LIMIT @limit`;
 
 const MEMBERS = `
@@ -84,7 +85,7 @@ export class Conversations {
   readonly #page: Statement<[number, number, number], Message>;
   readonly #all: Statement<[number], Message>;
   readonly #summaries: Statement<[Window & { user: number }], ConversationSummary>;
-  readonly #latest: Statement<[Window], ConversationRow>;
+  readonly #latest: Statement<[Window & { user: number | null }], ConversationRow>;
   readonly #members: Statement<[{ seq: number }], Member>;
 
   constructor(db: Database) {
@@ -158,9 +159,9 @@ export class Conversations {
     return this.#summaries.all({ user, ...window });
   }
 
-  /** The conversations of everybody that hold messages; the latest message first. */
-  latest(window: Window): ConversationRow[] {
-    return this.#latest.all(window);
+  /** The conversations of everybody that hold messages, or of one user, groups too; the latest message first. */
+  latest(window: Window, user?: number): ConversationRow[] {
+    return this.#latest.all({ ...window, user: user ?? null });
   }
 
   /** Everybody in a conversation, of two or a group, in the order in which they came to the platform. */

@@ -174,3 +174,19 @@ describe("an event", () => {
     expect(platform.control.event(late).event.id).toBe(late);
   });
 });
+
+test("conversations are those of somebody where that is asked for, groups too", async () => {
+  const platform = await runPlatform();
+  const { control } = platform;
+  act(platform, "dm.message", { from: "cleo", text: "first" });
+  control.createGroup({ members: ["cleo", "ben"] });
+  for (let nth = 0; nth < 60; nth += 1) act(platform, "dm.message", { from: `person${nth}` });
+  expect(control.conversations({ of: "cleo", limit: 50 }).items.map(({ group }) => group)).toEqual([
+    true,
+    false,
+  ]);
+  expect(control.conversations({ limit: 50 }).items).toHaveLength(50);
+  expect(control.conversations({ of: "nobody" })).toEqual({ items: [], nextCursor: null });
+  const { body } = await request(platform, "GET", "/control/v1/conversations?of=cleo");
+  expect(body).toMatchObject({ items: [{ group: true }, { group: false }], nextCursor: null });
+});

@@ -201,3 +201,13 @@ async function giveFile(page: Page, how: "paste" | "drop", name: string): Promis
     { base64: picture, by: how, called: name },
   );
 }
+
+test("one's own conversation is there, however many others have spoken since", async () => {
+  const { page, platform } = await openPortal();
+  platform.control.act({ type: "dm.message", from: "ada", text: "long ago" });
+  for (let nth = 0; nth < 60; nth += 1) {
+    platform.control.act({ type: "dm.message", from: `person${nth}` });
+  }
+  await page.reload();
+  await logOf(page).getByText("long ago").waitFor();
+});

@@ -55,6 +55,8 @@ export const control = {
   uploadImage: (bytes: Blob, from: string) =>
     request<UploadView>("POST", "/images", { query: { from }, bytes }),
 
+  conversationsOf: (of: string) =>
+    request<Page<ControlConversation>>("GET", "/conversations", { query: { of, limit: 50 } }),
   conversations: (cursor?: string) =>
     request<Page<ControlConversation>>("GET", "/conversations", { query: { limit: 50, cursor } }),
   messages: (id: string, query: { limit: number; before?: string }) =>

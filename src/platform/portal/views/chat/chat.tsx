@@ -24,7 +24,7 @@ export function Chat() {
 function Talks({ bot }: { readonly bot: Profile }) {
   const { id } = route.value;
   const from = person.value;
-  const conversations = useConversations();
+  const conversations = useConversations(from);
   const all = conversations.data ?? [];
   const own = between(all, from, bot.username);
   const places = placesOf(idsIn(id), all, own);
