@@ -209,7 +209,7 @@ describe("an event", () => {
     expect(await details(page).getByText("delivered", { exact: true }).count()).toBe(0);
     platform.control.setFaults({ webhook: { mode: "none" } });
     await details(page).getByText("delivered", { exact: true }).first().waitFor();
-    await details(page).getByText("The bot has called nothing because of it.").waitFor();
+    await details(page).getByText("None on record.").waitFor();
   });
 
   test("is sent again, and says with a remedy why that failed", async () => {

@@ -8,7 +8,7 @@ export interface DialogProps {
   readonly children: ComponentChildren;
   /** As wide as the page allows. */
   readonly wide?: boolean;
-  /** A click beside it does not close it: what it shows is not shown again. */
+  /** Neither Escape nor a click beside it closes it: what it shows is not shown again. */
   readonly firm?: boolean;
 }
 
@@ -32,6 +32,9 @@ export function Dialog({ title, onClose, children, wide = false, firm = false }:
       class={wide ? "wide" : ""}
       aria-labelledby={heading}
       onClose={onClose}
+      onCancel={(event) => {
+        if (firm) event.preventDefault();
+      }}
       onClick={({ target }) => {
         if (target === element.current && !firm) onClose();
       }}
