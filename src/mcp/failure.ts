@@ -1,5 +1,8 @@
 import { ApiError, LimitError, NetworkError } from "../client/errors.ts";
 import { messageOf, ServiceBotError } from "../errors.ts";
+import { isInDoubt } from "./doubt.ts";
+import { oneLine } from "./plain-text.ts";
+import { remedyFor } from "./remedies.ts";
 import type { CallToolResult } from "./sdk.ts";
 import type { AnyTool } from "./tools/tool.ts";
 
@@ -21,44 +24,59 @@ export interface Failure {
 
 /** A failed call as a result: whoever has called reads what to do about it. */
 export function failedResult(failure: Failure): CallToolResult {
-  const { code, message } = failure;
+  // The platform's own words are in it, and who knows what they quote.
+  const message = oneLine(failure.message);
   return {
     isError: true,
-    content: [{ type: "text", text: `${code}: ${message}` }],
-    _meta: { [ERROR_META]: failure },
+    content: [{ type: "text", text: `${failure.code}: ${message}` }],
+    _meta: { [ERROR_META]: { ...failure, message } },
   };
 }
 
 /** @returns undefined for what is a mistake of this program: nobody else can do anything about it */
 export function failureOf(error: unknown, tool: AnyTool): Failure | undefined {
+  if (!(error instanceof ServiceBotError)) return undefined;
+  const code = codeOf(error);
+  const remedy = remedyFor(error, code);
+  const told = [messageOf(error), remedy, tool.writes && isInDoubt(error) ? DOUBT : whenOf(error)];
+  const message = told.filter((words) => words !== undefined).join(" ");
   if (error instanceof ApiError) {
     const { status, retryable, retryAfterMs } = error;
-    const code = error.platformCode ?? error.code;
-    const message = `${error.message}${whenToRetry(error)}`;
     return { code, message, status, retryable, retryAfterMs };
   }
   if (error instanceof NetworkError) {
-    const { code, retryable, retryAfterMs, sent } = error;
-    const doubt =
-      tool.writes && sent
-        ? " Whether it was carried out is not known: look before you call again, or it may be there twice."
-        : "";
-    return { code, message: `${error.message}${doubt}`, retryable, retryAfterMs };
+    const { retryable, retryAfterMs } = error;
+    return { code, message, retryable, retryAfterMs };
   }
-  if (error instanceof ServiceBotError) {
-    // What was given as an option there is an argument here.
-    const code = error.code === "INVALID_OPTION" ? "VALIDATION" : error.code;
-    return { code, message: messageOf(error), retryable: false };
-  }
-  return undefined;
+  return { code, message, retryable: false };
 }
 
-function whenToRetry(error: ApiError): string {
-  if (error.retryAfterMs !== undefined) {
-    const seconds = Math.ceil(error.retryAfterMs / 1_000);
-    return ` Try again in ${seconds === 1 ? "a second" : `${seconds} seconds`}.`;
+const DOUBT =
+  "Whether it was carried out is not known: look before you call again, or it may be there twice.";
+
+function codeOf(error: ServiceBotError): string {
+  if (error instanceof ApiError) return error.platformCode ?? error.code;
+  // What was given as an option there is an argument here.
+  return error.code === "INVALID_OPTION" ? "VALIDATION" : error.code;
+}
+
+/** When to try again, where that helps. */
+function whenOf(error: ServiceBotError): string | undefined {
+  if (error instanceof NetworkError) {
+    // The others say it themselves.
+    const isAway = error.code === "API_UNREACHABLE" || error.code === "API_TIMEOUT";
+    return isAway ? "Try again in a minute." : undefined;
   }
-  return error instanceof LimitError && error.code !== "QUOTA_EXCEEDED"
-    ? " Try again in a minute."
-    : "";
+  if (!(error instanceof ApiError)) return undefined;
+  if (error.retryAfterMs !== undefined) return `Try again ${inSeconds(error.retryAfterMs)}.`;
+  const isPassing = error.code === "API_ERROR" && error.retryable;
+  return isPassing || (error instanceof LimitError && error.code !== "QUOTA_EXCEEDED")
+    ? "Try again in a minute."
+    : undefined;
+}
+
+function inSeconds(ms: number): string {
+  const seconds = Math.ceil(ms / 1_000);
+  if (seconds === 0) return "now";
+  return seconds === 1 ? "in a second" : `in ${seconds} seconds`;
 }

@@ -120,7 +120,7 @@ function misuse({ issues }: z.ZodError) {
   );
   const message = issues
     .slice(0, 5)
-    .map(({ path, message }) => `${path.join(".") || "arguments"}: ${message}`)
+    .map(({ path, message }) => `${path.join(".") || "arguments"}: ${message}`.slice(0, 200))
     .join("; ");
   return { code: isTooMany ? "TOO_MANY_IMAGES" : "VALIDATION", message, retryable: false };
 }

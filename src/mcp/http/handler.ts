@@ -136,13 +136,13 @@ export class McpHttp {
   }
 
   #server(auth: AuthInfo): Server {
-    const { baseUrl, logger } = this.#options;
+    const { baseUrl, logger, clock = systemClock } = this.#options;
     return buildServer({
       ...{ baseUrl, logger },
       access: this.#accessOf(auth),
       // Each request brings its own: a server lives longer than one.
       tokenOf: ({ http }) => http?.authInfo?.token ?? "",
-      clientOf: (apiKey) => new Client({ baseUrl, apiKey }),
+      clientOf: (apiKey) => new Client({ baseUrl, apiKey, clock }),
     });
   }
 

@@ -1,7 +1,7 @@
 import * as z from "../../core/zod.ts";
 import { parseEvent } from "../../events/parse.ts";
 import type { AnyEvent } from "../../events/types.ts";
-import { limit } from "./inputs.ts";
+import { limit, text } from "./inputs.ts";
 import { countWords, fitting } from "./size.ts";
 import { type AnyTool, tool } from "./tool.ts";
 import { eventWords, word } from "./words.ts";
@@ -24,9 +24,7 @@ export const eventTools: readonly AnyTool[] = [
     scopes: ["read", "dm"],
     writes: false,
     input: z.strictObject({
-      since: z
-        .string()
-        .max(8_192)
+      since: text(z.string().max(8_192))
         .optional()
         .describe(
           "The cursor of the page before. Left out: from the oldest event; empty: from now on.",

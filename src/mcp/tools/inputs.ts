@@ -3,10 +3,18 @@ import * as z from "../../core/zod.ts";
 /** Longer than any id, cursor or address that there is; what comes by mistake is not carried to the platform. */
 const LONGEST_WORD = 8_192;
 
-const word = () => z.string().min(1).max(LONGEST_WORD);
+/** A text that arrives as it was given: half a character (a lone surrogate) would be replaced on the way. */
+export const text = (schema: z.ZodType<string> = z.string()): z.ZodType<string> =>
+  schema.refine((value) => value.isWellFormed(), "Holds half a character (a lone surrogate)");
+
+export const word = (): z.ZodType<string> => text(z.string().min(1).max(LONGEST_WORD));
+
+/** A part of an address, where a dot or two would lead to another one. */
+const segment = (nameIn: (value: string) => string) =>
+  word().refine((value) => !["", ".", ".."].includes(nameIn(value)), "Is no id and no name");
 
 /** An id as the platform gave it. */
-export const id = (what: string): z.ZodType<string> => word().describe(what);
+export const id = (what: string): z.ZodType<string> => segment((value) => value).describe(what);
 
 /** How many items at most (section 8 of the platform document). */
 export const limit: z.ZodType<number | undefined> = z
@@ -39,7 +47,7 @@ export const content: {
   readonly text: z.ZodType<string | undefined>;
   readonly imageKeys: z.ZodType<string[] | undefined>;
 } = {
-  text: z.string().optional().describe("The text. Needed unless there are imageKeys."),
+  text: text().optional().describe("The text. Needed unless there are imageKeys."),
   imageKeys: z
     .array(word())
     .max(4)
@@ -49,4 +57,6 @@ export const content: {
     ),
 };
 
-export const username: z.ZodType<string> = word().describe("With or without its @.");
+export const username: z.ZodType<string> = segment((value) => value.replace(/^@/, "")).describe(
+  "With or without its @.",
+);

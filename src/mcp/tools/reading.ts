@@ -1,6 +1,6 @@
 import { pageOf, post, profile, searchHit } from "../../client/schemas.ts";
 import * as z from "../../core/zod.ts";
-import { id, paging, previews, username } from "./inputs.ts";
+import { id, paging, previews, text, username } from "./inputs.ts";
 import { readPage } from "./page.ts";
 import { type AnyTool, tool } from "./tool.ts";
 import { hitWords, postWords, profileWords } from "./words.ts";
@@ -80,7 +80,7 @@ export const readingTools: readonly AnyTool[] = [
     title: "Search",
     description: "A page of what the platform finds for a text.",
     input: z.strictObject({
-      query: z.string().min(1).max(1_000).describe("What to look for."),
+      query: text(z.string().min(1).max(1_000)).describe("What to look for."),
       ...paging,
     }),
     output: pageOf(searchHit),

@@ -3,14 +3,12 @@ import type { ImageInput } from "../../client/images/source.ts";
 import { upload } from "../../client/schemas.ts";
 import * as z from "../../core/zod.ts";
 import { ServiceBotError } from "../../errors.ts";
+import { word } from "./inputs.ts";
 import { type AnyTool, tool } from "./tool.ts";
 import { plainFields } from "./words.ts";
 
 const input = z.strictObject({
-  url: z
-    .string()
-    .min(1)
-    .max(8_192)
+  url: word()
     .optional()
     .describe("The https address of an image on the public internet; the platform fetches it."),
   dataBase64: z.string().min(1).optional().describe("The image itself, as base64; 5 MB at most."),

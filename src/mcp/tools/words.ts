@@ -1,12 +1,8 @@
 import type { Conversation, Image, Message, Post, Profile, SearchHit } from "../../client/types.ts";
 import type { AnyEvent } from "../../events/types.ts";
+import { quoted } from "../plain-text.ts";
 
-/**
- * What others wrote, in quotation marks and on one line: whatever it says, it cannot pass for a part of the answer.
- */
-export function quoted(text: string): string {
-  return JSON.stringify(text);
-}
+// What others wrote is in quotation marks and on one line: whatever it says, it cannot pass for a part of the answer.
 
 /** A post or a comment. */
 export function postWords({ id, author, createdAt, text, images }: Post): string {
@@ -38,15 +34,22 @@ export function hitWords(hit: SearchHit): string {
 }
 
 export function eventWords({ id, type, createdAt, payload }: AnyEvent): string {
-  return `${head(id, [word(type), when(createdAt)])}\n  ${JSON.stringify(payload)}`;
+  return `${head(id, [word(type), when(createdAt)])}\n  ${quoted(payload)}`;
 }
+
+/** Fields in which nobody can write what they like. */
+const ofThePlatform = /^(id|key|type|username|url)$|(Id|At|Url)$/;
 
 /** `field: value` for what is no object and no list, a line each. */
 export function plainFields(fields: object): string {
   return Object.entries(fields)
     .filter(([, value]) => ["string", "number", "boolean"].includes(typeof value))
-    .map(([name, value]) => `${word(name)}: ${typeof value === "string" ? word(value) : value}`)
+    .map(([name, value]) => `${word(name)}: ${fieldWords(name, value)}`)
     .join("\n");
+}
+
+function fieldWords(name: string, value: unknown): string {
+  return typeof value === "string" && ofThePlatform.test(name) ? word(value) : quoted(value);
 }
 
 /** The line that an item begins with: its id, what else there is of it, and its text. */
@@ -67,7 +70,8 @@ function imageWords(images: readonly Image[]): string[] {
 function at(username: string): string;
 function at(username: string | undefined): string | undefined;
 function at(username: string | undefined): string | undefined {
-  return username === undefined ? undefined : word(`@${username}`);
+  if (username === undefined) return undefined;
+  return /^[\w.-]+$/.test(username) ? `@${username}` : quoted(`@${username}`);
 }
 
 /** A word as it is where nothing in it could be taken for something else, and quoted where it could. */
