@@ -37,14 +37,21 @@ export function serveOverStdio(options: StdioOptions): StdioConnection {
     tokenOf: () => apiKey,
     clientOf: () => client,
   };
+  const transport = new StdioServerTransport(stdin, stdout, { maxBufferSize: MAX_MESSAGE_BYTES });
+  const handle = serveStdio(() => tellChanges(buildServer(principal), access), {
+    transport,
+    onerror: (error) => logger.warn({ err: error }, "the connection has a problem"),
+  });
   const ended = new Promise<void>((resolve) => {
     for (const event of ["end", "close", "error"]) stdin.once(event, () => resolve());
     // Nobody reads any more.
     for (const event of ["close", "error"]) stdout.once(event, () => resolve());
-  });
-  const handle = serveStdio(() => tellChanges(buildServer(principal), access), {
-    transport: new StdioServerTransport(stdin, stdout, { maxBufferSize: MAX_MESSAGE_BYTES }),
-    onerror: (error) => logger.warn({ err: error }, "the connection has a problem"),
+    // It closes by itself when a message is too long: nobody would be listening then, and the client wait for ever.
+    const { onclose } = transport;
+    transport.onclose = () => {
+      onclose?.();
+      resolve();
+    };
   });
   return { ended, close: () => handle.close() };
 }
