@@ -1,0 +1,39 @@
+import { once } from "node:events";
+import { json, serve } from "../../client/api.ts";
+
+/** A platform that keeps requests waiting until they are given up; those to `/users/` it answers. */
+export async function heldPlatform(): Promise<{
+  readonly url: string;
+  /** Resolves with the next request that waits. */
+  readonly asked: () => Promise<Held>;
+}> {
+  const waiting: Held[] = [];
+  let news = Promise.withResolvers<void>();
+  const { url } = await serve((response, request) => {
+    if (request.url?.includes("/users/")) {
+      json(200, { username: "ada" })(response, request);
+      return;
+    }
+    const left = once(response, "close").then(() => undefined);
+    waiting.push({ request: `${request.method} ${request.url}`, left, response });
+    news.resolve();
+    news = Promise.withResolvers();
+  });
+  return {
+    url,
+    async asked() {
+      for (;;) {
+        const next = waiting.shift();
+        if (next !== undefined) return next;
+        await news.promise;
+      }
+    },
+  };
+}
+
+export interface Held {
+  readonly request: string;
+  /** Resolves when its connection is closed. */
+  readonly left: Promise<void>;
+  readonly response: Parameters<Parameters<typeof serve>[0]>[0];
+}

@@ -1,0 +1,90 @@
+import { createInterface } from "node:readline";
+import { PassThrough } from "node:stream";
+import { onTestFinished } from "vitest";
+import { createLogger } from "../../../src/core/logger.ts";
+import { type StdioConnection, serveOverStdio } from "../../../src/mcp/stdio.ts";
+import { apiKey } from "../../client/api.ts";
+
+export interface Wire {
+  readonly connection: StdioConnection;
+  readonly stdin: PassThrough;
+  /** Writes lines as they are. */
+  send(...lines: (string | object)[]): void;
+  /** The next line of the server. */
+  next(): Promise<Record<string, unknown>>;
+}
+
+export const initialize: object = {
+  ...{ jsonrpc: "2.0", id: "init", method: "initialize" },
+  params: {
+    ...{ protocolVersion: "2025-11-25", capabilities: {} },
+    clientInfo: { name: "test", version: "1.0.0" },
+  },
+};
+
+export const calling = (id: number | string, name: string, args: unknown = {}): object => ({
+  ...{ jsonrpc: "2.0", id, method: "tools/call" },
+  params: { name, arguments: args },
+});
+
+export const cancelled = (requestId: number | string): object => ({
+  ...{ jsonrpc: "2.0", method: "notifications/cancelled" },
+  params: { requestId, reason: "changed my mind" },
+});
+
+/** A server on two streams, with nothing between a test and the lines. */
+export function wireTo(baseUrl: string): Wire {
+  const stdin = new PassThrough();
+  const stdout = new PassThrough();
+  const connection = serveOverStdio({
+    ...{ baseUrl, apiKey, stdin, stdout },
+    scopes: ["read", "posts:write", "comments:write", "dm"],
+    logger: createLogger({ level: "silent", secrets: [] }),
+  });
+  onTestFinished(() => connection.close());
+  const lines = createInterface({ input: stdout })[Symbol.asyncIterator]();
+  return {
+    connection,
+    stdin,
+    send: (...messages) => {
+      for (const message of messages) {
+        stdin.write(`${typeof message === "string" ? message : JSON.stringify(message)}\n`);
+      }
+    },
+    next: async () => {
+      const { value = "" } = await lines.next();
+      return JSON.parse(value);
+    },
+  };
+}
+
+/** A request as it stands: a text, JSON, or in pieces. */
+export async function post(
+  url: string,
+  body: string | object | Blob,
+  headers: Readonly<Record<string, string>> = {},
+  signal: AbortSignal | null = null,
+): Promise<Response> {
+  return await fetch(url, {
+    method: "POST",
+    signal,
+    headers: {
+      authorization: `Bearer ${apiKey}`,
+      accept: "application/json, text/event-stream",
+      "content-type": "application/json",
+      ...headers,
+    },
+    // In pieces, nothing says how long it is.
+    ...(body instanceof Blob
+      ? { body: body.stream(), duplex: "half" }
+      : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+}
+
+/** Begins a session; gives the headers of the requests in it. */
+export async function session(url: string): Promise<Record<string, string>> {
+  const response = await post(url, initialize);
+  const id = response.headers.get("mcp-session-id") ?? "";
+  await response.text();
+  return { "mcp-session-id": id, "mcp-protocol-version": "2025-11-25" };
+}
