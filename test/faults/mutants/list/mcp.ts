@@ -53,10 +53,12 @@ export const mcpMutants: readonly Mutant[] = [
       find: "  response.flushHeaders();\n",
       replace: "",
     },
+  ]),
+  ...mutantsOf("src/mcp/limits.ts", HTTP, [
     {
       name: "MCP: a message that is too long is refused",
-      find: "        maxRequestBodySize: MAX_MESSAGE_BYTES,\n",
-      replace: "        maxRequestBodySize: 10 * MAX_MESSAGE_BYTES,\n",
+      find: "20 * 1024 * 1024",
+      replace: "40 * 1024 * 1024",
     },
   ]),
   ...mutantsOf("src/mcp/http/event-store.ts", RECENT, [
