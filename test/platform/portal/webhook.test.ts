@@ -143,6 +143,20 @@ describe("what the bot says", () => {
     await eventually(() => says.locator("dt:has-text('Last delivery') + dd time").count(), 1);
   });
 
+  test("is not what another bot said, where it cannot be read", async () => {
+    const { platform, bot, page } = await openPortal();
+    platform.control.apps.create({ username: "helper" });
+    await page.route("**/control/v1/bot?bot=helper", (route) =>
+      route.fulfill({ status: 500, json: { error: { code: "INTERNAL", message: "not today" } } }),
+    );
+    await page.goto(`${platform.url}/#/webhook`);
+    const says = card(page, "What the bot says");
+    await says.getByText(bot.url ?? "", { exact: true }).waitFor();
+    await page.getByLabel("Bot", { exact: true }).selectOption("helper");
+    await says.getByRole("alert").getByText("not today").waitFor();
+    expect(await says.getByText(bot.url ?? "", { exact: true }).count()).toBe(0);
+  });
+
   test("when it cannot be reached, is why, with a remedy", async () => {
     const { platform, bot, page } = await openPortal();
     await bot.stop();
