@@ -1,4 +1,4 @@
-import { useShownApp } from "../../live/shown-app.ts";
+import { useShownApp } from "../../live/shown-app.tsx";
 import { Failure } from "../../parts/bits.tsx";
 import { Blocks } from "./blocks.tsx";
 import { Bots } from "./bots.tsx";
