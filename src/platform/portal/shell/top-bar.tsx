@@ -1,19 +1,14 @@
 import { useId } from "preact/hooks";
-import { control } from "../api/control.ts";
 import { bot, person, type Theme, theme } from "../live/settings.ts";
 import { lookAt, useShownApp } from "../live/shown-app.tsx";
 import { connection } from "../live/stream.ts";
-import { useLive } from "../live/use-live.ts";
+import { usePeople } from "../live/use-people.ts";
 import { Badge } from "../parts/bits.tsx";
 
 /** Which bot is looked at, who speaks, and how the webhook is. */
 export function TopBar({ onKeys }: { readonly onKeys: () => void }) {
   const { apps, app: shown } = useShownApp();
-  const { data: people } = useLive(control.people, {
-    key: "people",
-    // They come into being with what they do.
-    concerns: ({ kind }) => kind === "event" || kind === "state",
-  });
+  const { people } = usePeople();
   const list = apps ?? [];
   // A bot that is gone, after a reset or a restore: the first one is looked at.
   if (apps !== undefined && bot.value !== "" && shown?.bot.username !== bot.value) bot.value = "";
@@ -34,7 +29,7 @@ export function TopBar({ onKeys }: { readonly onKeys: () => void }) {
         onChange={(name) => {
           person.value = name;
         }}
-        names={names(people?.items.map(({ username }) => username))}
+        names={names(people.map(({ username }) => username))}
       />
       <span class="top-space" />
       {shown !== undefined && (
@@ -60,7 +55,7 @@ export function TopBar({ onKeys }: { readonly onKeys: () => void }) {
 }
 
 /** Whoever speaks is in the list, also before they exist: they are made on first use. */
-function names(known: readonly string[] = []): readonly string[] {
+function names(known: readonly string[]): readonly string[] {
   return [...new Set([...known, person.value])];
 }
 

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { control } from "../../api/control.ts";
 import { person } from "../../live/settings.ts";
-import { useLive } from "../../live/use-live.ts";
+import { usePeople } from "../../live/use-people.ts";
 import { Avatar, Failure } from "../../parts/bits.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Field } from "../../parts/form.tsx";
@@ -14,7 +14,7 @@ export interface PersonDialogProps {
 
 /** Who speaks: somebody who is there, or somebody new. */
 export function PersonDialog({ onClose, onPicked }: PersonDialogProps) {
-  const { data, error, reload } = useLive(control.people, { key: "people" });
+  const { people, error, reload } = usePeople();
   const pick = (username: string) => {
     person.value = username;
     onPicked(username);
@@ -23,7 +23,7 @@ export function PersonDialog({ onClose, onPicked }: PersonDialogProps) {
     <Dialog title="Who speaks?" onClose={onClose}>
       {error !== undefined && <Failure error={error} retry={reload} />}
       <ul class="people" aria-label="People">
-        {data?.items.map(({ username, name }) => (
+        {people.map(({ username, name }) => (
           <li key={username}>
             <button
               type="button"
