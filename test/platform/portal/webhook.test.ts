@@ -66,6 +66,23 @@ describe("the developer portal", () => {
     await eventually(text, false);
   });
 
+  test("the secret is copied by hand where a page may not copy, and stays in sight", async () => {
+    const { platform } = await openPortal();
+    const page = await openPage(platform, "#/webhook", { permissions: [] });
+    await page.evaluate(() => {
+      navigator.clipboard.writeText = () => Promise.reject(new Error("not allowed"));
+    });
+    await page.getByRole("button", { name: "Regenerate the signing secret" }).click();
+    await page.getByRole("button", { name: "Regenerate", exact: true }).click();
+    const shown = page.getByRole("dialog", { name: "New signing secret of @bot" });
+    await shown.getByRole("button", { name: "Copy" }).click();
+    const lines = page.getByRole("textbox", { name: "The lines for .env" });
+    expect(await lines.inputValue()).toMatch(/^SERVICE_WEBHOOK_SECRET=whsec_[0-9a-f]{48}$/);
+    await page.keyboard.press("Escape");
+    await lines.waitFor({ state: "detached" });
+    expect(await shown.isVisible()).toBe(true);
+  });
+
   test("what failures have switched off says why and when, and is switched on again", async () => {
     const { platform, page } = await openPortal({
       platform: { disableAfter: 2, retryIntervalMs: 20 },

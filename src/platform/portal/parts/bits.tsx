@@ -1,5 +1,4 @@
 import type { ComponentChildren } from "preact";
-import { attempt, say } from "./toast.tsx";
 
 /** What stands where there is nothing yet: what it would be, and what to do first. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
@@ -81,20 +80,6 @@ export function pretty(text: string): string {
   } catch {
     return text;
   }
-}
-
-/** Copies something that is made when it is asked for. */
-export async function copy(make: () => string | Promise<string>, what: string): Promise<void> {
-  await attempt(async () => {
-    const text = await make();
-    if (navigator.clipboard === undefined) {
-      throw new Error(
-        "This browser copies on 127.0.0.1 and over https alone: open the portal there.",
-      );
-    }
-    await navigator.clipboard.writeText(text);
-    say(`${what} copied.`);
-  });
 }
 
 /** Gives the browser a file to save. */
