@@ -19,7 +19,7 @@ export interface TextFieldProps extends ValueProps<string> {
 export function TextField(props: TextFieldProps) {
   const { label, hint, value, onValue, type = "text", ...rest } = props;
   return (
-    <Field label={label} {...(hint === undefined ? {} : { hint })}>
+    <Field label={label} hint={hint}>
       {(ids) => (
         <input
           {...ids}
@@ -66,7 +66,7 @@ export interface NumberFieldProps extends ValueProps<string> {
 /** A number, as it was typed: empty for none. */
 export function NumberField({ label, hint, value, onValue, step = 1, ...rest }: NumberFieldProps) {
   return (
-    <Field label={label} {...(hint === undefined ? {} : { hint })}>
+    <Field label={label} hint={hint}>
       {(ids) => (
         <input
           {...ids}
@@ -90,7 +90,7 @@ export interface SelectFieldProps<T extends string> extends ValueProps<T> {
 export function SelectField<T extends string>(props: SelectFieldProps<T>) {
   const { label, hint, value, onValue, options } = props;
   return (
-    <Field label={label} {...(hint === undefined ? {} : { hint })}>
+    <Field label={label} hint={hint}>
       {(ids) => (
         <select
           {...ids}

@@ -17,7 +17,7 @@ export function AccountForm({ what, create, done }: AccountFormProps) {
     <Form
       label={`New ${what}`}
       submit={`Make ${what}`}
-      {...(done === undefined ? {} : { done })}
+      done={done}
       run={async () => {
         await create(account(username, name));
         setUsername("");
