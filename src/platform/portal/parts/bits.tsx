@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { timeOfDay } from "./time-of-day.ts";
 
 /** What stands where there is nothing yet: what it would be, and what to do first. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
@@ -45,15 +46,9 @@ export function BotLabel() {
 
 /** A time of day, with the date for those who point at it. */
 export function Time({ at }: { at: string }) {
-  const date = new Date(at);
   return (
-    <time dateTime={at} title={date.toLocaleString()}>
-      {date.toLocaleTimeString([], {
-        hour: "2-digit",
-        minute: "2-digit",
-        second: "2-digit",
-        hourCycle: "h23",
-      })}
+    <time dateTime={at} title={new Date(at).toLocaleString()}>
+      {timeOfDay(at)}
     </time>
   );
 }
