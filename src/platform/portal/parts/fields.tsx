@@ -127,3 +127,24 @@ export function Check({ checked, onChecked, children }: CheckProps) {
     </label>
   );
 }
+
+export interface ChecksProps<T extends string> {
+  readonly options: readonly { readonly value: T; readonly hint: string }[];
+  readonly chosen: readonly T[];
+  readonly onChange: (chosen: readonly T[]) => void;
+}
+
+/** Some of several choices: a box for each, with what it means. */
+export function Checks<T extends string>({ options, chosen, onChange }: ChecksProps<T>) {
+  return options.map(({ value, hint }) => (
+    <Check
+      key={value}
+      checked={chosen.includes(value)}
+      onChecked={(checked) => {
+        onChange(checked ? [...chosen, value] : chosen.filter((each) => each !== value));
+      }}
+    >
+      <code>{value}</code> <span class="hint">{hint}</span>
+    </Check>
+  ));
+}
