@@ -3,7 +3,7 @@ import { Field } from "./form.tsx";
 
 interface ValueProps<T> {
   readonly label: string;
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   readonly value: T;
   readonly onValue: (value: T) => void;
 }
