@@ -3,8 +3,8 @@ import { control } from "../../api/control.ts";
 import { save } from "../../parts/bits.tsx";
 import { ConfirmDialog, Confirmed } from "../../parts/confirm.tsx";
 import { bytes } from "../../parts/duration.ts";
+import { FileButton } from "../../parts/file-button.tsx";
 import { Action } from "../../parts/form.tsx";
-import { FileButton } from "./file-button.tsx";
 import { fileName } from "./names.ts";
 
 /** The whole state: begun anew, taken elsewhere, brought from there. */
@@ -24,7 +24,11 @@ export function Whole() {
         >
           Export
         </Action>
-        <FileButton label="Import…" accept=".json,application/json" onFile={setFile} />
+        <FileButton
+          label="Import…"
+          accept=".json,application/json"
+          onFiles={([chosen]) => setFile(chosen)}
+        />
         <Confirmed
           ask="Reset…"
           title="Begin anew?"
