@@ -147,6 +147,41 @@ export function loadDatabase(env: Readonly<Record<string, string | undefined>>):
   return config;
 }
 
+/**
+ * How the platform is reached, for tools that are no bot.
+ *
+ * @throws {ConfigError} CONFIG_INVALID
+ */
+export function loadPlatform(
+  env: Readonly<Record<string, string | undefined>>,
+): Pick<Config, "baseUrl" | "apiKey" | "logLevel"> {
+  const read = readerOf(env, {});
+  const config = { ...readPlatformFrom(read), apiKey: read.value("apiKey", token) };
+  if (read.problems.length > 0) throw new ConfigError(read.problems);
+  return config;
+}
+
+/**
+ * The same for a tool that each of its callers brings a token to.
+ *
+ * @throws {ConfigError} CONFIG_INVALID
+ */
+export function loadPlatformAddress(
+  env: Readonly<Record<string, string | undefined>>,
+): Pick<Config, "baseUrl" | "logLevel"> {
+  const read = readerOf(env, {});
+  const config = readPlatformFrom(read);
+  if (read.problems.length > 0) throw new ConfigError(read.problems);
+  return config;
+}
+
+function readPlatformFrom(read: Reader): Pick<Config, "baseUrl" | "logLevel"> {
+  return {
+    baseUrl: read.value("baseUrl", origin),
+    logLevel: read.value("logLevel", oneOf(logLevels), "info"),
+  };
+}
+
 function readDatabaseFrom(read: Reader): DatabaseConfig {
   return {
     database: read.value("databaseUrl", database, DATABASE),

@@ -29,12 +29,14 @@ export async function bundle(entry: string, outDir: string): Promise<readonly st
 }
 
 /**
- * Bundles one module, with the packages that it imports, into one file.
+ * Bundles one module, with the packages that it imports, into one file: without comments, the names as they are, for
+ * the sake of stack traces.
  *
  * @returns and throws as {@link bundle} does
  */
 export function bundleModule(entry: string, file: string): Promise<readonly string[]> {
-  return write({ input: entry }, { file, format: "es" });
+  const minify = { compress: false, mangle: false, codegen: { removeWhitespace: true } } as const;
+  return write({ input: entry }, { file, format: "es", minify });
 }
 
 async function write(input: InputOptions, output: OutputOptions): Promise<readonly string[]> {

@@ -3,12 +3,13 @@ import { messageOf, ServiceBotError } from "../errors.ts";
 import { dev } from "./dev/dev.ts";
 import { doctor } from "./doctor/doctor.ts";
 import { inbox } from "./inbox/inbox.ts";
+import { mcp } from "./mcp/mcp.ts";
 import { print, printError } from "./output.ts";
 import { platform } from "./platform/platform.ts";
 import { trigger } from "./trigger/trigger.ts";
 import { type Command, CommandError, UsageError } from "./usage.ts";
 
-const commands: Readonly<Record<string, Command>> = { dev, platform, trigger, inbox, doctor };
+const commands: Readonly<Record<string, Command>> = { dev, platform, trigger, inbox, doctor, mcp };
 
 /** Runs `service-bot` with these arguments. Resolves to the exit code: 0 done, 2 wrong usage, 1 anything else. */
 export async function run(args: readonly string[]): Promise<number> {

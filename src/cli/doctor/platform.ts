@@ -1,8 +1,8 @@
+import { asDoctor } from "../../client/as-doctor.ts";
 import { Client } from "../../client/client.ts";
 import { ApiError } from "../../client/errors.ts";
 import type { Config } from "../../config.ts";
 import { messageOf } from "../../errors.ts";
-import { asDoctor } from "./as-doctor.ts";
 import { examineClock } from "./clock.ts";
 import { type Finding, findingsOf } from "./finding.ts";
 import { examineScopes } from "./scopes.ts";

@@ -1,8 +1,8 @@
+import { asDoctor } from "../../client/as-doctor.ts";
 import type { Config } from "../../config.ts";
 import { whyNoAnswer } from "../../platform/webhooks/no-answer.ts";
 import { SIGNATURE_HEADER, sign } from "../../signature/signature.ts";
 import { localWebhookUrl } from "../dot-env.ts";
-import { asDoctor } from "./as-doctor.ts";
 import { type Finding, findingsOf } from "./finding.ts";
 
 const { ok, note, fail } = findingsOf("webhook");

@@ -12,10 +12,19 @@ export function fromDataUrl(text: string): Uint8Array {
   if (comma < 0 || !/;base64$/i.test(text.slice(0, comma))) {
     return refuse(undefined, "A data: URL with an image has the form data:image/png;base64,….");
   }
-  const base64 = text.slice(comma + 1);
-  if (base64.length > Math.ceil(MAX_IMAGE_BYTES / 3) * 4) return tooLarge("The data: URL");
+  return fromBase64(text.slice(comma + 1), "The data: URL");
+}
+
+/**
+ * The bytes of an image as base64.
+ *
+ * @param what names it in messages
+ * @throws as {@link fromDataUrl} does
+ */
+export function fromBase64(base64: string, what: string): Uint8Array {
+  if (base64.length > Math.ceil(MAX_IMAGE_BYTES / 3) * 4) return tooLarge(what);
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) {
-    return refuse(undefined, "The data: URL holds characters that are not base64.");
+    return refuse(undefined, `${what} holds characters that are not base64.`);
   }
   return Buffer.from(base64, "base64");
 }

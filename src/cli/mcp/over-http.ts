@@ -1,0 +1,38 @@
+import { createServer } from "node:http";
+import type { Scope } from "../../client/scopes.ts";
+import { loadPlatformAddress } from "../../config.ts";
+import { bind } from "../../core/bind.ts";
+import { createLogger } from "../../core/logger.ts";
+import { McpHttp } from "../../mcp/http/handler.ts";
+import { MCP_PATH, onItsPath } from "../../mcp/http/path.ts";
+import { print } from "../output.ts";
+import { ownCommand } from "../own-command.ts";
+import { untilSignal } from "../until-signal.ts";
+
+interface HttpSettings {
+  readonly port: number;
+  readonly host: string | undefined;
+  readonly allowHosts: readonly string[];
+  readonly scopes: readonly Scope[] | undefined;
+}
+
+/** Serves everybody who has a token, until a signal. */
+export async function overHttp(settings: HttpSettings): Promise<number> {
+  const { port, host = "127.0.0.1", allowHosts, scopes } = settings;
+  const { baseUrl, logLevel } = loadPlatformAddress(process.env);
+  const logger = createLogger({ level: logLevel, secrets: [], destination: process.stderr });
+  const name = host.includes(":") ? `[${host}]` : host;
+  const handler = new McpHttp({ baseUrl, scopes, allowHosts: [name, ...allowHosts], logger });
+  const server = createServer(onItsPath(handler.listener));
+  const remedy = `Choose another: ${ownCommand()} mcp --http ${port < 65_535 ? port + 1 : 0}`;
+  const address = await bind(server, host, port, { names: "--host, --http", remedy });
+  const stopped = untilSignal();
+  print(`MCP server listening at http://${name}:${address.port}${MCP_PATH} for ${baseUrl}`);
+  await stopped;
+  await handler.close();
+  await new Promise((resolve) => {
+    server.close(resolve);
+    server.closeAllConnections();
+  });
+  return 0;
+}
