@@ -3,6 +3,7 @@ import type { Random } from "../core/backoff.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
 import { createLogger, type Logger } from "../core/logger.ts";
 import { ConfigError } from "../errors.ts";
+import type { Extension } from "./http/extensions.ts";
 import { type LimitSettings, limitProblems } from "./limits/settings.ts";
 import { API_KEY, WEBHOOK_SECRET } from "./secrets.ts";
 import { MEMORY } from "./store/database.ts";
@@ -34,6 +35,8 @@ export interface PlatformOptions {
    * file, else none.
    */
   readonly limits?: Partial<LimitSettings> | undefined;
+  /** What else is served under the same address. Default: nothing. */
+  readonly extensions?: readonly Extension[] | undefined;
   /** What the platform's own clock goes by, which the control API moves. Default: the machine's time. */
   readonly clock?: Clock | undefined;
   /** Chooses the requests that faults with a rate touch. Default `Math.random`. */
@@ -56,6 +59,7 @@ export interface Settings {
   readonly disableAfter: number;
   readonly deliveryTimeoutMs: number;
   readonly limits: Partial<LimitSettings>;
+  readonly extensions: readonly Extension[];
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -75,6 +79,7 @@ export function settings(options: PlatformOptions): Settings {
     disableAfter: options.disableAfter ?? 20,
     deliveryTimeoutMs: options.deliveryTimeoutMs ?? 10_000,
     limits: { ...options.limits },
+    extensions: options.extensions ?? [],
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,
     logger: options.logger ?? silentLogger(),

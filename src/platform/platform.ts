@@ -14,6 +14,7 @@ import { ShownEvents } from "./events/shown-events.ts";
 import { ApiFaults } from "./faults/api-faults.ts";
 import { EventFaults } from "./faults/event-faults.ts";
 import { WebhookFaults } from "./faults/webhook-faults.ts";
+import { Extensions } from "./http/extensions.ts";
 import { PageFiles, PORTAL_FILES } from "./http/page/files.ts";
 import { pageRouter } from "./http/page/page.ts";
 import { createApp, type Listening, listen } from "./http/server.ts";
@@ -46,6 +47,7 @@ interface Parts {
   readonly whole: WholeState;
   readonly origin: Origin;
   readonly control: Control;
+  readonly extensions: Extensions;
   readonly app: Express;
   readonly portalToken: string;
 }
@@ -136,7 +138,9 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
     ...{ store, acts, apps, webhooks, forced, webhookFaults, apiFaults, eventFaults },
     ...{ records, calls, timeline, clock, views, limits, uploads, ...state },
   });
+  const extensions = new Extensions(chosen.extensions, origin);
   const routers = {
+    ...extensions.routers,
     "/": pageRouter({ files: new PageFiles(portalFiles), token: portalToken }),
     "/api/v1": apiRouter({
       ...{ store, publisher, views, limits, uploads, shown, calls, clock, logger },
@@ -154,6 +158,7 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
     whole: state.whole,
     origin,
     control,
+    extensions,
     app: createApp({ routers, allowHosts: chosen.allowHosts, clock, logger }),
     portalToken,
   };
@@ -218,12 +223,12 @@ export class Platform {
   }
 
   async #stop(): Promise<void> {
-    const { timeline, sender, webhooks, timers, store } = this.#parts;
+    const { timeline, sender, webhooks, timers, store, extensions } = this.#parts;
     timeline.end();
     const closed = this.#listening.close();
     sender.close();
     await webhooks.stop();
-    await closed;
+    await Promise.all([closed, extensions.close()]);
     for (const timer of timers) timer.stop();
     store.close();
   }

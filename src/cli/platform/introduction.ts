@@ -1,4 +1,5 @@
 import { version } from "../../core/version.ts";
+import { MCP_PATH } from "../../mcp/http/path.ts";
 import type { Platform, PlatformOptions } from "../../platform/index.ts";
 import { localWebhookUrl } from "../dot-env.ts";
 import { ownCommand } from "../own-command.ts";
@@ -11,6 +12,7 @@ export function readyLine({ url, portalUrl, apiKey, webhookSecret }: Platform): 
   return JSON.stringify({
     url,
     portal: portalUrl,
+    mcp: `${url}${MCP_PATH}`,
     control: `${url}/control/v1`,
     apiKey,
     webhookSecret,
@@ -31,6 +33,7 @@ export function introduction(
 
   API      ${url}/api/v1
   control  ${url}/control/v1
+  mcp      ${url}${MCP_PATH}
   portal   ${portalUrls(platform, host).join("\n           ")}
   state    ${state}
 

@@ -25,7 +25,7 @@ export const platform: Command = {
   --disable-after 20      failures in a row after which the webhook goes off
   --limit NAME=N          requestsPerMinute, uploadsPerDay, postsPerDay, commentsPerDay, dmsPerDay;
                           can be repeated
-  --json                  one line with url, portal, control, apiKey, webhookSecret once it is ready,
+  --json                  one line with url, portal, mcp, control, apiKey, webhookSecret once it is ready,
                           and nothing else
 
 SERVICE_API_KEY and SERVICE_WEBHOOK_SECRET are taken from the environment or from .env here.`,

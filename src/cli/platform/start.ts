@@ -3,6 +3,7 @@ import type { Platform, PlatformOptions } from "../../platform/index.ts";
 import { ControlClient } from "../control-client.ts";
 import { ownCommand } from "../own-command.ts";
 import { CommandError } from "../usage.ts";
+import { hostedMcp } from "./hosted-mcp.ts";
 import { localPlatformUrl, PLATFORM_PORT } from "./settings.ts";
 
 /** How long a platform on a port that is taken has to say that it is one, in milliseconds. */
@@ -29,7 +30,8 @@ export async function startLocalPlatform(
   // Loaded late: it takes longer than most commands, which have no use for it.
   const { startPlatform } = await import("../../platform/platform.ts");
   try {
-    return await startPlatform(options);
+    const extensions = [hostedMcp()];
+    return await startPlatform({ ...options, extensions });
   } catch (error) {
     const { port } = options;
     if (hasCode(error, "ADDRESS_IN_USE")) throw new CommandError(await taken(command, port));

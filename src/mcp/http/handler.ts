@@ -31,6 +31,8 @@ export interface HttpOptions {
   readonly scopes?: readonly Scope[] | undefined;
   /** Names that it answers to besides those of this machine, without scheme and port. */
   readonly allowHosts?: readonly string[] | undefined;
+  /** True where somebody before it looks at the host of a request. */
+  readonly anyHost?: boolean | undefined;
   readonly logger: Logger;
   readonly clock?: Clock | undefined;
 }
@@ -50,7 +52,7 @@ const forNode = toNodeHandler as (
  */
 export class McpHttp {
   readonly #options: HttpOptions;
-  readonly #hosts: readonly string[];
+  readonly #hosts: string[];
   readonly #tokens = new Tokens();
   readonly #sessions: Sessions;
   readonly #modern: McpHttpHandler;
@@ -94,9 +96,7 @@ export class McpHttp {
 
   /** Whose request it is, if it may come in. */
   async #admit(request: Request): Promise<AuthInfo | Response> {
-    const strange =
-      hostHeaderValidationResponse(request, [...this.#hosts]) ??
-      originValidationResponse(request, [...localhostAllowedOrigins(), ...this.#hosts]);
+    const strange = this.#strange(request);
     if (strange !== undefined) return strange;
     const token = bearerOf(request);
     if (token === undefined) {
@@ -113,6 +113,15 @@ export class McpHttp {
       if (!(error instanceof TokenRefused)) throw error;
       return refusal(401, error.message, { "WWW-Authenticate": 'Bearer error="invalid_token"' });
     }
+  }
+
+  /** A web page can point a name of its own at this machine: its host, or its origin, gives it away. */
+  #strange(request: Request): Response | undefined {
+    const host = URL.parse(`http://${request.headers.get("host")}`)?.hostname ?? "";
+    const strangeHost = this.#options.anyHost
+      ? undefined
+      : hostHeaderValidationResponse(request, this.#hosts);
+    return strangeHost ?? originValidationResponse(request, [...localhostAllowedOrigins(), host]);
   }
 
   async #serve(request: Request, auth: AuthInfo): Promise<Response> {
