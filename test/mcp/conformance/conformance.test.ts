@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { describe, expect, test } from "vitest";
-import { world } from "../../client/platform.ts";
+import { hostedMcp } from "../../../src/cli/platform/hosted-mcp.ts";
+import { MCP_PATH } from "../../../src/mcp/http/path.ts";
+import { runPlatform } from "../../platform/support/platform.ts";
 import { listenUntilEnd } from "../../support/listen.ts";
 import { mcpOverHttp } from "../connect.ts";
 import { documented, usePeer } from "../peers/peer.ts";
@@ -14,6 +16,18 @@ const PAGE = new URL("../../../docs/mcp.md", import.meta.url);
 const TIMEOUT_MS = 60_000;
 
 const suite = usePeer("conformance");
+
+/** Each server, until the test ends, and a token that it takes. */
+const servers = {
+  "service-bot mcp --http": async () => {
+    const { url, apiKey } = await runPlatform();
+    return { url: (await mcpOverHttp({ baseUrl: url })).url, apiKey };
+  },
+  "the local platform": async () => {
+    const { url, apiKey } = await runPlatform({ extensions: [hostedMcp()] });
+    return { url: `${url}${MCP_PATH}`, apiKey };
+  },
+} as const;
 
 test("docs/mcp.md names the suite that is run here, and the scenarios that fit", () => {
   expect(documented()).toContain(suite.title);
@@ -34,12 +48,11 @@ test("every revision that scenarios are for is run", async () => {
 });
 
 describe.each(revisions)("of %s", (revision) => {
-  test(
-    "every scenario that fits passes, and no message of any is against the schema",
-    async () => {
-      const { platform } = await world();
-      const { url } = await mcpOverHttp({ baseUrl: platform.url });
-      const found = await runSuite(suite, await withToken(url, platform.apiKey), revision);
+  test.each(Object.entries(servers))(
+    "every scenario that fits passes with %s, and no message of any is against the schema",
+    async (_, start) => {
+      const { url, apiKey } = await start();
+      const found = await runSuite(suite, await withToken(url, apiKey), revision);
 
       const all = [...(await scenariosOf(suite))];
       const meant = all.filter(([, tags]) => tags.includes(revision)).map(([name]) => name);
