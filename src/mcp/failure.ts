@@ -1,7 +1,7 @@
 import { ApiError, LimitError, NetworkError } from "../client/errors.ts";
 import { messageOf, ServiceBotError } from "../errors.ts";
 import type { CallToolResult } from "./sdk.ts";
-import type { AnyTool } from "./tools/tool.ts";
+import type { Tool } from "./tools/tool.ts";
 
 /** Where programs find in a result what went wrong. */
 export const ERROR_META = "service-bot/error";
@@ -30,7 +30,7 @@ export function failedResult(failure: Failure): CallToolResult {
 }
 
 /** @returns undefined for what is a mistake of this program: nobody else can do anything about it */
-export function failureOf(error: unknown, tool: AnyTool): Failure | undefined {
+export function failureOf(error: unknown, tool: Tool): Failure | undefined {
   if (error instanceof ApiError) {
     const { status, retryable, retryAfterMs } = error;
     const code = error.platformCode ?? error.code;

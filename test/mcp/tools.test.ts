@@ -91,7 +91,7 @@ describe.each(ways)("over %s", (_, connect) => {
     expect(made.text).toMatch(/^The comment was made\.\nid: /);
     const { structuredContent, text } = await call("service_list_comments", { postId: "p_1" });
     expect(structuredContent).toMatchObject({ items: [{ text: "nice" }], nextCursor: null });
-    expect(text).toContain("These are the last ones.");
+    expect(text).toContain("There are no more.");
   });
 
   test("service_get_user", async () => {
