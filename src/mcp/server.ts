@@ -44,9 +44,14 @@ export function buildServer(principal: Principal): Server {
     { name: "service-bot", title: "Bot Platform", version: version() },
     { capabilities: { tools: { listChanged: true } }, instructions: INSTRUCTIONS },
   );
-  server.setRequestHandler("tools/list", async (_, context) => ({
-    tools: (await usable(principal, context)).map((tool) => listed.get(tool) ?? listingOf(tool)),
-  }));
+  server.setRequestHandler("tools/list", async ({ params }, context) => {
+    if (params?.cursor !== undefined) {
+      const message = "The tools are one page: there is no cursor.";
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+    }
+    const tools = await usable(principal, context);
+    return { tools: tools.map((tool) => listed.get(tool) ?? listingOf(tool)) };
+  });
   server.setRequestHandler("tools/call", async ({ params }, context) => {
     const tool = allTools.find(({ name }) => name === params.name);
     if (tool === undefined) {

@@ -9,7 +9,8 @@ import { onItsPath } from "../../src/mcp/http/path.ts";
 import { listenUntilEnd } from "../support/listen.ts";
 import { COMPILE_CACHE } from "../support/process.ts";
 
-const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+/** The commands of `service-bot`. */
+export const MAIN: string = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 
 /** Which token reaches which platform, and how the two sides speak. */
 export interface Connecting {
