@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { loadEnvFile } from "node:process";
+import { isLoopback } from "../core/loopback.ts";
 
 /** Reads `.env` of the current folder where there is one. What the environment has already set wins. */
 export function readDotEnv(): void {
@@ -24,5 +25,5 @@ export function localBaseUrl(): URL | undefined {
   const base = variable("SERVICE_BASE_URL");
   if (base === undefined || !URL.canParse(base)) return undefined;
   const url = new URL(base);
-  return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname) ? url : undefined;
+  return isLoopback(url.hostname) ? url : undefined;
 }

@@ -1,6 +1,6 @@
 import { scopes as allScopes, type Scope, type ScopeAnswer } from "../client/scopes.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
-import type { AnyTool } from "./tools/tool.ts";
+import type { Tool } from "./tools/tool.ts";
 
 /** What was found out is good for so long, in milliseconds: somebody may give the token another scope. */
 const GOOD_FOR_MS = 5 * 60_000;
@@ -41,7 +41,7 @@ export class Access {
    *
    * @throws {TokenRefused}
    */
-  async usable(tools: readonly AnyTool[], probe: Probe): Promise<readonly AnyTool[]> {
+  async usable(tools: readonly Tool[], probe: Probe): Promise<readonly Tool[]> {
     const scopes = await this.scopes(probe);
     return tools.filter((tool) => tool.scopes.some((scope) => scopes.has(scope)));
   }

@@ -4,7 +4,7 @@ import { isInDoubt } from "./doubt.ts";
 import { oneLine } from "./plain-text.ts";
 import { remedyFor } from "./remedies.ts";
 import type { CallToolResult } from "./sdk.ts";
-import type { AnyTool } from "./tools/tool.ts";
+import type { Tool } from "./tools/tool.ts";
 
 /** Where programs find in a result what went wrong. */
 export const ERROR_META = "service-bot/error";
@@ -34,7 +34,7 @@ export function failedResult(failure: Failure): CallToolResult {
 }
 
 /** @returns undefined for what is a mistake of this program: nobody else can do anything about it */
-export function failureOf(error: unknown, tool: AnyTool): Failure | undefined {
+export function failureOf(error: unknown, tool: Tool): Failure | undefined {
   if (!(error instanceof ServiceBotError)) return undefined;
   const code = codeOf(error);
   const remedy = remedyFor(error, code);

@@ -2,7 +2,7 @@
  * As much of the official SDK as is used here, loaded when an MCP server is asked for and not before. The package
  * holds it bundled into this file (`scripts/pack/packages.ts`): a bot installs none of it.
  */
-export { toNodeHandler } from "@modelcontextprotocol/node";
+export { toWebRequest } from "@modelcontextprotocol/node";
 export {
   type AuthInfo,
   type CallToolResult,

@@ -16,7 +16,7 @@ import {
   type ServerContext,
 } from "./sdk.ts";
 import { allTools } from "./tools/all.ts";
-import type { AnyTool } from "./tools/tool.ts";
+import type { Tool } from "./tools/tool.ts";
 
 /** For whom a server works. */
 export interface Principal {
@@ -44,9 +44,14 @@ export function buildServer(principal: Principal): Server {
     { name: "service-bot", title: "Bot Platform", version: version() },
     { capabilities: { tools: { listChanged: true } }, instructions: INSTRUCTIONS },
   );
-  server.setRequestHandler("tools/list", async (_, context) => ({
-    tools: (await usable(principal, context)).map((tool) => listed.get(tool) ?? listingOf(tool)),
-  }));
+  server.setRequestHandler("tools/list", async ({ params }, context) => {
+    if (params?.cursor !== undefined) {
+      const message = "The tools are one page: there is no cursor.";
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+    }
+    const tools = await usable(principal, context);
+    return { tools: tools.map((tool) => listed.get(tool) ?? listingOf(tool)) };
+  });
   server.setRequestHandler("tools/call", async ({ params }, context) => {
     const tool = allTools.find(({ name }) => name === params.name);
     if (tool === undefined) {
@@ -62,7 +67,7 @@ export function buildServer(principal: Principal): Server {
 async function usable(
   { access, baseUrl, tokenOf }: Principal,
   context: ServerContext,
-): Promise<readonly AnyTool[]> {
+): Promise<readonly Tool[]> {
   try {
     const apiKey = tokenOf(context);
     return await access.usable(allTools, () => probeScopes({ baseUrl, apiKey }));
@@ -74,17 +79,17 @@ async function usable(
 
 /** Carries out a call; whatever goes wrong is told in its result. */
 async function call(
-  tool: AnyTool,
+  tool: Tool,
   given: Readonly<Record<string, unknown>>,
   { baseUrl, access, tokenOf, clientOf, logger }: Principal,
   context: ServerContext,
 ): Promise<CallToolResult> {
-  const checked = tool.input.safeParse(given);
-  if (!checked.success) return failedResult(misuse(checked.error));
+  const run = tool.prepare(given);
+  if (typeof run !== "function") return failedResult(misuse(run));
   const { signal } = context.mcpReq;
   try {
     const client = clientOf(tokenOf(context));
-    const { value, text, images = [] } = await tool.run(checked.data, { client, signal });
+    const { value, text, images = [] } = await run({ client, signal });
     // Only where there is one scope the success says which.
     if (tool.scopes.length === 1) for (const scope of tool.scopes) access.gained(scope);
     const isShown = given.previews === true && images.length > 0;
@@ -126,7 +131,7 @@ function misuse({ issues }: z.ZodError) {
 }
 
 /** How a tool is listed. */
-function listingOf({ name, title, description, input, output, writes }: AnyTool): ListedTool {
+function listingOf({ name, title, description, input, output, writes }: Tool): ListedTool {
   return {
     name,
     title,
@@ -150,6 +155,6 @@ function schemaOf(schema: z.ZodType, io: "input" | "output"): { type: "object" }
   return { ...json, type: "object" };
 }
 
-const listed: ReadonlyMap<AnyTool, ListedTool> = new Map(
+const listed: ReadonlyMap<Tool, ListedTool> = new Map(
   allTools.map((tool) => [tool, listingOf(tool)]),
 );

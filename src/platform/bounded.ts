@@ -1,3 +1,12 @@
+/** How much is kept. */
+export interface Most {
+  readonly items: number;
+  readonly bytes: number;
+}
+
+/** Of records: older ones are forgotten; so are the oldest ones when all of them take more bytes than that. */
+export const MOST_RECORDS: Most = { items: 1_000, bytes: 16 * 1024 * 1024 };
+
 interface Kept<T> {
   readonly item: T;
   bytes: number;
@@ -5,11 +14,11 @@ interface Kept<T> {
 
 /** The newest of something, as many as are allowed and as take no more than so many bytes. */
 export class Bounded<T> {
-  readonly #most: { readonly items: number; readonly bytes: number };
+  readonly #most: Most;
   readonly #kept = new Map<number, Kept<T>>();
   #bytes = 0;
 
-  constructor(most: { readonly items: number; readonly bytes: number }) {
+  constructor(most: Most) {
     this.#most = most;
   }
 
@@ -40,4 +49,11 @@ export class Bounded<T> {
   all(): T[] {
     return [...this.#kept.values()].map(({ item }) => item);
   }
+}
+
+/** No more than the first `most` bytes, as what is kept of them. */
+export function firstBytes(bytes: Buffer, most: number): Buffer {
+  if (bytes.byteLength <= most) return bytes;
+  // A copy: a part of the bytes would keep the whole of them in memory.
+  return Buffer.from(bytes.subarray(0, most));
 }

@@ -70,23 +70,39 @@ describe("two bots on one database", () => {
     const calls: ApiEntry[] = [];
     platform.onTimeline((entry) => entry.kind === "api" && calls.push(entry));
     const senders = new Set<string>();
+    const written = Promise.withResolvers<void>();
+    const bothSend = Promise.withResolvers<void>();
+    let reads = 0;
+    // Before both send nobody goes on: one that is ahead could spend the budget alone, be it by reading the log.
+    const turn = async (name: string, url: string, { method }: RequestInit): Promise<void> => {
+      if (method === "POST") {
+        senders.add(name);
+        if (senders.size === 2) bothSend.resolve();
+        await bothSend.promise;
+      } else if (url.includes("/events")) {
+        reads += 1;
+        if (reads > 1) await (reads === 2 ? written : bothSend).promise;
+      }
+    };
     const make = (name: string) =>
       new Bot({
         ...botOptions(platform),
         ...at(place),
         delivery: "polling",
         pollIntervalMs: 100,
-        concurrency: 4,
+        concurrency: 2,
         maxRequestsPerMinute: 10,
         logger: logSink().log,
-        fetch: (url, init) => {
-          if (init.method === "POST") senders.add(name);
-          return fetch(url, init);
+        fetch: async (url, init) => {
+          await turn(name, url, init);
+          return await fetch(url, init);
         },
       }).on("dm.message", (ctx) => ctx.reply("hi"));
     const bots = [await started(make("a")), await started(make("b"))];
+    onTestFinished(() => bothSend.resolve());
     await listening(place, 2);
     for (let n = 0; n < 40; n++) platform.control.act({ type: "dm.message", from: `person_${n}` });
+    written.resolve();
     const spent = (status: BotStatus) => status.requests?.left === 0 && status.inbox?.pending !== 0;
     const isSpent = async () => (await Promise.all(bots.map((bot) => bot.status()))).every(spent);
     while (!(await isSpent())) await bots[0]?.status();

@@ -9,7 +9,8 @@ import { onItsPath } from "../../src/mcp/http/path.ts";
 import { listenUntilEnd } from "../support/listen.ts";
 import { COMPILE_CACHE } from "../support/process.ts";
 
-const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+/** The commands of `service-bot`. */
+export const MAIN: string = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 
 /** Which token reaches which platform, and how the two sides speak. */
 export interface Connecting {
@@ -47,17 +48,24 @@ export const overHttp: Connect = async ({ url, apiKey, scopes, era }) => {
   return await clientOf(server.url, apiKey, era);
 };
 
-/** The official client of a server that is there already. */
+/** The official client of a server that is there already; with a protocol of 2025 once its stream is open. */
 export async function clientOf(
   url: string,
   apiKey: string,
-  era?: Connecting["era"],
+  era: Connecting["era"] = "legacy",
 ): Promise<Client> {
-  const headers = { Authorization: `Bearer ${apiKey}` };
-  return await connected(
-    new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }),
-    era,
-  );
+  const streaming = Promise.withResolvers<void>();
+  const transport = new StreamableHTTPClientTransport(new URL(url), {
+    requestInit: { headers: { Authorization: `Bearer ${apiKey}` } },
+    fetch: async (input, init) => {
+      const response = await fetch(input, init);
+      if (init?.method === "GET" && response.ok) streaming.resolve();
+      return response;
+    },
+  });
+  const client = await connected(transport, era);
+  if (era === "legacy") await streaming.promise;
+  return client;
 }
 
 /** An MCP server over HTTP until the test ends. */

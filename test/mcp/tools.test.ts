@@ -52,6 +52,12 @@ describe.each(ways)("over %s", (_, connect) => {
     for (const { annotations } of writing) expect(annotations?.idempotentHint).toBe(false);
   });
 
+  test("the list has one page: a cursor is an error of the protocol", async () => {
+    const { client } = await tools();
+    expect((await client.listTools()).nextCursor).toBeUndefined();
+    await expect(client.listTools({ cursor: "more" })).rejects.toMatchObject({ code: -32_602 });
+  });
+
   test("service_get_me", async () => {
     const { call } = await tools();
     const { structuredContent, text } = await call("service_get_me");
@@ -85,7 +91,7 @@ describe.each(ways)("over %s", (_, connect) => {
     expect(made.text).toMatch(/^The comment was made\.\nid: /);
     const { structuredContent, text } = await call("service_list_comments", { postId: "p_1" });
     expect(structuredContent).toMatchObject({ items: [{ text: "nice" }], nextCursor: null });
-    expect(text).toContain("These are the last ones.");
+    expect(text).toContain("There are no more.");
   });
 
   test("service_get_user", async () => {

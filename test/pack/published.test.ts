@@ -1,16 +1,18 @@
 import { execFileSync } from "node:child_process";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import {
   checkPackage,
   createPackageFromTarballData,
   Package,
   type Problem,
 } from "@arethetypeswrong/core";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { packBoth } from "../../scripts/pack/packages.ts";
 import { readTar } from "../../scripts/pack/read-tar.ts";
 import type { Packed } from "../../scripts/pack/stage.ts";
@@ -150,6 +152,28 @@ describe("what would be published", { timeout: 120_000 }, () => {
     expect(await importedNames(library.path, Object.keys(entries))).toEqual(
       Object.fromEntries(Object.entries(entries).map(([name, names]) => [name, values(names)])),
     );
+  });
+
+  test("the MCP server runs with nothing but the dependencies of the package", async () => {
+    const installed = join(folder, "alone");
+    await unpack(library.path, installed);
+    const { dependencies } = await manifestIn(library.path);
+    for (const name of Object.keys(dependencies)) {
+      const link = join(installed, "node_modules", name);
+      await mkdir(dirname(link), { recursive: true });
+      await symlink(join(root, "node_modules", name), link);
+    }
+    const client = new Client({ name: "test", version: "1" });
+    onTestFinished(() => client.close());
+    await client.connect(
+      new StdioClientTransport({
+        command: process.execPath,
+        args: [join(installed, "dist/cli/main.js"), "mcp", "--scopes", "posts:write"],
+        env: { SERVICE_BASE_URL: "http://127.0.0.1:9", SERVICE_API_KEY: "sbk_any" },
+      }),
+    );
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(["service_create_post", "service_upload_image"]);
   });
 
   describe("npm create makes what a checkout makes", () => {

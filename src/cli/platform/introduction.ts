@@ -1,10 +1,11 @@
+import { isLoopback } from "../../core/loopback.ts";
 import { version } from "../../core/version.ts";
 import { MCP_PATH } from "../../mcp/http/path.ts";
 import type { Platform, PlatformOptions } from "../../platform/index.ts";
 import { localWebhookUrl } from "../dot-env.ts";
 import { ownCommand } from "../own-command.ts";
 import { quoted } from "../text.ts";
-import { isLoopback, portalUrls } from "./portal-urls.ts";
+import { portalUrls } from "./portal-urls.ts";
 import { namesRealPlatform, ownSecret, usualPlatformUrl } from "./settings.ts";
 
 /** What `--json` prints: one line for whoever has started the platform. */
@@ -66,7 +67,7 @@ function environment({ url, apiKey, webhookSecret }: Platform): string {
 }
 
 function trigger({ url, portalUrl }: Platform): string {
-  const there = isLoopback(url) ? url : quoted(portalUrl);
+  const there = isLocal(url) ? url : quoted(portalUrl);
   const where = url === usualPlatformUrl() ? "" : ` --platform ${there}`;
   return `${ownCommand()} trigger dm.message --from ada --text hello${where}`;
 }
@@ -78,8 +79,13 @@ function webhook({ url, control, portalToken }: Platform): string {
     return `Events are delivered to ${endpoint}${enabled ? "." : `, which is switched off${why}.`}`;
   }
   const body = quoted(JSON.stringify({ url: localWebhookUrl() }));
-  const token = isLoopback(url) ? "" : ` -H 'X-Portal-Token: ${portalToken}'`;
+  const token = isLocal(url) ? "" : ` -H 'X-Portal-Token: ${portalToken}'`;
   return `A bot that polls needs no webhook. For one that takes deliveries, start with --webhook URL, or say it now:
 
   curl -X PUT ${url}/control/v1/webhook -H 'Content-Type: application/json'${token} -d ${body}`;
+}
+
+/** True for the address of a platform that only this machine reaches. */
+function isLocal(url: string): boolean {
+  return isLoopback(new URL(url).hostname);
 }

@@ -18,8 +18,3 @@ export function portalUrls({ portalUrl }: Platform, host: string | undefined): r
     });
   return [portalUrl, ...elsewhere];
 }
-
-/** True for the address of a platform on this machine's own network alone. */
-export function isLoopback(url: string): boolean {
-  return /^http:\/\/(localhost|127(\.\d+){3}|\[::1\])(:|\/|$)/.test(url);
-}

@@ -8,6 +8,8 @@ export class Backlog {
   readonly most: number;
   readonly #count: () => Promise<number>;
   #pending = 0;
+  /** All that ever came, which never becomes less. */
+  #came = 0;
   #stale = false;
 
   /** @param count counts the events that wait */
@@ -22,6 +24,7 @@ export class Backlog {
 
   add(pending: number): void {
     this.#pending += pending;
+    this.#came += Math.max(0, pending);
   }
 
   /** What failed may have been done all the same. */
@@ -40,11 +43,14 @@ export class Backlog {
     else if (this.#stale) this.recount().catch(() => undefined);
   }
 
+  /** Counts anew. What came meanwhile is not in it for sure: until the next time rather too many are known of. */
   async recount(): Promise<number> {
     this.#stale = false;
+    const before = this.#came;
     try {
-      this.#pending = await this.#count();
-      return this.#pending;
+      const counted = await this.#count();
+      this.#pending = counted + this.#came - before;
+      return counted;
     } catch (error) {
       this.#stale = true;
       throw error;

@@ -267,7 +267,7 @@ export class PostgresInbox implements Inbox {
   /** What is known already adds nothing, and a refusal would only have it sent once more. */
   async #refuseWhenFull(events: readonly NewEvent[]): Promise<void> {
     const pending = await this.#backlog.recount();
-    if (!this.#backlog.mayBeFull || (await this.#batches.allKnown(events))) return;
+    if (pending < this.#backlog.most || (await this.#batches.allKnown(events))) return;
     throw inboxFull(pending, this.#backlog.most);
   }
 

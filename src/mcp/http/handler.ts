@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
 import { Client } from "../../client/client.ts";
 import { probeScopes, type Scope } from "../../client/scopes.ts";
 import { tokenProblem } from "../../core/access.ts";
@@ -17,10 +16,10 @@ import {
   type McpHttpHandler,
   originValidationResponse,
   type Server,
-  toNodeHandler,
 } from "../sdk.ts";
 import { buildServer } from "../server.ts";
 import { refusal } from "./answers.ts";
+import { type NodeListener, nodeListener } from "./node.ts";
 import { Sessions } from "./sessions.ts";
 import { Tokens } from "./tokens.ts";
 
@@ -36,14 +35,6 @@ export interface HttpOptions {
   readonly logger: Logger;
   readonly clock?: Clock | undefined;
 }
-
-/** Takes the requests of a server of Node. */
-export type NodeListener = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
-
-/** With the types of Node, of which the SDK's are a part that knows no fields that are undefined. */
-const forNode = toNodeHandler as (
-  ...args: Parameters<typeof toNodeHandler>
-) => (request: IncomingMessage, response: ServerResponse, body?: unknown) => Promise<void>;
 
 /**
  * MCP over Streamable HTTP. Whose bot it is, each request says itself, by its bearer token: that goes on to the
@@ -76,23 +67,14 @@ export class McpHttp {
     );
   }
 
-  /** For a server of Node. What is refused by its head alone, of that the body is not read. */
-  readonly listener: NodeListener = async (request, response) => {
-    const head = new Request("http://localhost", { headers: headersOf(request) });
-    const admitted = await this.#admit(head);
-    const { logger } = this.#options;
-    const options = {
-      maxRequestBodySize: MAX_MESSAGE_BYTES,
-      onerror: (error: Error) => logger.error({ err: error }, "a request failed"),
-    };
-    if (!(admitted instanceof Response)) {
-      const serve = (whole: Request) => this.#serve(whole, admitted);
-      return await forNode({ fetch: serve }, options)(request, response);
-    }
-    admitted.headers.set("Connection", "close");
-    const refuse = () => Promise.resolve(admitted);
-    return await forNode({ fetch: refuse }, options)(request, response, {});
-  };
+  /** For a server of Node. */
+  get listener(): NodeListener {
+    return nodeListener({
+      admit: (head) => this.#admit(head),
+      serve: (request, auth) => this.#serve(request, auth),
+      onError: (error) => this.#options.logger.error({ err: error }, "a request failed"),
+    });
+  }
 
   /** Whose request it is, if it may come in. */
   async #admit(request: Request): Promise<AuthInfo | Response> {
@@ -154,13 +136,6 @@ export class McpHttp {
       return access;
     });
   }
-}
-
-function headersOf({ headersDistinct }: IncomingMessage): Headers {
-  const pairs = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
-    values.map((value): [string, string] => [name, value]),
-  );
-  return new Headers(pairs);
 }
 
 /** The token of a request; undefined where there is none that could be. */

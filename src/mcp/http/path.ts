@@ -1,5 +1,5 @@
 import type { RequestListener } from "node:http";
-import type { NodeListener } from "./handler.ts";
+import type { NodeListener } from "./node.ts";
 
 /** Where MCP is served. */
 export const MCP_PATH = "/mcp";

@@ -2,11 +2,11 @@ import { conversation, documentedPageOf, message } from "../../client/schemas.ts
 import * as z from "../../core/zod.ts";
 import { id, paging, previews } from "./inputs.ts";
 import { readPage } from "./page.ts";
-import { type AnyTool, tool } from "./tool.ts";
+import { type Tool, tool } from "./tool.ts";
 import { conversationWords, messageWords } from "./words.ts";
 
 /** `GET /dm/conversations` and `/dm/conversations/:id/messages` (section 4). */
-export const conversationTools: readonly AnyTool[] = [
+export const conversationTools: readonly Tool[] = [
   tool({
     name: "service_list_conversations",
     title: "List the conversations",

@@ -3,7 +3,7 @@ import { parseEvent } from "../../events/parse.ts";
 import type { AnyEvent } from "../../events/types.ts";
 import { limit, text } from "./inputs.ts";
 import { countWords, fitting } from "./size.ts";
-import { type AnyTool, tool } from "./tool.ts";
+import { type Tool, tool } from "./tool.ts";
 import { eventWords, word } from "./words.ts";
 
 const event: z.ZodType<AnyEvent> = z.looseObject({
@@ -14,7 +14,7 @@ const event: z.ZodType<AnyEvent> = z.looseObject({
 });
 
 /** `GET /events` (section 4). */
-export const eventTools: readonly AnyTool[] = [
+export const eventTools: readonly Tool[] = [
   tool({
     name: "service_get_events",
     title: "Read the event log",

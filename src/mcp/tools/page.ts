@@ -44,7 +44,7 @@ export async function readPage<T>(
       countWords(items.length, names, asked),
       ...items.map(words),
       nextCursor === null
-        ? "These are the last ones."
+        ? "There are no more."
         : `There are more: call again with cursor ${word(nextCursor)}.`,
     ].join("\n"),
     ...(images === undefined ? {} : { images: items.flatMap(images) }),

@@ -2,14 +2,14 @@ import { pageOf, post, profile, searchHit } from "../../client/schemas.ts";
 import * as z from "../../core/zod.ts";
 import { id, paging, previews, text, username } from "./inputs.ts";
 import { readPage } from "./page.ts";
-import { type AnyTool, tool } from "./tool.ts";
+import { type Tool, tool } from "./tool.ts";
 import { hitWords, postWords, profileWords } from "./words.ts";
 
 /** Looks at a page of what is written and who is there; each needs the scope `read`. */
 const reading = { scopes: ["read"], writes: false } as const;
 
 /** `GET /me`, `/feed`, `/posts/:id`, `/posts/:id/comments`, `/users/:username`, `/search` (section 4). */
-export const readingTools: readonly AnyTool[] = [
+export const readingTools: readonly Tool[] = [
   tool({
     ...reading,
     name: "service_get_me",

@@ -20,8 +20,7 @@ export interface Outcome<Output> {
   readonly images?: readonly Image[];
 }
 
-/** One of the thirteen tools, over the client. */
-export interface Tool<Input = unknown, Output = unknown> {
+interface ToolFacts {
   readonly name: string;
   readonly title: string;
   readonly description: string;
@@ -29,16 +28,32 @@ export interface Tool<Input = unknown, Output = unknown> {
   readonly scopes: readonly Scope[];
   /** True where it changes something. */
   readonly writes: boolean;
+}
+
+interface ToolDefinition<Input, Output> extends ToolFacts {
   readonly input: z.ZodType<Input>;
   readonly output: z.ZodType<Output>;
   run(input: Input, context: ToolContext): Promise<Outcome<Output>>;
 }
 
-/** A tool among others: what it takes and answers is known to itself alone. */
-export type AnyTool = Tool;
+/** A call whose arguments are good. */
+export type PreparedCall = (context: ToolContext) => Promise<Outcome<unknown>>;
 
-/** Gives a tool its types, from its schemas, and takes them off again. */
-export function tool<Input, Output>(definition: Tool<Input, Output>): AnyTool {
-  const { input, run } = definition;
-  return { ...definition, run: (given, context) => run(input.parse(given), context) };
+/** One of the thirteen tools, over the client. What it takes and answers is known to itself alone. */
+export interface Tool extends ToolFacts {
+  readonly input: z.ZodType;
+  readonly output: z.ZodType;
+  /** Checks the arguments of a call; or says what is wrong with them. */
+  prepare(given: unknown): PreparedCall | z.ZodError;
+}
+
+export function tool<Input, Output>(definition: ToolDefinition<Input, Output>): Tool {
+  const { run, ...facts } = definition;
+  return {
+    ...facts,
+    prepare: (given) => {
+      const checked = facts.input.safeParse(given);
+      return checked.success ? (context) => run(checked.data, context) : checked.error;
+    },
+  };
 }

@@ -4,7 +4,7 @@ import { upload } from "../../client/schemas.ts";
 import * as z from "../../core/zod.ts";
 import { ServiceBotError } from "../../errors.ts";
 import { word } from "./inputs.ts";
-import { type AnyTool, tool } from "./tool.ts";
+import { type Tool, tool } from "./tool.ts";
 import { plainFields } from "./words.ts";
 
 const input = z.strictObject({
@@ -19,7 +19,7 @@ const input = z.strictObject({
 });
 
 /** `POST /uploads` (section 4). */
-export const uploadTools: readonly AnyTool[] = [
+export const uploadTools: readonly Tool[] = [
   tool({
     name: "service_upload_image",
     title: "Upload an image",

@@ -1,3 +1,4 @@
+import { post } from "../../client/schemas.ts";
 import type { Conversation, Image, Message, Post, Profile, SearchHit } from "../../client/types.ts";
 import type { AnyEvent } from "../../events/types.ts";
 import { quoted } from "../plain-text.ts";
@@ -30,6 +31,8 @@ export function profileWords(profile: Profile): string {
 }
 
 export function hitWords(hit: SearchHit): string {
+  const found = post.safeParse(hit);
+  if (found.success) return postWords(found.data);
   return `- ${plainFields(hit).replaceAll("\n", "; ")}`;
 }
 

@@ -1,11 +1,11 @@
 import { sentMessage, sentPost } from "../../client/schemas.ts";
 import * as z from "../../core/zod.ts";
 import { content, id } from "./inputs.ts";
-import { type AnyTool, tool } from "./tool.ts";
+import { type Tool, tool } from "./tool.ts";
 import { plainFields } from "./words.ts";
 
 /** `POST /posts`, `/posts/:id/comments`, `/dm/conversations/:id/messages` (section 4). */
-export const writingTools: readonly AnyTool[] = [
+export const writingTools: readonly Tool[] = [
   tool({
     name: "service_create_post",
     title: "Make a post",

@@ -7,7 +7,6 @@ import { recordedRequest } from "../calls/request.ts";
 import type { PlatformClock } from "../clock/platform-clock.ts";
 import { beginningOf, MAX_TEXT_LENGTH } from "../content.ts";
 import { PlatformError } from "../error.ts";
-import type { Publisher } from "../events/publisher.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
 import type { ApiFaults, Gate } from "../faults/api-faults.ts";
 import {
@@ -20,23 +19,13 @@ import {
 } from "../http/answer.ts";
 import { readJson, usualLimit } from "../http/body.ts";
 import { parameter } from "../http/query.ts";
-import type { Limits } from "../limits/limits.ts";
-import type { Store } from "../store/store.ts";
 import type { ApiEntry } from "../timeline/entries.ts";
-import type { Uploads } from "../uploads/uploads.ts";
 import { authenticate, requireEnabled, requireScope } from "./auth.ts";
-import type { Call, Route } from "./route.ts";
-import type { Views } from "./views.ts";
+import type { ApiParts, Call, Route } from "./route.ts";
 
 /** What the API needs to answer. */
-export interface ApiContext {
-  readonly store: Store;
-  readonly publisher: Publisher;
-  readonly views: Views;
-  readonly limits: Limits;
-  readonly uploads: Uploads;
+export interface ApiContext extends ApiParts {
   readonly clock: PlatformClock;
-  readonly shown: ShownEvents;
   readonly calls: CallRecords;
   readonly faults: ApiFaults;
   readonly logger: Logger;

@@ -10,14 +10,18 @@ import type { Created } from "../timeline/entries.ts";
 import type { Uploads } from "../uploads/uploads.ts";
 import type { Views } from "./views.ts";
 
-/** A request that was let in. */
-export interface Call {
+/** The parts of the platform that endpoints work with. */
+export interface ApiParts {
   readonly store: Store;
   readonly publisher: Publisher;
   readonly views: Views;
   readonly limits: Limits;
   readonly uploads: Uploads;
   readonly shown: ShownEvents;
+}
+
+/** A request that was let in. */
+export interface Call extends ApiParts {
   /** The bot whose app calls. */
   readonly bot: User;
   /** Milliseconds since 1970. */

@@ -1,4 +1,4 @@
-import { Bounded } from "../bounded.ts";
+import { Bounded, firstBytes, MOST_RECORDS, type Most } from "../bounded.ts";
 import type { WrittenAnswer } from "../http/answer.ts";
 import { idOf, seqOf } from "../store/ids.ts";
 import type { ApiEntry } from "../timeline/entries.ts";
@@ -6,11 +6,8 @@ import type { Timeline } from "../timeline/timeline.ts";
 import { type RecordedRequest, textOf } from "../webhooks/record.ts";
 import type { CallRecord, CallSummary } from "./record.ts";
 
-/** Older records are forgotten; so are the oldest ones when all of them take more bytes than that. */
-const MOST = { items: 1_000, bytes: 16 * 1024 * 1024 };
-
 /** What a bot reads by itself, such as the log every few seconds, is kept apart: it would push out what it did. */
-const MOST_READS = { items: 200, bytes: 2 * 1024 * 1024 };
+const MOST_READS: Most = { items: 200, bytes: 2 * 1024 * 1024 };
 
 /** What is kept of the body of an answer, in bytes. */
 const MAX_ANSWER_BYTES = 64 * 1024;
@@ -34,7 +31,7 @@ interface Kept {
 /** The newest calls of the API with what was asked and answered. They live in memory. */
 export class CallRecords {
   readonly #timeline: Timeline;
-  readonly #kept = new Bounded<Kept>(MOST);
+  readonly #kept = new Bounded<Kept>(MOST_RECORDS);
   readonly #reads = new Bounded<Kept>(MOST_READS);
   #last = 0;
 
@@ -82,9 +79,6 @@ export class CallRecords {
 }
 
 function shortened(answer: WrittenAnswer): NonNullable<Kept["answer"]> {
-  const { bytes } = answer;
-  if (bytes.byteLength <= MAX_ANSWER_BYTES) return { ...answer, truncated: false };
-  // A copy: a part of the bytes would keep the whole of them in memory.
-  const part = Buffer.from(bytes.subarray(0, MAX_ANSWER_BYTES));
-  return { ...answer, bytes: part, truncated: true };
+  const bytes = firstBytes(answer.bytes, MAX_ANSWER_BYTES);
+  return { ...answer, bytes, truncated: answer.bytes.byteLength > MAX_ANSWER_BYTES };
 }

@@ -207,8 +207,7 @@ export class Control {
    */
   event(id: string): EventTrace {
     const { store, records, calls } = this.#options;
-    const seq = eventSeq(id);
-    const logged = seq === undefined ? undefined : store.events.find(seq);
+    const logged = store.events.findById(id);
     if (logged === undefined) throw notFound(`event: ${id}`);
     const bot = store.people.get(logged.recipient).username;
     const deliveries = records.holding(id);

@@ -2,8 +2,6 @@ import type { AnyEvent } from "../../events/types.ts";
 import { TOLERANCE_SECONDS } from "../../signature/signature.ts";
 import { invalid, notFound, PlatformError } from "../error.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
-import type { LoggedEvent } from "../store/event-log.ts";
-import { eventSeq } from "../store/ids.ts";
 import type { Store } from "../store/store.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import { MAX_BATCH } from "../webhooks/deliverer.ts";
@@ -71,14 +69,16 @@ export class ForcedDeliveries {
     }
     const webhook = this.#options.webhooks.of(bot);
     const { username } = webhook;
-    const { store, sender, records, timeline } = this.#options;
+    const { store, sender, records, shown, timeline } = this.#options;
     const { epoch } = store;
     const content = this.#content(bot, input);
+    // An edited body may name any events; those of this bot's log are shown to it.
+    const known = content.eventIds.flatMap((id) => this.#find(bot, id) ?? []);
     const results: DeliverResult[] = [];
     for (let attempt = 1; attempt <= times; attempt += 1) {
       // Nor what is not there any more.
       if (timeline.ended.aborted || store.epoch !== epoch) break;
-      this.#options.shown.note(bot, this.#known(bot, content));
+      shown.note(bot, known);
       const sent = await sender.sendContent(this.#endpoint(webhook), content);
       const id = records.add({ bot: username, attempt, forced: true }, sent);
       const { status, ms, error } = sent;
@@ -96,12 +96,6 @@ export class ForcedDeliveries {
     return { command: curlLine(request), expiresAt: new Date(expires).toISOString() };
   }
 
-  /** The events of the log that are in it; an edited one may have any id. */
-  #known(bot: number, { eventIds }: Content): AnyEvent[] {
-    const { shown } = this.#options;
-    return eventIds.filter((id) => shown.has(bot, id)).map((id) => this.#event(bot, id).event);
-  }
-
   #content(bot: number, { eventIds, body }: DeliveryContent): Content {
     if ((eventIds === undefined) === (body === undefined)) {
       throw invalid("say either eventIds or body");
@@ -110,14 +104,18 @@ export class ForcedDeliveries {
     if (eventIds === undefined || eventIds.length < 1 || eventIds.length > MAX_BATCH) {
       throw invalid(`eventIds must hold 1 to ${MAX_BATCH} ids`);
     }
-    return contentOf(eventIds.map((id) => this.#event(bot, id).event));
+    return contentOf(eventIds.map((id) => this.#event(bot, id)));
   }
 
-  #event(bot: number, id: string): LoggedEvent {
-    const seq = eventSeq(id);
-    const event = seq === undefined ? undefined : this.#options.store.events.find(seq);
-    if (event?.recipient !== bot) throw notFound(`event: ${id}`);
+  #event(bot: number, id: string): AnyEvent {
+    const event = this.#find(bot, id);
+    if (event === undefined) throw notFound(`event: ${id}`);
     return event;
+  }
+
+  #find(bot: number, id: string): AnyEvent | undefined {
+    const logged = this.#options.store.events.findById(id);
+    return logged?.recipient === bot ? logged.event : undefined;
   }
 
   /** While the webhook is off nothing is sent, not even by force. */

@@ -89,16 +89,17 @@ export const webhookBody: z.ZodType<WebhookChange> = z.strictObject({
     .optional(),
 });
 
-export const deliveriesBody: z.ZodType<DeliverInput> = z.strictObject({
+const deliveryContent = {
   eventIds: z.array(z.string()).optional(),
   body: optionalText,
+};
+
+export const deliveriesBody: z.ZodType<DeliverInput> = z.strictObject({
+  ...deliveryContent,
   times: z.number().optional(),
 });
 
-export const curlBody: z.ZodType<DeliveryContent> = z.strictObject({
-  eventIds: z.array(z.string()).optional(),
-  body: optionalText,
-});
+export const curlBody: z.ZodType<DeliveryContent> = z.strictObject(deliveryContent);
 
 const failureStatus = z.int().min(300).max(599);
 

@@ -1,5 +1,4 @@
 import type { AnyEvent } from "../../events/types.ts";
-import { eventSeq } from "../store/ids.ts";
 import type { Store } from "../store/store.ts";
 
 /** So many places are remembered. */
@@ -32,8 +31,7 @@ export class ShownEvents {
 
   /** True for an event in the log of this bot; the state may have been replaced meanwhile. */
   has(bot: number, id: string): boolean {
-    const seq = eventSeq(id);
-    return seq !== undefined && this.#store.events.find(seq)?.recipient === bot;
+    return this.#store.events.findById(id)?.recipient === bot;
   }
 
   #set(place: string, id: string): void {

@@ -2,6 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { KeyList } from "./keys/key-list.tsx";
 import { useKeys } from "./keys/keys.ts";
 import { go, route, title, type View, views } from "./live/route.ts";
+import { WithApps } from "./live/shown-app.tsx";
 import { Toasts } from "./parts/toast.tsx";
 import { actKeys } from "./shell/act-keys.ts";
 import { ConnectionNote } from "./shell/connection.tsx";
@@ -46,12 +47,14 @@ export function App() {
       <button type="button" class="skip" onClick={skip}>
         Skip to the content
       </button>
-      <TopBar onKeys={() => showKeys(true)} />
-      <Navigation current={view} />
-      <main id="main" tabIndex={-1} class={`view-${view}`}>
-        <ConnectionNote />
-        <Page />
-      </main>
+      <WithApps>
+        <TopBar onKeys={() => showKeys(true)} />
+        <Navigation current={view} />
+        <main id="main" tabIndex={-1} class={`view-${view}`}>
+          <ConnectionNote />
+          <Page />
+        </main>
+      </WithApps>
       <Toasts />
       {keysShown && <KeyList onClose={() => showKeys(false)} />}
     </div>

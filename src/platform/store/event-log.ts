@@ -1,6 +1,6 @@
 import type { Database, Statement } from "better-sqlite3";
 import type { AnyEvent, EventType, PayloadByType } from "../../events/types.ts";
-import { eventId } from "./ids.ts";
+import { eventId, eventSeq } from "./ids.ts";
 
 /** An event that is about to be written: of a known type, or of one that is still to be invented. */
 export type NewEvent =
@@ -106,6 +106,12 @@ export class EventLog {
   find(seq: number): LoggedEvent | undefined {
     const row = this.#get.get(seq);
     return row && toEvent(row);
+  }
+
+  /** Undefined also for one that is late, and for what is no id. */
+  findById(id: string): LoggedEvent | undefined {
+    const seq = eventSeq(id);
+    return seq === undefined ? undefined : this.find(seq);
   }
 
   /** The number of the newest event of a bot; 0 when there is none. */

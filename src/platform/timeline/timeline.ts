@@ -83,6 +83,7 @@ export class Timeline {
   end(): void {
     this.#ended.abort();
     this.#listeners.clear();
+    this.#watchers.clear();
   }
 
   #tell(listener: TimelineListener, entry: TimelineEntry): void {

@@ -10,12 +10,12 @@ export function wordsOf(entry: TimelineRecord): string {
     case "delivery": {
       const count = entry.eventIds.length === 1 ? "" : `  ${entry.eventIds.length} events`;
       const error = entry.error === undefined ? "" : `  ${entry.error}`;
-      return `<-- ${answer(entry.status)} ${entry.ms} ms  attempt ${entry.attempt}${count}${error}`;
+      return `<-- ${statusWords(entry.status)} ${entry.ms} ms  attempt ${entry.attempt}${count}${error}`;
     }
     case "api": {
       const who = entry.doctor === true ? "doctor" : "api";
       const { method, path, ms, text } = entry;
-      return `${who} ${method} ${path} ${answer(entry.status)} ${ms} ms${quoted(text)}`;
+      return `${who} ${method} ${path} ${statusWords(entry.status)} ${ms} ms${quoted(text)}`;
     }
     case "webhook":
       return `*** webhook ${entry.change}: ${entry.reason}`;
@@ -28,7 +28,8 @@ export function wordsOf(entry: TimelineRecord): string {
   }
 }
 
-function answer(status: number | null): string {
+/** The status of an answer, as it stands in a line: "[200]". @param status null where no answer came */
+export function statusWords(status: number | null): string {
   return status === null ? "[no answer]" : `[${status}]`;
 }
 

@@ -1,12 +1,9 @@
-import { Bounded } from "../bounded.ts";
+import { Bounded, firstBytes, MOST_RECORDS } from "../bounded.ts";
 import type { Window } from "../store/conversations.ts";
 import { idOf, seqOf } from "../store/ids.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import { type DeliveryRecord, type DeliverySummary, recordOf } from "./record.ts";
 import type { Sent } from "./sender.ts";
-
-/** Older records are forgotten; so are the oldest ones when all of them take more bytes than that. */
-const MOST = { items: 1_000, bytes: 16 * 1024 * 1024 };
 
 /** What is kept of the body of a request, in bytes. */
 const MAX_REQUEST_BYTES = 1024 * 1024;
@@ -19,7 +16,6 @@ export interface Occasion {
 }
 
 interface Kept {
-  readonly seq: number;
   readonly summary: DeliverySummary;
   readonly sent: Sent;
 }
@@ -27,7 +23,7 @@ interface Kept {
 /** The newest deliveries with what was sent and answered. They live in memory. */
 export class DeliveryRecords {
   readonly #timeline: Timeline;
-  readonly #kept = new Bounded<Kept>(MOST);
+  readonly #kept = new Bounded<Kept>(MOST_RECORDS);
   #last = 0;
 
   constructor(timeline: Timeline) {
@@ -43,7 +39,7 @@ export class DeliveryRecords {
     const fault = sent.fault === undefined ? {} : { fault: sent.fault };
     const result = { status, ms, ...error, ...fault };
     const made = { bot, eventIds, attempt, forced, at: new Date(at).toISOString() };
-    this.#keep({ seq: this.#last, summary: { id, ...made, ...result }, sent: shortened(sent) });
+    this.#keep(this.#last, { summary: { id, ...made, ...result }, sent: shortened(sent) });
     this.#timeline.add({ kind: "delivery", id, bot, eventIds, attempt, forced, ...result });
     return id;
   }
@@ -74,11 +70,11 @@ export class DeliveryRecords {
     return recordOf(summary, sent);
   }
 
-  #keep(one: Kept): void {
-    const { seq, summary, sent } = one;
+  #keep(seq: number, kept: Kept): void {
+    const { summary, sent } = kept;
     const { request, answer } = sent;
     const head = JSON.stringify([summary, request?.url, request?.headers, answer?.headers]);
-    this.#kept.add(seq, one, Buffer.byteLength(head) + (request?.body.byteLength ?? 0));
+    this.#kept.add(seq, kept, Buffer.byteLength(head) + (request?.body.byteLength ?? 0));
     void answer?.collected.then(() => this.#kept.grow(seq, answer.bytes));
   }
 }
@@ -86,8 +82,7 @@ export class DeliveryRecords {
 /** Without what is too long to be kept. */
 function shortened(sent: Sent): Sent {
   const { request } = sent;
-  if (request === undefined || request.body.byteLength <= MAX_REQUEST_BYTES) return sent;
-  // A copy: a part of the bytes would keep the whole of them in memory.
-  const body = Buffer.from(request.body.subarray(0, MAX_REQUEST_BYTES));
+  if (request === undefined) return sent;
+  const body = firstBytes(request.body, MAX_REQUEST_BYTES);
   return { ...sent, request: { ...request, body } };
 }

@@ -147,6 +147,26 @@ test("a wait ends with the timeline", async () => {
   expect(await waiting).toEqual([]);
 });
 
+test("after its end nobody is told of entries or changes", () => {
+  const told: string[] = [];
+  const watched = () => {
+    const timeline = newTimeline();
+    timeline.listen(() => told.push("entry"));
+    timeline.onChange(() => told.push("change"));
+    return timeline;
+  };
+  const happen = (timeline: Timeline) => {
+    timeline.add(entry);
+    timeline.change();
+  };
+  happen(watched());
+  expect(told.splice(0)).toEqual(["entry", "change"]);
+  const ended = watched();
+  ended.end();
+  happen(ended);
+  expect(told).toEqual([]);
+});
+
 test("what comes while an answer is being made is in the next one", async () => {
   const waits: (() => void)[] = [];
   class WatchedTimeline extends Timeline {

@@ -47,7 +47,11 @@ test("messages written without a pause arrive in their order", async () => {
 });
 
 test("while there is no answer, it says where the event is, and leads there", async () => {
-  const { page, platform } = await openPortal({ register: () => {} });
+  // Long enough for the failure to be seen, however busy the machine is.
+  const { page, platform } = await openPortal({
+    register: () => {},
+    platform: { retryIntervalMs: 2_000 },
+  });
   platform.control.setFaults({ webhook: { mode: "status", status: 503, times: 1 } });
   await fieldOf(page).fill("anybody?");
   await page.keyboard.press("Enter");

@@ -66,6 +66,23 @@ describe("the developer portal", () => {
     await eventually(text, false);
   });
 
+  test("the secret is copied by hand where a page may not copy, and stays in sight", async () => {
+    const { platform } = await openPortal();
+    const page = await openPage(platform, "#/webhook", { permissions: [] });
+    await page.evaluate(() => {
+      navigator.clipboard.writeText = () => Promise.reject(new Error("not allowed"));
+    });
+    await page.getByRole("button", { name: "Regenerate the signing secret" }).click();
+    await page.getByRole("button", { name: "Regenerate", exact: true }).click();
+    const shown = page.getByRole("dialog", { name: "New signing secret of @bot" });
+    await shown.getByRole("button", { name: "Copy" }).click();
+    const lines = page.getByRole("textbox", { name: "The lines for .env" });
+    expect(await lines.inputValue()).toMatch(/^SERVICE_WEBHOOK_SECRET=whsec_[0-9a-f]{48}$/);
+    await page.keyboard.press("Escape");
+    await lines.waitFor({ state: "detached" });
+    expect(await shown.isVisible()).toBe(true);
+  });
+
   test("what failures have switched off says why and when, and is switched on again", async () => {
     const { platform, page } = await openPortal({
       platform: { disableAfter: 2, retryIntervalMs: 20 },
@@ -141,6 +158,20 @@ describe("what the bot says", () => {
     await says.getByText("none yet").first().waitFor();
     platform.control.act({ type: "dm.message", from: "ada" });
     await eventually(() => says.locator("dt:has-text('Last delivery') + dd time").count(), 1);
+  });
+
+  test("is not what another bot said, where it cannot be read", async () => {
+    const { platform, bot, page } = await openPortal();
+    platform.control.apps.create({ username: "helper" });
+    await page.route("**/control/v1/bot?bot=helper", (route) =>
+      route.fulfill({ status: 500, json: { error: { code: "INTERNAL", message: "not today" } } }),
+    );
+    await page.goto(`${platform.url}/#/webhook`);
+    const says = card(page, "What the bot says");
+    await says.getByText(bot.url ?? "", { exact: true }).waitFor();
+    await page.getByLabel("Bot", { exact: true }).selectOption("helper");
+    await says.getByRole("alert").getByText("not today").waitFor();
+    expect(await says.getByText(bot.url ?? "", { exact: true }).count()).toBe(0);
   });
 
   test("when it cannot be reached, is why, with a remedy", async () => {

@@ -3,7 +3,6 @@ import { download, request } from "./request.ts";
 import type {
   ActInput,
   ActResult,
-  AnyEvent,
   AppView,
   Block,
   BotView,
@@ -41,8 +40,8 @@ type Items<T> = { readonly items: readonly T[] };
 /** What to deliver: events of the log, or a text of one's own, which is signed as it is. */
 export type Delivery = { readonly eventIds: readonly string[] } | { readonly body: string };
 
-/** The app that is looked at. */
-const ofBot = () => ({ bot: bot.peek() || undefined });
+/** The app that is looked at, unless another one is named. */
+const ofBot = (of = bot.peek()) => ({ bot: of || undefined });
 const part = encodeURIComponent;
 
 /** The control API (docs/platform.md), one function for each request. Each throws a ControlError. */
@@ -76,20 +75,18 @@ export const control = {
   comments: (postId: string) =>
     request<Items<ControlComment>>("GET", `/posts/${part(postId)}/comments`),
 
-  events: (since?: string) =>
-    request<{ events: readonly AnyEvent[] }>("GET", "/events", { query: { ...ofBot(), since } }),
   event: (id: string) => request<EventTrace>("GET", `/events/${part(id)}`),
   delivery: (id: string) => request<DeliveryRecord>("GET", `/deliveries/${part(id)}`),
   call: (id: string) => request<CallRecord>("GET", `/calls/${part(id)}`),
   /** @param of the bot that it goes to */
   deliver: (json: Delivery & { times?: number }, of?: string) =>
     request<{ deliveries: readonly DeliverResult[] }>("POST", "/deliveries", {
-      query: of === undefined ? ofBot() : { bot: of },
+      query: ofBot(of),
       json,
     }),
   curl: (json: Delivery, of?: string) =>
     request<{ command: string; expiresAt: string }>("POST", "/deliveries/curl", {
-      query: of === undefined ? ofBot() : { bot: of },
+      query: ofBot(of),
       json,
     }),
 

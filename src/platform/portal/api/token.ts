@@ -1,10 +1,11 @@
 const KEY = "service-bot-portal-token";
 
+const given = fromAddress();
+
 /**
  * The token of this run of the platform. A page of this machine has it in its head; one that is opened from elsewhere gets
  * it with the address that the platform has printed, and keeps it for as long as its tab is open.
  */
-const given = fromAddress();
 let current = inHead(document) ?? given ?? sessionStorage.getItem(KEY) ?? "";
 
 // An address with another one that is opened in the same tab loads nothing anew.

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
 /** Images of one text (section 8). */
-export const MAX_IMAGES = 4;
+const MAX_IMAGES = 4;
 
 /** The largest image, in bytes: what the platform takes as 5 MB. */
 const MAX_BYTES = 5 * 1024 * 1024;

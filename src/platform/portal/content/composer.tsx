@@ -1,4 +1,5 @@
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { FileButton } from "../parts/file-button.tsx";
 import { AttachmentList } from "./attachment-list.tsx";
 import { IMAGE_TYPES, useAttachments } from "./attachments.ts";
 import { useDropZone } from "./drop-zone.ts";
@@ -79,7 +80,13 @@ export function Composer(props: ComposerProps) {
         >
           {props.send}
         </button>
-        <FileChoice onFiles={attachments.add} />
+        <FileButton
+          label="Add images"
+          name="Images"
+          accept={IMAGE_TYPES.join(",")}
+          multiple
+          onFiles={attachments.add}
+        />
         {onCancel !== undefined && (
           <button type="button" class="quiet" onClick={onCancel}>
             Cancel
@@ -91,29 +98,5 @@ export function Composer(props: ComposerProps) {
         </p>
       </div>
     </form>
-  );
-}
-
-function FileChoice({ onFiles }: { readonly onFiles: (files: Iterable<File>) => void }) {
-  const input = useRef<HTMLInputElement>(null);
-  return (
-    <>
-      <input
-        ref={input}
-        type="file"
-        hidden
-        multiple
-        accept={IMAGE_TYPES.join(",")}
-        aria-label="Images"
-        onChange={({ currentTarget }) => {
-          onFiles([...(currentTarget.files ?? [])]);
-          // The same file can be chosen again.
-          currentTarget.value = "";
-        }}
-      />
-      <button type="button" onClick={() => input.current?.click()}>
-        Add images
-      </button>
-    </>
   );
 }

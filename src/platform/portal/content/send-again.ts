@@ -1,3 +1,4 @@
+import { statusWords } from "../../timeline/words.ts";
 import { control, type Delivery } from "../api/control.ts";
 import { say } from "../parts/toast.tsx";
 
@@ -5,7 +6,7 @@ import { say } from "../parts/toast.tsx";
 export async function sendAgain(what: Delivery, bot?: string): Promise<void> {
   const { deliveries } = await control.deliver(what, bot);
   for (const { status, ms, error } of deliveries) {
-    const answer = status === null ? "no answer" : `[${status}]`;
+    const answer = statusWords(status);
     if (error === undefined) say(`Sent again: ${answer} after ${ms} ms.`);
     else say(`Sent again, and it failed: ${answer}, ${error}`, "bad");
   }

@@ -42,7 +42,10 @@ export function useLive<T>(read: () => Promise<T>, { key, concerns }: LiveOption
         const next = await outcomeOf(latest.current.read);
         // What was asked for before the key changed belongs to what was shown then.
         if (flight.current !== mine) return;
-        setState((last) => ({ ...(isGone(next.error) ? {} : last), ...next, key }));
+        setState((last) => {
+          const stays = last.key === key && !isGone(next.error);
+          return { ...(stays ? last : {}), ...next, key };
+        });
       } while (mine.again);
       flight.current = undefined;
     };

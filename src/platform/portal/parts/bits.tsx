@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { attempt, say } from "./toast.tsx";
+import { timeOfDay } from "./time-of-day.ts";
 
 /** What stands where there is nothing yet: what it would be, and what to do first. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
@@ -46,15 +46,9 @@ export function BotLabel() {
 
 /** A time of day, with the date for those who point at it. */
 export function Time({ at }: { at: string }) {
-  const date = new Date(at);
   return (
-    <time dateTime={at} title={date.toLocaleString()}>
-      {date.toLocaleTimeString([], {
-        hour: "2-digit",
-        minute: "2-digit",
-        second: "2-digit",
-        hourCycle: "h23",
-      })}
+    <time dateTime={at} title={new Date(at).toLocaleString()}>
+      {timeOfDay(at)}
     </time>
   );
 }
@@ -81,20 +75,6 @@ export function pretty(text: string): string {
   } catch {
     return text;
   }
-}
-
-/** Copies something that is made when it is asked for. */
-export async function copy(make: () => string | Promise<string>, what: string): Promise<void> {
-  await attempt(async () => {
-    const text = await make();
-    if (navigator.clipboard === undefined) {
-      throw new Error(
-        "This browser copies on 127.0.0.1 and over https alone: open the portal there.",
-      );
-    }
-    await navigator.clipboard.writeText(text);
-    say(`${what} copied.`);
-  });
 }
 
 /** Gives the browser a file to save. */

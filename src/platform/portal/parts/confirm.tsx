@@ -2,13 +2,8 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Dialog } from "./dialog.tsx";
 import { Action } from "./form.tsx";
-import { attempt } from "./toast.tsx";
 
-export interface ConfirmedProps {
-  /** What the button says that asks. */
-  readonly ask: string;
-  /** Its name, where what it says is not enough. */
-  readonly label?: string;
+interface Asked {
   readonly title: string;
   /** What it would do, and whether it can be undone. */
   readonly children: ComponentChildren;
@@ -16,16 +11,51 @@ export interface ConfirmedProps {
   readonly confirm: string;
   readonly run: () => unknown;
   /** What is said when it is done. */
-  readonly done?: string;
+  readonly done?: string | undefined;
   readonly tone?: "danger" | "primary";
+}
+
+export interface ConfirmDialogProps extends Asked {
+  readonly onClose: () => void;
+}
+
+/** Asks before something is done; closes when it is, or was given up. */
+export function ConfirmDialog(props: ConfirmDialogProps) {
+  const { title, children, confirm, run, done, tone = "danger", onClose } = props;
+  return (
+    <Dialog title={title} onClose={onClose}>
+      {children}
+      <div class="row dialog-actions">
+        <button type="button" onClick={onClose}>
+          Cancel
+        </button>
+        <Action
+          tone={tone}
+          run={async () => {
+            await run();
+            onClose();
+          }}
+          done={done}
+        >
+          {confirm}
+        </Action>
+      </div>
+    </Dialog>
+  );
+}
+
+export interface ConfirmedProps extends Asked {
+  /** What the button says that asks. */
+  readonly ask: string;
+  /** Its name, where what it says is not enough. */
+  readonly label?: string;
   readonly small?: boolean;
 }
 
 /** A button for what is not done before it was confirmed. */
-export function Confirmed(props: ConfirmedProps) {
-  const { ask, label, title, children, confirm, run, done, tone = "danger", small = false } = props;
+export function Confirmed({ ask, label, small = false, ...asked }: ConfirmedProps) {
   const [open, setOpen] = useState(false);
-  const close = () => setOpen(false);
+  const { tone = "danger" } = asked;
   return (
     <>
       <button
@@ -37,24 +67,7 @@ export function Confirmed(props: ConfirmedProps) {
       >
         {ask}
       </button>
-      {open && (
-        <Dialog title={title} onClose={close}>
-          {children}
-          <div class="row dialog-actions">
-            <button type="button" onClick={close}>
-              Cancel
-            </button>
-            <Action
-              tone={tone}
-              run={async () => {
-                if (await attempt(run, done)) close();
-              }}
-            >
-              {confirm}
-            </Action>
-          </div>
-        </Dialog>
-      )}
+      {open && <ConfirmDialog {...asked} onClose={() => setOpen(false)} />}
     </>
   );
 }

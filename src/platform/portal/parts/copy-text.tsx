@@ -1,8 +1,30 @@
-import { useEffect, useRef } from "preact/hooks";
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Dialog } from "./dialog.tsx";
+import { say } from "./toast.tsx";
 
-/** Copies a text; false where the browser does not let a page do that. */
-export async function copyText(text: string): Promise<boolean> {
+export interface Copying {
+  /** @param done what is said when the text is copied */
+  readonly copy: (text: string, done: string) => Promise<void>;
+  /** Belongs into the page: the text, where this browser does not let a page copy it. */
+  readonly byHand: ComponentChildren;
+}
+
+/** Copies texts. @param title of a text that is to be copied by hand */
+export function useCopy(title: string): Copying {
+  const [text, show] = useState<string>();
+  const copy = async (wanted: string, done: string) => {
+    if (await copyText(wanted)) say(done);
+    else show(wanted);
+  };
+  const byHand = text !== undefined && (
+    <TextToCopy title={title} text={text} onClose={() => show(undefined)} />
+  );
+  return { copy, byHand };
+}
+
+/** False where the browser does not let a page do that. */
+async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
     return true;
@@ -11,14 +33,14 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
-export interface TextToCopyProps {
+interface TextToCopyProps {
   readonly title: string;
   readonly text: string;
   readonly onClose: () => void;
 }
 
 /** A text to be copied by hand. */
-export function TextToCopy({ title, text, onClose }: TextToCopyProps) {
+function TextToCopy({ title, text, onClose }: TextToCopyProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => field.current?.select(), []);
   return (

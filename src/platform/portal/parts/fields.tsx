@@ -3,7 +3,7 @@ import { Field } from "./form.tsx";
 
 interface ValueProps<T> {
   readonly label: string;
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   readonly value: T;
   readonly onValue: (value: T) => void;
 }
@@ -19,7 +19,7 @@ export interface TextFieldProps extends ValueProps<string> {
 export function TextField(props: TextFieldProps) {
   const { label, hint, value, onValue, type = "text", ...rest } = props;
   return (
-    <Field label={label} {...(hint === undefined ? {} : { hint })}>
+    <Field label={label} hint={hint}>
       {(ids) => (
         <input
           {...ids}
@@ -66,7 +66,7 @@ export interface NumberFieldProps extends ValueProps<string> {
 /** A number, as it was typed: empty for none. */
 export function NumberField({ label, hint, value, onValue, step = 1, ...rest }: NumberFieldProps) {
   return (
-    <Field label={label} {...(hint === undefined ? {} : { hint })}>
+    <Field label={label} hint={hint}>
       {(ids) => (
         <input
           {...ids}
@@ -90,7 +90,7 @@ export interface SelectFieldProps<T extends string> extends ValueProps<T> {
 export function SelectField<T extends string>(props: SelectFieldProps<T>) {
   const { label, hint, value, onValue, options } = props;
   return (
-    <Field label={label} {...(hint === undefined ? {} : { hint })}>
+    <Field label={label} hint={hint}>
       {(ids) => (
         <select
           {...ids}
@@ -126,4 +126,25 @@ export function Check({ checked, onChecked, children }: CheckProps) {
       <span>{children}</span>
     </label>
   );
+}
+
+export interface ChecksProps<T extends string> {
+  readonly options: readonly { readonly value: T; readonly hint: string }[];
+  readonly chosen: readonly T[];
+  readonly onChange: (chosen: readonly T[]) => void;
+}
+
+/** Some of several choices: a box for each, with what it means. */
+export function Checks<T extends string>({ options, chosen, onChange }: ChecksProps<T>) {
+  return options.map(({ value, hint }) => (
+    <Check
+      key={value}
+      checked={chosen.includes(value)}
+      onChecked={(checked) => {
+        onChange(checked ? [...chosen, value] : chosen.filter((each) => each !== value));
+      }}
+    >
+      <code>{value}</code> <span class="hint">{hint}</span>
+    </Check>
+  ));
 }

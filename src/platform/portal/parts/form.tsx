@@ -4,7 +4,7 @@ import { attempt } from "./toast.tsx";
 
 export interface FieldProps {
   readonly label: string;
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   /** Gets the id of the field, to be set on it, and that of the hint. */
   readonly children: (ids: {
     id: string;
@@ -29,11 +29,26 @@ export function Field({ label, hint, children }: FieldProps) {
   );
 }
 
-export interface ActionProps {
+/** What can be set off, and not again before it is done. */
+interface Deed {
   /** What it does. Where it fails, that is said. */
   readonly run: () => unknown;
   /** What is said when it is done. */
-  readonly done?: string;
+  readonly done?: string | undefined;
+}
+
+function useDeed({ run, done }: Deed): { readonly busy: boolean; readonly start: () => void } {
+  const [busy, setBusy] = useState(false);
+  const start = async () => {
+    if (busy) return;
+    setBusy(true);
+    await attempt(run, done);
+    setBusy(false);
+  };
+  return { busy, start: () => void start() };
+}
+
+export interface ActionProps extends Deed {
   readonly tone?: "primary" | "danger" | "quiet";
   readonly disabled?: boolean;
   readonly title?: string;
@@ -56,7 +71,7 @@ export function Action({
   small = false,
   children,
 }: ActionProps) {
-  const [busy, setBusy] = useState(false);
+  const { busy, start } = useDeed({ run, done });
   return (
     <button
       type="button"
@@ -67,12 +82,7 @@ export function Action({
       aria-keyshortcuts={shortcut}
       aria-label={label}
       title={title}
-      onClick={async () => {
-        if (busy) return;
-        setBusy(true);
-        await attempt(run, done);
-        setBusy(false);
-      }}
+      onClick={start}
     >
       {children}
       {shortcut !== undefined && <kbd>{shortcut}</kbd>}
@@ -80,13 +90,10 @@ export function Action({
   );
 }
 
-export interface FormProps {
+/** Where what it does fails, the fields stay as they are. */
+export interface FormProps extends Deed {
   /** What it is for, for those who hear the page. */
   readonly label: string;
-  /** What it does when it is sent. Where it fails, that is said, and the fields stay as they are. */
-  readonly run: () => unknown;
-  /** What is said when it is done. */
-  readonly done?: string;
   readonly submit: string;
   /** Its button is one among many. Default: it is what the form is for. */
   readonly tone?: "plain";
@@ -99,19 +106,13 @@ export interface FormProps {
 /** A form with one button that sends it; Enter in a field does, too. */
 export function Form(props: FormProps) {
   const { label, run, done, submit, tone, disabled, children, more } = props;
-  const [busy, setBusy] = useState(false);
-  const send = async () => {
-    if (busy || disabled === true) return;
-    setBusy(true);
-    await attempt(run, done);
-    setBusy(false);
-  };
+  const { busy, start } = useDeed({ run, done });
   return (
     <form
       aria-label={label}
       onSubmit={(event) => {
         event.preventDefault();
-        void send();
+        if (disabled !== true) start();
       }}
     >
       {children}

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
-import { Code, copy } from "./bits.tsx";
+import { Code } from "./bits.tsx";
+import { useCopy } from "./copy-text.tsx";
 import { Dialog } from "./dialog.tsx";
 import { Action } from "./form.tsx";
 
@@ -13,6 +14,7 @@ export interface SecretDialogProps {
 
 /** Shows what is not shown again. A click beside it does not close it. */
 export function SecretDialog({ title, lines, children, onClose }: SecretDialogProps) {
+  const { copy, byHand } = useCopy("The lines for .env");
   return (
     <Dialog title={title} onClose={onClose} firm>
       <p>
@@ -21,7 +23,7 @@ export function SecretDialog({ title, lines, children, onClose }: SecretDialogPr
       </p>
       <Code label="Lines for the .env of the bot" text={lines} />
       <div class="row">
-        <Action tone="primary" run={() => copy(() => lines, "The lines for .env were")}>
+        <Action tone="primary" run={() => copy(lines, "The lines for .env were copied.")}>
           Copy
         </Action>
         <button type="button" onClick={onClose}>
@@ -29,6 +31,7 @@ export function SecretDialog({ title, lines, children, onClose }: SecretDialogPr
         </button>
       </div>
       <div class="dialog-notes">{children}</div>
+      {byHand}
     </Dialog>
   );
 }

@@ -39,25 +39,25 @@ function close(id: number): void {
 /** How many dialogs are open. Beside one nothing can be pressed or heard: it has the toasts in itself. */
 export const dialogs = signal(0);
 
+const roles = [
+  ["good", "status"],
+  ["bad", "alert"],
+] as const;
+
 /** What the page says by itself, also to those who hear it. */
 export function Toasts({ inDialog = false }: { readonly inDialog?: boolean }) {
   if (!inDialog && dialogs.value > 0) return null;
   return (
     <div class="toasts">
-      <div role="status">
-        {toasts.value
-          .filter(({ tone }) => tone === "good")
-          .map(({ id, text }) => (
-            <Line key={id} id={id} tone="good" text={text} />
-          ))}
-      </div>
-      <div role="alert">
-        {toasts.value
-          .filter(({ tone }) => tone === "bad")
-          .map(({ id, text }) => (
-            <Line key={id} id={id} tone="bad" text={text} />
-          ))}
-      </div>
+      {roles.map(([tone, role]) => (
+        <div key={role} role={role}>
+          {toasts.value
+            .filter((toast) => toast.tone === tone)
+            .map((toast) => (
+              <Line key={toast.id} {...toast} />
+            ))}
+        </div>
+      ))}
     </div>
   );
 }

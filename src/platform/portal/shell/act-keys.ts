@@ -42,7 +42,7 @@ function failNext(): Promise<unknown> {
   return control.setFaults({ webhook: { mode: "status", times: 1 } });
 }
 
-export async function switchWebhook(): Promise<void> {
+async function switchWebhook(): Promise<void> {
   const { enabled } = await control.webhook();
   await control.saveWebhook({ enabled: !enabled });
   say(`The webhook is ${enabled ? "off" : "on"}.`);

@@ -1,23 +1,15 @@
 import { useId } from "preact/hooks";
-import { control } from "../api/control.ts";
 import { bot, person, type Theme, theme } from "../live/settings.ts";
+import { lookAt, useShownApp } from "../live/shown-app.tsx";
 import { connection } from "../live/stream.ts";
-import { useLive } from "../live/use-live.ts";
+import { usePeople } from "../live/use-people.ts";
 import { Badge } from "../parts/bits.tsx";
 
 /** Which bot is looked at, who speaks, and how the webhook is. */
 export function TopBar({ onKeys }: { readonly onKeys: () => void }) {
-  const { data: apps } = useLive(control.apps, {
-    key: "apps",
-    concerns: ({ kind }) => kind === "app" || kind === "webhook" || kind === "state",
-  });
-  const { data: people } = useLive(control.people, {
-    key: "people",
-    // They come into being with what they do.
-    concerns: ({ kind }) => kind === "event" || kind === "state",
-  });
-  const list = apps?.items ?? [];
-  const shown = list.find((app) => app.bot.username === bot.value) ?? list[0];
+  const { apps, app: shown } = useShownApp();
+  const { people } = usePeople();
+  const list = apps ?? [];
   // A bot that is gone, after a reset or a restore: the first one is looked at.
   if (apps !== undefined && bot.value !== "" && shown?.bot.username !== bot.value) bot.value = "";
   return (
@@ -28,9 +20,7 @@ export function TopBar({ onKeys }: { readonly onKeys: () => void }) {
       <Choice
         label="Bot"
         value={shown?.bot.username ?? ""}
-        onChange={(name) => {
-          bot.value = name === list[0]?.bot.username ? "" : name;
-        }}
+        onChange={(name) => lookAt(name, list)}
         names={list.map((app) => app.bot.username)}
       />
       <Choice
@@ -39,7 +29,7 @@ export function TopBar({ onKeys }: { readonly onKeys: () => void }) {
         onChange={(name) => {
           person.value = name;
         }}
-        names={names(people?.items.map(({ username }) => username))}
+        names={names(people.map(({ username }) => username))}
       />
       <span class="top-space" />
       {shown !== undefined && (
@@ -65,7 +55,7 @@ export function TopBar({ onKeys }: { readonly onKeys: () => void }) {
 }
 
 /** Whoever speaks is in the list, also before they exist: they are made on first use. */
-function names(known: readonly string[] = []): readonly string[] {
+function names(known: readonly string[]): readonly string[] {
   return [...new Set([...known, person.value])];
 }
 

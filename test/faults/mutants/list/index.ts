@@ -6,6 +6,7 @@ import { dispatcherMutants } from "./dispatcher.ts";
 import { durabilityMutants } from "./durability.ts";
 import { inboxMutants, modelMutants } from "./inbox.ts";
 import { instanceMutants } from "./instances.ts";
+import { mcpMutants } from "./mcp.ts";
 import { modeMutants } from "./mode.ts";
 import { pollerMutants } from "./poller.ts";
 import { postgresMutants } from "./postgres.ts";
@@ -27,4 +28,5 @@ export const allMutants: readonly Mutant[] = [
   ...copyMutants,
   ...severalBotsMutants,
   ...instanceMutants,
+  ...mcpMutants,
 ];

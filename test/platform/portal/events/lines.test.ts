@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { timelineLine } from "../../../../src/cli/dev/timeline-lines.ts";
+import { timeOfDay } from "../../../../src/platform/portal/parts/time-of-day.ts";
 import { indexOf, outcomeOf } from "../../../../src/platform/portal/views/events/index-of.ts";
 import {
   addressedAs,
   marksOf,
   moved,
   placeOf,
-  timeOfDay,
 } from "../../../../src/platform/portal/views/events/lines.ts";
 import type { TimelineRecord } from "../../../../src/platform/timeline/entries.ts";
 import { wordsOf } from "../../../../src/platform/timeline/words.ts";

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Profile } from "../../api/shapes.ts";
 import { route } from "../../live/route.ts";
 import { person } from "../../live/settings.ts";
-import { useBot } from "../../live/use-bot.ts";
+import { useShownApp } from "../../live/shown-app.tsx";
 import { ConversationList } from "./conversation-list.tsx";
 import { Pane } from "./pane.tsx";
 import { PersonDialog } from "./person-dialog.tsx";
@@ -12,11 +12,11 @@ import { useConversations } from "./use-conversations.ts";
 
 /** Talking to the bot as a person. */
 export function Chat() {
-  const bot = useBot();
+  const { app } = useShownApp();
   return (
     <>
       <h1>Chat</h1>
-      {bot === undefined ? <p class="hint">Reading…</p> : <Talks bot={bot} />}
+      {app === undefined ? <p class="hint">Reading…</p> : <Talks bot={app.bot} />}
     </>
   );
 }

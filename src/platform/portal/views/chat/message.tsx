@@ -15,7 +15,7 @@ export interface MessageProps {
 }
 
 /** Section 2: a deleted message keeps its place, without its text and its images. */
-export function isDeleted({ text, images }: Pick<MessageView, "text" | "images">): boolean {
+function isDeleted({ text, images }: Pick<MessageView, "text" | "images">): boolean {
   return text === "" && images.length === 0;
 }
 

@@ -1,10 +1,9 @@
-import { useState } from "preact/hooks";
 import { control } from "../../api/control.ts";
 import { person } from "../../live/settings.ts";
-import { useLive } from "../../live/use-live.ts";
+import { usePeople } from "../../live/use-people.ts";
 import { Avatar, Failure } from "../../parts/bits.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
-import { Field } from "../../parts/form.tsx";
+import { AccountForm } from "../state/account-form.tsx";
 
 export interface PersonDialogProps {
   readonly onClose: () => void;
@@ -14,7 +13,7 @@ export interface PersonDialogProps {
 
 /** Who speaks: somebody who is there, or somebody new. */
 export function PersonDialog({ onClose, onPicked }: PersonDialogProps) {
-  const { data, error, reload } = useLive(control.people, { key: "people" });
+  const { people, error, reload } = usePeople();
   const pick = (username: string) => {
     person.value = username;
     onPicked(username);
@@ -23,7 +22,7 @@ export function PersonDialog({ onClose, onPicked }: PersonDialogProps) {
     <Dialog title="Who speaks?" onClose={onClose}>
       {error !== undefined && <Failure error={error} retry={reload} />}
       <ul class="people" aria-label="People">
-        {data?.items.map(({ username, name }) => (
+        {people.map(({ username, name }) => (
           <li key={username}>
             <button
               type="button"
@@ -35,59 +34,14 @@ export function PersonDialog({ onClose, onPicked }: PersonDialogProps) {
           </li>
         ))}
       </ul>
-      <NewPerson onMade={pick} />
-    </Dialog>
-  );
-}
-
-function NewPerson({ onMade }: { readonly onMade: (username: string) => void }) {
-  const [username, setUsername] = useState("");
-  const [name, setName] = useState("");
-  // Said here: what is behind the dialog is out of reach.
-  const [error, setError] = useState<Error>();
-  const create = async () => {
-    try {
-      const made = await control.createPerson(name === "" ? { username } : { username, name });
-      onMade(made.username);
-    } catch (reason) {
-      setError(reason as Error);
-    }
-  };
-  return (
-    <form
-      aria-label="Somebody new"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void create();
-      }}
-    >
       <h3>Somebody new</h3>
-      {error !== undefined && <Failure error={error} />}
-      <Field label="Username" hint="1 to 30 letters, digits, dots, dashes, underscores.">
-        {(ids) => (
-          <input
-            {...ids}
-            required
-            autocomplete="off"
-            autocapitalize="none"
-            value={username}
-            onInput={({ currentTarget }) => setUsername(currentTarget.value)}
-          />
-        )}
-      </Field>
-      <Field label="Name" hint="Without one it is the username with a capital.">
-        {(ids) => (
-          <input
-            {...ids}
-            autocomplete="off"
-            value={name}
-            onInput={({ currentTarget }) => setName(currentTarget.value)}
-          />
-        )}
-      </Field>
-      <button type="submit" class="primary">
-        Create, and speak as them
-      </button>
-    </form>
+      <AccountForm
+        what="person"
+        label="Somebody new"
+        submit="Create, and speak as them"
+        hints
+        create={async (account) => pick((await control.createPerson(account)).username)}
+      />
+    </Dialog>
   );
 }

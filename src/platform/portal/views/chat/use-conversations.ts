@@ -1,5 +1,6 @@
 import { control } from "../../api/control.ts";
-import type { ControlConversation, TimelineEntry } from "../../api/shapes.ts";
+import type { ControlConversation } from "../../api/shapes.ts";
+import { touches } from "../../live/touches.ts";
 import { useLive } from "../../live/use-live.ts";
 import { type Pages, usePages } from "../../live/use-pages.ts";
 
@@ -8,7 +9,7 @@ import { type Pages, usePages } from "../../live/use-pages.ts";
  * many there are.
  */
 export function useConversations(person: string): Pages<ControlConversation> {
-  const concerns = (entry: TimelineEntry) => isMessage(entry);
+  const concerns = touches("conversationId");
   const all = usePages(control.conversations, { key: "conversations", concerns });
   const own = useLive(() => control.conversationsOf(person), { key: person, concerns });
   if (all.data === undefined || own.data === undefined) {
@@ -17,16 +18,4 @@ export function useConversations(person: string): Pages<ControlConversation> {
   const known = new Set(all.data.map(({ id }) => id));
   const missing = own.data.items.filter(({ id }) => !known.has(id));
   return { ...all, data: [...all.data, ...missing] };
-}
-
-/** True for what may be a new message, in one conversation or in any. */
-export function isMessage(entry: TimelineEntry, id?: string): boolean {
-  if (entry.kind === "state") return entry.change !== "clock";
-  const place =
-    entry.kind === "event"
-      ? entry.conversationId
-      : entry.kind === "api"
-        ? entry.created?.conversationId
-        : undefined;
-  return place !== undefined && (id === undefined || place === id);
 }

@@ -2,9 +2,9 @@ import type { RefObject } from "preact";
 import { useRef } from "preact/hooks";
 import { control } from "../../api/control.ts";
 import type { MessageView } from "../../api/shapes.ts";
+import { touches } from "../../live/touches.ts";
 import { type Live, useLive } from "../../live/use-live.ts";
 import { OWN } from "./places.ts";
-import { isMessage } from "./use-conversations.ts";
 
 /** How many messages are read at once. */
 const LIMIT = 50;
@@ -30,7 +30,7 @@ export function useMessages(id: string, atEnd: RefObject<boolean>): Messages {
       oldest.current = read.items[0]?.id;
       return read;
     },
-    { key: id, concerns: (entry) => isMessage(entry, id) },
+    { key: id, concerns: touches("conversationId", id) },
   );
   const loadOlder = async () => {
     const before = oldest.current;

@@ -1,3 +1,4 @@
+import { statusWords } from "../../../timeline/words.ts";
 import type { DeliveryEntry, TimelineEntry } from "../../api/shapes.ts";
 import type { Tone } from "../../parts/bits.tsx";
 
@@ -49,7 +50,7 @@ function tell(
       return entry.method === "POST" &&
         entry.path === `/dm/conversations/${conversationId}/messages` &&
         (entry.status === null || entry.status >= 400)
-        ? { tone: "bad", text: `the bot's answer failed [${entry.status ?? "no answer"}]` }
+        ? { tone: "bad", text: `the bot's answer failed ${statusWords(entry.status)}` }
         : undefined;
     case "webhook":
       return entry.change === "disabled" && entry.bot === bot
@@ -62,8 +63,8 @@ function tell(
 
 function delivered({ status, ms, attempt, error, forced }: DeliveryEntry): Told {
   if (error === undefined) {
-    return { tone: "good", text: `delivered [${status}] ${ms} ms, attempt ${attempt}` };
+    return { tone: "good", text: `delivered ${statusWords(status)} ${ms} ms, attempt ${attempt}` };
   }
   const next = forced ? "" : ", to be retried";
-  return { tone: "bad", text: `failed [${status ?? "no answer"}] attempt ${attempt}${next}` };
+  return { tone: "bad", text: `failed ${statusWords(status)} attempt ${attempt}${next}` };
 }

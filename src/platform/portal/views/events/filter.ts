@@ -1,4 +1,5 @@
 import type { TimelineEntry } from "../../api/shapes.ts";
+import { eventTypes } from "../webhook/event-types.ts";
 import { eventIdsOf, type Index } from "./index-of.ts";
 import { isRead, searchTextOf } from "./lines.ts";
 
@@ -104,21 +105,11 @@ function simpleOutcome(entry: TimelineEntry, index: Index): string | undefined {
   }
 }
 
-const knownTypes = [
-  "dm.message",
-  "mention",
-  "comment",
-  "reply",
-  "like",
-  "repost",
-  "quote",
-  "follow",
-];
-
 /** The types that one can choose: those of the document, those that were seen, and the one that is chosen. */
 export function typesOf(index: Index, chosen: string): readonly string[] {
+  const known = eventTypes.map(({ type }) => type);
   const seen = [...index.values()].map(({ type }) => type);
-  return [...new Set([...knownTypes, ...seen, chosen])].filter(Boolean);
+  return [...new Set([...known, ...seen, chosen])].filter(Boolean);
 }
 
 /** The people that one can choose, by name. */

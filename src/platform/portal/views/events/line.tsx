@@ -1,7 +1,8 @@
 import { wordsOf } from "../../../timeline/words.ts";
 import type { TimelineEntry } from "../../api/shapes.ts";
 import { Badge } from "../../parts/bits.tsx";
-import { marksOf, timeOfDay } from "./lines.ts";
+import { timeOfDay } from "../../parts/time-of-day.ts";
+import { marksOf } from "./lines.ts";
 import { index, severalBots } from "./store.ts";
 
 export interface LineProps {

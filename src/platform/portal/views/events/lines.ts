@@ -1,8 +1,7 @@
 import { wordsOf } from "../../../timeline/words.ts";
 import type { TimelineEntry } from "../../api/shapes.ts";
+import type { Tone } from "../../parts/bits.tsx";
 import { type EventOutcome, eventIdsOf, type Index } from "./index-of.ts";
-
-export type Tone = "good" | "bad" | "warn" | "plain";
 
 /** What came of something, in a word. */
 export interface Mark {
@@ -83,13 +82,6 @@ export function searchTextOf(entry: TimelineEntry): string {
   const text = `${entry.kind} ${wordsOf(entry)} ${bot} ${ids.join(" ")}`.toLowerCase();
   searched.set(entry, text);
   return text;
-}
-
-const time = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
-
-/** The time of day here, as `service-bot dev` prints it. */
-export function timeOfDay(at: string): string {
-  return time.format(new Date(at));
 }
 
 /** Where the entry with this number stands, or would stand. They are in the order of their numbers. */

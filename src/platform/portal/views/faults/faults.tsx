@@ -1,7 +1,7 @@
 import { control } from "../../api/control.ts";
 import type { FaultsChange } from "../../api/shapes.ts";
 import { useKeys } from "../../keys/keys.ts";
-import { useShownApp } from "../../live/shown-app.ts";
+import { useShownApp } from "../../live/shown-app.tsx";
 import { useLive } from "../../live/use-live.ts";
 import { Failure } from "../../parts/bits.tsx";
 import { Action } from "../../parts/form.tsx";

@@ -3,12 +3,12 @@ import { control } from "../../api/control.ts";
 import type { ControlPost, Profile } from "../../api/shapes.ts";
 import { Composer } from "../../content/composer.tsx";
 import { person } from "../../live/settings.ts";
+import { touches } from "../../live/touches.ts";
 import { useLive } from "../../live/use-live.ts";
 import { Failure } from "../../parts/bits.tsx";
 import type { Acts } from "./acts.ts";
 import { CommentItem } from "./comment-item.tsx";
 import { threaded } from "./threads.ts";
-import { isAboutPost } from "./use-feed.ts";
 
 export interface CommentsProps {
   readonly post: ControlPost;
@@ -24,7 +24,7 @@ export function Comments({ post, bot, writing, onWritten, act }: CommentsProps) 
   const { id: postId } = post;
   const { data, error, reload } = useLive(() => control.comments(postId), {
     key: postId,
-    concerns: (entry) => isAboutPost(entry, postId),
+    concerns: touches("postId", postId),
   });
   const [answering, answer] = useState<string>();
   const actHere: Acts["act"] = async (doing, ofBot) => {

@@ -2,13 +2,13 @@ import { useState } from "preact/hooks";
 import { control } from "../../api/control.ts";
 import type { ControlPost, Profile } from "../../api/shapes.ts";
 import { useKeys } from "../../keys/keys.ts";
+import { touches } from "../../live/touches.ts";
 import { useLive } from "../../live/use-live.ts";
 import type { Pages } from "../../live/use-pages.ts";
 import { Empty, Failure } from "../../parts/bits.tsx";
 import { Action } from "../../parts/form.tsx";
 import type { Asked } from "./acts.ts";
 import { cardId, PostCard } from "./post-card.tsx";
-import { isAboutPost } from "./use-feed.ts";
 
 export interface PostsShown {
   readonly posts: readonly ControlPost[];
@@ -40,7 +40,7 @@ export function Feed({ feed, bot }: { readonly feed: Pages<ControlPost>; readonl
 export function OnePost({ id, bot }: { readonly id: string; readonly bot: Profile }) {
   const { data, error, reload } = useLive(() => control.post(id), {
     key: id,
-    concerns: (entry) => isAboutPost(entry, id),
+    concerns: touches("postId", id),
   });
   return (
     <>

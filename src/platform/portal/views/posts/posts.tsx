@@ -5,7 +5,7 @@ import { OutcomeLine } from "../../content/outcome.tsx";
 import { useKeys } from "../../keys/keys.ts";
 import { route } from "../../live/route.ts";
 import { person } from "../../live/settings.ts";
-import { useBot } from "../../live/use-bot.ts";
+import { useShownApp } from "../../live/shown-app.tsx";
 import { Action } from "../../parts/form.tsx";
 import { useActs } from "./acts.ts";
 import { Feed, OnePost } from "./feed.tsx";
@@ -13,7 +13,7 @@ import { useFeed } from "./use-feed.ts";
 
 /** What people and bots post, and what people do with it. */
 export function Posts() {
-  const bot = useBot();
+  const bot = useShownApp().app?.bot;
   const { id } = route.value;
   return (
     <div class="posts">

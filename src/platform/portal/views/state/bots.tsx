@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { control } from "../../api/control.ts";
 import type { AppView, NewApp } from "../../api/shapes.ts";
-import { lookAt } from "../../live/shown-app.ts";
+import { lookAt } from "../../live/shown-app.tsx";
 import { Avatar, Badge } from "../../parts/bits.tsx";
 import { envLines } from "../../parts/env-lines.ts";
 import { Action } from "../../parts/form.tsx";

@@ -7,10 +7,10 @@ import { Empty, Failure, save, Time } from "../../parts/bits.tsx";
 import { Confirmed } from "../../parts/confirm.tsx";
 import { bytes } from "../../parts/duration.ts";
 import { TextField } from "../../parts/fields.tsx";
+import { FileButton } from "../../parts/file-button.tsx";
 import { Action, Form } from "../../parts/form.tsx";
 import { useListFocus } from "../../parts/list-focus.ts";
 import { attempt } from "../../parts/toast.tsx";
-import { FileButton } from "./file-button.tsx";
 import { fileName } from "./names.ts";
 
 /** Copies of the whole state to come back to. */
@@ -59,7 +59,10 @@ export function Snapshots() {
             <FileButton
               label="Upload a file…"
               accept=".db,application/vnd.sqlite3"
-              onFile={(file) => attempt(() => upload(file), "The file is a snapshot now.")}
+              onFiles={([file]) => {
+                if (file === undefined) return;
+                void attempt(() => upload(file), "The file is a snapshot now.");
+              }}
             />
           </>
         }

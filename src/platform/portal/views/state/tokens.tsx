@@ -5,7 +5,7 @@ import { useLive } from "../../live/use-live.ts";
 import { Badge, Empty, Failure } from "../../parts/bits.tsx";
 import { Confirmed } from "../../parts/confirm.tsx";
 import { envLines } from "../../parts/env-lines.ts";
-import { Check } from "../../parts/fields.tsx";
+import { Checks } from "../../parts/fields.tsx";
 import { Form } from "../../parts/form.tsx";
 import { useListFocus } from "../../parts/list-focus.ts";
 import { SecretDialog } from "../../parts/secrets.tsx";
@@ -95,23 +95,15 @@ function Line({ token: { id, lastFour, scopes: own, standard }, app, readAnew }:
   );
 }
 
+const options = scopes.map(({ scope, text }) => ({ value: scope, hint: text }));
+
 function NewToken({ create }: { readonly create: (scopes: Scope[]) => Promise<void> }) {
   const [chosen, setChosen] = useState<readonly Scope[]>(["read", "dm"]);
   return (
     <Form label="New token" submit="Make token" run={() => create(inOrder(chosen))}>
       <fieldset>
         <legend>Scopes of the new token</legend>
-        {scopes.map(({ scope, text }) => (
-          <Check
-            key={scope}
-            checked={chosen.includes(scope)}
-            onChecked={(checked) => {
-              setChosen(checked ? [...chosen, scope] : chosen.filter((each) => each !== scope));
-            }}
-          >
-            <code>{scope}</code> <span class="hint">{text}</span>
-          </Check>
-        ))}
+        <Checks options={options} chosen={chosen} onChange={setChosen} />
       </fieldset>
     </Form>
   );

@@ -1,12 +1,10 @@
 import { useState } from "preact/hooks";
 import { control } from "../../api/control.ts";
 import { save } from "../../parts/bits.tsx";
-import { Confirmed } from "../../parts/confirm.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
+import { ConfirmDialog, Confirmed } from "../../parts/confirm.tsx";
 import { bytes } from "../../parts/duration.ts";
+import { FileButton } from "../../parts/file-button.tsx";
 import { Action } from "../../parts/form.tsx";
-import { attempt } from "../../parts/toast.tsx";
-import { FileButton } from "./file-button.tsx";
 import { fileName } from "./names.ts";
 
 /** The whole state: begun anew, taken elsewhere, brought from there. */
@@ -26,7 +24,11 @@ export function Whole() {
         >
           Export
         </Action>
-        <FileButton label="Import…" accept=".json,application/json" onFile={setFile} />
+        <FileButton
+          label="Import…"
+          accept=".json,application/json"
+          onFiles={([chosen]) => setFile(chosen)}
+        />
         <Confirmed
           ask="Reset…"
           title="Begin anew?"
@@ -47,25 +49,19 @@ export function Whole() {
 }
 
 function ImportDialog({ file, onClose }: { readonly file: File; readonly onClose: () => void }) {
-  const run = async () => {
-    const done = await attempt(() => control.importState(file), `${file.name} is the state now.`);
-    if (done) onClose();
-  };
   return (
-    <Dialog title={`Import ${file.name}?`} onClose={onClose}>
+    <ConfirmDialog
+      title={`Import ${file.name}?`}
+      confirm="Import"
+      done={`${file.name} is the state now.`}
+      run={() => control.importState(file)}
+      onClose={onClose}
+    >
       <p>
         {bytes(file.size)}. It replaces everything: people, content, events, tokens, secrets, the
         webhook, limits and the clock. Faults end, as with a restored snapshot.
       </p>
       <p>Take a snapshot first if you want to come back to what is here now.</p>
-      <div class="row dialog-actions">
-        <button type="button" onClick={onClose}>
-          Cancel
-        </button>
-        <Action tone="danger" run={run}>
-          Import
-        </Action>
-      </div>
-    </Dialog>
+    </ConfirmDialog>
   );
 }

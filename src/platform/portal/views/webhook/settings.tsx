@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { EventType, WebhookChange, WebhookView } from "../../api/shapes.ts";
 import { Badge } from "../../parts/bits.tsx";
-import { Check, TextField } from "../../parts/fields.tsx";
+import { Check, Checks, TextField } from "../../parts/fields.tsx";
 import { Form } from "../../parts/form.tsx";
 import { eventTypes } from "./event-types.ts";
 import { draftOf, isSameDraft, type WebhookDraft } from "./health.ts";
@@ -71,6 +71,8 @@ interface TypesProps {
   readonly onChange: (types: readonly EventType[]) => void;
 }
 
+const options = eventTypes.map(({ type, when }) => ({ value: type, hint: when }));
+
 function Types({ chosen, onChange }: TypesProps) {
   return (
     <fieldset>
@@ -83,17 +85,7 @@ function Types({ chosen, onChange }: TypesProps) {
         chosen is in the log alone.
       </p>
       <div class="webhook-types">
-        {eventTypes.map(({ type, when }) => (
-          <Check
-            key={type}
-            checked={chosen.includes(type)}
-            onChecked={(checked) => {
-              onChange(checked ? [...chosen, type] : chosen.filter((each) => each !== type));
-            }}
-          >
-            <code>{type}</code> <span class="hint">{when}</span>
-          </Check>
-        ))}
+        <Checks options={options} chosen={chosen} onChange={onChange} />
       </div>
     </fieldset>
   );

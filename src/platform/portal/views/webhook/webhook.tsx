@@ -1,5 +1,5 @@
 import { control } from "../../api/control.ts";
-import { useShownApp } from "../../live/shown-app.ts";
+import { useShownApp } from "../../live/shown-app.tsx";
 import { Failure } from "../../parts/bits.tsx";
 import { BotCard } from "./bot-card.tsx";
 import { Health } from "./health-card.tsx";

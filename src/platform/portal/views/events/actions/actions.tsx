@@ -2,9 +2,9 @@ import { useState } from "preact/hooks";
 import { control, type Delivery } from "../../../api/control.ts";
 import { sendAgain } from "../../../content/send-again.ts";
 import { useKeys } from "../../../keys/keys.ts";
-import { copyText, TextToCopy } from "../../../parts/copy-text.tsx";
+import { useCopy } from "../../../parts/copy-text.tsx";
 import { Action } from "../../../parts/form.tsx";
-import { attempt, say } from "../../../parts/toast.tsx";
+import { attempt } from "../../../parts/toast.tsx";
 import type { Recorded } from "../fixture.ts";
 import { EditDialog } from "./edit-dialog.tsx";
 import { FixtureDialog } from "./fixture-dialog.tsx";
@@ -18,19 +18,17 @@ export interface ActionsProps {
   readonly fixture?: Recorded;
 }
 
-type Open = { readonly dialog: "edit" | "fixture" } | { readonly curl: string };
-
 /** What can be done with an event or a delivery. */
 export function Actions({ what, bot, fixture }: ActionsProps) {
-  const [open, setOpen] = useState<Open>();
+  const [open, setOpen] = useState<"edit" | "fixture">();
+  const { copy, byHand } = useCopy("curl, signed for 5 minutes");
   const close = () => setOpen(undefined);
   const again = () => sendAgain(what, bot);
-  const edit = () => setOpen({ dialog: "edit" });
-  const test = () => setOpen({ dialog: "fixture" });
+  const edit = () => setOpen("edit");
+  const test = () => setOpen("fixture");
   const curl = async () => {
     const { command } = await control.curl(what, bot);
-    if (await copyText(command)) say("A curl line, signed for 5 minutes, is copied.");
-    else setOpen({ curl: command });
+    await copy(command, "A curl line, signed for 5 minutes, is copied.");
   };
   const keys = [
     { key: "s", label: "Send it again", run: () => void attempt(again) },
@@ -55,16 +53,11 @@ export function Actions({ what, bot, fixture }: ActionsProps) {
           Make a test fixture
         </Action>
       )}
-      {open !== undefined && "curl" in open && (
-        <TextToCopy title="curl, signed for 5 minutes" text={open.curl} onClose={close} />
+      {byHand}
+      {open === "edit" && <EditDialog what={what} bot={bot} onClose={close} />}
+      {open === "fixture" && fixture !== undefined && (
+        <FixtureDialog recorded={fixture} onClose={close} />
       )}
-      {open !== undefined && "dialog" in open && open.dialog === "edit" && (
-        <EditDialog what={what} bot={bot} onClose={close} />
-      )}
-      {open !== undefined &&
-        "dialog" in open &&
-        fixture !== undefined &&
-        open.dialog === "fixture" && <FixtureDialog recorded={fixture} onClose={close} />}
     </div>
   );
 }

@@ -1,11 +1,9 @@
-import { useState } from "preact/hooks";
 import { control } from "../../../api/control.ts";
 import { useLive } from "../../../live/use-live.ts";
-import { save } from "../../../parts/bits.tsx";
-import { copyText, TextToCopy } from "../../../parts/copy-text.tsx";
+import { Code, save } from "../../../parts/bits.tsx";
+import { useCopy } from "../../../parts/copy-text.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { Action } from "../../../parts/form.tsx";
-import { say } from "../../../parts/toast.tsx";
 import { Loaded } from "../details/loaded.tsx";
 import { type Fixture, fixtureOf, type Recorded } from "../fixture.ts";
 
@@ -30,30 +28,23 @@ async function make({ event, calls, handled }: Recorded): Promise<Fixture> {
 }
 
 function Made({ fixture: { name, text } }: { readonly fixture: Fixture }) {
-  const [byHand, setByHand] = useState(false);
-  const copy = async () => {
-    if (await copyText(text)) say("The test is copied.");
-    else setByHand(true);
-  };
+  const { copy, byHand } = useCopy("The test");
   return (
     <>
       <p>
         Save it as <code>test/{name}</code> of a bot from the template “starter”, and run it:{" "}
         <code>npm test</code>. It needs neither a platform nor a network.
       </p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it can be scrolled, so the keyboard has to reach it */}
-      <section class="code" tabIndex={0} aria-label="The test">
-        <pre>{text}</pre>
-      </section>
+      <Code text={text} label="The test" />
       <div class="row">
-        <Action run={copy} tone="primary">
+        <Action run={() => copy(text, "The test is copied.")} tone="primary">
           Copy
         </Action>
         <Action run={() => save(name, new Blob([text], { type: "text/plain" }))}>
           Save as a file
         </Action>
       </div>
-      {byHand && <TextToCopy title="The test" text={text} onClose={() => setByHand(false)} />}
+      {byHand}
     </>
   );
 }

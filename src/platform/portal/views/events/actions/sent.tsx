@@ -1,3 +1,4 @@
+import { statusWords } from "../../../../timeline/words.ts";
 import type { DeliverResult } from "../../../api/shapes.ts";
 import { addressOf } from "../../../live/route.ts";
 import { Badge, Code } from "../../../parts/bits.tsx";
@@ -21,8 +22,7 @@ export function Sent({ result, onLeave }: SentProps) {
     <div class="sent">
       <h3>Result</h3>
       <p>
-        <Badge tone={tone}>{text}</Badge>{" "}
-        <span class="mono">{status === null ? "[no answer]" : `[${status}]`}</span> {ms} ms,{" "}
+        <Badge tone={tone}>{text}</Badge> <span class="mono">{statusWords(status)}</span> {ms} ms,{" "}
         <a href={addressOf("events", id)} onClick={onLeave}>
           {id}
         </a>

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { statusWords } from "../../../../timeline/words.ts";
 import type { CallSummary, DeliverySummary } from "../../../api/shapes.ts";
 import { Badge, Time } from "../../../parts/bits.tsx";
 import { markOfCall, markOfDelivery } from "../lines.ts";
@@ -40,8 +41,7 @@ export function DeliveryItem({ delivery }: { readonly delivery: DeliverySummary 
         summary={
           <>
             <Time at={at} /> <Badge tone={tone}>{text}</Badge>{" "}
-            <span class="mono">{status === null ? "[no answer]" : `[${status}]`}</span> {ms} ms,
-            attempt {attempt}
+            <span class="mono">{statusWords(status)}</span> {ms} ms, attempt {attempt}
             {forced && ", asked for"}{" "}
             {fault !== undefined && <Badge tone="warn">fault: {fault}</Badge>}
           </>
@@ -71,7 +71,7 @@ export function CallItem({ call }: { readonly call: CallSummary }) {
           <>
             <Time at={at} /> <Badge tone={tone}>{text}</Badge>{" "}
             <span class="mono">
-              {method} {path} {status === null ? "[no answer]" : `[${status}]`}
+              {method} {path} {statusWords(status)}
             </span>{" "}
             {ms} ms {fault !== undefined && <Badge tone="warn">fault: {fault}</Badge>}{" "}
             {guessed === true && <Guessed />}

@@ -1,7 +1,9 @@
+import { type ComponentChildren, createContext } from "preact";
+import { useContext } from "preact/hooks";
 import { control } from "../api/control.ts";
 import type { AppView } from "../api/shapes.ts";
 import { bot } from "./settings.ts";
-import { useLive } from "./use-live.ts";
+import { type Live, useLive } from "./use-live.ts";
 
 export interface ShownApp {
   /** All apps; undefined until they were read. */
@@ -12,12 +14,24 @@ export interface ShownApp {
   readonly reload: () => Promise<void>;
 }
 
-/** The app that is looked at, among the others. */
-export function useShownApp(): ShownApp {
-  const { data, error, reload } = useLive(control.apps, {
+type Apps = Awaited<ReturnType<typeof control.apps>>;
+
+const Reading = createContext<Live<Apps> | undefined>(undefined);
+
+/** Reads the apps for all that is in it. */
+export function WithApps({ children }: { readonly children: ComponentChildren }) {
+  const apps = useLive(control.apps, {
     key: "apps",
     concerns: ({ kind }) => kind !== "event" && kind !== "api" && kind !== "fault",
   });
+  return <Reading.Provider value={apps}>{children}</Reading.Provider>;
+}
+
+/** The app that is looked at, among the others. */
+export function useShownApp(): ShownApp {
+  const reading = useContext(Reading);
+  if (reading === undefined) throw new Error("useShownApp() is for what is in <WithApps>");
+  const { data, error, reload } = reading;
   const apps = data?.items;
   const app = apps?.find((each) => each.bot.username === bot.value) ?? apps?.[0];
   return { apps, app, error, reload };

@@ -1,0 +1,55 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+import type { Peer } from "../peers/peer.ts";
+
+interface Check {
+  readonly id: string;
+  readonly status: "SUCCESS" | "INFO" | "WARNING" | "SKIPPED" | "FAILURE";
+  readonly errorMessage?: string;
+  readonly details?: unknown;
+}
+
+/** What a scenario has found, by the ids of its checks: only what was not as it should be, and why. */
+export type Problems = Readonly<Record<string, string>>;
+
+/** The scenarios for servers that a suite has, and the revisions of the protocol that each is for. */
+export async function scenariosOf(suite: Peer): Promise<ReadonlyMap<string, readonly string[]>> {
+  const { code, output } = await suite.run(["list", "--server"]);
+  if (code !== 0) throw new Error(`The scenarios cannot be listed:\n${output}`);
+  const found = output.matchAll(/^ +- (\S+) \[(.*)\]$/gm);
+  return new Map([...found].map(([, name = "", tags = ""]) => [name, tags.split(",")]));
+}
+
+/** Runs all scenarios of a revision against the server at `url`. */
+export async function runSuite(
+  suite: Peer,
+  url: string,
+  revision: string,
+): Promise<ReadonlyMap<string, Problems>> {
+  const folder = join(temporaryFolder(), "results");
+  const which = ["--suite", "all", "--spec-version", revision];
+  // Its exit code speaks of the scenarios that do not fit, too.
+  const { output } = await suite.run(["server", "--url", url, ...which, "--output-dir", folder]);
+  try {
+    return new Map(
+      readdirSync(folder).map((each) => {
+        const checks = JSON.parse(readFileSync(join(folder, each, "checks.json"), "utf8"));
+        return [each.replace(/^server-|-\d{4}-\d\d-\d\dT.*$/g, ""), problemsOf(checks)];
+      }),
+    );
+  } catch (error) {
+    throw new Error(`The suite has left no results:\n${output}`, { cause: error });
+  }
+}
+
+function problemsOf(checks: readonly Check[]): Problems {
+  if (!checks.some(({ status }) => status === "SUCCESS")) return { nothing: "No check passed" };
+  const problems = checks.filter(({ status }) => status !== "SUCCESS" && status !== "INFO");
+  return Object.fromEntries(
+    problems.map(({ id, status, errorMessage, details }) => [
+      id,
+      `${status}: ${errorMessage ?? JSON.stringify(details)}`,
+    ]),
+  );
+}

@@ -1,0 +1,26 @@
+import { createServer, request } from "node:http";
+import { listenUntilEnd } from "../../support/listen.ts";
+
+/**
+ * A way to a server of this machine that adds a bearer token, for clients that cannot send one. All else passes as it
+ * comes, the `Host` and `Origin` of a request among it.
+ */
+export async function withToken(target: string, token: string): Promise<string> {
+  const { origin, pathname } = new URL(target);
+  const proxy = createServer((near, response) => {
+    const { method, url = "/" } = near;
+    const headers = { ...near.headers, authorization: `Bearer ${token}` };
+    const far = request(new URL(url, origin), { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
+      // A stream on which nothing was said yet is open all the same.
+      response.flushHeaders();
+      answer.on("error", () => response.destroy());
+      answer.pipe(response);
+    });
+    far.on("error", () => response.destroy());
+    response.on("close", () => far.destroy());
+    near.pipe(far);
+  });
+  const { url } = await listenUntilEnd(proxy);
+  return `${url}${pathname}`;
+}

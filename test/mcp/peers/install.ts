@@ -1,0 +1,52 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { copyFile, mkdir, mkdtemp, readFile, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { root } from "../../../scripts/compile.ts";
+import { run, tail } from "../../../src/create/run.ts";
+
+/** Where they are kept: outside `test/`, for packages bring tests of their own. */
+const cache = join(root, "node_modules", ".cache", "mcp-peers");
+
+/**
+ * Installs what the package-lock.json of a folder beside this file names, once for all runs. Several may ask at once,
+ * also in several processes.
+ *
+ * @returns the folder with its `node_modules`
+ */
+export async function installed(name: string): Promise<string> {
+  const source = fileURLToPath(new URL(name, import.meta.url));
+  const lock = await readFile(join(source, "package-lock.json"));
+  const hash = createHash("sha256").update(lock).digest("hex").slice(0, 12);
+  const folder = join(cache, `${name}-${hash}`);
+  if (existsSync(folder)) return folder;
+  await mkdir(cache, { recursive: true });
+  const stage = await mkdtemp(join(cache, "installing-"));
+  try {
+    for (const file of ["package.json", "package-lock.json"]) {
+      await copyFile(join(source, file), join(stage, file));
+    }
+    await install(name, stage);
+    await moveTo(folder, stage);
+  } finally {
+    await rm(stage, { recursive: true, force: true });
+  }
+  return folder;
+}
+
+async function install(name: string, folder: string): Promise<void> {
+  const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+  const { code, output } = await run("npm", args, { cwd: folder, env: process.env });
+  if (code !== 0) throw new Error(`${name} cannot be installed:\n${tail(output)}`);
+}
+
+/** A folder that has its name is whole. */
+async function moveTo(folder: string, stage: string): Promise<void> {
+  try {
+    await rename(stage, folder);
+  } catch (error) {
+    // Somebody else was quicker, with the same.
+    if (!existsSync(folder)) throw error;
+  }
+}

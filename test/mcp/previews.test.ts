@@ -1,0 +1,71 @@
+import { createServer, type IncomingMessage } from "node:http";
+import { expect, test } from "vitest";
+import type { Image } from "../../src/client/types.ts";
+import { previewsOf } from "../../src/mcp/previews.ts";
+import { image } from "../platform/support/images.ts";
+import { listenUntilEnd } from "../support/listen.ts";
+
+/** A server that stands for the platform's storage, and what it was asked. */
+async function storage() {
+  const png = await image();
+  const asked: IncomingMessage[] = [];
+  const { url } = await listenUntilEnd(
+    createServer((request, response) => {
+      asked.push(request);
+      if (request.url === "/moved") response.writeHead(302, { location: "/a.png" }).end();
+      else if (request.url === "/gone") response.writeHead(404).end();
+      else if (request.url === "/page") response.end("<html></html>");
+      else if (request.url === "/large") response.end(Buffer.concat([png, Buffer.alloc(600_000)]));
+      else response.end(png);
+    }),
+  );
+  const preview = (...images: readonly Partial<Image>[]) =>
+    previewsOf(
+      images.map((each) => ({ url: `${url}/a.png`, width: 9, height: 9, ...each })),
+      url,
+      new AbortController().signal,
+    );
+  return { url, asked, preview, png: png.toString("base64") };
+}
+
+test("a preview is thumbUrl, or url where there is none; no token goes along", async () => {
+  const { url, asked, preview, png } = await storage();
+  const shown = await preview({ thumbUrl: `${url}/small.png` }, { thumbUrl: null }, {});
+  expect(shown).toEqual(Array(3).fill({ type: "image", data: png, mimeType: "image/png" }));
+  expect(asked.map((request) => request.url).sort()).toEqual(["/a.png", "/a.png", "/small.png"]);
+  for (const { headers } of asked) expect(headers.authorization).toBeUndefined();
+});
+
+test.each([
+  ["/gone", "the answer was 404"],
+  ["/page", "it is no image"],
+  ["/large", "it has more than 524288 bytes"],
+  ["/moved", "fetch failed"],
+])("%s is told in words: %s", async (path, why) => {
+  const { url, preview } = await storage();
+  expect(await preview({ url: `${url}${path}` })).toEqual([
+    { type: "text", text: `No preview of "${url}${path}": ${why}.` },
+  ]);
+});
+
+test.each([
+  "http://127.0.0.1:1/a.png",
+  "http://169.254.169.254/latest/meta-data",
+  "https://localhost/a.png",
+  "https://10.0.0.1/a.png",
+  "http://images.example/a.png",
+  "file:///etc/passwd",
+])("%s is not fetched", async (url) => {
+  const { asked, preview } = await storage();
+  const [told] = await preview({ url });
+  expect(told).toMatchObject({ text: expect.stringContaining("not on the public internet") });
+  expect(asked).toHaveLength(0);
+});
+
+test("eight are shown, and how many more there are", async () => {
+  const { asked, preview } = await storage();
+  const shown = await preview(...Array.from({ length: 11 }, () => ({})));
+  expect(shown.map(({ type }) => type)).toEqual([...Array(8).fill("image"), "text"]);
+  expect(shown.at(-1)).toMatchObject({ text: expect.stringMatching(/^3 more images/) });
+  expect(asked).toHaveLength(8);
+});

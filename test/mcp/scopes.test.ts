@@ -1,0 +1,137 @@
+import type { Client } from "@modelcontextprotocol/client";
+import { describe, expect, test } from "vitest";
+import { scopes as allScopes, type Scope } from "../../src/client/scopes.ts";
+import { world } from "../client/platform.ts";
+import { tokenWith } from "../platform/support/platform.ts";
+import { clientOf, mcpOverHttp, overStdio, ways } from "./connect.ts";
+
+/** Every set of scopes but the empty one. */
+const subsets: readonly (readonly Scope[])[] = Array.from({ length: 15 }, (_, n) =>
+  allScopes.filter((_scope, bit) => ((n + 1) & (1 << bit)) !== 0),
+);
+
+/** Which of its scopes each tool needs one of, in the order in which they are listed. */
+const needs: Readonly<Record<string, readonly Scope[]>> = {
+  service_get_me: ["read"],
+  service_get_feed: ["read"],
+  service_get_post: ["read"],
+  service_list_comments: ["read"],
+  service_get_user: ["read"],
+  service_search: ["read"],
+  service_list_conversations: ["dm"],
+  service_list_messages: ["dm"],
+  service_get_events: ["read", "dm"],
+  service_create_post: ["posts:write"],
+  service_create_comment: ["comments:write"],
+  service_send_message: ["dm"],
+  service_upload_image: ["posts:write", "comments:write", "dm"],
+};
+
+function toolsOf(scopes: readonly Scope[]): string[] {
+  return Object.entries(needs)
+    .filter(([, oneOf]) => oneOf.some((scope) => scopes.includes(scope)))
+    .map(([name]) => name);
+}
+
+async function listed(client: Client): Promise<string[]> {
+  return (await client.listTools()).tools.map(({ name }) => name);
+}
+
+test("the table is all there is", () => {
+  expect(toolsOf(allScopes)).toHaveLength(13);
+});
+
+describe.each(ways)("over %s", (_, connect) => {
+  test.each(subsets.map((scopes) => ({ scopes })))(
+    "a token with $scopes lists what it can use",
+    async ({ scopes }) => {
+      const { platform } = await world();
+      const apiKey = tokenWith(platform, ...scopes);
+      const client = await connect({ url: platform.url, apiKey });
+      expect(await listed(client)).toEqual(toolsOf(scopes));
+    },
+  );
+
+  test("with --scopes nothing is asked", async () => {
+    const { platform } = await world();
+    const asked: string[] = [];
+    platform.onTimeline((entry) => entry.kind === "api" && asked.push(entry.path));
+    const client = await connect({ url: platform.url, apiKey: platform.apiKey, scopes: "dm,read" });
+    expect(await listed(client)).toEqual(toolsOf(["dm", "read"]));
+    expect(asked).toEqual([]);
+  });
+
+  test("a scope that turns out to be missing takes its tools off the list, and the client is told", async () => {
+    const { platform } = await world();
+    const apiKey = tokenWith(platform, "read", "dm");
+    const client = await connect({ url: platform.url, apiKey, scopes: allScopes.join(",") });
+    const { told } = await changes(client);
+    expect(await listed(client)).toHaveLength(13);
+    const { isError, content } = await client.callTool({
+      name: "service_create_post",
+      arguments: { text: "hello" },
+    });
+    expect({ isError, content }).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringMatching(/^AGENT_SCOPE_MISSING: .*developer portal/) }],
+    });
+    await told;
+    expect(await listed(client)).toEqual(toolsOf(["read", "dm", "comments:write"]));
+  });
+
+  test("a tool that works although it was not listed comes onto the list", async () => {
+    const { platform } = await world();
+    const client = await connect({ url: platform.url, apiKey: platform.apiKey, scopes: "read" });
+    const { told } = await changes(client);
+    expect(await listed(client)).toEqual(toolsOf(["read"]));
+    const { isError } = await client.callTool({
+      name: "service_create_post",
+      arguments: { text: "hello" },
+    });
+    expect(isError).toBeFalsy();
+    await told;
+    expect(await listed(client)).toEqual(toolsOf(["read", "posts:write"]));
+  });
+});
+
+test("probes change nothing", async () => {
+  const { platform } = await world();
+  const contents = () => JSON.stringify([platform.control.posts(), platform.control.events()]);
+  const before = contents();
+  const { url } = await mcpOverHttp({ baseUrl: platform.url });
+  await listed(await clientOf(url, platform.apiKey));
+  expect(contents()).toBe(before);
+});
+
+test("a platform that is away cannot say: everything is listed", async () => {
+  const client = await overStdio({ url: "http://127.0.0.1:9", apiKey: "sbk_any" });
+  expect(await listed(client)).toHaveLength(13);
+});
+
+test("an app that is switched off keeps its tools, and each says why it does not work", async () => {
+  const { platform } = await world();
+  const { url } = await mcpOverHttp({ baseUrl: platform.url });
+  const client = await clientOf(url, platform.apiKey);
+  expect(await listed(client)).toHaveLength(13);
+  platform.control.apps.set("bot", { disabled: true });
+  const { content } = await client.callTool({
+    name: "service_create_post",
+    arguments: { text: "x" },
+  });
+  expect(content).toMatchObject([{ text: expect.stringMatching(/^APP_DISABLED: /) }]);
+  expect(await listed(client)).toHaveLength(13);
+});
+
+test("a token that the platform does not know lists nothing, and says what to check", async () => {
+  const { platform } = await world();
+  const client = await overStdio({ url: platform.url, apiKey: "sbk_unknown" });
+  await expect(client.listTools()).rejects.toThrow(/does not accept .* check SERVICE_API_KEY/);
+});
+
+/** Once the client listens, what resolves when it is told that its tools have changed. */
+async function changes(client: Client): Promise<{ readonly told: Promise<void> }> {
+  const told = Promise.withResolvers<void>();
+  client.setNotificationHandler("notifications/tools/list_changed", () => told.resolve());
+  if (client.getProtocolEra() === "modern") await client.listen({ toolsListChanged: true });
+  return { told: told.promise };
+}
