@@ -2,6 +2,7 @@ import type { Image } from "../client/types.ts";
 import { imageKindOf, mediaTypeOf } from "../core/image-kind.ts";
 import { isPublicHost } from "../core/public-host.ts";
 import { messageOf } from "../errors.ts";
+import { quoted } from "./plain-text.ts";
 import type { CallToolResult } from "./sdk.ts";
 
 type Content = CallToolResult["content"][number];
@@ -44,7 +45,7 @@ async function preview(image: Image, platform: string, signal: AbortSignal): Pro
     return { type: "image", data: bytes.toString("base64"), mimeType: mediaTypeOf(kind) };
   } catch (error) {
     const why = signal.aborted ? "it took too long" : messageOf(error);
-    return text(`No preview of ${JSON.stringify(address)}: ${why}.`);
+    return text(`No preview of ${quoted(address)}: ${why}.`);
   }
 }
 
