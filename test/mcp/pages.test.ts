@@ -126,6 +126,7 @@ describe("previews", () => {
     for (const [name, args] of [
       ["service_get_post", { postId: id }],
       ["service_get_feed", { limit: 1 }],
+      ["service_search", { query: "look" }],
     ] as const) {
       const plain = await call(name, args);
       expect(plain.content.map(({ type }) => type)).toEqual(["text"]);

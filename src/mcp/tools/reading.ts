@@ -3,7 +3,7 @@ import * as z from "../../core/zod.ts";
 import { id, paging, previews, text, username } from "./inputs.ts";
 import { readPage } from "./page.ts";
 import { type Tool, tool } from "./tool.ts";
-import { hitWords, postWords, profileWords } from "./words.ts";
+import { hitWords, postIn, postWords, profileWords } from "./words.ts";
 
 /** Looks at a page of what is written and who is there; each needs the scope `read`. */
 const reading = { scopes: ["read"], writes: false } as const;
@@ -82,12 +82,14 @@ export const readingTools: readonly Tool[] = [
     input: z.strictObject({
       query: text(z.string().min(1).max(1_000)).describe("What to look for."),
       ...paging,
+      ...previews,
     }),
     output: pageOf(searchHit),
     run: ({ query, ...page }, context) =>
       readPage((options) => context.client.search({ text: query }, options), page, context, {
         names: ["hit", "hits"],
         words: hitWords,
+        images: (hit) => postIn(hit)?.images ?? [],
       }),
   }),
 ];

@@ -30,9 +30,14 @@ export function profileWords(profile: Profile): string {
   return plainFields(profile);
 }
 
+/** A hit that is a post, as far as it is like one. */
+export function postIn(hit: SearchHit): Post | undefined {
+  return post.safeParse(hit).data;
+}
+
 export function hitWords(hit: SearchHit): string {
-  const found = post.safeParse(hit);
-  if (found.success) return postWords(found.data);
+  const found = postIn(hit);
+  if (found !== undefined) return postWords(found);
   return `- ${plainFields(hit).replaceAll("\n", "; ")}`;
 }
 
