@@ -1,11 +1,11 @@
 import type { Client } from "../client/client.ts";
 import { ApiError } from "../client/errors.ts";
-import { probeScopes } from "../client/scopes.ts";
+import { isScopeMissing, probeScopes } from "../client/scopes.ts";
 import type { Logger } from "../core/logger.ts";
 import { version } from "../core/version.ts";
 import * as z from "../core/zod.ts";
 import { type Access, TokenRefused } from "./access.ts";
-import { failedResult, failureOf } from "./failure.ts";
+import { type Failure, failedResult, failureOf } from "./failure.ts";
 import { previewsOf } from "./previews.ts";
 import {
   type CallToolResult,
@@ -28,6 +28,8 @@ export interface Principal {
   readonly tokenOf: (context: ServerContext) => string;
   /** A client with that token. */
   readonly clientOf: (token: string) => Client;
+  /** Aborts when there is nobody left to work for. */
+  readonly closing: AbortSignal;
   readonly logger: Logger;
 }
 
@@ -65,12 +67,12 @@ export function buildServer(principal: Principal): Server {
 }
 
 async function usable(
-  { access, baseUrl, tokenOf }: Principal,
+  { access, baseUrl, tokenOf, closing }: Principal,
   context: ServerContext,
 ): Promise<readonly Tool[]> {
   try {
     const apiKey = tokenOf(context);
-    return await access.usable(allTools, () => probeScopes({ baseUrl, apiKey }));
+    return await access.usable(allTools, () => probeScopes({ baseUrl, apiKey, signal: closing }));
   } catch (error) {
     if (!(error instanceof TokenRefused)) throw error;
     throw new ProtocolError(ProtocolErrorCode.InvalidRequest, error.message);
@@ -86,12 +88,15 @@ async function call(
 ): Promise<CallToolResult> {
   const run = tool.prepare(given);
   if (typeof run !== "function") return failedResult(misuse(run));
+  if (!access.allows(tool)) return failedResult(notAllowed(tool));
   const { signal } = context.mcpReq;
   try {
     const client = clientOf(tokenOf(context));
     const { value, text, images = [] } = await run({ client, signal });
+    const [scope, ...others] = tool.scopes;
     // Only where there is one scope the success says which.
-    if (tool.scopes.length === 1) for (const scope of tool.scopes) access.gained(scope);
+    const isProof = scope !== undefined && others.length === 0 && tool.scopeAssumed !== true;
+    if (isProof) access.gained(scope);
     const isShown = given.previews === true && images.length > 0;
     return {
       content: [
@@ -102,15 +107,21 @@ async function call(
     };
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof ApiError && error.code === "AGENT_SCOPE_MISSING") {
-      access.lost(tool.scopes);
-    }
+    if (error instanceof ApiError && isScopeMissing(error)) access.lost(tool.scopes);
     const failure = failureOf(error, tool);
     if (failure !== undefined) return failedResult(failure);
     logger.error({ err: error, tool: tool.name }, "a tool has failed");
     const message = "The MCP server has failed; its log on standard error says more.";
     return failedResult({ code: "INTERNAL", message, retryable: false });
   }
+}
+
+/** What `--scopes` leaves out is not to be had by its name either. */
+function notAllowed({ scopes }: Tool): Failure {
+  const message =
+    `It needs the scope ${scopes.join(" or ")}, and this server was started without: ` +
+    "whoever has set it up may add it to --scopes.";
+  return { code: "AGENT_SCOPE_MISSING", message, retryable: false };
 }
 
 /** As it goes over the wire, where a field without a value is none. */
