@@ -3,13 +3,13 @@ import { ApiError } from "../client/errors.ts";
 import { isScopeMissing, probeScopes } from "../client/scopes.ts";
 import type { Logger } from "../core/logger.ts";
 import { version } from "../core/version.ts";
-import * as z from "../core/zod.ts";
+import type * as z from "../core/zod.ts";
 import { type Access, TokenRefused } from "./access.ts";
 import { type Failure, failedResult, failureOf } from "./failure.ts";
+import { listed } from "./listing.ts";
 import { previewsOf } from "./previews.ts";
 import {
   type CallToolResult,
-  type ListedTool,
   ProtocolError,
   ProtocolErrorCode,
   Server,
@@ -51,8 +51,7 @@ export function buildServer(principal: Principal): Server {
       const message = "The tools are one page: there is no cursor.";
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
     }
-    const tools = await usable(principal, context);
-    return { tools: tools.map((tool) => listed.get(tool) ?? listingOf(tool)) };
+    return { tools: listed(await usable(principal, context)) };
   });
   server.setRequestHandler("tools/call", async ({ params }, context) => {
     const tool = allTools.find(({ name }) => name === params.name);
@@ -140,32 +139,3 @@ function misuse({ issues }: z.ZodError) {
     .join("; ");
   return { code: isTooMany ? "TOO_MANY_IMAGES" : "VALIDATION", message, retryable: false };
 }
-
-/** How a tool is listed. */
-function listingOf({ name, title, description, input, output, writes }: Tool): ListedTool {
-  return {
-    name,
-    title,
-    description,
-    inputSchema: schemaOf(input, "input"),
-    outputSchema: schemaOf(output, "output"),
-    annotations: {
-      title,
-      readOnlyHint: !writes,
-      // What is written is added: nothing that was there is changed.
-      destructiveHint: false,
-      idempotentHint: !writes,
-      // People everywhere write what is read, and read what is written.
-      openWorldHint: true,
-    },
-  };
-}
-
-function schemaOf(schema: z.ZodType, io: "input" | "output"): { type: "object" } {
-  const { $schema, ...json } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
-  return { ...json, type: "object" };
-}
-
-const listed: ReadonlyMap<Tool, ListedTool> = new Map(
-  allTools.map((tool) => [tool, listingOf(tool)]),
-);

@@ -207,8 +207,11 @@ describe("a session", () => {
     const stream = await fetch(url, { headers });
     expect(stream.status).toBe(200);
     await stream.body?.cancel();
-    clock.advance(2 * HOUR_MS);
-    await expect.poll(async () => (await list(session)).status).toBe(404);
+    const statusLater = async () => {
+      clock.advance(2 * HOUR_MS);
+      return (await list(session)).status;
+    };
+    await expect.poll(statusLater).toBe(404);
   });
 
   test("stays while its client holds a stream", async () => {

@@ -177,7 +177,8 @@ async function platformThatGrants(): Promise<{ readonly url: string; readonly gr
 
 function answerTo(request: string, body: string, granted: boolean): readonly [number, unknown] {
   if (request.startsWith("GET")) return [200, { items: [], nextCursor: null }];
-  if (request.endsWith("/posts") && !granted) return [403, { error: { code: "AGENT_SCOPE_MISSING" } }];
+  if (request.endsWith("/posts") && !granted)
+    return [403, { error: { code: "AGENT_SCOPE_MISSING" } }];
   return body === "{}" ? [400, { error: { code: "EMPTY" } }] : [201, { id: "p_9" }];
 }
 
