@@ -4,6 +4,7 @@ import { world } from "../client/platform.ts";
 import { ManualClock } from "../platform/support/clock.ts";
 import { tokenWith } from "../platform/support/platform.ts";
 import { clientOf, mcpOverHttp } from "./connect.ts";
+import { heldPlatform } from "./hostile/held.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -245,6 +246,28 @@ describe("a session", () => {
     expect((await list(sessions[1] ?? "")).status).toBe(404);
     expect((await list(foreign, other)).status).toBe(200);
   });
+});
+
+test("the stream of a call that was cancelled ends, though it is never answered", async () => {
+  const held = await heldPlatform();
+  const { url } = await mcpOverHttp({ baseUrl: held.url });
+  const post = (message: object, session?: string) =>
+    fetch(url, {
+      method: "POST",
+      headers: {
+        ...JSON_HEADERS,
+        Authorization: "Bearer sbk_any",
+        ...(session === undefined ? {} : { "Mcp-Session-Id": session }),
+      },
+      body: JSON.stringify({ jsonrpc: "2.0", ...message }),
+    });
+  const session = (await post(INITIALIZE)).headers.get("mcp-session-id") ?? "";
+  const params = { name: "service_get_feed", arguments: {} };
+  const response = await post({ id: 5, method: "tools/call", params }, session);
+  await held.asked();
+  const cancelled = { method: "notifications/cancelled", params: { requestId: 5 } };
+  expect((await post(cancelled, session)).status).toBe(202);
+  expect(await response.text()).toContain("The call was cancelled.");
 });
 
 describe("a stream that broke off", () => {
