@@ -58,11 +58,6 @@ export const mcpMutants: readonly Mutant[] = [
       find: "      endStreamOfCancelled(transport, message);\n",
       replace: "",
     },
-    {
-      name: "MCP: a client that is gone holds no stream",
-      find: " || request.signal.aborted",
-      replace: "",
-    },
   ]),
   ...mutantsOf("src/mcp/http/node.ts", HTTP, [
     {
