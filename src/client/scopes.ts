@@ -20,10 +20,12 @@ const NO_POST = "service-bot-doctor";
 /** A platform that takes longer cannot say it now; in milliseconds. */
 const TIMEOUT_MS = 5_000;
 
-interface Probed {
+export interface Probed {
   /** Origin of the platform, without `/api/v1`. */
   readonly baseUrl: string;
   readonly apiKey: string;
+  /** Aborted, whatever is not known yet is `unknown`. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -31,52 +33,58 @@ interface Probed {
  * and images, which the scope refuses, or else their emptiness (section 4, "Attaching images"; section 5, rules 2 to
  * 4). It never rejects.
  */
-export async function probeScopes({
-  baseUrl,
-  apiKey,
-}: Probed): Promise<Readonly<Record<Scope, ScopeAnswer>>> {
-  const http = new Http({ baseUrl, apiKey, retries: 0, timeoutMs: TIMEOUT_MS, fetch: asDoctor });
-  const first = await probe(http, "read");
-  const others: readonly Scope[] = ["posts:write", "comments:write", "dm"];
+export async function probeScopes(probed: Probed): Promise<Readonly<Record<Scope, ScopeAnswer>>> {
+  const read = await probeScope(probed, "read");
   // A token that is not known is asked about once.
-  const answers =
-    first === "refused" ? others.map(() => first) : others.map((scope) => probe(http, scope));
-  const [posts, comments, dm] = await Promise.all(answers);
-  return {
-    read: first,
-    "posts:write": posts ?? "unknown",
-    "comments:write": comments ?? "unknown",
-    dm: dm ?? "unknown",
-  };
+  const others = (scope: Scope) =>
+    read === "refused" ? Promise.resolve(read) : probeScope(probed, scope);
+  const [posts, comments, dm] = await Promise.all([
+    others("posts:write"),
+    others("comments:write"),
+    others("dm"),
+  ]);
+  return { read, "posts:write": posts, "comments:write": comments, dm };
 }
 
-async function probe(http: Http, scope: Scope): Promise<ScopeAnswer> {
+/** The same of one scope, by one request. */
+export async function probeScope(probed: Probed, scope: Scope): Promise<ScopeAnswer> {
+  const { baseUrl, apiKey, signal } = probed;
+  const http = new Http({ baseUrl, apiKey, retries: 0, timeoutMs: TIMEOUT_MS, fetch: asDoctor });
   try {
-    await ask(http, scope);
+    await ask(http, scope, signal);
     return "yes";
   } catch (error) {
     return error instanceof ApiError ? answerIn(error) : "unknown";
   }
 }
 
-function ask(http: Http, scope: Scope): Promise<unknown> {
+function ask(http: Http, scope: Scope, signal: AbortSignal | undefined): Promise<unknown> {
   switch (scope) {
     case "read":
-      return http.request("GET", "/feed", { query: { limit: 1 } });
+      return http.request("GET", "/feed", { query: { limit: 1 }, signal });
     case "dm":
-      return http.request("GET", conversationsPath, { query: { limit: 1 } });
+      return http.request("GET", conversationsPath, { query: { limit: 1 }, signal });
     case "posts:write":
-      return http.request("POST", "/posts", { json: {} });
+      return http.request("POST", "/posts", { json: {}, signal });
     case "comments:write":
-      return http.request("POST", commentsPath(NO_POST), { json: {} });
+      return http.request("POST", commentsPath(NO_POST), { json: {}, signal });
   }
 }
 
-function answerIn({ status, code, platformCode = "FORBIDDEN" }: ApiError): ScopeAnswer {
+function answerIn(error: ApiError): ScopeAnswer {
+  const { status, code } = error;
   if (status === 401) return "refused";
-  if (code === "AGENT_SCOPE_MISSING") return "no";
-  // Which code a 403 of the reading endpoints has is not shown. One that speaks of something else, such as an app
-  // that is switched off, says nothing about the token.
-  if (status === 403) return /SCOPE|FORBIDDEN|PERMISSION/i.test(platformCode) ? "no" : "unknown";
-  return status < 500 && status !== 429 ? "yes" : "unknown";
+  if (isScopeMissing(error)) return "no";
+  // Another 403, such as that of an app that is switched off, says nothing about the token; a quota does.
+  if (status === 403) return "unknown";
+  return (status < 500 && status !== 429) || code === "QUOTA_EXCEEDED" ? "yes" : "unknown";
+}
+
+/**
+ * Whether a refusal says that the token lacks a scope. Which code a 403 of the reading endpoints has is not shown, so
+ * that one without a code, or with one that speaks of access, does.
+ */
+export function isScopeMissing({ status, code, platformCode = "FORBIDDEN" }: ApiError): boolean {
+  if (code === "AGENT_SCOPE_MISSING") return true;
+  return status === 403 && /SCOPE|FORBIDDEN|PERMISSION/i.test(platformCode);
 }

@@ -5,14 +5,14 @@ import type { Tool } from "./tools/tool.ts";
 /** What was found out is good for so long, in milliseconds: somebody may give the token another scope. */
 const GOOD_FOR_MS = 5 * 60_000;
 
-/** The same where the platform could not say: it is not asked with each call while it is away. */
-const UNCERTAIN_FOR_MS = 5_000;
+/** The same where the platform could not say: it is not asked with each list while it is away. */
+const UNCERTAIN_FOR_MS = 60_000;
 
 /** Finds out what the token may do. */
 export type Probe = () => Promise<Readonly<Record<Scope, ScopeAnswer>>>;
 
 export interface AccessOptions {
-  /** The scopes of the token, where somebody says which. */
+  /** The only scopes that are to be used, where somebody says which. */
   readonly given?: readonly Scope[] | undefined;
   readonly clock?: Clock | undefined;
 }
@@ -22,17 +22,27 @@ export interface AccessOptions {
  * know, and put right by what the platform answers to calls: it alone decides, and this is what is known of it.
  */
 export class Access {
+  readonly #given: readonly Scope[] | undefined;
   readonly #clock: Clock;
   readonly #listeners = new Set<() => void>();
   /** Undefined until they were found out. */
   #scopes: ReadonlySet<Scope> | undefined;
   #goodUntil: number;
+  /** What was lost while it is being found out: the answers may be older. */
+  readonly #lostMeanwhile = new Set<Scope>();
   #asking: Promise<ReadonlySet<Scope>> | undefined;
 
   constructor({ given, clock = systemClock }: AccessOptions = {}) {
+    this.#given = given;
     this.#scopes = given === undefined ? undefined : new Set(given);
     this.#goodUntil = given === undefined ? 0 : Number.POSITIVE_INFINITY;
     this.#clock = clock;
+  }
+
+  /** Whether a tool may be used at all: with scopes that were given, none beyond them. */
+  allows({ scopes }: Tool): boolean {
+    const given = this.#given;
+    return given === undefined || scopes.some((scope) => given.includes(scope));
   }
 
   /**
@@ -62,6 +72,7 @@ export class Access {
 
   /** The platform says that the token has none of these. */
   lost(missing: readonly Scope[]): void {
+    if (this.#asking !== undefined) for (const scope of missing) this.#lostMeanwhile.add(scope);
     const known = this.#scopes ?? new Set(allScopes);
     this.#become(new Set([...known].filter((scope) => !missing.includes(scope))));
   }
@@ -86,13 +97,16 @@ export class Access {
   }
 
   async #find(probe: Probe): Promise<ReadonlySet<Scope>> {
+    this.#lostMeanwhile.clear();
     const answers = await probe();
     if (answers.read === "refused") throw new TokenRefused();
     const isCertain = !Object.values(answers).includes("unknown");
     this.#goodUntil = this.#clock.now() + (isCertain ? GOOD_FOR_MS : UNCERTAIN_FOR_MS);
     const before = this.#scopes ?? new Set(allScopes);
     const found = allScopes.filter(
-      (scope) => answers[scope] === "yes" || (answers[scope] === "unknown" && before.has(scope)),
+      (scope) =>
+        !this.#lostMeanwhile.has(scope) &&
+        (answers[scope] === "yes" || (answers[scope] === "unknown" && before.has(scope))),
     );
     this.#become(new Set(found));
     return this.#scopes ?? before;
@@ -108,6 +122,6 @@ export class TokenRefused extends Error {
   override readonly name = "TokenRefused";
 
   constructor() {
-    super("The platform does not accept the bearer token: check SERVICE_API_KEY.");
+    super("The platform does not accept the bearer token (SERVICE_API_KEY, over stdio): check it.");
   }
 }

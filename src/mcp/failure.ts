@@ -16,7 +16,7 @@ export interface Failure {
   readonly message: string;
   /** Of the platform's answer; absent where there was none. */
   readonly status?: number | undefined;
-  /** Whether the same call may succeed later although nobody changes anything. */
+  /** Whether the same call may succeed later although nobody changes anything, and cannot do it a second time. */
   readonly retryable: boolean;
   /** When to try again, where the platform says so: milliseconds from now. */
   readonly retryAfterMs?: number | undefined;
@@ -38,15 +38,15 @@ export function failureOf(error: unknown, tool: Tool): Failure | undefined {
   if (!(error instanceof ServiceBotError)) return undefined;
   const code = codeOf(error);
   const remedy = remedyFor(error, code);
-  const told = [messageOf(error), remedy, tool.writes && isInDoubt(error) ? DOUBT : whenOf(error)];
+  const inDoubt = tool.writes && isInDoubt(error);
+  const told = [messageOf(error), remedy, inDoubt ? DOUBT : whenOf(error)];
   const message = told.filter((words) => words !== undefined).join(" ");
   if (error instanceof ApiError) {
-    const { status, retryable, retryAfterMs } = error;
-    return { code, message, status, retryable, retryAfterMs };
+    const { status, retryAfterMs } = error;
+    return { code, message, status, retryable: error.retryable && !inDoubt, retryAfterMs };
   }
   if (error instanceof NetworkError) {
-    const { retryable, retryAfterMs } = error;
-    return { code, message, retryable, retryAfterMs };
+    return { code, message, retryable: !inDoubt, retryAfterMs: error.retryAfterMs };
   }
   return { code, message, retryable: false };
 }

@@ -1,15 +1,15 @@
 import type { Client } from "../client/client.ts";
 import { ApiError } from "../client/errors.ts";
-import { probeScopes } from "../client/scopes.ts";
+import { isScopeMissing, probeScopes } from "../client/scopes.ts";
 import type { Logger } from "../core/logger.ts";
 import { version } from "../core/version.ts";
-import * as z from "../core/zod.ts";
+import type * as z from "../core/zod.ts";
 import { type Access, TokenRefused } from "./access.ts";
-import { failedResult, failureOf } from "./failure.ts";
+import { type Failure, failedResult, failureOf } from "./failure.ts";
+import { listed } from "./listing.ts";
 import { previewsOf } from "./previews.ts";
 import {
   type CallToolResult,
-  type ListedTool,
   ProtocolError,
   ProtocolErrorCode,
   Server,
@@ -28,6 +28,8 @@ export interface Principal {
   readonly tokenOf: (context: ServerContext) => string;
   /** A client with that token. */
   readonly clientOf: (token: string) => Client;
+  /** Aborts when there is nobody left to work for. */
+  readonly closing: AbortSignal;
   readonly logger: Logger;
 }
 
@@ -49,8 +51,7 @@ export function buildServer(principal: Principal): Server {
       const message = "The tools are one page: there is no cursor.";
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
     }
-    const tools = await usable(principal, context);
-    return { tools: tools.map((tool) => listed.get(tool) ?? listingOf(tool)) };
+    return { tools: listed(await usable(principal, context)) };
   });
   server.setRequestHandler("tools/call", async ({ params }, context) => {
     const tool = allTools.find(({ name }) => name === params.name);
@@ -65,12 +66,12 @@ export function buildServer(principal: Principal): Server {
 }
 
 async function usable(
-  { access, baseUrl, tokenOf }: Principal,
+  { access, baseUrl, tokenOf, closing }: Principal,
   context: ServerContext,
 ): Promise<readonly Tool[]> {
   try {
     const apiKey = tokenOf(context);
-    return await access.usable(allTools, () => probeScopes({ baseUrl, apiKey }));
+    return await access.usable(allTools, () => probeScopes({ baseUrl, apiKey, signal: closing }));
   } catch (error) {
     if (!(error instanceof TokenRefused)) throw error;
     throw new ProtocolError(ProtocolErrorCode.InvalidRequest, error.message);
@@ -86,12 +87,15 @@ async function call(
 ): Promise<CallToolResult> {
   const run = tool.prepare(given);
   if (typeof run !== "function") return failedResult(misuse(run));
+  if (!access.allows(tool)) return failedResult(notAllowed(tool));
   const { signal } = context.mcpReq;
   try {
     const client = clientOf(tokenOf(context));
     const { value, text, images = [] } = await run({ client, signal });
+    const [scope, ...others] = tool.scopes;
     // Only where there is one scope the success says which.
-    if (tool.scopes.length === 1) for (const scope of tool.scopes) access.gained(scope);
+    const isProof = scope !== undefined && others.length === 0 && tool.scopeAssumed !== true;
+    if (isProof) access.gained(scope);
     const isShown = given.previews === true && images.length > 0;
     return {
       content: [
@@ -102,15 +106,21 @@ async function call(
     };
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof ApiError && error.code === "AGENT_SCOPE_MISSING") {
-      access.lost(tool.scopes);
-    }
+    if (error instanceof ApiError && isScopeMissing(error)) access.lost(tool.scopes);
     const failure = failureOf(error, tool);
     if (failure !== undefined) return failedResult(failure);
     logger.error({ err: error, tool: tool.name }, "a tool has failed");
     const message = "The MCP server has failed; its log on standard error says more.";
     return failedResult({ code: "INTERNAL", message, retryable: false });
   }
+}
+
+/** What `--scopes` leaves out is not to be had by its name either. */
+function notAllowed({ scopes }: Tool): Failure {
+  const message =
+    `It needs the scope ${scopes.join(" or ")}, and this server was started without: ` +
+    "whoever has set it up may add it to --scopes.";
+  return { code: "AGENT_SCOPE_MISSING", message, retryable: false };
 }
 
 /** As it goes over the wire, where a field without a value is none. */
@@ -129,32 +139,3 @@ function misuse({ issues }: z.ZodError) {
     .join("; ");
   return { code: isTooMany ? "TOO_MANY_IMAGES" : "VALIDATION", message, retryable: false };
 }
-
-/** How a tool is listed. */
-function listingOf({ name, title, description, input, output, writes }: Tool): ListedTool {
-  return {
-    name,
-    title,
-    description,
-    inputSchema: schemaOf(input, "input"),
-    outputSchema: schemaOf(output, "output"),
-    annotations: {
-      title,
-      readOnlyHint: !writes,
-      // What is written is added: nothing that was there is changed.
-      destructiveHint: false,
-      idempotentHint: !writes,
-      // People everywhere write what is read, and read what is written.
-      openWorldHint: true,
-    },
-  };
-}
-
-function schemaOf(schema: z.ZodType, io: "input" | "output"): { type: "object" } {
-  const { $schema, ...json } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
-  return { ...json, type: "object" };
-}
-
-const listed: ReadonlyMap<Tool, ListedTool> = new Map(
-  allTools.map((tool) => [tool, listingOf(tool)]),
-);

@@ -32,10 +32,12 @@ export function serveOverStdio(options: StdioOptions): StdioConnection {
   const { baseUrl, apiKey, scopes, logger, stdin, stdout } = options;
   const client = new Client({ baseUrl, apiKey });
   const access = new Access({ given: scopes });
+  const closing = new AbortController();
   const principal: Principal = {
     ...{ baseUrl, access, logger },
     tokenOf: () => apiKey,
     clientOf: () => client,
+    closing: closing.signal,
   };
   const transport = new StdioServerTransport(stdin, stdout, { maxBufferSize: MAX_MESSAGE_BYTES });
   const handle = serveStdio(() => tellChanges(buildServer(principal), access), {
@@ -53,5 +55,9 @@ export function serveOverStdio(options: StdioOptions): StdioConnection {
       resolve();
     };
   });
-  return { ended, close: () => handle.close() };
+  const close = async () => {
+    closing.abort();
+    await handle.close();
+  };
+  return { ended, close };
 }

@@ -1,6 +1,6 @@
-import { isIP } from "node:net";
 import type { Random } from "../core/backoff.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
+import { isHostName } from "../core/hosts.ts";
 import { createLogger, type Logger } from "../core/logger.ts";
 import { ConfigError } from "../errors.ts";
 import type { Extension } from "./http/extensions.ts";
@@ -44,8 +44,6 @@ export interface PlatformOptions {
   /** Default: silent. */
   readonly logger?: Logger | undefined;
 }
-
-const HOST_NAME = /^[a-z\d_]([\w.-]*[a-z\d_])?$/i;
 
 /** {@link PlatformOptions} with every default filled in. The secrets have theirs in the state file. */
 export interface Settings {
@@ -95,7 +93,7 @@ function findProblems(chosen: Settings): string[] {
     problems.push("port: must be a whole number from 0 to 65535");
   }
   if (chosen.host === "") problems.push("host: must be an address or a name of this machine");
-  if (!chosen.allowHosts.every((name) => HOST_NAME.test(name) || isIP(name) === 6)) {
+  if (!chosen.allowHosts.every(isHostName)) {
     problems.push(
       "allowHosts: must be names without scheme, port and wildcard, such as platform.test",
     );

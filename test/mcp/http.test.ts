@@ -4,6 +4,7 @@ import { world } from "../client/platform.ts";
 import { ManualClock } from "../platform/support/clock.ts";
 import { tokenWith } from "../platform/support/platform.ts";
 import { clientOf, mcpOverHttp } from "./connect.ts";
+import { heldPlatform } from "./hostile/held.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -66,6 +67,41 @@ describe("whose request it is", () => {
     expect(asked).toHaveLength(1);
   });
 
+  test("that holds with scopes that were given, too: strangers begin no session", async () => {
+    const { platform } = await world();
+    const { url } = await mcpOverHttp({ baseUrl: platform.url, scopes: ["read"] });
+    const begin = (apiKey: string) =>
+      fetch(url, {
+        method: "POST",
+        headers: { ...JSON_HEADERS, Authorization: `Bearer ${apiKey}` },
+        body: JSON.stringify(INITIALIZE),
+      });
+    expect((await begin("sbk_unknown")).status).toBe(401);
+    expect((await begin(platform.apiKey)).status).toBe(200);
+  });
+
+  test("a token that is known is not asked about again, and strangers do not make it forgotten", async () => {
+    const { platform, post } = await served();
+    await post(INITIALIZE);
+    for (let n = 0; n < 1_001; n++) {
+      await post(INITIALIZE, { Authorization: `Bearer sbk_stranger_${n}` });
+    }
+    const asked: string[] = [];
+    platform.onTimeline((entry) => entry.kind === "api" && asked.push(entry.path));
+    expect((await post(INITIALIZE)).status).toBe(200);
+    expect(asked).toEqual([]);
+  });
+
+  test("while the platform cannot say: 503, and when to try again", async () => {
+    const { url } = await mcpOverHttp({ baseUrl: "http://127.0.0.1:9" });
+    const response = await fetch(url, {
+      method: "POST",
+      headers: { ...JSON_HEADERS, Authorization: "Bearer sbk_any" },
+      body: JSON.stringify(INITIALIZE),
+    });
+    expect([response.status, response.headers.get("retry-after")]).toEqual([503, "5"]);
+  });
+
   test("each request's own token reaches the platform", async () => {
     const { platform, url } = await served();
     const other = platform.control.createToken(["read"], "other").apiKey;
@@ -106,6 +142,7 @@ describe("where a request comes from", () => {
     ["Origin", "https://evil.example", 403],
     ["Origin", "null", 403],
     ["Origin", "http://localhost:5173", 200],
+    ["Origin", "http://mcp.example", 403],
   ])("%s: %s is answered %i", async (name, value, status) => {
     const { platform } = await world();
     const { url } = await mcpOverHttp({ baseUrl: platform.url, allowHosts: ["mcp.example"] });
@@ -153,6 +190,31 @@ describe("a session", () => {
     expect((await list(left)).status).toBe(404);
   });
 
+  test("is not held by a client that went away while it was admitted", async () => {
+    const { platform, url, clock, begin, list } = await served();
+    const session = await begin();
+    const headers = {
+      Authorization: `Bearer ${platform.apiKey}`,
+      Accept: "text/event-stream",
+      "Mcp-Session-Id": session,
+    };
+    for (let n = 0; n < 20; n++) {
+      const gone = new AbortController();
+      const stream = fetch(url, { headers, signal: gone.signal });
+      if (n % 2 === 0) await Promise.resolve();
+      gone.abort();
+      await expect(stream).rejects.toThrow();
+    }
+    const stream = await fetch(url, { headers });
+    expect(stream.status).toBe(200);
+    await stream.body?.cancel();
+    const statusLater = async () => {
+      clock.advance(2 * HOUR_MS);
+      return (await list(session)).status;
+    };
+    await expect.poll(statusLater).toBe(404);
+  });
+
   test("stays while its client holds a stream", async () => {
     const { platform, url, clock, begin, list } = await served();
     const session = await begin();
@@ -169,16 +231,43 @@ describe("a session", () => {
     await stream.body?.cancel();
   });
 
-  test("is the fifty-first of a token: the oldest of that token ends", async () => {
-    const { platform, begin, list } = await served();
+  test("is the fifty-first of a token: the one of it that nobody has used for longest ends", async () => {
+    const { platform, clock, begin, list } = await served();
     const other = { Authorization: `Bearer ${tokenWith(platform, "read")}` };
     const foreign = await begin(other);
     const sessions: string[] = [];
-    for (let n = 0; n < 51; n++) sessions.push(await begin());
-    expect((await list(sessions[0] ?? "")).status).toBe(404);
-    expect((await list(sessions[1] ?? "")).status).toBe(200);
+    for (let n = 0; n < 50; n++) {
+      sessions.push(await begin());
+      clock.advance(1);
+    }
+    await list(sessions[0] ?? "");
+    await begin();
+    expect((await list(sessions[0] ?? "")).status).toBe(200);
+    expect((await list(sessions[1] ?? "")).status).toBe(404);
     expect((await list(foreign, other)).status).toBe(200);
   });
+});
+
+test("the stream of a call that was cancelled ends, though it is never answered", async () => {
+  const held = await heldPlatform();
+  const { url } = await mcpOverHttp({ baseUrl: held.url });
+  const post = (message: object, session?: string) =>
+    fetch(url, {
+      method: "POST",
+      headers: {
+        ...JSON_HEADERS,
+        Authorization: "Bearer sbk_any",
+        ...(session === undefined ? {} : { "Mcp-Session-Id": session }),
+      },
+      body: JSON.stringify({ jsonrpc: "2.0", ...message }),
+    });
+  const session = (await post(INITIALIZE)).headers.get("mcp-session-id") ?? "";
+  const params = { name: "service_get_feed", arguments: {} };
+  const response = await post({ id: 5, method: "tools/call", params }, session);
+  await held.asked();
+  const cancelled = { method: "notifications/cancelled", params: { requestId: 5 } };
+  expect((await post(cancelled, session)).status).toBe(202);
+  expect(await response.text()).toContain("The call was cancelled.");
 });
 
 describe("a stream that broke off", () => {

@@ -81,8 +81,9 @@ describe("a page that would be too long", () => {
 
   test("is left as it is where the platform takes no notice of the limit", async () => {
     const call = await longFeed(({ posts }) => posts);
-    const { structuredContent } = await call("service_get_feed");
+    const { structuredContent, text } = await call("service_get_feed");
     expect((structuredContent as PageOf<unknown>).items).toHaveLength(3);
+    expect(text).toContain("the platform gives no less at once");
   });
 
   test("of the event log goes on behind the last event that is there", async () => {

@@ -1,8 +1,11 @@
+import { createServer } from "node:http";
+import { text } from "node:stream/consumers";
 import type { Client } from "@modelcontextprotocol/client";
 import { describe, expect, test } from "vitest";
 import { scopes as allScopes, type Scope } from "../../src/client/scopes.ts";
 import { world } from "../client/platform.ts";
 import { tokenWith } from "../platform/support/platform.ts";
+import { listenUntilEnd } from "../support/listen.ts";
 import { clientOf, mcpOverHttp, overStdio, ways } from "./connect.ts";
 
 /** Every set of scopes but the empty one. */
@@ -80,17 +83,42 @@ describe.each(ways)("over %s", (_, connect) => {
   });
 
   test("a tool that works although it was not listed comes onto the list", async () => {
-    const { platform } = await world();
-    const client = await connect({ url: platform.url, apiKey: platform.apiKey, scopes: "read" });
+    const { url, grant } = await platformThatGrants();
+    const client = await connect({ url, apiKey: "sbk_any" });
     const { told } = await changes(client);
-    expect(await listed(client)).toEqual(toolsOf(["read"]));
+    expect(await listed(client)).toEqual(toolsOf(["read", "comments:write", "dm"]));
+    grant();
     const { isError } = await client.callTool({
       name: "service_create_post",
       arguments: { text: "hello" },
     });
     expect(isError).toBeFalsy();
     await told;
-    expect(await listed(client)).toEqual(toolsOf(["read", "posts:write"]));
+    expect(await listed(client)).toHaveLength(13);
+  });
+
+  test("what --scopes leaves out is not carried out, whatever the token may do", async () => {
+    const { platform } = await world();
+    const asked: string[] = [];
+    const client = await connect({ url: platform.url, apiKey: platform.apiKey, scopes: "read" });
+    platform.onTimeline((entry) => entry.kind === "api" && asked.push(entry.path));
+    for (const name of ["service_create_post", "service_send_message", "service_upload_image"]) {
+      const args = { text: "x", conversationId: "c_2", dataBase64: "AAAA" };
+      const fields = {
+        service_create_post: ["text"],
+        service_send_message: ["text", "conversationId"],
+        service_upload_image: ["dataBase64"],
+      }[name] as (keyof typeof args)[];
+      const { content } = await client.callTool({
+        name,
+        arguments: Object.fromEntries(fields.map((field) => [field, args[field]])),
+      });
+      expect(content).toMatchObject([
+        { text: expect.stringMatching(/^AGENT_SCOPE_MISSING: .*--scopes\.$/) },
+      ]);
+    }
+    expect(asked).toEqual([]);
+    expect(await listed(client)).toEqual(toolsOf(["read"]));
   });
 });
 
@@ -127,6 +155,32 @@ test("a token that the platform does not know lists nothing, and says what to ch
   const client = await overStdio({ url: platform.url, apiKey: "sbk_unknown" });
   await expect(client.listTools()).rejects.toThrow(/does not accept .* check SERVICE_API_KEY/);
 });
+
+/** A platform whose token has every scope but `posts:write`, until it is granted. */
+async function platformThatGrants(): Promise<{ readonly url: string; readonly grant: () => void }> {
+  let granted = false;
+  const { url } = await listenUntilEnd(
+    createServer(async (request, response) => {
+      const body = await text(request);
+      const [status, answer] = answerTo(`${request.method} ${request.url}`, body, granted);
+      response.writeHead(status, { "Content-Type": "application/json" });
+      response.end(JSON.stringify(answer));
+    }),
+  );
+  return {
+    url,
+    grant: () => {
+      granted = true;
+    },
+  };
+}
+
+function answerTo(request: string, body: string, granted: boolean): readonly [number, unknown] {
+  if (request.startsWith("GET")) return [200, { items: [], nextCursor: null }];
+  if (request.endsWith("/posts") && !granted)
+    return [403, { error: { code: "AGENT_SCOPE_MISSING" } }];
+  return body === "{}" ? [400, { error: { code: "EMPTY" } }] : [201, { id: "p_9" }];
+}
 
 /** Once the client listens, what resolves when it is told that its tools have changed. */
 async function changes(client: Client): Promise<{ readonly told: Promise<void> }> {

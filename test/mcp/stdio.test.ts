@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { createServer } from "node:http";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { serviceBotEnds } from "../cli/cli.ts";
 import { world } from "../client/platform.ts";
+import { listenUntilEnd } from "../support/listen.ts";
 import { COMPILE_CACHE } from "../support/process.ts";
 
 const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
@@ -105,6 +107,20 @@ describe("it ends", () => {
     await pipes.next();
     pipes.child.kill(signal);
     expect(await pipes.exit()).toEqual([0, null]);
+  });
+
+  test.each(["end of input", "SIGTERM"])("at once although the platform hangs: %s", async (how) => {
+    const asked = Promise.withResolvers<void>();
+    const { url } = await listenUntilEnd(createServer(() => asked.resolve()));
+    const pipes = new Pipes({ SERVICE_BASE_URL: url, SERVICE_API_KEY: "sbk_any" });
+    pipes.write(INITIALIZE, { jsonrpc: "2.0", id: 1, method: "tools/list" });
+    await asked.promise;
+    const began = performance.now();
+    if (how === "SIGTERM") pipes.child.kill("SIGTERM");
+    else pipes.child.stdin?.end();
+    expect(await pipes.exit()).toEqual([0, null]);
+    // The platform has five seconds for an answer; those are not waited for.
+    expect(performance.now() - began).toBeLessThan(4_000);
   });
 
   test("when whoever has started it is killed", async () => {

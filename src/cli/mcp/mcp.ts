@@ -1,4 +1,5 @@
 import { scopes as allScopes, type Scope } from "../../client/scopes.ts";
+import { isHostName } from "../../core/hosts.ts";
 import { readDotEnv } from "../dot-env.ts";
 import {
   type Arguments,
@@ -13,8 +14,9 @@ import {
 export const mcp: Command = {
   summary: "the MCP server: the platform's API as 13 tools for an assistant, over stdio or HTTP",
   usage: "mcp [--scopes read,dm] [--http PORT [--host 127.0.0.1] [--allow-host NAME]]",
-  details: `  --scopes LIST      the scopes of the token, separated by commas: read, posts:write, comments:write, dm.
-                     Tools that need others are not listed. Without it, harmless requests find them out
+  details: `  --scopes LIST      the scopes that may be used, separated by commas: read, posts:write, comments:write, dm.
+                     Tools that need others are neither listed nor carried out, so that read alone changes
+                     nothing. Without it, harmless requests find out which ones the token has
   --http PORT        Streamable HTTP at /mcp on this port instead of stdio; 0 takes a free one. Each request
                      brings the token of its bot: Authorization: Bearer <API_KEY>
   --host 127.0.0.1   address to listen on; behind a proxy that speaks https, leave it
@@ -30,6 +32,12 @@ Over stdio nothing but the protocol is on standard output; problems are told on 
     const allowHosts = textFlags(given, "allow-host");
     if (port === undefined && (host !== undefined || allowHosts.length > 0)) {
       throw new UsageError("--host and --allow-host go with --http PORT.");
+    }
+    const strange = allowHosts.find((name) => !isHostName(name));
+    if (strange !== undefined) {
+      throw new UsageError(
+        `--allow-host takes a name without scheme, port and wildcard, such as mcp.example (got ${JSON.stringify(strange)}).`,
+      );
     }
     if (host === "") throw new UsageError("--host takes an address of this machine.");
     readDotEnv();

@@ -22,7 +22,7 @@ export async function overHttp(settings: HttpSettings): Promise<number> {
   const { baseUrl, logLevel } = loadPlatformAddress(process.env);
   const logger = createLogger({ level: logLevel, secrets: [], destination: process.stderr });
   const name = host.includes(":") ? `[${host}]` : host;
-  const handler = new McpHttp({ baseUrl, scopes, allowHosts: [name, ...allowHosts], logger });
+  const handler = new McpHttp({ baseUrl, scopes, allowHosts: [host, ...allowHosts], logger });
   const server = createServer(onItsPath(handler.listener));
   const remedy = `Choose another: ${ownCommand()} mcp --http ${port < 65_535 ? port + 1 : 0}`;
   const address = await bind(server, host, port, { names: "--host, --http", remedy });

@@ -12,7 +12,7 @@ interface Stored {
 const MAX_MESSAGES = 500;
 
 /** and so many characters of JSON, the last one always. */
-const MAX_CHARACTERS = 4 * 1024 * 1024;
+const MAX_CHARACTERS = 1024 * 1024;
 
 /**
  * The last messages of one session, so that a stream that broke off goes on where it was (`Last-Event-ID`). What is

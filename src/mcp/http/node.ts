@@ -3,7 +3,8 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { hasCode } from "../../errors.ts";
 import { MAX_MESSAGE_BYTES } from "../limits.ts";
-import { type AuthInfo, toWebRequest } from "../sdk.ts";
+import { toWebRequest } from "../sdk.ts";
+import type { Admitted } from "./admission.ts";
 import { refusal } from "./answers.ts";
 
 /** Takes the requests of a server of Node. */
@@ -12,8 +13,8 @@ export type NodeListener = (request: IncomingMessage, response: ServerResponse) 
 /** What answers a request, in two steps. */
 export interface Answering {
   /** Whose request it is, by its head; or why it may not come in. */
-  readonly admit: (head: Request) => Promise<AuthInfo | Response>;
-  readonly serve: (request: Request, auth: AuthInfo) => Promise<Response>;
+  readonly admit: (request: IncomingMessage) => Promise<Admitted | Response>;
+  readonly serve: (request: Request, admitted: Admitted) => Promise<Response>;
   readonly onError: (error: unknown) => void;
 }
 
@@ -23,8 +24,8 @@ export function nodeListener({ admit, serve, onError }: Answering): NodeListener
     const gone = new AbortController();
     response.once("close", () => gone.abort());
     try {
-      const head = new Request("http://localhost", { headers: headersOf(request) });
-      const admitted = await admit(head);
+      const admitted = await admit(request);
+      if (gone.signal.aborted) return;
       if (admitted instanceof Response) {
         admitted.headers.set("Connection", "close");
         await send(response, admitted);
@@ -51,6 +52,11 @@ export function nodeListener({ admit, serve, onError }: Answering): NodeListener
 const CLOSE = { Connection: "close" };
 
 async function send(response: ServerResponse, { status, headers, body }: Response): Promise<void> {
+  if (response.destroyed) {
+    // Nobody is there to read: what would be written must know.
+    await body?.cancel();
+    return;
+  }
   response.writeHead(status, Object.fromEntries(headers));
   // A stream may have nothing to say for long; that it is open is to be known at once.
   response.flushHeaders();
@@ -68,11 +74,4 @@ async function send(response: ServerResponse, { status, headers, body }: Respons
 
 function isTooLarge(error: unknown): boolean {
   return error instanceof Error && error.name === "RequestBodyTooLargeError";
-}
-
-function headersOf({ headersDistinct }: IncomingMessage): Headers {
-  const pairs = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
-    values.map((value): [string, string] => [name, value]),
-  );
-  return new Headers(pairs);
 }

@@ -1,8 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
+import type { Access } from "../access.ts";
 import { MAX_MESSAGE_BYTES } from "../limits.ts";
 import {
   type AuthInfo,
+  type JSONRPCMessage,
+  ProtocolErrorCode,
   type Server,
   WebStandardStreamableHTTPServerTransport as Transport,
 } from "../sdk.ts";
@@ -16,9 +19,9 @@ const IDLE_MS = 30 * 60_000;
 const LOOK_MS = 60_000;
 
 /** So many sessions there are at most, */
-const MOST = 1_000;
+const MOST = 500;
 
-/** and so many of one token: a further one ends the oldest. */
+/** and so many of one token. A further one ends the one that nobody has used for longest. */
 const MOST_OF_ONE = 50;
 
 interface Session {
@@ -33,8 +36,8 @@ interface Session {
 
 export interface SessionsOptions {
   readonly clock: Clock;
-  /** A server for a session that begins. */
-  readonly build: (auth: AuthInfo) => Server;
+  /** A server for a session that begins, of a token of which this is known. */
+  readonly build: (access: Access) => Server;
   readonly onError: (error: Error) => void;
 }
 
@@ -49,14 +52,10 @@ export class Sessions {
     this.#options = options;
   }
 
-  get size(): number {
-    return this.#sessions.size;
-  }
-
   /** Serves a request in its session, or in the one that it begins. */
-  async handle(request: Request, auth: AuthInfo): Promise<Response> {
+  async handle(request: Request, auth: AuthInfo, access: Access): Promise<Response> {
     const id = request.headers.get("mcp-session-id");
-    if (id === null) return await this.#begin(request, auth);
+    if (id === null) return await this.#begin(request, auth, access);
     const session = this.#sessions.get(id);
     if (session === undefined || session.owner !== auth.clientId) {
       return refusal(404, "There is no such session (any more): begin a new one.", {}, -32_001);
@@ -71,42 +70,50 @@ export class Sessions {
   }
 
   /** The transport itself refuses what does not begin a session. */
-  async #begin(request: Request, auth: AuthInfo): Promise<Response> {
-    if (this.#sessions.size >= MOST) {
-      const message = `There are ${MOST} sessions already: try again later.`;
-      return refusal(503, message, { "Retry-After": "60" });
-    }
+  async #begin(request: Request, auth: AuthInfo, access: Access): Promise<Response> {
+    const transport = await this.#open(auth.clientId, access);
+    const response = await transport.handleRequest(request, { authInfo: auth });
+    if (transport.sessionId === undefined) await transport.close();
+    return response;
+  }
+
+  /** What lives as long as the session knows no token: each request brings its own. */
+  async #open(owner: string, access: Access): Promise<Transport> {
     const { build, onError } = this.#options;
     const transport = new Transport({
       sessionIdGenerator: randomUUID,
       eventStore: new RecentMessages(),
       maxRequestBodySize: MAX_MESSAGE_BYTES,
-      onsessioninitialized: (id) => this.#add(id, transport, auth.clientId),
+      onsessioninitialized: (id) => this.#add(id, transport, owner),
     });
-    const server = build(auth);
+    const server = build(access);
     server.onerror = onError;
     await server.connect(transport);
-    const { onclose } = transport;
+    const { onclose, onmessage } = transport;
     transport.onclose = () => {
       onclose?.();
       if (transport.sessionId !== undefined) this.#sessions.delete(transport.sessionId);
     };
-    const response = await transport.handleRequest(request, { authInfo: auth });
-    if (transport.sessionId === undefined) await transport.close();
-    return response;
+    transport.onmessage = (message, extra) => {
+      onmessage?.(message, extra);
+      endStreamOfCancelled(transport, message);
+    };
+    return transport;
   }
 
   #add(id: string, transport: Transport, owner: string): void {
     const now = this.#options.clock.now();
     this.#sessions.set(id, { id, transport, owner, streams: 0, usedAt: now });
     this.#lookLater();
-    const own = [...this.#sessions.values()].filter((session) => session.owner === owner);
-    if (own.length > MOST_OF_ONE) void own[0]?.transport.close();
+    const all = [...this.#sessions.values()].filter((session) => session.id !== id);
+    const own = all.filter((session) => session.owner === owner);
+    if (own.length >= MOST_OF_ONE) void leastUsed(own)?.transport.close();
+    else if (all.length >= MOST) void leastUsed(all)?.transport.close();
   }
 
   #use(session: Session, request: Request): void {
     session.usedAt = this.#options.clock.now();
-    if (request.method !== "GET") return;
+    if (request.method !== "GET" || request.signal.aborted) return;
     session.streams += 1;
     request.signal.addEventListener(
       "abort",
@@ -133,4 +140,22 @@ export class Sessions {
       { background: true },
     );
   }
+}
+
+/** The one that nobody has used for longest; those whose clients hold streams come last. */
+function leastUsed(sessions: readonly Session[]): Session | undefined {
+  return sessions.toSorted((a, b) => a.streams - b.streams || a.usedAt - b.usedAt)[0];
+}
+
+/**
+ * A call that was cancelled gets no answer, and so its stream would stay open for as long as the session: an error
+ * that its client drops ends it.
+ */
+function endStreamOfCancelled(transport: Transport, message: JSONRPCMessage): void {
+  if (!("method" in message) || message.method !== "notifications/cancelled") return;
+  const id = message.params?.requestId;
+  if (typeof id !== "string" && typeof id !== "number") return;
+  const error = { code: ProtocolErrorCode.InvalidRequest, message: "The call was cancelled." };
+  // Where it was answered before, there is nothing to end.
+  transport.send({ jsonrpc: "2.0", id, error }).catch(() => undefined);
 }

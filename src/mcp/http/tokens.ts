@@ -5,7 +5,7 @@ import type { Access } from "../access.ts";
 const MOST = 1_000;
 
 /**
- * What is known of the tokens that requests came with, by a fingerprint that only this process can make: no token is
+ * What is known of the tokens that the platform knows, by a fingerprint that only this process can make: no token is
  * kept.
  */
 export class Tokens {
@@ -17,15 +17,20 @@ export class Tokens {
     return createHmac("sha256", this.#key).update(token).digest("base64url");
   }
 
-  /** What is known of a token; `make` begins with nothing. */
-  access(fingerprint: string, make: () => Access): Access {
-    const access = this.#known.get(fingerprint) ?? make();
+  /** What is known of a token; undefined where nothing is. */
+  find(fingerprint: string): Access | undefined {
+    const access = this.#known.get(fingerprint);
+    if (access !== undefined) this.add(fingerprint, access);
+    return access;
+  }
+
+  /** From now on this is known of it; what was not used for longest is forgotten. */
+  add(fingerprint: string, access: Access): void {
     this.#known.delete(fingerprint);
     this.#known.set(fingerprint, access);
     for (const oldest of this.#known.keys()) {
       if (this.#known.size <= MOST) break;
       this.#known.delete(oldest);
     }
-    return access;
   }
 }

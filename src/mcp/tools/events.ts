@@ -40,7 +40,9 @@ export const eventTools: readonly Tool[] = [
       const page = await client.events(input, { signal });
       const parsed = page.events.map(parseEvent);
       const readable = parsed.flatMap((one) => (one.ok ? [one.event] : []));
-      const unreadable = parsed.flatMap((one) => (one.ok ? [] : [one.reason]));
+      const unreadable = parsed.flatMap((one) =>
+        one.ok ? [] : [`${word(one.id ?? "without an id")}: ${one.reason}`],
+      );
       const events = readable.slice(0, fitting(readable));
       const last = events.at(-1);
       const isCut = events.length < readable.length && last !== undefined;

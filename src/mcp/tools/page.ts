@@ -37,11 +37,13 @@ export async function readPage<T>(
     page = shorter;
   }
   const { items, nextCursor } = page;
+  const isTooLong = fitting(items) < items.length;
   return {
     // Fields that a page has besides, nobody has documented.
     value: { items, nextCursor },
     text: [
       countWords(items.length, names, asked),
+      ...(isTooLong ? ["It is long, for the platform gives no less at once."] : []),
       ...items.map(words),
       nextCursor === null
         ? "There are no more."

@@ -13,6 +13,7 @@ export const readingTools: readonly Tool[] = [
   tool({
     ...reading,
     name: "service_get_me",
+    scopeAssumed: true,
     title: "Get this bot's profile",
     description: "The profile of the bot that the token belongs to.",
     input: z.strictObject({}),

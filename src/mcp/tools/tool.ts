@@ -26,6 +26,8 @@ interface ToolFacts {
   readonly description: string;
   /** The scopes of which the token needs one (section 5, rules 2 and 3 of the platform document). */
   readonly scopes: readonly Scope[];
+  /** True where that is not documented: its success says nothing about scopes. */
+  readonly scopeAssumed?: boolean;
   /** True where it changes something. */
   readonly writes: boolean;
 }

@@ -3,10 +3,11 @@ import type { AddressInfo } from "node:net";
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from "express";
 import { bind } from "../../core/bind.ts";
 import type { Clock } from "../../core/clock.ts";
+import { isLoopbackAddress } from "../../core/hosts.ts";
 import type { Logger } from "../../core/logger.ts";
 import { notFound } from "../error.ts";
 import { errorAnswer, send } from "./answer.ts";
-import { isLoopbackAddress, knownHostsOnly } from "./hosts.ts";
+import { knownHostsOnly } from "./hosts.ts";
 
 export interface AppOptions {
   /** By the path under which they are mounted. */

@@ -1,10 +1,11 @@
 import type { Client } from "@modelcontextprotocol/client";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Api, apiKey, json, serve } from "../../client/api.ts";
+import { type Api, apiKey, json } from "../../client/api.ts";
 import { call, failureIn } from "../call.ts";
 import { overHttp } from "../connect.ts";
 import { everyScope, everyTool, writingTools } from "../every-tool.ts";
+import { serve } from "../stub.ts";
 
 /** The part of a JSON schema that is looked at. */
 interface Schema {

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { apiKey, json, serve } from "../../client/api.ts";
+import { apiKey, json } from "../../client/api.ts";
 import { mulberry32 } from "../../support/mulberry32.ts";
 import { call } from "../call.ts";
 import { ways } from "../connect.ts";
 import { everyScope } from "../every-tool.ts";
+import { serve } from "../stub.ts";
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 

@@ -1,5 +1,6 @@
 import { once } from "node:events";
-import { json, serve } from "../../client/api.ts";
+import { json } from "../../client/api.ts";
+import { serve } from "../stub.ts";
 
 /** A platform that keeps requests waiting until they are given up; those to `/users/` it answers. */
 export async function heldPlatform(): Promise<{

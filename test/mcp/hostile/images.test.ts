@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { apiKey, json, serve } from "../../client/api.ts";
+import { apiKey, json } from "../../client/api.ts";
 import { image, imageOf } from "../../platform/support/images.ts";
 import { call, failureIn } from "../call.ts";
 import { ways } from "../connect.ts";
 import { everyScope } from "../every-tool.ts";
+import { serve } from "../stub.ts";
 
 const upload = {
   ...{

@@ -4,10 +4,11 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { ProtocolError } from "@modelcontextprotocol/client";
 import { describe, expect, test } from "vitest";
-import { apiKey, json, rejection, serve } from "../../client/api.ts";
+import { apiKey, json, rejection } from "../../client/api.ts";
 import { COMPILE_CACHE } from "../../support/process.ts";
 import { mcpOverHttp, overHttp } from "../connect.ts";
 import { everyScope, everyTool } from "../every-tool.ts";
+import { serve } from "../stub.ts";
 import { calling, initialize, post, session, wireTo } from "./raw.ts";
 
 const me = json(200, { username: "bot" });

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { apiKey, json, serve } from "../../client/api.ts";
+import { apiKey, json } from "../../client/api.ts";
 import { call, failureIn } from "../call.ts";
 import { overHttp } from "../connect.ts";
 import { everyScope, everyTool } from "../every-tool.ts";
+import { serve } from "../stub.ts";
 
 /** What people write, made to look like a part of the answer. All of them contain the mark. */
 const texts = [

@@ -26,7 +26,7 @@ export const mcpMutants: readonly Mutant[] = [
     },
     {
       name: "MCP: one token has so many sessions and no more",
-      find: "own.length > MOST_OF_ONE",
+      find: "own.length >= MOST_OF_ONE",
       replace: "false",
     },
     {
@@ -35,16 +35,33 @@ export const mcpMutants: readonly Mutant[] = [
       replace: "",
     },
   ]),
-  ...mutantsOf("src/mcp/http/handler.ts", HTTP, [
+  ...mutantsOf("src/mcp/http/admission.ts", HTTP, [
     {
       name: "MCP: requests for other hosts are refused",
-      find: "this.#options.anyHost\n",
-      replace: "!this.#options.anyHost\n",
+      find: "!this.#options.isOurs(request)",
+      replace: "false",
+    },
+    {
+      name: "MCP: other web pages are refused",
+      find: "!isOwnPage(request)",
+      replace: "false",
     },
     {
       name: "MCP: a token that the platform does not know is refused",
-      find: "if (!(error instanceof TokenRefused)) throw error;",
-      replace: "if (error instanceof TokenRefused) return auth;",
+      find: 'case "refused":\n        return',
+      replace: 'case "refused":\n        if (false) return',
+    },
+  ]),
+  ...mutantsOf("src/mcp/http/sessions.ts", HTTP, [
+    {
+      name: "MCP: the stream of a cancelled call ends",
+      find: "      endStreamOfCancelled(transport, message);\n",
+      replace: "",
+    },
+    {
+      name: "MCP: a client that is gone holds no stream",
+      find: " || request.signal.aborted",
+      replace: "",
     },
   ]),
   ...mutantsOf("src/mcp/http/node.ts", HTTP, [
