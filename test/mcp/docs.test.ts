@@ -20,20 +20,51 @@ test("the table has every tool, with its scopes, and whether it writes", () => {
   );
 });
 
-test("each configuration can be read, and starts `service-bot mcp` with the two variables", () => {
-  const servers = blocks("json").map(
-    (code) => Object.values(JSON.parse(code).mcpServers ?? JSON.parse(code).servers)[0],
-  );
-  expect(servers.length).toBeGreaterThan(1);
-  for (const server of servers) {
+/** What each JSON configuration says of the server, in the order of the page. */
+function servers(): Record<string, unknown>[] {
+  return blocks("json").map((code) => {
+    const configuration = JSON.parse(code);
+    const named = configuration.mcpServers ?? configuration.servers;
+    return Object.values<Record<string, unknown>>(named)[0] ?? {};
+  });
+}
+
+const [toml = "", tomlOverHttp = ""] = blocks("toml");
+
+test("each configuration for stdio can be read, and starts `service-bot mcp` with the two variables", () => {
+  const started = servers().filter((server) => !("url" in server));
+  expect(started.length).toBeGreaterThan(1);
+  for (const server of started) {
     expect(server).toMatchObject({
       command: "npx",
       args: ["-y", "service-bot", "mcp"],
       env: { SERVICE_BASE_URL: expect.any(String), SERVICE_API_KEY: expect.any(String) },
     });
   }
-  const [toml = ""] = blocks("toml");
   expect(toml).toContain('command = "npx"\nargs = ["-y", "service-bot", "mcp"]\n');
+});
+
+test("each configuration for HTTP can be read, and sends the token to the local platform", () => {
+  const url = "http://127.0.0.1:4400/mcp";
+  const called = servers().filter((server) => "url" in server);
+  expect(called.length).toBeGreaterThan(1);
+  for (const server of called) {
+    expect(server).not.toHaveProperty("command");
+    expect(server).toMatchObject({
+      url,
+      headers: { Authorization: expect.stringMatching(/^Bearer \S+$/) },
+    });
+  }
+  expect(tomlOverHttp).toContain(`url = "${url}"\nbearer_token_env_var = "SERVICE_API_KEY"\n`);
+});
+
+test("each input that a configuration names is asked for", () => {
+  const codes = blocks("json").filter((code) => code.includes("${input:"));
+  expect(codes).toHaveLength(2);
+  for (const code of codes) {
+    const named = [...code.matchAll(/\$\{input:([^}]+)\}/g)].map(([, id]) => id);
+    expect(JSON.parse(code).inputs.map(({ id }: { id: string }) => id)).toEqual(named);
+  }
 });
 
 test("every flag has its place", () => {

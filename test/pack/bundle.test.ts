@@ -56,6 +56,70 @@ describe("the bundle", () => {
     await expect(bundled({ ...kit, ...main })).rejects.toThrow("@some/kit 1.2.3 comes without");
   });
 
+  test("tells what a package of it holds in turn, by the marks in its files", async () => {
+    const store = "//#region ../../node_modules/.pnpm";
+    const { notices } = await bundled({
+      ...kit,
+      "node_modules/@some/kit/LICENSE": "Do as you like.",
+      "node_modules/@some/kit/index.js": [
+        `${store}/@deep+held@2.0.0-rc.1/node_modules/@deep/held/index.js`,
+        `  ${store}/peered@3.0.1_other@8.18.0/node_modules/peered/index.js`,
+        `  ${store}/peered@3.0.1_other@8.18.0/node_modules/peered/more.js`,
+        "//#region node_modules/plain/index.js",
+        "//#region src/own.ts",
+        'export const word = "from the kit";',
+        "//#endregion",
+      ].join("\n"),
+      "main.ts": 'export { word } from "@some/kit";',
+    });
+    const titles = [...notices.matchAll(/^#+ .+$/gm)].map(([title]) => title);
+    expect(titles).toEqual([
+      "# Third-party code",
+      "## @some/kit 1.2.3 (ISC)",
+      "### @deep/held 2.0.0-rc.1, in @some/kit",
+      "### peered 3.0.1, in @some/kit",
+      "### plain, in @some/kit",
+    ]);
+  });
+
+  const held = "//#region ../node_modules/.pnpm/held@1.0.0/node_modules/held/index.js\n";
+  const holding = {
+    ...kit,
+    "node_modules/@some/kit/LICENSE": "Do as you like.",
+    "node_modules/@some/kit/index.js": `${held}export const word = "from the kit";`,
+    "node_modules/held/LICENSE.md": "Keep this text.",
+    "main.ts": 'export { word } from "@some/kit";',
+  };
+
+  test("tells the licence of such a package where it is installed, too", async () => {
+    const { notices } = await bundled({
+      ...holding,
+      "node_modules/held/package.json": '{"name":"held","version":"1.0.0","license":"MIT"}',
+    });
+    expect(notices).toContain("### held 1.0.0 (MIT), in @some/kit\n\n    Keep this text.\n");
+  });
+
+  test("says so when that licence is of another version", async () => {
+    const { notices } = await bundled({
+      ...holding,
+      "node_modules/held/package.json": '{"name":"held","version":"2.0.0","license":"MIT"}',
+    });
+    expect(notices).toContain(
+      "### held 1.0.0 (MIT), in @some/kit\n\nAs of held 2.0.0:\n\n    Keep this text.\n",
+    );
+  });
+
+  test("takes the one that the package itself would find", async () => {
+    const { notices } = await bundled({
+      ...holding,
+      "node_modules/held/package.json": '{"name":"held","version":"2.0.0","license":"MIT"}',
+      "node_modules/@some/kit/node_modules/held/package.json":
+        '{"name":"held","version":"1.0.0","license":"ISC"}',
+      "node_modules/@some/kit/node_modules/held/LICENSE": "Its own.",
+    });
+    expect(notices).toContain("### held 1.0.0 (ISC), in @some/kit\n\n    Its own.\n");
+  });
+
   test("is refused when something it imports is not there", async () => {
     await expect(bundled({ "main.ts": 'export { x } from "absent";' })).rejects.toThrow(
       /cannot be bundled:[\s\S]*absent/,

@@ -117,6 +117,15 @@ describe("what would be published", { timeout: 120_000 }, () => {
     expect(files.get("package/THIRD-PARTY.md")?.text).toMatch(/^## zod [\d.]+ \(MIT\)$/m);
   });
 
+  test("the library tells what the MCP SDK that it holds was bundled with", async () => {
+    const notices = readTar(await readFile(library.path)).get("package/THIRD-PARTY.md")?.text ?? "";
+    const held = [...notices.matchAll(/^### (\S+) [\d.]+.*, in @modelcontextprotocol\/server$/gm)];
+    expect(held.map(([, name]) => name)).toEqual(
+      expect.arrayContaining(["ajv", "ajv-formats", "content-type", "fast-uri"]),
+    );
+    expect(notices).not.toContain("@cfworker");
+  });
+
   test("the scaffolder is its bundle and the templates, and nothing of the library", async () => {
     const paths = [...readTar(await readFile(scaffolder.path)).keys()];
     const others = paths.filter((path) => !/^package\/(?:templates|dist)\//.test(path));

@@ -5,7 +5,7 @@ import type { RequestHandler } from "express";
 export interface Extension {
   /** Its path, such as `/mcp`; what is below it stays unknown. */
   readonly path: string;
-  /** Called with the platform's origin when the first request comes. */
+  /** Called with the platform's origin when the first request comes, and again with the next one where it fails. */
   readonly open: (url: string) => Promise<OpenExtension>;
 }
 
@@ -35,13 +35,24 @@ export class Extensions {
     this.routers = Object.fromEntries(routes);
   }
 
+  /** Closes what is open, or just being opened; what could not be opened needs no closing. */
   async close(): Promise<void> {
-    await Promise.all([...this.#open.values()].map(async (opening) => (await opening).close()));
+    const openings = await Promise.allSettled(this.#open.values());
+    const open = openings.filter((opening) => opening.status === "fulfilled");
+    await Promise.all(open.map(({ value }) => value.close()));
   }
 
-  #opened(extension: Extension, url: string): Promise<OpenExtension> {
-    const open = this.#open.get(extension.path) ?? extension.open(url);
-    this.#open.set(extension.path, open);
-    return open;
+  /** @throws what `open` throws; the next request tries again */
+  async #opened(extension: Extension, url: string): Promise<OpenExtension> {
+    const { path } = extension;
+    const opening = this.#open.get(path) ?? extension.open(url);
+    this.#open.set(path, opening);
+    try {
+      return await opening;
+    } catch (error) {
+      // Of the requests that waited for this one, another may have begun anew already.
+      if (this.#open.get(path) === opening) this.#open.delete(path);
+      throw error;
+    }
   }
 }
