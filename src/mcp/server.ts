@@ -96,13 +96,16 @@ async function call(
     // Only where there is one scope the success says which.
     const isProof = scope !== undefined && others.length === 0 && tool.scopeAssumed !== true;
     if (isProof) access.gained(scope);
+    const structuredContent = plain(value);
+    // What was done in the bot's name; what it said is nobody's business here.
+    if (tool.writes) logger.info({ tool: tool.name, id: structuredContent.id }, "written");
     const isShown = given.previews === true && images.length > 0;
     return {
       content: [
         { type: "text", text },
         ...(isShown ? await previewsOf(images, baseUrl, signal) : []),
       ],
-      structuredContent: plain(value),
+      structuredContent,
     };
   } catch (error) {
     signal.throwIfAborted();

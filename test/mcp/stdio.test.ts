@@ -86,6 +86,31 @@ describe("standard output", () => {
   });
 });
 
+test("each write is a line on standard error, with its id and without its text", async () => {
+  const { pipes } = await started();
+  const { stderr } = pipes.child;
+  if (stderr === null) throw new Error("There is no pipe.");
+  const lines = createInterface({ input: stderr })[Symbol.asyncIterator]();
+  pipes.write(INITIALIZE);
+  await pipes.next();
+  const calls = [
+    { name: "service_get_feed", arguments: {} },
+    { name: "service_create_post", arguments: { text: "between us" } },
+  ];
+  for (const [n, params] of calls.entries()) {
+    pipes.write({ jsonrpc: "2.0", id: n + 1, method: "tools/call", params });
+    await pipes.next();
+  }
+  const { value } = await lines.next();
+  expect(JSON.parse(String(value))).toMatchObject({
+    level: "info",
+    tool: "service_create_post",
+    id: expect.stringMatching(/^p_/),
+    msg: "written",
+  });
+  expect(value).not.toContain("between us");
+});
+
 describe("it ends", () => {
   test("when standard input is closed", async () => {
     const { pipes } = await started();
