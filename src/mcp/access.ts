@@ -122,6 +122,6 @@ export class TokenRefused extends Error {
   override readonly name = "TokenRefused";
 
   constructor() {
-    super("The platform does not accept the bearer token (SERVICE_API_KEY, over stdio): check it.");
+    super("The platform does not accept the bearer token: check it (over stdio, SERVICE_API_KEY).");
   }
 }
