@@ -1,12 +1,8 @@
+import type { Scope } from "../core/scope.ts";
 import { asDoctor } from "./as-doctor.ts";
 import { ApiError } from "./errors.ts";
 import { Http } from "./http.ts";
 import { commentsPath, conversationsPath } from "./paths.ts";
-
-/** The scopes of a token (section 5, rule 2 of the platform document). */
-export const scopes = ["read", "posts:write", "comments:write", "dm"] as const;
-
-export type Scope = (typeof scopes)[number];
 
 /**
  * What a probe has found out about a scope: `unknown` where the platform cannot say it now, `refused` where it does

@@ -1,5 +1,6 @@
-import { scopes as allScopes, type Scope, type ScopeAnswer } from "../client/scopes.ts";
+import type { ScopeAnswer } from "../client/scopes.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
+import { allScopes, type Scope } from "../core/scope.ts";
 import type { Tool } from "./tools/tool.ts";
 
 /** What was found out is good for so long, in milliseconds: somebody may give the token another scope. */

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import { Client } from "../client/client.ts";
-import type { Scope } from "../client/scopes.ts";
 import type { Logger } from "../core/logger.ts";
+import type { Scope } from "../core/scope.ts";
 import { Access } from "./access.ts";
 import { MAX_MESSAGE_BYTES } from "./limits.ts";
 import { tellChanges } from "./notify.ts";

@@ -1,3 +1,4 @@
+export type { Scope } from "../core/scope.ts";
 export type { ActInput, ActResult, ActType } from "./acts/input.ts";
 export type { UploadView } from "./api/shapes.ts";
 export type { Apps } from "./apps/apps.ts";
@@ -50,7 +51,6 @@ export type { PlatformOptions } from "./options.ts";
 export { type Platform, startPlatform } from "./platform.ts";
 export type { Snapshots, SnapshotView } from "./state/snapshots.ts";
 export type { Block } from "./store/blocks.ts";
-export type { Scope } from "./store/tokens.ts";
 export type { EntryOf, WaitOptions } from "./timeline/await.ts";
 export type {
   ApiEntry,

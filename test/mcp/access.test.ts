@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import type { Scope, ScopeAnswer } from "../../src/client/scopes.ts";
+import type { ScopeAnswer } from "../../src/client/scopes.ts";
+import type { Scope } from "../../src/core/scope.ts";
 import { Access, TokenRefused } from "../../src/mcp/access.ts";
 import { allTools } from "../../src/mcp/tools/all.ts";
 import { ManualClock } from "../platform/support/clock.ts";

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import type { Client } from "@modelcontextprotocol/client";
 import { describe, expect, test } from "vitest";
-import { scopes as allScopes, type Scope } from "../../src/client/scopes.ts";
+import { allScopes, type Scope } from "../../src/core/scope.ts";
 import { world } from "../client/platform.ts";
 import { tokenWith } from "../platform/support/platform.ts";
 import { listenUntilEnd } from "../support/listen.ts";

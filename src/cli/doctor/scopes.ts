@@ -1,7 +1,8 @@
 import type { Client } from "../../client/client.ts";
 import { ApiError } from "../../client/errors.ts";
-import { probeScopes, type Scope, type ScopeAnswer } from "../../client/scopes.ts";
+import { probeScopes, type ScopeAnswer } from "../../client/scopes.ts";
 import type { Config } from "../../config.ts";
+import type { Scope } from "../../core/scope.ts";
 import { messageOf } from "../../errors.ts";
 import { type Finding, findingsOf } from "./finding.ts";
 

@@ -1,5 +1,5 @@
-import { scopes as allScopes, type Scope } from "../../client/scopes.ts";
 import { isHostName } from "../../core/hosts.ts";
+import { allScopes, type Scope } from "../../core/scope.ts";
 import { readDotEnv } from "../dot-env.ts";
 import {
   type Arguments,

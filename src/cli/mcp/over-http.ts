@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
-import type { Scope } from "../../client/scopes.ts";
 import { loadPlatformAddress } from "../../config.ts";
 import { bind } from "../../core/bind.ts";
 import { createLogger } from "../../core/logger.ts";
+import type { Scope } from "../../core/scope.ts";
 import { McpHttp } from "../../mcp/http/handler.ts";
 import { MCP_PATH, onItsPath } from "../../mcp/http/path.ts";
 import { print } from "../output.ts";

@@ -1,7 +1,7 @@
 import { Console } from "node:console";
-import type { Scope } from "../../client/scopes.ts";
 import { loadPlatform } from "../../config.ts";
 import { createLogger } from "../../core/logger.ts";
+import type { Scope } from "../../core/scope.ts";
 import { serveOverStdio } from "../../mcp/stdio.ts";
 import { untilSignal } from "../until-signal.ts";
 

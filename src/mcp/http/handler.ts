@@ -1,8 +1,9 @@
 import { Client } from "../../client/client.ts";
-import { probeScope, type Scope } from "../../client/scopes.ts";
+import { probeScope } from "../../client/scopes.ts";
 import { type Clock, systemClock } from "../../core/clock.ts";
 import { hostCheck } from "../../core/hosts.ts";
 import type { Logger } from "../../core/logger.ts";
+import type { Scope } from "../../core/scope.ts";
 import { Access } from "../access.ts";
 import { MAX_MESSAGE_BYTES } from "../limits.ts";
 import { tellChanges } from "../notify.ts";

@@ -1,6 +1,6 @@
 import type { Client } from "../../client/client.ts";
-import type { Scope } from "../../client/scopes.ts";
 import type { Image } from "../../client/types.ts";
+import type { Scope } from "../../core/scope.ts";
 import type * as z from "../../core/zod.ts";
 
 /** What a call has besides its arguments. */

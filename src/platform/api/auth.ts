@@ -1,6 +1,7 @@
+import type { Scope } from "../../core/scope.ts";
 import { PlatformError } from "../error.ts";
 import type { AppStore } from "../store/apps.ts";
-import type { Grant, Scope, Tokens } from "../store/tokens.ts";
+import type { Grant, Tokens } from "../store/tokens.ts";
 
 /**
  * Finds what the bearer token stands for (section 5, rule 1).

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from "node:http";
+import type { Scope } from "../../core/scope.ts";
 import type { Publisher } from "../events/publisher.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
 import type { Query } from "../http/query.ts";
 import type { Limits } from "../limits/limits.ts";
 import type { User } from "../store/people.ts";
 import type { Store } from "../store/store.ts";
-import type { Scope } from "../store/tokens.ts";
 import type { Created } from "../timeline/entries.ts";
 import type { Uploads } from "../uploads/uploads.ts";
 import type { Views } from "./views.ts";

@@ -1,6 +1,6 @@
 import { Router } from "express";
+import { allScopes } from "../../core/scope.ts";
 import { notFound, PlatformError } from "../error.ts";
-import { allScopes } from "../store/tokens.ts";
 import { dmRoutes } from "./dm.ts";
 import { eventRoutes } from "./events.ts";
 import { type ApiContext, exchange } from "./exchange.ts";

@@ -1,9 +1,9 @@
+import { allScopes, type Scope } from "../../core/scope.ts";
 import { notFound } from "../error.ts";
 import { newApiKey } from "../secrets.ts";
 import { idOf, seqOf } from "../store/ids.ts";
 import type { User } from "../store/people.ts";
 import type { Store } from "../store/store.ts";
-import { allScopes, type Scope } from "../store/tokens.ts";
 import type { AppEntry } from "../timeline/entries.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";

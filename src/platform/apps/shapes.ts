@@ -1,4 +1,4 @@
-import type { Scope } from "../store/tokens.ts";
+import type { Scope } from "../../core/scope.ts";
 import type { WebhookView } from "../webhooks/webhook.ts";
 
 export interface Profile {

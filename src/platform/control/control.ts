@@ -1,3 +1,4 @@
+import type { Scope } from "../../core/scope.ts";
 import type { AnyEvent } from "../../events/types.ts";
 import type { Acts } from "../acts/acts.ts";
 import type { ActInput, ActResult } from "../acts/input.ts";
@@ -31,7 +32,6 @@ import type { Visible } from "../store/event-log.ts";
 import { eventId, eventSeq, idOf, seqOf } from "../store/ids.ts";
 import type { User } from "../store/people.ts";
 import type { Store } from "../store/store.ts";
-import type { Scope } from "../store/tokens.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import type { ImageInput, Uploads } from "../uploads/uploads.ts";
 import type { DeliveryRecord, DeliverySummary } from "../webhooks/record.ts";

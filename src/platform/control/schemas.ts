@@ -1,3 +1,4 @@
+import { allScopes, type Scope } from "../../core/scope.ts";
 import * as z from "../../core/zod.ts";
 import { eventTypes } from "../../events/parse.ts";
 import type { EventType } from "../../events/types.ts";
@@ -10,7 +11,6 @@ import { webhookFaultModes } from "../faults/webhook-fault.ts";
 import type { WebhookFaultInput } from "../faults/webhook-faults.ts";
 import { eachLimit, type LimitSettings, MAX_LIMIT } from "../limits/settings.ts";
 import { WEBHOOK_SECRET } from "../secrets.ts";
-import { allScopes, type Scope } from "../store/tokens.ts";
 import type { WebhookChange } from "../webhooks/webhook.ts";
 import type { DeliverInput, DeliveryContent } from "./deliveries.ts";
 import type { FaultsChange, StorageState } from "./shapes.ts";

@@ -1,7 +1,5 @@
 import type { Database, Statement } from "better-sqlite3";
-
-/** What a token may do (section 5, rule 2). */
-export type Scope = "read" | "posts:write" | "comments:write" | "dm";
+import { allScopes, type Scope } from "../../core/scope.ts";
 
 /** What a token stands for: an app, known by its bot, and what it may do. */
 export interface Grant {
@@ -18,8 +16,6 @@ export interface TokenFacts {
   /** True for the one that the platform began with. */
   readonly standard: boolean;
 }
-
-export const allScopes: readonly Scope[] = ["read", "posts:write", "comments:write", "dm"];
 
 /** The bearer tokens of all apps. One of them, the standard one of the first app, has every scope. */
 export class Tokens {

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { allScopes } from "../../../src/core/scope.ts";
 import {
   account,
   fileName,
@@ -8,7 +9,6 @@ import {
   scopes,
   usernamesIn,
 } from "../../../src/platform/portal/views/state/names.ts";
-import { allScopes } from "../../../src/platform/store/tokens.ts";
 
 test("every scope of the platform can be chosen, in the order of the document", () => {
   expect(scopes.map(({ scope }) => scope)).toEqual(allScopes);

@@ -26,11 +26,11 @@ export type {
   StorageState,
 } from "../../control/shapes.ts";
 export type { Page } from "../../http/query.ts";
+export type { Scope } from "../../index.ts";
 export type { LimitsView, LimitView } from "../../limits/limits.ts";
 export type { LimitName, LimitSettings } from "../../limits/settings.ts";
 export type { SnapshotView } from "../../state/snapshots.ts";
 export type { Block } from "../../store/blocks.ts";
-export type { Scope } from "../../store/tokens.ts";
 export type {
   ApiEntry,
   AppEntry,

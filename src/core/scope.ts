@@ -1,0 +1,4 @@
+/** The scopes of a token (section 5, rule 2 of the platform document). */
+export const allScopes = ["read", "posts:write", "comments:write", "dm"] as const;
+
+export type Scope = (typeof allScopes)[number];
