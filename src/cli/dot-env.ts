@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { loadEnvFile } from "node:process";
 import { isLoopback } from "../core/loopback.ts";
+import { urlHost } from "../core/url-host.ts";
 
 /** Reads `.env` of the current folder where there is one. What the environment has already set wins. */
 export function readDotEnv(): void {
@@ -16,7 +17,7 @@ export function variable(name: string): string | undefined {
 export function localWebhookUrl(): string {
   const host = variable("HOST");
   const own = host === undefined || host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
-  const name = own.includes(":") ? `[${own}]` : own;
+  const name = urlHost(own);
   return `http://${name}:${variable("PORT") ?? "3000"}${variable("WEBHOOK_PATH") ?? "/webhook"}`;
 }
 

@@ -1,5 +1,6 @@
 import type { RequestListener, Server } from "node:http";
 import { bind } from "../core/bind.ts";
+import { urlHost } from "../core/url-host.ts";
 
 // An `import` of it reads every one of its exports, and WebSocket loads a client that a bot with DELIVERY=webhook may
 // never need: a tenth of its start, and 5 MB.
@@ -66,7 +67,7 @@ export async function listen(
     remedy: "Stop it, or set PORT to another port.",
   });
   return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${address.port}`,
+    url: `http://${urlHost(host)}:${address.port}`,
     close: (graceMs = CLOSE_GRACE_MS) => closeServer(server, running === 0 ? 0 : graceMs),
   };
 }

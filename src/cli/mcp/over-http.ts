@@ -3,6 +3,7 @@ import { loadPlatformAddress } from "../../config.ts";
 import { bind } from "../../core/bind.ts";
 import { createLogger } from "../../core/logger.ts";
 import type { Scope } from "../../core/scope.ts";
+import { urlHost } from "../../core/url-host.ts";
 import { McpHttp } from "../../mcp/http/handler.ts";
 import { MCP_PATH, onItsPath } from "../../mcp/http/path.ts";
 import { print } from "../output.ts";
@@ -21,13 +22,14 @@ export async function overHttp(settings: HttpSettings): Promise<number> {
   const { port, host = "127.0.0.1", allowHosts, scopes } = settings;
   const { baseUrl, logLevel } = loadPlatformAddress(process.env);
   const logger = createLogger({ level: logLevel, secrets: [], destination: process.stderr });
-  const name = host.includes(":") ? `[${host}]` : host;
   const handler = new McpHttp({ baseUrl, scopes, allowHosts: [host, ...allowHosts], logger });
   const server = createServer(onItsPath(handler.listener));
   const remedy = `Choose another: ${ownCommand()} mcp --http ${port < 65_535 ? port + 1 : 0}`;
   const address = await bind(server, host, port, { names: "--host, --http", remedy });
   const stopped = untilSignal();
-  print(`MCP server listening at http://${name}:${address.port}${MCP_PATH} for ${baseUrl}`);
+  print(
+    `MCP server listening at http://${urlHost(host)}:${address.port}${MCP_PATH} for ${baseUrl}`,
+  );
   await stopped;
   await handler.close();
   await new Promise((resolve) => {
