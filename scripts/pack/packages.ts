@@ -17,7 +17,7 @@ export async function packBoth(out: string): Promise<readonly Packed[]> {
 }
 
 /** What is bundled into the package, each into the file that exports it: less to install, and quicker to load. */
-const bundled = [join("core", "zod"), join("mcp", "sdk")];
+const bundled = [join("core", "zod"), join("mcp", "sdk"), join("metrics", "prom")];
 
 /** What a bot depends on: the compiled sources, all but the scaffolder, the portal, and what they use of others. */
 export function packServiceBot(out: string): Promise<Packed> {
