@@ -22,7 +22,7 @@ export async function packBoth(out: string, options: PackOptions = {}): Promise<
 }
 
 /** What is bundled into the package, each into the file that exports it: less to install, and quicker to load. */
-const bundled = [join("core", "zod"), join("mcp", "sdk")];
+const bundled = [join("core", "zod"), join("mcp", "sdk"), join("metrics", "prom")];
 
 /** What those who run bots take files from; no template of a bot. */
 const operations = join(root, "templates", "operations");
