@@ -1,6 +1,8 @@
-import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
+/** `npm run reference`: writes what in docs/ follows from something else: the reference, and the links to the next page. */
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { root } from "../compile.ts";
+import { readPath, withNextLine } from "./path.ts";
 import { reference } from "./reference.ts";
 
 const docs = join(root, "docs");
@@ -12,3 +14,9 @@ for (const name of await readdir(join(docs, "reference"))) {
 }
 for (const [path, text] of pages) await writeFile(join(docs, path), text);
 console.log(`docs/${[...pages.keys()].join(", docs/")}`);
+
+for (const { file } of readPath()) {
+  const text = await readFile(join(docs, file), "utf8");
+  const linked = withNextLine(text, file);
+  if (linked !== text) await writeFile(join(docs, file), linked);
+}

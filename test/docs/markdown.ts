@@ -14,23 +14,28 @@ export interface CodeBlock {
   readonly page: string;
   readonly language: string;
   readonly code: string;
+  /** The comment above it. */
+  readonly note: string;
 }
 
 /** Every page that users read. */
 export const pages: readonly Page[] = [
   ...readdirSync(root).filter((name) => name.endsWith(".md")),
-  ...readdirSync(join(root, "docs"))
+  ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".md"))
     .map((name) => join("docs", name)),
   join("bench", "README.md"),
+  join("src", "create", "README.md"),
 ].map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
 
-/** The fenced blocks of a page. */
+/** The fenced blocks of a page; what the whole block is indented by, as in a list, is no part of it. */
 export function codeBlocks({ path, text }: Page): CodeBlock[] {
-  return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language, code]) => ({
+  const fences = /(?:^<!-- (.*) -->\n)?^( *)```([^\n]*)\n([\s\S]*?)^ *```$/gm;
+  return [...text.matchAll(fences)].map(([, note, indent = "", language = "", code = ""]) => ({
     page: path,
-    language: language ?? "",
-    code: code ?? "",
+    note: note ?? "",
+    language,
+    code: code.replaceAll(new RegExp(`^ {${indent.length}}`, "gm"), ""),
   }));
 }
 
