@@ -44,10 +44,33 @@ export function prose({ text }: Page): string {
   return text.replace(/^```[\s\S]*?^```$/gm, "").replace(/`[^`]*`/g, "");
 }
 
+/** What a page links to, as it stands there; of code nothing. */
+export function targets({ text }: Page): string[] {
+  const words = text.replace(/^ *```[\s\S]*?^ *```$/gm, "").replace(/`[^`\n]*`/g, "``");
+  return [...words.matchAll(/\]\(([^)\s]+)[^)]*\)/g)].map(([, target]) => target ?? "");
+}
+
 /** The files that a page links to, from the root. */
-export function links({ path, text }: Page): string[] {
-  return [...text.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)]
-    .map(([, target]) => target ?? "")
-    .filter((target) => !/^[a-z]+:/.test(target))
-    .map((target) => resolve(root, dirname(path), target));
+export function links(page: Page): string[] {
+  return targets(page)
+    .map((target) => target.split("#", 1)[0] ?? "")
+    .filter((target) => target !== "" && !/^[a-z]+:/.test(target))
+    .map((target) => resolve(root, dirname(page.path), target));
+}
+
+/** The anchors of a page's headings, as GitHub makes them. */
+export function anchorsOf({ text }: Page): Set<string> {
+  const anchors = new Set<string>();
+  const words = text.replace(/^ *```[\s\S]*?^ *```$/gm, "");
+  for (const [, heading = ""] of words.matchAll(/^#{1,6} (.*)$/gm)) {
+    const slug = heading
+      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\-_ ]/gu, "")
+      .replaceAll(" ", "-");
+    let anchor = slug;
+    for (let n = 1; anchors.has(anchor); n++) anchor = `${slug}-${n}`;
+    anchors.add(anchor);
+  }
+  return anchors;
 }
