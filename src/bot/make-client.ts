@@ -21,11 +21,12 @@ export function makeClient(
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
     random: options.random ?? Math.random,
     maxRequestsPerMinute: config.maxRequestsPerMinute,
-    onRequest: (request) => log.debug(request, "api"),
-    onBudget: (wait) => log.warn(wait, "requests wait for MAX_REQUESTS_PER_MINUTE"),
-    onBreaker: ({ of, open, retryInMs }) => {
-      if (open) log.warn({ of, retryInMs }, "requests to the platform are held back");
-      else log.info({ of }, "requests to the platform go out again");
+    onRequest: ({ method, path, status, ms }) => log.debug({ method, path, status, ms }, "api"),
+    onBudget: ({ kind, perMinute }) =>
+      log.warn({ kind, perMinute }, "requests wait for MAX_REQUESTS_PER_MINUTE"),
+    onBreaker: ({ of: operation, open, retryInMs }) => {
+      if (open) log.warn({ operation, retryInMs }, "requests to the platform are held back");
+      else log.info({ operation }, "requests to the platform go out again");
     },
   };
   return new Client(clientOptions, sharing);

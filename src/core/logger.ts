@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger as PinoLogger, pino } from "pino";
+import { loggedError } from "./logged-error.ts";
 import { redaction, scrubber } from "./redact.ts";
 
 /** A pino logger. */
@@ -25,6 +26,7 @@ export function createLogger(options: LoggerOptions): Logger {
       base: {},
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: redaction,
+      serializers: { err: loggedError },
       formatters: { level: (label) => ({ level: label }) },
       hooks: { streamWrite: scrub },
     },
