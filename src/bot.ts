@@ -177,11 +177,12 @@ export class Bot {
       await parts.company.start((error) => this.#giveUp(error, parts, standalone));
       if (listens) this.#server = await listen(nodeFace(parts.routes), config.host, config.port);
     } catch (error) {
-      const { company, inbox, log } = parts;
+      const { company, inbox, log, sampling } = parts;
       const closing = () => inStages([[() => company.stop()], [() => inbox.close()]]);
       await this.#withDeadline(STORE_MS, closing).catch((err: unknown) =>
         log.error({ err }, "the bot cannot be closed"),
       );
+      sampling?.flush();
       throw error;
     }
     this.#parts = parts;
@@ -225,7 +226,7 @@ export class Bot {
     await this.#starting?.catch(() => undefined);
     this.#ready = false;
     if (this.#parts === undefined) return;
-    const { log, poller, dispatcher, company, inbox } = this.#parts;
+    const { log, sampling, poller, dispatcher, company, inbox } = this.#parts;
     log.info("stopping");
     await inStages([
       // At once, so that another instance goes on with the log while this one's handlers end.
@@ -234,6 +235,7 @@ export class Bot {
       [() => company.stop()],
       [() => inbox.close()],
     ]);
+    sampling?.flush();
     log.info("stopped");
   }
 

@@ -43,6 +43,8 @@ export interface Config {
   readonly maxRequestsPerMinute: number | undefined;
   /** LOG_LEVEL, default `info`. */
   readonly logLevel: LogLevel;
+  /** LOG_SAMPLING, default `on`: lines of the bot that repeat themselves are counted. */
+  readonly logSampling: "on" | "off";
 }
 
 /** Options of a bot that stand in for the environment, each with the form its variable has. */
@@ -66,6 +68,7 @@ export interface ConfigOverrides {
   readonly maxAttempts?: number;
   readonly maxRequestsPerMinute?: number;
   readonly logLevel?: LogLevel;
+  readonly logSampling?: "on" | "off";
 }
 
 /** The environment's variables by the option that stands in for each. */
@@ -87,6 +90,7 @@ export const variables: { readonly [K in keyof ConfigOverrides]-?: string } = {
   maxAttempts: "MAX_ATTEMPTS",
   maxRequestsPerMinute: "MAX_REQUESTS_PER_MINUTE",
   logLevel: "LOG_LEVEL",
+  logSampling: "LOG_SAMPLING",
 };
 
 /**
@@ -128,6 +132,7 @@ export function loadConfig(
     maxAttempts: read.value("maxAttempts", integer(1, 1_000), 8),
     maxRequestsPerMinute: read.optional("maxRequestsPerMinute", integer(LEAST_REQUESTS, 100_000)),
     logLevel: read.value("logLevel", oneOf(logLevels), "info"),
+    logSampling: read.value("logSampling", oneOf(["on", "off"]), "on"),
   };
   if (read.problems.length > 0) throw new ConfigError(read.problems);
   return config;

@@ -50,6 +50,7 @@ describe("defaults", () => {
       maxAttempts: 8,
       maxRequestsPerMinute: undefined,
       logLevel: "info",
+      logSampling: "on",
     } satisfies Config);
   });
 
@@ -68,6 +69,7 @@ describe("defaults", () => {
       "MAX_ATTEMPTS",
       "MAX_REQUESTS_PER_MINUTE",
       "LOG_LEVEL",
+      "LOG_SAMPLING",
     ];
     for (const nothing of ["", "  ", "\t", undefined]) {
       expect(load(Object.fromEntries(names.map((name) => [name, nothing])))).toEqual(load());
@@ -135,6 +137,8 @@ describe("each variable is read", () => {
     ...(["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const).map(
       (logLevel): [string, string, Partial<Config>] => ["LOG_LEVEL", logLevel, { logLevel }],
     ),
+    ["LOG_SAMPLING", "off", { logSampling: "off" }],
+    ["LOG_SAMPLING", "on", { logSampling: "on" }],
   ])("%s=%s", (name, value, expected) => {
     expect(load({ [name]: value })).toEqual({ ...load(), ...expected });
   });
@@ -201,6 +205,7 @@ describe("what cannot be used is told by the variable's name", () => {
     ["MAX_REQUESTS_PER_MINUTE", "60/min"],
     ["LOG_LEVEL", "verbose"],
     ["LOG_LEVEL", "INFO"],
+    ["LOG_SAMPLING", "true"],
   ])("%s=%s", (name, value) => {
     const problems = problemsOf({ [name]: value });
     expect(problems).toHaveLength(1);
@@ -234,6 +239,7 @@ describe("what cannot be used is told by the variable's name", () => {
       MAX_ATTEMPTS: "x",
       MAX_REQUESTS_PER_MINUTE: "x",
       LOG_LEVEL: "x",
+      LOG_SAMPLING: "x",
     };
     const error = errorOf(bad);
     expect(error.code).toBe("CONFIG_INVALID");
@@ -323,6 +329,7 @@ describe("options", () => {
     maxAttempts: 3,
     maxRequestsPerMinute: 60,
     logLevel: "silent",
+    logSampling: "off",
   };
   const { databaseUrl: _url, webhookSecret: _secret, ...same } = all;
   const expected = {
@@ -351,6 +358,7 @@ describe("options", () => {
       MAX_ATTEMPTS: "5",
       MAX_REQUESTS_PER_MINUTE: "61",
       LOG_LEVEL: "trace",
+      LOG_SAMPLING: "on",
     };
     expect(loadConfig(env, all)).toEqual(expected);
     expect(loadConfig(env, {})).not.toEqual(expected);

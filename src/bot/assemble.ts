@@ -6,6 +6,7 @@ import { secretsOf } from "../core/database-address.ts";
 import { createLogger, type Logger } from "../core/logger.ts";
 import { isLoopback } from "../core/loopback.ts";
 import { scrubber } from "../core/redact.ts";
+import { Sampling } from "../core/sampling.ts";
 import { Dispatcher } from "../dispatcher/dispatcher.ts";
 import { defaultLane, type LaneOf } from "../events/lane.ts";
 import type { Inbox } from "../inbox/inbox.ts";
@@ -25,6 +26,8 @@ import { safeLane } from "./safe-lane.ts";
 /** The parts of a bot that runs. */
 export interface Parts {
   readonly log: Logger;
+  /** Counts what is not written of {@link log}; absent where all of it is. */
+  readonly sampling: Sampling | undefined;
   readonly inbox: Inbox;
   readonly dispatcher: Dispatcher;
   readonly receiver: Receiver;
@@ -48,6 +51,7 @@ interface Ground {
   readonly secrets: readonly string[];
   readonly clock: Clock;
   readonly log: Logger;
+  readonly sampling: Sampling | undefined;
 }
 
 /** Wires the parts together. Nothing runs yet. */
@@ -57,10 +61,11 @@ export async function assemble(
   const { config, options, deadline } = given;
   const clock = options.clock ?? steadyClock();
   const secrets = [config.apiKey, ...config.webhookSecrets, ...secretsOf(config.database)];
-  const log = options.logger ?? createLogger({ level: config.logLevel, secrets });
+  const sampling = config.logSampling === "on" ? new Sampling(clock) : undefined;
+  const log = options.logger ?? createLogger({ level: config.logLevel, secrets, sampling });
   const inbox = await openInbox(config, options, clock, deadline);
   try {
-    return await wire({ ...given, secrets, clock, log }, inbox);
+    return await wire({ ...given, secrets, clock, log, sampling }, inbox);
   } catch (error) {
     await inbox.close().catch((err: unknown) => log.error({ err }, "the inbox cannot be closed"));
     throw error;
@@ -68,7 +73,7 @@ export async function assemble(
 }
 
 async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
-  const { config, options, clock, log } = ground;
+  const { config, options, clock, log, sampling } = ground;
   const laneOf = safeLane(options.lane ?? defaultLane, log);
   if (options.minFreeBytes !== undefined && !inbox.capabilities.guardsDisk) {
     log.warn("minFreeBytes has no effect: the inbox is not on a disk of this machine");
@@ -113,7 +118,7 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
     isReady: status.isReady,
     report: async () => writeStatus(await readStatus(status)),
   };
-  return { log, inbox, dispatcher, receiver, poller, company, routes, status };
+  return { log, sampling, inbox, dispatcher, receiver, poller, company, routes, status };
 }
 
 function makeDispatcher(ground: Ground, inbox: Inbox, client: Client): Dispatcher {
