@@ -207,14 +207,13 @@ async function showEverything({ open }: Stage): Promise<string> {
   return JSON.stringify(shown.map(({ body: _body, steps: _steps, ...rest }) => rest));
 }
 
-/** A bot that ends its process twice over one event, and may not store anything more afterwards. */
+/** A bot that ends its process twice over one event. */
 async function crash(it: Stage, first: TestProcess): Promise<TestProcess> {
   const text = `crash ${phrase(it.songs.message)}`;
   it.platform.control.act({ type: "dm.message", from: "mallory", text });
   expect(await first.exited).toMatchObject({ code: 9 });
   const second = await it.start();
   expect(await second.bot.exited).toMatchObject({ code: 9 });
-  it.env.MIN_FREE_BYTES = String(Number.MAX_SAFE_INTEGER);
   const { bot } = await it.start();
   await bot.line((line) => line.includes("HANDLER_CRASHED"));
   return bot;
@@ -291,8 +290,15 @@ describe("neither secrets nor texts come out of a bot that meets everything", ()
       open: async (address) => attachInbox(address.slice("file:".length)),
       canaries: [],
     });
-    const output = await live(it, async (url) => {
-      expect(await deliver(it, url)).toContain(503);
+    const output = await live(it, async () => {
+      const env = { ...it.env, MIN_FREE_BYTES: String(Number.MAX_SAFE_INTEGER) };
+      env.DATABASE_URL = `file:${join(temporaryFolder(), "full.db")}`;
+      const full = new TestProcess([BOT], { bareEnv: true, env });
+      it.runs.push(full);
+      const { url } = await full.message("ready");
+      expect(await deliver(it, String(url))).toContain(503);
+      full.kill("SIGTERM");
+      expect(await full.exited).toMatchObject({ code: 0 });
     });
     expectQuiet(it, output);
   });
