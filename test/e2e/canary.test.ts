@@ -291,7 +291,10 @@ describe("neither secrets nor texts come out of a bot that meets everything", ()
       canaries: [],
     });
     const output = await live(it, async () => {
-      const env = { ...it.env, MIN_FREE_BYTES: String(Number.MAX_SAFE_INTEGER) };
+      const env: Record<string, string> = {
+        ...it.env,
+        MIN_FREE_BYTES: String(Number.MAX_SAFE_INTEGER),
+      };
       env.DATABASE_URL = `file:${join(temporaryFolder(), "full.db")}`;
       const full = new TestProcess([BOT], { bareEnv: true, env });
       it.runs.push(full);
