@@ -185,10 +185,23 @@ export class Bot {
       throw error;
     }
     this.#parts = parts;
-    parts.dispatcher.start();
+    this.#handle(parts);
     parts.poller?.start();
     this.#ready = true;
     parts.log.info(readyLine(config, this.#server?.url), "ready");
+  }
+
+  /** An inbox that came from a backup is made whole first. */
+  #handle({ dispatcher, restored, log }: Parts): void {
+    if (restored === undefined) {
+      dispatcher.start();
+      return;
+    }
+    restored.start();
+    restored.logIsRead().then(
+      (goesOn) => goesOn && dispatcher.start(),
+      (err: unknown) => log.error({ err }, "events cannot be handled after the restore"),
+    );
   }
 
   #loadConfig(): Config {
@@ -225,11 +238,11 @@ export class Bot {
     await this.#starting?.catch(() => undefined);
     this.#ready = false;
     if (this.#parts === undefined) return;
-    const { log, poller, dispatcher, company, inbox } = this.#parts;
+    const { log, poller, dispatcher, restored, company, inbox } = this.#parts;
     log.info("stopping");
     await inStages([
       // At once, so that another instance goes on with the log while this one's handlers end.
-      [() => poller?.stop(), () => dispatcher.drain(graceMs)],
+      [() => poller?.stop(), () => dispatcher.drain(graceMs), () => restored?.stop()],
       [() => this.#server?.close()],
       [() => company.stop()],
       [() => inbox.close()],

@@ -20,6 +20,7 @@ import { type Company, makeCompany } from "./company.ts";
 import { HANDLER_TIMEOUT_MS, REQUEST_TIMEOUT_MS, RETENTION } from "./defaults.ts";
 import { makeClient } from "./make-client.ts";
 import { openInbox } from "./open-inbox.ts";
+import { Restored } from "./restored.ts";
 import { safeLane } from "./safe-lane.ts";
 
 /** The parts of a bot that runs. */
@@ -30,6 +31,8 @@ export interface Parts {
   readonly receiver: Receiver;
   /** Absent with DELIVERY=webhook. */
   readonly poller: Poller | undefined;
+  /** Absent where the inbox did not come from a backup. */
+  readonly restored: Restored | undefined;
   /** The other instances. */
   readonly company: Company;
   readonly routes: RouteOptions;
@@ -84,9 +87,10 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
     pollerLeaseMs: options.leaseMs && options.leaseMs / 2,
   });
   const client = makeClient(config, options, { clock, log, sharing: company.sharing });
-  const dispatcher = makeDispatcher(ground, inbox, client);
   const { peers } = company;
   const poller = await makePoller(config, options, { inbox, client, laneOf, clock, log, peers });
+  const restored = await Restored.of({ inbox, client, clock, log, poller });
+  const dispatcher = makeDispatcher(ground, inbox, client, restored);
   const receiver: Receiver = new Receiver({
     inbox,
     secrets: config.webhookSecrets,
@@ -105,6 +109,7 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
     poller,
     inbox,
     client,
+    restored,
   };
   const routes: RouteOptions = {
     receiver: config.delivery === "polling" ? undefined : receiver,
@@ -113,10 +118,15 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
     isReady: status.isReady,
     report: async () => writeStatus(await readStatus(status)),
   };
-  return { log, inbox, dispatcher, receiver, poller, company, routes, status };
+  return { log, inbox, dispatcher, receiver, poller, restored, company, routes, status };
 }
 
-function makeDispatcher(ground: Ground, inbox: Inbox, client: Client): Dispatcher {
+function makeDispatcher(
+  ground: Ground,
+  inbox: Inbox,
+  client: Client,
+  restored: Restored | undefined,
+): Dispatcher {
   const { config, options, router, deadline, secrets, clock, log } = ground;
   return new Dispatcher({
     inbox,
@@ -139,6 +149,7 @@ function makeDispatcher(ground: Ground, inbox: Inbox, client: Client): Dispatche
     backoff: { baseMs: 1_000, maxMs: 300_000, factor: 2, ...options.retry },
     random: options.random ?? Math.random,
     retention: { ...RETENTION, ...options.retention },
+    pastOf: restored && ((event, claim) => restored.pastOf(event, claim)),
     scrub: scrubber(secrets),
   });
 }
