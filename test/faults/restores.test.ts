@@ -11,7 +11,12 @@ test(`a backup that is put back by hand, and not marked, says things twice (seed
   timeout: 120_000,
 }, async () => {
   const unmarked = restoresWith("a backup put back by hand", "by hand");
-  const { violations } = await unmarked.run({ size: "small", seed, progress: () => undefined });
+  const { violations } = await unmarked.run({
+    size: "small",
+    scale: 0.5,
+    seed,
+    progress: () => undefined,
+  });
   expect(violations.filter((text) => text.startsWith("duplicated:"))).not.toEqual([]);
   // It loses nothing, and that is all.
   expect(violations.filter((text) => text.startsWith("lost:"))).toEqual([]);

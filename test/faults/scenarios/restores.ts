@@ -14,7 +14,7 @@ import { Random } from "../random.ts";
 import type { Outcome, Scenario, ScenarioRun, Size } from "../scenario.ts";
 
 const sizes: Readonly<Record<Size, { restores: number }>> = {
-  small: { restores: 3 },
+  small: { restores: 2 },
   large: { restores: 60 },
 };
 
@@ -22,7 +22,7 @@ const sizes: Readonly<Record<Size, { restores: number }>> = {
 const PEOPLE = 6;
 
 /** A message is written every so many milliseconds, on average. */
-const APART_MS = 12;
+const APART_MS = 25;
 
 const CLI = fileURLToPath(new URL("../../../src/cli/main.ts", import.meta.url));
 

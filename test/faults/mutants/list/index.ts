@@ -10,6 +10,7 @@ import { mcpMutants } from "./mcp.ts";
 import { modeMutants } from "./mode.ts";
 import { pollerMutants } from "./poller.ts";
 import { postgresMutants } from "./postgres.ts";
+import { restoreMutants } from "./restores.ts";
 import { severalBotsMutants } from "./several-bots.ts";
 import { stepMutants } from "./steps.ts";
 
@@ -20,6 +21,7 @@ export const allMutants: readonly Mutant[] = [
   ...durabilityMutants,
   ...dispatcherMutants,
   ...stepMutants,
+  ...restoreMutants,
   ...modeMutants,
   ...budgetMutants,
   ...clientMutants,
