@@ -24,6 +24,7 @@ import { HANDLER_TIMEOUT_MS, REQUEST_TIMEOUT_MS, RETENTION } from "./defaults.ts
 import { makeClient } from "./make-client.ts";
 import { makeMeter } from "./metrics.ts";
 import { openInbox } from "./open-inbox.ts";
+import { Restored } from "./restored.ts";
 import { safeLane } from "./safe-lane.ts";
 
 /** The parts of a bot that runs. */
@@ -36,6 +37,8 @@ export interface Parts {
   readonly receiver: Receiver;
   /** Absent with DELIVERY=webhook. */
   readonly poller: Poller | undefined;
+  /** Absent where the inbox did not come from a backup. */
+  readonly restored: Restored | undefined;
   /** The other instances. */
   readonly company: Company;
   readonly routes: RouteOptions;
@@ -99,9 +102,10 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
   });
   const { sharing, peers } = company;
   const client = makeClient(config, options, { clock, log, sharing, calls: meter?.calls });
-  const dispatcher = makeDispatcher(ground, inbox, client);
   const reading = { inbox, client, laneOf, clock, log, peers, observer };
   const poller = await makePoller(config, options, reading);
+  const restored = await Restored.of({ inbox, client, clock, log, poller });
+  const dispatcher = makeDispatcher(ground, inbox, client, restored);
   // Signatures are dated by the time of day.
   const wall = options.clock ?? systemClock;
   const receiver: Receiver = new Receiver({
@@ -122,6 +126,7 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
     poller,
     inbox,
     client,
+    restored,
   };
   const routes: RouteOptions = {
     receiver: config.delivery === "polling" ? undefined : receiver,
@@ -133,11 +138,16 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
   const { isReady: isStarted } = ground;
   const settings = { ...config, store: config.database.kind };
   meter?.watch({ ...status, wall, isStarted, inbox, client, dispatcher, poller, settings });
-  const parts = { inbox, dispatcher, receiver, poller, company, routes, status };
+  const parts = { inbox, dispatcher, receiver, poller, restored, company, routes, status };
   return { log, sampling, meter, ...parts };
 }
 
-function makeDispatcher(ground: Ground, inbox: Inbox, client: Client): Dispatcher {
+function makeDispatcher(
+  ground: Ground,
+  inbox: Inbox,
+  client: Client,
+  restored: Restored | undefined,
+): Dispatcher {
   const { config, options, router, deadline, secrets, clock, log, meter } = ground;
   return new Dispatcher({
     inbox,
@@ -160,6 +170,7 @@ function makeDispatcher(ground: Ground, inbox: Inbox, client: Client): Dispatche
     backoff: { baseMs: 1_000, maxMs: 300_000, factor: 2, ...options.retry },
     random: options.random ?? Math.random,
     retention: { ...RETENTION, ...options.retention },
+    pastOf: restored && ((event, claim) => restored.pastOf(event, claim)),
     scrub: scrubber(secrets),
     observer: meter?.observer,
   });

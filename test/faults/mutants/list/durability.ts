@@ -36,7 +36,7 @@ const powerMutants: readonly Mutant[] = [
     [
       {
         name: "the intent before the effect (power loss)",
-        find: "const start = await this.#records.begin(step.name, step.request());",
+        find: "const start = await this.#records.begin(step.name, request);",
         replace: 'const start = { state: "new" };',
       },
     ],
