@@ -43,8 +43,8 @@ export async function inflict(
       return;
     case "stopped":
       process.kill(botPid, "SIGSTOP");
-      await over;
-      process.kill(botPid, "SIGCONT");
+      // Also where the load fails: a process that stands still cannot be told to end.
+      await over.finally(() => process.kill(botPid, "SIGCONT"));
       return;
     case "pinned reader":
       await reader.call("pin", databaseFile);

@@ -48,7 +48,7 @@ export class Ledger {
   }
 
   /** Reads the platform's timeline until `signal` aborts, and then what is left of it. */
-  async follow(control: ControlClient, signal: AbortSignal): Promise<void> {
+  async follow(control: Pick<ControlClient, "timeline">, signal: AbortSignal): Promise<void> {
     let seen = 0;
     for (;;) {
       const last = signal.aborted;

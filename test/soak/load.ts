@@ -13,6 +13,10 @@ export interface LoadOptions {
   /** Events per second. */
   readonly rate: number;
   readonly seconds: number;
+  /** It goes on until there were so many events, where the machine is too busy for the rate. */
+  readonly atLeast: number;
+  /** Ends it before its time. */
+  readonly signal: AbortSignal;
   readonly tell: (line: string) => void;
 }
 
@@ -35,6 +39,7 @@ export class Load {
   readonly #posts: string[] = [];
   readonly #began = performance.now();
   #sent = 0;
+  #ended = false;
 
   constructor(options: LoadOptions) {
     this.#options = options;
@@ -49,24 +54,26 @@ export class Load {
     return (performance.now() - this.#began) / 1000;
   }
 
-  /** Resolves when the load has come to this second. */
+  /** Resolves when the load has come to this second, or to its end. */
   reached(second: number): Promise<void> {
+    if (this.#ended) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.add({ second, resolve }));
   }
 
   async run(): Promise<void> {
-    const { rate, seconds } = this.#options;
+    const { rate, seconds, atLeast, signal, tell } = this.#options;
     const interval = 1000 / rate;
     let due = performance.now();
-    while (this.seconds < seconds) {
+    while (!signal.aborted && (this.seconds < seconds || this.#sent < atLeast)) {
       due = Math.max(due + interval, performance.now() - MOST_BEHIND_MS);
       const ahead = due - performance.now();
       if (ahead > 0) await wait(ahead);
       // Whether it came about nevertheless is in the timeline.
-      await this.#next().catch((error: unknown) => this.#options.tell(messageOf(error)));
+      await this.#next().catch((error: unknown) => tell(messageOf(error)));
       this.#wake();
     }
-    // What was to happen until the very end.
+    // What was to happen until the very end, or is not to happen any more.
+    this.#ended = true;
     for (const { resolve } of this.#waiting) resolve();
   }
 

@@ -35,6 +35,10 @@ const PINS = [0.1, 0.6];
 const PIN_SHARE = 0.04;
 const LONGEST_PIN = 300;
 
+/** From one look at the dead letters to the next, in seconds. */
+const ROUND_EVERY = 300;
+const MOST_ROUNDS = 20;
+
 /** Nothing happens before and after these shares of the run. */
 const BEGIN = 0.05;
 const END = 0.95;
@@ -47,7 +51,8 @@ export function planOf(seed: number, seconds: number): Plan {
     return { kind: "pinned reader", from, to: from + Math.min(LONGEST_PIN, PIN_SHARE * seconds) };
   });
   const spans = [...faults(random, seconds), ...pins].sort((a, b) => a.from - b.from);
-  const rounds = Array.from({ length: 20 }, (_, nth) => (seconds * (nth + 1)) / 21);
+  const length = Math.min(MOST_ROUNDS, Math.max(2, Math.floor(seconds / ROUND_EVERY)));
+  const rounds = Array.from({ length }, (_, nth) => (seconds * (nth + 1)) / (length + 1));
   return { spans, rounds };
 }
 

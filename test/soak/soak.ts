@@ -1,18 +1,13 @@
-import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { Child } from "../../bench/harness/child.ts";
-import type { LocalPlatform } from "../../bench/processes/platform.ts";
-import { ControlClient } from "../../src/cli/control-client.ts";
 import { messageOf } from "../../src/errors.ts";
 import { Random } from "../faults/random.ts";
-import type { SoakBot } from "./bot.ts";
 import { inflict, insisting } from "./faults.ts";
 import { Ledger } from "./ledger.ts";
 import { Load } from "./load.ts";
 import { type Decided, Operator } from "./operator.ts";
-import { planOf, type Span } from "./plan.ts";
-import type { Reader } from "./reader.ts";
+import { type Plan, planOf, type Span } from "./plan.ts";
 import { type Sample, sample } from "./sampler.ts";
+import { openStage, type Stage } from "./stage.ts";
 
 export interface SoakOptions {
   /** For the database, the platform's state and the bot's log. */
@@ -21,6 +16,8 @@ export interface SoakOptions {
   /** Events per second. */
   readonly rate: number;
   readonly seconds: number;
+  /** How many events there are at least, however long they take. Default 0. */
+  readonly atLeast?: number;
   /** Between two samples, in milliseconds. */
   readonly sampleMs: number;
   readonly onSample: (sample: Sample) => void;
@@ -40,14 +37,6 @@ export interface SoakRun {
   readonly violations: readonly string[];
 }
 
-/**
- * How long what has ended is kept: shorter than by default, so that the file is swept several times within the run. Ids
- * outlive the longest time that the webhook is off.
- */
-const RETENTION = { bodiesMs: 5 * 60_000, idsMs: 15 * 60_000, deadLettersMs: 30 * 60_000 };
-
-const PLATFORM = { retryIntervalMs: 1_000, disableAfter: 1_000_000, deliveryTimeoutMs: 5_000 };
-
 /** The rest has so long to be handled after the last event, in milliseconds. */
 const SETTLE_MS = 300_000;
 
@@ -56,63 +45,67 @@ const LOOK_MS = 1_000;
 
 /** A bot, its platform, people, bad luck and somebody who looks after it all, for a while. */
 export async function soak(options: SoakOptions): Promise<SoakRun> {
-  const { folder, seed, rate, seconds, tell } = options;
-  const databaseFile = join(folder, "bot.db");
-  const platform = new Child<LocalPlatform>("processes/platform.ts");
-  const bot = new Child<SoakBot>("../test/soak/bot.ts");
-  const reader = new Child<Reader>("../test/soak/reader.ts");
+  const stage = await openStage(options.folder);
   const ended = new AbortController();
   try {
-    const stateFile = join(folder, "platform.db");
-    const { url: baseUrl, ...secrets } = await platform.call("start", { ...PLATFORM, stateFile });
-    const { url, pid: botPid } = await bot.call("start", {
-      ...{ baseUrl, ...secrets, databaseUrl: `file:${databaseFile}`, retention: RETENTION },
-      logFile: join(folder, "bot.log"),
-    });
-    const control = new ControlClient(baseUrl);
-    await control.saveWebhook({ url: `${url}/webhook`, enabled: true });
-    const ledger = new Ledger();
-    const load = new Load({ control, ledger, random: new Random(seed), rate, seconds, tell });
-    const operator = new Operator(`file:${databaseFile}`, ledger);
-    const plan = planOf(seed, seconds);
-    const faults = plan.spans.map(async ({ kind, from, to }) => {
-      await load.reached(from);
-      tell(`${kind} begins`);
-      await inflict(kind, load.reached(to), {
-        ask: insisting(control),
-        botPid,
-        reader,
-        databaseFile,
-      });
-      tell(`${kind} ends`);
-    });
-    const rounds = plan.rounds.map(async (second) => {
-      await load.reached(second);
-      tell(`dead letters: ${await operator.round().catch(messageOf)}`);
-    });
-    const sampled = { bot, botPid, databaseFile, sent: () => load.sent };
-    const watching = Promise.all([
-      ledger.follow(control, ended.signal),
-      sample(sampled, options.sampleMs, ended.signal, options.onSample),
-    ]);
-    await Promise.race([Promise.all([load.run(), ...faults, ...rounds]), watching]);
-    tell("the load has ended");
-    await settle(bot, operator, ledger);
-    ended.abort();
-    await watching;
-    await bot.call("stop");
-    const { events, answered, hopeless, faulted } = ledger;
-    const { decided } = operator;
-    const violations = ledger.violations();
-    return { spans: plan.spans, events, answered, hopeless, decided, faulted, violations };
+    return await play(stage, options, ended);
   } finally {
     ended.abort();
-    await Promise.allSettled([bot.stop(), reader.stop(), platform.stop()]);
+    await stage.close();
   }
 }
 
+async function play(stage: Stage, options: SoakOptions, ended: AbortController): Promise<SoakRun> {
+  const { seed, rate, seconds, atLeast = 0, tell } = options;
+  const { control, bot, databaseFile } = stage;
+  const { signal } = ended;
+  const ledger = new Ledger();
+  const random = new Random(seed);
+  const load = new Load({ control, ledger, random, rate, seconds, atLeast, tell, signal });
+  const operator = new Operator(`file:${databaseFile}`, ledger);
+  const plan = planOf(seed, seconds);
+  const watching = Promise.all([
+    ledger.follow(control, signal),
+    sample({ ...stage, sent: () => load.sent }, options.sampleMs, signal, options.onSample),
+  ]);
+  const work = [load.run(), ...happenings(stage, load, plan, operator, tell)];
+  await Promise.race([Promise.all(work), watching]);
+  tell("the load has ended");
+  await settle(bot, operator, ledger);
+  ended.abort();
+  await watching;
+  await bot.call("stop");
+  const { events, answered, hopeless, faulted } = ledger;
+  const { decided } = operator;
+  const violations = ledger.violations();
+  return { spans: plan.spans, events, answered, hopeless, decided, faulted, violations };
+}
+
+/** What happens at its time in the plan; each promise ends with it. */
+function happenings(
+  stage: Stage,
+  load: Load,
+  { spans, rounds }: Plan,
+  operator: Operator,
+  tell: (line: string) => void,
+): Promise<void>[] {
+  const target = { ...stage, ask: insisting(stage.control) };
+  return [
+    ...spans.map(async ({ kind, from, to }) => {
+      await load.reached(from);
+      tell(`${kind} begins`);
+      await inflict(kind, load.reached(to), target);
+      tell(`${kind} ends`);
+    }),
+    ...rounds.map(async (second) => {
+      await load.reached(second);
+      tell(`dead letters: ${await operator.round().catch(messageOf)}`);
+    }),
+  ];
+}
+
 /** Resolves when all is answered, nothing is pending, and a person has seen to the last dead letters. */
-async function settle(bot: Child<SoakBot>, operator: Operator, ledger: Ledger): Promise<void> {
+async function settle(bot: Stage["bot"], operator: Operator, ledger: Ledger): Promise<void> {
   const end = performance.now() + SETTLE_MS;
   let before = false;
   while (performance.now() < end) {
