@@ -55,8 +55,8 @@ export function table(judgements: readonly Judgement[]): string {
     each.name,
     each.unit,
     ...[each.second, each.last].map(figure),
-    `${each.perHour < 0 ? "−" : "+"}${figure(Math.abs(each.perHour))}`,
-    `+${figure(each.allowed)}`,
+    signed(each.perHour),
+    signed(each.allowed),
     figure(each.most),
     result(each),
   ]);
@@ -75,6 +75,11 @@ function result({ counts, reached }: Judgement): string {
   return reached ? "plateau" : "**rises**";
 }
 
+function signed(value: number): string {
+  return Number.isNaN(value) ? figure(value) : `${value < 0 ? "−" : "+"}${figure(Math.abs(value))}`;
+}
+
 function figure(value: number): string {
+  if (Number.isNaN(value)) return "–";
   return value.toLocaleString("en-US", { maximumFractionDigits: 1, minimumFractionDigits: 1 });
 }
