@@ -41,6 +41,10 @@ export interface Config {
   readonly maxAttempts: number;
   /** MAX_REQUESTS_PER_MINUTE: at most so many requests to the platform in any 60 s; no limit by default. */
   readonly maxRequestsPerMinute: number | undefined;
+  /** METRICS_PORT: where Prometheus finds the metrics; 0 takes a free one. No metrics by default. */
+  readonly metricsPort: number | undefined;
+  /** METRICS_HOST, default 127.0.0.1: the address that port is on. */
+  readonly metricsHost: string;
   /** LOG_LEVEL, default `info`. */
   readonly logLevel: LogLevel;
 }
@@ -79,6 +83,10 @@ export interface ConfigOverrides {
   readonly maxAttempts?: number;
   /** MAX_REQUESTS_PER_MINUTE: requests to the platform in any 60 s, of all instances, 5 to 100,000. No limit by default. */
   readonly maxRequestsPerMinute?: number;
+  /** METRICS_PORT, 0 to 65,535: where Prometheus finds the metrics; 0 takes a free one. No metrics by default. */
+  readonly metricsPort?: number;
+  /** METRICS_HOST: the address that port is on. Default 127.0.0.1. */
+  readonly metricsHost?: string;
   /** LOG_LEVEL. Default `info`. */
   readonly logLevel?: LogLevel;
 }
@@ -101,6 +109,8 @@ export const variables: { readonly [K in keyof ConfigOverrides]-?: string } = {
   concurrency: "CONCURRENCY",
   maxAttempts: "MAX_ATTEMPTS",
   maxRequestsPerMinute: "MAX_REQUESTS_PER_MINUTE",
+  metricsPort: "METRICS_PORT",
+  metricsHost: "METRICS_HOST",
   logLevel: "LOG_LEVEL",
 };
 
@@ -142,6 +152,8 @@ export function loadConfig(
     concurrency: read.value("concurrency", integer(1, 10_000), 16),
     maxAttempts: read.value("maxAttempts", integer(1, 1_000), 8),
     maxRequestsPerMinute: read.optional("maxRequestsPerMinute", integer(LEAST_REQUESTS, 100_000)),
+    metricsPort: read.optional("metricsPort", integer(0, 65_535)),
+    metricsHost: read.value("metricsHost", z.string(), "127.0.0.1"),
     logLevel: read.value("logLevel", oneOf(logLevels), "info"),
   };
   if (read.problems.length > 0) throw new ConfigError(read.problems);
