@@ -7,6 +7,7 @@ import { anchorsOf, type Page, pages, root, targets } from "./markdown.ts";
 const HOSTS = [
   "arethetypeswrong.github.io",
   "docs.npmjs.com",
+  "getpino.io",
   "github.com",
   "keepachangelog.com",
   "modelcontextprotocol.io",
