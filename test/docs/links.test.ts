@@ -6,8 +6,12 @@ import { anchorsOf, type Page, pages, root, targets } from "./markdown.ts";
 /** Where links may lead out of here. */
 const HOSTS = [
   "arethetypeswrong.github.io",
+  "docs.npmjs.com",
+  "getpino.io",
+  "github.com",
   "keepachangelog.com",
   "modelcontextprotocol.io",
+  "prometheus.io",
   "semver.org",
   "sharp.pixelplumbing.com",
   "verdaccio.org",
