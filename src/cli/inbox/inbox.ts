@@ -5,24 +5,33 @@ import { type Command, UsageError } from "../usage.ts";
 import type { Action } from "./action.ts";
 import { copy } from "./copy.ts";
 import { discard, retry } from "./decide.ts";
+import { exportEvents } from "./export.ts";
+import { FILTER } from "./filter.ts";
+import { importEvents } from "./import.ts";
 import { list } from "./list.ts";
 import { show } from "./show.ts";
 import { stats } from "./stats.ts";
 
-const actions: Readonly<Record<string, Action>> = { stats, list, show, retry, discard };
+const actions: Readonly<Record<string, Action>> = {
+  ...{ stats, list, show, retry, discard },
+  export: exportEvents,
+  import: importEvents,
+};
 
 export const inbox: Command = {
   summary:
-    "what is in the bot's inbox: list, show, retry and discard dead letters, also while it runs; copy it",
+    "what is in the bot's inbox: list, show, retry and discard dead letters, also while it runs; export, import, copy",
   usage:
     "inbox [stats] [--json]\n" +
-    "                         list [--state dead|pending|done|discarded|all] [--type TYPE] [--lane LANE]\n" +
-    "                              [--limit 20] [--after NEXT] [--json]\n" +
+    "                         list [--state dead|pending|done|discarded|all] [FILTER] [--limit 20] [--after NEXT] [--json]\n" +
     "                         show ID [--json]\n" +
-    "                         retry ID... | --all | [--type TYPE] [--lane LANE]  [--assume done|absent] [--json]\n" +
-    "                         discard ID... | --all | [--type TYPE] [--lane LANE]  [--state dead|pending]\n" +
-    "                              --reason TEXT [--json]\n" +
-    "                         copy [--from URL] [--to URL] [--dry-run] [--reopen] [--json]",
+    "                         retry ID... | --all | FILTER  [--limit N] [--assume done|absent] [--dry-run] [--json]\n" +
+    "                         discard ID... | --all | FILTER  [--state dead|pending] [--limit N] --reason TEXT\n" +
+    "                              [--dry-run] [--json]\n" +
+    "                         export [--state all|dead|pending|done|discarded] [FILTER] [--out FILE [--json]]\n" +
+    "                         import FILE [--as as-is|pending] [--dry-run] [--json]\n" +
+    "                         copy [--from URL] [--to URL] [--dry-run] [--reopen] [--json]\n" +
+    `FILTER: ${FILTER}`,
   run: async (args) => {
     const [name = "stats", ...rest] = args[0]?.startsWith("-") ? ["stats", ...args] : args;
     if (name === "copy") return await copyCommand(rest);
