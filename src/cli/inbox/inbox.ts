@@ -1,8 +1,7 @@
-import { loadDatabase } from "../../config.ts";
-import type { AttachedInbox } from "../../inbox/attached.ts";
 import { readDotEnv } from "../dot-env.ts";
 import { type Command, UsageError } from "../usage.ts";
 import type { Action } from "./action.ts";
+import { attach } from "./attach.ts";
 import { copy } from "./copy.ts";
 import { discard, retry } from "./decide.ts";
 import { exportEvents } from "./export.ts";
@@ -55,15 +54,4 @@ async function copyCommand(args: readonly string[]): Promise<number> {
   const work = copy(args);
   readDotEnv();
   return await work();
-}
-
-/** The stores are loaded late: the other commands need none. */
-async function attach(): Promise<AttachedInbox> {
-  const { database, databaseSchema: schema } = loadDatabase(process.env);
-  if (database.kind === "postgres") {
-    const { attachPostgres } = await import("../../inbox/postgres/attach.ts");
-    return await attachPostgres({ url: database.url, schema });
-  }
-  const { attachInbox } = await import("../../inbox/sqlite/attach.ts");
-  return attachInbox(database.file);
 }
