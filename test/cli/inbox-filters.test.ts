@@ -1,14 +1,16 @@
 import { join } from "node:path";
-import { beforeEach, describe, expect, test } from "vitest";
+import { setTimeout } from "node:timers/promises";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { filterIn } from "../../src/cli/inbox/filter.ts";
 import { progressLine } from "../../src/cli/inbox/progress.ts";
 import { readArguments, UsageError } from "../../src/cli/usage.ts";
+import { attachInbox } from "../../src/inbox/sqlite/attach.ts";
 import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
 import { ManualClock } from "../../src/testing/manual-clock.ts";
 import { first } from "../support/first.ts";
 import { message } from "../support/inbox-events.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { serviceBotEnds } from "./cli.ts";
+import { serviceBot, serviceBotEnds } from "./cli.ts";
 
 const HOUR = 3_600_000;
 
@@ -92,6 +94,28 @@ describe("filters", { timeout: 60_000 }, () => {
     }
   });
 });
+
+test("Ctrl-C ends a retry between two batches, and says how many are left", async () => {
+  const file = join(folder, "data", "bot.db");
+  const made = new SqliteInbox({ file });
+  const bad = Array.from({ length: 20_000 }, (_, n) => ({ ...message(`x_${n}`), unusable: "bad" }));
+  await made.put(bad, "webhook");
+  await made.close();
+  const attached = attachInbox(file);
+  onTestFinished(() => attached.close());
+  const child = serviceBot(["inbox", "retry", "--error", "bad"], { cwd: folder });
+  while ((await attached.admin.stats()).pending === 0) await setTimeout(20);
+  child.kill("SIGINT");
+  const { code } = await child.exited;
+  const { pending, dead } = await attached.admin.stats();
+  expect(code).toBe(1);
+  expect(pending).toBeLessThan(20_000);
+  expect(pending % 100).toBe(0);
+  expect(child.stdout).toEqual([`retried: ${pending} dead letters, to run when the bot starts`]);
+  expect(child.stderr).toEqual([
+    `stopped: ${(dead - 25).toLocaleString("en-US")} left as they were; what is retried stays so.`,
+  ]);
+}, 60_000);
 
 describe("a time", () => {
   const NOW = Date.parse("2026-11-20T16:00:00Z");

@@ -12,6 +12,7 @@ import { pollerMutants } from "./poller.ts";
 import { postgresMutants } from "./postgres.ts";
 import { severalBotsMutants } from "./several-bots.ts";
 import { stepMutants } from "./steps.ts";
+import { transferMutants } from "./transfer.ts";
 
 /** All there are. */
 export const allMutants: readonly Mutant[] = [
@@ -29,4 +30,5 @@ export const allMutants: readonly Mutant[] = [
   ...severalBotsMutants,
   ...instanceMutants,
   ...mcpMutants,
+  ...transferMutants,
 ];
