@@ -32,11 +32,6 @@ export const transferMutants: readonly Mutant[] = [
         find: "max(ord) FILTER (WHERE state IN ('done', 'dead'))",
         replace: "NULL",
       },
-      {
-        name: "an import: bots are woken",
-        find: "if (ids.size > 0) changed();",
-        replace: "",
-      },
     ],
   ),
   {
