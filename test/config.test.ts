@@ -49,7 +49,10 @@ describe("defaults", () => {
       concurrency: 16,
       maxAttempts: 8,
       maxRequestsPerMinute: undefined,
+      metricsPort: undefined,
+      metricsHost: "127.0.0.1",
       logLevel: "info",
+      logSampling: "on",
     } satisfies Config);
   });
 
@@ -67,7 +70,10 @@ describe("defaults", () => {
       "CONCURRENCY",
       "MAX_ATTEMPTS",
       "MAX_REQUESTS_PER_MINUTE",
+      "METRICS_PORT",
+      "METRICS_HOST",
       "LOG_LEVEL",
+      "LOG_SAMPLING",
     ];
     for (const nothing of ["", "  ", "\t", undefined]) {
       expect(load(Object.fromEntries(names.map((name) => [name, nothing])))).toEqual(load());
@@ -132,9 +138,14 @@ describe("each variable is read", () => {
     ["MAX_ATTEMPTS", "1000", { maxAttempts: 1_000 }],
     ["MAX_REQUESTS_PER_MINUTE", "5", { maxRequestsPerMinute: 5 }],
     ["MAX_REQUESTS_PER_MINUTE", "100000", { maxRequestsPerMinute: 100_000 }],
+    ["METRICS_PORT", "0", { metricsPort: 0 }],
+    ["METRICS_PORT", "9464", { metricsPort: 9_464 }],
+    ["METRICS_HOST", "0.0.0.0", { metricsHost: "0.0.0.0" }],
     ...(["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const).map(
       (logLevel): [string, string, Partial<Config>] => ["LOG_LEVEL", logLevel, { logLevel }],
     ),
+    ["LOG_SAMPLING", "off", { logSampling: "off" }],
+    ["LOG_SAMPLING", "on", { logSampling: "on" }],
   ])("%s=%s", (name, value, expected) => {
     expect(load({ [name]: value })).toEqual({ ...load(), ...expected });
   });
@@ -199,8 +210,11 @@ describe("what cannot be used is told by the variable's name", () => {
     ["MAX_REQUESTS_PER_MINUTE", "4"],
     ["MAX_REQUESTS_PER_MINUTE", "100001"],
     ["MAX_REQUESTS_PER_MINUTE", "60/min"],
+    ["METRICS_PORT", "65536"],
+    ["METRICS_PORT", "on"],
     ["LOG_LEVEL", "verbose"],
     ["LOG_LEVEL", "INFO"],
+    ["LOG_SAMPLING", "true"],
   ])("%s=%s", (name, value) => {
     const problems = problemsOf({ [name]: value });
     expect(problems).toHaveLength(1);
@@ -234,6 +248,7 @@ describe("what cannot be used is told by the variable's name", () => {
       MAX_ATTEMPTS: "x",
       MAX_REQUESTS_PER_MINUTE: "x",
       LOG_LEVEL: "x",
+      LOG_SAMPLING: "x",
     };
     const error = errorOf(bad);
     expect(error.code).toBe("CONFIG_INVALID");
@@ -322,7 +337,10 @@ describe("options", () => {
     concurrency: 2,
     maxAttempts: 3,
     maxRequestsPerMinute: 60,
+    metricsPort: 9464,
+    metricsHost: "::1",
     logLevel: "silent",
+    logSampling: "off",
   };
   const { databaseUrl: _url, webhookSecret: _secret, ...same } = all;
   const expected = {
@@ -351,6 +369,7 @@ describe("options", () => {
       MAX_ATTEMPTS: "5",
       MAX_REQUESTS_PER_MINUTE: "61",
       LOG_LEVEL: "trace",
+      LOG_SAMPLING: "on",
     };
     expect(loadConfig(env, all)).toEqual(expected);
     expect(loadConfig(env, {})).not.toEqual(expected);

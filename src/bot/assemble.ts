@@ -5,10 +5,13 @@ import { duringEvent } from "../core/current-event.ts";
 import { secretsOf } from "../core/database-address.ts";
 import { createLogger, type Logger } from "../core/logger.ts";
 import { isLoopback } from "../core/loopback.ts";
+import type { Observer } from "../core/observer.ts";
 import { scrubber } from "../core/redact.ts";
+import { Sampling } from "../core/sampling.ts";
 import { Dispatcher } from "../dispatcher/dispatcher.ts";
 import { defaultLane, type LaneOf } from "../events/lane.ts";
 import type { Inbox } from "../inbox/inbox.ts";
+import type { Meter } from "../metrics/meter.ts";
 import type { BotOptions } from "../options.ts";
 import type { Peers } from "../poller/peers.ts";
 import { Poller } from "../poller/poller.ts";
@@ -19,12 +22,15 @@ import { readStatus, type StatusSources, writeStatus } from "../status.ts";
 import { type Company, makeCompany } from "./company.ts";
 import { HANDLER_TIMEOUT_MS, REQUEST_TIMEOUT_MS, RETENTION } from "./defaults.ts";
 import { makeClient } from "./make-client.ts";
+import { makeMeter } from "./metrics.ts";
 import { openInbox } from "./open-inbox.ts";
 import { safeLane } from "./safe-lane.ts";
 
 /** The parts of a bot that runs. */
 export interface Parts {
   readonly log: Logger;
+  /** Counts what is not written of {@link log}; absent where all of it is. */
+  readonly sampling: Sampling | undefined;
   readonly inbox: Inbox;
   readonly dispatcher: Dispatcher;
   readonly receiver: Receiver;
@@ -34,6 +40,8 @@ export interface Parts {
   readonly company: Company;
   readonly routes: RouteOptions;
   readonly status: StatusSources;
+  /** Absent without METRICS_PORT. */
+  readonly meter: Meter | undefined;
 }
 
 /** What every part is made with. */
@@ -48,6 +56,8 @@ interface Ground {
   readonly secrets: readonly string[];
   readonly clock: Clock;
   readonly log: Logger;
+  readonly sampling: Sampling | undefined;
+  readonly meter: Meter | undefined;
 }
 
 /** Wires the parts together. Nothing runs yet. */
@@ -57,10 +67,12 @@ export async function assemble(
   const { config, options, deadline } = given;
   const clock = options.clock ?? steadyClock();
   const secrets = [config.apiKey, ...config.webhookSecrets, ...secretsOf(config.database)];
-  const log = options.logger ?? createLogger({ level: config.logLevel, secrets });
-  const inbox = await openInbox(config, options, clock, deadline);
+  const sampling = config.logSampling === "on" ? new Sampling(clock) : undefined;
+  const log = options.logger ?? createLogger({ level: config.logLevel, secrets, sampling });
+  const meter = await makeMeter(config);
+  const inbox = await openInbox(config, options, clock, deadline, meter?.observer);
   try {
-    return await wire({ ...given, secrets, clock, log }, inbox);
+    return await wire({ ...given, secrets, clock, log, sampling, meter }, inbox);
   } catch (error) {
     await inbox.close().catch((err: unknown) => log.error({ err }, "the inbox cannot be closed"));
     throw error;
@@ -68,7 +80,8 @@ export async function assemble(
 }
 
 async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
-  const { config, options, clock, log } = ground;
+  const { config, options, clock, log, sampling, meter } = ground;
+  const observer = meter?.observer;
   const laneOf = safeLane(options.lane ?? defaultLane, log);
   if (options.minFreeBytes !== undefined && !inbox.capabilities.guardsDisk) {
     log.warn("minFreeBytes has no effect: the inbox is not on a disk of this machine");
@@ -82,20 +95,24 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
     lastDeliveryAt: () => receiver.lastDeliveryAt,
     // The others should read the log before they have what its last reader left.
     pollerLeaseMs: options.leaseMs && options.leaseMs / 2,
+    observer,
   });
-  const client = makeClient(config, options, { clock, log, sharing: company.sharing });
+  const { sharing, peers } = company;
+  const client = makeClient(config, options, { clock, log, sharing, calls: meter?.calls });
   const dispatcher = makeDispatcher(ground, inbox, client);
-  const { peers } = company;
-  const poller = await makePoller(config, options, { inbox, client, laneOf, clock, log, peers });
+  const reading = { inbox, client, laneOf, clock, log, peers, observer };
+  const poller = await makePoller(config, options, reading);
+  // Signatures are dated by the time of day.
+  const wall = options.clock ?? systemClock;
   const receiver: Receiver = new Receiver({
     inbox,
     secrets: config.webhookSecrets,
     laneOf,
-    // Signatures are dated by the time of day.
-    clock: options.clock ?? systemClock,
+    clock: wall,
     steady: clock,
     log,
     onDelivery: (events) => poller?.delivered(events),
+    observer,
   });
   const status: StatusSources = {
     clock,
@@ -113,11 +130,15 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
     isReady: status.isReady,
     report: async () => writeStatus(await readStatus(status)),
   };
-  return { log, inbox, dispatcher, receiver, poller, company, routes, status };
+  const { isReady: isStarted } = ground;
+  const settings = { ...config, store: config.database.kind };
+  meter?.watch({ ...status, wall, isStarted, inbox, client, dispatcher, poller, settings });
+  const parts = { inbox, dispatcher, receiver, poller, company, routes, status };
+  return { log, sampling, meter, ...parts };
 }
 
 function makeDispatcher(ground: Ground, inbox: Inbox, client: Client): Dispatcher {
-  const { config, options, router, deadline, secrets, clock, log } = ground;
+  const { config, options, router, deadline, secrets, clock, log, meter } = ground;
   return new Dispatcher({
     inbox,
     clock,
@@ -140,6 +161,7 @@ function makeDispatcher(ground: Ground, inbox: Inbox, client: Client): Dispatche
     random: options.random ?? Math.random,
     retention: { ...RETENTION, ...options.retention },
     scrub: scrubber(secrets),
+    observer: meter?.observer,
   });
 }
 
@@ -150,6 +172,7 @@ interface PollerParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly peers: Peers | undefined;
+  readonly observer: Observer | undefined;
 }
 
 async function makePoller(

@@ -1,5 +1,6 @@
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
+import { type Observer, unobserved } from "../core/observer.ts";
 import { scrubber, showError } from "../core/redact.ts";
 import { GiveUp, RetryLater } from "../errors.ts";
 import { parseEventText, textsOf } from "../events/parse.ts";
@@ -16,6 +17,7 @@ export interface SettlementOptions {
   readonly stopping: AbortSignal;
   /** Aborts when the store is waited for no more. */
   readonly deadline?: AbortSignal | undefined;
+  readonly observer?: Observer | undefined;
 }
 
 type Failure = Extract<Verdict, { readonly error: unknown }>;
@@ -32,9 +34,11 @@ const CODE = /^[A-Z][A-Z0-9_]{1,63}$/;
 /** Writes down what became of an event, and says so in one log line. */
 export class Settlement {
   readonly #options: SettlementOptions;
+  readonly #observer: Observer;
 
   constructor(options: SettlementOptions) {
     this.#options = options;
+    this.#observer = options.observer ?? unobserved;
   }
 
   /**
@@ -57,6 +61,8 @@ export class Settlement {
       ms,
     };
     const { held, next } = await this.#persist(claim, verdict, goesOn);
+    this.#observer.ran(claim.type, held ? verdict.kind : "lost", ms);
+    if (!held) this.#observer.leaseLost(verdict.kind === "lost" ? "run" : "result");
     if (!held || verdict.kind === "lost")
       log.warn(line, "lease lost: the result of this run is dropped");
     else if (verdict.kind === "done") log.info(line, "handled");
@@ -67,15 +73,12 @@ export class Settlement {
 
   #logFailure(claim: Claim, verdict: Failure, line: object): void {
     const { log } = this.#options;
-    const error = showError(verdict.error, this.#scrubFor(claim));
-    if (verdict.kind === "dead") log.error({ ...line, error }, "dead letter");
+    const err = showError(verdict.error, this.#scrubFor(claim));
+    if (verdict.kind === "dead") log.error({ ...line, err }, "dead letter");
     else if (verdict.kind === "retry") {
-      log.warn({ ...line, retryInMs: verdict.delayMs, error }, "attempt failed");
+      log.warn({ ...line, retryInMs: verdict.delayMs, err }, "attempt failed");
     } else {
-      log.warn(
-        { ...line, retryInMs: verdict.delayMs, error },
-        "put off; the attempt does not count",
-      );
+      log.warn({ ...line, retryInMs: verdict.delayMs, err }, "put off; the attempt does not count");
     }
   }
 

@@ -5,7 +5,9 @@ import type { EventDetails, EventState, EventSummary, InboxReport, Source } from
  * with when an event ended, or with when it was received while it is pending.
  */
 export interface InboxFilter {
+  /** An event type, exactly. */
   readonly type?: string | undefined;
+  /** A lane, exactly: `dm:<conversation>`, `post:<post>`, `user:<username>` unless the option `lane` names them otherwise. */
   readonly lane?: string | undefined;
   /** The door through which it came first. */
   readonly source?: Source | undefined;
@@ -19,6 +21,7 @@ export interface InboxFilter {
   readonly until?: number | undefined;
 }
 
+/** Which events are listed, and how many at once. */
 export interface InboxListOptions extends InboxFilter {
   /** All states by default. */
   readonly state?: EventState | undefined;
@@ -28,12 +31,15 @@ export interface InboxListOptions extends InboxFilter {
   readonly after?: string | undefined;
 }
 
+/** One page of a list. */
 export interface InboxPage {
+  /** The newest first. */
   readonly events: readonly EventSummary[];
   /** Set when there are more. */
   readonly next: string | undefined;
 }
 
+/** What is known beyond the inbox when dead letters are retried. */
 export interface InboxRetryOptions extends InboxDecisionOptions {
   /**
    * What is known of steps that began and have no result. `done`: they took effect, and the handler goes on
@@ -57,11 +63,13 @@ export interface InboxDecisionOptions {
   readonly onProgress?: ((progress: InboxProgress) => void) | undefined;
 }
 
+/** Which dead letters are to run again. */
 export interface InboxRetryFilter extends InboxFilter {
   /** So many at most, the oldest first. All by default. */
   readonly limit?: number | undefined;
 }
 
+/** Which events are to end. */
 export interface InboxDiscardFilter extends InboxRetryFilter {
   /** Default `dead`. */
   readonly state?: "dead" | "pending" | undefined;
@@ -69,6 +77,7 @@ export interface InboxDiscardFilter extends InboxRetryFilter {
 
 /** What a decision about several events has changed. */
 export interface InboxChange {
+  /** How many events the decision took effect on. */
   readonly changed: number;
   /** Passed over: being handled at that moment, ended otherwise meanwhile, or without a body. */
   readonly skipped: number;
@@ -92,7 +101,11 @@ export interface InboxAdmin {
    */
   list(options?: InboxListOptions): Promise<InboxPage>;
 
-  /** @throws {ServiceBotError} EVENT_NOT_FOUND */
+  /**
+   * An event with its content, the runs that did not end well, and its steps.
+   *
+   * @throws {ServiceBotError} EVENT_NOT_FOUND
+   */
   show(id: string): Promise<EventDetails>;
 
   /**
@@ -123,5 +136,6 @@ export interface InboxAdmin {
    */
   targets(filter: InboxDiscardFilter): Promise<readonly string[]>;
 
+  /** How many events there are in each state, dead letters by type, and when the oldest pending one came. */
   stats(): Promise<InboxReport>;
 }

@@ -115,9 +115,9 @@ function settings(config: Config, file: Values = {}): Finding[] {
     const origin = file[name]?.trim() === process.env[name]?.trim() ? ".env" : "environment";
     return ok(`${name} ${shown(name, config)} (${origin})`);
   });
-  const budget = budgetProblems(config).map((problem) =>
+  const budget = budgetProblems(config).map(({ perMinute, places, variable, intervalMs, wanted }) =>
     note(
-      `${problem}; the event log is read more slowly than that`,
+      `MAX_REQUESTS_PER_MINUTE=${perMinute} leaves ${places} for what ${variable}=${intervalMs} makes ${wanted} or more; the event log is read more slowly than that`,
       "Raise MAX_REQUESTS_PER_MINUTE as far as the app's limit allows, or the interval.",
     ),
   );

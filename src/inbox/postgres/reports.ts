@@ -1,3 +1,4 @@
+import type { InboxMeasures } from "../measures.ts";
 import type { InboxReport, InboxStats, LaneReport } from "../records.ts";
 import type { Queries } from "./database.ts";
 import { ended } from "./sql.ts";
@@ -32,19 +33,24 @@ const PENDING_BY_TYPE = grouped("type", "state = 'pending'");
 const DEAD_BY_TYPE = grouped("type", ended.dead);
 const DEAD_BY_ERROR = grouped(NAME_OF_ERROR, ended.dead, "LIMIT 20");
 
-const WAITING = "owner IS NULL AND ready_at > {now}";
+const LANE_WAITS = "owner IS NULL AND ready_at > {now}";
 
 const LANES = `
 SELECT count(*) - count(*) FILTER (WHERE ready_at > {now}) AS ready,
-  count(*) FILTER (WHERE ${WAITING}) AS waiting,
+  count(*) FILTER (WHERE ${LANE_WAITS}) AS waiting,
   count(*) FILTER (WHERE owner IS NOT NULL AND ready_at > {now}) AS leased,
-  count(*) FILTER (WHERE ${WAITING} AND n > 1) AS blocked
+  count(*) FILTER (WHERE ${LANE_WAITS} AND n > 1) AS blocked
 FROM (SELECT lane, count(*) AS n FROM {schema}.event WHERE state = 'pending' GROUP BY lane) AS counted
 LEFT JOIN {schema}.lane ON lane.key = counted.lane`;
 
 const BYTES = `
 SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint AS bytes FROM pg_class
 WHERE relnamespace = to_regnamespace('{schema}') AND relkind = 'r'`;
+
+const WAITING = `
+SELECT count(*) AS pending, min(received_at) AS oldest,
+  (SELECT count(*) FROM {schema}.event WHERE ${ended.dead}) AS dead
+FROM {schema}.event WHERE state = 'pending'`;
 
 interface CountRow {
   readonly pending: number;
@@ -76,6 +82,12 @@ export class Reports {
   async backlog(): Promise<number> {
     const [row] = await this.#queries.rows<{ readonly n: number }>(BACKLOG);
     return row?.n ?? 0;
+  }
+
+  async measure(): Promise<InboxMeasures> {
+    const [row] = await this.#queries.rows<Omit<CountRow, "ended" | "discarded">>(WAITING);
+    const { pending, oldest, dead } = row ?? NOTHING;
+    return { pending, oldestPendingAt: oldest ?? undefined, dead, disk: undefined };
   }
 
   async stats(): Promise<InboxStats> {

@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import type { Database, Statement } from "better-sqlite3";
+import type { InboxMeasures } from "../measures.ts";
 import type { InboxReport, InboxStats, LaneReport, StorageReport } from "../records.ts";
 
 type Parameters = [Record<string, unknown>];
@@ -33,6 +34,7 @@ export class Reports {
   readonly #deadByType: Statement<[], GroupRow>;
   readonly #deadByError: Statement<[], GroupRow>;
   readonly #lanes: Statement<Parameters, LaneReport>;
+  readonly #dead: Statement<[], { readonly n: number }>;
   readonly #ping: Statement<[]>;
 
   constructor(db: Database) {
@@ -50,6 +52,7 @@ export class Reports {
               (SELECT count(*) FROM event WHERE state = 'dead') AS dead,
               (SELECT count(*) FROM event WHERE state = 'discarded') AS discarded`,
     );
+    this.#dead = db.prepare("SELECT count(*) AS n FROM event WHERE state = 'dead'");
     const grouped = (name: string, state: "pending" | "dead", more = "") =>
       db.prepare<[], GroupRow>(
         `SELECT ${name} AS name, count(*) AS n FROM event WHERE state = '${state}'
@@ -86,6 +89,16 @@ export class Reports {
 
   pending(): number {
     return this.#backlog.get()?.n ?? 0;
+  }
+
+  /** What waits for the bot, or for a person. */
+  waiting(): Omit<InboxMeasures, "disk"> {
+    const pending = this.#pending.get();
+    return {
+      pending: pending?.n ?? 0,
+      oldestPendingAt: pending?.oldest ?? undefined,
+      dead: this.#dead.get()?.n ?? 0,
+    };
   }
 
   stats(): InboxStats {
