@@ -43,6 +43,8 @@ export interface Config {
   readonly maxRequestsPerMinute: number | undefined;
   /** LOG_LEVEL, default `info`. */
   readonly logLevel: LogLevel;
+  /** TRACING, default `off`: spans for OpenTelemetry. */
+  readonly tracing: "on" | "off";
 }
 
 /** Options of a bot that stand in for the environment, each with the form its variable has. */
@@ -66,6 +68,8 @@ export interface ConfigOverrides {
   readonly maxAttempts?: number;
   readonly maxRequestsPerMinute?: number;
   readonly logLevel?: LogLevel;
+  /** `on` makes spans, through the package `@opentelemetry/api`. */
+  readonly tracing?: "on" | "off";
 }
 
 /** The environment's variables by the option that stands in for each. */
@@ -87,6 +91,7 @@ export const variables: { readonly [K in keyof ConfigOverrides]-?: string } = {
   maxAttempts: "MAX_ATTEMPTS",
   maxRequestsPerMinute: "MAX_REQUESTS_PER_MINUTE",
   logLevel: "LOG_LEVEL",
+  tracing: "TRACING",
 };
 
 /**
@@ -128,6 +133,7 @@ export function loadConfig(
     maxAttempts: read.value("maxAttempts", integer(1, 1_000), 8),
     maxRequestsPerMinute: read.optional("maxRequestsPerMinute", integer(LEAST_REQUESTS, 100_000)),
     logLevel: read.value("logLevel", oneOf(logLevels), "info"),
+    tracing: read.value("tracing", oneOf(["on", "off"]), "off"),
   };
   if (read.problems.length > 0) throw new ConfigError(read.problems);
   return config;

@@ -50,6 +50,7 @@ describe("defaults", () => {
       maxAttempts: 8,
       maxRequestsPerMinute: undefined,
       logLevel: "info",
+      tracing: "off",
     } satisfies Config);
   });
 
@@ -68,6 +69,7 @@ describe("defaults", () => {
       "MAX_ATTEMPTS",
       "MAX_REQUESTS_PER_MINUTE",
       "LOG_LEVEL",
+      "TRACING",
     ];
     for (const nothing of ["", "  ", "\t", undefined]) {
       expect(load(Object.fromEntries(names.map((name) => [name, nothing])))).toEqual(load());
@@ -323,6 +325,7 @@ describe("options", () => {
     maxAttempts: 3,
     maxRequestsPerMinute: 60,
     logLevel: "silent",
+    tracing: "on",
   };
   const { databaseUrl: _url, webhookSecret: _secret, ...same } = all;
   const expected = {
@@ -351,6 +354,7 @@ describe("options", () => {
       MAX_ATTEMPTS: "5",
       MAX_REQUESTS_PER_MINUTE: "61",
       LOG_LEVEL: "trace",
+      TRACING: "off",
     };
     expect(loadConfig(env, all)).toEqual(expected);
     expect(loadConfig(env, {})).not.toEqual(expected);

@@ -4,9 +4,10 @@ import { type Clock, steadyClock, systemClock } from "../core/clock.ts";
 import { duringEvent } from "../core/current-event.ts";
 import { secretsOf } from "../core/database-address.ts";
 import { createLogger, type Logger } from "../core/logger.ts";
-import { isLoopback } from "../core/loopback.ts";
 import { scrubber } from "../core/redact.ts";
+import type { Tracing } from "../core/tracing.ts";
 import { Dispatcher } from "../dispatcher/dispatcher.ts";
+import type { EventJob } from "../dispatcher/run.ts";
 import { defaultLane, type LaneOf } from "../events/lane.ts";
 import type { Inbox } from "../inbox/inbox.ts";
 import type { BotOptions } from "../options.ts";
@@ -21,6 +22,7 @@ import { HANDLER_TIMEOUT_MS, REQUEST_TIMEOUT_MS, RETENTION } from "./defaults.ts
 import { makeClient } from "./make-client.ts";
 import { openInbox } from "./open-inbox.ts";
 import { safeLane } from "./safe-lane.ts";
+import { startTracing } from "./start-tracing.ts";
 
 /** The parts of a bot that runs. */
 export interface Parts {
@@ -48,6 +50,8 @@ interface Ground {
   readonly secrets: readonly string[];
   readonly clock: Clock;
   readonly log: Logger;
+  /** Undefined unless TRACING is on. */
+  readonly tracing: Tracing | undefined;
 }
 
 /** Wires the parts together. Nothing runs yet. */
@@ -58,9 +62,10 @@ export async function assemble(
   const clock = options.clock ?? steadyClock();
   const secrets = [config.apiKey, ...config.webhookSecrets, ...secretsOf(config.database)];
   const log = options.logger ?? createLogger({ level: config.logLevel, secrets });
+  const tracing = config.tracing === "on" ? await startTracing(log) : undefined;
   const inbox = await openInbox(config, options, clock, deadline);
   try {
-    return await wire({ ...given, secrets, clock, log }, inbox);
+    return await wire({ ...given, secrets, clock, log, tracing }, inbox);
   } catch (error) {
     await inbox.close().catch((err: unknown) => log.error({ err }, "the inbox cannot be closed"));
     throw error;
@@ -68,7 +73,7 @@ export async function assemble(
 }
 
 async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
-  const { config, options, clock, log } = ground;
+  const { config, options, clock, log, tracing } = ground;
   const laneOf = safeLane(options.lane ?? defaultLane, log);
   if (options.minFreeBytes !== undefined && !inbox.capabilities.guardsDisk) {
     log.warn("minFreeBytes has no effect: the inbox is not on a disk of this machine");
@@ -83,10 +88,11 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
     // The others should read the log before they have what its last reader left.
     pollerLeaseMs: options.leaseMs && options.leaseMs / 2,
   });
-  const client = makeClient(config, options, { clock, log, sharing: company.sharing });
+  const client = makeClient(config, options, { clock, log, sharing: company.sharing, tracing });
   const dispatcher = makeDispatcher(ground, inbox, client);
   const { peers } = company;
-  const poller = await makePoller(config, options, { inbox, client, laneOf, clock, log, peers });
+  const parts = { inbox, client, laneOf, clock, log, peers, tracing };
+  const poller = await makePoller(config, options, parts);
   const receiver: Receiver = new Receiver({
     inbox,
     secrets: config.webhookSecrets,
@@ -96,6 +102,7 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
     steady: clock,
     log,
     onDelivery: (events) => poller?.delivered(events),
+    tracing,
   });
   const status: StatusSources = {
     clock,
@@ -117,19 +124,17 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
 }
 
 function makeDispatcher(ground: Ground, inbox: Inbox, client: Client): Dispatcher {
-  const { config, options, router, deadline, secrets, clock, log } = ground;
+  const { config, options, router, deadline, secrets, clock, log, tracing } = ground;
   return new Dispatcher({
     inbox,
     clock,
     log,
     deadline,
+    tracing,
     handler: {
-      // A platform on this machine shows which calls an event has led to; no other is told.
-      run: isLoopback(new URL(config.baseUrl).hostname)
-        ? (job) => duringEvent(job.event.id, () => router.run(job, client))
-        : (job) => router.run(job, client),
+      run: (job) => forEvent(job, () => router.run(job, client)),
       optionsFor: (type) => router.optionsFor(type),
-      failed: (error, job) => router.observe(error, job),
+      failed: (error, job) => forEvent(job, () => router.observe(error, job)),
       over: (job) => router.forget(job),
     },
     concurrency: config.concurrency,
@@ -143,6 +148,11 @@ function makeDispatcher(ground: Ground, inbox: Inbox, client: Client): Dispatche
   });
 }
 
+/** The log has with each request for which event it was made; and a platform on this machine is told, but no other. */
+function forEvent<T>({ event: { id }, trace }: EventJob, work: () => T): T {
+  return duringEvent({ id, trace }, work);
+}
+
 interface PollerParts {
   readonly inbox: Inbox;
   readonly client: Client;
@@ -150,6 +160,7 @@ interface PollerParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly peers: Peers | undefined;
+  readonly tracing: Tracing | undefined;
 }
 
 async function makePoller(

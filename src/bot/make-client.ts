@@ -2,15 +2,24 @@ import { Client, type ClientOptions } from "../client/client.ts";
 import type { Sharing } from "../client/gate.ts";
 import type { Config } from "../config.ts";
 import type { Clock } from "../core/clock.ts";
+import { aboutEvent } from "../core/current-event.ts";
 import type { Logger } from "../core/logger.ts";
+import type { Tracing } from "../core/tracing.ts";
 import type { BotOptions } from "../options.ts";
 import { REQUEST_TIMEOUT_MS } from "./defaults.ts";
 
-/** @param sharing what it has together with the clients of other instances */
+export interface ClientParts {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** What it has together with the clients of other instances. */
+  readonly sharing: Sharing;
+  readonly tracing: Tracing | undefined;
+}
+
 export function makeClient(
   config: Config,
   options: BotOptions,
-  { clock, log, sharing }: { clock: Clock; log: Logger; sharing: Sharing },
+  { clock, log, sharing, tracing }: ClientParts,
 ): Client {
   const clientOptions: ClientOptions = {
     baseUrl: config.baseUrl,
@@ -21,12 +30,14 @@ export function makeClient(
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
     random: options.random ?? Math.random,
     maxRequestsPerMinute: config.maxRequestsPerMinute,
-    onRequest: (request) => log.debug(request, "api"),
-    onBudget: (wait) => log.warn(wait, "requests wait for MAX_REQUESTS_PER_MINUTE"),
+    onRequest: (request) => log.debug({ ...request, ...aboutEvent() }, "api"),
+    onBudget: (wait) =>
+      log.warn({ ...wait, ...aboutEvent() }, "requests wait for MAX_REQUESTS_PER_MINUTE"),
     onBreaker: ({ of, open, retryInMs }) => {
-      if (open) log.warn({ of, retryInMs }, "requests to the platform are held back");
-      else log.info({ of }, "requests to the platform go out again");
+      const line = { of, ...aboutEvent() };
+      if (open) log.warn({ ...line, retryInMs }, "requests to the platform are held back");
+      else log.info(line, "requests to the platform go out again");
     },
   };
-  return new Client(clientOptions, sharing);
+  return new Client(clientOptions, sharing, tracing);
 }

@@ -1,12 +1,17 @@
 import { type Clock, sleep } from "../core/clock.ts";
 import type { HandlerOptions, Job } from "../core/job.ts";
 import type { Logger } from "../core/logger.ts";
+import { scrubber } from "../core/redact.ts";
+import { traceIdOf } from "../core/trace.ts";
+import type { Tracing } from "../core/tracing.ts";
 import { ServiceBotError } from "../errors.ts";
-import { parseEventText } from "../events/parse.ts";
+import { parseEventText, textsOf } from "../events/parse.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { Claim, Inbox } from "../inbox/inbox.ts";
 import type { Abort } from "./abort.ts";
+import { shown } from "./doubt.ts";
 import type { Shared } from "./shared.ts";
+import type { StepOutcome } from "./spans.ts";
 import { DurableSteps } from "./steps.ts";
 import { stopping } from "./verdict.ts";
 
@@ -36,6 +41,7 @@ export interface RunOptions {
   readonly log: Logger;
   readonly handlerTimeoutMs: number;
   readonly shared: Shared;
+  readonly tracing?: Tracing | undefined;
 }
 
 /** Reads the claimed event and makes the job of it. @throws when the stored event cannot be read */
@@ -74,13 +80,17 @@ class ClaimedJob implements EventJob {
     return this.#claim.late;
   }
 
+  get trace(): string | undefined {
+    return traceIdOf(this.#claim.trace);
+  }
+
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
 
   get log(): Logger {
     const { id, type, lane, attempt } = this.#claim;
-    this.#log ??= this.#options.log.child({ event: id, type, lane, attempt });
+    this.#log ??= this.#options.log.child({ event: id, type, lane, attempt, trace: this.trace });
     return this.#log;
   }
 
@@ -89,12 +99,21 @@ class ClaimedJob implements EventJob {
     return this.#steps;
   }
 
+  #tellStep(step: string, outcome: StepOutcome, ref: string | undefined): void {
+    // A logger with the fields of the event is dear, and most bots do not log this much.
+    if (!this.#options.log.isLevelEnabled("debug")) return;
+    this.log.debug({ step, outcome, ref }, "step");
+  }
+
   #makeSteps(): DurableSteps {
-    const { inbox, clock, shared } = this.#options;
+    const { inbox, clock, shared, tracing } = this.#options;
     const { signal } = this.#abort;
     const log = () => this.log;
     return new DurableSteps({
-      ...{ inbox, claim: this.#claim, clock, signal, shared },
+      ...{ inbox, claim: this.#claim, clock, signal, shared, tracing },
+      // A name is the bot's own; what it quotes of what people wrote is told to nobody.
+      nameOf: (step) => scrubber(textsOf(this.event))(shown(step)),
+      ended: (step, outcome, ref) => this.#tellStep(step, outcome, ref),
       get log() {
         return log();
       },

@@ -1,6 +1,7 @@
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
 import { scrubber, showError } from "../core/redact.ts";
+import { traceIdOf } from "../core/trace.ts";
 import { parseEventText, textsOf } from "../events/parse.ts";
 import type { Advance, Claim, Inbox } from "../inbox/inbox.ts";
 import { persist, WRITE_ATTEMPTS } from "./persist.ts";
@@ -51,6 +52,7 @@ export class Settlement {
       lane: claim.lane,
       attempt: claim.attempt,
       ms,
+      trace: traceIdOf(claim.trace),
     };
     const { held, next } = await this.#persist(claim, verdict, goesOn);
     if (!held || verdict.kind === "lost")
@@ -83,8 +85,10 @@ export class Settlement {
       clock,
       signal: deadline,
       tries: () => (stopping.aborted ? WRITE_ATTEMPTS_AT_THE_END : WRITE_ATTEMPTS),
-      failed: (err) =>
-        log.error({ err, event: claim.id }, "the outcome of a run cannot be written"),
+      failed: (err) => {
+        const line = { err, event: claim.id, trace: traceIdOf(claim.trace) };
+        log.error(line, "the outcome of a run cannot be written");
+      },
     });
   }
 

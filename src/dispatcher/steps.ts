@@ -1,8 +1,10 @@
 import type { Effect, OpenIntent, Step, StepRunner } from "../core/step.ts";
+import { inSpan, type Tracing } from "../core/tracing.ts";
 import { RetryLater, ServiceBotError } from "../errors.ts";
 import type { StepStart } from "../inbox/inbox.ts";
 import { doubtOf, endedInside, failedInside, shown } from "./doubt.ts";
 import type { Shared } from "./shared.ts";
+import { type StepOutcome, stepSpan } from "./spans.ts";
 import { StepRecords, type StepRecordsOptions, unpack } from "./step-records.ts";
 
 /** An intent that took longer to be recorded may be taken for one whose call is over, in milliseconds. */
@@ -15,13 +17,22 @@ const MOST_RENEWALS = 3;
 export interface StepScope extends StepRecordsOptions {
   /** What they share with all other runs. */
   readonly shared: Shared;
+  readonly tracing?: Tracing | undefined;
+  /** What a step is called in spans; by default as the handler has named it. */
+  readonly nameOf?: (step: string) => string;
+  /** Told of each step that has a result. `ref` is the platform's id of what it made. */
+  readonly ended?: (step: string, outcome: StepOutcome, ref: string | undefined) => void;
+}
+
+interface Ended<T> extends Effect<T> {
+  readonly outcome: StepOutcome;
 }
 
 type Open = Extract<StepStart, { readonly state: "open" }>;
 
 /** What came of beginning a step: it was new and has been made, or there was something before. */
 type Begun<T> =
-  | { readonly state: "made"; readonly result: T }
+  | { readonly state: "made"; readonly effect: Effect<T> }
   | Exclude<StepStart, { readonly state: "new" }>;
 
 /**
@@ -49,16 +60,29 @@ export class DurableSteps implements StepRunner {
   async run<T>(step: Step<T>): Promise<T> {
     this.#scope.signal.throwIfAborted();
     this.#reserve(step.name);
+    const { tracing, nameOf = shown, ended } = this.#scope;
+    const start = () => stepSpan(nameOf(step.name));
+    return await inSpan(tracing, start, async (span) => {
+      const { result, outcome, ref } = await this.#end(step);
+      span?.set({ "service_bot.step.outcome": outcome });
+      ended?.(step.name, outcome, ref);
+      return result;
+    });
+  }
+
+  async #end<T>(step: Step<T>): Promise<Ended<T>> {
     const begun = await this.#alone(step, step.request(), () => this.#begin(step));
-    if (begun.state === "made") return begun.result;
+    if (begun.state === "made") return { ...begun.effect, outcome: "made" };
     if (begun.state === "done") {
       const { validForMs = Number.POSITIVE_INFINITY } = step;
-      if (begun.ageMs < validForMs) return unpack<T>(begun.result);
+      const isValid = begun.ageMs < validForMs;
+      if (isValid) return { result: unpack<T>(begun.result), outcome: "recorded" };
     } else {
       const found = await this.#lookFor(step, begun);
-      if (found !== undefined) return found.result;
+      if (found !== undefined) return { ...found, outcome: "found" };
     }
-    return await this.#alone(step, step.request(), () => this.#again(step));
+    const effect = await this.#alone(step, step.request(), () => this.#again(step));
+    return { ...effect, outcome: "made" };
   }
 
   #reserve(name: string): void {
@@ -86,10 +110,10 @@ export class DurableSteps implements StepRunner {
     const start = await this.#records.begin(step.name, step.request());
     if (start.state !== "new") return start;
     await this.#freshen(step, asked);
-    return { state: "made", result: await this.#make(step) };
+    return { state: "made", effect: await this.#make(step) };
   }
 
-  async #again<T>(step: Step<T>): Promise<T> {
+  async #again<T>(step: Step<T>): Promise<Effect<T>> {
     const asked = this.#scope.clock.now();
     await this.#records.renew(step.name, step.request());
     await this.#freshen(step, asked);
@@ -110,7 +134,7 @@ export class DurableSteps implements StepRunner {
     }
   }
 
-  async #make<T>(step: Step<T>): Promise<T> {
+  async #make<T>(step: Step<T>): Promise<Effect<T>> {
     const { claim, shared } = this.#scope;
     shared.forgetEnd(claim.id, step.name);
     let effect: Effect<T>;
@@ -120,7 +144,7 @@ export class DurableSteps implements StepRunner {
       throw await this.#judge(step, error);
     }
     await this.#records.finish(step.name, effect);
-    return effect.result;
+    return effect;
   }
 
   /** What the failure of an effect leaves behind, and the error that it is for the handler. */
