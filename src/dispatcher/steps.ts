@@ -75,8 +75,7 @@ export class DurableSteps implements StepRunner {
     if (begun.state === "made") return { ...begun.effect, outcome: "made" };
     if (begun.state === "done") {
       const { validForMs = Number.POSITIVE_INFINITY } = step;
-      const isValid = begun.ageMs < validForMs;
-      if (isValid) return { result: unpack<T>(begun.result), outcome: "recorded" };
+      if (begun.ageMs < validForMs) return { result: unpack<T>(begun.result), outcome: "recorded" };
     } else {
       const found = await this.#lookFor(step, begun);
       if (found !== undefined) return { ...found, outcome: "found" };

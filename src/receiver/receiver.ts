@@ -7,7 +7,7 @@ import type { LaneOf } from "../events/lane.ts";
 import type { Inbox, NewEvent, PutResult } from "../inbox/inbox.ts";
 import { readBatch } from "../inbox/intake.ts";
 import { batchAttributes, messaging } from "../inbox/span-attributes.ts";
-import { verify } from "../signature/signature.ts";
+import { type Verdict, verify } from "../signature/signature.ts";
 import { type Answer, failure, json } from "./answer.ts";
 import { readEventCount } from "./event-count.ts";
 import { OldSecretNotice } from "./old-secret-notice.ts";
@@ -43,10 +43,9 @@ const SPAN: SpanStart = {
   attributes: { ...messaging("receive", "receive"), "http.request.method": "POST" },
 };
 
-/** What is known of a delivery whose signature is good. */
-interface Taking {
+/** What is known of a delivery before it is read. */
+interface Arrival {
   readonly started: number;
-  readonly secretIndex: number;
   /** The trace that its sender has named. */
   readonly parent: string | undefined;
   readonly span: Span | undefined;
@@ -92,22 +91,21 @@ export class Receiver {
     const parent = verdict.ok ? readTraceparent(request.traceparent) : undefined;
     const start = () => ({ ...SPAN, parent });
     return await inSpan(tracing, start, async (span) => {
-      const answer = verdict.ok
-        ? await this.#take(request, { started, secretIndex: verdict.secretIndex, parent, span })
-        : this.refuse(failure(verdict.status, verdict.code, verdict.message));
+      const answer = await this.#answer(request, verdict, { started, parent, span });
       span?.set({ "http.response.status_code": answer.status });
       if (answer.error !== undefined) span?.fail(answer.error);
       return answer;
     });
   }
 
-  /** A delivery that the platform has signed. */
-  async #take(
+  async #answer(
     request: DeliveryRequest,
-    { started, secretIndex, parent, span }: Taking,
+    verdict: Verdict,
+    { started, parent, span }: Arrival,
   ): Promise<Answer> {
+    if (!verdict.ok) return this.refuse(failure(verdict.status, verdict.code, verdict.message));
     const { clock, laneOf } = this.#options;
-    this.#oldSecrets.signedWith(secretIndex, started);
+    this.#oldSecrets.signedWith(verdict.secretIndex, started);
     const trace = span?.trace ?? parent ?? newTrace();
     const events = readEvents(request.body);
     if (events === undefined) {
