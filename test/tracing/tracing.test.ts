@@ -193,6 +193,19 @@ test("events from the log are below its reading; a reading that brings nothing i
   expect(lines).toEqual(expect.arrayContaining(["events from the log", "step", "handled"]));
 });
 
+test("an audit that finds what the webhook has brought is no span", async () => {
+  const world = new World();
+  const bot = await world.start((bot) => bot.on("dm.message", () => undefined), {
+    ...{ tracing: "on", delivery: "auto", startFrom: "oldest", auditIntervalMs: 5_000 },
+  });
+  await world.deliver(bot, [world.message("hi")]);
+  const audits = () => world.platform.calls.filter(({ path }) => path === "/events").length;
+  const before = audits();
+  while (audits() < before + 4) await world.clock.advance(1_000);
+  expect(spans.named("receive")).toHaveLength(1);
+  expect(spans.named("poll")).toEqual([]);
+});
+
 test("what was stored by a bot that did not trace is a trace of its own, which names the id in the log", async () => {
   const world = new World();
   const databaseUrl = `file:${join(temporaryFolder(), "bot.db")}`;
