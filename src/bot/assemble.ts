@@ -4,12 +4,14 @@ import { type Clock, steadyClock, systemClock } from "../core/clock.ts";
 import { duringEvent } from "../core/current-event.ts";
 import { secretsOf } from "../core/database-address.ts";
 import { createLogger, type Logger } from "../core/logger.ts";
+import type { Observer } from "../core/observer.ts";
 import { scrubber } from "../core/redact.ts";
 import type { Tracing } from "../core/tracing.ts";
 import { Dispatcher } from "../dispatcher/dispatcher.ts";
 import type { EventJob } from "../dispatcher/run.ts";
 import { defaultLane, type LaneOf } from "../events/lane.ts";
 import type { Inbox } from "../inbox/inbox.ts";
+import type { Meter } from "../metrics/meter.ts";
 import type { BotOptions } from "../options.ts";
 import type { Peers } from "../poller/peers.ts";
 import { Poller } from "../poller/poller.ts";
@@ -20,6 +22,7 @@ import { readStatus, type StatusSources, writeStatus } from "../status.ts";
 import { type Company, makeCompany } from "./company.ts";
 import { HANDLER_TIMEOUT_MS, REQUEST_TIMEOUT_MS, RETENTION } from "./defaults.ts";
 import { makeClient } from "./make-client.ts";
+import { makeMeter } from "./metrics.ts";
 import { openInbox } from "./open-inbox.ts";
 import { safeLane } from "./safe-lane.ts";
 import { startTracing } from "./start-tracing.ts";
@@ -36,6 +39,8 @@ export interface Parts {
   readonly company: Company;
   readonly routes: RouteOptions;
   readonly status: StatusSources;
+  /** Absent without METRICS_PORT. */
+  readonly meter: Meter | undefined;
 }
 
 /** What every part is made with. */
@@ -52,6 +57,7 @@ interface Ground {
   readonly log: Logger;
   /** Undefined unless TRACING is on. */
   readonly tracing: Tracing | undefined;
+  readonly meter: Meter | undefined;
 }
 
 /** Wires the parts together. Nothing runs yet. */
@@ -63,9 +69,10 @@ export async function assemble(
   const secrets = [config.apiKey, ...config.webhookSecrets, ...secretsOf(config.database)];
   const log = options.logger ?? createLogger({ level: config.logLevel, secrets });
   const tracing = config.tracing === "on" ? await startTracing(log) : undefined;
-  const inbox = await openInbox(config, options, clock, deadline);
+  const meter = await makeMeter(config);
+  const inbox = await openInbox(config, options, clock, deadline, meter?.observer);
   try {
-    return await wire({ ...given, secrets, clock, log, tracing }, inbox);
+    return await wire({ ...given, secrets, clock, log, tracing, meter }, inbox);
   } catch (error) {
     await inbox.close().catch((err: unknown) => log.error({ err }, "the inbox cannot be closed"));
     throw error;
@@ -73,7 +80,8 @@ export async function assemble(
 }
 
 async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
-  const { config, options, clock, log, tracing } = ground;
+  const { config, options, clock, log, tracing, meter } = ground;
+  const observer = meter?.observer;
   const laneOf = safeLane(options.lane ?? defaultLane, log);
   if (options.minFreeBytes !== undefined && !inbox.capabilities.guardsDisk) {
     log.warn("minFreeBytes has no effect: the inbox is not on a disk of this machine");
@@ -87,22 +95,26 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
     lastDeliveryAt: () => receiver.lastDeliveryAt,
     // The others should read the log before they have what its last reader left.
     pollerLeaseMs: options.leaseMs && options.leaseMs / 2,
+    observer,
   });
-  const client = makeClient(config, options, { clock, log, sharing: company.sharing, tracing });
+  const { sharing, peers } = company;
+  const calls = meter?.calls;
+  const client = makeClient(config, options, { clock, log, sharing, tracing, calls });
   const dispatcher = makeDispatcher(ground, inbox, client);
-  const { peers } = company;
-  const parts = { inbox, client, laneOf, clock, log, peers, tracing };
-  const poller = await makePoller(config, options, parts);
+  const reading = { inbox, client, laneOf, clock, log, peers, tracing, observer };
+  const poller = await makePoller(config, options, reading);
+  // Signatures are dated by the time of day.
+  const wall = options.clock ?? systemClock;
   const receiver: Receiver = new Receiver({
     inbox,
     secrets: config.webhookSecrets,
     laneOf,
-    // Signatures are dated by the time of day.
-    clock: options.clock ?? systemClock,
+    clock: wall,
     steady: clock,
     log,
     onDelivery: (events) => poller?.delivered(events),
     tracing,
+    observer,
   });
   const status: StatusSources = {
     clock,
@@ -120,11 +132,14 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
     isReady: status.isReady,
     report: async () => writeStatus(await readStatus(status)),
   };
-  return { log, inbox, dispatcher, receiver, poller, company, routes, status };
+  const { isReady: isStarted } = ground;
+  const settings = { ...config, store: config.database.kind };
+  meter?.watch({ ...status, wall, isStarted, inbox, client, dispatcher, poller, settings });
+  return { log, inbox, dispatcher, receiver, poller, company, routes, status, meter };
 }
 
 function makeDispatcher(ground: Ground, inbox: Inbox, client: Client): Dispatcher {
-  const { config, options, router, deadline, secrets, clock, log, tracing } = ground;
+  const { config, options, router, deadline, secrets, clock, log, tracing, meter } = ground;
   return new Dispatcher({
     inbox,
     clock,
@@ -145,6 +160,7 @@ function makeDispatcher(ground: Ground, inbox: Inbox, client: Client): Dispatche
     random: options.random ?? Math.random,
     retention: { ...RETENTION, ...options.retention },
     scrub: scrubber(secrets),
+    observer: meter?.observer,
   });
 }
 
@@ -161,6 +177,7 @@ interface PollerParts {
   readonly log: Logger;
   readonly peers: Peers | undefined;
   readonly tracing: Tracing | undefined;
+  readonly observer: Observer | undefined;
 }
 
 async function makePoller(

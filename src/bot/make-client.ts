@@ -5,6 +5,7 @@ import type { Clock } from "../core/clock.ts";
 import { aboutEvent } from "../core/current-event.ts";
 import type { Logger } from "../core/logger.ts";
 import type { Tracing } from "../core/tracing.ts";
+import type { Calls } from "../metrics/calls.ts";
 import type { BotOptions } from "../options.ts";
 import { REQUEST_TIMEOUT_MS } from "./defaults.ts";
 
@@ -14,12 +15,14 @@ export interface ClientParts {
   /** What it has together with the clients of other instances. */
   readonly sharing: Sharing;
   readonly tracing: Tracing | undefined;
+  /** What counts its requests; undefined where nobody does. */
+  readonly calls: Calls | undefined;
 }
 
 export function makeClient(
   config: Config,
   options: BotOptions,
-  { clock, log, sharing, tracing }: ClientParts,
+  { clock, log, sharing, tracing, calls }: ClientParts,
 ): Client {
   const clientOptions: ClientOptions = {
     baseUrl: config.baseUrl,
@@ -30,10 +33,16 @@ export function makeClient(
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
     random: options.random ?? Math.random,
     maxRequestsPerMinute: config.maxRequestsPerMinute,
-    onRequest: (request) => log.debug({ ...request, ...aboutEvent() }, "api"),
+    onRequest: (request) => {
+      log.debug({ ...request, ...aboutEvent() }, "api");
+      calls?.requested(request);
+    },
+    ...(calls && { onHeldBack: (code) => calls.heldBack(code) }),
     onBudget: (wait) =>
       log.warn({ ...wait, ...aboutEvent() }, "requests wait for MAX_REQUESTS_PER_MINUTE"),
-    onBreaker: ({ of, open, retryInMs }) => {
+    onBreaker: (change) => {
+      const { of, open, retryInMs } = change;
+      calls?.circuit(change);
       const line = { of, ...aboutEvent() };
       if (open) log.warn({ ...line, retryInMs }, "requests to the platform are held back");
       else log.info(line, "requests to the platform go out again");

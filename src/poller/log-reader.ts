@@ -2,6 +2,7 @@ import type { LogPurpose } from "../client/call.ts";
 import type { Client } from "../client/client.ts";
 import type { EventPage } from "../client/types.ts";
 import type { Logger } from "../core/logger.ts";
+import type { Observer } from "../core/observer.ts";
 import { newTrace, traceIdOf } from "../core/trace.ts";
 import { inSpan, type SpanStart, type Tracing } from "../core/tracing.ts";
 import { ServiceBotError } from "../errors.ts";
@@ -25,6 +26,7 @@ export interface LogReaderOptions {
   /** The term in which the cursor is moved, where several instances share the inbox. */
   readonly term?: number | undefined;
   readonly tracing?: Tracing | undefined;
+  readonly observer?: Observer | undefined;
 }
 
 const SPAN: SpanStart = {
@@ -213,7 +215,7 @@ export class LogReader {
    * @throws {ServiceBotError} LEASE_LOST when another instance reads the log by now; the events are stored
    */
   async #put(batch: readonly NewEvent[], position: string | undefined): Promise<PutResult> {
-    const { inbox, term, tracing } = this.#options;
+    const { inbox, term, tracing, observer } = this.#options;
     const moves = position === undefined ? [] : [{ name: CURSOR, position, term }];
     const result = await inSpan(
       tracing,
@@ -227,6 +229,7 @@ export class LogReader {
         return put;
       },
     );
+    observer?.arrived("poll", batch, result);
     if (result.termOver !== true) return result;
     throw new ServiceBotError("LEASE_LOST", "Another instance reads the event log by now.");
   }

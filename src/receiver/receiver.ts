@@ -1,5 +1,6 @@
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
+import { type Observer, unobserved } from "../core/observer.ts";
 import { newTrace, readTraceparent, traceIdOf } from "../core/trace.ts";
 import { inSpan, type Span, type SpanStart, type Tracing } from "../core/tracing.ts";
 import { ServiceBotError } from "../errors.ts";
@@ -24,6 +25,7 @@ export interface ReceiverOptions {
   /** Called with each batch once it is stored, duplicates included: the webhook's sign of life. */
   readonly onDelivery?: (events: readonly NewEvent[]) => void;
   readonly tracing?: Tracing | undefined;
+  readonly observer?: Observer | undefined;
 }
 
 /** A request to the webhook, with the body as the bytes that were sent. */
@@ -60,12 +62,14 @@ const RETRY_AFTER_SECONDS = 5;
  */
 export class Receiver {
   readonly #options: ReceiverOptions;
+  readonly #observer: Observer;
   #lastDeliveryAt: number | undefined;
   #closed = false;
   readonly #oldSecrets: OldSecretNotice;
 
   constructor(options: ReceiverOptions) {
     this.#options = options;
+    this.#observer = options.observer ?? unobserved;
     this.#oldSecrets = new OldSecretNotice(options.log, options.secrets.length);
   }
 
@@ -122,9 +126,10 @@ export class Receiver {
       this.#lastDeliveryAt = (this.#options.steady ?? clock).now();
       this.#tell(batch);
       span?.set(batchAttributes(events.length, result));
+      this.#observer.arrived("webhook", batch, result);
       return this.#accept(events.length, result, started, trace);
     } catch (error) {
-      return this.#unavailable(error, trace);
+      return this.#unavailable(error, started, trace);
     }
   }
 
@@ -153,6 +158,7 @@ export class Receiver {
   refuse(answer: Answer): Answer {
     const { status, error } = answer;
     this.#options.log[status < 500 ? "warn" : "error"]({ status, ...error }, "delivery refused");
+    this.#observer.answered(status, error?.code, undefined);
     return answer;
   }
 
@@ -162,13 +168,14 @@ export class Receiver {
     const stored = result.stored.length;
     const ms = clock.now() - started;
     const line = { status: 200, events, stored, duplicates, unusable, ms, trace: traceIdOf(trace) };
+    this.#observer.answered(200, undefined, ms);
     if (unusable > 0)
       log.error(line, "delivery with events that cannot be handled: see the dead letters");
     else log.info(line, "delivery");
     return json(200, { stored, duplicates });
   }
 
-  #unavailable(error: unknown, trace: string): Answer {
+  #unavailable(error: unknown, started: number, trace: string): Answer {
     const line = { err: error, status: 503, trace: traceIdOf(trace) };
     this.#options.log.error(line, "delivery cannot be stored");
     const full = error instanceof ServiceBotError && error.code === "INBOX_FULL";
@@ -176,7 +183,9 @@ export class Receiver {
       ? "Too many events are waiting to be handled."
       : "The delivery cannot be stored now.";
     const headers = { "retry-after": String(RETRY_AFTER_SECONDS) };
-    return failure(503, full ? "INBOX_FULL" : "STORE_UNAVAILABLE", message, headers);
+    const code = full ? "INBOX_FULL" : "STORE_UNAVAILABLE";
+    this.#observer.answered(503, code, this.#options.clock.now() - started);
+    return failure(503, code, message, headers);
   }
 }
 
