@@ -34,16 +34,17 @@ export function makeClient(
     random: options.random ?? Math.random,
     maxRequestsPerMinute: config.maxRequestsPerMinute,
     onRequest: (request) => {
-      log.debug({ ...request, ...aboutEvent() }, "api");
+      const { method, path, status, ms } = request;
+      log.debug({ method, path, status, ms, ...aboutEvent() }, "api");
       calls?.requested(request);
     },
     ...(calls && { onHeldBack: (code) => calls.heldBack(code) }),
-    onBudget: (wait) =>
-      log.warn({ ...wait, ...aboutEvent() }, "requests wait for MAX_REQUESTS_PER_MINUTE"),
+    onBudget: ({ kind, perMinute }) =>
+      log.warn({ kind, perMinute, ...aboutEvent() }, "requests wait for MAX_REQUESTS_PER_MINUTE"),
     onBreaker: (change) => {
-      const { of, open, retryInMs } = change;
+      const { of: operation, open, retryInMs } = change;
       calls?.circuit(change);
-      const line = { of, ...aboutEvent() };
+      const line = { operation, ...aboutEvent() };
       if (open) log.warn({ ...line, retryInMs }, "requests to the platform are held back");
       else log.info(line, "requests to the platform go out again");
     },

@@ -2,6 +2,7 @@ import { type Clock, sleep } from "../core/clock.ts";
 import type { HandlerOptions, Job } from "../core/job.ts";
 import type { Logger } from "../core/logger.ts";
 import { scrubber } from "../core/redact.ts";
+import type { Past } from "../core/step.ts";
 import { traceIdOf } from "../core/trace.ts";
 import type { Tracing } from "../core/tracing.ts";
 import { ServiceBotError } from "../errors.ts";
@@ -42,7 +43,12 @@ export interface RunOptions {
   readonly handlerTimeoutMs: number;
   readonly shared: Shared;
   readonly tracing?: Tracing | undefined;
+  /** What may have been done for an event before the inbox was restored; undefined: it was not. */
+  readonly pastOf?: PastOf | undefined;
 }
+
+/** What may have been done for an event of which the inbox knows nothing; undefined: nothing. */
+export type PastOf = (event: AnyEvent, claim: Claim) => Promise<Past | undefined>;
 
 /** Reads the claimed event and makes the job of it. @throws when the stored event cannot be read */
 export function makeJob(claim: Claim, abort: Abort, options: RunOptions): EventJob {
@@ -106,7 +112,7 @@ class ClaimedJob implements EventJob {
   }
 
   #makeSteps(): DurableSteps {
-    const { inbox, clock, shared, tracing } = this.#options;
+    const { inbox, clock, shared, tracing, pastOf } = this.#options;
     const { signal } = this.#abort;
     const log = () => this.log;
     return new DurableSteps({
@@ -114,6 +120,7 @@ class ClaimedJob implements EventJob {
       // A name is the bot's own; what it quotes of what people wrote is told to nobody.
       nameOf: (step) => scrubber(textsOf(this.event))(shown(step)),
       ended: (step, outcome, ref) => this.#tellStep(step, outcome, ref),
+      past: pastOf && (() => pastOf(this.event, this.#claim)),
       get log() {
         return log();
       },

@@ -156,9 +156,10 @@ export class Receiver {
 
   /** Logs an answer that is not 2xx: what senders do wrong as a warning, what we do as an error. */
   refuse(answer: Answer): Answer {
-    const { status, error } = answer;
-    this.#options.log[status < 500 ? "warn" : "error"]({ status, ...error }, "delivery refused");
-    this.#observer.answered(status, error?.code, undefined);
+    const { status, error: { code, message: reason } = {} } = answer;
+    const level = status < 500 ? "warn" : "error";
+    this.#options.log[level]({ status, code, reason }, "delivery refused");
+    this.#observer.answered(status, code, undefined);
     return answer;
   }
 
@@ -176,7 +177,7 @@ export class Receiver {
   }
 
   #unavailable(error: unknown, started: number, trace: string): Answer {
-    const line = { err: error, status: 503, trace: traceIdOf(trace) };
+    const line = { status: 503, err: error, trace: traceIdOf(trace) };
     this.#options.log.error(line, "delivery cannot be stored");
     const full = error instanceof ServiceBotError && error.code === "INBOX_FULL";
     const message = full

@@ -36,7 +36,7 @@ const powerMutants: readonly Mutant[] = [
     [
       {
         name: "the intent before the effect (power loss)",
-        find: "const start = await this.#records.begin(step.name, step.request());",
+        find: "const start = await this.#records.begin(step.name, request);",
         replace: 'const start = { state: "new" };',
       },
     ],
@@ -59,6 +59,18 @@ export const durabilityMutants: readonly Mutant[] = [
         name: "one process per file",
         find: 'lock.exec("BEGIN EXCLUSIVE");',
         replace: "",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    "src/inbox/sqlite/open.ts",
+    ["test/inbox/pinned-reader.test.ts"],
+    [
+      {
+        name: "cutting back a WAL that a reader has let grow",
+        find: "journal_size_limit = ",
+        // A negative size is no limit.
+        replace: "journal_size_limit = -",
       },
     ],
   ),

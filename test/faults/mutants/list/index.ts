@@ -11,6 +11,7 @@ import { metricsMutants } from "./metrics.ts";
 import { modeMutants } from "./mode.ts";
 import { pollerMutants } from "./poller.ts";
 import { postgresMutants } from "./postgres.ts";
+import { restoreMutants } from "./restores.ts";
 import { severalBotsMutants } from "./several-bots.ts";
 import { stepMutants } from "./steps.ts";
 
@@ -21,6 +22,7 @@ export const allMutants: readonly Mutant[] = [
   ...durabilityMutants,
   ...dispatcherMutants,
   ...stepMutants,
+  ...restoreMutants,
   ...modeMutants,
   ...budgetMutants,
   ...clientMutants,
