@@ -2,6 +2,7 @@ import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
 import { type Observer, unobserved } from "../core/observer.ts";
 import { scrubber, showError } from "../core/redact.ts";
+import { traceIdOf } from "../core/trace.ts";
 import { GiveUp, RetryLater } from "../errors.ts";
 import { parseEventText, textsOf } from "../events/parse.ts";
 import type { Advance, Claim, Inbox } from "../inbox/inbox.ts";
@@ -59,6 +60,7 @@ export class Settlement {
       lane: claim.lane,
       attempt: claim.attempt,
       ms,
+      trace: traceIdOf(claim.trace),
     };
     const { held, next } = await this.#persist(claim, verdict, goesOn);
     this.#observer.ran(claim.type, held ? verdict.kind : "lost", ms);
@@ -90,8 +92,10 @@ export class Settlement {
       clock,
       signal: deadline,
       tries: () => (stopping.aborted ? WRITE_ATTEMPTS_AT_THE_END : WRITE_ATTEMPTS),
-      failed: (err) =>
-        log.error({ err, event: claim.id }, "the outcome of a run cannot be written"),
+      failed: (err) => {
+        const line = { err, event: claim.id, trace: traceIdOf(claim.trace) };
+        log.error(line, "the outcome of a run cannot be written");
+      },
     });
   }
 

@@ -1,3 +1,4 @@
+import { traceIdOf } from "../core/trace.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { InboxFilter, InboxPage } from "./admin.ts";
 import type {
@@ -21,6 +22,7 @@ export interface EventRow {
   /** Null where its lane is gone; SQLite has 0 and 1. */
   readonly leased: boolean | number | null;
   readonly received_at: number;
+  readonly trace: string | null;
   readonly done_at: number | null;
   readonly error: string | null;
   readonly reason: string | null;
@@ -138,6 +140,7 @@ function toSummary(row: EventRow): EventSummary {
     attempts,
     leased: Boolean(row.leased),
     receivedAt: row.received_at,
+    trace: traceIdOf(row.trace ?? undefined),
     endedAt: row.done_at ?? undefined,
     error: row.error ?? undefined,
     discardReason: row.reason ?? undefined,

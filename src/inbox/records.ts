@@ -25,6 +25,11 @@ export interface EventSummary {
   readonly leased: boolean;
   /** When the bot got it, in milliseconds since 1970. */
   readonly receivedAt: number;
+  /**
+   * Names the delivery, or the reading of the log, that brought it, with all that came of it: the log has it in the
+   * field `trace`. Undefined for what a version before this one has stored.
+   */
+  readonly trace: string | undefined;
   /** When it was done, died or was discarded. */
   readonly endedAt: number | undefined;
   /** The last error; undefined when there was none, and once the event is done. */

@@ -52,6 +52,29 @@ export function inboxContract(name: string, open: OpenInbox): void {
         });
       });
 
+      test("the trace of a batch is kept with each event that it brought", async () => {
+        const [span, id] = [`${"b".repeat(32)}-${"c".repeat(16)}-01`, "a".repeat(32)];
+        await inbox.put([message("1", "c1"), message("2", "c2")], "webhook", [], span);
+        const cursors = [{ name: "events", position: "2" }];
+        await inbox.put([message("2", "c2"), message("3", "c3")], "poll", cursors, id);
+        await inbox.put([message("4", "c4")], "poll", cursors);
+        await inbox.put([{ ...message("5"), unusable: "no payload" }], "webhook", [], id);
+        const claims = await claimAll();
+        expect(claims.map((claim) => [claim.id, claim.trace])).toEqual([
+          ...[
+            ["1", span],
+            ["2", span],
+            ["3", id],
+          ],
+          ["4", undefined],
+        ]);
+        const { events } = await inbox.admin.list();
+        // People are told the id alone.
+        expect(Object.fromEntries(events.map((event) => [event.id, event.trace]))).toEqual({
+          ...{ 1: "b".repeat(32), 2: "b".repeat(32), 3: id, 4: undefined, 5: id },
+        });
+      });
+
       test("an id that is known is passed over, whichever door it comes through", async () => {
         await inbox.put(messages("1"), "webhook");
         expect(await inbox.put(messages("1", "2"), "poll")).toMatchObject({

@@ -5,6 +5,7 @@ import { anchorsOf, type Page, pages, root, targets } from "./markdown.ts";
 
 /** Where links may lead out of here. */
 const HOSTS = [
+  "opentelemetry.io",
   "arethetypeswrong.github.io",
   "docs.npmjs.com",
   "getpino.io",

@@ -22,7 +22,7 @@ import { byBody, ended, FITS, fitting } from "./sql.ts";
 const EVENT = `event.seq, event.id, event.type, event.lane, event.state, event.source,
   event.attempts + coalesce(event.state = 'pending' AND lane.owner IS NOT NULL
     AND lane.claimed = event.seq, false)::integer AS attempts,
-  event.received_at, event.done_at, event.error, event.reason,
+  event.received_at, event.trace, event.done_at, event.error, event.reason,
   event.state = 'pending' AND lane.owner IS NOT NULL AND lane.claimed = event.seq
     AND lane.ready_at > {now} AS leased
 FROM {schema}.event LEFT JOIN {schema}.lane ON lane.key = event.lane`;

@@ -24,7 +24,7 @@ type Parameters = [Record<string, unknown>];
 const EVENT = `event.seq, event.id, event.type, event.lane, event.state, event.source,
   event.attempts + coalesce(event.state = 'pending' AND lane.owner IS NOT NULL
     AND lane.claimed = event.seq, 0) AS attempts,
-  event.received_at, event.done_at, event.error, event.reason,
+  event.received_at, event.trace, event.done_at, event.error, event.reason,
   event.state = 'pending' AND lane.owner IS NOT NULL AND lane.claimed = event.seq
     AND lane.ready_at > @now AS leased
   FROM event LEFT JOIN lane ON lane.key = event.lane`;
