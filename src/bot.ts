@@ -1,5 +1,6 @@
 import { assemble, type Parts } from "./bot/assemble.ts";
 import { exitWith } from "./bot/exit.ts";
+import { serveMeter } from "./bot/metrics.ts";
 import { warnOfTimeouts } from "./bot/timeout-warning.ts";
 import { warnOfBudget } from "./budget-warning.ts";
 import { type Config, loadConfig } from "./config.ts";
@@ -30,6 +31,7 @@ export class Bot {
   #config: Config | undefined;
   #parts: Parts | undefined;
   #server: Listening | undefined;
+  #metrics: Listening | undefined;
   #starting: Promise<void> | undefined;
   #ready = false;
   #stopped: Promise<void> | undefined;
@@ -110,6 +112,11 @@ export class Bot {
     return this.#server?.url;
   }
 
+  /** The address of the metrics; undefined without METRICS_PORT. */
+  get metricsUrl(): string | undefined {
+    return this.#metrics && `${this.#metrics.url}/metrics`;
+  }
+
   /** Whether the webhook or polling brings the events now; undefined when the log is never read. */
   get mode(): Mode | undefined {
     return this.#parts?.poller?.mode;
@@ -175,10 +182,14 @@ export class Bot {
     try {
       // First, for it tells whether the inbox may be used: nothing is taken before.
       await parts.company.start((error) => this.#giveUp(error, parts, standalone));
+      this.#metrics = await serveMeter(parts.meter, config);
       if (listens) this.#server = await listen(nodeFace(parts.routes), config.host, config.port);
     } catch (error) {
       const { company, inbox, log } = parts;
-      const closing = () => inStages([[() => company.stop()], [() => inbox.close()]]);
+      const metrics = this.#metrics;
+      this.#metrics = undefined;
+      const closing = () =>
+        inStages([[() => company.stop(), () => metrics?.close()], [() => inbox.close()]]);
       await this.#withDeadline(STORE_MS, closing).catch((err: unknown) =>
         log.error({ err }, "the bot cannot be closed"),
       );
@@ -188,7 +199,8 @@ export class Bot {
     this.#handle(parts);
     parts.poller?.start();
     this.#ready = true;
-    parts.log.info(readyLine(config, this.#server?.url), "ready");
+    const metrics = this.metricsUrl;
+    parts.log.info({ ...readyLine(config, this.#server?.url), metrics }, "ready");
   }
 
   /** An inbox that came from a backup is made whole first. */
@@ -243,7 +255,8 @@ export class Bot {
     await inStages([
       // At once, so that another instance goes on with the log while this one's handlers end.
       [() => poller?.stop(), () => dispatcher.drain(graceMs), () => restored?.stop()],
-      [() => this.#server?.close()],
+      // The metrics to the last, for whoever watches a stop.
+      [() => this.#server?.close(), () => this.#metrics?.close()],
       [() => company.stop()],
       [() => inbox.close()],
     ]);

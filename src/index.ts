@@ -1,4 +1,4 @@
-/** The public names of `service-bot`. */
+/** The public names of `service-bot`: the bot, what handlers get, events, the inbox, errors and signatures. */
 
 export { Bot } from "./bot.ts";
 export type { BreakerChange } from "./client/breaker.ts";
@@ -100,4 +100,4 @@ export type { Context, EventFor, StepOptions } from "./router/context.ts";
 export type { ErrorObserver, Handler } from "./router/router.ts";
 export { sign, type Verdict, type VerifyOptions, verify } from "./signature/signature.ts";
 export type { InstanceStatus, InstancesStatus, PollerLease } from "./status/instances.ts";
-export type { BotStatus, InboxStatus, LogStatus } from "./status.ts";
+export type { BotStatus, InboxStatus, LogStatus, RestoredStatus } from "./status.ts";

@@ -49,6 +49,8 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   poller: doors,
   dispatcher: doors,
   router: [...words, "client"],
+  // Figures about all that runs, for whoever asks on a port of their own.
+  metrics: [...doors, "poller", "receiver"],
   // What the client and the poller of one instance have together with those of the others.
   instances: doors,
   config: ground,
@@ -56,7 +58,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   options: [...words, "client", "config", "poller", "inbox"],
   status: ["core", "client", "inbox", "poller", "receiver"],
   "budget-warning": ["core", "client", "config"],
-  bot: [...runtime, "inbox/sqlite", "inbox/postgres"],
+  bot: [...runtime, "metrics", "inbox/sqlite", "inbox/postgres"],
   index: [...runtime, "bot"],
   testing: [...words, "client"],
   platform: [...words, "client"],
@@ -85,6 +87,8 @@ const heavy: Readonly<Record<string, RegExp>> = {
   "better-sqlite3": /^(inbox\/sqlite|platform\/store)\//,
   express: /^platform\//,
   pg: /^inbox\/postgres\//,
+  // Bundled, and loaded for METRICS_PORT alone.
+  "prom-client": /^metrics\/prom\.ts$/,
   // Bundled, and loaded for an MCP server alone.
   "@modelcontextprotocol/server": /^mcp\/sdk\.ts$/,
   "@modelcontextprotocol/node": /^mcp\/sdk\.ts$/,
@@ -240,6 +244,15 @@ describe("the house", () => {
     }
   });
 
+  test("a bot starts without metrics, and loads them with METRICS_PORT", () => {
+    const toMetrics = graph.filter(
+      ({ from, to, when }) =>
+        roomOf(from) === "bot" && roomOf(to) === "metrics" && when !== "never",
+    );
+    expect(new Set(toMetrics.map(({ when }) => when))).toEqual(new Set(["late"]));
+    expect([...packagesOf(loadedWith("index.ts", graph), graph)]).not.toContain("prom-client");
+  });
+
   test("a bot starts without what knows the formats of images, and sends one with it", () => {
     const formats = "client/images/structure/structure.ts";
     expect([...loadedWith("index.ts", graph)]).not.toContain(formats);
@@ -303,7 +316,9 @@ describe("the house", () => {
       ({ kind, to, when }) => kind === "package" && isForeign(to) && when !== "late",
     );
     // What is bundled is in the package.
-    const installed = foreign.filter(({ from }) => !["core/zod.ts", "mcp/sdk.ts"].includes(from));
+    const installed = foreign.filter(
+      ({ from }) => !["core/zod.ts", "mcp/sdk.ts", "metrics/prom.ts"].includes(from),
+    );
     expect(installed.filter(({ to }) => dependencies[to] === undefined).map(tell)).toEqual([]);
   });
 });

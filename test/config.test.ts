@@ -49,6 +49,8 @@ describe("defaults", () => {
       concurrency: 16,
       maxAttempts: 8,
       maxRequestsPerMinute: undefined,
+      metricsPort: undefined,
+      metricsHost: "127.0.0.1",
       logLevel: "info",
     } satisfies Config);
   });
@@ -67,6 +69,8 @@ describe("defaults", () => {
       "CONCURRENCY",
       "MAX_ATTEMPTS",
       "MAX_REQUESTS_PER_MINUTE",
+      "METRICS_PORT",
+      "METRICS_HOST",
       "LOG_LEVEL",
     ];
     for (const nothing of ["", "  ", "\t", undefined]) {
@@ -132,6 +136,9 @@ describe("each variable is read", () => {
     ["MAX_ATTEMPTS", "1000", { maxAttempts: 1_000 }],
     ["MAX_REQUESTS_PER_MINUTE", "5", { maxRequestsPerMinute: 5 }],
     ["MAX_REQUESTS_PER_MINUTE", "100000", { maxRequestsPerMinute: 100_000 }],
+    ["METRICS_PORT", "0", { metricsPort: 0 }],
+    ["METRICS_PORT", "9464", { metricsPort: 9_464 }],
+    ["METRICS_HOST", "0.0.0.0", { metricsHost: "0.0.0.0" }],
     ...(["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const).map(
       (logLevel): [string, string, Partial<Config>] => ["LOG_LEVEL", logLevel, { logLevel }],
     ),
@@ -199,6 +206,8 @@ describe("what cannot be used is told by the variable's name", () => {
     ["MAX_REQUESTS_PER_MINUTE", "4"],
     ["MAX_REQUESTS_PER_MINUTE", "100001"],
     ["MAX_REQUESTS_PER_MINUTE", "60/min"],
+    ["METRICS_PORT", "65536"],
+    ["METRICS_PORT", "on"],
     ["LOG_LEVEL", "verbose"],
     ["LOG_LEVEL", "INFO"],
   ])("%s=%s", (name, value) => {
@@ -322,6 +331,8 @@ describe("options", () => {
     concurrency: 2,
     maxAttempts: 3,
     maxRequestsPerMinute: 60,
+    metricsPort: 9464,
+    metricsHost: "::1",
     logLevel: "silent",
   };
   const { databaseUrl: _url, webhookSecret: _secret, ...same } = all;

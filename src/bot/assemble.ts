@@ -5,10 +5,12 @@ import { duringEvent } from "../core/current-event.ts";
 import { secretsOf } from "../core/database-address.ts";
 import { createLogger, type Logger } from "../core/logger.ts";
 import { isLoopback } from "../core/loopback.ts";
+import type { Observer } from "../core/observer.ts";
 import { scrubber } from "../core/redact.ts";
 import { Dispatcher } from "../dispatcher/dispatcher.ts";
 import { defaultLane, type LaneOf } from "../events/lane.ts";
 import type { Inbox } from "../inbox/inbox.ts";
+import type { Meter } from "../metrics/meter.ts";
 import type { BotOptions } from "../options.ts";
 import type { Peers } from "../poller/peers.ts";
 import { Poller } from "../poller/poller.ts";
@@ -19,6 +21,7 @@ import { readStatus, type StatusSources, writeStatus } from "../status.ts";
 import { type Company, makeCompany } from "./company.ts";
 import { HANDLER_TIMEOUT_MS, REQUEST_TIMEOUT_MS, RETENTION } from "./defaults.ts";
 import { makeClient } from "./make-client.ts";
+import { makeMeter } from "./metrics.ts";
 import { openInbox } from "./open-inbox.ts";
 import { Restored } from "./restored.ts";
 import { safeLane } from "./safe-lane.ts";
@@ -37,6 +40,8 @@ export interface Parts {
   readonly company: Company;
   readonly routes: RouteOptions;
   readonly status: StatusSources;
+  /** Absent without METRICS_PORT. */
+  readonly meter: Meter | undefined;
 }
 
 /** What every part is made with. */
@@ -51,6 +56,7 @@ interface Ground {
   readonly secrets: readonly string[];
   readonly clock: Clock;
   readonly log: Logger;
+  readonly meter: Meter | undefined;
 }
 
 /** Wires the parts together. Nothing runs yet. */
@@ -61,9 +67,10 @@ export async function assemble(
   const clock = options.clock ?? steadyClock();
   const secrets = [config.apiKey, ...config.webhookSecrets, ...secretsOf(config.database)];
   const log = options.logger ?? createLogger({ level: config.logLevel, secrets });
-  const inbox = await openInbox(config, options, clock, deadline);
+  const meter = await makeMeter(config);
+  const inbox = await openInbox(config, options, clock, deadline, meter?.observer);
   try {
-    return await wire({ ...given, secrets, clock, log }, inbox);
+    return await wire({ ...given, secrets, clock, log, meter }, inbox);
   } catch (error) {
     await inbox.close().catch((err: unknown) => log.error({ err }, "the inbox cannot be closed"));
     throw error;
@@ -71,7 +78,8 @@ export async function assemble(
 }
 
 async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
-  const { config, options, clock, log } = ground;
+  const { config, options, clock, log, meter } = ground;
+  const observer = meter?.observer;
   const laneOf = safeLane(options.lane ?? defaultLane, log);
   if (options.minFreeBytes !== undefined && !inbox.capabilities.guardsDisk) {
     log.warn("minFreeBytes has no effect: the inbox is not on a disk of this machine");
@@ -85,21 +93,25 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
     lastDeliveryAt: () => receiver.lastDeliveryAt,
     // The others should read the log before they have what its last reader left.
     pollerLeaseMs: options.leaseMs && options.leaseMs / 2,
+    observer,
   });
-  const client = makeClient(config, options, { clock, log, sharing: company.sharing });
-  const { peers } = company;
-  const poller = await makePoller(config, options, { inbox, client, laneOf, clock, log, peers });
+  const { sharing, peers } = company;
+  const client = makeClient(config, options, { clock, log, sharing, calls: meter?.calls });
+  const reading = { inbox, client, laneOf, clock, log, peers, observer };
+  const poller = await makePoller(config, options, reading);
   const restored = await Restored.of({ inbox, client, clock, log, poller });
   const dispatcher = makeDispatcher(ground, inbox, client, restored);
+  // Signatures are dated by the time of day.
+  const wall = options.clock ?? systemClock;
   const receiver: Receiver = new Receiver({
     inbox,
     secrets: config.webhookSecrets,
     laneOf,
-    // Signatures are dated by the time of day.
-    clock: options.clock ?? systemClock,
+    clock: wall,
     steady: clock,
     log,
     onDelivery: (events) => poller?.delivered(events),
+    observer,
   });
   const status: StatusSources = {
     clock,
@@ -118,7 +130,10 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
     isReady: status.isReady,
     report: async () => writeStatus(await readStatus(status)),
   };
-  return { log, inbox, dispatcher, receiver, poller, restored, company, routes, status };
+  const { isReady: isStarted } = ground;
+  const settings = { ...config, store: config.database.kind };
+  meter?.watch({ ...status, wall, isStarted, inbox, client, dispatcher, poller, settings });
+  return { log, inbox, dispatcher, receiver, poller, restored, company, routes, status, meter };
 }
 
 function makeDispatcher(
@@ -127,7 +142,7 @@ function makeDispatcher(
   client: Client,
   restored: Restored | undefined,
 ): Dispatcher {
-  const { config, options, router, deadline, secrets, clock, log } = ground;
+  const { config, options, router, deadline, secrets, clock, log, meter } = ground;
   return new Dispatcher({
     inbox,
     clock,
@@ -151,6 +166,7 @@ function makeDispatcher(
     retention: { ...RETENTION, ...options.retention },
     pastOf: restored && ((event, claim) => restored.pastOf(event, claim)),
     scrub: scrubber(secrets),
+    observer: meter?.observer,
   });
 }
 
@@ -161,6 +177,7 @@ interface PollerParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly peers: Peers | undefined;
+  readonly observer: Observer | undefined;
 }
 
 async function makePoller(

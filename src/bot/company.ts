@@ -3,6 +3,7 @@ import type { Sharing } from "../client/gate.ts";
 import type { Config } from "../config.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
+import type { Observer } from "../core/observer.ts";
 import { version } from "../core/version.ts";
 import type { Shared } from "../inbox/shared.ts";
 import { Membership, type OnUnusable } from "../instances/membership.ts";
@@ -45,13 +46,14 @@ export interface CompanyOptions {
   readonly lastDeliveryAt: () => number | undefined;
   /** How long the reading of the log stays with an instance that gives no sign of life, in milliseconds. */
   readonly pollerLeaseMs?: number | undefined;
+  readonly observer?: Observer | undefined;
 }
 
 /** A trial of the platform is over, or its instance is gone, this long after its request is, in milliseconds. */
 const TRIAL_SLACK_MS = 2_000;
 
 export function makeCompany(options: CompanyOptions): Company {
-  const { shared, config, clock, log, requestMs, lastDeliveryAt } = options;
+  const { shared, config, clock, log, requestMs, lastDeliveryAt, observer } = options;
   if (shared === undefined) return none;
   const base = { shared, clock, log };
   const details = { host: hostname(), pid: process.pid, version: version() };
@@ -63,7 +65,7 @@ export function makeCompany(options: CompanyOptions): Company {
     total === undefined ? undefined : new SharedPlaces({ ...base, total, requestMs, sharers });
   return {
     sharing: { breakers, places },
-    peers: new SharedPeers({ ...base, leaseMs: options.pollerLeaseMs }),
+    peers: new SharedPeers({ ...base, leaseMs: options.pollerLeaseMs, observer }),
     async start(onUnusable) {
       await membership.start(onUnusable);
       await Promise.all([breakers.start(), places?.start()]);

@@ -3,14 +3,23 @@ import type { Sharing } from "../client/gate.ts";
 import type { Config } from "../config.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
+import type { Calls } from "../metrics/calls.ts";
 import type { BotOptions } from "../options.ts";
 import { REQUEST_TIMEOUT_MS } from "./defaults.ts";
 
-/** @param sharing what it has together with the clients of other instances */
+export interface ClientParts {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** What it has together with the clients of other instances. */
+  readonly sharing: Sharing;
+  /** What counts its requests; undefined where nobody does. */
+  readonly calls: Calls | undefined;
+}
+
 export function makeClient(
   config: Config,
   options: BotOptions,
-  { clock, log, sharing }: { clock: Clock; log: Logger; sharing: Sharing },
+  { clock, log, sharing, calls }: ClientParts,
 ): Client {
   const clientOptions: ClientOptions = {
     baseUrl: config.baseUrl,
@@ -21,9 +30,15 @@ export function makeClient(
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
     random: options.random ?? Math.random,
     maxRequestsPerMinute: config.maxRequestsPerMinute,
-    onRequest: (request) => log.debug(request, "api"),
+    onRequest: (request) => {
+      log.debug(request, "api");
+      calls?.requested(request);
+    },
+    ...(calls && { onHeldBack: (code) => calls.heldBack(code) }),
     onBudget: (wait) => log.warn(wait, "requests wait for MAX_REQUESTS_PER_MINUTE"),
-    onBreaker: ({ of, open, retryInMs }) => {
+    onBreaker: (change) => {
+      const { of, open, retryInMs } = change;
+      calls?.circuit(change);
       if (open) log.warn({ of, retryInMs }, "requests to the platform are held back");
       else log.info({ of }, "requests to the platform go out again");
     },

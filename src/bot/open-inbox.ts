@@ -1,5 +1,6 @@
 import type { Config } from "../config.ts";
 import type { Clock } from "../core/clock.ts";
+import type { Observer } from "../core/observer.ts";
 import type { Inbox } from "../inbox/inbox.ts";
 import type { BotOptions } from "../options.ts";
 
@@ -13,6 +14,7 @@ export async function openInbox(
   options: BotOptions,
   clock: Clock,
   deadline: AbortSignal,
+  observer?: Observer | undefined,
 ): Promise<Inbox> {
   const { database, databaseSchema: schema } = config;
   if (database.kind === "postgres") {
@@ -21,13 +23,15 @@ export async function openInbox(
     // A test that stops the clock stops the leases with it; else they are on the database's.
     const now = options.clock && (() => clock.now());
     const { url } = database;
-    return await PostgresInbox.open({ url, schema, clock, now, random, maxBacklog, deadline });
+    const shared = { clock, now, random, maxBacklog, deadline, observer };
+    return await PostgresInbox.open({ url, schema, ...shared });
   }
   // Loaded late: the native binding must not be touched before the version of Node was checked.
   const { SqliteInbox } = await import("../inbox/sqlite/sqlite-inbox.ts");
   return new SqliteInbox({
     file: database.file,
     clock,
+    observer,
     ...(options.maxBacklog === undefined ? {} : { maxBacklog: options.maxBacklog }),
     ...(options.minFreeBytes === undefined ? {} : { minFreeBytes: options.minFreeBytes }),
   });

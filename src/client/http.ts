@@ -5,7 +5,7 @@ import { currentEvent } from "../core/current-event.ts";
 import { isLoopback } from "../core/loopback.ts";
 import { outOfRange, refuseProblems, TIME_LIMIT } from "../core/ranges.ts";
 import { scrubber } from "../core/redact.ts";
-import { ServiceBotError } from "../errors.ts";
+import { type ErrorCode, ServiceBotError } from "../errors.ts";
 import { readJson } from "./body.ts";
 import type { BreakerChange, Permit } from "./breaker.ts";
 import type { BudgetWait, RequestsStatus } from "./budget.ts";
@@ -20,6 +20,7 @@ import { timedOut, unreachable } from "./transport.ts";
 /** The part of `fetch` that the client calls. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
+/** What is shared by all requests of a client. */
 export interface HttpOptions {
   /** Origin of the platform, without `/api/v1`. */
   readonly baseUrl: string;
@@ -29,23 +30,34 @@ export interface HttpOptions {
   readonly timeoutMs?: number;
   /** How often a call is tried again, from 0 to 10. Default 2. */
   readonly retries?: number | undefined;
+  /** Sends the requests. Default: `fetch` of the process. */
   readonly fetch?: Fetch;
+  /** Default: the time of this machine, which is not moved when that is set. */
   readonly clock?: Clock;
+  /** Spreads the waits between tries. Default `Math.random`. */
   readonly random?: Random;
   /** Called after each request, for logs and metrics; what it throws is dropped. `status` is absent when no answer came. */
   readonly onRequest?: (request: RequestReport) => void;
   /** At most so many requests in any 60 seconds, from 1 up. No limit by default. */
   readonly maxRequestsPerMinute?: number | undefined;
+  /** Called for each request that was not sent, for the budget is spent or the platform away; with the code. */
+  readonly onHeldBack?: (code: ErrorCode) => void;
   /** Called when requests begin to wait for that limit, at most once a minute. */
   readonly onBudget?: (wait: BudgetWait) => void;
   /** Called when requests are held back because the platform is away, and when they go out again. */
   readonly onBreaker?: (change: BreakerChange) => void;
 }
 
+/** One request that was sent, as `onRequest` is told of it. */
 export interface RequestReport {
   readonly method: string;
+  /** Below `/api/v1`, with the query. */
   readonly path: string;
+  /** The HTTP status; undefined when no answer came. */
   readonly status: number | undefined;
+  /** Of the error; absent when it went well, and when its caller gave up. */
+  readonly code?: ErrorCode | undefined;
+  /** How long it took, in milliseconds. */
   readonly ms: number;
 }
 
@@ -180,7 +192,18 @@ export class Http {
   }
 
   #enter({ operation, kind }: Call, signal: AbortSignal | undefined): Permit | Promise<Permit> {
-    return this.#gate.enter(operation, kind, signal);
+    const { onHeldBack } = this.#options;
+    if (onHeldBack === undefined) return this.#gate.enter(operation, kind, signal);
+    const tell = (error: unknown): never => {
+      if (error instanceof NetworkError) onHeldBack(error.code);
+      throw error;
+    };
+    try {
+      const entered = this.#gate.enter(operation, kind, signal);
+      return entered instanceof Promise ? entered.catch(tell) : entered;
+    } catch (error) {
+      return tell(error);
+    }
   }
 
   /** One exchange, its body included. */
@@ -189,6 +212,7 @@ export class Http {
     const request = `${method} ${path}`;
     const started = this.#clock.now();
     let status: number | undefined;
+    let code: ErrorCode | undefined;
     try {
       const init: RequestInit = { method, headers, body, redirect: "manual", signal };
       const response = await this.#fetch(url, init);
@@ -207,9 +231,10 @@ export class Http {
           ? thrown
           : unreachable(request, this.#options.baseUrl, thrown);
       permit.failed(error);
+      if (error instanceof ServiceBotError) code = error.code;
       throw error;
     } finally {
-      this.#options.onRequest?.({ method, path, status, ms: this.#clock.now() - started });
+      this.#options.onRequest?.({ method, path, status, code, ms: this.#clock.now() - started });
     }
   }
 
@@ -222,9 +247,11 @@ export class Http {
 }
 
 /** The observers, unable to make a request fail that has succeeded: what they throw is dropped. */
-function quietly({ onRequest, onBudget, onBreaker }: HttpOptions): Partial<HttpOptions> {
+function quietly(options: HttpOptions): Partial<HttpOptions> {
+  const { onRequest, onHeldBack, onBudget, onBreaker } = options;
   return {
     ...(onRequest === undefined ? {} : { onRequest: quiet(onRequest) }),
+    ...(onHeldBack === undefined ? {} : { onHeldBack: quiet(onHeldBack) }),
     ...(onBudget === undefined ? {} : { onBudget: quiet(onBudget) }),
     ...(onBreaker === undefined ? {} : { onBreaker: quiet(onBreaker) }),
   };

@@ -6,6 +6,7 @@ export type Logger = PinoLogger;
 
 /** pino's levels, from loud to quiet. */
 export const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+/** How much is logged: this level and what is louder. */
 export type LogLevel = (typeof logLevels)[number];
 
 export interface LoggerOptions {

@@ -2,6 +2,7 @@ import type { BackoffOptions, Random } from "../core/backoff.ts";
 import { type Clock, sleep } from "../core/clock.ts";
 import type { HandlerOptions } from "../core/job.ts";
 import type { Logger } from "../core/logger.ts";
+import type { Observer } from "../core/observer.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { Claim, Inbox, Retention } from "../inbox/inbox.ts";
 import { Abort } from "./abort.ts";
@@ -35,6 +36,7 @@ export interface DispatcherOptions {
   readonly pastOf?: PastOf | undefined;
   /** Takes secrets and the given texts out of what is stored and logged about a failure. */
   readonly scrub?: (text: string) => string;
+  readonly observer?: Observer | undefined;
 }
 
 /** So long a lane goes on by itself while others wait for a place, in milliseconds. */
@@ -65,7 +67,7 @@ export class Dispatcher {
   #abandoned = false;
 
   constructor(options: DispatcherOptions) {
-    const { inbox, clock, log, deadline, scrub = (text) => text } = options;
+    const { inbox, clock, log, deadline, observer, scrub = (text) => text } = options;
     this.#options = options;
     this.#leaseMs = options.leaseMs ?? 30_000;
     this.#settlement = new Settlement({
@@ -74,10 +76,16 @@ export class Dispatcher {
       log,
       scrub,
       deadline,
+      observer,
       stopping: this.#draining.signal,
     });
     this.#wake = new Wake(clock);
     this.#usual = { ...options, shared: new Shared() };
+  }
+
+  /** How many lanes are at work now. */
+  get running(): number {
+    return this.#running.size;
   }
 
   start(): void {

@@ -1,5 +1,6 @@
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
+import { type Observer, unobserved } from "../core/observer.ts";
 import { scrubber, showError } from "../core/redact.ts";
 import { parseEventText, textsOf } from "../events/parse.ts";
 import type { Advance, Claim, Inbox } from "../inbox/inbox.ts";
@@ -15,6 +16,7 @@ export interface SettlementOptions {
   readonly stopping: AbortSignal;
   /** Aborts when the store is waited for no more. */
   readonly deadline?: AbortSignal | undefined;
+  readonly observer?: Observer | undefined;
 }
 
 type Failure = Extract<Verdict, { readonly error: unknown }>;
@@ -28,9 +30,11 @@ const WRITE_ATTEMPTS_AT_THE_END = 5;
 /** Writes down what became of an event, and says so in one log line. */
 export class Settlement {
   readonly #options: SettlementOptions;
+  readonly #observer: Observer;
 
   constructor(options: SettlementOptions) {
     this.#options = options;
+    this.#observer = options.observer ?? unobserved;
   }
 
   /**
@@ -53,6 +57,8 @@ export class Settlement {
       ms,
     };
     const { held, next } = await this.#persist(claim, verdict, goesOn);
+    this.#observer.ran(claim.type, held ? verdict.kind : "lost", ms);
+    if (!held) this.#observer.leaseLost(verdict.kind === "lost" ? "run" : "result");
     if (!held || verdict.kind === "lost")
       log.warn(line, "lease lost: the result of this run is dropped");
     else if (verdict.kind === "done") log.info(line, "handled");

@@ -14,6 +14,7 @@
  */
 
 import type { InboxAdmin } from "./admin.ts";
+import type { InboxMeasures } from "./measures.ts";
 import type { InboxStats, Source } from "./records.ts";
 import type { Shared } from "./shared.ts";
 
@@ -235,6 +236,9 @@ export interface Inbox {
   webhookTypes(): Promise<ReadonlySet<string>>;
 
   stats(): Promise<InboxStats>;
+
+  /** The same for a monitor, and what the inbox takes on a disk. */
+  measure(): Promise<InboxMeasures>;
 
   /** Resolves when the store answers. */
   ping(): Promise<void>;

@@ -2,6 +2,7 @@ import type { LogPurpose } from "../client/call.ts";
 import type { Client } from "../client/client.ts";
 import type { EventPage } from "../client/types.ts";
 import type { Logger } from "../core/logger.ts";
+import type { Observer } from "../core/observer.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { LaneOf } from "../events/lane.ts";
 import { EVENT_LOG, type Inbox, type NewEvent, type PutResult } from "../inbox/inbox.ts";
@@ -21,6 +22,7 @@ export interface LogReaderOptions {
   readonly platformNow: () => number;
   /** The term in which the cursor is moved, where several instances share the inbox. */
   readonly term?: number | undefined;
+  readonly observer?: Observer | undefined;
 }
 
 /** The name of the stored cursor. */
@@ -198,9 +200,10 @@ export class LogReader {
 
   /** @throws {ServiceBotError} LEASE_LOST when another instance reads the log by now; the events are stored */
   async #put(batch: readonly NewEvent[], position: string | undefined): Promise<PutResult> {
-    const { inbox, term } = this.#options;
+    const { inbox, term, observer } = this.#options;
     const moves = position === undefined ? [] : [{ name: CURSOR, position, term }];
     const result = await inbox.put(batch, "poll", moves);
+    observer?.arrived("poll", batch, result);
     if (result.termOver !== true) return result;
     throw new ServiceBotError("LEASE_LOST", "Another instance reads the event log by now.");
   }

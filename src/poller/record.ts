@@ -53,6 +53,11 @@ export class PollRecord {
     this.#switch = { modeSince: now, modeReason: reason };
   }
 
+  /** Why the last read failed; undefined when it did not. */
+  get failure(): PollFailure | undefined {
+    return this.#lastPollError;
+  }
+
   /** A read has ended well. */
   read(now: number, { started, atEnd }: { started: number; atEnd: boolean }): void {
     this.#lastPollAt = now;

@@ -1,5 +1,6 @@
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
+import { type Observer, unobserved } from "../core/observer.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { LaneOf } from "../events/lane.ts";
 import type { Inbox, NewEvent, PutResult } from "../inbox/inbox.ts";
@@ -20,6 +21,7 @@ export interface ReceiverOptions {
   readonly log: Logger;
   /** Called with each batch once it is stored, duplicates included: the webhook's sign of life. */
   readonly onDelivery?: (events: readonly NewEvent[]) => void;
+  readonly observer?: Observer | undefined;
 }
 
 /** A request to the webhook, with the body as the bytes that were sent. */
@@ -40,12 +42,14 @@ const RETRY_AFTER_SECONDS = 5;
  */
 export class Receiver {
   readonly #options: ReceiverOptions;
+  readonly #observer: Observer;
   #lastDeliveryAt: number | undefined;
   #closed = false;
   readonly #oldSecrets: OldSecretNotice;
 
   constructor(options: ReceiverOptions) {
     this.#options = options;
+    this.#observer = options.observer ?? unobserved;
     this.#oldSecrets = new OldSecretNotice(options.log, options.secrets.length);
   }
 
@@ -83,9 +87,10 @@ export class Receiver {
       this.#requireOpen();
       this.#lastDeliveryAt = (this.#options.steady ?? clock).now();
       this.#tell(batch);
+      this.#observer.arrived("webhook", batch, result);
       return this.#accept(events.length, result, started);
     } catch (error) {
-      return this.#unavailable(error);
+      return this.#unavailable(error, started);
     }
   }
 
@@ -114,6 +119,7 @@ export class Receiver {
   refuse(answer: Answer): Answer {
     const { status, error } = answer;
     this.#options.log[status < 500 ? "warn" : "error"]({ status, ...error }, "delivery refused");
+    this.#observer.answered(status, error?.code, undefined);
     return answer;
   }
 
@@ -121,21 +127,25 @@ export class Receiver {
     const { log, clock } = this.#options;
     const { duplicates, unusable } = result;
     const stored = result.stored.length;
-    const line = { status: 200, events, stored, duplicates, unusable, ms: clock.now() - started };
+    const ms = clock.now() - started;
+    const line = { status: 200, events, stored, duplicates, unusable, ms };
+    this.#observer.answered(200, undefined, ms);
     if (unusable > 0)
       log.error(line, "delivery with events that cannot be handled: see the dead letters");
     else log.info(line, "delivery");
     return json(200, { stored, duplicates });
   }
 
-  #unavailable(error: unknown): Answer {
+  #unavailable(error: unknown, started: number): Answer {
     this.#options.log.error({ err: error, status: 503 }, "delivery cannot be stored");
     const full = error instanceof ServiceBotError && error.code === "INBOX_FULL";
     const message = full
       ? "Too many events are waiting to be handled."
       : "The delivery cannot be stored now.";
     const headers = { "retry-after": String(RETRY_AFTER_SECONDS) };
-    return failure(503, full ? "INBOX_FULL" : "STORE_UNAVAILABLE", message, headers);
+    const code = full ? "INBOX_FULL" : "STORE_UNAVAILABLE";
+    this.#observer.answered(503, code, this.#options.clock.now() - started);
+    return failure(503, code, message, headers);
   }
 }
 

@@ -20,7 +20,11 @@ export interface Listening {
 export interface ListenOptions {
   /** A sender that takes longer for its request, in milliseconds, is cut off (default 30,000). */
   readonly requestTimeoutMs?: number;
+  /** What sets host and port, for errors; HOST and PORT by default. */
+  readonly set?: { readonly host: string; readonly port: string };
 }
+
+const OWN = { host: "HOST", port: "PORT" };
 
 const REQUEST_TIMEOUT_MS = 30_000;
 
@@ -43,7 +47,7 @@ export async function listen(
   listener: RequestListener,
   host: string,
   port: number,
-  { requestTimeoutMs = REQUEST_TIMEOUT_MS }: ListenOptions = {},
+  { requestTimeoutMs = REQUEST_TIMEOUT_MS, set = OWN }: ListenOptions = {},
 ): Promise<Listening> {
   let running = 0;
   const server = createServer(
@@ -63,8 +67,8 @@ export async function listen(
     },
   );
   const address = await bind(server, host, port, {
-    names: "HOST, PORT",
-    remedy: "Stop it, or set PORT to another port.",
+    names: `${set.host}, ${set.port}`,
+    remedy: `Stop it, or set ${set.port} to another port.`,
   });
   return {
     url: `http://${urlHost(host)}:${address.port}`,

@@ -28,7 +28,9 @@ export interface StepOptions {
 
 /** What a handler gets. `Context<"dm.message">` has the payload of that type. */
 export interface Context<T extends string = string> {
+  /** What happened. Fields that the platform adds are kept. */
   readonly event: EventFor<T>;
+  /** `event.payload`: narrowed by the type. */
   readonly payload: EventFor<T>["payload"];
   /** The number of this run of the handler for this event, from 1 up. */
   readonly attempt: number;

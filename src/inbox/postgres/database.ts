@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { type Observer, unobserved } from "../../core/observer.ts";
 import { hasCode, ServiceBotError } from "../../errors.ts";
 import {
   type Client,
@@ -9,7 +10,7 @@ import {
   type Pool,
 } from "./driver.ts";
 import { Sockets } from "./sockets.ts";
-import { asStoreError, isOfTheServer } from "./store-error.ts";
+import { asStoreError, failureOf, isOfTheServer } from "./store-error.ts";
 import { packValues, unpackRow } from "./texts.ts";
 
 export interface DatabaseOptions {
@@ -31,6 +32,7 @@ export interface DatabaseOptions {
   readonly connections?: number | undefined;
   /** Told of each statement, which is a round trip, in tests. */
   readonly onStatement?: ((text: string, values: readonly unknown[]) => void) | undefined;
+  readonly observer?: Observer | undefined;
 }
 
 /**
@@ -68,6 +70,7 @@ const BEGIN = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = 15000";
 /** The connections to a database, and the statements that run on them. */
 export class Database implements Queries {
   readonly #options: DatabaseOptions;
+  readonly #observer: Observer;
   readonly #settings: ClientSettings;
   readonly #pool: Pool;
   readonly #texts = new Map<string, string>();
@@ -80,6 +83,7 @@ export class Database implements Queries {
     const { driver, url, schema, timeoutMs = TIMEOUT_MS, connections = CONNECTIONS } = options;
     options.deadline?.addEventListener("abort", () => this.#sockets.cut(), { once: true });
     this.#options = options;
+    this.#observer = options.observer ?? unobserved;
     this.#settings = {
       connectionString: withStrictTls(url),
       application_name: `service-bot ${schema}`,
@@ -179,6 +183,7 @@ export class Database implements Queries {
   async #connected<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     if (this.#closed) throw new ServiceBotError("STORE_UNAVAILABLE", "The inbox is closed.");
     this.#refuseAfterDeadline();
+    const started = performance.now();
     let broken = false;
     const ignore = () => {
       broken = true;
@@ -196,7 +201,10 @@ export class Database implements Queries {
         connection.release(broken);
       }
     } catch (error) {
+      if (!(error instanceof ServiceBotError)) this.#observer.storeFailed(failureOf(error));
       throw asStoreError(error);
+    } finally {
+      this.#observer.committed(performance.now() - started);
     }
   }
 

@@ -17,6 +17,7 @@ import type {
   StepStart,
 } from "../inbox.ts";
 import { inboxFull, MAX_BACKLOG } from "../limits.ts";
+import type { InboxMeasures } from "../measures.ts";
 import { postgresAdmin } from "./admin.ts";
 import { Backlog } from "./backlog.ts";
 import { Batches } from "./batches.ts";
@@ -234,6 +235,10 @@ export class PostgresInbox implements Inbox {
 
   stats(): Promise<InboxStats> {
     return this.#reports.stats();
+  }
+
+  measure(): Promise<InboxMeasures> {
+    return this.#reports.measure();
   }
 
   ping(): Promise<void> {

@@ -1,3 +1,4 @@
+import type { InboxMeasures } from "../measures.ts";
 import type { InboxReport, InboxStats } from "../records.ts";
 import type { Queries } from "./database.ts";
 import { ended } from "./sql.ts";
@@ -17,6 +18,11 @@ SELECT pending.n AS pending, pending.oldest,
   (SELECT count(*) FROM {schema}.event WHERE state = 'discarded') AS discarded
 FROM (SELECT count(*) AS n, min(received_at) AS oldest
   FROM {schema}.event WHERE state = 'pending') AS pending`;
+
+const WAITING = `
+SELECT count(*) AS pending, min(received_at) AS oldest,
+  (SELECT count(*) FROM {schema}.event WHERE ${ended.dead}) AS dead
+FROM {schema}.event WHERE state = 'pending'`;
 
 const DEAD_BY_TYPE = `
 SELECT type, count(*) AS n FROM {schema}.event WHERE ${ended.dead} GROUP BY type ORDER BY n DESC, type`;
@@ -51,6 +57,12 @@ export class Reports {
   async backlog(): Promise<number> {
     const [row] = await this.#queries.rows<{ readonly n: number }>(BACKLOG);
     return row?.n ?? 0;
+  }
+
+  async measure(): Promise<InboxMeasures> {
+    const [row] = await this.#queries.rows<Omit<CountRow, "ended" | "discarded">>(WAITING);
+    const { pending, oldest, dead } = row ?? NOTHING;
+    return { pending, oldestPendingAt: oldest ?? undefined, dead, disk: undefined };
   }
 
   async stats(): Promise<InboxStats> {

@@ -1,3 +1,4 @@
+import type { StoreFailure } from "../../core/observer.ts";
 import { codeOf, messageOf, ServiceBotError } from "../../errors.ts";
 
 /** The constraint that an inbox has which was copied: no row of it is written any more. */
@@ -9,6 +10,12 @@ export function isOfTheServer(error: unknown): boolean {
   const code = codeOf(error);
   // 57P01 to 57P03: the server stops or starts, and takes the connection with it. Class 08: a pooler has lost its own.
   return /^[0-9A-Z]{5}$/.test(code) && !/^(57P|08)/.test(code);
+}
+
+/** What kind of failure it is that the driver throws. */
+export function failureOf(error: unknown): StoreFailure {
+  if (codeOf(error) === DISK_FULL) return "disk_full";
+  return isOfTheServer(error) ? "broken" : "away";
 }
 
 /**
@@ -26,6 +33,7 @@ export function asStoreError(error: unknown): ServiceBotError {
 }
 
 const CORRECT = "or correct DATABASE_URL.";
+const DISK_FULL = "53100";
 const NO_HOST = "The name of the host is not known: correct DATABASE_URL.";
 
 /** What to do about what usually goes wrong, by the codes of Node and of PostgreSQL. */
@@ -36,7 +44,7 @@ const remedies: Readonly<Record<string, string>> = {
   "28P01": "Correct the password, in DATABASE_URL or PGPASSWORD.",
   "28000": `Let the server's pg_hba.conf admit the bot, ${CORRECT}`,
   "3D000": `Make the database (createdb), ${CORRECT}`,
-  "53100": "Free some space on the database's disk.",
+  [DISK_FULL]: "Free some space on the database's disk.",
 };
 
 function remedyOf(error: unknown): string {

@@ -1,6 +1,8 @@
-import { statfsSync } from "node:fs";
+import { statfsSync, statSync } from "node:fs";
 import type { Clock } from "../../core/clock.ts";
+import type { Observer } from "../../core/observer.ts";
 import { ServiceBotError } from "../../errors.ts";
+import type { DiskMeasures } from "../measures.ts";
 
 export interface DiskGuardOptions {
   /** What lies on the disk that is watched. */
@@ -10,6 +12,7 @@ export interface DiskGuardOptions {
   readonly clock: Clock;
   /** How much is free, in bytes; by default what the file system says. */
   readonly freeBytes?: (folder: string) => number;
+  readonly observer?: Observer | undefined;
 }
 
 /** Where `minFreeBytes` is not set. */
@@ -31,11 +34,22 @@ export class DiskGuard {
     this.#options = options;
   }
 
+  /** How much is free, in bytes; undefined where the file system does not tell. */
+  get free(): number | undefined {
+    this.#look();
+    return Number.isFinite(this.#free) ? this.#free : undefined;
+  }
+
+  get minFree(): number {
+    return this.#options.minFreeBytes;
+  }
+
   /** @throws {ServiceBotError} STORE_UNAVAILABLE */
   refuseWhenLow(): void {
-    const { minFreeBytes } = this.#options;
+    const { minFreeBytes, observer } = this.#options;
     this.#look();
     if (this.#free >= minFreeBytes) return;
+    observer?.storeFailed("disk_low");
     throw new ServiceBotError(
       "STORE_UNAVAILABLE",
       `The disk of the inbox has ${megabytes(this.#free)} free, and ${megabytes(minFreeBytes)} are kept for ` +
@@ -56,6 +70,12 @@ export class DiskGuard {
       this.#free = Number.POSITIVE_INFINITY;
     }
   }
+}
+
+/** How large the file of an inbox is, and what lies beside it. */
+export function sizesOf(file: string): Pick<DiskMeasures, "database" | "wal"> {
+  const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  return { database: sizeOf(file), wal: sizeOf(`${file}-wal`) };
 }
 
 function freeOn(folder: string): number {

@@ -1,4 +1,5 @@
 import type { Database } from "better-sqlite3";
+import { type Observer, type StoreFailure, unobserved } from "../../core/observer.ts";
 import { codeOf, messageOf, ServiceBotError } from "../../errors.ts";
 
 interface Write {
@@ -13,12 +14,14 @@ interface Write {
  */
 export class GroupCommit {
   readonly #db: Database;
+  readonly #observer: Observer;
   #waiting: Write[] = [];
   #scheduled = false;
   #closed = false;
 
-  constructor(db: Database) {
+  constructor(db: Database, observer: Observer = unobserved) {
     this.#db = db;
+    this.#observer = observer;
   }
 
   /**
@@ -58,15 +61,26 @@ export class GroupCommit {
     if (group.length === 0) return;
     const error = this.#commit(group);
     if (error === undefined || group.length === 1 || isOfTheStore(error)) {
-      settle(group, error);
+      this.#settle(group, error);
       return;
     }
     // What one of them did wrong must not take the others with it.
-    for (const write of group) settle([write], this.#commit([write]));
+    for (const write of group) this.#settle([write], this.#commit([write]));
+  }
+
+  #settle(group: readonly Write[], error: unknown): void {
+    if (error !== undefined && !(error instanceof ServiceBotError)) {
+      this.#observer.storeFailed(failureOf(error));
+    }
+    for (const write of group) {
+      if (error === undefined) write.keep();
+      else write.refuse(asStoreError(error));
+    }
   }
 
   /** Returns what undid the transaction, or undefined once it is on disk. */
   #commit(group: readonly Write[]): unknown {
+    const started = performance.now();
     try {
       this.#db.exec("BEGIN IMMEDIATE");
       for (const write of group) write.run();
@@ -75,6 +89,8 @@ export class GroupCommit {
     } catch (error) {
       this.#rollback();
       return error ?? new Error("unknown error");
+    } finally {
+      this.#observer.committed(performance.now() - started);
     }
   }
 
@@ -84,11 +100,10 @@ export class GroupCommit {
   }
 }
 
-function settle(group: readonly Write[], error: unknown): void {
-  for (const write of group) {
-    if (error === undefined) write.keep();
-    else write.refuse(asStoreError(error));
-  }
+function failureOf(error: unknown): StoreFailure {
+  const code = codeOf(error);
+  if (code.startsWith("SQLITE_FULL")) return "disk_full";
+  return code.startsWith("SQLITE_BUSY") ? "locked" : "broken";
 }
 
 /**

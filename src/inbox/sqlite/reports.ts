@@ -1,4 +1,5 @@
 import type { Database, Statement } from "better-sqlite3";
+import type { InboxMeasures } from "../measures.ts";
 import type { InboxReport, InboxStats } from "../records.ts";
 
 type Parameters = [Record<string, unknown>];
@@ -16,6 +17,7 @@ export class Reports {
   readonly #pending: Statement<[], { readonly n: number; readonly oldest: number | null }>;
   readonly #backlog: Statement<[], { readonly n: number }>;
   readonly #ended: Statement<[], EndedRow>;
+  readonly #dead: Statement<[], { readonly n: number }>;
   readonly #deadByType: Statement<[], { readonly type: string; readonly n: number }>;
   readonly #ping: Statement<[]>;
 
@@ -33,6 +35,7 @@ export class Reports {
               (SELECT count(*) FROM event WHERE state = 'dead') AS dead,
               (SELECT count(*) FROM event WHERE state = 'discarded') AS discarded`,
     );
+    this.#dead = db.prepare("SELECT count(*) AS n FROM event WHERE state = 'dead'");
     this.#deadByType = db.prepare(
       "SELECT type, count(*) AS n FROM event WHERE state = 'dead' GROUP BY type ORDER BY n DESC, type",
     );
@@ -49,6 +52,16 @@ export class Reports {
 
   pending(): number {
     return this.#backlog.get()?.n ?? 0;
+  }
+
+  /** What waits for the bot, or for a person. */
+  waiting(): Omit<InboxMeasures, "disk"> {
+    const pending = this.#pending.get();
+    return {
+      pending: pending?.n ?? 0,
+      oldestPendingAt: pending?.oldest ?? undefined,
+      dead: this.#dead.get()?.n ?? 0,
+    };
   }
 
   stats(): InboxStats {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { dirname, resolve } from "node:path";
 import { type Clock, systemClock } from "../../core/clock.ts";
+import type { Observer } from "../../core/observer.ts";
 import type { InboxAdmin } from "../admin.ts";
 import type {
   Adoption,
@@ -17,10 +18,11 @@ import type {
   StepStart,
 } from "../inbox.ts";
 import { inboxFull, MAX_BACKLOG } from "../limits.ts";
+import type { DiskMeasures, InboxMeasures } from "../measures.ts";
 import { sqliteAdmin } from "./admin.ts";
 import { Arrivals } from "./arrivals.ts";
 import { Batches, type StoredBatch } from "./batches.ts";
-import { DiskGuard, MIN_FREE_BYTES } from "./disk.ts";
+import { DiskGuard, MIN_FREE_BYTES, sizesOf } from "./disk.ts";
 import { GroupCommit, readStore } from "./group-commit.ts";
 import { History } from "./history.ts";
 import { Lanes } from "./lanes.ts";
@@ -43,6 +45,7 @@ export interface SqliteInboxOptions {
   readonly minFreeBytes?: number;
   /** How much is free on the disk of a folder, in bytes; by default what the file system says. */
   readonly freeBytes?: (folder: string) => number;
+  readonly observer?: Observer | undefined;
 }
 
 /** The inbox in one SQLite file, for one process. */
@@ -50,6 +53,7 @@ export class SqliteInbox implements Inbox {
   readonly capabilities: InboxCapabilities;
   readonly admin: InboxAdmin;
   readonly shared = undefined;
+  readonly #path: string;
   readonly #file: OpenFile;
   readonly #clock: Clock;
   readonly #maxBacklog: number;
@@ -69,11 +73,12 @@ export class SqliteInbox implements Inbox {
 
   /** @throws {ServiceBotError} INBOX_IN_USE, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE */
   constructor(options: SqliteInboxOptions) {
+    this.#path = options.file;
     this.#file = openFile(options.file);
     this.#clock = options.clock ?? systemClock;
     this.#maxBacklog = options.maxBacklog ?? MAX_BACKLOG;
     const { db } = this.#file;
-    this.#group = new GroupCommit(db);
+    this.#group = new GroupCommit(db, options.observer);
     this.#batches = new Batches(db);
     this.#lanes = new Lanes(db, randomUUID(), new History(db));
     this.#steps = new Steps(db);
@@ -209,6 +214,10 @@ export class SqliteInbox implements Inbox {
     return readStore(() => this.#reports.stats());
   }
 
+  async measure(): Promise<InboxMeasures> {
+    return readStore(() => ({ ...this.#reports.waiting(), disk: this.#measureDisk() }));
+  }
+
   async ping(): Promise<void> {
     readStore(() => this.#reports.ping());
   }
@@ -226,6 +235,12 @@ export class SqliteInbox implements Inbox {
     // The next start finds them by itself where this failed.
     await written.catch(() => undefined);
     this.#file.close();
+  }
+
+  #measureDisk(): DiskMeasures | undefined {
+    if (this.#disk === undefined) return undefined;
+    const { free, minFree } = this.#disk;
+    return { ...sizesOf(this.#path), free, minFree };
   }
 
   #write<T>(work: (now: number) => T): Promise<T> {
@@ -288,8 +303,8 @@ export class SqliteInbox implements Inbox {
 }
 
 function makeGuard(options: SqliteInboxOptions, clock: Clock): DiskGuard | undefined {
-  const { file, minFreeBytes = MIN_FREE_BYTES, freeBytes } = options;
+  const { file, minFreeBytes = MIN_FREE_BYTES, freeBytes, observer } = options;
   if (file === MEMORY) return undefined;
   const folder = dirname(resolve(file));
-  return new DiskGuard({ folder, minFreeBytes, clock, ...(freeBytes && { freeBytes }) });
+  return new DiskGuard({ folder, minFreeBytes, clock, observer, ...(freeBytes && { freeBytes }) });
 }

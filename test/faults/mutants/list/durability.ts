@@ -83,8 +83,8 @@ export const durabilityMutants: readonly Mutant[] = [
       },
       {
         name: "sparing the neighbours of a write that fails",
-        find: "for (const write of group) settle([write], this.#commit([write]));",
-        replace: "settle(group, error);",
+        find: "for (const write of group) this.#settle([write], this.#commit([write]));",
+        replace: "this.#settle(group, error);",
       },
       {
         name: "sharing one commit",
@@ -110,7 +110,7 @@ export const durabilityMutants: readonly Mutant[] = [
       },
       {
         name: "503 when a delivery cannot be stored",
-        find: "return this.#unavailable(error);",
+        find: "return this.#unavailable(error, started);",
         replace: "return json(200, { error: String(error) });",
       },
       {

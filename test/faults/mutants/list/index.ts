@@ -7,6 +7,7 @@ import { durabilityMutants } from "./durability.ts";
 import { inboxMutants, modelMutants } from "./inbox.ts";
 import { instanceMutants } from "./instances.ts";
 import { mcpMutants } from "./mcp.ts";
+import { metricsMutants } from "./metrics.ts";
 import { modeMutants } from "./mode.ts";
 import { pollerMutants } from "./poller.ts";
 import { postgresMutants } from "./postgres.ts";
@@ -31,4 +32,5 @@ export const allMutants: readonly Mutant[] = [
   ...severalBotsMutants,
   ...instanceMutants,
   ...mcpMutants,
+  ...metricsMutants,
 ];

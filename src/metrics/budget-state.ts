@@ -1,0 +1,27 @@
+import { gauge } from "./make.ts";
+import type { Gauge, Registry } from "./prom.ts";
+import type { Sources } from "./sources.ts";
+
+/** What is left of the budget of requests. */
+export class BudgetState {
+  readonly #client: Sources["client"];
+  readonly #limit: Gauge;
+  readonly #left: Gauge;
+  readonly #waiting: Gauge;
+
+  constructor(registry: Registry, client: Sources["client"]) {
+    const make = (name: string, help: string) =>
+      gauge(registry, `service_bot_request_budget_${name}`, help);
+    this.#client = client;
+    this.#limit = make("limit", "Requests a minute, of all instances together.");
+    this.#left = make("left", "Requests that may be sent at this moment.");
+    this.#waiting = make("waiting", "Requests of this instance that wait for a place.");
+  }
+
+  update(): void {
+    const { perMinute = 0, left = 0, waiting = 0 } = this.#client.requests ?? {};
+    this.#limit.set(perMinute);
+    this.#left.set(left);
+    this.#waiting.set(waiting);
+  }
+}
