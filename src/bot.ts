@@ -185,7 +185,7 @@ export class Bot {
       this.#metrics = await serveMeter(parts.meter, config);
       if (listens) this.#server = await listen(nodeFace(parts.routes), config.host, config.port);
     } catch (error) {
-      const { company, inbox, log } = parts;
+      const { company, inbox, log, sampling } = parts;
       const metrics = this.#metrics;
       this.#metrics = undefined;
       const closing = () =>
@@ -193,6 +193,7 @@ export class Bot {
       await this.#withDeadline(STORE_MS, closing).catch((err: unknown) =>
         log.error({ err }, "the bot cannot be closed"),
       );
+      sampling?.flush();
       throw error;
     }
     this.#parts = parts;
@@ -250,7 +251,7 @@ export class Bot {
     await this.#starting?.catch(() => undefined);
     this.#ready = false;
     if (this.#parts === undefined) return;
-    const { log, poller, dispatcher, restored, company, inbox } = this.#parts;
+    const { log, sampling, poller, dispatcher, restored, company, inbox } = this.#parts;
     log.info("stopping");
     await inStages([
       // At once, so that another instance goes on with the log while this one's handlers end.
@@ -260,6 +261,7 @@ export class Bot {
       [() => company.stop()],
       [() => inbox.close()],
     ]);
+    sampling?.flush();
     log.info("stopped");
   }
 

@@ -2,22 +2,42 @@ import { reserveOf } from "./client/budget.ts";
 import type { Config } from "./config.ts";
 import type { Logger } from "./core/logger.ts";
 
+/** An interval for which the budget of requests is too small. */
+export interface BudgetProblem {
+  readonly perMinute: number;
+  /** What of it is left for this reading. */
+  readonly places: number;
+  readonly variable: string;
+  readonly intervalMs: number;
+  /** How many requests a minute the interval makes at least. */
+  readonly wanted: number;
+}
+
 /** Says once where the budget of requests is too small for an interval, even with nothing else to do. */
 export function warnOfBudget(config: Config, log: Logger): void {
-  const { maxRequestsPerMinute: perMinute, delivery, pollIntervalMs, auditIntervalMs } = config;
-  if (perMinute === undefined || delivery === "webhook") return;
-  const polls = perMinute - reserveOf(perMinute);
-  const short = [wanting("POLL_INTERVAL_MS", pollIntervalMs, polls)];
-  if (delivery === "auto") short.push(wanting("AUDIT_INTERVAL_MS", auditIntervalMs, perMinute));
-  for (const line of short.filter((line) => line !== undefined)) {
+  for (const problem of budgetProblems(config)) {
     log.warn(
-      `MAX_REQUESTS_PER_MINUTE=${perMinute} ${line}; the event log is read more slowly than that`,
+      problem,
+      "MAX_REQUESTS_PER_MINUTE leaves fewer requests than an interval makes; the event log is read more slowly",
     );
   }
 }
 
-function wanting(name: string, intervalMs: number, places: number): string | undefined {
-  const wanted = Math.ceil(60_000 / intervalMs);
-  if (wanted <= places) return undefined;
-  return `leaves ${places} for what ${name}=${intervalMs} makes ${wanted} or more`;
+/** Where it is too small; empty where it is not, or there is none. */
+export function budgetProblems(config: Config): readonly BudgetProblem[] {
+  const { maxRequestsPerMinute: perMinute, delivery, pollIntervalMs, auditIntervalMs } = config;
+  if (perMinute === undefined || delivery === "webhook") return [];
+  const polls = perMinute - reserveOf(perMinute);
+  const readings = [{ variable: "POLL_INTERVAL_MS", intervalMs: pollIntervalMs, places: polls }];
+  if (delivery === "auto") {
+    readings.push({
+      variable: "AUDIT_INTERVAL_MS",
+      intervalMs: auditIntervalMs,
+      places: perMinute,
+    });
+  }
+  return readings.flatMap(({ variable, intervalMs, places }) => {
+    const wanted = Math.ceil(60_000 / intervalMs);
+    return wanted <= places ? [] : [{ perMinute, places, variable, intervalMs, wanted }];
+  });
 }

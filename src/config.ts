@@ -47,6 +47,8 @@ export interface Config {
   readonly metricsHost: string;
   /** LOG_LEVEL, default `info`. */
   readonly logLevel: LogLevel;
+  /** LOG_SAMPLING, default `on`: lines of the bot that repeat themselves are counted. */
+  readonly logSampling: "on" | "off";
 }
 
 /** Options of a bot that stand in for the environment, each with the form its variable has. */
@@ -89,6 +91,7 @@ export interface ConfigOverrides {
   readonly metricsHost?: string;
   /** LOG_LEVEL. Default `info`. */
   readonly logLevel?: LogLevel;
+  readonly logSampling?: "on" | "off";
 }
 
 /** The environment's variables by the option that stands in for each. */
@@ -112,6 +115,7 @@ export const variables: { readonly [K in keyof ConfigOverrides]-?: string } = {
   metricsPort: "METRICS_PORT",
   metricsHost: "METRICS_HOST",
   logLevel: "LOG_LEVEL",
+  logSampling: "LOG_SAMPLING",
 };
 
 /**
@@ -155,6 +159,7 @@ export function loadConfig(
     metricsPort: read.optional("metricsPort", integer(0, 65_535)),
     metricsHost: read.value("metricsHost", z.string(), "127.0.0.1"),
     logLevel: read.value("logLevel", oneOf(logLevels), "info"),
+    logSampling: read.value("logSampling", oneOf(["on", "off"]), "on"),
   };
   if (read.problems.length > 0) throw new ConfigError(read.problems);
   return config;

@@ -75,10 +75,13 @@ export type {
 export type {
   InboxAdmin,
   InboxChange,
+  InboxDecisionOptions,
   InboxDiscardFilter,
   InboxFilter,
   InboxListOptions,
   InboxPage,
+  InboxProgress,
+  InboxRetryFilter,
   InboxRetryOptions,
 } from "./inbox/admin.ts";
 export type { Retention } from "./inbox/inbox.ts";
@@ -89,7 +92,9 @@ export type {
   EventSummary,
   InboxReport,
   InboxStats,
+  LaneReport,
   StepRecord,
+  StorageReport,
 } from "./inbox/records.ts";
 export type { BotOptions, StartOptions } from "./options.ts";
 export type { Mode } from "./poller/mode.ts";

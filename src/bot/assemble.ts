@@ -7,6 +7,7 @@ import { createLogger, type Logger } from "../core/logger.ts";
 import { isLoopback } from "../core/loopback.ts";
 import type { Observer } from "../core/observer.ts";
 import { scrubber } from "../core/redact.ts";
+import { Sampling } from "../core/sampling.ts";
 import { Dispatcher } from "../dispatcher/dispatcher.ts";
 import { defaultLane, type LaneOf } from "../events/lane.ts";
 import type { Inbox } from "../inbox/inbox.ts";
@@ -29,6 +30,8 @@ import { safeLane } from "./safe-lane.ts";
 /** The parts of a bot that runs. */
 export interface Parts {
   readonly log: Logger;
+  /** Counts what is not written of {@link log}; absent where all of it is. */
+  readonly sampling: Sampling | undefined;
   readonly inbox: Inbox;
   readonly dispatcher: Dispatcher;
   readonly receiver: Receiver;
@@ -56,6 +59,7 @@ interface Ground {
   readonly secrets: readonly string[];
   readonly clock: Clock;
   readonly log: Logger;
+  readonly sampling: Sampling | undefined;
   readonly meter: Meter | undefined;
 }
 
@@ -66,11 +70,12 @@ export async function assemble(
   const { config, options, deadline } = given;
   const clock = options.clock ?? steadyClock();
   const secrets = [config.apiKey, ...config.webhookSecrets, ...secretsOf(config.database)];
-  const log = options.logger ?? createLogger({ level: config.logLevel, secrets });
+  const sampling = config.logSampling === "on" ? new Sampling(clock) : undefined;
+  const log = options.logger ?? createLogger({ level: config.logLevel, secrets, sampling });
   const meter = await makeMeter(config);
   const inbox = await openInbox(config, options, clock, deadline, meter?.observer);
   try {
-    return await wire({ ...given, secrets, clock, log, meter }, inbox);
+    return await wire({ ...given, secrets, clock, log, sampling, meter }, inbox);
   } catch (error) {
     await inbox.close().catch((err: unknown) => log.error({ err }, "the inbox cannot be closed"));
     throw error;
@@ -78,7 +83,7 @@ export async function assemble(
 }
 
 async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
-  const { config, options, clock, log, meter } = ground;
+  const { config, options, clock, log, sampling, meter } = ground;
   const observer = meter?.observer;
   const laneOf = safeLane(options.lane ?? defaultLane, log);
   if (options.minFreeBytes !== undefined && !inbox.capabilities.guardsDisk) {
@@ -133,7 +138,8 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
   const { isReady: isStarted } = ground;
   const settings = { ...config, store: config.database.kind };
   meter?.watch({ ...status, wall, isStarted, inbox, client, dispatcher, poller, settings });
-  return { log, inbox, dispatcher, receiver, poller, restored, company, routes, status, meter };
+  const parts = { inbox, dispatcher, receiver, poller, restored, company, routes, status };
+  return { log, sampling, meter, ...parts };
 }
 
 function makeDispatcher(

@@ -7,6 +7,7 @@ import { first } from "../support/first.ts";
 import { message, messages } from "../support/inbox-events.ts";
 import { advanceContract } from "./inbox-advance.ts";
 import { decisionsContract } from "./inbox-decisions.ts";
+import { filtersContract } from "./inbox-filters.ts";
 import { historyContract } from "./inbox-history.ts";
 import { lookContract } from "./inbox-look.ts";
 import { retentionContract } from "./inbox-retention.ts";
@@ -505,6 +506,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
     advanceContract(open);
     historyContract(open);
     lookContract(open);
+    filtersContract(open);
     decisionsContract(open);
     retentionContract(open);
 

@@ -64,7 +64,14 @@ test("so are commands within a sentence", () => {
 });
 
 test.each(inLanguage("json"))("the JSON of $page can be parsed: $code", ({ code }) => {
-  expect(JSON.parse(code)).toBeTypeOf("object");
+  // Or one value a line, as in a log.
+  const isLines = code
+    .trimEnd()
+    .split("\n")
+    .every((line) => /^\{.*\}$/.test(line));
+  for (const value of isLines ? code.trimEnd().split("\n") : [code]) {
+    expect(JSON.parse(value)).toBeTypeOf("object");
+  }
 });
 
 test("YAML can be parsed", () => {

@@ -6,7 +6,7 @@ import { root } from "./markdown.ts";
 
 /** Programs that are somebody else's, and whose arguments are theirs. */
 const OTHERS = new Set(
-  "cd caddy claude cp crontab curl date docker git journalctl jq kubectl litestream mkdir openssl pg_dump pg_restore ping printf promtool psql rsync sed sqlite3 sudo systemctl systemd-analyze tar".split(
+  "cd caddy claude cp crontab curl date docker git journalctl jq kubectl litestream mkdir openssl pg_dump pg_restore ping printf promtool psql rsync sed sort sqlite3 sudo systemctl systemd-analyze tar uniq useradd install chown chmod".split(
     " ",
   ),
 );
@@ -65,6 +65,7 @@ export function problemOf(command: string): string | undefined {
 function npxProblem(words: readonly string[]): string | undefined {
   const [name, ...rest] = words.filter((word) => word !== "-y");
   if (name === "service-bot") return serviceBotProblem(rest);
+  if (name === "pino-pretty") return undefined;
   if (name !== "vitest") return `npx ${name} is not known here`;
   const missing = rest.slice(1).find((path) => path.includes("/") && !existsSync(join(root, path)));
   return missing && `${missing} is not there`;

@@ -95,14 +95,3 @@ describe("docs/configuration.md", () => {
     expect(names).toEqual(known.map(({ name }) => name));
   });
 });
-
-test("docs/command-line.md has every command with the flags that it takes", async () => {
-  const text = readFileSync(join(root, "docs/command-line.md"), "utf8");
-  const main = join(root, "src/cli/main.ts");
-  for (const name of ["dev", "platform", "trigger", "inbox", "doctor"]) {
-    const { stdout } = await run(process.execPath, [main, name, "--help"]);
-    const flags = [...stdout.matchAll(/--[a-z-]+/g)].map(([flag]) => flag);
-    const row = text.split("\n").find((line) => line.startsWith(`| \`service-bot ${name}`));
-    for (const flag of flags) expect(row, `${name} ${flag}`).toContain(flag);
-  }
-});

@@ -6,10 +6,13 @@ import { anchorsOf, type Page, pages, root, targets } from "./markdown.ts";
 /** Where links may lead out of here. */
 const HOSTS = [
   "arethetypeswrong.github.io",
-  "html.spec.whatwg.org",
+  "docs.npmjs.com",
+  "getpino.io",
+  "github.com",
   "keepachangelog.com",
   "litestream.io",
   "modelcontextprotocol.io",
+  "prometheus.io",
   "semver.org",
   "sharp.pixelplumbing.com",
   "verdaccio.org",
