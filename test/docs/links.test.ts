@@ -17,6 +17,7 @@ const HOSTS = [
   "sharp.pixelplumbing.com",
   "verdaccio.org",
   "www.npmjs.com",
+  "html.spec.whatwg.org",
 ];
 
 const byPath = new Map(pages.map((page) => [page.path, page]));
