@@ -105,4 +105,4 @@ export type { Context, EventFor, StepOptions } from "./router/context.ts";
 export type { ErrorObserver, Handler } from "./router/router.ts";
 export { sign, type Verdict, type VerifyOptions, verify } from "./signature/signature.ts";
 export type { InstanceStatus, InstancesStatus, PollerLease } from "./status/instances.ts";
-export type { BotStatus, InboxStatus, LogStatus } from "./status.ts";
+export type { BotStatus, InboxStatus, LogStatus, RestoredStatus } from "./status.ts";

@@ -11,6 +11,7 @@ const HOSTS = [
   "getpino.io",
   "github.com",
   "keepachangelog.com",
+  "litestream.io",
   "modelcontextprotocol.io",
   "prometheus.io",
   "semver.org",
