@@ -71,6 +71,10 @@ const line = z.object({
   endedAt: time.optional(),
   error: text,
   discardReason: text,
+  trace: z
+    .string()
+    .regex(/^[0-9a-f]{32}$/, "must be the id of a trace: 32 digits")
+    .optional(),
   body: text,
   history: z.array(
     z.object({
@@ -113,6 +117,7 @@ const absent = {
   endedAt: undefined,
   error: undefined,
   discardReason: undefined,
+  trace: undefined,
   body: undefined,
 };
 

@@ -22,11 +22,11 @@ const FETCH = `FETCH ${TRANSFER_BATCH} FROM exported`;
 const STORE = `
 WITH input AS (
   SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
-      $8::integer[], $9::integer[], $10::bigint[], $11::bigint[], $12::text[], $13::text[])
-    WITH ORDINALITY AS input (id, lane, ord, type, body, source, state, attempts, crashes, received_at, done_at, error, reason, n)
+      $8::integer[], $9::integer[], $10::bigint[], $11::bigint[], $12::text[], $13::text[], $14::text[])
+    WITH ORDINALITY AS input (id, lane, ord, type, body, source, state, attempts, crashes, received_at, done_at, error, reason, trace, n)
 ), stored AS (
-  INSERT INTO {schema}.event (id, lane, ord, type, body, source, state, attempts, crashes, received_at, done_at, error, reason)
-  SELECT id, lane, ord, type, body, source, state, attempts, crashes, received_at, done_at, error, reason
+  INSERT INTO {schema}.event (id, lane, ord, type, body, source, state, attempts, crashes, received_at, done_at, error, reason, trace)
+  SELECT id, lane, ord, type, body, source, state, attempts, crashes, received_at, done_at, error, reason, trace
   FROM input ORDER BY ord COLLATE "C", n
   ON CONFLICT (id) DO NOTHING
   RETURNING id, lane, ord, state, received_at, done_at
@@ -124,6 +124,7 @@ async function write(queries: Queries, given: readonly WholeEvent[]): Promise<Se
     ...[column("id"), column("lane"), column("ord"), column("type"), column("body")],
     ...[column("source"), column("state"), column("attempts"), column("crashes")],
     ...[column("receivedAt"), column("endedAt"), column("error"), column("discardReason")],
+    column("trace"),
   ]);
   const stored = new Set(rows.map(({ id }) => id));
   const fresh = events.filter(({ id }) => stored.has(id));

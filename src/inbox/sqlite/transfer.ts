@@ -88,8 +88,8 @@ class Intake {
 
   constructor(db: Database) {
     this.#event = db.prepare(
-      `INSERT INTO event (id, lane, ord, type, body, source, state, attempts, crashes, received_at, done_at, error, reason)
-       VALUES (@id, @lane, @ord, @type, @body, @source, @state, @attempts, @crashes, @receivedAt, @endedAt, @error, @discardReason)
+      `INSERT INTO event (id, lane, ord, type, body, source, state, attempts, crashes, received_at, done_at, error, reason, trace)
+       VALUES (@id, @lane, @ord, @type, @body, @source, @state, @attempts, @crashes, @receivedAt, @endedAt, @error, @discardReason, @trace)
        ON CONFLICT (id) DO NOTHING`,
     );
     this.#attempt = db.prepare(
@@ -122,6 +122,7 @@ class Intake {
       endedAt: rest.endedAt ?? null,
       error: rest.error ?? null,
       discardReason: rest.discardReason ?? null,
+      trace: rest.trace ?? null,
     };
     const row = { id, lane, ord, state, type, source, attempts, crashes, receivedAt, ...texts };
     if (this.#event.run(row).changes === 0) return false;
