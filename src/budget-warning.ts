@@ -15,9 +15,9 @@ export interface BudgetProblem {
 
 /** Says once where the budget of requests is too small for an interval, even with nothing else to do. */
 export function warnOfBudget(config: Config, log: Logger): void {
-  for (const problem of budgetProblems(config)) {
+  for (const { perMinute, places, variable, intervalMs, wanted } of budgetProblems(config)) {
     log.warn(
-      problem,
+      { perMinute, places, variable, intervalMs, wanted },
       "MAX_REQUESTS_PER_MINUTE leaves fewer requests than an interval makes; the event log is read more slowly",
     );
   }

@@ -51,7 +51,9 @@ export interface InboxRetryOptions extends InboxDecisionOptions {
 
 /** How far a decision about several events is. */
 export interface InboxProgress {
+  /** Events that are decided about. */
   readonly done: number;
+  /** Of so many events. */
   readonly of: number;
 }
 
