@@ -80,7 +80,7 @@ export class Bot {
   /**
    * Opens the inbox, listens, polls and dispatches. Resolves once the port is bound.
    *
-   * @throws {ServiceBotError} CONFIG_INVALID, NODE_TOO_OLD, DRIVER_MISSING, INBOX_IN_USE, INBOX_TOO_NEW,
+   * @throws {ServiceBotError} CONFIG_INVALID, NODE_TOO_OLD, DRIVER_MISSING, TRACING_MISSING, INBOX_IN_USE, INBOX_TOO_NEW,
    *   INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE, STORE_UNAVAILABLE, ADDRESS_IN_USE, ALREADY_STARTED, unless the bot
    *   owns the process
    */

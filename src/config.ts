@@ -49,6 +49,8 @@ export interface Config {
   readonly logLevel: LogLevel;
   /** LOG_SAMPLING, default `on`: lines of the bot that repeat themselves are counted. */
   readonly logSampling: "on" | "off";
+  /** TRACING, default `off`: spans for OpenTelemetry. */
+  readonly tracing: "on" | "off";
 }
 
 /** Options of a bot that stand in for the environment, each with the form its variable has. */
@@ -92,6 +94,8 @@ export interface ConfigOverrides {
   /** LOG_LEVEL. Default `info`. */
   readonly logLevel?: LogLevel;
   readonly logSampling?: "on" | "off";
+  /** `on` makes spans, through the package `@opentelemetry/api`. */
+  readonly tracing?: "on" | "off";
 }
 
 /** The environment's variables by the option that stands in for each. */
@@ -116,6 +120,7 @@ export const variables: { readonly [K in keyof ConfigOverrides]-?: string } = {
   metricsHost: "METRICS_HOST",
   logLevel: "LOG_LEVEL",
   logSampling: "LOG_SAMPLING",
+  tracing: "TRACING",
 };
 
 /**
@@ -160,6 +165,7 @@ export function loadConfig(
     metricsHost: read.value("metricsHost", z.string(), "127.0.0.1"),
     logLevel: read.value("logLevel", oneOf(logLevels), "info"),
     logSampling: read.value("logSampling", oneOf(["on", "off"]), "on"),
+    tracing: read.value("tracing", oneOf(["on", "off"]), "off"),
   };
   if (read.problems.length > 0) throw new ConfigError(read.problems);
   return config;

@@ -75,10 +75,13 @@ export type {
 export type {
   InboxAdmin,
   InboxChange,
+  InboxDecisionOptions,
   InboxDiscardFilter,
   InboxFilter,
   InboxListOptions,
   InboxPage,
+  InboxProgress,
+  InboxRetryFilter,
   InboxRetryOptions,
 } from "./inbox/admin.ts";
 export type { Retention } from "./inbox/inbox.ts";
@@ -89,7 +92,9 @@ export type {
   EventSummary,
   InboxReport,
   InboxStats,
+  LaneReport,
   StepRecord,
+  StorageReport,
 } from "./inbox/records.ts";
 export type { BotOptions, StartOptions } from "./options.ts";
 export type { Mode } from "./poller/mode.ts";
@@ -100,4 +105,4 @@ export type { Context, EventFor, StepOptions } from "./router/context.ts";
 export type { ErrorObserver, Handler } from "./router/router.ts";
 export { sign, type Verdict, type VerifyOptions, verify } from "./signature/signature.ts";
 export type { InstanceStatus, InstancesStatus, PollerLease } from "./status/instances.ts";
-export type { BotStatus, InboxStatus, LogStatus } from "./status.ts";
+export type { BotStatus, InboxStatus, LogStatus, RestoredStatus } from "./status.ts";

@@ -55,10 +55,12 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   instances: doors,
   config: ground,
   env: ground,
+  // Loaded for bots that trace, by the room that wires them; the others know the words of core/tracing.ts.
+  tracing: ground,
   options: [...words, "client", "config", "poller", "inbox"],
   status: ["core", "client", "inbox", "poller", "receiver"],
   "budget-warning": ["core", "client", "config"],
-  bot: [...runtime, "metrics", "inbox/sqlite", "inbox/postgres"],
+  bot: [...runtime, "metrics", "inbox/sqlite", "inbox/postgres", "tracing"],
   index: [...runtime, "bot"],
   testing: [...words, "client"],
   platform: [...words, "client"],
@@ -87,6 +89,8 @@ const heavy: Readonly<Record<string, RegExp>> = {
   "better-sqlite3": /^(inbox\/sqlite|platform\/store)\//,
   express: /^platform\//,
   pg: /^inbox\/postgres\//,
+  // An optional peer, for bots that trace.
+  "@opentelemetry/api": /^tracing\/api\.ts$/,
   // Bundled, and loaded for METRICS_PORT alone.
   "prom-client": /^metrics\/prom\.ts$/,
   // Bundled, and loaded for an MCP server alone.

@@ -53,6 +53,7 @@ describe("defaults", () => {
       metricsHost: "127.0.0.1",
       logLevel: "info",
       logSampling: "on",
+      tracing: "off",
     } satisfies Config);
   });
 
@@ -74,6 +75,7 @@ describe("defaults", () => {
       "METRICS_HOST",
       "LOG_LEVEL",
       "LOG_SAMPLING",
+      "TRACING",
     ];
     for (const nothing of ["", "  ", "\t", undefined]) {
       expect(load(Object.fromEntries(names.map((name) => [name, nothing])))).toEqual(load());
@@ -341,6 +343,7 @@ describe("options", () => {
     metricsHost: "::1",
     logLevel: "silent",
     logSampling: "off",
+    tracing: "on",
   };
   const { databaseUrl: _url, webhookSecret: _secret, ...same } = all;
   const expected = {
@@ -370,6 +373,7 @@ describe("options", () => {
       MAX_REQUESTS_PER_MINUTE: "61",
       LOG_LEVEL: "trace",
       LOG_SAMPLING: "on",
+      TRACING: "off",
     };
     expect(loadConfig(env, all)).toEqual(expected);
     expect(loadConfig(env, {})).not.toEqual(expected);

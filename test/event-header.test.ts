@@ -41,7 +41,7 @@ test("nothing outside of a handler names an event", async () => {
   await client.me();
   expect(await platform.waitFor("api")).not.toHaveProperty("eventId");
   // The same call within one does.
-  await duringEvent(id, () => client.me());
+  await duringEvent({ id, trace: undefined }, () => client.me());
   expect(platform.control.event(id).calls).toMatchObject([{ id: "call_2", path: "/me" }]);
 });
 
@@ -61,13 +61,13 @@ test.each([
     return Response.json({ username: "bot" });
   };
   const client = new Client({ baseUrl, apiKey: "key-of-this-test", fetch });
-  await duringEvent("evt_1", () => client.me());
+  await duringEvent({ id: "evt_1", trace: undefined }, () => client.me());
   expect(seen).toEqual([told ?? null]);
 });
 
 test("an id that cannot stand in a header is not sent, and the call goes through", async () => {
   const platform = await runPlatform();
   const client = new Client({ baseUrl: platform.url, apiKey: platform.apiKey });
-  const me = await duringEvent("evt_1\r\nx: y", () => client.me());
+  const me = await duringEvent({ id: "evt_1\r\nx: y", trace: undefined }, () => client.me());
   expect(me.username).toBe("bot");
 });

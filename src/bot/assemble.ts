@@ -4,11 +4,12 @@ import { type Clock, steadyClock, systemClock } from "../core/clock.ts";
 import { duringEvent } from "../core/current-event.ts";
 import { secretsOf } from "../core/database-address.ts";
 import { createLogger, type Logger } from "../core/logger.ts";
-import { isLoopback } from "../core/loopback.ts";
 import type { Observer } from "../core/observer.ts";
 import { scrubber } from "../core/redact.ts";
 import { Sampling } from "../core/sampling.ts";
+import type { Tracing } from "../core/tracing.ts";
 import { Dispatcher } from "../dispatcher/dispatcher.ts";
+import type { EventJob } from "../dispatcher/run.ts";
 import { defaultLane, type LaneOf } from "../events/lane.ts";
 import type { Inbox } from "../inbox/inbox.ts";
 import type { Meter } from "../metrics/meter.ts";
@@ -26,6 +27,7 @@ import { makeMeter } from "./metrics.ts";
 import { openInbox } from "./open-inbox.ts";
 import { Restored } from "./restored.ts";
 import { safeLane } from "./safe-lane.ts";
+import { startTracing } from "./start-tracing.ts";
 
 /** The parts of a bot that runs. */
 export interface Parts {
@@ -59,6 +61,8 @@ interface Ground {
   readonly secrets: readonly string[];
   readonly clock: Clock;
   readonly log: Logger;
+  /** Undefined unless TRACING is on. */
+  readonly tracing: Tracing | undefined;
   readonly sampling: Sampling | undefined;
   readonly meter: Meter | undefined;
 }
@@ -72,10 +76,11 @@ export async function assemble(
   const secrets = [config.apiKey, ...config.webhookSecrets, ...secretsOf(config.database)];
   const sampling = config.logSampling === "on" ? new Sampling(clock) : undefined;
   const log = options.logger ?? createLogger({ level: config.logLevel, secrets, sampling });
+  const tracing = config.tracing === "on" ? await startTracing(log) : undefined;
   const meter = await makeMeter(config);
   const inbox = await openInbox(config, options, clock, deadline, meter?.observer);
   try {
-    return await wire({ ...given, secrets, clock, log, sampling, meter }, inbox);
+    return await wire({ ...given, secrets, clock, log, sampling, tracing, meter }, inbox);
   } catch (error) {
     await inbox.close().catch((err: unknown) => log.error({ err }, "the inbox cannot be closed"));
     throw error;
@@ -83,7 +88,7 @@ export async function assemble(
 }
 
 async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
-  const { config, options, clock, log, sampling, meter } = ground;
+  const { config, options, clock, log, sampling, tracing, meter } = ground;
   const observer = meter?.observer;
   const laneOf = safeLane(options.lane ?? defaultLane, log);
   if (options.minFreeBytes !== undefined && !inbox.capabilities.guardsDisk) {
@@ -101,8 +106,9 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
     observer,
   });
   const { sharing, peers } = company;
-  const client = makeClient(config, options, { clock, log, sharing, calls: meter?.calls });
-  const reading = { inbox, client, laneOf, clock, log, peers, observer };
+  const calls = meter?.calls;
+  const client = makeClient(config, options, { clock, log, sharing, tracing, calls });
+  const reading = { inbox, client, laneOf, clock, log, peers, tracing, observer };
   const poller = await makePoller(config, options, reading);
   const restored = await Restored.of({ inbox, client, clock, log, poller });
   const dispatcher = makeDispatcher(ground, inbox, client, restored);
@@ -116,6 +122,7 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
     steady: clock,
     log,
     onDelivery: (events) => poller?.delivered(events),
+    tracing,
     observer,
   });
   const status: StatusSources = {
@@ -148,19 +155,17 @@ function makeDispatcher(
   client: Client,
   restored: Restored | undefined,
 ): Dispatcher {
-  const { config, options, router, deadline, secrets, clock, log, meter } = ground;
+  const { config, options, router, deadline, secrets, clock, log, tracing, meter } = ground;
   return new Dispatcher({
     inbox,
     clock,
     log,
     deadline,
+    tracing,
     handler: {
-      // A platform on this machine shows which calls an event has led to; no other is told.
-      run: isLoopback(new URL(config.baseUrl).hostname)
-        ? (job) => duringEvent(job.event.id, () => router.run(job, client))
-        : (job) => router.run(job, client),
+      run: (job) => forEvent(job, () => router.run(job, client)),
       optionsFor: (type) => router.optionsFor(type),
-      failed: (error, job) => router.observe(error, job),
+      failed: (error, job) => forEvent(job, () => router.observe(error, job)),
       over: (job) => router.forget(job),
     },
     concurrency: config.concurrency,
@@ -176,6 +181,11 @@ function makeDispatcher(
   });
 }
 
+/** The log has with each request for which event it was made; and a platform on this machine is told, but no other. */
+function forEvent<T>({ event: { id }, trace }: EventJob, work: () => T): T {
+  return duringEvent({ id, trace }, work);
+}
+
 interface PollerParts {
   readonly inbox: Inbox;
   readonly client: Client;
@@ -183,6 +193,7 @@ interface PollerParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly peers: Peers | undefined;
+  readonly tracing: Tracing | undefined;
   readonly observer: Observer | undefined;
 }
 

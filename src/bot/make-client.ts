@@ -2,7 +2,9 @@ import { Client, type ClientOptions } from "../client/client.ts";
 import type { Sharing } from "../client/gate.ts";
 import type { Config } from "../config.ts";
 import type { Clock } from "../core/clock.ts";
+import { aboutEvent } from "../core/current-event.ts";
 import type { Logger } from "../core/logger.ts";
+import type { Tracing } from "../core/tracing.ts";
 import type { Calls } from "../metrics/calls.ts";
 import type { BotOptions } from "../options.ts";
 import { REQUEST_TIMEOUT_MS } from "./defaults.ts";
@@ -12,6 +14,7 @@ export interface ClientParts {
   readonly log: Logger;
   /** What it has together with the clients of other instances. */
   readonly sharing: Sharing;
+  readonly tracing: Tracing | undefined;
   /** What counts its requests; undefined where nobody does. */
   readonly calls: Calls | undefined;
 }
@@ -19,7 +22,7 @@ export interface ClientParts {
 export function makeClient(
   config: Config,
   options: BotOptions,
-  { clock, log, sharing, calls }: ClientParts,
+  { clock, log, sharing, tracing, calls }: ClientParts,
 ): Client {
   const clientOptions: ClientOptions = {
     baseUrl: config.baseUrl,
@@ -32,18 +35,19 @@ export function makeClient(
     maxRequestsPerMinute: config.maxRequestsPerMinute,
     onRequest: (request) => {
       const { method, path, status, ms } = request;
-      log.debug({ method, path, status, ms }, "api");
+      log.debug({ method, path, status, ms, ...aboutEvent() }, "api");
       calls?.requested(request);
     },
     ...(calls && { onHeldBack: (code) => calls.heldBack(code) }),
     onBudget: ({ kind, perMinute }) =>
-      log.warn({ kind, perMinute }, "requests wait for MAX_REQUESTS_PER_MINUTE"),
+      log.warn({ kind, perMinute, ...aboutEvent() }, "requests wait for MAX_REQUESTS_PER_MINUTE"),
     onBreaker: (change) => {
       const { of: operation, open, retryInMs } = change;
       calls?.circuit(change);
-      if (open) log.warn({ operation, retryInMs }, "requests to the platform are held back");
-      else log.info({ operation }, "requests to the platform go out again");
+      const line = { operation, ...aboutEvent() };
+      if (open) log.warn({ ...line, retryInMs }, "requests to the platform are held back");
+      else log.info(line, "requests to the platform go out again");
     },
   };
-  return new Client(clientOptions, sharing);
+  return new Client(clientOptions, sharing, tracing);
 }

@@ -61,6 +61,13 @@ export function grouped(n: number): string {
   return n.toLocaleString("en-US");
 }
 
+/** "812 KB", "1.4 MB", "12 GB". */
+export function bytes(n: number): string {
+  const unit = (["KB", "MB", "GB"] as const).find((_, index) => n < 1000 * 1024 ** (index + 1));
+  const size = n / 1024 ** (["KB", "MB", "GB", undefined].indexOf(unit) + 1);
+  return `${size < 10 && unit !== "KB" ? size.toFixed(1) : Math.ceil(size)} ${unit ?? "TB"}`;
+}
+
 /** "1 dead letter", "3 dead letters", "1,200 dead letters". */
 export function count(n: number, noun: string): string {
   return `${grouped(n)} ${noun}${n === 1 ? "" : "s"}`;

@@ -1,3 +1,4 @@
+import type { Tracing } from "../core/tracing.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { RequestsStatus } from "./budget.ts";
 import type { LogPurpose } from "./call.ts";
@@ -44,10 +45,11 @@ export class Client {
 
   /**
    * @param sharing what it has together with the clients of other processes; a bot's own affair
+   * @param tracing makes spans of its requests; a bot's own affair, too
    * @throws {ServiceBotError} INVALID_OPTION
    */
-  constructor(options: ClientOptions, sharing?: Sharing) {
-    this.#http = new Http(options, sharing);
+  constructor(options: ClientOptions, sharing?: Sharing, tracing?: Tracing) {
+    this.#http = new Http(options, sharing, tracing);
     this.dms = new Dms(this.#http);
     this.posts = new Posts(this.#http);
     this.users = new Users(this.#http);

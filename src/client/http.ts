@@ -1,10 +1,11 @@
 import { originProblem, tokenProblem } from "../core/access.ts";
 import type { Random } from "../core/backoff.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
-import { currentEvent } from "../core/current-event.ts";
+import { headerOfEvent } from "../core/current-event.ts";
 import { isLoopback } from "../core/loopback.ts";
 import { outOfRange, refuseProblems, TIME_LIMIT } from "../core/ranges.ts";
 import { scrubber } from "../core/redact.ts";
+import { inSpan, type Span, type Tracing } from "../core/tracing.ts";
 import { type ErrorCode, ServiceBotError } from "../errors.ts";
 import { readJson } from "./body.ts";
 import type { BreakerChange, Permit } from "./breaker.ts";
@@ -13,6 +14,7 @@ import { type Call, callOf, type Method, type RequestOptions } from "./call.ts";
 import { NetworkError } from "./errors.ts";
 import { failureIn, readFailure } from "./failure.ts";
 import { Gate, type Sharing } from "./gate.ts";
+import { requestSpan } from "./request-span.ts";
 import { withRetries } from "./retries.ts";
 import { eitherOf } from "./signals.ts";
 import { timedOut, unreachable } from "./transport.ts";
@@ -80,10 +82,11 @@ export class Http {
   readonly #gate: Gate;
   /** Nobody but a platform on this machine is told of which event a handler makes a request. */
   readonly #isLocal: boolean;
+  readonly #tracing: Tracing | undefined;
   #offsetMs: number | undefined;
 
   /** @throws {ServiceBotError} INVALID_OPTION */
-  constructor(options: HttpOptions, sharing?: Sharing) {
+  constructor(options: HttpOptions, sharing?: Sharing, tracing?: Tracing) {
     const { baseUrl, apiKey, timeoutMs = 10_000, retries = 2 } = options;
     refuseProblems([
       problem("baseUrl", originProblem(baseUrl)),
@@ -98,6 +101,7 @@ export class Http {
     this.#random = options.random ?? Math.random;
     this.timeoutMs = timeoutMs;
     this.#retries = retries;
+    this.#tracing = tracing;
     const parts = { ...this.#options, clock: this.#clock, random: this.#random };
     this.#gate = new Gate(parts, sharing);
   }
@@ -130,7 +134,7 @@ export class Http {
    */
   async request(method: Method, path: string, options: RequestOptions = {}): Promise<Answer> {
     const { signal, purpose } = options;
-    const event = this.#isLocal ? currentEvent() : undefined;
+    const event = this.#isLocal ? headerOfEvent() : undefined;
     const call = callOf(method, path, { ...options, event }, this.#options);
     signal?.throwIfAborted();
     const entered = this.#enter(call, signal);
@@ -143,7 +147,7 @@ export class Http {
       return await withRetries(
         // Each try passes the gate anew: it is a request to the budget, and news to the breaker.
         async (number) =>
-          this.#attempt(call, number === 1 ? permit : await this.#enter(call, both), both),
+          this.#attempt(call, number, number === 1 ? permit : await this.#enter(call, both), both),
         {
           method,
           // The poller has its own patience.
@@ -206,8 +210,24 @@ export class Http {
     }
   }
 
-  /** One exchange, its body included. */
-  async #attempt(call: Call, permit: Permit, signal: AbortSignal): Promise<Answer> {
+  /** The reads of the log on the bot's own behalf are in no trace: most bring nothing. */
+  async #attempt(call: Call, number: number, permit: Permit, signal: AbortSignal): Promise<Answer> {
+    const { kind } = call;
+    const tracing = kind === "read" || kind === "write" ? this.#tracing : undefined;
+    return await inSpan(
+      tracing,
+      () => requestSpan(call, this.#options.baseUrl, number),
+      (span) => this.#exchange(call, permit, signal, span),
+    );
+  }
+
+  /** One request with its answer, the body included. */
+  async #exchange(
+    call: Call,
+    permit: Permit,
+    signal: AbortSignal,
+    span: Span | undefined,
+  ): Promise<Answer> {
     const { method, path, url, headers, body, secrets } = call;
     const request = `${method} ${path}`;
     const started = this.#clock.now();
@@ -217,6 +237,7 @@ export class Http {
       const init: RequestInit = { method, headers, body, redirect: "manual", signal };
       const response = await this.#fetch(url, init);
       status = response.status;
+      span?.set({ "http.response.status_code": status });
       const date = this.#readDate(response);
       const failure = { now: date ?? this.#clock.now(), scrub: scrubber(secrets) };
       if (!response.ok) throw await readFailure(response, request, failure);

@@ -3,17 +3,36 @@ import { AsyncLocalStorage } from "node:async_hooks";
 /** Names the event because of which a bot calls, to a platform on this machine that shows what came of it. */
 export const EVENT_HEADER = "x-service-event";
 
-const current = new AsyncLocalStorage<string>();
+/** The event for which something runs. Connections that outlive the run hold on to it, so it is small. */
+export interface CurrentEvent {
+  readonly id: string;
+  /** The id of its trace. */
+  readonly trace: string | undefined;
+}
+
+const current = new AsyncLocalStorage<CurrentEvent>();
 
 /** What can stand in a header as it is. */
 const PLAIN = /^[\w.:-]{1,100}$/;
 
 /** Runs `work` for an event: all that it begins can ask for which. */
-export function duringEvent<T>(id: string, work: () => T): T {
-  return PLAIN.test(id) ? current.run(id, work) : work();
+export function duringEvent<T>({ id, trace }: CurrentEvent, work: () => T): T {
+  return current.run({ id, trace }, work);
 }
 
-/** The id of the event for which this runs; undefined outside of handlers. */
-export function currentEvent(): string | undefined {
+/** The event for which this runs; undefined outside of handlers. */
+export function currentEvent(): CurrentEvent | undefined {
   return current.getStore();
+}
+
+/** The id of the event for which this runs, where it can stand in a header. */
+export function headerOfEvent(): string | undefined {
+  const id = currentEvent()?.id;
+  return id !== undefined && PLAIN.test(id) ? id : undefined;
+}
+
+/** The event for which this runs, as fields of a log line. */
+export function aboutEvent(): { readonly event?: string; readonly trace?: string | undefined } {
+  const event = currentEvent();
+  return event === undefined ? {} : { event: event.id, trace: event.trace };
 }

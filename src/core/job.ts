@@ -11,6 +11,8 @@ export interface Job<Event> {
   readonly source: "webhook" | "poll";
   /** True when a later event of the same lane was done before this one arrived. */
   readonly late: boolean;
+  /** The id that joins it to the delivery that brought it; undefined for what an earlier version has stored. */
+  readonly trace: string | undefined;
   readonly log: Logger;
   /** Aborts at the handler timeout, when the lease is lost, and when the bot stops. */
   readonly signal: AbortSignal;

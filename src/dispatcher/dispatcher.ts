@@ -3,12 +3,15 @@ import { type Clock, sleep } from "../core/clock.ts";
 import type { HandlerOptions } from "../core/job.ts";
 import type { Logger } from "../core/logger.ts";
 import type { Observer } from "../core/observer.ts";
+import { traceIdOf } from "../core/trace.ts";
+import { inSpan, type Tracing } from "../core/tracing.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { Claim, Inbox, Retention } from "../inbox/inbox.ts";
 import { Abort } from "./abort.ts";
 import { type JobHandler, makeJob, type PastOf, type RunOptions, runJob } from "./run.ts";
 import { Settlement } from "./settlement.ts";
 import { Shared } from "./shared.ts";
+import { processSpan, tellVerdict } from "./spans.ts";
 import { every, keepUp } from "./upkeep.ts";
 import { judge, type RetryPolicy, stopping, type Verdict } from "./verdict.ts";
 import { Wake } from "./wake.ts";
@@ -32,6 +35,7 @@ export interface DispatcherOptions {
   readonly retention?: Retention;
   /** When it aborts, what became of events is not written with patience any more. */
   readonly deadline?: AbortSignal | undefined;
+  readonly tracing?: Tracing | undefined;
   /** What may have been done for an event before the inbox was restored from a backup. */
   readonly pastOf?: PastOf | undefined;
   /** Takes secrets and the given texts out of what is stored and logged about a failure. */
@@ -218,17 +222,26 @@ export class Dispatcher {
         if (this.#lanes.get(next.lane) !== run) run.abort.abort(leaseLost(next));
       }
     } catch (err) {
-      this.#options.log.error({ err, event: run.claim.id }, "a run broke off");
+      const { id, trace } = run.claim;
+      this.#options.log.error({ err, event: id, trace: traceIdOf(trace) }, "a run broke off");
     }
   }
 
   /** Resolves to the claim of the lane's next event, where it goes on. */
   async #handle(run: LaneRun): Promise<Claim | undefined> {
-    const { clock } = this.#options;
-    const started = clock.now();
-    const verdict = await this.#run(run);
-    const ms = clock.now() - started;
-    return await this.#settlement.write(run.claim, verdict, ms, () => this.#mayGoOn(run));
+    const { clock, tracing } = this.#options;
+    const { claim } = run;
+    return await inSpan(
+      tracing,
+      () => processSpan(claim),
+      async (span) => {
+        const started = clock.now();
+        const verdict = await this.#run(run);
+        if (span !== undefined) tellVerdict(span, verdict);
+        const ms = clock.now() - started;
+        return await this.#settlement.write(claim, verdict, ms, () => this.#mayGoOn(run));
+      },
+    );
   }
 
   /**

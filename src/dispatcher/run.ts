@@ -1,13 +1,18 @@
 import { type Clock, sleep } from "../core/clock.ts";
 import type { HandlerOptions, Job } from "../core/job.ts";
 import type { Logger } from "../core/logger.ts";
+import { scrubber } from "../core/redact.ts";
 import type { Past } from "../core/step.ts";
+import { traceIdOf } from "../core/trace.ts";
+import type { Tracing } from "../core/tracing.ts";
 import { ServiceBotError } from "../errors.ts";
-import { parseEventText } from "../events/parse.ts";
+import { parseEventText, textsOf } from "../events/parse.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { Claim, Inbox } from "../inbox/inbox.ts";
 import type { Abort } from "./abort.ts";
+import { shown } from "./doubt.ts";
 import type { Shared } from "./shared.ts";
+import type { StepOutcome } from "./spans.ts";
 import { DurableSteps } from "./steps.ts";
 import { stopping } from "./verdict.ts";
 
@@ -37,6 +42,7 @@ export interface RunOptions {
   readonly log: Logger;
   readonly handlerTimeoutMs: number;
   readonly shared: Shared;
+  readonly tracing?: Tracing | undefined;
   /** What may have been done for an event before the inbox was restored; undefined: it was not. */
   readonly pastOf?: PastOf | undefined;
 }
@@ -80,13 +86,17 @@ class ClaimedJob implements EventJob {
     return this.#claim.late;
   }
 
+  get trace(): string | undefined {
+    return traceIdOf(this.#claim.trace);
+  }
+
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
 
   get log(): Logger {
     const { id, type, lane, attempt } = this.#claim;
-    this.#log ??= this.#options.log.child({ event: id, type, lane, attempt });
+    this.#log ??= this.#options.log.child({ event: id, type, lane, attempt, trace: this.trace });
     return this.#log;
   }
 
@@ -95,12 +105,21 @@ class ClaimedJob implements EventJob {
     return this.#steps;
   }
 
+  #tellStep(step: string, outcome: StepOutcome, ref: string | undefined): void {
+    // A logger with the fields of the event is dear, and most bots do not log this much.
+    if (!this.#options.log.isLevelEnabled("debug")) return;
+    this.log.debug({ step, outcome, ref }, "step");
+  }
+
   #makeSteps(): DurableSteps {
-    const { inbox, clock, shared, pastOf } = this.#options;
+    const { inbox, clock, shared, tracing, pastOf } = this.#options;
     const { signal } = this.#abort;
     const log = () => this.log;
     return new DurableSteps({
-      ...{ inbox, claim: this.#claim, clock, signal, shared },
+      ...{ inbox, claim: this.#claim, clock, signal, shared, tracing },
+      // A name is the bot's own; what it quotes of what people wrote is told to nobody.
+      nameOf: (step) => scrubber(textsOf(this.event))(shown(step)),
+      ended: (step, outcome, ref) => this.#tellStep(step, outcome, ref),
       past: pastOf && (() => pastOf(this.event, this.#claim)),
       get log() {
         return log();

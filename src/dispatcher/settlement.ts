@@ -2,6 +2,8 @@ import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
 import { type Observer, unobserved } from "../core/observer.ts";
 import { scrubber, showError } from "../core/redact.ts";
+import { traceIdOf } from "../core/trace.ts";
+import { GiveUp, RetryLater } from "../errors.ts";
 import { parseEventText, textsOf } from "../events/parse.ts";
 import type { Advance, Claim, Inbox } from "../inbox/inbox.ts";
 import { persist, WRITE_ATTEMPTS } from "./persist.ts";
@@ -26,6 +28,9 @@ const MAX_ERROR_CHARACTERS = 2_000;
 
 /** A bot that stops waits no longer than so many of them take, a few seconds. */
 const WRITE_ATTEMPTS_AT_THE_END = 5;
+
+/** A code as ours, the platform's and Node's are; whatever else a handler puts there may be anything. */
+const CODE = /^[A-Z][A-Z0-9_]{1,63}$/;
 
 /** Writes down what became of an event, and says so in one log line. */
 export class Settlement {
@@ -55,6 +60,7 @@ export class Settlement {
       lane: claim.lane,
       attempt: claim.attempt,
       ms,
+      trace: traceIdOf(claim.trace),
     };
     const { held, next } = await this.#persist(claim, verdict, goesOn);
     this.#observer.ran(claim.type, held ? verdict.kind : "lost", ms);
@@ -86,8 +92,10 @@ export class Settlement {
       clock,
       signal: deadline,
       tries: () => (stopping.aborted ? WRITE_ATTEMPTS_AT_THE_END : WRITE_ATTEMPTS),
-      failed: (err) =>
-        log.error({ err, event: claim.id }, "the outcome of a run cannot be written"),
+      failed: (err) => {
+        const line = { err, event: claim.id, trace: traceIdOf(claim.trace) };
+        log.error(line, "the outcome of a run cannot be written");
+      },
     });
   }
 
@@ -114,8 +122,10 @@ export class Settlement {
   }
 
   #errorText(claim: Claim, error: unknown): string {
-    const { type, message } = showError(error, this.#scrubFor(claim));
-    return `${type}: ${message}`.slice(0, MAX_ERROR_CHARACTERS);
+    const { type, code = "", message } = showError(error, this.#scrubFor(claim));
+    // By which "service-bot inbox" finds what has died of one cause; see the inbox's filters.
+    const what = tellsMore(error) && CODE.test(code) ? `${type} ${code}` : type;
+    return `${what}: ${message}`.slice(0, MAX_ERROR_CHARACTERS);
   }
 
   /** Errors of handlers quote what people wrote; that must not end up in a log or a dead letter. */
@@ -124,4 +134,9 @@ export class Settlement {
     const hide = scrubber(parsed.ok ? textsOf(parsed.event) : []);
     return (text) => hide(this.#options.scrub(text));
   }
+}
+
+/** Two errors have one code each, which their name says already. */
+function tellsMore(error: unknown): boolean {
+  return !(error instanceof GiveUp || error instanceof RetryLater);
 }

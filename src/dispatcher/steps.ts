@@ -1,8 +1,10 @@
 import type { Effect, OpenIntent, Past, Step, StepRunner } from "../core/step.ts";
+import { inSpan, type Tracing } from "../core/tracing.ts";
 import { hasCode, RetryLater, ServiceBotError } from "../errors.ts";
 import type { StepStart } from "../inbox/inbox.ts";
 import { doubtOf, endedInside, failedInside, restoredBefore, shown } from "./doubt.ts";
 import type { Shared } from "./shared.ts";
+import { type StepOutcome, stepSpan } from "./spans.ts";
 import { StepRecords, type StepRecordsOptions, unpack } from "./step-records.ts";
 
 /** An intent that took longer to be recorded may be taken for one whose call is over, in milliseconds. */
@@ -15,15 +17,24 @@ const MOST_RENEWALS = 3;
 export interface StepScope extends StepRecordsOptions {
   /** What they share with all other runs. */
   readonly shared: Shared;
+  readonly tracing?: Tracing | undefined;
+  /** What a step is called in spans; by default as the handler has named it. */
+  readonly nameOf?: (step: string) => string;
+  /** Told of each step that has a result. `ref` is the platform's id of what it made. */
+  readonly ended?: (step: string, outcome: StepOutcome, ref: string | undefined) => void;
   /** What may have been done for the event of which the inbox knows nothing; undefined: nothing. */
   readonly past?: (() => Promise<Past | undefined>) | undefined;
+}
+
+interface Ended<T> extends Effect<T> {
+  readonly outcome: StepOutcome;
 }
 
 type Open = Extract<StepStart, { readonly state: "open" }>;
 
 /** What came of beginning a step: it was new and has been made, or there was something before. */
 type Begun<T> =
-  | { readonly state: "made"; readonly result: T }
+  | { readonly state: "made"; readonly effect: Effect<T> }
   | Exclude<StepStart, { readonly state: "new" }>;
 
 /**
@@ -51,17 +62,29 @@ export class DurableSteps implements StepRunner {
   async run<T>(step: Step<T>): Promise<T> {
     this.#scope.signal.throwIfAborted();
     this.#reserve(step.name);
+    const { tracing, nameOf = shown, ended } = this.#scope;
+    const start = () => stepSpan(nameOf(step.name));
+    return await inSpan(tracing, start, async (span) => {
+      const { result, outcome, ref } = await this.#end(step);
+      span?.set({ "service_bot.step.outcome": outcome });
+      ended?.(step.name, outcome, ref);
+      return result;
+    });
+  }
+
+  async #end<T>(step: Step<T>): Promise<Ended<T>> {
     const past = this.#scope.past && (await this.#scope.past());
     const begun = await this.#alone(step, step.request(), () => this.#begin(step, past));
-    if (begun.state === "made") return begun.result;
+    if (begun.state === "made") return { ...begun.effect, outcome: "made" };
     if (begun.state === "done") {
       const { validForMs = Number.POSITIVE_INFINITY } = step;
-      if (begun.ageMs < validForMs) return unpack<T>(begun.result);
+      if (begun.ageMs < validForMs) return { result: unpack<T>(begun.result), outcome: "recorded" };
     } else {
       const found = await this.#lookFor(step, begun, past);
-      if (found !== undefined) return found.result;
+      if (found !== undefined) return { ...found, outcome: "found" };
     }
-    return await this.#alone(step, step.request(), () => this.#again(step));
+    const effect = await this.#alone(step, step.request(), () => this.#again(step));
+    return { ...effect, outcome: "made" };
   }
 
   #reserve(name: string): void {
@@ -95,7 +118,7 @@ export class DurableSteps implements StepRunner {
       return { state: "open", request, ageMs: 0 };
     }
     await this.#freshen(step, asked);
-    return { state: "made", result: await this.#make(step) };
+    return { state: "made", effect: await this.#make(step) };
   }
 
   /** The intent is not older than this moment, and what a lost process has sent is: it may be over already. */
@@ -104,7 +127,7 @@ export class DurableSteps implements StepRunner {
     shared.rememberEnd(claim.id, name, clock.now() + inFlightMs - ageMs);
   }
 
-  async #again<T>(step: Step<T>): Promise<T> {
+  async #again<T>(step: Step<T>): Promise<Effect<T>> {
     const asked = this.#scope.clock.now();
     await this.#records.renew(step.name, step.request());
     await this.#freshen(step, asked);
@@ -125,7 +148,7 @@ export class DurableSteps implements StepRunner {
     }
   }
 
-  async #make<T>(step: Step<T>): Promise<T> {
+  async #make<T>(step: Step<T>): Promise<Effect<T>> {
     const { claim, shared } = this.#scope;
     shared.forgetEnd(claim.id, step.name);
     let effect: Effect<T>;
@@ -135,7 +158,7 @@ export class DurableSteps implements StepRunner {
       throw await this.#judge(step, error);
     }
     await this.#records.finish(step.name, effect);
-    return effect.result;
+    return effect;
   }
 
   /** What the failure of an effect leaves behind, and the error that it is for the handler. */

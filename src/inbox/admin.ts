@@ -1,11 +1,24 @@
-import type { EventDetails, EventState, EventSummary, InboxReport } from "./records.ts";
+import type { EventDetails, EventState, EventSummary, InboxReport, Source } from "./records.ts";
 
-/** Which events are meant: those that fit every field that is set. */
+/**
+ * Which events are meant: those that fit every field that is set. Times are milliseconds since 1970, and are compared
+ * with when an event ended, or with when it was received while it is pending.
+ */
 export interface InboxFilter {
   /** An event type, exactly. */
   readonly type?: string | undefined;
   /** A lane, exactly: `dm:<conversation>`, `post:<post>`, `user:<username>` unless the option `lane` names them otherwise. */
   readonly lane?: string | undefined;
+  /** The door through which it came first. */
+  readonly source?: Source | undefined;
+  /** A part of its last error, capitals and small letters as they are there. */
+  readonly error?: string | undefined;
+  /** The code of its last error, such as `STEP_UNCERTAIN`. */
+  readonly code?: string | undefined;
+  /** Not before this time. */
+  readonly since?: number | undefined;
+  /** Before this time. */
+  readonly until?: number | undefined;
 }
 
 /** Which events are listed, and how many at once. */
@@ -27,7 +40,7 @@ export interface InboxPage {
 }
 
 /** What is known beyond the inbox when dead letters are retried. */
-export interface InboxRetryOptions {
+export interface InboxRetryOptions extends InboxDecisionOptions {
   /**
    * What is known of steps that began and have no result. `done`: they took effect, and the handler goes on
    * after them, with `undefined` for their result. `absent`: they did not, and run again. By default the
@@ -36,8 +49,30 @@ export interface InboxRetryOptions {
   readonly assume?: "done" | "absent" | undefined;
 }
 
+/** How far a decision about several events is. */
+export interface InboxProgress {
+  /** Events that are decided about. */
+  readonly done: number;
+  /** Of so many events. */
+  readonly of: number;
+}
+
+/** For decisions about many events. */
+export interface InboxDecisionOptions {
+  /** When it aborts, what is decided stays so, and nothing more is: `left` tells about how many. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called after each batch. */
+  readonly onProgress?: ((progress: InboxProgress) => void) | undefined;
+}
+
+/** Which dead letters are to run again. */
+export interface InboxRetryFilter extends InboxFilter {
+  /** So many at most, the oldest first. All by default. */
+  readonly limit?: number | undefined;
+}
+
 /** Which events are to end. */
-export interface InboxDiscardFilter extends InboxFilter {
+export interface InboxDiscardFilter extends InboxRetryFilter {
   /** Default `dead`. */
   readonly state?: "dead" | "pending" | undefined;
 }
@@ -48,6 +83,8 @@ export interface InboxChange {
   readonly changed: number;
   /** Passed over: being handled at that moment, ended otherwise meanwhile, or without a body. */
   readonly skipped: number;
+  /** How many were not come to, where `signal` has ended it. */
+  readonly left?: number | undefined;
 }
 
 /**
@@ -80,7 +117,7 @@ export interface InboxAdmin {
    * @param target an id, or a filter; `{}` is every dead letter
    * @throws {ServiceBotError} EVENT_NOT_FOUND, EVENT_NOT_DEAD, EVENT_BODY_DROPPED, for an id
    */
-  retry(target: string | InboxFilter, options?: InboxRetryOptions): Promise<InboxChange>;
+  retry(target: string | InboxRetryFilter, options?: InboxRetryOptions): Promise<InboxChange>;
 
   /**
    * Ends events for good. Their ids stay known, so that they never run, however often they are delivered.
@@ -89,7 +126,17 @@ export interface InboxAdmin {
    * @param reason kept with the event; at most 500 characters of it
    * @throws {ServiceBotError} REASON_MISSING; EVENT_NOT_FOUND, EVENT_ENDED, EVENT_LEASED, for an id
    */
-  discard(target: string | InboxDiscardFilter, reason: string): Promise<InboxChange>;
+  discard(
+    target: string | InboxDiscardFilter,
+    reason: string,
+    options?: InboxDecisionOptions,
+  ): Promise<InboxChange>;
+
+  /**
+   * The ids that a decision with this filter would be about, in the order in which they would have their turn. Changes
+   * nothing; some may be passed over then.
+   */
+  targets(filter: InboxDiscardFilter): Promise<readonly string[]>;
 
   /** How many events there are in each state, dead letters by type, and when the oldest pending one came. */
   stats(): Promise<InboxReport>;

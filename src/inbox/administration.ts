@@ -2,14 +2,16 @@ import { ServiceBotError } from "../errors.ts";
 import type {
   InboxAdmin,
   InboxChange,
+  InboxDecisionOptions,
   InboxDiscardFilter,
-  InboxFilter,
   InboxListOptions,
   InboxPage,
+  InboxRetryFilter,
   InboxRetryOptions,
 } from "./admin.ts";
 import { type Outcome, refusal } from "./outcome.ts";
 import type { EventDetails, InboxReport } from "./records.ts";
+import { Turns } from "./turns.ts";
 
 /** What a store does for the people who look after it. Each call is one transaction. */
 export interface AdminStore {
@@ -18,7 +20,7 @@ export interface AdminStore {
   /** Undefined when there is no such event. */
   show(id: string): Promise<EventDetails | undefined>;
   /** The ids of the events that a filter means, the oldest first. */
-  targets(state: "dead" | "pending", filter: InboxFilter): Promise<readonly string[]>;
+  targets(state: "dead" | "pending", filter: InboxRetryFilter): Promise<readonly string[]>;
   /** One outcome for each id, in their order. */
   retry(ids: readonly string[], assume: InboxRetryOptions["assume"]): Promise<readonly Outcome[]>;
   discard(ids: readonly string[], reason: string): Promise<readonly Outcome[]>;
@@ -53,13 +55,17 @@ export class Administration implements InboxAdmin {
   }
 
   async retry(
-    target: string | InboxFilter,
-    { assume }: InboxRetryOptions = {},
+    target: string | InboxRetryFilter,
+    { assume, ...options }: InboxRetryOptions = {},
   ): Promise<InboxChange> {
-    return await this.#decide(target, "dead", (ids) => this.#store.retry(ids, assume));
+    return await this.#decide(target, "dead", (ids) => this.#store.retry(ids, assume), options);
   }
 
-  async discard(target: string | InboxDiscardFilter, reason: string): Promise<InboxChange> {
+  async discard(
+    target: string | InboxDiscardFilter,
+    reason: string,
+    options: InboxDecisionOptions = {},
+  ): Promise<InboxChange> {
     const kept = reason.trim().slice(0, MAX_REASON_CHARACTERS);
     if (kept === "") {
       throw new ServiceBotError(
@@ -68,7 +74,11 @@ export class Administration implements InboxAdmin {
       );
     }
     const state = typeof target === "string" ? "dead" : (target.state ?? "dead");
-    return await this.#decide(target, state, (ids) => this.#store.discard(ids, kept));
+    return await this.#decide(target, state, (ids) => this.#store.discard(ids, kept), options);
+  }
+
+  async targets({ state = "dead", ...filter }: InboxDiscardFilter): Promise<readonly string[]> {
+    return await this.#store.targets(state, filter);
   }
 
   async stats(): Promise<InboxReport> {
@@ -76,22 +86,36 @@ export class Administration implements InboxAdmin {
   }
 
   async #decide(
-    target: string | InboxFilter,
+    target: string | InboxRetryFilter,
     state: "dead" | "pending",
     decide: Decide,
+    options: InboxDecisionOptions,
   ): Promise<InboxChange> {
-    if (typeof target === "string") {
-      const [outcome] = await this.#carryOut([target], decide);
-      if (outcome !== undefined && "refused" in outcome) throw refusal(target, outcome.refused);
-      return { changed: 1, skipped: 0 };
+    if (typeof target !== "string") {
+      return await this.#decideAll(await this.#store.targets(state, target), decide, options);
     }
-    const ids = await this.#store.targets(state, target);
+    const [outcome] = await this.#carryOut([target], decide);
+    if (outcome !== undefined && "refused" in outcome) throw refusal(target, outcome.refused);
+    return { changed: 1, skipped: 0 };
+  }
+
+  async #decideAll(
+    ids: readonly string[],
+    decide: Decide,
+    { signal, onProgress }: InboxDecisionOptions,
+  ): Promise<InboxChange> {
+    const turns = new Turns();
     let changed = 0;
-    for (let from = 0; from < ids.length; from += BATCH) {
-      const outcomes = await this.#carryOut(ids.slice(from, from + BATCH), decide);
+    let done = 0;
+    while (done < ids.length && signal?.aborted !== true) {
+      const batch = ids.slice(done, done + BATCH);
+      const outcomes = await turns.take(() => this.#carryOut(batch, decide), signal);
       changed += outcomes.filter((outcome) => !("refused" in outcome)).length;
+      done += outcomes.length;
+      onProgress?.({ done, of: ids.length });
     }
-    return { changed, skipped: ids.length - changed };
+    const left = ids.length - done;
+    return { changed, skipped: done - changed, ...(left > 0 ? { left } : {}) };
   }
 
   async #carryOut(ids: readonly string[], decide: Decide): Promise<readonly Outcome[]> {

@@ -1,5 +1,6 @@
+import { traceIdOf } from "../core/trace.ts";
 import { ServiceBotError } from "../errors.ts";
-import type { InboxPage } from "./admin.ts";
+import type { InboxFilter, InboxPage } from "./admin.ts";
 import type {
   AttemptRecord,
   EventDetails,
@@ -7,6 +8,7 @@ import type {
   EventSummary,
   StepRecord,
 } from "./records.ts";
+import type { WholeEvent } from "./transfer.ts";
 
 /** An event as the stores keep it, with what makes a summary of it. */
 export interface EventRow {
@@ -20,6 +22,7 @@ export interface EventRow {
   /** Null where its lane is gone; SQLite has 0 and 1. */
   readonly leased: boolean | number | null;
   readonly received_at: number;
+  readonly trace: string | null;
   readonly done_at: number | null;
   readonly error: string | null;
   readonly reason: string | null;
@@ -27,6 +30,8 @@ export interface EventRow {
 
 export interface WholeRow extends EventRow {
   readonly body: string | null;
+  readonly ord: string;
+  readonly crashes: number;
 }
 
 export interface StepRow extends Omit<StepRecord, "result" | "ref"> {
@@ -78,7 +83,7 @@ export function pageSize(limit = 50): number {
  *
  * @throws {ServiceBotError} CURSOR_INVALID
  */
-export function placeOf(after: string | undefined): Place {
+function placeOf(after: string | undefined): Place {
   if (after === undefined) return START;
   const [, at, seq] = /^(\d{1,16})-(\d{1,16})$/.exec(after) ?? [];
   if (at !== undefined && seq !== undefined) return { at: Number(at), seq: Number(seq) };
@@ -86,6 +91,35 @@ export function placeOf(after: string | undefined): Place {
     "CURSOR_INVALID",
     `"${after}" is no place in a list. Pass "next" of the page before, or nothing to begin at the top.`,
   );
+}
+
+/** The page that begins there, of the events before `until` alone. */
+export function startOf({ until }: InboxFilter, after: string | undefined): Place {
+  const place = placeOf(after);
+  return until === undefined || until > place.at ? place : { at: whole(until), seq: NONE };
+}
+
+/** What of a filter a statement is given, with what stands for everything where nothing is asked for. */
+export function valuesOf({ type, lane, source, error, code, since, until }: InboxFilter): {
+  readonly [Name in Exclude<keyof InboxFilter, "since" | "until">]-?: string | null;
+} & { readonly since: number; readonly until: number } {
+  return {
+    type: type ?? null,
+    lane: lane ?? null,
+    source: source ?? null,
+    error: error ?? null,
+    code: code ?? null,
+    since: whole(since ?? 0),
+    until: whole(until ?? Number.MAX_SAFE_INTEGER),
+  };
+}
+
+/** No event has a number below. */
+const NONE = 0;
+
+/** The first whole millisecond from there on. */
+function whole(ms: number): number {
+  return Math.min(Math.max(Math.ceil(ms), 0), Number.MAX_SAFE_INTEGER);
 }
 
 /** @param rows one more than `size` where there are more */
@@ -106,6 +140,7 @@ function toSummary(row: EventRow): EventSummary {
     attempts,
     leased: Boolean(row.leased),
     receivedAt: row.received_at,
+    trace: traceIdOf(row.trace ?? undefined),
     endedAt: row.done_at ?? undefined,
     error: row.error ?? undefined,
     discardReason: row.reason ?? undefined,
@@ -127,6 +162,26 @@ export function toDetails(
       ref: step.ref ?? undefined,
     })),
   };
+}
+
+/** As {@link toDetails}, with what another inbox needs. */
+export function toWhole(
+  row: WholeRow,
+  history: readonly AttemptRecord[],
+  steps: readonly StepRow[],
+): WholeEvent {
+  const { leased: _, ...details } = toDetails(row, history, steps);
+  return { ...details, ord: row.ord, crashes: row.crashes };
+}
+
+/** What an export asks for, in the place of a list. */
+export function exportedList(state: EventState | undefined): {
+  readonly where: string;
+  readonly at: string;
+} {
+  return state === undefined
+    ? { where: "true", at: "coalesce(event.done_at, event.received_at)" }
+    : lists[state];
 }
 
 export function toAttempt({ number, outcome, error, ended_at }: AttemptRow): AttemptRecord {

@@ -73,6 +73,8 @@ export interface Claim {
   readonly late: boolean;
   /** Milliseconds since 1970, on the store's clock. */
   readonly receivedAt: number;
+  /** What was given with the batch that brought it. */
+  readonly trace: string | undefined;
 }
 
 /** What became of an event that was done, and of its lane. */
@@ -133,6 +135,7 @@ export interface Inbox {
    * Stores a batch in one transaction, with the cursors that belong to it. Events whose id is known
    * are passed over. Resolves once it is on disk.
    *
+   * @param trace kept with each event that is stored; see `core/trace.ts`
    * @throws {ServiceBotError} INBOX_FULL when the backlog has reached its limit and not all of these
    *   are known; STORE_UNAVAILABLE also
    *   when the disk is nearly full
@@ -141,6 +144,7 @@ export interface Inbox {
     events: readonly NewEvent[],
     source: Source,
     cursors?: readonly CursorMove[],
+    trace?: string,
   ): Promise<PutResult>;
 
   /**

@@ -25,6 +25,11 @@ export interface EventSummary {
   readonly leased: boolean;
   /** When the bot got it, in milliseconds since 1970. */
   readonly receivedAt: number;
+  /**
+   * Names the delivery, or the reading of the log, that brought it, with all that came of it: the log has it in the
+   * field `trace`. Undefined for what a version before this one has stored.
+   */
+  readonly trace: string | undefined;
   /** When it was done, died or was discarded. */
   readonly endedAt: number | undefined;
   /** The last error; undefined when there was none, and once the event is done. */
@@ -85,10 +90,39 @@ export interface InboxStats {
   readonly oldestPendingAt: number | undefined;
 }
 
+/** Lanes that have events which are not handled yet. */
+export interface LaneReport {
+  /** Their next event can begin. */
+  readonly ready: number;
+  /** Their next event waits for its next attempt. */
+  readonly waiting: number;
+  /** An event of theirs is being handled. */
+  readonly leased: number;
+  /** Of those that wait: the ones in which other events stand behind the one that waits. */
+  readonly blocked: number;
+}
+
+/** What an inbox takes up, in bytes. */
+export interface StorageReport {
+  /** The file, or the tables of the schema with their indexes. */
+  readonly bytes: number;
+  /** What is written and not in the file yet; undefined where there is no file. */
+  readonly walBytes: number | undefined;
+}
+
 /** {@link InboxStats} with what a person asks next. */
 export interface InboxReport extends InboxStats {
   /** Ended by a person, as far as they are still known. */
   readonly discarded: number;
+  /** How many events wait of each type, for the types that have any. */
+  readonly pendingByType: Readonly<Record<string, number>>;
   /** How many dead letters there are of each type, for the types that have any. */
   readonly deadByType: Readonly<Record<string, number>>;
+  /**
+   * How many there are of each error: by its name and its code, such as `ServiceBotError STEP_UNCERTAIN`. The 20 most
+   * frequent ones.
+   */
+  readonly deadByError: Readonly<Record<string, number>>;
+  readonly lanes: LaneReport;
+  readonly storage: StorageReport;
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { TRACEPARENT_HEADER } from "../core/trace.ts";
 import { SIGNATURE_HEADER } from "../signature/signature.ts";
 import { type Answer, failure } from "./answer.ts";
 import { EVENT_COUNT_HEADER } from "./event-count.ts";
@@ -57,6 +58,7 @@ function fromNode(request: BodyRequest & { readonly originalUrl?: string }): Inc
     ...target(request.originalUrl ?? request.url ?? "/"),
     signature: request.headers[SIGNATURE_HEADER],
     eventCount: request.headers[EVENT_COUNT_HEADER],
+    traceparent: request.headers[TRACEPARENT_HEADER],
     read: (limit) => readBody(request, limit),
   };
 }
@@ -68,6 +70,7 @@ function fromWeb(request: Request): Incoming {
     ...target(pathname + search),
     signature: request.headers.get(SIGNATURE_HEADER) ?? undefined,
     eventCount: request.headers.get(EVENT_COUNT_HEADER) ?? undefined,
+    traceparent: request.headers.get(TRACEPARENT_HEADER) ?? undefined,
     read: (limit) => readWebBody(request, limit),
   };
 }

@@ -1,11 +1,14 @@
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
 import { type Observer, unobserved } from "../core/observer.ts";
+import { newTrace, readTraceparent, traceIdOf } from "../core/trace.ts";
+import { inSpan, type Span, type SpanStart, type Tracing } from "../core/tracing.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { LaneOf } from "../events/lane.ts";
 import type { Inbox, NewEvent, PutResult } from "../inbox/inbox.ts";
 import { readBatch } from "../inbox/intake.ts";
-import { verify } from "../signature/signature.ts";
+import { batchAttributes, messaging } from "../inbox/span-attributes.ts";
+import { type Verdict, verify } from "../signature/signature.ts";
 import { type Answer, failure, json } from "./answer.ts";
 import { readEventCount } from "./event-count.ts";
 import { OldSecretNotice } from "./old-secret-notice.ts";
@@ -21,6 +24,7 @@ export interface ReceiverOptions {
   readonly log: Logger;
   /** Called with each batch once it is stored, duplicates included: the webhook's sign of life. */
   readonly onDelivery?: (events: readonly NewEvent[]) => void;
+  readonly tracing?: Tracing | undefined;
   readonly observer?: Observer | undefined;
 }
 
@@ -31,6 +35,22 @@ export interface DeliveryRequest {
   readonly signature: string | readonly string[] | undefined;
   /** The value of `X-Service-Event-Count`. */
   readonly eventCount?: string | readonly string[] | undefined;
+  /** The value of `traceparent`: who sent it may trace, too. */
+  readonly traceparent?: string | readonly string[] | undefined;
+}
+
+const SPAN: SpanStart = {
+  name: "receive",
+  kind: "consumer",
+  attributes: { ...messaging("receive", "receive"), "http.request.method": "POST" },
+};
+
+/** What is known of a delivery before it is read. */
+interface Arrival {
+  readonly started: number;
+  /** The trace that its sender has named. */
+  readonly parent: string | undefined;
+  readonly span: Span | undefined;
 }
 
 /** When the store is away, the sender is asked to wait this long, in seconds. */
@@ -68,11 +88,29 @@ export class Receiver {
    * the handlers make of it never reaches the sender, for enough failures disable the webhook.
    */
   async receive(request: DeliveryRequest): Promise<Answer> {
-    const { secrets, clock, laneOf } = this.#options;
+    const { secrets, clock, tracing } = this.#options;
     const started = clock.now();
     const verdict = verify(request.body, request.signature, { secrets, now: started });
+    // The header is not signed: of a stranger it would put spans into others' traces.
+    const parent = verdict.ok ? readTraceparent(request.traceparent) : undefined;
+    const start = () => ({ ...SPAN, parent });
+    return await inSpan(tracing, start, async (span) => {
+      const answer = await this.#answer(request, verdict, { started, parent, span });
+      span?.set({ "http.response.status_code": answer.status });
+      if (answer.error !== undefined) span?.fail(answer.error);
+      return answer;
+    });
+  }
+
+  async #answer(
+    request: DeliveryRequest,
+    verdict: Verdict,
+    { started, parent, span }: Arrival,
+  ): Promise<Answer> {
     if (!verdict.ok) return this.refuse(failure(verdict.status, verdict.code, verdict.message));
+    const { clock, laneOf } = this.#options;
     this.#oldSecrets.signedWith(verdict.secretIndex, started);
+    const trace = span?.trace ?? parent ?? newTrace();
     const events = readEvents(request.body);
     if (events === undefined) {
       return this.refuse(
@@ -83,14 +121,15 @@ export class Receiver {
     try {
       const batch = readBatch(events, laneOf);
       this.#requireOpen();
-      const result = await this.#options.inbox.put(batch, "webhook");
+      const result = await this.#options.inbox.put(batch, "webhook", [], trace);
       this.#requireOpen();
       this.#lastDeliveryAt = (this.#options.steady ?? clock).now();
       this.#tell(batch);
+      span?.set(batchAttributes(events.length, result));
       this.#observer.arrived("webhook", batch, result);
-      return this.#accept(events.length, result, started);
+      return this.#accept(events.length, result, started, trace);
     } catch (error) {
-      return this.#unavailable(error, started);
+      return this.#unavailable(error, started, trace);
     }
   }
 
@@ -124,12 +163,12 @@ export class Receiver {
     return answer;
   }
 
-  #accept(events: number, result: PutResult, started: number): Answer {
+  #accept(events: number, result: PutResult, started: number, trace: string): Answer {
     const { log, clock } = this.#options;
     const { duplicates, unusable } = result;
     const stored = result.stored.length;
     const ms = clock.now() - started;
-    const line = { status: 200, events, stored, duplicates, unusable, ms };
+    const line = { status: 200, events, stored, duplicates, unusable, ms, trace: traceIdOf(trace) };
     this.#observer.answered(200, undefined, ms);
     if (unusable > 0)
       log.error(line, "delivery with events that cannot be handled: see the dead letters");
@@ -137,8 +176,9 @@ export class Receiver {
     return json(200, { stored, duplicates });
   }
 
-  #unavailable(error: unknown, started: number): Answer {
-    this.#options.log.error({ status: 503, err: error }, "delivery cannot be stored");
+  #unavailable(error: unknown, started: number, trace: string): Answer {
+    const line = { status: 503, err: error, trace: traceIdOf(trace) };
+    this.#options.log.error(line, "delivery cannot be stored");
     const full = error instanceof ServiceBotError && error.code === "INBOX_FULL";
     const message = full
       ? "Too many events are waiting to be handled."

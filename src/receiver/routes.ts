@@ -13,6 +13,8 @@ export interface Incoming {
   readonly signature: string | readonly string[] | undefined;
   /** The value of `X-Service-Event-Count`. */
   readonly eventCount: string | readonly string[] | undefined;
+  /** The value of `traceparent`. */
+  readonly traceparent: string | readonly string[] | undefined;
   /** Reads the raw body, at most `limit` bytes of it. */
   read(limit: number): Promise<BodyResult>;
 }
@@ -44,8 +46,8 @@ export async function answerWebhook(
   if (receiver === "starting") return notReady;
   const read = await incoming.read(options.maxBodyBytes);
   if (!read.ok) return receiver.refuse(read.answer);
-  const { signature, eventCount } = incoming;
-  return await receiver.receive({ body: read.body, signature, eventCount });
+  const { signature, eventCount, traceparent } = incoming;
+  return await receiver.receive({ body: read.body, signature, eventCount, traceparent });
 }
 
 /** Answers every request to the bot: the webhook and the health checks. It never rejects. */

@@ -39,7 +39,12 @@ export interface Context<T extends string = string> {
   readonly source: "webhook" | "poll";
   /** True when a later event of the same conversation or post was handled before this one arrived. */
   readonly late: boolean;
-  /** A logger that adds the event's id, type and attempt to each line. */
+  /**
+   * The id that joins it to the delivery that brought it, and to all that came of it: the log has it in the field
+   * `trace`. 32 hexadecimal digits; undefined for an event that a version before this one has stored.
+   */
+  readonly trace: string | undefined;
+  /** A logger that adds the event's id, type, attempt and trace to each line. */
   readonly log: Logger;
   /** Aborts when the handler has run too long, its lease is lost, or the bot is stopping. */
   readonly signal: AbortSignal;
@@ -96,7 +101,7 @@ export function createContext(
   begun: Begun = new Begun(),
 ): Context {
   // Its log, its signal and its steps are asked for when they are needed: most runs need none, and they are dear.
-  const { event, attempt, source, late } = job;
+  const { event, attempt, source, late, trace } = job;
   const scope = () => ({ client, signal: job.signal });
   let log: Logger | undefined;
   // Numbered in the order of the calls, so that two replies with one text are two replies.
@@ -120,6 +125,7 @@ export function createContext(
     attempt,
     source,
     late,
+    trace,
     get log() {
       log ??= unsampled(job.log);
       return log;

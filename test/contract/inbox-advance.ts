@@ -24,7 +24,7 @@ export function advanceContract(open: OpenInbox): void {
     };
 
     test("the event is done, and the next one comes with everything, under a fence of its own", async () => {
-      await b.inbox.put([message("2"), message("3")], "poll");
+      await b.inbox.put([message("2"), message("3")], "poll", [], "a".repeat(32));
       await b.inbox.put([message("1", "other")], "webhook");
       const claims = await b.inbox.claim(2, LEASE);
       const claim = first(claims.filter(({ id }) => id === "2"));
@@ -33,6 +33,7 @@ export function advanceContract(open: OpenInbox): void {
         ...{ lane: "dm:c1", id: "3", type: "dm.message", body: message("3").body },
         ...{ source: "poll", attempt: 1, crashes: 0, late: false, receivedAt: b.clock.now() },
         fence: next.fence,
+        trace: "a".repeat(32),
       });
       expect(next.fence).toBeGreaterThan(claim.fence);
       expect(await b.inbox.claim(10, LEASE)).toEqual([]);

@@ -7,6 +7,7 @@ import { first } from "../support/first.ts";
 import { message, messages } from "../support/inbox-events.ts";
 import { advanceContract } from "./inbox-advance.ts";
 import { decisionsContract } from "./inbox-decisions.ts";
+import { filtersContract } from "./inbox-filters.ts";
 import { historyContract } from "./inbox-history.ts";
 import { lookContract } from "./inbox-look.ts";
 import { retentionContract } from "./inbox-retention.ts";
@@ -48,6 +49,29 @@ export function inboxContract(name: string, open: OpenInbox): void {
           attempt: 1,
           late: false,
           receivedAt: clock.now(),
+        });
+      });
+
+      test("the trace of a batch is kept with each event that it brought", async () => {
+        const [span, id] = [`${"b".repeat(32)}-${"c".repeat(16)}-01`, "a".repeat(32)];
+        await inbox.put([message("1", "c1"), message("2", "c2")], "webhook", [], span);
+        const cursors = [{ name: "events", position: "2" }];
+        await inbox.put([message("2", "c2"), message("3", "c3")], "poll", cursors, id);
+        await inbox.put([message("4", "c4")], "poll", cursors);
+        await inbox.put([{ ...message("5"), unusable: "no payload" }], "webhook", [], id);
+        const claims = await claimAll();
+        expect(claims.map((claim) => [claim.id, claim.trace])).toEqual([
+          ...[
+            ["1", span],
+            ["2", span],
+            ["3", id],
+          ],
+          ["4", undefined],
+        ]);
+        const { events } = await inbox.admin.list();
+        // People are told the id alone.
+        expect(Object.fromEntries(events.map((event) => [event.id, event.trace]))).toEqual({
+          ...{ 1: "b".repeat(32), 2: "b".repeat(32), 3: id, 4: undefined, 5: id },
         });
       });
 
@@ -505,6 +529,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
     advanceContract(open);
     historyContract(open);
     lookContract(open);
+    filtersContract(open);
     decisionsContract(open);
     retentionContract(open);
 

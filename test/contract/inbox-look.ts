@@ -212,9 +212,42 @@ export function lookContract(open: OpenInbox): void {
         dead: 3,
         discarded: 1,
         oldestPendingAt: received + 3,
+        pendingByType: { "dm.message": 1 },
         deadByType: { "dm.message": 2, follow: 1 },
+        deadByError: { Error: 2, x: 1 },
+        lanes: { ready: 1, waiting: 0, leased: 0, blocked: 0 },
+        storage: report.storage,
       });
       expect(Object.keys(report.deadByType)).toEqual(["dm.message", "follow"]);
+      expect(report.storage.bytes).toBeGreaterThan(0);
+    });
+
+    test("tells lanes apart: ready, waiting, being handled, and holding up others", async () => {
+      await b.inbox.put([message("1", "a"), message("2", "b"), message("3", "c")], "webhook");
+      for (const claim of await b.inbox.claim(10, LEASE)) {
+        if (claim.id === "3") continue;
+        await b.inbox.retry(claim, 60_000, "x");
+      }
+      // Behind one that waits; and a lane that nobody has claimed.
+      await b.inbox.put([message("4", "a"), message("5", "d")], "webhook");
+      const lanes = async () => (await b.inbox.admin.stats()).lanes;
+      expect(await lanes()).toEqual({ ready: 1, waiting: 2, leased: 1, blocked: 1 });
+      await b.clock.advance(60_000);
+      expect(await lanes()).toEqual({ ready: 4, waiting: 0, leased: 0, blocked: 0 });
+    });
+
+    test("counts dead letters by the name and the code of their error", async () => {
+      const died = async (id: string, error: string) => {
+        await b.inbox.put(messages(id), "webhook");
+        await b.inbox.bury(await b.claim(), error);
+      };
+      await died("1", "ServiceBotError STEP_UNCERTAIN: the run before: it ended");
+      await died("2", "ServiceBotError STEP_UNCERTAIN: another one");
+      await died("3", `no name ${"x".repeat(200)}`);
+      expect((await b.inbox.admin.stats()).deadByError).toEqual({
+        "ServiceBotError STEP_UNCERTAIN": 2,
+        [`no name ${"x".repeat(72)}`]: 1,
+      });
     });
   });
 }

@@ -128,6 +128,7 @@ describe(".env", () => {
       "CONCURRENCY",
       "MAX_ATTEMPTS",
       "LOG_LEVEL",
+      "TRACING",
     ]) {
       const at = lines.findIndex((line) => line.replace(/^#/, "").startsWith(`${name}=`));
       expect(lines[at - 1], name).toMatch(/^# /);

@@ -146,7 +146,7 @@ describe("failures", () => {
     await inbox.put(messages("1"), "webhook");
     await dispatcher.idle();
     expect((await inbox.admin.show("1")).history).toMatchObject([
-      { number: 1, outcome: "released", error: "ApiError: cannot send: [redacted]" },
+      { number: 1, outcome: "released", error: "ApiError API_ERROR: cannot send: [redacted]" },
     ]);
   });
 

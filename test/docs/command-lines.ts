@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { commands } from "../../src/cli/run.ts";
 import { flags as scaffolderFlags } from "../../src/create/options.ts";
@@ -86,14 +86,25 @@ function npmProblem([name = "", ...words]: readonly string[]): string | undefine
   return unknown && `npm run ${script} takes no ${unknown}`;
 }
 
+const sources = new Map<string, string>();
+
 /** The text of a script and of what is in its folder. */
 function sourcesBeside(entry: string): string {
-  const folder = dirname(entry);
-  const names = entry.endsWith("main.ts")
-    ? readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name))
-    : [entry];
-  const files = names.filter((path) => path.endsWith(".ts") && statSync(path).isFile());
-  return files.map((path) => readFileSync(path, "utf8")).join("\n");
+  const known = sources.get(entry);
+  if (known !== undefined) return known;
+  const files = entry.endsWith("main.ts") ? ownSources(dirname(entry)) : [entry];
+  const text = files.map((path) => readFileSync(path, "utf8")).join("\n");
+  sources.set(entry, text);
+  return text;
+}
+
+/** Without what others have written: the benchmarks are a package of their own, with its peers below it. */
+function ownSources(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return entry.name === "node_modules" ? [] : ownSources(path);
+    return path.endsWith(".ts") ? [path] : [];
+  });
 }
 
 function takes(sources: string, flag: string): boolean {
@@ -138,7 +149,9 @@ function usageOf(name: string, action: string | undefined): string | undefined {
 
 /** The actions of `service-bot inbox`, each with its part of the usage. */
 export function actionsOf(usage: string): ReadonlyMap<string, string> {
-  const lines = usage.replace(/^inbox \[stats\]/, " ".repeat(25) + "stats").split("\n");
+  const [, filter = ""] = /^FILTER: (.*)$/m.exec(usage) ?? [];
+  const written = usage.replace(/^FILTER: .*$/m, "").replaceAll("FILTER", filter);
+  const lines = written.replace(/^inbox \[stats\]/, " ".repeat(25) + "stats").split("\n");
   const actions = new Map<string, string>();
   let current = "";
   for (const line of lines) {

@@ -5,11 +5,13 @@ import { anchorsOf, type Page, pages, root, targets } from "./markdown.ts";
 
 /** Where links may lead out of here. */
 const HOSTS = [
+  "opentelemetry.io",
   "arethetypeswrong.github.io",
   "docs.npmjs.com",
   "getpino.io",
   "github.com",
   "keepachangelog.com",
+  "litestream.io",
   "modelcontextprotocol.io",
   "prometheus.io",
   "semver.org",

@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseAst } from "rolldown/parseAst";
+import { aboutEvent, duringEvent } from "../../src/core/current-event.ts";
 import { root } from "./markdown.ts";
 
 /** A call that writes a line, as it stands in the source. */
@@ -110,10 +111,18 @@ class Source {
     const known = this.#resolve(node);
     if (known.type !== "ObjectExpression") throw this.#unreadable("fields", node);
     return (known.properties as Node[]).flatMap((property) => {
-      if (property.type === "SpreadElement") return this.#fields(property.argument as Node);
+      if (property.type === "SpreadElement") return this.#spread(property.argument as Node);
       if (property.computed === true) throw this.#unreadable("name of a field", node);
       return [nameOf(property.key)];
     });
+  }
+
+  #spread(node: Node): string[] {
+    const called = node.type === "CallExpression" ? nameOf(node.callee) : undefined;
+    // What every line of a run is told has a file of its own.
+    return called === "aboutEvent"
+      ? Object.keys(duringEvent({ id: "1", trace: undefined }, aboutEvent))
+      : this.#fields(node);
   }
 
   /** What a name stands for in this file: a constant, or what a function gives back. */

@@ -1,4 +1,4 @@
--- user_version 1, auto_vacuum 2
+-- user_version 2, auto_vacuum 2
 
 CREATE INDEX event_ended ON event (done_at) WHERE state <> 'pending';
 
@@ -42,7 +42,7 @@ CREATE TABLE event (
   done_at INTEGER,
   error TEXT,
   reason TEXT
-) STRICT;
+  , trace TEXT) STRICT;
 
 CREATE TABLE lane (
   key TEXT PRIMARY KEY,

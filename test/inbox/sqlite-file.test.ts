@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Sqlite from "better-sqlite3";
@@ -100,6 +100,22 @@ describe("the file", () => {
     expect(await history("7")).toEqual([{ number: 1, outcome: "failed" }]);
     expect([await history("4"), await history("6")]).toEqual([[], []]);
     expect((await after.admin.show("5")).attempts).toBe(1);
+  });
+
+  test("of an earlier version is brought up to date with what is in it", async () => {
+    const file = join(temporaryFolder(), "bot.db");
+    const sql = new URL("../../src/inbox/sqlite/sql/001_inbox.sql", import.meta.url);
+    look(file, (db) => {
+      db.exec(readFileSync(sql, "utf8"));
+      db.exec(
+        `INSERT INTO event (id, lane, ord, type, body, source, state, received_at)
+         VALUES ('1', 'a', '1', 'follow', '{}', 'webhook', 'pending', 1)`,
+      );
+      db.pragma("user_version = 1");
+    });
+    const inbox = open(file);
+    expect(await inbox.claim(1, 1_000)).toMatchObject([{ id: "1", trace: undefined }]);
+    expect((await inbox.admin.show("1")).trace).toBeUndefined();
   });
 
   test("of a newer version is refused, with the way out", () => {

@@ -117,6 +117,7 @@ class Life {
     events: readonly NewEvent[],
     source: Source,
     cursors: readonly CursorMove[] = [],
+    trace?: string,
   ): Promise<PutResult> {
     if (this.#dead) return await never();
     this.#puts += 1;
@@ -124,7 +125,7 @@ class Life {
     const here = interruption?.at === "put" && interruption.n === this.#puts;
     if (here && interruption.how === "is not reached") return await this.#die();
     if (here && interruption.how.startsWith("fails")) throw new Error("disk full");
-    const result = await this.#inbox.put(events, source, cursors);
+    const result = await this.#inbox.put(events, source, cursors, trace);
     this.stored.push(...result.stored);
     if (here) return await this.#die();
     return result;

@@ -39,6 +39,7 @@ export function jobFor(
     attempt: 1,
     source: "webhook",
     late: false,
+    trace: undefined,
     log: createLogger({ level: "trace", secrets: [], destination }),
     signal: new AbortController().signal,
     ...rest,

@@ -3,6 +3,7 @@ import { type DatabaseAddress, showDatabase } from "../../core/database-address.
 import { ConfigError, codeOf, messageOf, ServiceBotError } from "../../errors.ts";
 import type { InboxProbe } from "../../inbox/probe.ts";
 import { type Finding, findingsOf } from "./finding.ts";
+import { examineStorage } from "./storage.ts";
 
 const { ok, note, fail } = findingsOf("database");
 
@@ -30,7 +31,8 @@ export async function examineDatabase(): Promise<Finding[]> {
         ),
       ];
     }
-    return [told(place, await probe(database, databaseSchema))];
+    const found = await probe(database, databaseSchema);
+    return [told(place, found), ...(found.exists ? await examineStorage() : [])];
   } catch (error) {
     // The environment's own findings have told that already.
     if (error instanceof ConfigError) return [];

@@ -5,16 +5,17 @@ import { examineDatabase } from "./database.ts";
 import { examineEnvironment } from "./environment.ts";
 import { type Finding, findingsOf, findingText } from "./finding.ts";
 import { examinePlatform } from "./platform.ts";
+import { examineBot } from "./running-bot.ts";
 import { examineWebhook } from "./webhook.ts";
 
 export const doctor: Command = {
-  summary: "checks Node, configuration, platform, clock, token, database and webhook",
+  summary: "checks Node, configuration, platform, clock, token, database, inbox, bot and webhook",
   usage: "doctor [--webhook URL] [--json]",
   details: `  --webhook URL  the address in the developer portal, to be tried from here as well
   --json         one line: {"ok", "findings": [{"area", "level", "what", "remedy"}]}
 
 Nothing is changed: the token is tried by reading and by writes that the platform must refuse for want of
-content, the webhook by a request that is signed with a wrong secret. Exit code 1 when something fails.`,
+content, the webhook by requests that are signed with a wrong secret. Exit code 1 when something fails.`,
   run: async (args) => {
     const flags = { webhook: { type: "string" }, json: { type: "boolean" } } as const;
     const given = readArguments(args, flags, { max: 0 });
@@ -37,6 +38,7 @@ async function examine(address: URL | undefined): Promise<Finding[]> {
     ...findings,
     ...(config === undefined ? [] : await examinePlatform(config)),
     ...(await examineDatabase()),
+    ...(config === undefined ? [] : await examineBot(config)),
     ...(config === undefined ? [] : await examineWebhook(config, address)),
   ];
 }

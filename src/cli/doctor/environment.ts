@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { parseEnv } from "node:util";
+import { budgetProblems } from "../../budget-warning.ts";
 import { type Config, loadConfig, variables } from "../../config.ts";
 import { showDatabase } from "../../core/database-address.ts";
 import { ConfigError, messageOf } from "../../errors.ts";
@@ -114,7 +115,13 @@ function settings(config: Config, file: Values = {}): Finding[] {
     const origin = file[name]?.trim() === process.env[name]?.trim() ? ".env" : "environment";
     return ok(`${name} ${shown(name, config)} (${origin})`);
   });
-  return [...lines, ok(`with their defaults: ${rest.join(", ")}`)];
+  const budget = budgetProblems(config).map(({ perMinute, places, variable, intervalMs, wanted }) =>
+    note(
+      `MAX_REQUESTS_PER_MINUTE=${perMinute} leaves ${places} for what ${variable}=${intervalMs} makes ${wanted} or more; the event log is read more slowly than that`,
+      "Raise MAX_REQUESTS_PER_MINUTE as far as the app's limit allows, or the interval.",
+    ),
+  );
+  return [...lines, ok(`with their defaults: ${rest.join(", ")}`), ...budget];
 }
 
 /** Never a secret. */

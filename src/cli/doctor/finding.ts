@@ -6,6 +6,9 @@ export type Area =
   | "clock"
   | "scopes"
   | "database"
+  | "storage"
+  | "inbox"
+  | "bot"
   | "webhook";
 
 /** What one look has found. */

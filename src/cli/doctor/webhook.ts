@@ -1,14 +1,18 @@
 import { asDoctor } from "../../client/as-doctor.ts";
 import type { Config } from "../../config.ts";
 import { whyNoAnswer } from "../../platform/webhooks/no-answer.ts";
-import { SIGNATURE_HEADER, sign } from "../../signature/signature.ts";
+import { SIGNATURE_HEADER, sign, TOLERANCE_SECONDS } from "../../signature/signature.ts";
 import { localWebhookUrl } from "../dot-env.ts";
+import { examineCertificate } from "./certificate.ts";
 import { type Finding, findingsOf } from "./finding.ts";
 
 const { ok, note, fail } = findingsOf("webhook");
 
 /** How long the webhook may take to refuse a request, in milliseconds. */
 const PATIENCE_MS = 5_000;
+
+/** Twice what is tolerated, in seconds: the clock of either side may be off a little. */
+const OLD_SECONDS = 2 * TOLERANCE_SECONDS;
 
 const START = "Start the bot, if it should run now: npm run dev, or npm start.";
 
@@ -32,7 +36,23 @@ export async function examineWebhook(config: Config, address: URL | undefined): 
 async function examineLocal(url: URL): Promise<Finding> {
   const answer = await forge(url);
   // A bot that is not started yet is no mistake.
-  return "error" in answer ? note(whyNoAnswer(answer.error, url), START) : judged(url, answer);
+  return "error" in answer
+    ? note(whyNoAnswer(answer.error, url), START)
+    : await judgedTwice(url, answer);
+}
+
+/** What is old is refused as well (section 5, rule 7): else a delivery that somebody has recorded could be sent again. */
+async function judgedTwice(url: URL, answer: Answer): Promise<Finding> {
+  const finding = judged(url, answer);
+  if (finding.level !== "ok") return finding;
+  const old = await forge(url, OLD_SECONDS);
+  if ("error" in old || old.status === 400 || old.status === 401) return finding;
+  return fail(
+    `${url.href} answered a request of ${OLD_SECONDS / 60} min ago with ${old.status}, not with 400`,
+    old.status < 300
+      ? "It takes what is old: a delivery that somebody has recorded could be sent again."
+      : "Something in between treats requests differently: let POST through to the bot as it comes.",
+  );
 }
 
 async function examinePublic(url: URL): Promise<Finding> {
@@ -43,8 +63,11 @@ async function examinePublic(url: URL): Promise<Finding> {
       "Let the name lead to the proxy, its https port be open, and its certificate be trusted.",
     );
   }
-  const finding = judged(url, answer);
-  if (finding.level !== "ok" || url.protocol === "https:") return finding;
+  const finding = await judgedTwice(url, answer);
+  if (finding.level === "ok" && url.protocol === "https:") {
+    return (await examineCertificate(url)) ?? finding;
+  }
+  if (finding.level !== "ok") return finding;
   return note(
     `${url.href} is not https; the platform delivers to nothing else`,
     "Put a proxy in front that ends TLS: docs/deploying.md.",
@@ -58,9 +81,10 @@ interface Answer {
 }
 
 /** A delivery without events, signed with a secret that nobody has. */
-async function forge(url: URL): Promise<Answer | { readonly error: unknown }> {
+async function forge(url: URL, agoSeconds = 0): Promise<Answer | { readonly error: unknown }> {
   const body = '{"events":[]}';
-  const signature = sign(body, `whsec_${crypto.randomUUID()}`, Date.now() / 1000);
+  const at = Date.now() / 1000 - agoSeconds;
+  const signature = sign(body, `whsec_${crypto.randomUUID()}`, at);
   try {
     const response = await asDoctor(url.href, {
       method: "POST",

@@ -9,9 +9,6 @@ export type Action = (args: readonly string[]) => (inbox: AttachedInbox) => Prom
 
 export const jsonFlag = { json: { type: "boolean" } } as const;
 
-/** These choose events for every action that takes several. */
-export const filterFlags = { type: { type: "string" }, lane: { type: "string" } } as const;
-
 /** "dead letters", "pending event". */
 export function nameOf(state: EventState, n: number): string {
   const noun = state === "dead" ? "dead letter" : `${state} event`;

@@ -5,7 +5,7 @@ import { print, printJson } from "../output.ts";
 import { count } from "../text.ts";
 import { CommandError, readArguments, UsageError } from "../usage.ts";
 import { jsonFlag } from "./action.ts";
-import { progressLine } from "./copy-text.ts";
+import { progressOn } from "./progress.ts";
 
 /** Copies the inbox to a file, also while the bot runs. */
 export function backup(args: readonly string[]): () => Promise<number> {
@@ -17,10 +17,10 @@ export function backup(args: readonly string[]): () => Promise<number> {
     const from = fileInEnvironment();
     const { backUpFile } = await import("../../inbox/sqlite/backup.ts");
     const began = performance.now();
-    const progress = json ? undefined : progressLine(process.stderr);
+    const progress = progressOn({ json });
     const report = await backUpFile(from, to, ({ pages, of }) =>
-      progress?.tell(`copying: ${Math.floor((100 * pages) / Math.max(1, of))} %`),
-    ).finally(() => progress?.end());
+      progress.show("pages copied", pages, of),
+    ).finally(progress.end);
     const ms = Math.round(performance.now() - began);
     if (json) printJson({ ...report, ms });
     else print(backupText(report, ms));

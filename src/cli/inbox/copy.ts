@@ -12,7 +12,8 @@ import { print, printJson } from "../output.ts";
 import { grouped, table } from "../text.ts";
 import { type Arguments, readArguments, textFlag, UsageError } from "../usage.ts";
 import { jsonFlag } from "./action.ts";
-import { copiedText, progressLine } from "./copy-text.ts";
+import { copiedText } from "./copy-text.ts";
+import { progressOn } from "./progress.ts";
 
 const flags = {
   ...jsonFlag,
@@ -53,11 +54,14 @@ export function copy(args: readonly string[]): () => Promise<number> {
 async function carryOut(
   source: CopySource,
   target: CopyTarget,
-  { flags: { json } }: Arguments,
+  { flags }: Arguments,
 ): Promise<number> {
+  const { json } = flags;
   const began = performance.now();
-  const progress = json ? undefined : progressLine(process.stderr);
-  const report = await copyInbox(source, target, progress?.show).finally(() => progress?.end());
+  const progress = progressOn(flags);
+  const report = await copyInbox(source, target, ({ doing, table: name, rows, of }) =>
+    progress.show(`${doing} ${name}`, rows, of),
+  ).finally(progress.end);
   const verified = !report.tables.some(isDifferent);
   const ms = Math.round(performance.now() - began);
   if (json) printJson({ ...report, verified, ms });

@@ -1,17 +1,23 @@
-import { loadDatabase } from "../../config.ts";
-import type { AttachedInbox } from "../../inbox/attached.ts";
 import { readDotEnv } from "../dot-env.ts";
 import { type Command, UsageError } from "../usage.ts";
 import type { Action } from "./action.ts";
+import { attach } from "./attach.ts";
 import { backup } from "./backup.ts";
 import { copy } from "./copy.ts";
 import { discard, retry } from "./decide.ts";
+import { exportEvents } from "./export.ts";
+import { FILTER } from "./filter.ts";
+import { importEvents } from "./import.ts";
 import { list } from "./list.ts";
 import { restore } from "./restore.ts";
 import { show } from "./show.ts";
 import { stats } from "./stats.ts";
 
-const actions: Readonly<Record<string, Action>> = { stats, list, show, retry, discard };
+const actions: Readonly<Record<string, Action>> = {
+  ...{ stats, list, show, retry, discard },
+  export: exportEvents,
+  import: importEvents,
+};
 
 /** These read their arguments first, too. */
 const ofWhole: Readonly<Record<string, (args: readonly string[]) => () => Promise<number>>> = {
@@ -22,18 +28,20 @@ const ofWhole: Readonly<Record<string, (args: readonly string[]) => () => Promis
 
 export const inbox: Command = {
   summary:
-    "what is in the bot's inbox: list, show, retry and discard dead letters, also while it runs; copy it, back it up",
+    "what is in the bot's inbox: list, show, retry and discard dead letters, also while it runs; export, import, copy, back up",
   usage:
     "inbox [stats] [--json]\n" +
-    "                         list [--state dead|pending|done|discarded|all] [--type TYPE] [--lane LANE]\n" +
-    "                              [--limit 20] [--after NEXT] [--json]\n" +
+    "                         list [--state dead|pending|done|discarded|all] [FILTER] [--limit 20] [--after NEXT] [--json]\n" +
     "                         show ID [--json]\n" +
-    "                         retry ID... | --all | [--type TYPE] [--lane LANE]  [--assume done|absent] [--json]\n" +
-    "                         discard ID... | --all | [--type TYPE] [--lane LANE]  [--state dead|pending]\n" +
-    "                              --reason TEXT [--json]\n" +
+    "                         retry ID... | --all | FILTER  [--limit N] [--assume done|absent] [--dry-run] [--json]\n" +
+    "                         discard ID... | --all | FILTER  [--state dead|pending] [--limit N] --reason TEXT\n" +
+    "                              [--dry-run] [--json]\n" +
+    "                         export [--state all|dead|pending|done|discarded] [FILTER] [--out FILE [--json]]\n" +
+    "                         import FILE [--as as-is|pending] [--dry-run] [--json]\n" +
     "                         copy [--from URL] [--to URL] [--dry-run] [--reopen] [--json]\n" +
     "                         backup FILE [--json]\n" +
-    "                         restore FILE | --in-place  [--move-old] [--ended TIME] [--assume-absent] [--json]",
+    "                         restore FILE | --in-place  [--move-old] [--ended TIME] [--assume-absent] [--json]\n" +
+    `FILTER: ${FILTER}`,
   run: async (args) => {
     const [name = "stats", ...rest] = args[0]?.startsWith("-") ? ["stats", ...args] : args;
     const whole = Object.hasOwn(ofWhole, name) ? ofWhole[name] : undefined;
@@ -59,15 +67,4 @@ export const inbox: Command = {
 async function wholeCommand(work: () => Promise<number>): Promise<number> {
   readDotEnv();
   return await work();
-}
-
-/** The stores are loaded late: the other commands need none. */
-async function attach(): Promise<AttachedInbox> {
-  const { database, databaseSchema: schema } = loadDatabase(process.env);
-  if (database.kind === "postgres") {
-    const { attachPostgres } = await import("../../inbox/postgres/attach.ts");
-    return await attachPostgres({ url: database.url, schema });
-  }
-  const { attachInbox } = await import("../../inbox/sqlite/attach.ts");
-  return attachInbox(database.file);
 }

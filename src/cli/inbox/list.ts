@@ -8,7 +8,8 @@ import {
 import { print, printJson } from "../output.ts";
 import { age, cut, grouped, printable, quoted, table } from "../text.ts";
 import { type Arguments, readArguments, textFlag, UsageError, wholeNumber } from "../usage.ts";
-import { type Action, filterFlags, jsonFlag, nameOf } from "./action.ts";
+import { type Action, jsonFlag, nameOf } from "./action.ts";
+import { filterArguments, filterFlags, filterIn, filterWords } from "./filter.ts";
 
 const flags = {
   ...jsonFlag,
@@ -47,14 +48,14 @@ function listOptions(given: Arguments): InboxListOptions {
   }
   return {
     state: known,
-    type: textFlag(given, "type"),
-    lane: textFlag(given, "lane"),
+    ...filterIn(given),
     limit: wholeNumber(given, "limit", { min: 1, max: 1_000 }) ?? 20,
     after: textFlag(given, "after"),
   };
 }
 
-function eventTable(events: readonly EventSummary[]): string {
+/** Events in columns, of which the first one says what the times are. */
+export function eventTable(events: readonly EventSummary[]): string {
   const now = Date.now();
   const mixed = events.some(({ state }) => state !== events[0]?.state);
   const rows = events.map((event) => [
@@ -92,16 +93,12 @@ function others({ pending, done, discarded }: InboxReport): string {
   return `also in the inbox: ${counts}   (--state pending|done|discarded|all)`;
 }
 
-function nothing({ state, type, lane, after }: InboxListOptions): string {
+function nothing({ state, limit, after, ...filter }: InboxListOptions): string {
   if (after !== undefined) return "That was all.";
-  const ofType = type === undefined ? "" : ` of type ${printable(type)}`;
-  const inLane = lane === undefined ? "" : ` in lane ${printable(lane)}`;
-  return `No ${state === undefined ? "events" : nameOf(state, 2)}${ofType}${inLane}.`;
+  return `No ${state === undefined ? "events" : nameOf(state, 2)}${filterWords(filter)}.`;
 }
 
-function nextPage({ state, type, lane, limit }: InboxListOptions, next: string): string {
-  const ofType = type === undefined ? "" : ` --type ${quoted(type)}`;
-  const inLane = lane === undefined ? "" : ` --lane ${quoted(lane)}`;
-  const words = `--state ${state ?? "all"}${ofType}${inLane} --limit ${limit} --after ${next}`;
+function nextPage({ state, limit, after, ...filter }: InboxListOptions, next: string): string {
+  const words = `--state ${state ?? "all"}${filterArguments(filter)} --limit ${limit} --after ${next}`;
   return `service-bot inbox list ${words}`;
 }

@@ -37,10 +37,12 @@ const names = {
 } as const;
 
 function facts(event: EventDetails, now: number): string {
-  const { id, type, state, leased, lane, source, attempts, receivedAt, endedAt, error } = event;
+  const { id, type, state, leased, lane, source, trace, attempts, receivedAt, endedAt, error } =
+    event;
   const rows: readonly (readonly [string, string | undefined])[] = [
     ["lane", lane],
     ["source", source],
+    ["trace", trace],
     ["received", moment(receivedAt, now)],
     [state === "dead" ? "died" : state, endedAt === undefined ? undefined : moment(endedAt, now)],
     ["attempts", String(attempts)],

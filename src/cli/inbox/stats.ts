@@ -1,6 +1,6 @@
 import type { InboxReport } from "../../inbox/records.ts";
 import { print, printJson } from "../output.ts";
-import { age, grouped, printable } from "../text.ts";
+import { age, bytes, cut, grouped } from "../text.ts";
 import { readArguments } from "../usage.ts";
 import { type Action, jsonFlag } from "./action.ts";
 import { instancesText } from "./instances.ts";
@@ -21,10 +21,9 @@ export const stats: Action = (args) => {
 function statsText(report: InboxReport, running: boolean): string {
   const { pending, done, dead, discarded, oldestPendingAt, deadByType } = report;
   const oldest = oldestPendingAt === undefined ? "" : `oldest ${age(oldestPendingAt, Date.now())}`;
-  const types = Object.entries(deadByType).map(([type, n]) => `${printable(type)} ${n}`);
   const rows = [
     ["pending", pending, oldest],
-    ["dead", dead, types.join(", ")],
+    ["dead", dead, listed(deadByType)],
     ["done", done, ""],
     ["discarded", discarded, ""],
   ] as const;
@@ -34,5 +33,36 @@ function statsText(report: InboxReport, running: boolean): string {
   );
   const bot = running ? "the bot is running" : "the bot is not running";
   const hint = dead > 0 ? "\n\nservice-bot inbox list   the dead letters" : "";
-  return `${lines.join("\n")}\n\n${bot}${hint}`;
+  return `${lines.join("\n")}\n\n${details(report)}\n\n${bot}${hint}`;
+}
+
+/** What is asked next; a line for what there is nothing of is left out. */
+function details(report: InboxReport): string {
+  const { pending, dead, pendingByType, deadByError, lanes, storage } = report;
+  const { ready, waiting, leased, blocked } = lanes;
+  const held = blocked === 0 ? "" : `, of which ${grouped(blocked)} hold up other events`;
+  const wal = storage.walBytes === undefined ? "" : `, and ${bytes(storage.walBytes)} in its WAL`;
+  const rows = [
+    ["pending by type", pending > 0 ? listed(pendingByType) : ""],
+    [
+      "lanes",
+      pending > 0
+        ? `${grouped(ready)} ready, ${grouped(leased)} being handled, ${grouped(waiting)} waiting for a retry${held}`
+        : "",
+    ],
+    ["dead by error", dead > 0 ? listed(deadByError) : ""],
+    ["size", `${bytes(storage.bytes)}${wal}`],
+  ] as const;
+  return rows
+    .filter(([, text]) => text !== "")
+    .map(([name, text]) => `${name.padEnd(15)}  ${text}`)
+    .join("\n");
+}
+
+/** So many kinds are listed at most; --json has all. */
+const KINDS = 8;
+
+function listed(counts: Readonly<Record<string, number>>): string {
+  const all = Object.entries(counts).map(([name, n]) => `${cut(name, 60)} ${grouped(n)}`);
+  return all.length <= KINDS ? all.join(", ") : `${all.slice(0, KINDS).join(", ")}, …`;
 }

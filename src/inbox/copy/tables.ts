@@ -36,6 +36,7 @@ export const tables: readonly Table[] = [
       ...[integer("seq"), text("id"), text("lane"), text("ord"), text("type"), text("body")],
       ...[text("source"), text("state"), integer("attempts"), integer("crashes")],
       ...[integer("fence"), time("received_at"), time("done_at"), text("error"), text("reason")],
+      text("trace"),
     ],
   },
   {

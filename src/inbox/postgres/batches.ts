@@ -10,7 +10,7 @@ const NOTE_TYPES = `, noted AS (
 const MOVE_CURSORS = `, moved AS (
   INSERT INTO {schema}.cursor (name, position, term)
   SELECT moves.name, position, coalesce(moves.term, 0)
-  FROM unnest($8::text[], $9::text[], $10::bigint[]) AS moves (name, position, term)
+  FROM unnest($9::text[], $10::text[], $11::bigint[]) AS moves (name, position, term)
     LEFT JOIN LATERAL (
       SELECT true AS held FROM {schema}.leader
       WHERE leader.name = moves.name AND leader.term = moves.term FOR SHARE
@@ -34,10 +34,10 @@ WITH input AS (
   SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
     WITH ORDINALITY AS input (id, lane, ord, type, body, error, n)
 ), stored AS (
-  INSERT INTO {schema}.event (id, lane, ord, type, body, source, state, received_at, done_at, error)
+  INSERT INTO {schema}.event (id, lane, ord, type, body, source, state, received_at, done_at, error, trace)
   SELECT id, lane, ord, type, body, $7::text,
     CASE WHEN error IS NULL THEN 'pending' ELSE 'dead' END, {now},
-    CASE WHEN error IS NOT NULL THEN {now} END, error
+    CASE WHEN error IS NOT NULL THEN {now} END, error, $8::text
   FROM input ORDER BY ord COLLATE "C", n
   ON CONFLICT (id) DO NOTHING
   RETURNING id, lane, state
@@ -84,6 +84,7 @@ export class Batches {
     events: readonly NewEvent[],
     source: Source,
     cursors: readonly CursorMove[],
+    trace?: string,
   ): Promise<PutResult> {
     const column = <K extends keyof NewEvent>(name: K) =>
       events.map((event) => event[name] ?? null);
@@ -95,7 +96,7 @@ export class Batches {
     const statement = moves.length > 0 ? withCursors : plain;
     const answer = await this.#queries.rows<PutRow>(statement, [
       ...[column("id"), column("lane"), column("ord"), column("type"), column("body")],
-      ...[column("unusable"), source],
+      ...[column("unusable"), source, trace ?? null],
       ...(moves.length > 0 ? moved(moves) : []),
     ]);
     if (types) for (const type of news) this.#noted.add(type);

@@ -3,23 +3,26 @@ import {
   lists,
   type PageRow,
   pageSize,
-  placeOf,
   type StepRow,
+  startOf,
   toDetails,
   toPage,
+  toWhole,
+  valuesOf,
   type WholeRow,
 } from "../event-rows.ts";
 import type { EventDetails, EventState } from "../records.ts";
 import { ABSENT } from "../restored.ts";
+import type { WholeEvent } from "../transfer.ts";
 import type { Queries } from "./database.ts";
-import { historyOf } from "./history.ts";
-import { byBody, ended } from "./sql.ts";
+import { historiesOf, historyOf } from "./history.ts";
+import { byBody, ended, FITS, fitting } from "./sql.ts";
 
 /** A run that has not ended is not among the attempts of its event yet, and belongs to them all the same. */
 const EVENT = `event.seq, event.id, event.type, event.lane, event.state, event.source,
   event.attempts + coalesce(event.state = 'pending' AND lane.owner IS NOT NULL
     AND lane.claimed = event.seq, false)::integer AS attempts,
-  event.received_at, event.done_at, event.error, event.reason,
+  event.received_at, event.trace, event.done_at, event.error, event.reason,
   event.state = 'pending' AND lane.owner IS NOT NULL AND lane.claimed = event.seq
     AND lane.ready_at > {now} AS leased
 FROM {schema}.event LEFT JOIN {schema}.lane ON lane.key = event.lane`;
@@ -36,22 +39,28 @@ function pageOf(state: EventState | undefined): string {
   const parts = together.flatMap((list) =>
     partsOf(list).map((where) => part(lists[list].at, where)),
   );
-  return `SELECT * FROM ((${parts.join(") UNION ALL (")})) AS page ORDER BY at DESC, seq DESC LIMIT $5`;
+  return `SELECT * FROM ((${parts.join(") UNION ALL (")})) AS page ORDER BY at DESC, seq DESC LIMIT $9`;
 }
 
 /** A page of what fits a condition, as an index of it gives it. */
 function part(at: string, where: string): string {
   return `SELECT ${at} AS at, ${EVENT} WHERE ${where}
-    AND ($1::text IS NULL OR event.type = $1) AND ($2::text IS NULL OR event.lane = $2)
-    AND (${at}, event.seq) < ($3::bigint, $4::bigint)
-    ORDER BY ${at} DESC, event.seq DESC LIMIT $5`;
+    AND ${FITS} AND ${at} >= $6::bigint
+    AND (${at}, event.seq) < ($7::bigint, $8::bigint)
+    ORDER BY ${at} DESC, event.seq DESC LIMIT $9`;
 }
 
-const ONE = `SELECT event.body, ${EVENT} WHERE event.id = $1`;
+const WHOLE = `SELECT event.body, event.ord, event.crashes, ${EVENT}`;
+const ONE = `${WHOLE} WHERE event.id = $1`;
+const SEVERAL = `${WHOLE} WHERE event.id = ANY ($1::text[]) ORDER BY event.id`;
 
 const STEPS = `
 SELECT name, state, request, result, ref, started_at AS "startedAt"
 FROM {schema}.step WHERE event_id = $1 AND fence <> ${ABSENT} ORDER BY started_at, name`;
+
+const STEPS_OF_SEVERAL = `
+SELECT event_id, name, state, request, result, ref, started_at AS "startedAt"
+FROM {schema}.step WHERE event_id = ANY ($1::text[]) AND fence <> ${ABSENT} ORDER BY event_id, started_at, name`;
 
 /** Finds events for people to look at. */
 export class Catalogue {
@@ -62,11 +71,11 @@ export class Catalogue {
   }
 
   /** @throws {ServiceBotError} CURSOR_INVALID */
-  async list({ state, type, lane, limit, after }: InboxListOptions): Promise<InboxPage> {
+  async list({ state, limit, after, ...filter }: InboxListOptions): Promise<InboxPage> {
     const size = pageSize(limit);
-    const { at, seq } = placeOf(after);
+    const { at, seq } = startOf(filter, after);
     // One more than asked for tells whether there are more.
-    const values = [type ?? null, lane ?? null, at, seq, size + 1];
+    const values = [...fitting(filter), valuesOf(filter).since, at, seq, size + 1];
     return toPage(await this.#queries.rows<PageRow>(pageOf(state), values), size);
   }
 
@@ -76,4 +85,21 @@ export class Catalogue {
     const steps = await this.#queries.rows<StepRow>(STEPS, [id]);
     return toDetails(row, await historyOf(this.#queries, id), steps);
   }
+
+  /** As another inbox takes them in, in the order of their ids. */
+  async wholes(ids: readonly string[]): Promise<WholeEvent[]> {
+    const rows = await this.#queries.rows<WholeRow>(SEVERAL, [ids]);
+    const runs = await historiesOf(this.#queries, ids);
+    const steps = Map.groupBy(
+      await this.#queries.rows<StepRow & { readonly event_id: string }>(STEPS_OF_SEVERAL, [ids]),
+      (step) => step.event_id,
+    );
+    return rows.map((row) =>
+      toWhole(row, runs.get(row.id) ?? [], (steps.get(row.id) ?? []).map(withoutEvent)),
+    );
+  }
+}
+
+function withoutEvent({ event_id: _, ...step }: StepRow & { readonly event_id: string }): StepRow {
+  return step;
 }

@@ -11,6 +11,7 @@ export interface ClaimRow {
   readonly attempts: number;
   readonly crashes: number;
   readonly received_at: number;
+  readonly trace: string | null;
   readonly late: boolean;
 }
 
@@ -26,5 +27,6 @@ export function toClaim(row: ClaimRow): Claim {
     crashes: row.crashes,
     late: row.late,
     receivedAt: row.received_at,
+    trace: row.trace ?? undefined,
   };
 }

@@ -27,7 +27,7 @@ WITH ready AS MATERIALIZED (
   SELECT ready.*, event.*, event.crashes + event.lapsed >= ${CRASHES} AS suspect
   FROM ready CROSS JOIN LATERAL (SELECT FROM {schema}.lane WHERE ctid = ready.at OFFSET 0) AS unchanged
   LEFT JOIN LATERAL (
-    SELECT seq, id, ord, type, body, source, received_at, attempts, crashes,
+    SELECT seq, id, ord, type, body, source, received_at, trace, attempts, crashes,
       ${is("ready.owner IS NOT NULL AND ready.claimed = seq")} AS uncounted,
       ${is("ready.owner IS NOT NULL AND (ready.claimed = seq OR ready.fence = event.fence)")} AS lapsed
     FROM {schema}.event WHERE lane = ready.key AND state = 'pending'
@@ -46,7 +46,7 @@ WITH ready AS MATERIALIZED (
     AND event.seq = CASE WHEN head.lapsed = 1 THEN head.seq ELSE head.claimed END
 ), crashed AS (${ADD_CRASHES})
 SELECT key, fence + 1 AS fence, suspect, seq, id, type, body, source, attempts + uncounted + 1 AS attempts,
-  crashes + lapsed AS crashes, received_at, coalesce(ord < done_ord, false) AS late
+  crashes + lapsed AS crashes, received_at, trace, coalesce(ord < done_ord, false) AS late
 FROM head ORDER BY key`;
 
 /** The lane is locked first, so that nobody changes what is counted then. */

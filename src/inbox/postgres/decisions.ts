@@ -1,10 +1,12 @@
 import { ServiceBotError } from "../../errors.ts";
-import type { InboxFilter, InboxRetryOptions } from "../admin.ts";
+import type { InboxRetryFilter, InboxRetryOptions } from "../admin.ts";
+import { lists, valuesOf } from "../event-rows.ts";
 import { judgeDiscard, judgeRetry, NOT_FOUND, type Outcome } from "../outcome.ts";
 import type { EventState } from "../records.ts";
 import { ABSENT } from "../restored.ts";
 import type { Database, Queries } from "./database.ts";
 import { REMAKE } from "./lanes.ts";
+import { FITS, fitting } from "./sql.ts";
 import { absentStatements } from "./steps.ts";
 
 /** In the order of the keys, as everybody does it who locks several. */
@@ -75,10 +77,11 @@ WHERE event_id = ANY ($1::text[]) AND state = 'open' AND fence <> ${ABSENT}`;
 
 const DROP_STEPS = absentStatements("event_id = ANY ($1::text[])");
 
-const TARGETS = `
-SELECT id FROM {schema}.event WHERE state = $1
-  AND ($2::text IS NULL OR type = $2) AND ($3::text IS NULL OR lane = $3)
-ORDER BY coalesce(done_at, received_at), seq`;
+const targets = ({ where, at }: (typeof lists)["dead"]) => `
+SELECT id FROM {schema}.event WHERE ${where} AND ${FITS} AND ${at} >= $6::bigint AND ${at} < $7::bigint
+ORDER BY ${at}, seq LIMIT $8::bigint`;
+
+const TARGETS = { dead: targets(lists.dead), pending: targets(lists.pending) };
 
 interface EventRow {
   readonly id: string;
@@ -111,11 +114,16 @@ export class Decisions {
   }
 
   /** The ids of the events that a filter means, the oldest first. */
-  async targets(state: "dead" | "pending", { type, lane }: InboxFilter): Promise<string[]> {
-    const values = [state, type ?? null, lane ?? null];
-    return (await this.#database.rows<{ readonly id: string }>(TARGETS, values)).map(
-      ({ id }) => id,
-    );
+  async targets(
+    state: "dead" | "pending",
+    { limit, ...filter }: InboxRetryFilter,
+  ): Promise<string[]> {
+    const { since, until } = valuesOf(filter);
+    // Without a value there is no limit.
+    const most = limit === undefined ? null : Math.trunc(limit);
+    const values = [...fitting(filter), since, until, most];
+    const rows = await this.#database.rows<{ readonly id: string }>(TARGETS[state], values);
+    return rows.map(({ id }) => id);
   }
 
   retry(ids: readonly string[], assume: InboxRetryOptions["assume"]): Promise<Outcome[]> {

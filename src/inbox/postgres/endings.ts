@@ -1,7 +1,7 @@
 import type { Advance, Claim } from "../inbox.ts";
 import { CRASHES } from "../limits.ts";
 import type { Backlog } from "./backlog.ts";
-import type { ClaimRow } from "./claim-row.ts";
+import { type ClaimRow, toClaim } from "./claim-row.ts";
 import type { Queries } from "./database.ts";
 import { Gather } from "./gather.ts";
 import type { Held } from "./held.ts";
@@ -30,7 +30,7 @@ WITH input AS (
     FOR UPDATE OF lane
   ) AS held LEFT JOIN LATERAL (
     SELECT head.* FROM (
-      SELECT seq AS next_seq, id AS next_id, ord AS next_ord, type, body, source, received_at, attempts, crashes
+      SELECT seq AS next_seq, id AS next_id, ord AS next_ord, type, body, source, received_at, trace, attempts, crashes
       FROM {schema}.event WHERE lane = sorted.lane AND state = 'pending' AND id <> sorted.id
       ORDER BY ord, seq LIMIT 1
     ) AS head
@@ -50,7 +50,7 @@ WITH input AS (
     fence = advanced.fence
   FROM advanced WHERE event.ctid = advanced.event_at
 )
-SELECT n, next_id AS id, type, body, source, received_at, attempts + 1 AS attempts, crashes,
+SELECT n, next_id AS id, type, body, source, received_at, trace, attempts + 1 AS attempts, crashes,
   coalesce(next_ord < last_ord, false) AS late
 FROM advanced`;
 
@@ -186,6 +186,5 @@ export class Endings {
 }
 
 function next({ claim: { lane, fence } }: Ending, row: NextRow): Claim {
-  const { id, type, body, source, attempts: attempt, crashes, late, received_at: receivedAt } = row;
-  return { lane, fence: fence + 1, id, type, body, source, attempt, crashes, late, receivedAt };
+  return toClaim({ key: lane, fence: fence + 1, ...row });
 }

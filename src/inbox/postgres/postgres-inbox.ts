@@ -131,9 +131,10 @@ export class PostgresInbox implements Inbox {
     events: readonly NewEvent[],
     source: Source,
     cursors: readonly CursorMove[] = [],
+    trace?: string,
   ): Promise<PutResult> {
     if (this.#backlog.mayBeFull) await this.#refuseWhenFull(events);
-    const result = await this.#backlog.watch(this.#batches.put(events, source, cursors));
+    const result = await this.#backlog.watch(this.#batches.put(events, source, cursors, trace));
     const waiting = result.stored.length - result.unusable;
     this.#backlog.add(waiting);
     if (waiting > 0) this.#announceToAll();

@@ -1,5 +1,5 @@
 import type { InboxMeasures } from "../measures.ts";
-import type { InboxReport, InboxStats } from "../records.ts";
+import type { InboxReport, InboxStats, LaneReport } from "../records.ts";
 import type { Queries } from "./database.ts";
 import { ended } from "./sql.ts";
 
@@ -19,13 +19,38 @@ SELECT pending.n AS pending, pending.oldest,
 FROM (SELECT count(*) AS n, min(received_at) AS oldest
   FROM {schema}.event WHERE state = 'pending') AS pending`;
 
+const grouped = (name: string, where: string, more = "") => `
+SELECT ${name} AS name, count(*) AS n FROM {schema}.event WHERE ${where} GROUP BY 1 ORDER BY n DESC, name ${more}`;
+
+/** So much of an error is its name and its code, where nothing says where these end. */
+const MOST_OF_ERROR = 80;
+
+const END = "strpos(error, ': ')";
+const NAME_OF_ERROR = `left(coalesce(error, ''),
+  CASE WHEN ${END} BETWEEN 2 AND ${MOST_OF_ERROR} THEN ${END} - 1 ELSE ${MOST_OF_ERROR} END) COLLATE "C"`;
+
+const PENDING_BY_TYPE = grouped("type", "state = 'pending'");
+const DEAD_BY_TYPE = grouped("type", ended.dead);
+const DEAD_BY_ERROR = grouped(NAME_OF_ERROR, ended.dead, "LIMIT 20");
+
+const LANE_WAITS = "owner IS NULL AND ready_at > {now}";
+
+const LANES = `
+SELECT count(*) - count(*) FILTER (WHERE ready_at > {now}) AS ready,
+  count(*) FILTER (WHERE ${LANE_WAITS}) AS waiting,
+  count(*) FILTER (WHERE owner IS NOT NULL AND ready_at > {now}) AS leased,
+  count(*) FILTER (WHERE ${LANE_WAITS} AND n > 1) AS blocked
+FROM (SELECT lane, count(*) AS n FROM {schema}.event WHERE state = 'pending' GROUP BY lane) AS counted
+LEFT JOIN {schema}.lane ON lane.key = counted.lane`;
+
+const BYTES = `
+SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint AS bytes FROM pg_class
+WHERE relnamespace = to_regnamespace('{schema}') AND relkind = 'r'`;
+
 const WAITING = `
 SELECT count(*) AS pending, min(received_at) AS oldest,
   (SELECT count(*) FROM {schema}.event WHERE ${ended.dead}) AS dead
 FROM {schema}.event WHERE state = 'pending'`;
-
-const DEAD_BY_TYPE = `
-SELECT type, count(*) AS n FROM {schema}.event WHERE ${ended.dead} GROUP BY type ORDER BY n DESC, type`;
 
 interface CountRow {
   readonly pending: number;
@@ -71,16 +96,28 @@ export class Reports {
   }
 
   async report(): Promise<InboxReport> {
-    const rows = await this.#queries.rows<{ type: string; n: number }>(DEAD_BY_TYPE);
-    const deadByType = Object.fromEntries(rows.map(({ type, n }) => [type, n]));
-    return { ...(await this.#count()), deadByType };
+    const [lanes = NO_LANES] = await this.#queries.rows<LaneReport>(LANES);
+    const [size] = await this.#queries.rows<{ readonly bytes: number }>(BYTES);
+    return {
+      ...(await this.#count()),
+      pendingByType: await this.#byName(PENDING_BY_TYPE),
+      deadByType: await this.#byName(DEAD_BY_TYPE),
+      deadByError: await this.#byName(DEAD_BY_ERROR),
+      lanes,
+      storage: { bytes: size?.bytes ?? 0, walBytes: undefined },
+    };
+  }
+
+  async #byName(statement: string): Promise<Record<string, number>> {
+    const rows = await this.#queries.rows<{ name: string; n: number }>(statement);
+    return Object.fromEntries(rows.map(({ name, n }) => [name, n]));
   }
 
   async ping(): Promise<void> {
     await this.#queries.rows("SELECT 1");
   }
 
-  async #count(): Promise<Omit<InboxReport, "deadByType">> {
+  async #count(): Promise<InboxStats & Pick<InboxReport, "discarded">> {
     const [row] = await this.#queries.rows<CountRow>(COUNTS);
     const { pending, oldest, ended, dead, discarded } = row ?? NOTHING;
     const done = ended - discarded;
@@ -89,3 +126,5 @@ export class Reports {
 }
 
 const NOTHING: CountRow = { pending: 0, oldest: null, ended: 0, dead: 0, discarded: 0 };
+
+const NO_LANES: LaneReport = { ready: 0, waiting: 0, leased: 0, blocked: 0 };

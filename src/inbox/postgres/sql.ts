@@ -1,6 +1,7 @@
 /** Parts of statements. */
 
-import { lists } from "../event-rows.ts";
+import type { InboxFilter } from "../admin.ts";
+import { lists, valuesOf } from "../event-rows.ts";
 
 /** What fits a condition, in two parts: with a body, and without. */
 export const byBody = (where: string): { readonly whole: string; readonly bare: string } => ({
@@ -51,3 +52,15 @@ export const lockHeld = (columns: string): string => `${SORTED}, held AS MATERIA
     WHERE key = sorted.lane AND owner = $1 AND fence = sorted.fence FOR UPDATE
   ) AS lane
 )`;
+
+/** What a filter asks for, but for the times: `$1` to `$5`. Errors begin with their name and their code; see the dispatcher. */
+export const FITS = `($1::text IS NULL OR event.type = $1) AND ($2::text IS NULL OR event.lane = $2)
+  AND ($3::text IS NULL OR event.source = $3)
+  AND ($4::text IS NULL OR strpos(event.error, $4) > 0)
+  AND ($5::text IS NULL OR strpos(left(event.error, strpos(event.error, ': ')), ' ' || $5 || ':') > 0)`;
+
+/** The values of {@link FITS}. */
+export function fitting(filter: InboxFilter): readonly (string | null)[] {
+  const { type, lane, source, error, code } = valuesOf(filter);
+  return [type, lane, source, error, code];
+}

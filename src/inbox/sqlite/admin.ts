@@ -28,7 +28,7 @@ export function sqliteAdmin({ db, now, write, onChange }: SqliteAdminOptions): I
     targets: async (state, filter) => readStore(() => decisions.targets(state, filter)),
     retry: (ids, assume) => write(() => ids.map((id) => decisions.retry(id, assume, now()))),
     discard: (ids, reason) => write(() => ids.map((id) => decisions.discard(id, reason, now()))),
-    report: async () => readStore(() => reports.report()),
+    report: async () => readStore(() => reports.report(now())),
     changed: (pending) => onChange?.(pending),
   });
 }

@@ -16,7 +16,16 @@ type EventRow = [
   receivedAt: number,
   endedAt: number | null,
   error: string | null,
+  trace: string | null,
 ];
+
+/** What is put in at once. */
+export interface Batch {
+  readonly events: readonly NewEvent[];
+  readonly source: Source;
+  readonly cursors: readonly CursorMove[];
+  readonly trace: string | undefined;
+}
 
 /** A batch that was stored. */
 export interface StoredBatch {
@@ -39,8 +48,9 @@ export class Batches {
 
   constructor(db: Database) {
     this.#insert = db.prepare(
-      `INSERT INTO event (id, lane, ord, type, body, source, state, received_at, done_at, error)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      `INSERT INTO event (id, lane, ord, type, body, source, state, received_at, done_at, error,
+         trace)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (id) DO NOTHING`,
     );
     // A lane that is leased or waits for a retry keeps its time: its order is worth more than its speed.
@@ -67,17 +77,12 @@ export class Batches {
     return this.#known.get(JSON.stringify(ids))?.n === ids.length;
   }
 
-  put(
-    events: readonly NewEvent[],
-    source: Source,
-    cursors: readonly CursorMove[],
-    now: number,
-  ): StoredBatch {
+  put({ events, source, cursors, trace }: Batch, now: number): StoredBatch {
     const stored: string[] = [];
     const lanes: string[] = [];
     let unusable = 0;
     for (const event of events) {
-      if (!this.#store(event, source, now)) continue;
+      if (!this.#store(event, source, now, trace ?? null)) continue;
       stored.push(event.id);
       if (event.unusable === undefined) lanes.push(event.lane);
       else unusable += 1;
@@ -98,14 +103,25 @@ export class Batches {
     for (const { type } of events) this.#noted.add(type);
   }
 
-  #store(event: NewEvent, source: Source, now: number): boolean {
+  #store(event: NewEvent, source: Source, now: number, trace: string | null): boolean {
     const { id, type, lane, ord, body, unusable } = event;
     const state = unusable === undefined ? "pending" : "dead";
     const endedAt = unusable === undefined ? null : now;
     const error = unusable ?? null;
-    return (
-      this.#insert.run(id, lane, ord, type, body, source, state, now, endedAt, error).changes > 0
-    );
+    const columns: EventRow = [
+      id,
+      lane,
+      ord,
+      type,
+      body,
+      source,
+      state,
+      now,
+      endedAt,
+      error,
+      trace,
+    ];
+    return this.#insert.run(...columns).changes > 0;
   }
 
   #noteTypes(events: readonly NewEvent[]): void {

@@ -4,14 +4,18 @@ import {
   lists,
   type PageRow,
   pageSize,
-  placeOf,
   type StepRow,
+  startOf,
   toDetails,
   toPage,
+  toWhole,
+  valuesOf,
   type WholeRow,
 } from "../event-rows.ts";
 import { type EventDetails, type EventState, eventStates } from "../records.ts";
 import { ABSENT } from "../restored.ts";
+import type { WholeEvent } from "../transfer.ts";
+import { FITS } from "./fits.ts";
 import type { History } from "./history.ts";
 
 type Parameters = [Record<string, unknown>];
@@ -20,7 +24,7 @@ type Parameters = [Record<string, unknown>];
 const EVENT = `event.seq, event.id, event.type, event.lane, event.state, event.source,
   event.attempts + coalesce(event.state = 'pending' AND lane.owner IS NOT NULL
     AND lane.claimed = event.seq, 0) AS attempts,
-  event.received_at, event.done_at, event.error, event.reason,
+  event.received_at, event.trace, event.done_at, event.error, event.reason,
   event.state = 'pending' AND lane.owner IS NOT NULL AND lane.claimed = event.seq
     AND lane.ready_at > @now AS leased
   FROM event LEFT JOIN lane ON lane.key = event.lane`;
@@ -37,7 +41,9 @@ export class Catalogue {
     this.#pages = new Map(
       [...eventStates, undefined].map((state) => [state, db.prepare(pageOf(state))]),
     );
-    this.#event = db.prepare(`SELECT event.body, ${EVENT} WHERE event.id = @id`);
+    this.#event = db.prepare(
+      `SELECT event.body, event.ord, event.crashes, ${EVENT} WHERE event.id = @id`,
+    );
     this.#steps = db.prepare(
       `SELECT name, state, request, result, ref, started_at AS startedAt
        FROM step WHERE event_id = @id AND fence <> ${ABSENT} ORDER BY started_at, name`,
@@ -45,13 +51,12 @@ export class Catalogue {
   }
 
   /** @throws {ServiceBotError} CURSOR_INVALID */
-  list({ state, type, lane, limit, after }: InboxListOptions, now: number): InboxPage {
+  list({ state, limit, after, ...filter }: InboxListOptions, now: number): InboxPage {
     const size = pageSize(limit);
     const rows = this.#pages.get(state)?.all({
-      type: type ?? null,
-      lane: lane ?? null,
+      ...valuesOf(filter),
       now,
-      ...placeOf(after),
+      ...startOf(filter, after),
       // One more than asked for tells whether there are more.
       limit: size + 1,
     });
@@ -60,8 +65,13 @@ export class Catalogue {
 
   show(id: string, now: number): EventDetails | undefined {
     const row = this.#event.get({ id, now });
-    if (row === undefined) return undefined;
-    return toDetails(row, this.#history.of(id), this.#steps.all({ id }));
+    return row && toDetails(row, this.#history.of(id), this.#steps.all({ id }));
+  }
+
+  /** As another inbox takes it in. */
+  whole(id: string, now: number): WholeEvent | undefined {
+    const row = this.#event.get({ id, now });
+    return row && toWhole(row, this.#history.of(id), this.#steps.all({ id }));
   }
 }
 
@@ -75,7 +85,7 @@ function pageOf(state: EventState | undefined): string {
 function part(list: keyof typeof lists): string {
   const { where, at } = lists[list];
   return `SELECT ${at} AS at, ${EVENT} WHERE ${where}
-    AND (@type IS NULL OR event.type = @type) AND (@lane IS NULL OR event.lane = @lane)
+    AND ${FITS} AND ${at} >= @since
     AND (${at}, event.seq) < (@at, @seq)
     ORDER BY ${at} DESC, event.seq DESC LIMIT @limit`;
 }

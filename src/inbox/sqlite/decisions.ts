@@ -1,8 +1,10 @@
 import type { Database, Statement } from "better-sqlite3";
-import type { InboxFilter, InboxRetryOptions } from "../admin.ts";
+import type { InboxRetryFilter, InboxRetryOptions } from "../admin.ts";
+import { lists, valuesOf } from "../event-rows.ts";
 import { judgeDiscard, judgeRetry, NOT_FOUND, type Outcome } from "../outcome.ts";
 import type { EventState } from "../records.ts";
 import { ABSENT } from "../restored.ts";
+import { FITS } from "./fits.ts";
 import { absentStatements } from "./steps.ts";
 
 type Parameters = [Record<string, unknown>];
@@ -20,6 +22,9 @@ interface EventRow {
   /** Whether nothing pending comes before it in its lane. */
   readonly first: number;
 }
+
+/** SQLite's word for no limit. */
+const ALL = -1;
 
 /** What people decide about events. Runs inside a transaction. */
 export class Decisions {
@@ -78,18 +83,18 @@ export class Decisions {
       `UPDATE event SET state = 'discarded', done_at = @now, reason = @reason, attempts = attempts + @held
        WHERE id = @id`,
     );
-    const targets = (state: string) =>
+    const targets = ({ where, at }: (typeof lists)["dead"]) =>
       db.prepare<Parameters, { readonly id: string }>(
-        `SELECT id FROM event WHERE state = '${state}'
-         AND (@type IS NULL OR type = @type) AND (@lane IS NULL OR lane = @lane)
-         ORDER BY coalesce(done_at, received_at), seq`,
+        `SELECT id FROM event WHERE ${where} AND ${FITS} AND ${at} >= @since AND ${at} < @until
+         ORDER BY ${at}, seq LIMIT @limit`,
       );
-    this.#targets = { dead: targets("dead"), pending: targets("pending") };
+    this.#targets = { dead: targets(lists.dead), pending: targets(lists.pending) };
   }
 
   /** The ids of the events that a filter means, the oldest first. */
-  targets(state: "dead" | "pending", { type, lane }: InboxFilter): string[] {
-    return this.#targets[state].all({ type: type ?? null, lane: lane ?? null }).map(({ id }) => id);
+  targets(state: "dead" | "pending", { limit = ALL, ...filter }: InboxRetryFilter): string[] {
+    const rows = this.#targets[state].all({ ...valuesOf(filter), limit: Math.trunc(limit) });
+    return rows.map(({ id }) => id);
   }
 
   retry(id: string, assume: InboxRetryOptions["assume"], now: number): Outcome {

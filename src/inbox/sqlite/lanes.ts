@@ -39,6 +39,7 @@ interface HeadRow {
   readonly attempts: number;
   readonly crashes: number;
   readonly received_at: number;
+  readonly trace: string | null;
 }
 
 /** Guards every write of a claim: it changes nothing once the lease is somebody else's. */
@@ -100,7 +101,7 @@ export class Lanes {
       "UPDATE lane SET owner = ?, fence = fence + 1, claimed = ?, ready_at = ? WHERE key = ?",
     );
     this.#head = db.prepare(
-      `SELECT seq, id, type, body, ord, source, attempts, crashes, received_at FROM event
+      `SELECT seq, id, type, body, ord, source, attempts, crashes, received_at, trace FROM event
        WHERE lane = +? AND state = 'pending' ORDER BY ord, seq LIMIT 1`,
     );
     this.#countAttempt = db.prepare(
@@ -294,5 +295,6 @@ function toClaim(lane: string, fence: number, late: boolean, head: HeadRow, laps
     crashes: head.crashes + lapsed,
     late,
     receivedAt: head.received_at,
+    trace: head.trace ?? undefined,
   };
 }

@@ -21,7 +21,7 @@ import { inboxFull, MAX_BACKLOG } from "../limits.ts";
 import type { DiskMeasures, InboxMeasures } from "../measures.ts";
 import { sqliteAdmin } from "./admin.ts";
 import { Arrivals } from "./arrivals.ts";
-import { Batches, type StoredBatch } from "./batches.ts";
+import { type Batch, Batches, type StoredBatch } from "./batches.ts";
 import { DiskGuard, MIN_FREE_BYTES, sizesOf } from "./disk.ts";
 import { GroupCommit, readStore } from "./group-commit.ts";
 import { History } from "./history.ts";
@@ -107,11 +107,12 @@ export class SqliteInbox implements Inbox {
     events: readonly NewEvent[],
     source: Source,
     cursors: readonly CursorMove[] = [],
+    trace?: string,
   ): Promise<PutResult> {
     this.#refuseWhenFull(events);
     this.#disk?.refuseWhenLow();
     const { result, lanes, now } = await this.#write((now) =>
-      this.#store(events, source, cursors, now),
+      this.#store({ events, source, cursors, trace }, now),
     );
     if (source === "webhook") this.#batches.kept(events);
     this.#arrivals.add(lanes, now);
@@ -261,13 +262,8 @@ export class SqliteInbox implements Inbox {
     }
   }
 
-  #store(
-    events: readonly NewEvent[],
-    source: Source,
-    cursors: readonly CursorMove[],
-    now: number,
-  ): StoredBatch {
-    const batch = this.#batches.put(events, source, cursors, now);
+  #store(given: Batch, now: number): StoredBatch {
+    const batch = this.#batches.put(given, now);
     if (this.#arrivals.lanes < MOST_ARRIVALS) return batch;
     // While all places are taken nobody claims: what is put off would fill the memory, and then hold up a claim.
     const arrivals = new Arrivals();

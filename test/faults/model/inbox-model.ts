@@ -26,6 +26,7 @@ interface ModelEvent extends NewEvent {
   /** Counts the arrivals. */
   readonly seq: number;
   readonly receivedAt: number;
+  readonly trace: string | undefined;
   readonly steps: Map<string, ModelStep>;
   state: "pending" | "done" | "dead";
   attempts: number;
@@ -81,8 +82,13 @@ export class InboxModel {
     return !events.every(({ id }) => this.events.has(id));
   }
 
-  put(events: readonly NewEvent[], source: Source, cursors: readonly CursorMove[]): PutResult {
-    const fresh = events.filter((event) => this.#store(event, source));
+  put(
+    events: readonly NewEvent[],
+    source: Source,
+    cursors: readonly CursorMove[],
+    trace?: string,
+  ): PutResult {
+    const fresh = events.filter((event) => this.#store(event, source, trace));
     if (source === "webhook") for (const { type } of events) this.webhookTypes.add(type);
     for (const { name, position } of cursors) this.cursors.set(name, position);
     return {
@@ -135,13 +141,14 @@ export class InboxModel {
   }
 
   #lease(head: ModelEvent, until: number): ExpectedClaim {
-    const { lane, id, type, body, source, crashes, receivedAt } = head;
+    const { lane, id, type, body, source, crashes, receivedAt, trace } = head;
     const state = this.#lane(lane);
     head.attempts += 1;
     state.readyAt = until;
     state.holder = this.claims.push({ lane, id }) - 1;
     const late = state.ended !== undefined && compareIds(id, state.ended) < 0;
-    return { lane, id, type, body, source, attempt: head.attempts, crashes, late, receivedAt };
+    const attempt = head.attempts;
+    return { lane, id, type, body, source, attempt, crashes, late, receivedAt, trace };
   }
 
   extend(claim: number, leaseMs: number): boolean {
@@ -270,8 +277,9 @@ export class InboxModel {
     const known = { leased: false, discardReason: undefined };
     return [...this.events.values()]
       .filter(({ state }) => state === "dead")
-      .map(({ id, type, lane, state, source, attempts, error, receivedAt, endedAt }) => {
-        return { id, type, lane, state, source, attempts, error, receivedAt, endedAt, ...known };
+      .map(({ id, type, lane, state, source, attempts, error, receivedAt, endedAt, trace }) => {
+        const event = { id, type, lane, state, source, attempts, error, receivedAt, endedAt };
+        return { ...event, trace: trace?.slice(0, 32), ...known };
       });
   }
 
@@ -280,7 +288,7 @@ export class InboxModel {
     return new Set(steps.map(({ ref }) => ref).filter((ref) => ref !== undefined));
   }
 
-  #store(event: NewEvent, source: Source): boolean {
+  #store(event: NewEvent, source: Source, trace: string | undefined): boolean {
     if (this.events.has(event.id)) return false;
     const { unusable } = event;
     const { now } = this;
@@ -289,6 +297,7 @@ export class InboxModel {
       source,
       seq: this.events.size,
       receivedAt: now,
+      trace,
       steps: new Map(),
       state: unusable === undefined ? "pending" : "dead",
       attempts: 0,

@@ -22,7 +22,7 @@ const sizes: Readonly<Record<Size, { restores: number }>> = {
 const PEOPLE = 6;
 
 /** A message is written every so many milliseconds, on average. */
-const APART_MS = 40;
+const APART_MS = 60;
 
 const CLI = fileURLToPath(new URL("../../../src/cli/main.ts", import.meta.url));
 

@@ -6,6 +6,8 @@ import { message } from "../../support/inbox-events.ts";
 
 const LEASE = 60_000;
 
+const TRACE = "0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
 /** Texts that some store or other cannot keep as they are. */
 export const ODD = "a\0b\u001ac\u{1f600}d";
 
@@ -18,7 +20,7 @@ export async function fillInbox(file: string): Promise<void> {
   const inbox = new SqliteInbox({ file });
   const cursors = [{ name: "events", position: "evt_0777" }];
   await inbox.put([message("done", "a"), message("dead", "b"), message("discarded", "c")], "poll");
-  await inbox.put([message("waits", "d"), message("crashed", "e")], "webhook", cursors);
+  await inbox.put([message("waits", "d"), message("crashed", "e")], "webhook", cursors, TRACE);
   await inbox.put([{ ...message("odd", "f"), lane: `own:${ODD}` }], "webhook");
   await inbox.put([{ ...message("bad", "g"), unusable: "no payload" }], "poll");
   const claims = new Map((await inbox.claim(10, LEASE)).map((claim) => [claim.id, claim]));

@@ -18,7 +18,7 @@ const LEASE = 30_000;
 
 const claim: Claim = {
   ...{ lane: "a", fence: 1, id: "1", type: "x", body: "{}", source: "webhook" },
-  ...{ attempt: 1, crashes: 0, late: false, receivedAt: 0 },
+  ...{ attempt: 1, crashes: 0, late: false, receivedAt: 0, trace: undefined },
 };
 
 /** One that does not know whether it has been given more than it knows of. */

@@ -6,6 +6,7 @@ import { attachPostgres } from "../../../src/inbox/postgres/attach.ts";
 import { loadDriver } from "../../../src/inbox/postgres/driver.ts";
 import { readableFrom } from "../../../src/inbox/postgres/migrate.ts";
 import { PostgresInbox } from "../../../src/inbox/postgres/postgres-inbox.ts";
+import { first } from "../../support/first.ts";
 import { messages } from "../../support/inbox-events.ts";
 import { look } from "../../support/postgres/look.ts";
 import { emptyPlace, openAt, type Place } from "../../support/postgres/open.ts";
@@ -89,6 +90,37 @@ describe("the schema", () => {
     expect(applied).toEqual(numbered.map((_, index) => ({ version: index + 1 })));
     await Promise.all(inboxes.map((inbox, n) => inbox.put(messages(String(n)), "webhook")));
     expect(await inboxes[0]?.stats()).toMatchObject({ pending: 10 });
+  });
+
+  test("of an earlier version is brought up to date, and bots of that version go on beside", async () => {
+    const place = await emptyPlace();
+    const { schema } = place;
+    await look(
+      place,
+      `CREATE SCHEMA ${schema}; SET search_path TO ${schema};
+       CREATE TABLE migration (version integer PRIMARY KEY, readable_from integer NOT NULL,
+         applied_at timestamptz NOT NULL DEFAULT now());
+       INSERT INTO migration (version, readable_from) VALUES (1, 1);
+       ${readFileSync(new URL(first(numbered), SQL), "utf8")}`,
+    );
+    const old = (id: string) =>
+      look(
+        place,
+        `INSERT INTO ${schema}.event (id, lane, ord, type, body, source, state, received_at)
+           VALUES ('${id}', 'lane ${id}', '${id}', 'follow', '{}', 'webhook', 'pending', 1);
+         INSERT INTO ${schema}.lane (key, pending, ready_at) VALUES ('lane ${id}', 1, 1)`,
+      );
+    await old("1");
+    const inbox = await openAt(place);
+    await old("2");
+    await inbox.put(messages("3"), "poll", [], "a".repeat(32));
+    const claims = await inbox.claim(10, 1_000);
+    expect(claims.map(({ id, trace }) => [id, trace]).toSorted()).toEqual([
+      ["1", undefined],
+      ["2", undefined],
+      ["3", "a".repeat(32)],
+    ]);
+    for (const claim of claims) expect(await inbox.complete(claim)).toBe(true);
   });
 
   test("of a newer version that has only added to it is used, beside bots of that version", async () => {

@@ -12,6 +12,7 @@ export interface Batch {
   readonly events: readonly NewEvent[];
   readonly source: Source;
   readonly cursors: readonly CursorMove[];
+  readonly trace: string | undefined;
 }
 
 const event: Arbitrary<NewEvent> = fc
@@ -37,18 +38,19 @@ export const batch: Arbitrary<Batch> = fc.record({
     }),
     { maxLength: 2 },
   ),
+  trace: fc.constantFrom(undefined, "a".repeat(32), `${"b".repeat(32)}-${"c".repeat(16)}-01`),
 });
 
 /** Puts the batch into both. */
 export async function putInto(batch: Batch, model: InboxModel, world: World): Promise<void> {
-  const { events, source, cursors } = batch;
+  const { events, source, cursors, trace } = batch;
   const { inbox } = world.store;
   if (model.refuses(events)) {
-    await assert.rejects(inbox.put(events, source, cursors), { code: "INBOX_FULL" });
+    await assert.rejects(inbox.put(events, source, cursors, trace), { code: "INBOX_FULL" });
     return;
   }
-  const expected = model.put(events, source, cursors);
-  assert.deepEqual(await inbox.put(events, source, cursors), expected);
+  const expected = model.put(events, source, cursors, trace);
+  assert.deepEqual(await inbox.put(events, source, cursors, trace), expected);
 }
 
 /**
@@ -65,7 +67,7 @@ export async function putBeside<T>(
   model: InboxModel,
   world: World,
 ): Promise<void> {
-  const { events, source, cursors } = batch;
+  const { events, source, cursors, trace } = batch;
   const { inbox } = world.store;
   if (inbox.shared === undefined || !model.refuses(events)) {
     const putting = putInto(batch, model, world);
@@ -73,7 +75,7 @@ export async function putBeside<T>(
     compare(result);
     return;
   }
-  const putting = inbox.put(events, source, cursors).catch((error: unknown) => {
+  const putting = inbox.put(events, source, cursors, trace).catch((error: unknown) => {
     if (hasCode(error, "INBOX_FULL")) return undefined;
     throw error;
   });
@@ -81,7 +83,7 @@ export async function putBeside<T>(
   compare(result);
   if (put === undefined) return;
   assert.ok(!model.refuses(events), "there is room for what was taken");
-  assert.deepEqual(put, model.put(events, source, cursors));
+  assert.deepEqual(put, model.put(events, source, cursors, trace));
 }
 
 export const put: Arbitrary<Command> = batch.map((batch) =>
@@ -95,9 +97,13 @@ export const putBroken: Arbitrary<Command> = fc
     command(
       `put ${show(bad)} with a broken ${byCursor ? "cursor" : "event"}, beside ${show(good)}`,
       async (model, world) => {
-        const { events, source, cursors } = byCursor ? withBrokenCursor(bad) : withBrokenEvent(bad);
+        const { events, source, cursors, trace } = byCursor
+          ? withBrokenCursor(bad)
+          : withBrokenEvent(bad);
         const code = model.refuses(events) ? "INBOX_FULL" : "STORE_UNAVAILABLE";
-        const refused = assert.rejects(world.store.inbox.put(events, source, cursors), { code });
+        const refused = assert.rejects(world.store.inbox.put(events, source, cursors, trace), {
+          code,
+        });
         await Promise.all([refused, putInto(good, model, world)]);
       },
     ),

@@ -24,9 +24,9 @@ const powerMutants: readonly Mutant[] = [
     [
       {
         name: "answering a delivery after it is stored (power loss)",
-        find: 'await this.#options.inbox.put(batch, "webhook");',
+        find: 'await this.#options.inbox.put(batch, "webhook", [], trace);',
         replace:
-          '(void this.#options.inbox.put(batch, "webhook"), { stored: [], duplicates: 0, unusable: 0 });',
+          '(void this.#options.inbox.put(batch, "webhook", [], trace), { stored: [], duplicates: 0, unusable: 0 });',
       },
     ],
   ),
@@ -116,13 +116,13 @@ export const durabilityMutants: readonly Mutant[] = [
     [
       {
         name: "answering a delivery after it is stored",
-        find: 'await this.#options.inbox.put(batch, "webhook");',
+        find: 'await this.#options.inbox.put(batch, "webhook", [], trace);',
         replace:
-          '(void this.#options.inbox.put(batch, "webhook"), { stored: [], duplicates: 0, unusable: 0 });',
+          '(void this.#options.inbox.put(batch, "webhook", [], trace), { stored: [], duplicates: 0, unusable: 0 });',
       },
       {
         name: "503 when a delivery cannot be stored",
-        find: "return this.#unavailable(error, started);",
+        find: "return this.#unavailable(error, started, trace);",
         replace: "return json(200, { error: String(error) });",
       },
       {

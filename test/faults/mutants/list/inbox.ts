@@ -197,10 +197,10 @@ const inbox: Mutant[] = [
       },
       {
         name: "the cursor in the transaction of its events",
-        find: "const batch = this.#batches.put(events, source, cursors, now);",
+        find: "const batch = this.#batches.put(given, now);",
         replace:
-          "const batch = this.#batches.put(events, source, [], now); " +
-          "queueMicrotask(() => this.#write(() => this.#batches.put([], source, cursors, now)));",
+          "const batch = this.#batches.put({ ...given, cursors: [] }, now); " +
+          "queueMicrotask(() => this.#write(() => this.#batches.put({ ...given, events: [] }, now)));",
       },
       {
         name: "the limit of the backlog",

@@ -14,6 +14,7 @@ import { postgresMutants } from "./postgres.ts";
 import { restoreMutants } from "./restores.ts";
 import { severalBotsMutants } from "./several-bots.ts";
 import { stepMutants } from "./steps.ts";
+import { transferMutants } from "./transfer.ts";
 
 /** All there are. */
 export const allMutants: readonly Mutant[] = [
@@ -32,5 +33,6 @@ export const allMutants: readonly Mutant[] = [
   ...severalBotsMutants,
   ...instanceMutants,
   ...mcpMutants,
+  ...transferMutants,
   ...metricsMutants,
 ];

@@ -311,8 +311,8 @@ export const instanceMutants: readonly Mutant[] = [
     [
       {
         name: "instances: hearing the deliveries of the others",
-        find: "const reading = this.#options.shared.deliveries.read();",
-        replace: "const reading = Promise.resolve([]);",
+        find: "hint(shared.deliveries.read(), [], (err) =>",
+        replace: "hint(Promise.resolve([] as Delivery[]), [], (err) =>",
       },
     ],
   ),

@@ -83,10 +83,10 @@ export const pollerMutants: readonly Mutant[] = mutantsOf("src/poller/log-reader
   },
   {
     name: "the cursor in the write of its events",
-    find: 'const result = await inbox.put(batch, "poll", moves);',
+    find: 'const put = await inbox.put(batch, "poll", moves, trace);',
     replace:
       'if (moves.length > 0) await inbox.put([], "poll", moves);\n' +
-      '    const result = await inbox.put(batch, "poll", []);',
+      '    const put = await inbox.put(batch, "poll", [], trace);',
   },
   {
     name: "the cursor of a page that is stored, not of the next one",

@@ -52,9 +52,9 @@ const postgres: Mutant[] = [
   ...mutantsOf(source("postgres-inbox"), faults("restarts"), [
     {
       name: "several bots: answering after the commit, not before",
-      find: "await this.#backlog.watch(this.#batches.put(events, source, cursors));",
+      find: "await this.#backlog.watch(this.#batches.put(events, source, cursors, trace));",
       replace: `{ stored: [], duplicates: 0, unusable: 0 } as PutResult;
-    void this.#batches.put(events, source, cursors).catch(() => undefined);`,
+    void this.#batches.put(events, source, cursors, trace).catch(() => undefined);`,
     },
   ]),
 ];

@@ -1,0 +1,62 @@
+import { spanIn, traceIdOf } from "../core/trace.ts";
+import type { Span, SpanStart } from "../core/tracing.ts";
+import type { Claim } from "../inbox/inbox.ts";
+import { messaging } from "../inbox/span-attributes.ts";
+import type { Verdict } from "./verdict.ts";
+
+/** A run of the handlers for an event, below what has stored it: in this process, in one before it, or in another one. */
+export function processSpan(claim: Claim): SpanStart {
+  const { id, type, lane, attempt, source, late, trace } = claim;
+  return {
+    name: `process ${type}`,
+    kind: "consumer",
+    parent: trace,
+    detached: true,
+    attributes: {
+      ...messaging("process", "process"),
+      "messaging.message.id": id,
+      "service_bot.event.type": type,
+      "service_bot.lane": lane,
+      "service_bot.attempt": attempt,
+      "service_bot.source": source,
+      "service_bot.late": late,
+      // Nobody traced when it was stored, and this is a trace of its own: the log has it by this id.
+      "service_bot.trace": spanIn(trace) === undefined ? traceIdOf(trace) : undefined,
+    },
+  };
+}
+
+/** What a run is said to have come to, as the history of the event has it. */
+const outcomes: Readonly<Record<Verdict["kind"], string>> = {
+  done: "done",
+  retry: "failed",
+  release: "released",
+  dead: "dead",
+  unbegun: "unbegun",
+  lost: "lost",
+};
+
+/** Says what a run has come to. */
+export function tellVerdict(span: Span, verdict: Verdict): void {
+  if (verdict.kind === "unbegun") {
+    span.forget();
+    return;
+  }
+  span.set({ "service_bot.outcome": outcomes[verdict.kind] });
+  // What is put off was not at fault; the span of what was, below this one, says so.
+  if (verdict.kind === "retry" || verdict.kind === "dead") span.fail(verdict.error);
+}
+
+/** How a step has ended. */
+export type StepOutcome =
+  /** It was made. */
+  | "made"
+  /** An earlier run has recorded its result. */
+  | "recorded"
+  /** An earlier run had made it, and left no result; it was looked for, and found. */
+  | "found";
+
+/** @param name without what texts of people may be in it */
+export function stepSpan(name: string): SpanStart {
+  return { name: `step ${name}`, kind: "internal", attributes: { "service_bot.step": name } };
+}

@@ -1,0 +1,4 @@
+-- readable from: 1
+
+-- What joins an event to the delivery or the reading that brought it, in the log and in the traces: see core/trace.ts.
+ALTER TABLE event ADD COLUMN trace text;

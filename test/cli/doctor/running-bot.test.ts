@@ -1,0 +1,116 @@
+import { expect, test } from "vitest";
+import { aboutCertificate } from "../../../src/cli/doctor/certificate.ts";
+import { aboutBot, type RunningBot } from "../../../src/cli/doctor/running-bot.ts";
+import { runBot, runPlatform } from "../../support/running-bot.ts";
+import { access, examine, serve } from "./examine.ts";
+
+const NOW = Date.parse("2026-11-20T16:00:00Z");
+
+const well: RunningBot = {
+  ready: true,
+  mode: "auditing",
+  modeSince: "2026-11-20T15:00:00.000Z",
+  modeReason: "the webhook brings the events",
+  log: { lastPollError: null, lagMs: 60_000 },
+};
+
+const told = (bot: Partial<RunningBot>, delivery: "auto" | "polling" = "auto") =>
+  aboutBot({ ...well, ...bot }, { delivery }, NOW);
+
+test("a bot that is well is one line", () => {
+  expect(told({})).toEqual([
+    {
+      area: "bot",
+      level: "ok",
+      what: "the bot runs, mode auditing since 1 h ago: the webhook brings the events",
+    },
+  ]);
+});
+
+test("one that polls for long is told, unless that is what it should do", () => {
+  expect(told({ mode: "polling" })).toMatchObject([
+    { level: "note", remedy: expect.stringContaining("--webhook") },
+  ]);
+  expect(told({ mode: "polling" }, "polling")).toMatchObject([{ level: "ok" }]);
+  expect(told({ mode: "polling", modeSince: "2026-11-20T15:59:00.000Z" })).toMatchObject([
+    { level: "ok" },
+  ]);
+});
+
+test.each([
+  [401, /SERVICE_API_KEY/],
+  [403, /scope/],
+  [429, /MAX_REQUESTS_PER_MINUTE/],
+  [null, /by itself/],
+])("a log that could not be read (%s) is told with its remedy", (status, remedy) => {
+  const log = { lastPollError: { code: "API_ERROR", status }, lagMs: 1 };
+  expect(told({ log }).slice(1)).toEqual([
+    expect.objectContaining({
+      level: "note",
+      what: expect.stringContaining("API_ERROR"),
+      remedy: expect.stringMatching(remedy),
+    }),
+  ]);
+});
+
+test("one that is not ready, or far behind in the log, is told", () => {
+  expect(told({ ready: false }).map(({ level }) => level)).toEqual(["note", "ok"]);
+  expect(told({ log: { lagMs: 20 * 60_000 } })).toMatchObject([
+    { level: "ok" },
+    { level: "note", what: "the event log was last read to its end 20 min ago" },
+  ]);
+});
+
+test("a bot of this machine is asked; what is none is passed over", async () => {
+  const platform = await runPlatform();
+  const { bot } = await runBot(platform, () => undefined);
+  const { port } = new URL(bot.url ?? "");
+  const { findings } = await examine({ ...access(platform), PORT: port });
+  expect(findings.filter(({ area }) => area === "bot")).toEqual([
+    expect.objectContaining({ level: "ok", what: expect.stringMatching(/^the bot runs, mode /) }),
+  ]);
+  const other = await serve((_request, response) => void response.end('{"status":"up"}'));
+  const asked = await examine({ ...access(platform), PORT: new URL(other).port });
+  expect(asked.findings.filter(({ area }) => area === "bot")).toEqual([]);
+}, 60_000);
+
+test("a webhook that takes what is old is told", async () => {
+  const body = JSON.stringify({ error: { code: "SIGNATURE_MISMATCH" } });
+  const url = await serve((request, response) => {
+    const [, t = ""] = /t=(\d+)/.exec(String(request.headers["x-service-signature"])) ?? [];
+    const old = Number(t) < Date.now() / 1000 - 300;
+    response.writeHead(old ? 200 : 401).end(body);
+  });
+  const env = { ...access({ url: "http://127.0.0.1:2" }), PORT: new URL(url).port };
+  const { findings } = await examine(env);
+  expect(findings.filter(({ area }) => area === "webhook")).toEqual([
+    expect.objectContaining({
+      level: "fail",
+      what: expect.stringContaining("of 10 min ago with 200"),
+    }),
+  ]);
+}, 60_000);
+
+test("a budget that is too small for the intervals is told", async () => {
+  const env = { ...access({ url: "http://127.0.0.1:2" }), MAX_REQUESTS_PER_MINUTE: "10" };
+  const { findings } = await examine({ ...env, POLL_INTERVAL_MS: "1000" });
+  const budget = findings.filter(({ what }) =>
+    what.startsWith("MAX_REQUESTS_PER_MINUTE=10 leaves"),
+  );
+  expect(budget).toMatchObject([{ level: "note", remedy: expect.stringContaining("interval") }]);
+  const large = await examine({ ...env, MAX_REQUESTS_PER_MINUTE: "600" });
+  expect(large.findings.some(({ what }) => what.includes(" leaves "))).toBe(false);
+}, 60_000);
+
+test("a certificate that was not renewed in time is told, however long it holds", () => {
+  const DAY = 86_400_000;
+  const left = (of: number, days: number) =>
+    aboutCertificate("bot.example.org", NOW - (of - days) * DAY, NOW + days * DAY, NOW);
+  expect(left(90, 30)).toBeUndefined();
+  expect(left(90, 10)).toMatchObject({
+    level: "note",
+    what: "the certificate of bot.example.org ends in 10 days, and was not renewed",
+  });
+  expect(left(6, 2)).toBeUndefined();
+  expect(left(6, 1)).toMatchObject({ level: "note" });
+});

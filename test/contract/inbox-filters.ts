@@ -1,0 +1,135 @@
+import { describe, expect, test } from "vitest";
+import type { InboxFilter } from "../../src/inbox/admin.ts";
+import { message, messages } from "../support/inbox-events.ts";
+import { bench, type OpenInbox } from "./open-inbox.ts";
+
+/** What every inbox understands of the events that somebody asks for. */
+export function filtersContract(open: OpenInbox): void {
+  describe("a filter", () => {
+    const b = bench(open);
+    let began = 0;
+    const HOUR = 3_600_000;
+
+    /** Three dead letters, an hour apart, and one that is pending. */
+    const fill = async (): Promise<void> => {
+      const errors = [
+        "ApiError NOT_FOUND: no such post: 100%_sure",
+        "ApiError API_ERROR: NOT_FOUND: away",
+        "TypeError: x is undefined",
+      ];
+      began = b.clock.now();
+      for (const [index, error] of errors.entries()) {
+        await b.inbox.put([message(`${index + 1}`, "c1")], index === 1 ? "poll" : "webhook");
+        await b.inbox.bury(await b.claim(), error);
+        await b.clock.advance(HOUR);
+      }
+      await b.inbox.put([message("4", "c4")], "poll");
+    };
+
+    const listed = async (filter: InboxFilter) =>
+      (await b.inbox.admin.list({ ...filter, state: "dead" })).events.map(({ id }) => id);
+    /** Both ways of asking have one answer; a decision begins with the oldest. */
+    const chosen = async (filter: InboxFilter) => {
+      const ids = await b.inbox.admin.targets(filter);
+      expect((await listed(filter)).toReversed()).toEqual(ids);
+      return ids;
+    };
+
+    test("asks for a part of the error, letter by letter", async () => {
+      await fill();
+      expect(await chosen({})).toEqual(["1", "2", "3"]);
+      expect(await chosen({ error: "undefined" })).toEqual(["3"]);
+      expect(await chosen({ error: "100%_" })).toEqual(["1"]);
+      expect(await chosen({ error: "1%" })).toEqual([]);
+      expect(await chosen({ error: "Undefined" })).toEqual([]);
+    });
+
+    test("asks for the code of the error, not for a text that mentions it", async () => {
+      await fill();
+      expect(await chosen({ code: "NOT_FOUND" })).toEqual(["1"]);
+      expect(await chosen({ error: "NOT_FOUND" })).toEqual(["1", "2"]);
+      expect(await chosen({ code: "FOUND" })).toEqual([]);
+      expect(await chosen({ code: "TypeError" })).toEqual([]);
+    });
+
+    test("asks for the door, and for several things at once", async () => {
+      await fill();
+      expect(await chosen({ source: "webhook" })).toEqual(["1", "3"]);
+      expect(await chosen({ source: "poll" })).toEqual(["2"]);
+      expect(await chosen({ source: "webhook", error: "Error", code: "NOT_FOUND" })).toEqual(["1"]);
+    });
+
+    test("asks for a time: when it ended, or came, from one moment to just before another", async () => {
+      await fill();
+      expect(await chosen({ since: began + HOUR })).toEqual(["2", "3"]);
+      expect(await chosen({ until: began + HOUR })).toEqual(["1"]);
+      expect(await chosen({ since: began + 1, until: began + HOUR + 0.5 })).toEqual(["2"]);
+      const pending = async (filter: InboxFilter) => {
+        const ids = await b.inbox.admin.targets({ ...filter, state: "pending" });
+        const page = await b.inbox.admin.list({ ...filter, state: "pending" });
+        expect(page.events.map(({ id }) => id)).toEqual(ids);
+        return ids;
+      };
+      expect(await pending({ since: began + 3 * HOUR })).toEqual(["4"]);
+      expect(await pending({ until: began + 3 * HOUR })).toEqual([]);
+      const all = await b.inbox.admin.list({ since: began + HOUR, until: began + 3 * HOUR + 1 });
+      expect(all.events.map(({ id }) => id)).toEqual(["4", "3", "2"]);
+    });
+
+    test("holds for each page of a list", async () => {
+      await fill();
+      const filter = { state: "dead", until: began + 2 * HOUR, limit: 1 } as const;
+      const first = await b.inbox.admin.list(filter);
+      const second = await b.inbox.admin.list({ ...filter, after: first.next });
+      expect([first, second].map(({ events }) => events[0]?.id)).toEqual(["2", "1"]);
+      expect(second.next).toBeUndefined();
+    });
+
+    test("chooses what is retried, the oldest first, and no more than the limit", async () => {
+      await fill();
+      const one = { changed: 1, skipped: 0 };
+      expect(await b.inbox.admin.targets({ limit: 2 })).toEqual(["1", "2"]);
+      expect(await b.inbox.admin.retry({ error: "ApiError", limit: 1 })).toEqual(one);
+      expect((await b.inbox.admin.show("1")).state).toBe("pending");
+      expect(await b.inbox.admin.discard({ code: "API_ERROR" }, "gone")).toEqual(one);
+      expect((await b.inbox.admin.show("2")).state).toBe("discarded");
+      expect(await b.inbox.admin.targets({})).toEqual(["3"]);
+    });
+  });
+
+  describe("a decision about many", () => {
+    const b = bench(open);
+
+    const bury = async (n: number): Promise<void> => {
+      const ids = Array.from({ length: n }, (_, index) => `evt_${String(index).padStart(4, "0")}`);
+      await b.inbox.put(
+        messages(...ids).map((event) => ({ ...event, unusable: "no payload" })),
+        "webhook",
+      );
+    };
+
+    test("tells how far it is, batch by batch", async () => {
+      await bury(250);
+      const seen: number[] = [];
+      const onProgress = ({ done, of }: { done: number; of: number }) => {
+        expect(of).toBe(250);
+        seen.push(done);
+      };
+      expect(await b.inbox.admin.retry({}, { onProgress })).toEqual({ changed: 250, skipped: 0 });
+      expect(seen).toEqual([100, 200, 250]);
+    });
+
+    test("ends with its batch when it is stopped, and says how many are left", async () => {
+      await bury(250);
+      const stop = new AbortController();
+      const options = { signal: stop.signal, onProgress: () => stop.abort() };
+      expect(await b.inbox.admin.discard({}, "spam", options)).toEqual({
+        changed: 100,
+        skipped: 0,
+        left: 150,
+      });
+      expect(await b.inbox.stats()).toMatchObject({ dead: 150 });
+      expect(await b.inbox.admin.discard({}, "spam")).toEqual({ changed: 150, skipped: 0 });
+    });
+  });
+}

@@ -1,0 +1,105 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { GiveUp, RetryLater } from "../../src/index.ts";
+import { root } from "../docs/markdown.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { World } from "./bot.ts";
+import { type SeenSpan, Spans } from "./spans.ts";
+
+const page = readFileSync(join(root, "docs/tracing.md"), "utf8");
+
+/** What the page says of each span: its kind, and its attributes. */
+function documented(): Record<string, readonly string[]> {
+  const rows = [
+    ...page.matchAll(/^\| `([^`]+)` \| (consumer|client|internal) \| [^|]* \| (.*) \|$/gm),
+  ];
+  return Object.fromEntries(
+    rows.map(([, name, kind = "", attributes = ""]) => [
+      name,
+      [kind, ...[...attributes.matchAll(/`([^`]+)`/g)].map(([, one]) => one ?? "").toSorted()],
+    ]),
+  );
+}
+
+/** A span as the page names it. */
+function nameOf({ name, kind }: SeenSpan): string {
+  if (kind === "CLIENT") return "<method> <path>";
+  return name.replace(/^process .*/, "process <type>").replace(/^step .*/, "step <name>");
+}
+
+const spans = new Spans();
+
+/** Everything that a span is made for. */
+async function happen(): Promise<void> {
+  const world = new World();
+  const databaseUrl = `file:${join(temporaryFolder(), "bot.db")}`;
+  const before = await world.start(
+    (bot) =>
+      bot.on("dm.message", () => {
+        throw new RetryLater(1_000);
+      }),
+    { databaseUrl },
+  );
+  await world.deliver(before, [world.message("of a bot that did not trace")]);
+  await before.stop();
+  const bot = await world.start(
+    (bot) =>
+      bot.on("dm.message", async (ctx) => {
+        await ctx.reply("hi");
+        if (ctx.payload.excerpt === "broken") throw new GiveUp("no");
+      }),
+    { databaseUrl, tracing: "on", delivery: "auto", startFrom: "oldest", requestRetries: 1 },
+  );
+  await world.clock.advance(1_000);
+  await world.deliver(bot, [world.message("delivered"), world.message("broken")]);
+  await world.deliver(bot, [], { "x-service-signature": "x" });
+  world.message("found in the log");
+  world.platform.refuse({ code: "SOMETHING", status: 503, method: "POST" });
+  while (spans.named("poll").length === 0) await world.clock.advance(10_000);
+  while (!spans.all.some((span) => "http.request.resend_count" in span.attributes)) {
+    await world.clock.advance(1_000);
+  }
+  await bot.idle();
+}
+
+test("docs/tracing.md has every span with its kind and its attributes, and no other", async () => {
+  await happen();
+  const seen = new Map<string, Set<string>>();
+  for (const span of spans.all) {
+    const name = nameOf(span);
+    const told = seen.get(name) ?? new Set([span.kind.toLowerCase()]);
+    for (const attribute of Object.keys(span.attributes)) told.add(attribute);
+    seen.set(name, told);
+  }
+  const shown = [...seen].map(([name, [kind, ...attributes]]) => [
+    name,
+    [kind, ...attributes.filter((one) => one !== "error.type").toSorted()],
+  ]);
+  expect(Object.fromEntries(shown)).toEqual(documented());
+  expect(spans.all.some((span) => "error.type" in span.attributes)).toBe(true);
+});
+
+test("each attribute of our own is explained", () => {
+  const own = new Set([...page.matchAll(/`(service_bot\.[a-z_.]+)`/g)].map(([, name]) => name));
+  const [, meanings = ""] = page.split("| attribute | meaning |");
+  const [table = ""] = meanings.split("\n\n");
+  const explained = new Set(
+    [...table.matchAll(/`(service_bot\.[a-z_.]+)`/g)].map(([, name]) => name),
+  );
+  expect(explained).toEqual(own);
+  expect(table).toContain("`error.type`");
+});
+
+test("each outcome that a run or a step can have is explained", () => {
+  const source = readFileSync(join(root, "src/dispatcher/spans.ts"), "utf8");
+  const outcomes = [...source.matchAll(/^ {2}\w+: "(\w+)",$|^ {2}\| "(\w+)"/gm)].map(
+    ([, ofRun, ofStep]) => ofRun ?? ofStep ?? "",
+  );
+  expect(outcomes).toContain("released");
+  expect(outcomes).toContain("found");
+  // A run that never began has no span.
+  for (const outcome of outcomes.filter((one) => one !== "unbegun")) {
+    expect(page).toContain(`\`${outcome}\``);
+  }
+});

@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import type { Bot } from "../../src/index.ts";
+import { emptyPlace } from "../support/postgres/open.ts";
+import { World } from "./bot.ts";
+import { Spans } from "./spans.ts";
+
+const spans = new Spans();
+
+test("an event that comes to one instance and is handled by another is in one trace", async () => {
+  const world = new World();
+  const { url, schema } = await emptyPlace();
+  const options = { databaseUrl: url, databaseSchema: schema, tracing: "on" } as const;
+  const handled: string[] = [];
+  const start = (name: string, fails: boolean): Promise<Bot> =>
+    world.start(
+      (bot) =>
+        bot.on("dm.message", async (ctx) => {
+          handled.push(`${name} ${ctx.attempt}`);
+          if (fails) throw new Error("a mistake");
+          await ctx.reply("hi");
+        }),
+      options,
+    );
+  const receiver = await start("receiver", true);
+  await world.deliver(receiver, [world.message("hello")]);
+  const other = await start("other", false);
+  await receiver.stop();
+  await world.clock.advance(1_000);
+  while ((await other.inbox.stats()).done === 0) await world.clock.advance(100);
+  expect(handled).toEqual(["receiver 1", "other 2"]);
+  const [received] = spans.named("receive");
+  const { traceId = "" } = received ?? {};
+  expect(spans.tree(traceId)).toEqual([
+    "receive",
+    ...["  process dm.message", "  process dm.message", "    GET /me", "    step reply/1"],
+    "      POST /dm/conversations/{id}/messages",
+  ]);
+  expect((await other.inbox.show("evt_1")).trace).toBe(traceId);
+  // And in the log of both.
+  const lines = world.records.filter((line) => line["trace"] === traceId).map(({ msg }) => msg);
+  expect(lines).toEqual(["delivery", "attempt failed", "api", "api", "step", "handled"]);
+});

@@ -1,0 +1,280 @@
+import { join } from "node:path";
+import { trace } from "@opentelemetry/api";
+import { beforeEach, describe, expect, test } from "vitest";
+import { RetryLater } from "../../src/index.ts";
+import { first } from "../support/first.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { API_KEY, SECRET, World } from "./bot.ts";
+import { Spans } from "./spans.ts";
+
+const spans = new Spans();
+
+beforeEach(() => spans.clear());
+
+const REPLY = "POST /dm/conversations/{id}/messages";
+
+test("a delivery, its events, their steps and requests, and what handlers trace are one trace", async () => {
+  const world = new World();
+  const bot = await world.start(
+    (bot) =>
+      bot.on("dm.message", async (ctx) => {
+        await trace.getTracer("own").startActiveSpan("own work", async (span) => {
+          await ctx.step("pay", () => 100);
+          span.end();
+        });
+        await ctx.reply("hi");
+      }),
+    { tracing: "on" },
+  );
+  const events = [world.message("one"), world.message("two", "c_2")];
+  expect(await world.deliver(bot, events)).toBe(200);
+  const [received] = spans.named("receive");
+  const { traceId = "" } = received ?? {};
+  const handled = ["  process dm.message", "    own work", "      step pay"];
+  // The first reply asks for the platform's time before.
+  const reply = ["    step reply/1", `      ${REPLY}`];
+  expect(spans.tree(traceId).toSorted()).toEqual(
+    ["receive", ...handled, "    GET /me", ...reply, ...handled, ...reply].toSorted(),
+  );
+  expect(new Set(spans.all.map((span) => span.traceId))).toEqual(new Set([traceId]));
+  expect(received).toMatchObject({
+    kind: "CONSUMER",
+    parent: undefined,
+    failed: false,
+    attributes: {
+      "http.response.status_code": 200,
+      "messaging.batch.message_count": 2,
+      "service_bot.stored": 2,
+      "service_bot.duplicates": 0,
+    },
+  });
+  expect(spans.named("process dm.message")[0]).toMatchObject({
+    kind: "CONSUMER",
+    failed: false,
+    attributes: {
+      "messaging.message.id": "evt_1",
+      "service_bot.event.type": "dm.message",
+      "service_bot.lane": "dm:c_1",
+      "service_bot.attempt": 1,
+      "service_bot.source": "webhook",
+      "service_bot.late": false,
+      "service_bot.outcome": "done",
+    },
+  });
+  expect(spans.named(REPLY)[0]).toMatchObject({
+    kind: "CLIENT",
+    attributes: { "http.request.method": "POST", "http.response.status_code": 201 },
+  });
+  // The log has the same id.
+  expect(world.records.filter((line) => line["trace"] === traceId).map(({ msg }) => msg)).toEqual(
+    expect.arrayContaining(["delivery", "api", "step", "handled"]),
+  );
+});
+
+describe("a delivery of somebody who traces", () => {
+  const parent = "0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  const [traceId, spanId] = parent.split("-");
+  const headers = { traceparent: `00-${parent}` };
+
+  test("is below that span", async () => {
+    const world = new World();
+    const bot = await world.start((bot) => bot.on("dm.message", () => undefined), {
+      tracing: "on",
+    });
+    await world.deliver(bot, [world.message("hi")], headers);
+    expect(spans.named("receive")).toMatchObject([{ traceId, parent: spanId }]);
+    expect(spans.named("process dm.message")).toMatchObject([{ traceId }]);
+  });
+
+  test("is in nobody's trace when its signature is not good", async () => {
+    const world = new World();
+    const bot = await world.start((bot) => bot, { tracing: "on" });
+    const forged = { ...headers, "x-service-signature": `t=1,v1=${"0".repeat(64)}` };
+    expect(await world.deliver(bot, [world.message("hi")], forged)).toBe(400);
+    const [span] = spans.named("receive");
+    expect(span).toMatchObject({
+      parent: undefined,
+      failed: true,
+      attributes: { "http.response.status_code": 400, "error.type": "SIGNATURE_STALE" },
+    });
+    expect(span?.traceId).not.toBe(traceId);
+  });
+
+  test("is not sampled where that span is not", async () => {
+    const world = new World();
+    const bot = await world.start((bot) => bot.on("dm.message", () => undefined), {
+      tracing: "on",
+    });
+    const unsampled = { traceparent: `00-${parent.replace(/01$/, "00")}` };
+    await world.deliver(bot, [world.message("hi")], unsampled);
+    expect(spans.all).toEqual([]);
+    expect((await bot.inbox.show("evt_1")).trace).toBe(traceId);
+  });
+
+  test("joins what is said in the log also without tracing", async () => {
+    const world = new World();
+    const bot = await world.start((bot) => bot.on("dm.message", () => undefined));
+    await world.deliver(bot, [world.message("hi")], headers);
+    expect(spans.all).toEqual([]);
+    expect(world.records.find(({ msg }) => msg === "handled")).toMatchObject({ trace: traceId });
+  });
+});
+
+test("a retry by the next process is in the trace of the delivery, and what failed says so", async () => {
+  const world = new World();
+  const databaseUrl = `file:${join(temporaryFolder(), "bot.db")}`;
+  const options = { tracing: "on", databaseUrl } as const;
+  const broken = await world.start(
+    (bot) =>
+      bot.on("dm.message", async (ctx) => {
+        await ctx.reply("hi");
+        throw new TypeError("a mistake");
+      }),
+    options,
+  );
+  await world.deliver(broken, [world.message("hello")]);
+  await broken.stop();
+  const mended = await world.start(
+    (bot) => bot.on("dm.message", async (ctx) => void (await ctx.reply("hi"))),
+    options,
+  );
+  await world.clock.advance(1_000);
+  await mended.idle();
+  const { traceId } = first(spans.named("receive"));
+  expect(spans.tree(traceId)).toEqual([
+    "receive",
+    "  process dm.message",
+    ...["    GET /me", "    step reply/1", `      ${REPLY}`],
+    "  process dm.message",
+    ...["    GET /me", "    step reply/1"],
+  ]);
+  const [one, two] = spans.named("process dm.message");
+  expect(one).toMatchObject({
+    failed: true,
+    attributes: { "service_bot.outcome": "failed", "error.type": "TypeError" },
+  });
+  expect(two).toMatchObject({
+    failed: false,
+    attributes: { "service_bot.outcome": "done", "service_bot.attempt": 2 },
+  });
+  const outcomes = spans
+    .named("step reply/1")
+    .map(({ attributes }) => attributes["service_bot.step.outcome"]);
+  expect(outcomes).toEqual(["made", "recorded"]);
+});
+
+test("events from the log are below its reading; a reading that brings nothing is no span", async () => {
+  const world = new World();
+  const read = Promise.withResolvers<void>();
+  const bot = await world.start(
+    (bot) =>
+      bot.on("dm.message", async (ctx) => {
+        await ctx.reply("hi");
+        read.resolve();
+      }),
+    { tracing: "on", delivery: "polling", startFrom: "oldest" },
+  );
+  world.message("hello");
+  await world.clock.advance(4_000);
+  await read.promise;
+  await bot.idle();
+  await world.clock.advance(20_000);
+  expect(spans.named("poll")).toMatchObject([
+    { parent: undefined, attributes: { "service_bot.stored": 1, "service_bot.duplicates": 0 } },
+  ]);
+  const { traceId } = first(spans.named("poll"));
+  expect(spans.tree(traceId)).toEqual([
+    "poll",
+    "  process dm.message",
+    ...["    GET /me", "    step reply/1", `      ${REPLY}`],
+  ]);
+  expect(new Set(spans.all.map((span) => span.traceId))).toEqual(new Set([traceId]));
+  const lines = world.records.filter((line) => line["trace"] === traceId).map(({ msg }) => msg);
+  expect(lines).toEqual(expect.arrayContaining(["events from the log", "step", "handled"]));
+});
+
+test("an audit that finds what the webhook has brought is no span", async () => {
+  const world = new World();
+  const bot = await world.start((bot) => bot.on("dm.message", () => undefined), {
+    ...{ tracing: "on", delivery: "auto", startFrom: "oldest", auditIntervalMs: 5_000 },
+  });
+  await world.deliver(bot, [world.message("hi")]);
+  const audits = () => world.platform.calls.filter(({ path }) => path === "/events").length;
+  const before = audits();
+  while (audits() < before + 4) await world.clock.advance(1_000);
+  expect(spans.named("receive")).toHaveLength(1);
+  expect(spans.named("poll")).toEqual([]);
+});
+
+test("what was stored by a bot that did not trace is a trace of its own, which names the id in the log", async () => {
+  const world = new World();
+  const databaseUrl = `file:${join(temporaryFolder(), "bot.db")}`;
+  const without = await world.start(
+    (bot) =>
+      bot.on("dm.message", () => {
+        throw new RetryLater(1_000);
+      }),
+    { databaseUrl },
+  );
+  await world.deliver(without, [world.message("hi")]);
+  const { trace: id } = await without.inbox.show("evt_1");
+  await without.stop();
+  const bot = await world.start((bot) => bot.on("dm.message", () => undefined), {
+    ...{ databaseUrl, tracing: "on" },
+  });
+  await world.clock.advance(1_000);
+  await bot.idle();
+  const [span] = spans.named("process dm.message");
+  expect(span).toMatchObject({ parent: undefined, attributes: { "service_bot.trace": id } });
+  expect(span?.traceId).not.toBe(id);
+});
+
+test("a request that is tried again has a span for each try, and what is put off is no failure of the event", async () => {
+  const world = new World();
+  const bot = await world.start(
+    (bot) => bot.on("dm.message", async (ctx) => void (await ctx.client.posts.get("p_1"))),
+    { tracing: "on", requestRetries: 1, requestTimeoutMs: 2_000 },
+  );
+  world.platform.refuse({ code: "SOMETHING", status: 503, method: "GET", times: Infinity });
+  const delivered = world.deliver(bot, [world.message("hi")]);
+  while (spans.named("GET /posts/{id}").length === 0) await new Promise(setImmediate);
+  await world.clock.advance(1_000);
+  await delivered;
+  expect(spans.named("GET /posts/{id}").slice(0, 2)).toMatchObject([
+    { failed: true, attributes: { "http.response.status_code": 503, "error.type": "API_ERROR" } },
+    { failed: true, attributes: { "http.request.resend_count": 1 } },
+  ]);
+  expect(spans.named("process dm.message")[0]).toMatchObject({
+    failed: false,
+    attributes: { "service_bot.outcome": "released" },
+  });
+});
+
+test("no span has a text of people or a secret in it, whatever a handler does with them", async () => {
+  const world = new World();
+  const words = 'meet me at the "old" pier';
+  const answer = "the bot will be there at nine";
+  const bot = await world.start(
+    (bot) =>
+      bot.on("dm.message", async (ctx) => {
+        const { excerpt } = ctx.payload;
+        await ctx.step(`look up ${excerpt}`, () => undefined);
+        await ctx.reply(answer);
+        await ctx.client.search({ text: excerpt });
+        throw Object.assign(new Error(excerpt), { code: excerpt, name: excerpt });
+      }),
+    { tracing: "on", maxAttempts: 1 },
+  );
+  await world.deliver(bot, [world.message(words)]);
+  await world.deliver(bot, [{ id: "x", type: "dm.message", payload: { excerpt: [words] } }]);
+  expect(spans.all.map(({ name }) => name)).toContain("step look up [redacted]");
+  expect(spans.named("GET /search")).toHaveLength(1);
+  expect(spans.named("process dm.message")).toMatchObject([
+    { failed: true, attributes: { "service_bot.outcome": "dead", "error.type": "Error" } },
+  ]);
+  for (const text of [words, JSON.stringify(words).slice(1, -1), answer, API_KEY, SECRET]) {
+    expect(spans.text()).not.toContain(text);
+  }
+  // They were there to be told.
+  expect(JSON.stringify(world.platform.calls)).toContain(answer);
+});
