@@ -56,9 +56,9 @@ export class Calls {
     const told = code ?? (status === undefined ? "ABORTED" : "OK");
     this.#requests.inc({ operation, status: status ?? "none", code: told });
     this.#seconds.observe({ operation }, ms / 1000);
-    // A person that has blocked the bot is no affair of the token.
-    const refused = status === 401 || (status === 403 && code !== "BLOCKED");
-    if (refused) this.#tokenRefused.inc({ status });
+    // Whoever has blocked the bot is refused with 403, too, and that is no affair of the token.
+    const lacksScope = status === 403 && (code === "AGENT_SCOPE_MISSING" || code === "API_ERROR");
+    if (status === 401 || lacksScope) this.#tokenRefused.inc({ status });
   }
 
   heldBack(code: string): void {

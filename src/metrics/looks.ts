@@ -1,6 +1,6 @@
+import type { Inbox } from "../inbox/inbox.ts";
 import type { InboxMeasures } from "../inbox/measures.ts";
 import type { SharedReport } from "../inbox/shared.ts";
-import type { Sources } from "./sources.ts";
 
 /** So long a scrape waits for the store, in milliseconds: Prometheus gives up after ten seconds, and some sooner. */
 const PATIENCE_MS = 2_000;
@@ -14,11 +14,11 @@ export interface StoreLook {
 
 /** Asks the store, one question at a time, however many scrapers there are. */
 export class Looks {
-  readonly #sources: Pick<Sources, "inbox" | "wall">;
+  readonly #inbox: Pick<Inbox, "measure" | "shared">;
   #asking: Promise<StoreLook | undefined> | undefined;
 
-  constructor(sources: Pick<Sources, "inbox" | "wall">) {
-    this.#sources = sources;
+  constructor(inbox: Pick<Inbox, "measure" | "shared">) {
+    this.#inbox = inbox;
   }
 
   /** Resolves to undefined where the store does not answer in time. */
@@ -36,7 +36,7 @@ export class Looks {
   }
 
   async #ask(): Promise<StoreLook | undefined> {
-    const { inbox } = this.#sources;
+    const inbox = this.#inbox;
     try {
       const [measures, shared] = await Promise.all([inbox.measure(), inbox.shared?.report()]);
       return { measures, shared };

@@ -43,7 +43,7 @@ export class Meter {
 
   /** Says what is looked at when somebody asks; before that, what is counted is all that is told. */
   watch(sources: Sources): void {
-    this.#state = { state: new State(this.#registry, sources), looks: new Looks(sources) };
+    this.#state = { state: new State(this.#registry, sources), looks: new Looks(sources.inbox) };
   }
 
   /** All metrics, and those of the process, in the text format of Prometheus 0.0.4. It never rejects. */

@@ -3,11 +3,13 @@ import { collectDefaultMetrics, Registry } from "./prom.ts";
 let registry: Registry | undefined;
 
 /**
- * Their names end as if they counted up, and they do not; Prometheus' own check of names refuses them. What they count
- * by kind, `nodejs_active_resources` has.
+ * Their names end as if they counted up, and they do not, which Prometheus' own check of names refuses; and what
+ * `nodejs_active_resources` says as well.
  */
-const misnamed = [
+const left = [
+  "nodejs_active_handles",
   "nodejs_active_handles_total",
+  "nodejs_active_requests",
   "nodejs_active_requests_total",
   "nodejs_active_resources_total",
 ];
@@ -17,7 +19,7 @@ export function processRegistry(): Registry {
   if (registry === undefined) {
     registry = new Registry();
     collectDefaultMetrics({ register: registry });
-    for (const name of misnamed) registry.removeSingleMetric(name);
+    for (const name of left) registry.removeSingleMetric(name);
   }
   return registry;
 }

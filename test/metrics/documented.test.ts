@@ -1,0 +1,91 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { Bot } from "../../src/index.ts";
+import { root } from "../docs/markdown.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { type Family, labelsOf } from "./scrape.ts";
+import { dm, scrape, World } from "./world.ts";
+
+/** A row of the tables of docs/metrics.md. */
+interface Row {
+  readonly name: string;
+  readonly type: string;
+  readonly labels: readonly string[];
+  readonly unit: string;
+  readonly meaning: string;
+}
+
+function documented(text: string): Row[] {
+  const rows = [...text.matchAll(/^\| `(\w+)` \| (\w+) \| (.*?) \| (\w*) ?\| (.+) \|$/gm)];
+  return rows.map(([, name = "", type = "", labels = "", unit = "", meaning = ""]) => ({
+    ...{ name, type, unit, meaning },
+    labels: [...labels.matchAll(/`(\w+)`/g)].map(([, label = ""]) => label),
+  }));
+}
+
+/** The row that belongs to what a bot tells. */
+function rowOf(family: Family): Row {
+  const { name, type, help } = family;
+  const [unit = ""] = /seconds|bytes/.exec(name) ?? [];
+  return { name, type, labels: labelsOf(family), unit, meaning: help };
+}
+
+const isOwn = ({ name }: { readonly name: string }) => name.startsWith("service_bot_");
+const names = (all: readonly { readonly name: string }[]) => all.map(({ name }) => name).sort();
+
+const text = readFileSync(join(root, "docs/metrics.md"), "utf8");
+
+/** A bot that has all there is, and to which all has happened that metrics with labels of their own begin with. */
+async function busyBot(): Promise<Bot> {
+  const world = new World();
+  const databaseUrl = `file:${join(temporaryFolder(), "bot.db")}`;
+  const bot = await world.start({ databaseUrl, maxRequestsPerMinute: 60 });
+  await world.deliver(bot, [dm("1")]);
+  await bot.idle();
+  return bot;
+}
+
+test("docs/metrics.md has every metric of a bot with type, labels, unit and meaning, and no other", async () => {
+  const told = [...(await scrape(await busyBot())).values()].filter(isOwn).map(rowOf);
+  const rows = documented(text).filter(isOwn);
+  expect(told.length).toBeGreaterThan(30);
+  expect(names(rows)).toEqual(names(told));
+  for (const row of told) expect(rows.find(({ name }) => name === row.name)).toEqual(row);
+});
+
+test.runIf(process.platform === "linux")("and every one of its process", async () => {
+  const told = [...(await scrape(await busyBot())).values()].filter((one) => !isOwn(one));
+  const rows = documented(text).filter((one) => !isOwn(one));
+  expect(told.length).toBeGreaterThan(10);
+  expect(names(rows)).toEqual(names(told));
+  for (const family of told) {
+    const row = rows.find(({ name }) => name === family.name);
+    expect(row).toMatchObject({ type: family.type, meaning: family.help });
+    // What has not happened yet has no labels to see.
+    for (const label of labelsOf(family)) expect(row?.labels, family.name).toContain(label);
+  }
+});
+
+test("every label has a row that says what it can be", async () => {
+  const families = [...(await scrape(await busyBot())).values()].filter(isOwn);
+  const [, table = ""] = /^## The labels\n([\s\S]*?)^## /m.exec(text) ?? [];
+  const first = [...table.matchAll(/^\| (.*?) \|/gm)].flatMap(([, cell = ""]) => [
+    ...cell.matchAll(/`(\w+)`/g),
+  ]);
+  const explained = new Set(first.map(([, label]) => label));
+  expect(explained).toEqual(new Set(families.flatMap(labelsOf)));
+});
+
+test("a metric without a row, and a row without its metric, are noticed", () => {
+  const row = "| `service_bot_made_up_total` | counter | `a`, `b` |  | Made up. |";
+  expect(documented(row)).toEqual([
+    {
+      name: "service_bot_made_up_total",
+      type: "counter",
+      labels: ["a", "b"],
+      unit: "",
+      meaning: "Made up.",
+    },
+  ]);
+});

@@ -1,0 +1,63 @@
+/** What a scrape says of one metric. */
+export interface Family {
+  readonly name: string;
+  readonly help: string;
+  readonly type: string;
+  readonly samples: readonly Sample[];
+}
+
+export interface Sample {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** Reads Prometheus' text format. Whatever it does not know is an error. */
+export function readScrape(text: string): ReadonlyMap<string, Family> {
+  const families = new Map<string, Family & { samples: Sample[] }>();
+  let current: (Family & { samples: Sample[] }) | undefined;
+  for (const line of text.split("\n").filter((one) => one !== "")) {
+    const [, name = "", help = ""] = /^# HELP (\S+) (.*)$/.exec(line) ?? [];
+    const [, typed, type = ""] = /^# TYPE (\S+) (\S+)$/.exec(line) ?? [];
+    if (name !== "") {
+      if (families.has(name)) throw new Error(`${name} is there twice`);
+      current = { name, help, type: "", samples: [] };
+    } else if (typed !== undefined && typed === current?.name) {
+      current = { ...current, type };
+      families.set(typed, current);
+    } else {
+      current?.samples.push(readSample(line));
+    }
+  }
+  return families;
+}
+
+function readSample(line: string): Sample {
+  const [, name, labels = "", value] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
+  if (name === undefined || value === undefined) throw new Error(`Not a sample: ${line}`);
+  const pairs = [...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)];
+  return {
+    name,
+    labels: Object.fromEntries(pairs.map(([, key = "", text = ""]) => [key, text])),
+    value: value === "+Inf" ? Infinity : Number(value),
+  };
+}
+
+/** The samples of a metric that have these labels, by their values. */
+export function valuesOf(
+  families: ReadonlyMap<string, Family>,
+  name: string,
+  labels: Readonly<Record<string, string>> = {},
+): number[] {
+  const family = families.get(name.replace(/_(bucket|sum|count)$/, "")) ?? families.get(name);
+  const samples = family?.samples.filter((sample) => sample.name === name) ?? [];
+  return samples
+    .filter((sample) => Object.entries(labels).every(([key, text]) => sample.labels[key] === text))
+    .map(({ value }) => value);
+}
+
+/** The names of the labels of a metric, without that of a histogram's buckets. */
+export function labelsOf({ samples }: Family): readonly string[] {
+  const names = samples.flatMap(({ labels }) => Object.keys(labels));
+  return [...new Set(names)].filter((name) => name !== "le");
+}

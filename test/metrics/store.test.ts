@@ -1,0 +1,119 @@
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { unobserved } from "../../src/core/observer.ts";
+import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
+import { Looks } from "../../src/metrics/looks.ts";
+import { Meter } from "../../src/metrics/meter.ts";
+import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { readScrape, valuesOf } from "./scrape.ts";
+import { dm, scrape, value, World } from "./world.ts";
+
+const event = (id: string) => ({ id, type: "dm.message", lane: id, ord: id, body: "{}" });
+
+describe("an inbox in a file", () => {
+  test("tells its size, what is free, and how long a commit takes", async () => {
+    const databaseUrl = `file:${join(temporaryFolder(), "bot.db")}`;
+    const world = new World();
+    const bot = await world.start({ databaseUrl, minFreeBytes: 1_000 });
+    await world.deliver(bot, [dm("1")]);
+    expect(await value(bot, "service_bot_store_size_bytes", { file: "wal" })).toBeGreaterThan(0);
+    expect(await value(bot, "service_bot_store_size_bytes", { file: "database" })).toBeGreaterThan(
+      0,
+    );
+    expect(await value(bot, "service_bot_store_disk_free_bytes")).toBeGreaterThan(1_000);
+    expect(await value(bot, "service_bot_store_disk_min_free_bytes")).toBe(1_000);
+    const seconds = "service_bot_store_transaction_duration_seconds";
+    expect(await value(bot, `${seconds}_count`)).toBeGreaterThan(0);
+    expect(await value(bot, `${seconds}_sum`)).toBeGreaterThan(0);
+    expect(await value(bot, "service_bot_instances")).toBe(1);
+  });
+
+  test("with little free space refuses, and that is counted", async () => {
+    const databaseUrl = `file:${join(temporaryFolder(), "bot.db")}`;
+    const world = new World();
+    const minFreeBytes = Number.MAX_SAFE_INTEGER;
+    const bot = await world.start({ databaseUrl, minFreeBytes, delivery: "webhook" });
+    expect(await world.deliver(bot, [dm("1")])).toBe(503);
+    const failures = "service_bot_store_failures_total";
+    expect(await value(bot, failures, { reason: "disk_low" })).toBe(1);
+    expect(await value(bot, failures, { reason: "disk_full" })).toBe(0);
+    const refused = { status: "503", code: "STORE_UNAVAILABLE" };
+    expect(await value(bot, "service_bot_deliveries_total", refused)).toBe(1);
+  });
+
+  test("in memory has no size", async () => {
+    const names = [...(await scrape(await new World().start())).keys()];
+    expect(
+      names.filter((name) => /size_bytes|free_bytes/.test(name) && /^service/.test(name)),
+    ).toEqual([]);
+  });
+
+  test("that somebody else writes to is locked", async () => {
+    const file = join(temporaryFolder(), "bot.db");
+    const failures: string[] = [];
+    const observer = { ...unobserved, storeFailed: (why: string) => void failures.push(why) };
+    const inbox = new SqliteInbox({ file, observer });
+    onTestFinished(() => inbox.close());
+    const { default: Sqlite } = await import("better-sqlite3");
+    const other = new Sqlite(file);
+    onTestFinished(() => void other.close());
+    other.exec("BEGIN IMMEDIATE");
+    await expect(inbox.put([event("1")], "webhook")).rejects.toMatchObject({
+      code: "STORE_UNAVAILABLE",
+    });
+    expect(failures).toEqual(["locked"]);
+    other.exec("ROLLBACK");
+    await inbox.put([event("1")], "webhook");
+    expect(failures).toEqual(["locked"]);
+    expect(await inbox.measure()).toMatchObject({ pending: 1, dead: 0 });
+  });
+});
+
+describe("a store that does not answer", () => {
+  const silent = { shared: undefined, measure: () => new Promise<never>(() => undefined) };
+
+  test("is told as such, and all that is known without it is told all the same", async () => {
+    const clock = new ManualClock(1_800_000_000_000);
+    const meter = new Meter(false);
+    meter.watch({
+      ...{ clock, wall: clock, startedAt: clock.now(), isStarted: () => true, poller: undefined },
+      inbox: { ...silent, capabilities: { guardsDisk: true } },
+      client: { requests: undefined, platformNow: () => clock.now() - 5_000 },
+      receiver: { lastDeliveryAt: undefined },
+      dispatcher: { running: 3 },
+      settings: {
+        ...{ delivery: "webhook", store: "sqlite", concurrency: 16 },
+        ...{ pollIntervalMs: 4_000, auditIntervalMs: 60_000 },
+      },
+    });
+    const asked = Date.now();
+    const told = readScrape(await meter.text());
+    expect(Date.now() - asked).toBeLessThan(5_000);
+    const one = (name: string) => valuesOf(told, `service_bot_${name}`);
+    expect(one("store_up")).toEqual([0]);
+    expect(one("ready")).toEqual([0]);
+    for (const name of ["events_pending", "oldest_pending_age_seconds", "dead_letters"]) {
+      expect(one(name), name).toEqual([Number.NaN]);
+    }
+    expect(one("store_disk_free_bytes")).toEqual([Number.NaN]);
+    expect(one("handlers_running")).toEqual([3]);
+    expect(one("clock_skew_seconds")).toEqual([5]);
+  });
+
+  test("is asked once at a time, however many want to know", async () => {
+    let asked = 0;
+    const answer = Promise.withResolvers<never>();
+    const measure = () => {
+      asked += 1;
+      return answer.promise;
+    };
+    const looks = new Looks({ shared: undefined, measure });
+    const both = Promise.all([looks.look(), looks.look()]);
+    answer.reject(new Error("away"));
+    expect(await both).toEqual([undefined, undefined]);
+    expect(asked).toBe(1);
+    await looks.look();
+    expect(asked).toBe(2);
+  });
+});
