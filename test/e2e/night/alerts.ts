@@ -67,3 +67,11 @@ export function runbook(alert: string): string {
   if (section === undefined) throw new Error(`docs/alerts.md has no section ${alert}`);
   return section;
 }
+
+/** The alerts that the table in docs/alerts.md gives for a fault, by the first words of its row. */
+export function documented(fault: string): readonly string[] {
+  const rows = readFileSync(PAGE, "utf8").split("\n");
+  const row = rows.find((line) => line.startsWith(`| ${fault} |`));
+  if (row === undefined) throw new Error(`docs/alerts.md has no row "${fault}"`);
+  return [...row.matchAll(/\[(ServiceBot\w+)\]/g)].map(([, name = ""]) => name).sort();
+}

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { hasPromtool, runbook } from "./alerts.ts";
+import { documented, hasPromtool, runbook } from "./alerts.ts";
 import { NightShift, TEST_MS } from "./night.ts";
 
 test.skipIf(!hasPromtool)(
@@ -37,6 +37,7 @@ test.skipIf(!hasPromtool)(
       fault: ["ServiceBotClockWrong", "ServiceBotPolling", "ServiceBotSignaturesRefused"],
       mended: [],
     });
+    expect(documented("the clock is wrong")).toEqual(fired.fault);
     const page = runbook("ServiceBotClockWrong");
     for (const word of ["timedatectl", "service-bot doctor"]) expect(page).toContain(word);
   },

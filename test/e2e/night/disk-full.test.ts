@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { SmallDisk } from "../../faults/driver/disk.ts";
-import { hasPromtool, runbook } from "./alerts.ts";
+import { documented, hasPromtool, runbook } from "./alerts.ts";
 import { NightShift, TEST_MS } from "./night.ts";
 
 /** Only where this process may mount one. */
@@ -40,6 +40,7 @@ test.skipIf(disk === undefined)(
       fault: ["ServiceBotDiskFilling", "ServiceBotLogUnread", "ServiceBotStoreFailing"],
       mended: [],
     });
+    expect(documented("the disk is full")).toEqual(fired.fault);
     const page = runbook("ServiceBotStoreFailing");
     for (const word of ["df -h", "service-bot doctor"]) expect(page).toContain(word);
   },

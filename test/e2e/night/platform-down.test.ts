@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { hasPromtool, runbook } from "./alerts.ts";
+import { documented, hasPromtool, runbook } from "./alerts.ts";
 import { NightShift, TEST_MS } from "./night.ts";
 
 test.skipIf(!hasPromtool)(
@@ -39,6 +39,7 @@ test.skipIf(!hasPromtool)(
       fault: ["ServiceBotBacklogOld", "ServiceBotLogUnread", "ServiceBotPlatformDown"],
       mended: [],
     });
+    expect(documented("the platform is down")).toEqual(fired.fault);
     expect(await night.doctor()).toMatchObject({ code: 0 });
     expect(runbook("ServiceBotPlatformDown")).toContain("service-bot doctor");
   },

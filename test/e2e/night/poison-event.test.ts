@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { hasPromtool, runbook } from "./alerts.ts";
+import { documented, hasPromtool, runbook } from "./alerts.ts";
 import { NightShift, TEST_MS } from "./night.ts";
 
 test.skipIf(!hasPromtool)(
@@ -32,6 +32,7 @@ test.skipIf(!hasPromtool)(
       await night.answered(poison);
     });
     expect(fired).toEqual({ calm: [], fault: ["ServiceBotDeadLetters"], mended: [] });
+    expect(documented("a poison event")).toEqual(fired.fault);
     const page = runbook("ServiceBotDeadLetters");
     for (const word of ["inbox list", "inbox show", "inbox retry", "inbox discard"]) {
       expect(page).toContain(`service-bot ${word}`);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { hasPromtool, runbook } from "./alerts.ts";
+import { documented, hasPromtool, runbook } from "./alerts.ts";
 import { NightShift, TEST_MS } from "./night.ts";
 
 test.skipIf(!hasPromtool)(
@@ -35,6 +35,7 @@ test.skipIf(!hasPromtool)(
       fault: ["ServiceBotDeadLetters", "ServiceBotLogUnread", "ServiceBotTokenRefused"],
       mended: [],
     });
+    expect(documented("the token is revoked")).toEqual(fired.fault);
     expect(await night.doctor()).toMatchObject({ code: 0 });
     const page = runbook("ServiceBotTokenRefused");
     for (const word of ["SERVICE_API_KEY", "service-bot doctor", "service-bot inbox retry"]) {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { hasPromtool, runbook } from "./alerts.ts";
+import { documented, hasPromtool, runbook } from "./alerts.ts";
 import { DISABLE_AFTER, NightShift, TEST_MS } from "./night.ts";
 
 test.skipIf(!hasPromtool)(
@@ -36,6 +36,7 @@ test.skipIf(!hasPromtool)(
       await night.answered(night.write("and now?"));
     });
     expect(fired).toEqual({ calm: [], fault: ["ServiceBotPolling"], mended: [] });
+    expect(documented("the webhook is disabled")).toEqual(fired.fault);
     const page = runbook("ServiceBotPolling");
     for (const word of ["modeReason", "service-bot doctor --webhook", "portal"]) {
       expect(page).toContain(word);
