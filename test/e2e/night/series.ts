@@ -59,7 +59,7 @@ export function seriesOf(night: Night): { readonly series: string; readonly valu
 function stepOf(series: string, { calm, fault, later, elapsed }: Night): number {
   if (isCounter(series)) return Math.max(0, (later.get(series) ?? 0) - (calm.get(series) ?? 0));
   const grown = (later.get(series) ?? 0) - (fault.get(series) ?? 0);
-  return isAge(series) && grown > elapsed / 2 ? 60 : 0;
+  return isAge(series) && grown > 0.8 * elapsed ? 60 : 0;
 }
 
 function isCounter(series: string): boolean {
