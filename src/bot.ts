@@ -185,7 +185,7 @@ export class Bot {
       this.#metrics = await serveMeter(parts.meter, config);
       if (listens) this.#server = await listen(nodeFace(parts.routes), config.host, config.port);
     } catch (error) {
-      const { company, inbox, log } = parts;
+      const { company, inbox, log, sampling } = parts;
       const metrics = this.#metrics;
       this.#metrics = undefined;
       const closing = () =>
@@ -193,14 +193,28 @@ export class Bot {
       await this.#withDeadline(STORE_MS, closing).catch((err: unknown) =>
         log.error({ err }, "the bot cannot be closed"),
       );
+      sampling?.flush();
       throw error;
     }
     this.#parts = parts;
-    parts.dispatcher.start();
+    this.#handle(parts);
     parts.poller?.start();
     this.#ready = true;
     const metrics = this.metricsUrl;
     parts.log.info({ ...readyLine(config, this.#server?.url), metrics }, "ready");
+  }
+
+  /** An inbox that came from a backup is made whole first. */
+  #handle({ dispatcher, restored, log }: Parts): void {
+    if (restored === undefined) {
+      dispatcher.start();
+      return;
+    }
+    restored.start();
+    restored.logIsRead().then(
+      (goesOn) => goesOn && dispatcher.start(),
+      (err: unknown) => log.error({ err }, "events cannot be handled after the restore"),
+    );
   }
 
   #loadConfig(): Config {
@@ -237,16 +251,17 @@ export class Bot {
     await this.#starting?.catch(() => undefined);
     this.#ready = false;
     if (this.#parts === undefined) return;
-    const { log, poller, dispatcher, company, inbox } = this.#parts;
+    const { log, sampling, poller, dispatcher, restored, company, inbox } = this.#parts;
     log.info("stopping");
     await inStages([
       // At once, so that another instance goes on with the log while this one's handlers end.
-      [() => poller?.stop(), () => dispatcher.drain(graceMs)],
+      [() => poller?.stop(), () => dispatcher.drain(graceMs), () => restored?.stop()],
       // The metrics to the last, for whoever watches a stop.
       [() => this.#server?.close(), () => this.#metrics?.close()],
       [() => company.stop()],
       [() => inbox.close()],
     ]);
+    sampling?.flush();
     log.info("stopped");
   }
 

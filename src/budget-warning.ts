@@ -7,17 +7,20 @@ export function warnOfBudget(config: Config, log: Logger): void {
   const { maxRequestsPerMinute: perMinute, delivery, pollIntervalMs, auditIntervalMs } = config;
   if (perMinute === undefined || delivery === "webhook") return;
   const polls = perMinute - reserveOf(perMinute);
-  const short = [wanting("POLL_INTERVAL_MS", pollIntervalMs, polls)];
-  if (delivery === "auto") short.push(wanting("AUDIT_INTERVAL_MS", auditIntervalMs, perMinute));
-  for (const line of short.filter((line) => line !== undefined)) {
+  const readings = [{ variable: "POLL_INTERVAL_MS", intervalMs: pollIntervalMs, places: polls }];
+  if (delivery === "auto") {
+    readings.push({
+      variable: "AUDIT_INTERVAL_MS",
+      intervalMs: auditIntervalMs,
+      places: perMinute,
+    });
+  }
+  for (const { variable, intervalMs, places } of readings) {
+    const wanted = Math.ceil(60_000 / intervalMs);
+    if (wanted <= places) continue;
     log.warn(
-      `MAX_REQUESTS_PER_MINUTE=${perMinute} ${line}; the event log is read more slowly than that`,
+      { perMinute, places, variable, intervalMs, wanted },
+      "MAX_REQUESTS_PER_MINUTE leaves fewer requests than an interval makes; the event log is read more slowly",
     );
   }
-}
-
-function wanting(name: string, intervalMs: number, places: number): string | undefined {
-  const wanted = Math.ceil(60_000 / intervalMs);
-  if (wanted <= places) return undefined;
-  return `leaves ${places} for what ${name}=${intervalMs} makes ${wanted} or more`;
 }

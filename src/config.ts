@@ -47,31 +47,51 @@ export interface Config {
   readonly metricsHost: string;
   /** LOG_LEVEL, default `info`. */
   readonly logLevel: LogLevel;
+  /** LOG_SAMPLING, default `on`: lines of the bot that repeat themselves are counted. */
+  readonly logSampling: "on" | "off";
 }
 
 /** Options of a bot that stand in for the environment, each with the form its variable has. */
 export interface ConfigOverrides {
+  /** SERVICE_BASE_URL: origin of the platform, without `/api/v1`. Required, here or in the environment. */
   readonly baseUrl?: string;
+  /** SERVICE_API_KEY: the bearer token. Required, here or in the environment. */
   readonly apiKey?: string;
-  /** One secret, or several during a rotation. */
+  /** SERVICE_WEBHOOK_SECRET: one secret, or several during a rotation. Required unless polling. */
   readonly webhookSecret?: string | readonly string[];
+  /** DELIVERY. Default `auto`: the webhook, with polling as the fallback. */
   readonly delivery?: DeliveryMode;
+  /** HOST: listening address. Default 127.0.0.1. */
   readonly host?: string;
+  /** PORT, 0 to 65,535; 0 takes a free one. Default 3000. */
   readonly port?: number;
+  /** WEBHOOK_PATH. Default `/webhook`. */
   readonly webhookPath?: string;
-  /** `file:relative`, `file:/absolute`, `file::memory:` or `postgres://…`. */
+  /** DATABASE_URL: `file:relative`, `file:/absolute`, `file::memory:` or `postgres://…`. Default `file:data/bot.db`. */
   readonly databaseUrl?: string;
+  /** DATABASE_SCHEMA: where the tables are in PostgreSQL. Default `service_bot`. */
   readonly databaseSchema?: string;
+  /** POLL_INTERVAL_MS: between two reads of the log while polling, from 50 ms up. Default 4,000. */
   readonly pollIntervalMs?: number;
+  /** AUDIT_INTERVAL_MS: between two reads while the webhook is healthy, from 50 ms up. Default 60,000. */
   readonly auditIntervalMs?: number;
+  /** SILENCE_MS: how long the webhook may take to bring an event that the log has, from 50 ms up. Default 45,000. */
   readonly silenceMs?: number;
+  /** START_FROM: where the first start begins in the log. Default `now`. */
   readonly startFrom?: "now" | "oldest";
+  /** CONCURRENCY: lanes handled at once by each instance, 1 to 10,000. Default 16. */
   readonly concurrency?: number;
+  /** MAX_ATTEMPTS, 1 to 1,000: then an event goes to the dead letters. Default 8. */
   readonly maxAttempts?: number;
+  /** MAX_REQUESTS_PER_MINUTE: requests to the platform in any 60 s, of all instances, 5 to 100,000. No limit by default. */
   readonly maxRequestsPerMinute?: number;
+  /** METRICS_PORT, 0 to 65,535: where Prometheus finds the metrics; 0 takes a free one. No metrics by default. */
   readonly metricsPort?: number;
+  /** METRICS_HOST: the address that port is on. Default 127.0.0.1. */
   readonly metricsHost?: string;
+  /** LOG_LEVEL. Default `info`. */
   readonly logLevel?: LogLevel;
+  readonly logSampling?: "on" | "off";
 }
 
 /** The environment's variables by the option that stands in for each. */
@@ -95,6 +115,7 @@ export const variables: { readonly [K in keyof ConfigOverrides]-?: string } = {
   metricsPort: "METRICS_PORT",
   metricsHost: "METRICS_HOST",
   logLevel: "LOG_LEVEL",
+  logSampling: "LOG_SAMPLING",
 };
 
 /**
@@ -138,6 +159,7 @@ export function loadConfig(
     metricsPort: read.optional("metricsPort", integer(0, 65_535)),
     metricsHost: read.value("metricsHost", z.string(), "127.0.0.1"),
     logLevel: read.value("logLevel", oneOf(logLevels), "info"),
+    logSampling: read.value("logSampling", oneOf(["on", "off"]), "on"),
   };
   if (read.problems.length > 0) throw new ConfigError(read.problems);
   return config;

@@ -1,4 +1,4 @@
-/** The public names of `service-bot`. */
+/** The public names of `service-bot`: the bot, what handlers get, events, the inbox, errors and signatures. */
 
 export { Bot } from "./bot.ts";
 export type { BreakerChange } from "./client/breaker.ts";

@@ -48,11 +48,15 @@ export interface BotOptions extends ConfigOverrides {
   readonly retention?: Partial<Retention>;
   /** Called when polling takes over from the webhook, and when it hands back. What it throws is logged. */
   readonly onSwitch?: (mode: Mode, reason: string) => unknown;
+  /** Sends the requests to the platform. Default: `fetch` of the process. */
   readonly fetch?: Fetch;
+  /** Where the time comes from. Default: the time of this machine, which is not moved when that is set. */
   readonly clock?: Clock;
+  /** Spreads waits. Default `Math.random`. */
   readonly random?: Random;
 }
 
+/** How a bot is started. */
 export interface StartOptions {
   /** Listen on HOST and PORT. Default true; false inside an existing server. */
   readonly listen?: boolean;

@@ -2,6 +2,7 @@ import type { RequestsStatus } from "./client/budget.ts";
 import type { Client } from "./client/client.ts";
 import type { Clock } from "./core/clock.ts";
 import type { Inbox } from "./inbox/inbox.ts";
+import type { RestoreMark } from "./inbox/restored.ts";
 import type { Mode } from "./poller/mode.ts";
 import type { Poller } from "./poller/poller.ts";
 import type { PollerStatus } from "./poller/record.ts";
@@ -38,6 +39,18 @@ export interface BotStatus {
   readonly requests: RequestsStatus | undefined;
   /** Undefined where a bot is one process (SQLite), and when the store does not answer. */
   readonly instances: InstancesStatus | undefined;
+  /** Undefined where the inbox did not come from a backup. */
+  readonly restored: RestoredStatus | undefined;
+}
+
+/** An inbox that came from a backup, and what may have been done since that was taken. */
+export interface RestoredStatus {
+  /** When it was restored. */
+  readonly at: number;
+  /** What was made after this was not handled before the restore; undefined until the platform's time is known. */
+  readonly until: number | undefined;
+  /** When nothing was in doubt any more, but for dead letters; undefined while something is. */
+  readonly overAt: number | undefined;
 }
 
 /** How far the platform's event log has been read. */
@@ -74,11 +87,12 @@ export interface StatusSources {
   readonly poller: Pick<Poller, "status"> | undefined;
   readonly inbox: Pick<Inbox, "stats" | "shared">;
   readonly client: Pick<Client, "requests">;
+  readonly restored?: { readonly mark: RestoreMark } | undefined;
 }
 
 /** Reads the status. A store that does not answer is part of it, not a failure. */
 export async function readStatus(sources: StatusSources): Promise<BotStatus> {
-  const { clock, startedAt, isReady, receiver, poller, inbox, client } = sources;
+  const { clock, startedAt, isReady, receiver, poller, inbox, client, restored } = sources;
   const ready = await isReady();
   const stats = await inbox.stats().catch(() => undefined);
   const report = await inbox.shared?.report().catch(() => undefined);
@@ -110,6 +124,7 @@ export async function readStatus(sources: StatusSources): Promise<BotStatus> {
     },
     requests: client.requests,
     instances,
+    restored: restored && restoredStatus(restored.mark),
   };
 }
 
@@ -126,7 +141,7 @@ export type WrittenStatus = Readonly<Record<Exclude<keyof BotStatus, "ready">, u
 /** The status as JSON has it: every field is there, times are ISO 8601, null stands for undefined. */
 export function writeStatus(status: BotStatus): WrittenStatus {
   const { at, ready, mode, modeSince, modeReason, lastDeliveryAt, log, inbox, requests } = status;
-  const { instances } = status;
+  const { instances, restored } = status;
   return {
     at: iso(at),
     ready,
@@ -138,7 +153,16 @@ export function writeStatus(status: BotStatus): WrittenStatus {
     inbox: inbox === undefined ? null : writeInbox(inbox),
     requests: requests ?? null,
     instances: instances === undefined ? null : writeInstances(instances),
+    restored: restored === undefined ? null : writeRestored(restored),
   };
+}
+
+function restoredStatus({ at, until, overAt }: RestoreMark): RestoredStatus {
+  return { at, until, overAt };
+}
+
+function writeRestored({ at, until, overAt }: RestoredStatus) {
+  return { at: iso(at), until: iso(until), overAt: iso(overAt) };
 }
 
 function writeLog({ cursor, lastPollAt, lastPollError: error, readToEndAt, lagMs }: LogStatus) {

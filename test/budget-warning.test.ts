@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { warnOfBudget } from "../src/budget-warning.ts";
 import { type ConfigOverrides, loadConfig } from "../src/config.ts";
-import { logSink } from "./support/log.ts";
+import { type LogRecord, logSink } from "./support/log.ts";
 
 /** What is said at the start of a bot with these options. */
-function warnings(options: ConfigOverrides): string[] {
+function warnings(options: ConfigOverrides): readonly LogRecord[] {
   const sink = logSink();
   const config = loadConfig(
     {},
@@ -12,20 +12,22 @@ function warnings(options: ConfigOverrides): string[] {
   );
   warnOfBudget(config, sink.log);
   expect(sink.records.every(({ level }) => level === "warn")).toBe(true);
-  return sink.records.map(({ msg }) => msg);
+  return sink.records;
 }
 
-const POLLING =
-  /^MAX_REQUESTS_PER_MINUTE=10 leaves 7 for what POLL_INTERVAL_MS=4000 makes 15 or more; /;
+const POLLING = {
+  msg: expect.stringMatching(/^MAX_REQUESTS_PER_MINUTE leaves fewer/),
+  ...{ perMinute: 10, places: 7, variable: "POLL_INTERVAL_MS", intervalMs: 4_000, wanted: 15 },
+};
 
 test("a budget that is too small for the interval of polling is named, with the numbers", () => {
-  expect(warnings({ maxRequestsPerMinute: 10 })).toEqual([expect.stringMatching(POLLING)]);
+  expect(warnings({ maxRequestsPerMinute: 10 })).toMatchObject([POLLING]);
   expect(warnings({ maxRequestsPerMinute: 10, delivery: "polling" })).toHaveLength(1);
 });
 
 test("so is one that is too small for the audits", () => {
-  expect(warnings({ maxRequestsPerMinute: 40, auditIntervalMs: 1_000 })).toEqual([
-    expect.stringMatching(/^MAX_REQUESTS_PER_MINUTE=40 leaves 40 for what AUDIT_INTERVAL_MS=1000/),
+  expect(warnings({ maxRequestsPerMinute: 40, auditIntervalMs: 1_000 })).toMatchObject([
+    { perMinute: 40, places: 40, variable: "AUDIT_INTERVAL_MS", intervalMs: 1_000, wanted: 60 },
   ]);
 });
 

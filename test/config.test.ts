@@ -52,6 +52,7 @@ describe("defaults", () => {
       metricsPort: undefined,
       metricsHost: "127.0.0.1",
       logLevel: "info",
+      logSampling: "on",
     } satisfies Config);
   });
 
@@ -72,6 +73,7 @@ describe("defaults", () => {
       "METRICS_PORT",
       "METRICS_HOST",
       "LOG_LEVEL",
+      "LOG_SAMPLING",
     ];
     for (const nothing of ["", "  ", "\t", undefined]) {
       expect(load(Object.fromEntries(names.map((name) => [name, nothing])))).toEqual(load());
@@ -142,6 +144,8 @@ describe("each variable is read", () => {
     ...(["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const).map(
       (logLevel): [string, string, Partial<Config>] => ["LOG_LEVEL", logLevel, { logLevel }],
     ),
+    ["LOG_SAMPLING", "off", { logSampling: "off" }],
+    ["LOG_SAMPLING", "on", { logSampling: "on" }],
   ])("%s=%s", (name, value, expected) => {
     expect(load({ [name]: value })).toEqual({ ...load(), ...expected });
   });
@@ -210,6 +214,7 @@ describe("what cannot be used is told by the variable's name", () => {
     ["METRICS_PORT", "on"],
     ["LOG_LEVEL", "verbose"],
     ["LOG_LEVEL", "INFO"],
+    ["LOG_SAMPLING", "true"],
   ])("%s=%s", (name, value) => {
     const problems = problemsOf({ [name]: value });
     expect(problems).toHaveLength(1);
@@ -243,6 +248,7 @@ describe("what cannot be used is told by the variable's name", () => {
       MAX_ATTEMPTS: "x",
       MAX_REQUESTS_PER_MINUTE: "x",
       LOG_LEVEL: "x",
+      LOG_SAMPLING: "x",
     };
     const error = errorOf(bad);
     expect(error.code).toBe("CONFIG_INVALID");
@@ -334,6 +340,7 @@ describe("options", () => {
     metricsPort: 9464,
     metricsHost: "::1",
     logLevel: "silent",
+    logSampling: "off",
   };
   const { databaseUrl: _url, webhookSecret: _secret, ...same } = all;
   const expected = {
@@ -362,6 +369,7 @@ describe("options", () => {
       MAX_ATTEMPTS: "5",
       MAX_REQUESTS_PER_MINUTE: "61",
       LOG_LEVEL: "trace",
+      LOG_SAMPLING: "on",
     };
     expect(loadConfig(env, all)).toEqual(expected);
     expect(loadConfig(env, {})).not.toEqual(expected);

@@ -97,6 +97,7 @@ describe("bot.status()", () => {
       },
       requests: undefined,
       instances: undefined,
+      restored: undefined,
     } satisfies BotStatus);
   });
 
@@ -255,6 +256,7 @@ describe("/readyz?verbose", () => {
       inbox: { pending: 0, oldestPendingAt: null, oldestPendingAgeMs: null, deadLetters: 0 },
       requests: null,
       instances: null,
+      restored: null,
     });
   });
 

@@ -4,9 +4,8 @@ import type { Result } from "./results.ts";
 import { cells, HEAD, isNumeric, type Section } from "./table.ts";
 import { judge, shareOf, type Verdict, verdictOf } from "./targets.ts";
 
-/** What stands around the figures in docs/performance.md. */
-export const BEGIN = "<!-- bench:begin -->";
-export const END = "<!-- bench:end -->";
+/** What stands around the figures in docs/performance.md: `<!-- bench:begin -->`, `<!-- bench:end -->`. */
+const MARK = "bench";
 
 /** Targets are medians of at least so many rounds. */
 export const FEWEST_ROUNDS = 5;
@@ -28,18 +27,20 @@ export function documentOf(report: Report): string {
 /**
  * Puts a document between the markers of a page, in the place of what stood there.
  *
+ * @param mark the name in the markers
  * @throws {Error} a marker is missing, is there twice, or the second one comes first
  */
-export function insertDocument(page: string, document: string): string {
-  const [before, rest, ...more] = page.split(BEGIN);
-  const [, after, ...others] = rest?.split(END) ?? [];
-  const isOnce = more.length + others.length === 0 && !before?.includes(END);
+export function insertDocument(page: string, document: string, mark: string = MARK): string {
+  const [begin, end] = [`<!-- ${mark}:begin -->`, `<!-- ${mark}:end -->`];
+  const [before, rest, ...more] = page.split(begin);
+  const [, after, ...others] = rest?.split(end) ?? [];
+  const isOnce = more.length + others.length === 0 && !before?.includes(end);
   if (before === undefined || after === undefined || !isOnce) {
     throw new Error(
-      `The figures have no place: the page must have \`${BEGIN}\` once, and \`${END}\` once below it`,
+      `The figures have no place: the page must have \`${begin}\` once, and \`${end}\` once below it`,
     );
   }
-  return `${before}${BEGIN}\n\n${document}\n\n${END}${after}`;
+  return `${before}${begin}\n\n${document}\n\n${end}${after}`;
 }
 
 /**

@@ -1,14 +1,22 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { type Platform, startPlatform } from "../../src/platform/index.ts";
+import { type Platform, type PlatformOptions, startPlatform } from "../../src/platform/index.ts";
 import { answer } from "../harness/child.ts";
+
+/** Those that can be said to another process. */
+type PlainOptions = Pick<
+  PlatformOptions,
+  "stateFile" | "retryIntervalMs" | "disableAfter" | "deliveryTimeoutMs"
+>;
+type Started = Pick<Platform, "url" | "apiKey" | "webhookSecret">;
 
 let platform: Platform | undefined;
 
 const handlers = {
   /** Starts the local platform, in memory without a file. */
-  start: async (stateFile?: string): Promise<{ url: string; apiKey: string }> => {
-    platform = await startPlatform({ stateFile });
-    return { url: platform.url, apiKey: platform.apiKey };
+  start: async (options: PlainOptions = {}): Promise<Started> => {
+    platform = await startPlatform(options);
+    const { url, apiKey, webhookSecret } = platform;
+    return { url, apiKey, webhookSecret };
   },
   /** What is in use after everything that can be freed was freed, in bytes. */
   memory: async (): Promise<{ heap: number; rss: number }> => {

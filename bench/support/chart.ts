@@ -1,3 +1,5 @@
+import { COLOURS, count, fixed, GRID, opening, TEXT, text } from "./svg.ts";
+
 /** One line of a chart. Its points are in the order of `x`. */
 export interface Series {
   /** In words; stands beside the last point. */
@@ -24,11 +26,6 @@ const HEIGHT = 400;
 /** What the lines are drawn in. */
 const AREA = { left: 72, top: 74, right: 580, bottom: 330 };
 
-/** Neither is lost on white or on black. */
-const COLOURS = ["#1f7fd6", "#d9730d"];
-const TEXT = "#7a828b";
-const GRID = "#8b949e";
-
 /** The lowest distance between two names at the end of their lines. */
 const APART = 44;
 
@@ -45,10 +42,7 @@ export function lineChart({ title, axes, series }: Chart): string {
   const place = ({ x, y }: Point): Place => ({ x: across(x), y: down(y) });
   const names = namesOf(series.map(({ points }) => down(points.at(-1)?.y ?? 0)));
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" ` +
-      'role="img" font-family="system-ui, -apple-system, \'Segoe UI\', Helvetica, Arial, sans-serif" font-size="15">',
-    `<title>${escaped(title)}</title>`,
-    text(16, 28, title, { size: 18, weight: 600 }),
+    opening(WIDTH, HEIGHT, title),
     text(16, 52, axes.y, {}),
     ...ticks.map((y) => grid(down(y), count(y))),
     ...[...new Set(points.map(({ x }) => x))].map((x) => tick(across(x), short(x))),
@@ -119,35 +113,7 @@ function label({ name, points }: Series, y: number, colour = TEXT): string {
   return text(x, y, name, { colour, weight: 600 }) + text(x, y + 20, share, { size: 14 });
 }
 
-interface Look {
-  readonly size?: number;
-  readonly weight?: number;
-  readonly colour?: string;
-  readonly anchor?: "start" | "middle" | "end";
-}
-
-function text(x: number, y: number, words: string, look: Look): string {
-  const { size, weight, colour = TEXT, anchor = "start" } = look;
-  const own = [size && ` font-size="${size}"`, weight && ` font-weight="${weight}"`].filter(
-    Boolean,
-  );
-  return `<text x="${fixed(x)}" y="${fixed(y)}" fill="${colour}" text-anchor="${anchor}"${own.join("")}>${escaped(words)}</text>`;
-}
-
-/** 12,345 */
-function count(value: number): string {
-  return Math.round(value).toLocaleString("en-US");
-}
-
 /** 10,000, and 5 million */
 function short(value: number): string {
   return value >= 1_000_000 ? `${value / 1_000_000} million` : count(value);
-}
-
-function fixed(value: number): string {
-  return String(Math.round(value * 10) / 10);
-}
-
-function escaped(words: string): string {
-  return words.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 }

@@ -19,7 +19,7 @@ const ACTS_AT_ONCE = 1000;
 export async function startPlatformProcess(): Promise<PlatformProcess> {
   const folder = makeFolder();
   const process = new Child<LocalPlatform>("processes/platform.ts", ["--expose-gc"]);
-  const { url, apiKey } = await process.call("start", folder.file("platform.db"));
+  const { url, apiKey } = await process.call("start", { stateFile: folder.file("platform.db") });
   return {
     url,
     apiKey,

@@ -1,5 +1,5 @@
-import { cp, readdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { compile, root } from "../compile.ts";
 import { bundle, bundleModule } from "./bundle.ts";
 import { refuseTooLarge } from "./size.ts";
@@ -9,9 +9,14 @@ import { thirdPartyNotices } from "./third-party.ts";
 /** The oldest Node that runs the scaffolder. Bots need a newer one, which they can bring along. */
 const SCAFFOLDER_NODE = ">=20.12";
 
+export interface PackOptions {
+  /** The repository's address, which the manifests name then: `https://github.com/someone/service-bot`. */
+  readonly repository?: string | undefined;
+}
+
 /** Packs the two packages, with one version, into `out`; refuses what has grown too large. */
-export async function packBoth(out: string): Promise<readonly Packed[]> {
-  const packed = await Promise.all([packServiceBot(out), packScaffolder(out)]);
+export async function packBoth(out: string, options: PackOptions = {}): Promise<readonly Packed[]> {
+  const packed = await Promise.all([packServiceBot(out, options), packScaffolder(out, options)]);
   for (const one of packed) refuseTooLarge(one);
   return packed;
 }
@@ -19,8 +24,11 @@ export async function packBoth(out: string): Promise<readonly Packed[]> {
 /** What is bundled into the package, each into the file that exports it: less to install, and quicker to load. */
 const bundled = [join("core", "zod"), join("mcp", "sdk"), join("metrics", "prom")];
 
+/** What those who run bots take files from; no template of a bot. */
+const operations = join(root, "templates", "operations");
+
 /** What a bot depends on: the compiled sources, all but the scaffolder, the portal, and what they use of others. */
-export function packServiceBot(out: string): Promise<Packed> {
+export function packServiceBot(out: string, options: PackOptions = {}): Promise<Packed> {
   return packStage(out, async (stage) => {
     const portal = await compile(join(stage, "dist"));
     const modules = await Promise.all(
@@ -31,17 +39,19 @@ export function packServiceBot(out: string): Promise<Packed> {
     await writeNotices(stage, [...modules.flat(), ...portal]);
     // What only development needs says nothing to those who install the package.
     const { devDependencies, scripts, allowScripts, ...published } = await ownManifest();
-    await writeManifest(stage, published);
+    await writeManifest(stage, published, options);
+    await cp(operations, join(stage, "operations"), { recursive: true });
     await copyPresent(stage, ["README.md", "LICENSE", "CHANGELOG.md"]);
   });
 }
 
 /** What `npm create service-bot` runs: one bundle and the templates, without dependencies. */
-export function packScaffolder(out: string): Promise<Packed> {
+export function packScaffolder(out: string, options: PackOptions = {}): Promise<Packed> {
   return packStage(out, async (stage) => {
     await writeNotices(stage, await bundle(join(root, "src/create/main.ts"), join(stage, "dist")));
-    await writeManifest(stage, scaffolderManifest(await ownManifest()));
+    await writeManifest(stage, scaffolderManifest(await ownManifest()), options);
     await copyPresent(stage, ["create-bot.js", "templates", "LICENSE"]);
+    await rm(join(stage, "templates", basename(operations)), { recursive: true });
     await cp(join(root, "src/create/README.md"), join(stage, "README.md"));
   });
 }
@@ -68,8 +78,16 @@ async function ownManifest(): Promise<Manifest> {
   return JSON.parse(await readFile(join(root, "package.json"), "utf8"));
 }
 
-async function writeManifest(stage: string, manifest: Manifest): Promise<void> {
-  await writeFile(join(stage, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+async function writeManifest(
+  stage: string,
+  manifest: Manifest,
+  { repository }: PackOptions,
+): Promise<void> {
+  const named =
+    repository === undefined
+      ? manifest
+      : { ...manifest, repository: { type: "git", url: `git+${repository}.git` } };
+  await writeFile(join(stage, "package.json"), `${JSON.stringify(named, null, 2)}\n`);
 }
 
 /** @param modules what is bundled */

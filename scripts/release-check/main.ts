@@ -51,7 +51,7 @@ async function check(wanted: Wanted, registryUrl: string): Promise<boolean> {
   }
   console.log(`\n${wanted.cells.length - failed} of ${wanted.cells.length} cells passed`);
   if (!wanted.timings || stopped) return failed === 0;
-  return (await compareWithPeer(registryUrl)) && failed === 0;
+  return (await compareWithPeer(registryUrl, wanted)) && failed === 0;
 }
 
 async function checkCell(cell: Cell, ground: Ground): Promise<boolean> {

@@ -3,12 +3,12 @@
  * With `--check` nothing is written, and the exit code is 1 where they do.
  */
 import { readFileSync, writeFileSync } from "node:fs";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { reservePort } from "../../test/support/reserve-port.ts";
-import { withoutBotVariables } from "../../test/support/scaffolded.ts";
+import { environment, usePorts } from "./newcomer.ts";
 import { asShown, differences, pageOf, type Recorded } from "./page.ts";
 import { scenes } from "./scenes.ts";
 import { Shell } from "./shell.ts";
@@ -45,12 +45,6 @@ async function play(): Promise<Recorded[]> {
   return recorded;
 }
 
-/** The usual ports may be taken here. */
-async function usePorts(path: string, platform: string, bot: string): Promise<void> {
-  const text = await readFile(path, "utf8");
-  await writeFile(path, `${text.replace(":4400", `:${platform}`)}\nPORT=${bot}\n`);
-}
-
 function finish(page: string): void {
   const different = differences(readPage(), page);
   if (different.length === 0) {
@@ -71,19 +65,4 @@ function readPage(): string {
   } catch {
     return "";
   }
-}
-
-/** The bot's variables come from its .env, and the first commit needs somebody who makes it. */
-function environment(): Record<string, string | undefined> {
-  // Where npm's own settings are, such as its registry, stays known.
-  const around = /^(?:npm_(?!config_(?:global|user)config$)|CI$|VITEST)/;
-  const kept = Object.entries(withoutBotVariables()).filter(([name]) => !around.test(name));
-  const who = { NAME: "Ada", EMAIL: "ada@example.org" };
-  const git = ["AUTHOR", "COMMITTER"].flatMap((role) =>
-    Object.entries(who).map(([what, value]) => [`GIT_${role}_${what}`, value] as const),
-  );
-  // npm would draw a wheel between its lines.
-  const quiet = { TERM: "xterm", NPM_CONFIG_PROGRESS: "false" };
-  const path = [dirname(process.execPath), process.env.PATH].join(delimiter);
-  return { ...Object.fromEntries([...kept, ...git]), ...quiet, PATH: path };
 }

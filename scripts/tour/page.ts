@@ -1,3 +1,5 @@
+import { nextLine } from "../reference/path.ts";
+
 /** What was shown in a scene. */
 export interface Recorded {
   readonly title: string;
@@ -45,7 +47,7 @@ export function pageOf(scenes: readonly Recorded[]): string {
   const parts = scenes.map(
     ({ title, words, shown }) => `\n## ${title}\n\n${words}\n\n\`\`\`console\n${shown}\`\`\`\n`,
   );
-  return HEAD + parts.join("") + TAIL;
+  return HEAD + parts.join("") + TAIL + nextLine("tour.md");
 }
 
 /**

@@ -7,6 +7,7 @@ import { createLogger, type Logger } from "../core/logger.ts";
 import { isLoopback } from "../core/loopback.ts";
 import type { Observer } from "../core/observer.ts";
 import { scrubber } from "../core/redact.ts";
+import { Sampling } from "../core/sampling.ts";
 import { Dispatcher } from "../dispatcher/dispatcher.ts";
 import { defaultLane, type LaneOf } from "../events/lane.ts";
 import type { Inbox } from "../inbox/inbox.ts";
@@ -23,16 +24,21 @@ import { HANDLER_TIMEOUT_MS, REQUEST_TIMEOUT_MS, RETENTION } from "./defaults.ts
 import { makeClient } from "./make-client.ts";
 import { makeMeter } from "./metrics.ts";
 import { openInbox } from "./open-inbox.ts";
+import { Restored } from "./restored.ts";
 import { safeLane } from "./safe-lane.ts";
 
 /** The parts of a bot that runs. */
 export interface Parts {
   readonly log: Logger;
+  /** Counts what is not written of {@link log}; absent where all of it is. */
+  readonly sampling: Sampling | undefined;
   readonly inbox: Inbox;
   readonly dispatcher: Dispatcher;
   readonly receiver: Receiver;
   /** Absent with DELIVERY=webhook. */
   readonly poller: Poller | undefined;
+  /** Absent where the inbox did not come from a backup. */
+  readonly restored: Restored | undefined;
   /** The other instances. */
   readonly company: Company;
   readonly routes: RouteOptions;
@@ -53,6 +59,7 @@ interface Ground {
   readonly secrets: readonly string[];
   readonly clock: Clock;
   readonly log: Logger;
+  readonly sampling: Sampling | undefined;
   readonly meter: Meter | undefined;
 }
 
@@ -63,11 +70,12 @@ export async function assemble(
   const { config, options, deadline } = given;
   const clock = options.clock ?? steadyClock();
   const secrets = [config.apiKey, ...config.webhookSecrets, ...secretsOf(config.database)];
-  const log = options.logger ?? createLogger({ level: config.logLevel, secrets });
+  const sampling = config.logSampling === "on" ? new Sampling(clock) : undefined;
+  const log = options.logger ?? createLogger({ level: config.logLevel, secrets, sampling });
   const meter = await makeMeter(config);
   const inbox = await openInbox(config, options, clock, deadline, meter?.observer);
   try {
-    return await wire({ ...given, secrets, clock, log, meter }, inbox);
+    return await wire({ ...given, secrets, clock, log, sampling, meter }, inbox);
   } catch (error) {
     await inbox.close().catch((err: unknown) => log.error({ err }, "the inbox cannot be closed"));
     throw error;
@@ -75,7 +83,7 @@ export async function assemble(
 }
 
 async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
-  const { config, options, clock, log, meter } = ground;
+  const { config, options, clock, log, sampling, meter } = ground;
   const observer = meter?.observer;
   const laneOf = safeLane(options.lane ?? defaultLane, log);
   if (options.minFreeBytes !== undefined && !inbox.capabilities.guardsDisk) {
@@ -94,9 +102,10 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
   });
   const { sharing, peers } = company;
   const client = makeClient(config, options, { clock, log, sharing, calls: meter?.calls });
-  const dispatcher = makeDispatcher(ground, inbox, client);
   const reading = { inbox, client, laneOf, clock, log, peers, observer };
   const poller = await makePoller(config, options, reading);
+  const restored = await Restored.of({ inbox, client, clock, log, poller });
+  const dispatcher = makeDispatcher(ground, inbox, client, restored);
   // Signatures are dated by the time of day.
   const wall = options.clock ?? systemClock;
   const receiver: Receiver = new Receiver({
@@ -117,6 +126,7 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
     poller,
     inbox,
     client,
+    restored,
   };
   const routes: RouteOptions = {
     receiver: config.delivery === "polling" ? undefined : receiver,
@@ -128,10 +138,16 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
   const { isReady: isStarted } = ground;
   const settings = { ...config, store: config.database.kind };
   meter?.watch({ ...status, wall, isStarted, inbox, client, dispatcher, poller, settings });
-  return { log, inbox, dispatcher, receiver, poller, company, routes, status, meter };
+  const parts = { inbox, dispatcher, receiver, poller, restored, company, routes, status };
+  return { log, sampling, meter, ...parts };
 }
 
-function makeDispatcher(ground: Ground, inbox: Inbox, client: Client): Dispatcher {
+function makeDispatcher(
+  ground: Ground,
+  inbox: Inbox,
+  client: Client,
+  restored: Restored | undefined,
+): Dispatcher {
   const { config, options, router, deadline, secrets, clock, log, meter } = ground;
   return new Dispatcher({
     inbox,
@@ -154,6 +170,7 @@ function makeDispatcher(ground: Ground, inbox: Inbox, client: Client): Dispatche
     backoff: { baseMs: 1_000, maxMs: 300_000, factor: 2, ...options.retry },
     random: options.random ?? Math.random,
     retention: { ...RETENTION, ...options.retention },
+    pastOf: restored && ((event, claim) => restored.pastOf(event, claim)),
     scrub: scrubber(secrets),
     observer: meter?.observer,
   });

@@ -31,16 +31,18 @@ export function makeClient(
     random: options.random ?? Math.random,
     maxRequestsPerMinute: config.maxRequestsPerMinute,
     onRequest: (request) => {
-      log.debug(request, "api");
+      const { method, path, status, ms } = request;
+      log.debug({ method, path, status, ms }, "api");
       calls?.requested(request);
     },
     ...(calls && { onHeldBack: (code) => calls.heldBack(code) }),
-    onBudget: (wait) => log.warn(wait, "requests wait for MAX_REQUESTS_PER_MINUTE"),
+    onBudget: ({ kind, perMinute }) =>
+      log.warn({ kind, perMinute }, "requests wait for MAX_REQUESTS_PER_MINUTE"),
     onBreaker: (change) => {
-      const { of, open, retryInMs } = change;
+      const { of: operation, open, retryInMs } = change;
       calls?.circuit(change);
-      if (open) log.warn({ of, retryInMs }, "requests to the platform are held back");
-      else log.info({ of }, "requests to the platform go out again");
+      if (open) log.warn({ operation, retryInMs }, "requests to the platform are held back");
+      else log.info({ operation }, "requests to the platform go out again");
     },
   };
   return new Client(clientOptions, sharing);

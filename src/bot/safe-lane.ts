@@ -9,11 +9,8 @@ export function safeLane(laneOf: LaneOf, log: Logger): LaneOf {
     try {
       return String(laneOf(event));
     } catch (thrown) {
-      const error = showError(thrown, scrubber(textsOf(event)));
-      log.error(
-        { error, event: event.id },
-        "the lane option failed; the event keeps its usual lane",
-      );
+      const err = showError(thrown, scrubber(textsOf(event)));
+      log.error({ err, event: event.id }, "the lane option failed; the event keeps its usual lane");
       return defaultLane(event);
     }
   };

@@ -19,9 +19,10 @@ export function warnOfTimeouts(
   const short = types.map((type) => `timeoutMs of "${type}"`);
   if (isShort(handlerTimeoutMs)) short.unshift("handlerTimeoutMs");
   if (short.length === 0) return;
-  const wait = waitMs === 0 ? "" : ` and ${waitMs} ms of waiting for MAX_REQUESTS_PER_MINUTE`;
+  // With a budget of requests one may have to wait besides.
+  const requestMs = requestTimeoutMs + waitMs;
   log.warn(
-    `${short.join(", ")}: not longer than requestTimeoutMs (${requestTimeoutMs} ms)${wait}, so a platform that ` +
-      "does not answer costs events their attempts; raise the one or lower the other",
+    { options: short, requestMs },
+    "handlers have no more time than a request, so a platform that does not answer costs events their attempts; raise their timeouts or lower requestTimeoutMs",
   );
 }

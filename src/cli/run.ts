@@ -9,7 +9,15 @@ import { platform } from "./platform/platform.ts";
 import { trigger } from "./trigger/trigger.ts";
 import { type Command, CommandError, UsageError } from "./usage.ts";
 
-const commands: Readonly<Record<string, Command>> = { dev, platform, trigger, inbox, doctor, mcp };
+/** Every command by its name. */
+export const commands: Readonly<Record<string, Command>> = {
+  dev,
+  platform,
+  trigger,
+  inbox,
+  doctor,
+  mcp,
+};
 
 /** Runs `service-bot` with these arguments. Resolves to the exit code: 0 done, 2 wrong usage, 1 anything else. */
 export async function run(args: readonly string[]): Promise<number> {

@@ -25,9 +25,11 @@ export interface OtherBreakers {
   onMove(learn: (circuit: string, state: CircuitState | undefined) => void): void;
 }
 
+/** Requests are held back because the platform, or one operation of it, is away; or they go out again. */
 export interface BreakerChange {
   /** `platform`, or an operation that is away or whose quota is used up, such as `POST dm`. */
   readonly of: string;
+  /** True when requests are held back from now on. */
   readonly open: boolean;
   /** Until the platform is tried again, in milliseconds; 0 when it is closed. */
   readonly retryInMs: number;

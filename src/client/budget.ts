@@ -19,6 +19,7 @@ export interface RequestsStatus {
 export interface BudgetWait {
   /** Whose: a handler's `write` or `read`, the `audit`'s or the polling's (`poll`). */
   readonly kind: RequestKind;
+  /** The budget: requests in any 60 s. */
   readonly perMinute: number;
 }
 

@@ -60,7 +60,7 @@ export function callOf(
     // The boundary of a form is chosen by `fetch`, with the header that tells it.
     headers: isJson ? { ...common, "content-type": "application/json" } : common,
     body: isJson ? JSON.stringify(json) : (form ?? null),
-    secrets: [apiKey, ...textsOf(json)],
+    secrets: [apiKey, ...textsOf(json), ...searchedFor(query)],
   };
 }
 
@@ -70,6 +70,12 @@ function urlOf(baseUrl: string, path: string, query: RequestOptions["query"] = {
     if (value !== undefined) url.searchParams.set(name, String(value));
   }
   return url.href;
+}
+
+/** What is searched for may be what somebody has written; platforms quote it as it is, or their own address. */
+function searchedFor({ q }: RequestOptions["query"] = {}): string[] {
+  if (typeof q !== "string") return [];
+  return [q, encodeURIComponent(q), String(new URLSearchParams({ q })).slice("q=".length)];
 }
 
 /** Longer values are images, which nobody quotes. In characters. */

@@ -23,7 +23,8 @@ import type {
 import { type UploadOptions, uploadImage } from "./upload.ts";
 import { Users } from "./users.ts";
 
-export type ClientOptions = HttpOptions;
+/** How a client reaches the platform. */
+export interface ClientOptions extends HttpOptions {}
 
 /**
  * The platform's API v1 (section 4 of the platform document), whole. It works on its own

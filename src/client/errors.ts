@@ -6,9 +6,13 @@ export interface ApiErrorDetails {
   readonly status: number;
   /** The platform's code as it came. */
   readonly platformCode?: string | undefined;
+  /** How long the platform asks to wait, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
+  /** What the platform calls the request. */
   readonly requestId?: string | undefined;
+  /** True when it was refused before anything was sent. Default false. */
   readonly local?: boolean | undefined;
+  /** What it came from. */
   readonly cause?: unknown;
 }
 
@@ -19,6 +23,7 @@ export interface ApiErrorDetails {
 export class ApiError extends ServiceBotError {
   override readonly name: string = "ApiError";
   declare readonly code: ApiErrorCode;
+  /** The HTTP status; of a refusal before anything was sent the one that the platform would have answered. */
   readonly status: number;
   /** The platform's own code as it came, also one that is newer than this version; absent where there was none. */
   readonly platformCode: string | undefined;
@@ -156,6 +161,7 @@ export class NetworkError extends ServiceBotError {
   declare readonly code: NetworkErrorCode;
   /** Whether the same request may succeed later: always. */
   readonly retryable = true;
+  /** False when the request cannot have reached the platform. */
   readonly sent: boolean;
   /**
    * With API_CIRCUIT_OPEN: how long until the platform is tried again; with API_BUDGET_SPENT: about how long

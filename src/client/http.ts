@@ -20,6 +20,7 @@ import { timedOut, unreachable } from "./transport.ts";
 /** The part of `fetch` that the client calls. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
+/** What is shared by all requests of a client. */
 export interface HttpOptions {
   /** Origin of the platform, without `/api/v1`. */
   readonly baseUrl: string;
@@ -29,8 +30,11 @@ export interface HttpOptions {
   readonly timeoutMs?: number;
   /** How often a call is tried again, from 0 to 10. Default 2. */
   readonly retries?: number | undefined;
+  /** Sends the requests. Default: `fetch` of the process. */
   readonly fetch?: Fetch;
+  /** Default: the time of this machine, which is not moved when that is set. */
   readonly clock?: Clock;
+  /** Spreads the waits between tries. Default `Math.random`. */
   readonly random?: Random;
   /** Called after each request, for logs and metrics; what it throws is dropped. `status` is absent when no answer came. */
   readonly onRequest?: (request: RequestReport) => void;
@@ -44,12 +48,16 @@ export interface HttpOptions {
   readonly onBreaker?: (change: BreakerChange) => void;
 }
 
+/** One request that was sent, as `onRequest` is told of it. */
 export interface RequestReport {
   readonly method: string;
+  /** Below `/api/v1`, with the query. */
   readonly path: string;
+  /** The HTTP status; undefined when no answer came. */
   readonly status: number | undefined;
   /** Of the error; absent when it went well, and when its caller gave up. */
   readonly code?: ErrorCode | undefined;
+  /** How long it took, in milliseconds. */
   readonly ms: number;
 }
 

@@ -41,12 +41,14 @@ export class Listing<T> implements Promise<Page<T>>, AsyncIterable<T> {
     return this.#first.then(onPage, onError);
   }
 
+  /** As of a promise. */
   catch<E = never>(
     onError?: ((error: unknown) => E | PromiseLike<E>) | null,
   ): Promise<Page<T> | E> {
     return this.then(null, onError);
   }
 
+  /** As of a promise. */
   finally(onEnd?: (() => void) | null): Promise<Page<T>> {
     return this.then().finally(onEnd);
   }

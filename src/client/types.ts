@@ -7,6 +7,7 @@ import type { ImageInput } from "./images/source.ts";
 
 /** An image of a direct message; posts and comments have `thumbUrl` as well. */
 export interface Image {
+  /** Where the image can be fetched. */
   readonly url: string;
   /** A small preview; null or absent where there is none. */
   readonly thumbUrl?: string | null | undefined;
@@ -22,11 +23,13 @@ export interface Message {
   readonly conversationId: string;
   /** True when the message belongs to the calling bot. */
   readonly fromBot: boolean;
+  /** Without an @. */
   readonly authorUsername: string;
   /** Empty for a deleted message and for one of images alone. */
   readonly text: string;
   /** ISO 8601, UTC. */
   readonly createdAt: string;
+  /** The message that this one answers; null where it answers none. */
   readonly replyToId: string | null;
   readonly images: readonly Image[];
 }
@@ -81,6 +84,7 @@ export interface Upload {
   readonly width: number;
   /** Pixels. */
   readonly height: number;
+  /** Its size. */
   readonly bytes: number;
 }
 
@@ -96,6 +100,7 @@ export interface Profile {
 
 /** What is searched for. Fields besides `text` are sent as they are: the parameters are not documented. */
 export interface SearchQuery {
+  /** What is looked for. */
   readonly text: string;
   readonly [parameter: string]: string | undefined;
 }
@@ -124,6 +129,7 @@ export interface Conversation {
 /** One page of a listing, newest first. `nextCursor` is null on the last page. */
 export interface Page<T> {
   readonly items: readonly T[];
+  /** Goes into `cursor` for the next page; null on the last one. */
   readonly nextCursor: string | null;
 }
 
@@ -139,6 +145,7 @@ export interface EventPage {
 
 /** Text, images, or both. At least one is required (section 4, "Attaching images"). */
 export interface OutgoingMessage {
+  /** What is said; with images it may be empty. */
   readonly text?: string | undefined;
   /**
    * Images: bytes, a Blob, a stream, a path, an https address, or the key of an upload (docs/images.md). With
@@ -149,10 +156,13 @@ export interface OutgoingMessage {
   readonly imageKeys?: readonly string[] | undefined;
 }
 
+/** What every call takes. */
 export interface CallOptions {
+  /** Ends the call: it rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Which page of a listing is asked for. */
 export interface PageOptions extends CallOptions {
   /** 1 to 50. The platform's default is not documented. */
   readonly limit?: number | undefined;

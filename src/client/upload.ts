@@ -6,6 +6,7 @@ import type { Unsent } from "./images/prepare.ts";
 import { check, upload } from "./schemas.ts";
 import type { CallOptions, Upload } from "./types.ts";
 
+/** How an image is uploaded. */
 export interface UploadOptions extends CallOptions {
   /** How bytes are sent. Default `multipart`; `base64` is JSON, and a third larger. */
   readonly form?: "multipart" | "base64" | undefined;

@@ -6,6 +6,7 @@ export interface Clock {
   timer(ms: number, fn: () => void, options?: TimerOptions): () => void;
 }
 
+/** How a timer behaves. */
 export interface TimerOptions {
   /** True for upkeep: it does not keep the process alive, and need not fire for every time it missed. */
   readonly background?: boolean;

@@ -1,33 +1,41 @@
 import { type DestinationStream, type Logger as PinoLogger, pino } from "pino";
+import { loggedError } from "./logged-error.ts";
 import { redaction, scrubber } from "./redact.ts";
+import { type Sampling, sampled, samplingHook } from "./sampling.ts";
 
 /** A pino logger. */
 export type Logger = PinoLogger;
 
 /** pino's levels, from loud to quiet. */
 export const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+/** How much is logged: this level and what is louder. */
 export type LogLevel = (typeof logLevels)[number];
 
 export interface LoggerOptions {
   readonly level: LogLevel;
   /** Values that no line may show, wherever they turn up. */
   readonly secrets: readonly string[];
+  /** Counts lines that repeat themselves instead of writing all of them. */
+  readonly sampling?: Sampling | undefined;
   /** Where the lines go; standard output by default. */
   readonly destination?: DestinationStream | undefined;
 }
 
 /** One JSON object a line. Texts of people are redacted by field, secrets wherever they stand. */
 export function createLogger(options: LoggerOptions): Logger {
+  const { sampling } = options;
   const scrub = scrubber(options.secrets);
-  return pino(
+  const logger = pino(
     {
       level: options.level,
       base: {},
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: redaction,
+      serializers: { err: loggedError },
       formatters: { level: (label) => ({ level: label }) },
-      hooks: { streamWrite: scrub },
+      hooks: { streamWrite: scrub, ...(sampling && samplingHook(sampling)) },
     },
     options.destination ?? pino.destination({ fd: 1, sync: true }),
   );
+  return sampling === undefined ? logger : sampled(logger);
 }

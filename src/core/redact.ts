@@ -51,8 +51,28 @@ export interface ShownError {
 
 /** Describes what was thrown, with every text gone through `scrub`. */
 export function showError(error: unknown, scrub: (text: string) => string): ShownError {
-  if (!(error instanceof Error)) return { type: typeof error, message: scrub(String(error)) };
-  const code = "code" in error && typeof error.code === "string" ? { code: error.code } : {};
+  if (!(error instanceof Error))
+    return shown({ type: typeof error, message: textOf(error, scrub) });
+  const code = "code" in error && typeof error.code === "string" ? { code: scrub(error.code) } : {};
   const stack = error.stack === undefined ? {} : { stack: scrub(error.stack) };
-  return { type: error.name, message: scrub(error.message), ...code, ...stack };
+  return shown({ type: scrub(error.name), message: scrub(error.message), ...code, ...stack });
+}
+
+/** Without a prototype: the serializer of a logger that is not ours would take its type for "Object". */
+function shown(error: ShownError): ShownError {
+  return Object.assign(Object.create(null), error);
+}
+
+/** Whether this is what {@link showError} has made. */
+export function isShown(value: unknown): value is ShownError {
+  return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === null;
+}
+
+/** Not everything that can be thrown has a text. */
+function textOf(thrown: unknown, scrub: (text: string) => string): string {
+  try {
+    return scrub(String(thrown));
+  } catch {
+    return "";
+  }
 }

@@ -15,6 +15,8 @@ export interface OpenIntent {
   readonly request: string;
   /** When, in milliseconds since 1970 on our clock. */
   readonly startedAt: number;
+  /** Set where a process may have done it of whose intents nothing is known. */
+  readonly past?: OpenPast | undefined;
   /** Which of these platform ids belong to other steps. */
   claimed(refs: readonly string[]): Promise<ReadonlySet<string>>;
   /**
@@ -22,6 +24,24 @@ export interface OpenIntent {
    * To be asked after what is there was read, and before what is claimed.
    */
   underWay(): Promise<readonly string[]>;
+}
+
+/**
+ * What a process may have done for an event of which the inbox knows nothing: it came from a backup that is older. Such a
+ * step has no intent of its time, and what would be said now need not be what was said then.
+ */
+export interface Past {
+  /** When the event was made, in ms since 1970 on the platform's clock; undefined: unknown. What came of it is newer. */
+  readonly since: number | undefined;
+  /** How long ago, at the least, that process was at work, in milliseconds. */
+  readonly ageMs: number;
+  /** True when what cannot be told is to be taken for not done. */
+  readonly assumeAbsent: boolean;
+}
+
+export interface OpenPast extends Past {
+  /** For how long it has been looked for, in milliseconds. */
+  readonly lookedForMs: number;
 }
 
 export interface Step<T> {

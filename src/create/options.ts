@@ -28,7 +28,8 @@ export interface Options {
 
 export type Request = "help" | "version" | Options;
 
-const flags = {
+/** Every flag, as `parseArgs` takes it. */
+export const flags = {
   template: { type: "string", value: "NAME" },
   store: { type: "string", value: "NAME" },
   pm: { type: "string", value: "NAME" },

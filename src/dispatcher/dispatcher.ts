@@ -6,7 +6,7 @@ import type { Observer } from "../core/observer.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { Claim, Inbox, Retention } from "../inbox/inbox.ts";
 import { Abort } from "./abort.ts";
-import { type JobHandler, makeJob, type RunOptions, runJob } from "./run.ts";
+import { type JobHandler, makeJob, type PastOf, type RunOptions, runJob } from "./run.ts";
 import { Settlement } from "./settlement.ts";
 import { Shared } from "./shared.ts";
 import { every, keepUp } from "./upkeep.ts";
@@ -32,6 +32,8 @@ export interface DispatcherOptions {
   readonly retention?: Retention;
   /** When it aborts, what became of events is not written with patience any more. */
   readonly deadline?: AbortSignal | undefined;
+  /** What may have been done for an event before the inbox was restored from a backup. */
+  readonly pastOf?: PastOf | undefined;
   /** Takes secrets and the given texts out of what is stored and logged about a failure. */
   readonly scrub?: (text: string) => string;
   readonly observer?: Observer | undefined;

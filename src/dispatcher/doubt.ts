@@ -67,6 +67,15 @@ export function endedInside(step: string, event: string): ServiceBotError {
   );
 }
 
+/** A step that may have been made before the inbox was restored, and that can neither be looked for nor repeated. */
+export function restoredBefore(step: string, event: string): ServiceBotError {
+  return new ServiceBotError(
+    "STEP_UNCERTAIN",
+    `The inbox was restored from a backup, and this event may have been handled before. Nobody can tell whether the step ` +
+      `"${shown(step)}" took effect then. ${remedy(event)}`,
+  );
+}
+
 function remedy(event: string): string {
   return `${howToSettle(event)} Mark the step as repeatable if doing it twice does no harm.`;
 }

@@ -1,6 +1,7 @@
 import { type Clock, sleep } from "../core/clock.ts";
 import type { HandlerOptions, Job } from "../core/job.ts";
 import type { Logger } from "../core/logger.ts";
+import type { Past } from "../core/step.ts";
 import { ServiceBotError } from "../errors.ts";
 import { parseEventText } from "../events/parse.ts";
 import type { AnyEvent } from "../events/types.ts";
@@ -36,7 +37,12 @@ export interface RunOptions {
   readonly log: Logger;
   readonly handlerTimeoutMs: number;
   readonly shared: Shared;
+  /** What may have been done for an event before the inbox was restored; undefined: it was not. */
+  readonly pastOf?: PastOf | undefined;
 }
+
+/** What may have been done for an event of which the inbox knows nothing; undefined: nothing. */
+export type PastOf = (event: AnyEvent, claim: Claim) => Promise<Past | undefined>;
 
 /** Reads the claimed event and makes the job of it. @throws when the stored event cannot be read */
 export function makeJob(claim: Claim, abort: Abort, options: RunOptions): EventJob {
@@ -90,11 +96,12 @@ class ClaimedJob implements EventJob {
   }
 
   #makeSteps(): DurableSteps {
-    const { inbox, clock, shared } = this.#options;
+    const { inbox, clock, shared, pastOf } = this.#options;
     const { signal } = this.#abort;
     const log = () => this.log;
     return new DurableSteps({
       ...{ inbox, claim: this.#claim, clock, signal, shared },
+      past: pastOf && (() => pastOf(this.event, this.#claim)),
       get log() {
         return log();
       },

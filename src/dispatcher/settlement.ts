@@ -69,15 +69,12 @@ export class Settlement {
 
   #logFailure(claim: Claim, verdict: Failure, line: object): void {
     const { log } = this.#options;
-    const error = showError(verdict.error, this.#scrubFor(claim));
-    if (verdict.kind === "dead") log.error({ ...line, error }, "dead letter");
+    const err = showError(verdict.error, this.#scrubFor(claim));
+    if (verdict.kind === "dead") log.error({ ...line, err }, "dead letter");
     else if (verdict.kind === "retry") {
-      log.warn({ ...line, retryInMs: verdict.delayMs, error }, "attempt failed");
+      log.warn({ ...line, retryInMs: verdict.delayMs, err }, "attempt failed");
     } else {
-      log.warn(
-        { ...line, retryInMs: verdict.delayMs, error },
-        "put off; the attempt does not count",
-      );
+      log.warn({ ...line, retryInMs: verdict.delayMs, err }, "put off; the attempt does not count");
     }
   }
 

@@ -1,7 +1,7 @@
-import type { Effect, OpenIntent, Step, StepRunner } from "../core/step.ts";
-import { RetryLater, ServiceBotError } from "../errors.ts";
+import type { Effect, OpenIntent, Past, Step, StepRunner } from "../core/step.ts";
+import { hasCode, RetryLater, ServiceBotError } from "../errors.ts";
 import type { StepStart } from "../inbox/inbox.ts";
-import { doubtOf, endedInside, failedInside, shown } from "./doubt.ts";
+import { doubtOf, endedInside, failedInside, restoredBefore, shown } from "./doubt.ts";
 import type { Shared } from "./shared.ts";
 import { StepRecords, type StepRecordsOptions, unpack } from "./step-records.ts";
 
@@ -15,6 +15,8 @@ const MOST_RENEWALS = 3;
 export interface StepScope extends StepRecordsOptions {
   /** What they share with all other runs. */
   readonly shared: Shared;
+  /** What may have been done for the event of which the inbox knows nothing; undefined: nothing. */
+  readonly past?: (() => Promise<Past | undefined>) | undefined;
 }
 
 type Open = Extract<StepStart, { readonly state: "open" }>;
@@ -49,13 +51,14 @@ export class DurableSteps implements StepRunner {
   async run<T>(step: Step<T>): Promise<T> {
     this.#scope.signal.throwIfAborted();
     this.#reserve(step.name);
-    const begun = await this.#alone(step, step.request(), () => this.#begin(step));
+    const past = this.#scope.past && (await this.#scope.past());
+    const begun = await this.#alone(step, step.request(), () => this.#begin(step, past));
     if (begun.state === "made") return begun.result;
     if (begun.state === "done") {
       const { validForMs = Number.POSITIVE_INFINITY } = step;
       if (begun.ageMs < validForMs) return unpack<T>(begun.result);
     } else {
-      const found = await this.#lookFor(step, begun);
+      const found = await this.#lookFor(step, begun, past);
       if (found !== undefined) return found.result;
     }
     return await this.#alone(step, step.request(), () => this.#again(step));
@@ -81,12 +84,24 @@ export class DurableSteps implements StepRunner {
     });
   }
 
-  async #begin<T>(step: Step<T>): Promise<Begun<T>> {
+  async #begin<T>(step: Step<T>, past: Past | undefined): Promise<Begun<T>> {
     const asked = this.#scope.clock.now();
-    const start = await this.#records.begin(step.name, step.request());
+    const request = step.request();
+    const start = await this.#records.begin(step.name, request);
     if (start.state !== "new") return start;
+    // It is new to an inbox that came from a backup: that it was never tried is not known.
+    if (past !== undefined && start.certain !== true && canBeInDoubt(step, past)) {
+      this.#rememberLost(step, past);
+      return { state: "open", request, ageMs: 0 };
+    }
     await this.#freshen(step, asked);
     return { state: "made", result: await this.#make(step) };
+  }
+
+  /** The intent is not older than this moment, and what a lost process has sent is: it may be over already. */
+  #rememberLost({ name, inFlightMs }: Step<unknown>, { ageMs }: Past): void {
+    const { claim, clock, shared } = this.#scope;
+    shared.rememberEnd(claim.id, name, clock.now() + inFlightMs - ageMs);
   }
 
   async #again<T>(step: Step<T>): Promise<T> {
@@ -139,22 +154,42 @@ export class DurableSteps implements StepRunner {
     return hopeless ? failedInside(step.name, claim.id, error) : error;
   }
 
-  async #lookFor<T>(step: Step<T>, open: Open): Promise<Effect<T> | undefined> {
-    const { inbox, claim } = this.#scope;
+  async #lookFor<T>(
+    step: Step<T>,
+    open: Open,
+    past: Past | undefined,
+  ): Promise<Effect<T> | undefined> {
+    const { claim } = this.#scope;
     if (step.find === undefined) {
-      if (step.repeatable) return undefined;
-      throw endedInside(step.name, claim.id);
+      if (step.repeatable || past?.assumeAbsent === true) return undefined;
+      throw past === undefined
+        ? endedInside(step.name, claim.id)
+        : restoredBefore(step.name, claim.id);
     }
-    this.#expectOver(step, open);
-    const { request } = open;
-    const startedAt = this.#scope.clock.now() - open.ageMs;
+    const ageMs = past === undefined ? open.ageMs : Math.min(open.ageMs, past.ageMs);
+    this.#expectOver(step, ageMs);
+    try {
+      return await this.#find(step, open, past);
+    } catch (error) {
+      if (past?.assumeAbsent === true && hasCode(error, "STEP_UNCERTAIN")) return undefined;
+      throw error;
+    }
+  }
+
+  #find<T>(
+    step: Step<T>,
+    { request, ageMs }: Open,
+    past: Past | undefined,
+  ): Promise<Effect<T> | undefined> {
+    const { inbox, claim, clock } = this.#scope;
     const intent: OpenIntent = {
       request,
-      startedAt,
+      startedAt: clock.now() - ageMs,
+      past: past && { ...past, lookedForMs: ageMs },
       claimed: (refs) => inbox.claimedRefs(refs),
       underWay: () => inbox.requestsUnderWay(claim, step.inFlightMs),
     };
-    return await this.#alone(step, open.request, async () => {
+    return this.#alone(step, request, async () => {
       for (;;) {
         const found = await step.find?.(intent);
         // What another process has adopted meanwhile is passed over when it is looked for anew.
@@ -164,7 +199,7 @@ export class DurableSteps implements StepRunner {
   }
 
   /** Puts the event off while the call may be under way: a wait in here would hold up other events. */
-  #expectOver({ name, inFlightMs }: Step<unknown>, { ageMs }: Open): void {
+  #expectOver({ name, inFlightMs }: Step<unknown>, ageMs: number): void {
     const { clock, claim, shared } = this.#scope;
     const now = clock.now();
     // Never longer than a call takes, and that once, wherever our clock was when the intent was recorded.
@@ -175,4 +210,9 @@ export class DurableSteps implements StepRunner {
     const reason = `What an earlier run began as "${shown(name)}" may still be under way; it is looked for when it cannot be.`;
     throw new RetryLater(end - now, reason, { counts: false });
   }
+}
+
+/** What does no harm when it is made twice is not in doubt, nor what nobody wants to settle. */
+function canBeInDoubt({ find, repeatable }: Step<unknown>, { assumeAbsent }: Past): boolean {
+  return find !== undefined || !(repeatable || assumeAbsent);
 }

@@ -52,6 +52,7 @@ export interface PayloadByType {
 /** The event types that this version knows. */
 export type EventType = keyof PayloadByType;
 
+/** What every event has. */
 interface Envelope {
   /** Ordered: a larger id means a later event. */
   readonly id: string;

@@ -2,10 +2,13 @@ import type { EventDetails, EventState, EventSummary, InboxReport } from "./reco
 
 /** Which events are meant: those that fit every field that is set. */
 export interface InboxFilter {
+  /** An event type, exactly. */
   readonly type?: string | undefined;
+  /** A lane, exactly: `dm:<conversation>`, `post:<post>`, `user:<username>` unless the option `lane` names them otherwise. */
   readonly lane?: string | undefined;
 }
 
+/** Which events are listed, and how many at once. */
 export interface InboxListOptions extends InboxFilter {
   /** All states by default. */
   readonly state?: EventState | undefined;
@@ -15,12 +18,15 @@ export interface InboxListOptions extends InboxFilter {
   readonly after?: string | undefined;
 }
 
+/** One page of a list. */
 export interface InboxPage {
+  /** The newest first. */
   readonly events: readonly EventSummary[];
   /** Set when there are more. */
   readonly next: string | undefined;
 }
 
+/** What is known beyond the inbox when dead letters are retried. */
 export interface InboxRetryOptions {
   /**
    * What is known of steps that began and have no result. `done`: they took effect, and the handler goes on
@@ -30,6 +36,7 @@ export interface InboxRetryOptions {
   readonly assume?: "done" | "absent" | undefined;
 }
 
+/** Which events are to end. */
 export interface InboxDiscardFilter extends InboxFilter {
   /** Default `dead`. */
   readonly state?: "dead" | "pending" | undefined;
@@ -37,6 +44,7 @@ export interface InboxDiscardFilter extends InboxFilter {
 
 /** What a decision about several events has changed. */
 export interface InboxChange {
+  /** How many events the decision took effect on. */
   readonly changed: number;
   /** Passed over: being handled at that moment, ended otherwise meanwhile, or without a body. */
   readonly skipped: number;
@@ -58,7 +66,11 @@ export interface InboxAdmin {
    */
   list(options?: InboxListOptions): Promise<InboxPage>;
 
-  /** @throws {ServiceBotError} EVENT_NOT_FOUND */
+  /**
+   * An event with its content, the runs that did not end well, and its steps.
+   *
+   * @throws {ServiceBotError} EVENT_NOT_FOUND
+   */
   show(id: string): Promise<EventDetails>;
 
   /**
@@ -79,5 +91,6 @@ export interface InboxAdmin {
    */
   discard(target: string | InboxDiscardFilter, reason: string): Promise<InboxChange>;
 
+  /** How many events there are in each state, dead letters by type, and when the oldest pending one came. */
   stats(): Promise<InboxReport>;
 }

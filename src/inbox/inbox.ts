@@ -88,8 +88,11 @@ export interface Advance {
  * milliseconds: a span, for the store's clock may be another one than the bot's.
  */
 export type StepStart =
-  /** The intent has just been recorded: nothing was tried before. */
-  | { readonly state: "new" }
+  /**
+   * The intent has just been recorded: nothing was tried before, as far as the inbox knows. `certain`: what was tried
+   * before is known to have come to nothing, also in an inbox that came from a backup.
+   */
+  | { readonly state: "new"; readonly certain?: boolean }
   /** An earlier run recorded the intent and no result: the effect may or may not have happened. */
   | { readonly state: "open"; readonly request: string; readonly ageMs: number }
   /** The step has a result; undefined where a person has settled it. */
@@ -211,7 +214,10 @@ export interface Inbox {
    */
   adoptStep(claim: Claim, name: string, result: string, ref: string): Promise<Adoption>;
 
-  /** Forgets an open step of which nothing can have happened. False when the lease was lost. */
+  /**
+   * Forgets an open step of which nothing can have happened; in an inbox that was restored, remembers just that. False
+   * when the lease was lost.
+   */
   dropStep(claim: Claim, name: string): Promise<boolean>;
 
   /** Which of these platform ids are results of steps already. */

@@ -15,6 +15,7 @@ export const eventStates: readonly EventState[] = ["pending", "done", "dead", "d
 export interface EventSummary {
   readonly id: string;
   readonly type: string;
+  /** Events of one lane are handled in order. */
   readonly lane: string;
   readonly state: EventState;
   readonly source: Source;
@@ -22,6 +23,7 @@ export interface EventSummary {
   readonly attempts: number;
   /** True while a run of its handler holds the lease of its lane. */
   readonly leased: boolean;
+  /** When the bot got it, in milliseconds since 1970. */
   readonly receivedAt: number;
   /** When it was done, died or was discarded. */
   readonly endedAt: number | undefined;
@@ -41,11 +43,13 @@ export interface AttemptRecord {
    */
   readonly outcome: "failed" | "released" | "dead" | "crashed";
   readonly error: string | undefined;
+  /** When the run ended, or was found to have ended, in milliseconds since 1970. */
   readonly endedAt: number;
 }
 
 /** A step of an event's handler. */
 export interface StepRecord {
+  /** As the handler calls it; replies number themselves. */
   readonly name: string;
   /** `open`: begun, and nobody knows whether it took effect. */
   readonly state: "open" | "done";
@@ -55,6 +59,7 @@ export interface StepRecord {
   readonly result: string | undefined;
   /** The platform's id of what the step made, where it has one. */
   readonly ref: string | undefined;
+  /** When it began, in milliseconds since 1970. */
   readonly startedAt: number;
 }
 
@@ -68,9 +73,13 @@ export interface EventDetails extends EventSummary {
   readonly steps: readonly StepRecord[];
 }
 
+/** How many events there are in each state. */
 export interface InboxStats {
+  /** Not handled yet, those that wait for a retry included. */
   readonly pending: number;
+  /** Handled, as far as they are still known. */
   readonly done: number;
+  /** Dead letters: they wait for a person. */
   readonly dead: number;
   /** When the oldest pending event was received. */
   readonly oldestPendingAt: number | undefined;
@@ -78,6 +87,7 @@ export interface InboxStats {
 
 /** {@link InboxStats} with what a person asks next. */
 export interface InboxReport extends InboxStats {
+  /** Ended by a person, as far as they are still known. */
   readonly discarded: number;
   /** How many dead letters there are of each type, for the types that have any. */
   readonly deadByType: Readonly<Record<string, number>>;

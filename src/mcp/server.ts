@@ -112,7 +112,7 @@ async function call(
     if (error instanceof ApiError && isScopeMissing(error)) access.lost(tool.scopes);
     const failure = failureOf(error, tool);
     if (failure !== undefined) return failedResult(failure);
-    logger.error({ err: error, tool: tool.name }, "a tool has failed");
+    logger.error({ err: error, tool: tool.name }, "a tool failed");
     const message = "The MCP server has failed; its log on standard error says more.";
     return failedResult({ code: "INTERNAL", message, retryable: false });
   }

@@ -30,14 +30,14 @@ export class Meter {
     const log = readsLog ? new Log(registry) : undefined;
     this.calls = new Calls(registry);
     this.observer = {
-      answered: (...told) => intake.answered(...told),
-      arrived: (...told) => intake.arrived(...told),
-      ran: (...told) => handling.ran(...told),
-      leaseLost: (what) => handling.leaseLost(what),
-      logRead: (code) => log?.logRead(code),
-      switched: (to) => log?.switched(to),
-      committed: (ms) => store.committed(ms),
-      storeFailed: (why) => store.storeFailed(why),
+      answered: safely((...told) => intake.answered(...told)),
+      arrived: safely((...told) => intake.arrived(...told)),
+      ran: safely((...told) => handling.ran(...told)),
+      leaseLost: safely((what) => handling.leaseLost(what)),
+      logRead: safely((code) => log?.logRead(code)),
+      switched: safely((to) => log?.switched(to)),
+      committed: safely((ms) => store.committed(ms)),
+      storeFailed: safely((why) => store.storeFailed(why)),
     };
   }
 
@@ -54,6 +54,16 @@ export class Meter {
     const texts = await Promise.all([this.#registry.metrics(), this.#process.metrics()]);
     return texts.join("\n");
   }
+}
+
+function safely<A extends readonly unknown[]>(count: (...told: A) => void): (...told: A) => void {
+  return (...told) => {
+    try {
+      count(...told);
+    } catch {
+      // Whoever told it is in the middle of a commit, or of an answer.
+    }
+  };
 }
 
 /** Of what {@link Meter.text} gives. */

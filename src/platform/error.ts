@@ -33,6 +33,7 @@ export type PlatformErrorCode =
 /** A request that is refused: becomes the answer `{"error":{"code","message"}}` with this status. */
 export class PlatformError extends Error {
   override readonly name = "PlatformError";
+  /** The HTTP status. */
   readonly status: number;
   readonly code: PlatformErrorCode;
   /** Headers of the answer. */

@@ -1,3 +1,5 @@
+/** The public names of `service-bot/platform`: the local platform, for tests and tools. */
+
 export type { Scope } from "../core/scope.ts";
 export type { ActInput, ActResult, ActType } from "./acts/input.ts";
 export type { UploadView } from "./api/shapes.ts";

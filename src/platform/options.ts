@@ -8,6 +8,7 @@ import { type LimitSettings, limitProblems } from "./limits/settings.ts";
 import { API_KEY, WEBHOOK_SECRET } from "./secrets.ts";
 import { MEMORY } from "./store/database.ts";
 
+/** How a local platform is started. */
 export interface PlatformOptions {
   /**
    * Listening address. Default 127.0.0.1. Requests are answered whose `Host` is a loopback name, the address that they

@@ -19,6 +19,11 @@ const MAX_PAUSE_MS = 60_000;
 const NO_END =
   "the event log goes on and on without events: its cursor moves, and nothing comes; it is read at the audit interval";
 
+const REFUSED = "the platform does not accept the token: check SERVICE_API_KEY";
+
+const NO_SCOPE =
+  "the token may not read the event log: give it the scope read, dm or both in the developer portal";
+
 /** Tells how the reading of the log goes, each change once, and how long to wait after a failure. */
 export class Health {
   readonly #options: HealthOptions;
@@ -46,8 +51,7 @@ export class Health {
     this.#failures += 1;
     if (err instanceof ApiError && (err.status === 401 || err.status === 403)) {
       const retryInMs = REFUSED_RETRY_MS;
-      if (this.#isNews(String(err.status)))
-        log.error({ err, retryInMs }, this.#refusal(err.status, mode));
+      if (this.#isNews(String(err.status))) this.#tellRefusal(err, retryInMs, mode);
       return retryInMs;
     }
     const policy = { baseMs: pollIntervalMs, maxMs: MAX_PAUSE_MS, factor: 2 };
@@ -65,17 +69,18 @@ export class Health {
     return isNews;
   }
 
-  /** What a person can do about a token that may not read the log (section 5 of the platform document). */
-  #refusal(status: 401 | 403, mode: Mode): string {
-    const remedy =
-      status === 401
-        ? "the platform does not accept the token: check SERVICE_API_KEY"
-        : "the token may not read the event log: give it the scope read, dm or both in the developer portal";
-    const meanwhile =
-      mode === "auditing"
-        ? "webhook deliveries go on, but what the webhook loses is not found"
-        : "no event arrives until then, except what the webhook brings";
-    const alone = "no event arrives until then";
-    return `${remedy}; ${this.#options.delivery === "polling" ? alone : meanwhile}`;
+  /** Says what a person can do about a token that may not read the log (section 5 of the platform document). */
+  #tellRefusal(err: ApiError, retryInMs: number, mode: Mode): void {
+    const { log } = this.#options;
+    const fields = { err, retryInMs, meanwhile: this.#meanwhile(mode) };
+    if (err.status === 401) log.error(fields, REFUSED);
+    else log.error(fields, NO_SCOPE);
+  }
+
+  #meanwhile(mode: Mode): string {
+    if (this.#options.delivery === "polling") return "no event arrives until then";
+    return mode === "auditing"
+      ? "webhook deliveries go on, but what the webhook loses is not found"
+      : "no event arrives until then, except what the webhook brings";
   }
 }

@@ -151,9 +151,8 @@ export class LogReader {
       if (since === undefined || !mayRefusePosition(error)) throw error;
       // Refused as well, it was not about the position.
       const page = await this.#fetch(undefined, signal);
-      const { status, platformCode } = error;
       this.#options.log.warn(
-        { cursor: since, status, platformCode },
+        { err: error, cursor: since },
         "the platform does not know the position in its event log any more; reading begins again with the oldest event that it has kept",
       );
       this.#refused.refuse(this.#cursor);

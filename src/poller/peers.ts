@@ -60,13 +60,17 @@ export class SharedPeers implements Peers {
     if (term === undefined) return true;
     const text = writeSnapshot(snapshot, clock.now());
     const saved = shared.notes.write(EVENT_LOG, term, text);
-    return await this.#hint(saved, true, "the others cannot be told how the log is read");
+    const { log } = this.#options;
+    return await hint(saved, true, (err) =>
+      log.debug({ err }, "the other instances cannot be told how the event log is read"),
+    );
   }
 
   async load(): Promise<Seen | undefined> {
-    const { shared, clock } = this.#options;
-    const reading = shared.notes.read(EVENT_LOG);
-    const note = await this.#hint(reading, undefined, "how the log is read cannot be found out");
+    const { shared, clock, log } = this.#options;
+    const note = await hint(shared.notes.read(EVENT_LOG), undefined, (err) =>
+      log.debug({ err }, "how the event log is read cannot be found out"),
+    );
     if (note === undefined) return undefined;
     const at = clock.now() - note.msAgo;
     const snapshot = readSnapshot(note.text, at);
@@ -88,8 +92,10 @@ export class SharedPeers implements Peers {
 
   async heard(): Promise<readonly Delivery[]> {
     await this.#tell();
-    const reading = this.#options.shared.deliveries.read();
-    return await this.#hint(reading, [], "the deliveries of the others cannot be read");
+    const { shared, log } = this.#options;
+    return await hint(shared.deliveries.read(), [], (err) =>
+      log.debug({ err }, "the deliveries of the other instances cannot be read"),
+    );
   }
 
   async close(): Promise<void> {
@@ -104,21 +110,26 @@ export class SharedPeers implements Peers {
   }
 
   async #tellNow(): Promise<void> {
-    const { shared, clock } = this.#options;
+    const { shared, clock, log } = this.#options;
     const now = clock.now();
     const deliveries = this.#outbox.map(({ at, events }) => ({ msAgo: now - at, events }));
     this.#outbox = [];
-    const telling = shared.deliveries.add(deliveries);
-    await this.#hint(telling, undefined, "the others cannot be told of deliveries");
+    await hint(shared.deliveries.add(deliveries), undefined, (err) =>
+      log.debug({ err }, "the other instances cannot be told of deliveries"),
+    );
   }
+}
 
-  /** What is missing only makes the others think for a while that the webhook is slow. */
-  async #hint<T>(work: Promise<T>, otherwise: T, failure: string): Promise<T> {
-    try {
-      return await work;
-    } catch (err) {
-      this.#options.log.debug({ err }, failure);
-      return otherwise;
-    }
+/** What is missing only makes the others think for a while that the webhook is slow. */
+async function hint<T>(
+  work: Promise<T>,
+  otherwise: T,
+  failed: (error: unknown) => void,
+): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    failed(error);
+    return otherwise;
   }
 }

@@ -23,7 +23,7 @@ export class OldSecretNotice {
     if (index === 0 || (told !== undefined && Math.abs(now - told) < INTERVAL_MS)) return;
     this.#toldAt.set(index, now);
     this.#log.info(
-      { number: index + 1, of: this.#secrets },
+      { number: index + 1, configured: this.#secrets },
       "delivery signed with an old secret, which must stay in SERVICE_WEBHOOK_SECRET for now",
     );
   }

@@ -117,9 +117,10 @@ export class Receiver {
 
   /** Logs an answer that is not 2xx: what senders do wrong as a warning, what we do as an error. */
   refuse(answer: Answer): Answer {
-    const { status, error } = answer;
-    this.#options.log[status < 500 ? "warn" : "error"]({ status, ...error }, "delivery refused");
-    this.#observer.answered(status, error?.code, undefined);
+    const { status, error: { code, message: reason } = {} } = answer;
+    const level = status < 500 ? "warn" : "error";
+    this.#options.log[level]({ status, code, reason }, "delivery refused");
+    this.#observer.answered(status, code, undefined);
     return answer;
   }
 
@@ -137,7 +138,7 @@ export class Receiver {
   }
 
   #unavailable(error: unknown, started: number): Answer {
-    this.#options.log.error({ err: error, status: 503 }, "delivery cannot be stored");
+    this.#options.log.error({ status: 503, err: error }, "delivery cannot be stored");
     const full = error instanceof ServiceBotError && error.code === "INBOX_FULL";
     const message = full
       ? "Too many events are waiting to be handled."

@@ -1,5 +1,5 @@
-import type { Effect, OpenIntent } from "../core/step.ts";
-import { RetryLater } from "../errors.ts";
+import { type Effect, howToSettle, type OpenIntent } from "../core/step.ts";
+import { RetryLater, ServiceBotError } from "../errors.ts";
 
 /** What is remembered of a write that was begun: enough to know it again. */
 export interface Asked {
@@ -18,6 +18,9 @@ export type Kind = "dm" | "comment" | "post";
 /** While others are in the middle of saying the same, it is looked for again after this, in milliseconds. */
 const AT_IT_MS = 1_000;
 
+/** So long what nobody has adopted yet may be that of an event of another lane, in milliseconds. */
+const OTHERS_MS = 5_000;
+
 /** The oldest one that no other step has: sends go out in order. */
 export async function adopt<
   T extends { readonly id: string; readonly createdAt?: string | undefined },
@@ -29,6 +32,34 @@ export async function adopt<
     .filter(({ id }) => !taken.has(refOf(kind, id)))
     .sort((a, b) => Date.parse(a.createdAt ?? "") - Date.parse(b.createdAt ?? ""));
   return first && { result: first, ref: refOf(kind, first.id) };
+}
+
+/**
+ * Before a restore another text may have been said for the event: one with the time in it, or of a language model. What
+ * the bot has said there since, and what is the result of no step, may be that.
+ *
+ * @param others what the bot has said there since, in other words
+ * @throws {ServiceBotError} STEP_UNCERTAIN
+ */
+export async function expectNothingElse(
+  kind: Kind,
+  others: readonly { readonly id: string }[],
+  { past, claimed }: OpenIntent,
+): Promise<undefined> {
+  if (past === undefined || others.length === 0) return;
+  const refs = others.map(({ id }) => refOf(kind, id));
+  const taken = await claimed(refs);
+  const left = refs.filter((ref) => !taken.has(ref));
+  if (left.length === 0) return;
+  if (past.lookedForMs < OTHERS_MS) {
+    const reason = "What the bot has said there may belong to another event, which takes it then.";
+    throw new RetryLater(AT_IT_MS, reason, { counts: false });
+  }
+  throw new ServiceBotError(
+    "STEP_UNCERTAIN",
+    "The inbox was restored from a backup, and this event may have been answered before. The bot has said something " +
+      `there since, in other words than it would now (${left.slice(0, 3).join(", ")}). ${howToSettle()}`,
+  );
 }
 
 /** What is there may be what another process has sent just now, and not recorded yet: it soon has. */

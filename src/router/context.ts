@@ -10,6 +10,7 @@ import type {
 } from "../client/types.ts";
 import type { Job } from "../core/job.ts";
 import type { Logger } from "../core/logger.ts";
+import { unsampled } from "../core/sampling.ts";
 import type { Step } from "../core/step.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { AnyEvent, EventOf, EventType } from "../events/types.ts";
@@ -28,7 +29,9 @@ export interface StepOptions {
 
 /** What a handler gets. `Context<"dm.message">` has the payload of that type. */
 export interface Context<T extends string = string> {
+  /** What happened. Fields that the platform adds are kept. */
   readonly event: EventFor<T>;
+  /** `event.payload`: narrowed by the type. */
   readonly payload: EventFor<T>["payload"];
   /** The number of this run of the handler for this event, from 1 up. */
   readonly attempt: number;
@@ -95,6 +98,7 @@ export function createContext(
   // Its log, its signal and its steps are asked for when they are needed: most runs need none, and they are dear.
   const { event, attempt, source, late } = job;
   const scope = () => ({ client, signal: job.signal });
+  let log: Logger | undefined;
   // Numbered in the order of the calls, so that two replies with one text are two replies.
   const made = { reply: 0, comment: 0, post: 0, upload: 0 };
   const next = (kind: keyof typeof made) => `${kind}/${++made[kind]}`;
@@ -117,7 +121,8 @@ export function createContext(
     source,
     late,
     get log() {
-      return job.log;
+      log ??= unsampled(job.log);
+      return log;
     },
     get signal() {
       return job.signal;

@@ -2,7 +2,7 @@ import type { Client } from "../client/client.ts";
 import type { Comment, Message, Page, Post, SentComment, SentMessage } from "../client/types.ts";
 import { type Effect, howToSettle, type OpenIntent } from "../core/step.ts";
 import { ServiceBotError } from "../errors.ts";
-import { type Asked, adopt } from "./adopt.ts";
+import { type Asked, adopt, expectNothingElse } from "./adopt.ts";
 
 /**
  * The platform's clock is known by a header of whole seconds: what it dates up to this long before the
@@ -16,6 +16,9 @@ const CLOCK_SLACK_MS = 3_000;
  */
 const UNKNOWN_CLOCK_SLACK_MS = 300_000;
 
+/** What the platform dates by whole seconds looks older than it is by up to this, in milliseconds. */
+const WHOLE_SECOND_MS = 1_000;
+
 /** Beyond this many pages of 50 it cannot be told whether the reply is there. */
 const MAX_PAGES = 20;
 
@@ -27,15 +30,16 @@ export async function findMessage(
   signal: AbortSignal,
 ): Promise<Effect<SentMessage> | undefined> {
   const found: Message[] = [];
+  const others: Message[] = [];
   const pages = readPages((cursor) =>
     client.dms.messages(conversationId, { limit: 50, cursor, signal }),
   );
   for await (const message of pages) {
     // Newest first, so everything from here on is older than the intent.
     if (isOlder(message.createdAt, intent, client)) break;
-    if (message.fromBot && sameContent(message, intent)) found.push(message);
+    if (message.fromBot) (sameContent(message, intent) ? found : others).push(message);
   }
-  return adopt("dm", found, intent);
+  return (await adopt("dm", found, intent)) ?? (await expectNothingElse("dm", others, intent));
 }
 
 /** Looks among the comments of a post for one that an earlier run may have made. */
@@ -46,26 +50,29 @@ export async function findComment(
   signal: AbortSignal,
 ): Promise<Effect<SentComment> | undefined> {
   const same: Comment[] = [];
+  const others: Comment[] = [];
   const pages = readPages((cursor) => client.posts.comments(postId, { limit: 50, cursor, signal }));
   for await (const comment of pages) {
     // The order of comments is not documented, so all of them are read.
     if (isOlder(comment.createdAt, intent, client)) continue;
-    if (sameContent(comment, intent)) same.push(comment);
+    (sameContent(comment, intent) ? same : others).push(comment);
   }
-  if (same.length === 0) return undefined;
+  if (same.length === 0 && (intent.past === undefined || others.length === 0)) return undefined;
   const { username } = await client.me({ signal });
   // Who made a comment is not documented either: without it, one with the same text proves nothing.
-  if (username === undefined || same.some((comment) => comment.author === undefined)) {
+  const unknown = username === undefined || same.some((comment) => comment.author === undefined);
+  if (same.length > 0 && unknown) {
     throw new ServiceBotError(
       "STEP_UNCERTAIN",
       `Post ${postId} has a comment with the text of this reply, and the platform does not say whose it is. ` +
         howToSettle(),
     );
   }
-  return adopt(
-    "comment",
-    same.filter((comment) => comment.author?.username === username),
-    intent,
+  const own = (comments: readonly Comment[]) =>
+    comments.filter(({ author }) => author !== undefined && author.username === username);
+  return (
+    (await adopt("comment", own(same), intent)) ??
+    (await expectNothingElse("comment", own(others), intent))
   );
 }
 
@@ -79,7 +86,9 @@ export function isOlder(
 }
 
 /** No effect of the intent is older, in milliseconds since 1970 on the platform's clock. */
-function earliest({ request, startedAt }: OpenIntent, client: Client): number {
+function earliest({ request, startedAt, past }: OpenIntent, client: Client): number {
+  // Nothing of a lost intent's time is known but that it was after the event.
+  if (past !== undefined) return (past.since ?? Number.NEGATIVE_INFINITY) - WHOLE_SECOND_MS;
   const { at }: Asked = JSON.parse(request);
   if (at !== undefined) return at - CLOCK_SLACK_MS;
   return startedAt + client.clockOffsetMs - UNKNOWN_CLOCK_SLACK_MS;

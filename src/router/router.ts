@@ -85,8 +85,8 @@ export class Router {
         await observer(error, context);
       } catch (thrown) {
         // It may quote the message as the handler's own error may, which is not shown either.
-        const shown = showError(thrown, scrubber(textsOf(job.event)));
-        job.log.error({ error: shown }, "an onError observer failed");
+        const err = showError(thrown, scrubber(textsOf(job.event)));
+        job.log.error({ err }, "an onError observer failed");
       }
     }
   }

@@ -12,18 +12,24 @@ export interface InstancesStatus {
   readonly endedLastMinute: number;
 }
 
+/** One instance of a bot. Times as in {@link BotStatus}. */
 export interface InstanceStatus {
   readonly id: string;
+  /** The machine that it runs on. */
   readonly host: string;
+  /** Its process there. */
   readonly pid: number;
   /** Of service-bot. */
   readonly version: string;
+  /** When it was started. */
   readonly startedAt: number;
   /** Its last sign of life; there is one every 5 seconds. */
   readonly seenAt: number;
+  /** When it stored its last delivery; undefined before the first one. */
   readonly lastDeliveryAt: number | undefined;
 }
 
+/** Who reads the event log of the platform, for all instances. */
 export interface PollerLease {
   /** The id of the instance that reads the event log; undefined while none does. */
   readonly holder: string | undefined;

@@ -3,6 +3,7 @@ import { type Fields, learn } from "./fake-learning.ts";
 import type { Happened } from "./fake-log.ts";
 import { urlOf } from "./fake-uploads.ts";
 
+/** Text, images or both. */
 interface Content {
   readonly text: string;
   /** Absent when there are none. */

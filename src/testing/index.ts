@@ -1,4 +1,4 @@
-/** The public names of `service-bot/testing`. */
+/** The public names of `service-bot/testing`: a bot under test, a clock that stands still, a platform in memory. */
 
 export type { Happening } from "./fake-log.ts";
 export { FakePlatform, type RecordedCall } from "./fake-platform.ts";

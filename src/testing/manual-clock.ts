@@ -16,10 +16,12 @@ export class ManualClock implements Clock {
     this.#now = start;
   }
 
+  /** Milliseconds since 1970; the same until it is advanced. */
   now(): number {
     return this.#now;
   }
 
+  /** Calls `fn` once the time has come, unless the returned function is called before. */
   timer(ms: number, fn: () => void, { background = false }: TimerOptions = {}): () => void {
     const timer: Timer = { at: this.#now + Math.max(0, ms), fn, background };
     this.#timers.push(timer);

@@ -23,9 +23,13 @@ export interface TestBotOptions {
 
 /** The part of a `Bot` that is used here. */
 export interface BotUnderTest {
+  /** As of a `Bot`, without a port. */
   start(options: { readonly listen: false }): Promise<void>;
+  /** As of a `Bot`. */
   stop(): Promise<void>;
+  /** As of a `Bot`. */
   handle(request: Request): Promise<Response>;
+  /** As of a `Bot`. */
   idle(): Promise<void>;
 }
 
@@ -37,6 +41,7 @@ export interface TestEvent<T extends string = string> {
   readonly createdAt?: string;
 }
 
+/** How a delivery is forged. */
 export interface DeliverOptions {
   /** Sign with this secret instead of the bot's own. */
   readonly secret?: string;
@@ -46,6 +51,7 @@ export interface DeliverOptions {
 
 /** How the bot answered a delivery. */
 export interface DeliveryAnswer {
+  /** The HTTP status. */
   readonly status: number;
   readonly body: unknown;
 }
@@ -114,6 +120,7 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
     return { status: response.status, body: await response.json() };
   }
 
+  /** Stops the bot. */
   async close(): Promise<void> {
     await this.bot.stop();
   }

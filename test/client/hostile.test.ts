@@ -231,6 +231,18 @@ describe("what the platform quotes", () => {
     expect(inspect(error, { depth: 9 })).not.toContain(apiKey);
   });
 
+  test.each<[string, (text: string) => string]>([
+    ["as it was", (text) => text],
+    ["as its own address has it", (text) => `/search?${new URLSearchParams({ q: text })}`],
+    ["in percent form", encodeURIComponent],
+  ])("never shows what was searched for, %s", async (_name, say) => {
+    const words = 'meet "me" at the pier';
+    const { client } = await serve(json(400, { error: { code: "X", message: say(words) } }));
+    const error = await rejection(client.search({ text: words }));
+    expect((error as Error).message).toContain("[redacted]");
+    expect(inspect(error, { depth: 9 })).not.toContain("pier");
+  });
+
   test("as a code is a word: a sentence is a message, and nothing is longer than it should be", async () => {
     const { client } = await serve(json(400, { error: "x ".repeat(700_000) }));
     const error = (await rejection(client.me())) as ApiError;

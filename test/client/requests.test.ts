@@ -148,3 +148,19 @@ test.each(["", ".", ".."])("an id %j is refused before anything is sent", async 
   await client.dms.messages("...");
   expect(sent).toHaveLength(1);
 });
+
+test("onRequest is told the code of an error, and onHeldBack of what was not sent", async () => {
+  const seen: RequestReport[] = [];
+  const heldBack: string[] = [];
+  const client = new Client({
+    baseUrl: "http://platform.test",
+    apiKey,
+    retries: 0,
+    fetch: () => Promise.reject(new TypeError("fetch failed")),
+    onRequest: (report) => seen.push(report),
+    onHeldBack: (code) => heldBack.push(code),
+  });
+  for (let n = 0; n < 7; n++) await rejection(client.me());
+  expect(seen.map(({ code }) => code)).toEqual(Array(5).fill("API_UNREACHABLE"));
+  expect(heldBack).toEqual(["API_CIRCUIT_OPEN", "API_CIRCUIT_OPEN"]);
+});

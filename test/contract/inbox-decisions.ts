@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { RESTORED } from "../../src/inbox/restored.ts";
 import { deadLetters } from "../support/dead-letters.ts";
 import { message, messages } from "../support/inbox-events.ts";
 import { bench, LEASE, type OpenInbox } from "./open-inbox.ts";
@@ -384,6 +385,59 @@ export function decisionsContract(open: OpenInbox): void {
       expect(await b.inbox.admin.retry({ type: "follow" })).toEqual(nothing);
       expect(await b.inbox.admin.retry({ lane: "" })).toEqual(nothing);
       expect(await b.inbox.admin.discard({ lane: "dm:other" }, "x")).toEqual(nothing);
+    });
+  });
+
+  describe("in an inbox that was restored, a step that came to nothing", () => {
+    const b = bench(open);
+    const begun = async () => {
+      const position = JSON.stringify({ at: 1, assumeAbsent: false });
+      await b.inbox.put(messages("1"), "webhook", [{ name: RESTORED, position }]);
+      const claim = await b.claim();
+      expect(await b.inbox.beginStep(claim, "step/a", "first")).toEqual({ state: "new" });
+      return claim;
+    };
+    const steps = async () => (await b.inbox.admin.show("1")).steps;
+
+    test("is known to have done so when it was dropped, and is shown no more", async () => {
+      const claim = await begun();
+      expect(await b.inbox.dropStep(claim, "step/a")).toBe(true);
+      expect(await steps()).toEqual([]);
+      const certain = { state: "new", certain: true };
+      expect(await b.inbox.beginStep(claim, "step/a", "second")).toEqual(certain);
+      expect(await steps()).toMatchObject([{ state: "open", request: "second" }]);
+      await b.clock.advance(5);
+      const open = { state: "open", request: "second", ageMs: 5 };
+      expect(await b.inbox.beginStep(claim, "step/a", "third")).toMatchObject(open);
+    });
+
+    test("is known to have done so when a person said it, for good", async () => {
+      await b.inbox.bury(await begun(), "uncertain");
+      await b.inbox.admin.retry("1", { assume: "absent" });
+      expect(await steps()).toEqual([]);
+      await b.inbox.bury(await b.claim(), "something else");
+      // What another step is taken to have done does not make this one done.
+      await b.inbox.admin.retry("1", { assume: "done" });
+      const claim = await b.claim();
+      expect(await b.inbox.beginStep(claim, "step/a", "second")).toMatchObject({ certain: true });
+      expect(await b.inbox.requestsUnderWay(claim, 60_000)).toEqual([]);
+    });
+
+    test("that was done stays done", async () => {
+      const claim = await begun();
+      await b.inbox.finishStep(claim, "step/a", "1");
+      await b.inbox.dropStep(claim, "step/a");
+      await b.inbox.bury(claim, "x");
+      await b.inbox.admin.retry("1", { assume: "absent" });
+      expect(await steps()).toMatchObject([{ name: "step/a", state: "done" }]);
+    });
+
+    test("of a run that has lost its lease is not changed", async () => {
+      const claim = await begun();
+      await b.clock.advance(LEASE);
+      await b.claim();
+      expect(await b.inbox.dropStep(claim, "step/a")).toBe(false);
+      expect(await steps()).toMatchObject([{ state: "open" }]);
     });
   });
 }

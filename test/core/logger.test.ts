@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { pino } from "pino";
 import { describe, expect, test } from "vitest";
 import { ApiError } from "../../src/client/errors.ts";
 import { createLogger, type Logger, type LogLevel, logLevels } from "../../src/core/logger.ts";
@@ -200,6 +201,11 @@ describe("an error, as it may be shown", () => {
     expect(JSON.stringify(shown)).not.toContain("pier");
   });
 
+  test("is scrubbed of texts in its name and its code, too", () => {
+    const error = Object.assign(new Error("x"), { name: words, code: words });
+    expect(showError(error, scrub)).toMatchObject({ type: "[redacted]", code: "[redacted]" });
+  });
+
   test("may be anything that can be thrown", () => {
     expect(showError(`no ${words}`, scrub)).toEqual({ type: "string", message: "no [redacted]" });
     expect(showError(undefined, scrub)).toEqual({ type: "undefined", message: "undefined" });
@@ -209,5 +215,43 @@ describe("an error, as it may be shown", () => {
   test("shows no other fields: they may hold anything", () => {
     const error = Object.assign(new Error("x"), { request: { token: "t" }, code: 5 });
     expect(Object.keys(showError(error, scrub)).sort()).toEqual(["message", "stack", "type"]);
+  });
+});
+
+describe("the field err of a line", () => {
+  const errOf = (err: unknown): Record<string, unknown> => {
+    const { log, lines } = logger();
+    log.error({ err }, "x");
+    return JSON.parse(lines[0] ?? "").err;
+  };
+
+  test("has type, message, code and stack, with those of the causes, and nothing else", () => {
+    const cause = Object.assign(new Error("no route"), { detail: words });
+    const error = new ApiError("cannot say it", { status: 400, platformCode: "EMPTY", cause });
+    const err = errOf(Object.assign(error, { request: { body: words } }));
+    expect(err).toEqual({
+      type: "ApiError",
+      message: "cannot say it: no route",
+      code: "EMPTY",
+      stack: expect.stringMatching(/cannot say it.*caused by: Error: no route/s),
+    });
+  });
+
+  test("is as it was described, where that has been done", () => {
+    const shown = showError(new TypeError("no way"), (text) => text);
+    expect(errOf(shown)).toEqual({ ...shown });
+  });
+
+  test("has a type and a message of whatever was thrown", () => {
+    expect(errOf("gone")).toEqual({ type: "string", message: "gone" });
+    expect(errOf({ words })).toEqual({ type: "object", message: "[object Object]" });
+    expect(errOf(Object.create({ toString: null }))).toEqual({ type: "object", message: "" });
+  });
+
+  test("keeps its type in a logger that is not ours", () => {
+    const lines: string[] = [];
+    const own = pino({}, { write: (line: string) => void lines.push(line) });
+    own.error({ err: showError(new TypeError("no way"), (text) => text) }, "x");
+    expect(JSON.parse(lines[0] ?? "").err).toMatchObject({ type: "TypeError", message: "no way" });
   });
 });

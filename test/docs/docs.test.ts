@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { codeBlocks, links, pages, prose, root } from "./markdown.ts";
+import { type CodeBlock, codeBlocks, links, type Page, pages, prose, root } from "./markdown.ts";
 
 const run = promisify(execFile);
 
@@ -26,7 +26,7 @@ test("a draft is not finished", () => {
 });
 
 test("every TypeScript example compiles, strictly", { timeout: 60_000 }, async () => {
-  const blocks = pages.flatMap(codeBlocks).filter(({ language }) => language === "ts");
+  const blocks = pages.filter(isWritten).flatMap(codeBlocks).filter(isExample);
   expect(blocks.length).toBeGreaterThan(4);
   // Inside the checkout, so that its dependencies and its own sources are found.
   mkdirSync(join(root, "node_modules", ".cache"), { recursive: true });
@@ -44,6 +44,18 @@ test("every TypeScript example compiles, strictly", { timeout: 60_000 }, async (
   const { stdout } = await run(process.execPath, [tsc, "-p", folder]).catch((error) => error);
   expect(stdout).toBe("");
 });
+
+/** The reference has declarations, out of sources that are compiled. */
+function isWritten({ path }: Page): boolean {
+  return !path.startsWith(join("docs", "reference"));
+}
+
+/** Files of a bot, with their name in the first line, are compiled where they are written: in test/e2e/start.test.ts. */
+function isExample({ language, code, note }: CodeBlock): boolean {
+  const isFile = code.startsWith("// src/") || code.startsWith("// test/");
+  if (isFile) expect(note, code).toContain("test/e2e/start.test.ts");
+  return language === "ts" && !isFile;
+}
 
 /** The source of each entry point that package.json names. */
 function sourcesOfExports(): Record<string, string[]> {

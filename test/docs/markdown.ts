@@ -14,23 +14,28 @@ export interface CodeBlock {
   readonly page: string;
   readonly language: string;
   readonly code: string;
+  /** The comment above it. */
+  readonly note: string;
 }
 
 /** Every page that users read. */
 export const pages: readonly Page[] = [
   ...readdirSync(root).filter((name) => name.endsWith(".md")),
-  ...readdirSync(join(root, "docs"))
+  ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".md"))
     .map((name) => join("docs", name)),
   join("bench", "README.md"),
+  join("src", "create", "README.md"),
 ].map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
 
-/** The fenced blocks of a page. */
+/** The fenced blocks of a page; what the whole block is indented by, as in a list, is no part of it. */
 export function codeBlocks({ path, text }: Page): CodeBlock[] {
-  return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language, code]) => ({
+  const fences = /(?:^<!-- (.*) -->\n)?^( *)```([^\n]*)\n([\s\S]*?)^ *```$/gm;
+  return [...text.matchAll(fences)].map(([, note, indent = "", language = "", code = ""]) => ({
     page: path,
-    language: language ?? "",
-    code: code ?? "",
+    note: note ?? "",
+    language,
+    code: code.replaceAll(new RegExp(`^ {${indent.length}}`, "gm"), ""),
   }));
 }
 
@@ -39,10 +44,33 @@ export function prose({ text }: Page): string {
   return text.replace(/^```[\s\S]*?^```$/gm, "").replace(/`[^`]*`/g, "");
 }
 
+/** What a page links to, as it stands there; of code nothing. */
+export function targets({ text }: Page): string[] {
+  const words = text.replace(/^ *```[\s\S]*?^ *```$/gm, "").replace(/`[^`\n]*`/g, "``");
+  return [...words.matchAll(/\]\(([^)\s]+)[^)]*\)/g)].map(([, target]) => target ?? "");
+}
+
 /** The files that a page links to, from the root. */
-export function links({ path, text }: Page): string[] {
-  return [...text.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)]
-    .map(([, target]) => target ?? "")
-    .filter((target) => !/^[a-z]+:/.test(target))
-    .map((target) => resolve(root, dirname(path), target));
+export function links(page: Page): string[] {
+  return targets(page)
+    .map((target) => target.split("#", 1)[0] ?? "")
+    .filter((target) => target !== "" && !/^[a-z]+:/.test(target))
+    .map((target) => resolve(root, dirname(page.path), target));
+}
+
+/** The anchors of a page's headings, as GitHub makes them. */
+export function anchorsOf({ text }: Page): Set<string> {
+  const anchors = new Set<string>();
+  const words = text.replace(/^ *```[\s\S]*?^ *```$/gm, "");
+  for (const [, heading = ""] of words.matchAll(/^#{1,6} (.*)$/gm)) {
+    const slug = heading
+      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\-_ ]/gu, "")
+      .replaceAll(" ", "-");
+    let anchor = slug;
+    for (let n = 1; anchors.has(anchor); n++) anchor = `${slug}-${n}`;
+    anchors.add(anchor);
+  }
+  return anchors;
 }

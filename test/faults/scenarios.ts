@@ -8,6 +8,7 @@ import { failpoints } from "./scenarios/failpoints.ts";
 import { kills } from "./scenarios/kills.ts";
 import { poison } from "./scenarios/poison.ts";
 import { postgresScenarios } from "./scenarios/postgres/index.ts";
+import { restores } from "./scenarios/restores.ts";
 import { stops } from "./scenarios/stops.ts";
 
 /** Everything that `npm run faults` runs, in this order. */
@@ -19,6 +20,7 @@ export const scenarios: readonly Scenario[] = [
   apiFaults,
   poison,
   stops,
+  restores,
   powerLoss,
   powerLossControl("NORMAL"),
   modelScenario,

@@ -70,6 +70,12 @@ describe("an inbox in a file", () => {
   });
 });
 
+test("what cannot be counted harms nobody who tells it", () => {
+  const { observer } = new Meter(false);
+  expect(() => observer.committed(undefined as never)).not.toThrow();
+  expect(() => observer.arrived("poll", undefined as never, undefined as never)).not.toThrow();
+});
+
 describe("a store that does not answer", () => {
   const silent = { shared: undefined, measure: () => new Promise<never>(() => undefined) };
 

@@ -13,7 +13,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { packBoth } from "../../scripts/pack/packages.ts";
+import { packBoth, packScaffolder } from "../../scripts/pack/packages.ts";
 import { readTar } from "../../scripts/pack/read-tar.ts";
 import type { Packed } from "../../scripts/pack/stage.ts";
 import { stores, templates } from "../../src/create/choices.ts";
@@ -124,6 +124,44 @@ describe("what would be published", { timeout: 120_000 }, () => {
       expect.arrayContaining(["ajv", "ajv-formats", "content-type", "fast-uri"]),
     );
     expect(notices).not.toContain("@cfworker");
+  });
+
+  test("each package that is bundled, be it in another, has the text of its licence, as of its version", async () => {
+    for (const { path } of [library, scaffolder]) {
+      const notices = readTar(await readFile(path)).get("package/THIRD-PARTY.md")?.text ?? "";
+      const sections = notices.split(/^##+ /m).slice(1);
+      expect(sections.length).toBeGreaterThan(0);
+      for (const section of sections) {
+        const [title = "", ...text] = section.split("\n");
+        expect(title).toMatch(/^\S+ [\d.]+ \(\S+\)/);
+        expect(text.join("\n"), title).toMatch(
+          /^ {4}.*(?:Copyright|Permission is hereby granted)/m,
+        );
+        // That of content-type has not changed since.
+        if (!title.startsWith("content-type ")) expect(section).not.toContain("As of ");
+      }
+    }
+  });
+
+  test("a repository is named where one is given, as provenance asks", async () => {
+    const repository = "https://example.org/a/b";
+    const { path } = await packScaffolder(join(folder, "named"), { repository });
+    expect((await manifestIn(path)).repository).toEqual({
+      type: "git",
+      url: "git+https://example.org/a/b.git",
+    });
+  });
+
+  test("what those who run bots take is in the library, and not in the scaffolder", async () => {
+    const paths = async ({ path }: Packed) => [...readTar(await readFile(path)).keys()];
+    expect(await paths(library)).toEqual(
+      expect.arrayContaining([
+        "package/operations/service-bot@.service",
+        "package/operations/kubernetes/sqlite.yaml",
+        "package/operations/kubernetes/postgres.yaml",
+      ]),
+    );
+    expect((await paths(scaffolder)).filter((path) => path.includes("operations"))).toEqual([]);
   });
 
   test("the scaffolder is its bundle and the templates, and nothing of the library", async () => {

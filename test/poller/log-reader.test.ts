@@ -312,7 +312,7 @@ describe("a position that the platform refuses", () => {
     expect(await inbox.cursor(CURSOR)).toBe("79");
     await reader.read("cursor", signal);
     const told = lines.records.filter(({ level }) => level === "warn");
-    expect(told).toMatchObject([{ cursor: "3", status: 400, platformCode: "VALIDATION" }]);
+    expect(told).toMatchObject([{ cursor: "3", err: { code: "VALIDATION" } }]);
   });
 
   test("is not asked for again while nothing replaces it", async () => {

@@ -27,7 +27,7 @@ test("the newest secret is nothing to tell of", async () => {
 test("the first delivery with an old secret is told, with its number and never the secret", async () => {
   const { deliver, told, log } = makeRotation();
   expect((await deliver(older)).status).toBe(200);
-  expect(told()).toMatchObject([{ level: "info", number: 2, of: 3 }]);
+  expect(told()).toMatchObject([{ level: "info", number: 2, configured: 3 }]);
   for (const secret of secrets) expect(log.join("")).not.toContain(secret);
 });
 

@@ -57,7 +57,8 @@ describe("a choice of cells", () => {
 
 describe("the arguments", () => {
   test("all cells and the timings by default", () => {
-    expect(parseArguments([])).toEqual({ help: false, cells, timings: true });
+    expect(parseArguments([])).toEqual({ help: false, cells, timings: true, judged: true });
+    expect(parseArguments(["--no-limit"])).toMatchObject({ timings: true, judged: false });
   });
 
   test("--quick is one cell, and --only and --quick leave the timings out", () => {

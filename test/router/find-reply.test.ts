@@ -70,6 +70,8 @@ interface IntentOptions {
   /** The platform's time of the intent; null where it was not known. */
   readonly at?: number | null;
   readonly where?: object;
+  /** For how long it has been looked for, where nobody knows of an intent of its time; in milliseconds. */
+  readonly lookedForMs?: number;
 }
 
 function intent({
@@ -78,8 +80,11 @@ function intent({
   underWay = [],
   at = startedAt,
   where = {},
+  lookedForMs,
 }: IntentOptions = {}): OpenIntent {
+  const restored = { since: startedAt, ageMs: 60_000, assumeAbsent: false };
   return {
+    past: lookedForMs === undefined ? undefined : { ...restored, lookedForMs },
     request: JSON.stringify({ text, imageCount: 0, at: at ?? undefined, ...where }),
     startedAt,
     claimed: async (refs) => new Set(refs.filter((ref) => claimed.includes(ref))),
@@ -263,6 +268,84 @@ describe.each(ways)("what an earlier run may have said, as $kind", ({ kind, wher
   });
 });
 
+describe.each(ways)("what was said before a restore, as $kind", ({ kind, find }) => {
+  const lost = (options: IntentOptions = {}) =>
+    intent({ at: startedAt + 86_400_000, lookedForMs: 0, ...options });
+
+  test("is found when it is newer than the event, however old the intent is", async () => {
+    const { client } = clientFor([[{ id: "x_1", after: 0 }]]);
+    expect(await find(client, lost())).toMatchObject({ result: { id: "x_1" } });
+  });
+
+  test("is not what is older than the event, whole seconds of the platform aside", async () => {
+    const { client } = clientFor([[{ id: "x_1", after: -1_001 }]]);
+    expect(await find(client, lost())).toBeUndefined();
+    const { client: whole } = clientFor([[{ id: "x_1", after: -999 }]]);
+    expect(await find(whole, lost())).toMatchObject({ result: { id: "x_1" } });
+  });
+
+  test("is the oldest with that text that no other step has, for each of several events", async () => {
+    const said = [
+      { id: "x_2", after: 2_000 },
+      { id: "x_1", after: 1_000 },
+    ];
+    const { client } = clientFor([said]);
+    expect(await find(client, lost())).toMatchObject({ result: { id: "x_1" } });
+    const second = lost({ claimed: [refOf(kind, "x_1")] });
+    expect(await find(client, second)).toMatchObject({ result: { id: "x_2" } });
+    const third = lost({ claimed: [refOf(kind, "x_1"), refOf(kind, "x_2")] });
+    expect(await find(client, third)).toBeUndefined();
+  });
+
+  test("may have been other words: another event may take them, or else a person must look", async () => {
+    const { client } = clientFor([[{ id: "x_1", text: "at 12:00" }]]);
+    await expect(find(client, lost())).rejects.toMatchObject({
+      code: "RETRY_LATER",
+      counts: false,
+    });
+    const later = lost({ lookedForMs: 5_000 });
+    await expect(find(client, later)).rejects.toMatchObject({
+      code: "STEP_UNCERTAIN",
+      message: expect.stringMatching(/restored from a backup.*x_1.*inbox retry ID --assume done/),
+    });
+  });
+
+  test("were not these words when they belong to another step, are older or are somebody else's", async () => {
+    const { client } = clientFor([
+      [
+        { id: "x_1", text: "a" },
+        { id: "x_2", text: "b", fromBot: false, author: "ada" },
+        { id: "x_3", text: "c", after: -2_000 },
+      ],
+    ]);
+    const open = lost({ claimed: [refOf(kind, "x_1")], lookedForMs: 5_000 });
+    expect(await find(client, open)).toBeUndefined();
+  });
+
+  test("is taken for these words where there are others, too", async () => {
+    const { client } = clientFor([[{ id: "x_2" }, { id: "x_1", text: "a" }]]);
+    expect(await find(client, lost({ lookedForMs: 5_000 }))).toMatchObject({
+      result: { id: "x_2" },
+    });
+  });
+
+  test("is told by its images as well", async () => {
+    const { client } = clientFor([[{ id: "x_1", images: 1 }]]);
+    const open = lost({ lookedForMs: 5_000 });
+    await expect(find(client, open)).rejects.toMatchObject({ code: "STEP_UNCERTAIN" });
+    const request = JSON.stringify({ text: "hello", imageCount: 1 });
+    expect(await find(client, { ...open, request })).toMatchObject({ result: { id: "x_1" } });
+  });
+});
+
+test("comments of whom nobody knows are not taken for the bot's other words", async () => {
+  const open = intent({ lookedForMs: 5_000 });
+  const { client } = clientFor([[{ id: "x_1", text: "a", author: null }]]);
+  expect(await findComment(client, "p_1", open, signal)).toBeUndefined();
+  const unnamed = clientFor([[{ id: "x_1", text: "a" }]], { me: {} });
+  expect(await findComment(unnamed.client, "p_1", open, signal)).toBeUndefined();
+});
+
 describe("of messages", () => {
   test("no more are read than are newer than the intent: they come newest first", async () => {
     const { client, asked } = clientFor([[{ id: "old", after: -10_000 }], [{ id: "x_1" }]]);
@@ -338,6 +421,12 @@ describe("a post that an earlier run may have made", () => {
 
   test("is looked for again when the platform is away", async () => {
     await expect(findPost(refusing(503), intent(), signal)).rejects.toMatchObject({ status: 503 });
+  });
+
+  test("before a restore is found when it is newer than the event", async () => {
+    const open = intent({ at: startedAt + 86_400_000, lookedForMs: 0 });
+    const { client } = clientFor([[{ id: "x_1", after: 500 }]]);
+    expect(await findPost(client, open, signal)).toMatchObject({ result: { id: "x_1" } });
   });
 });
 

@@ -31,16 +31,19 @@ export function copiedText(report: CopyReport, ms: number): string {
 /** Shows how far a copy is, in one line of a terminal; nothing where there is none. */
 export function progressLine(stream: NodeJS.WriteStream): {
   readonly show: (progress: CopyProgress) => void;
+  readonly tell: (line: string) => void;
   readonly end: () => void;
 } {
   let shownAt = Number.NEGATIVE_INFINITY;
+  const tell = (line: string) => {
+    if (!stream.isTTY || performance.now() - shownAt < EVERY_MS) return;
+    shownAt = performance.now();
+    stream.write(`\r\u001b[K${line}`);
+  };
   return {
-    show({ doing, table: name, rows, of }) {
-      if (!stream.isTTY || performance.now() - shownAt < EVERY_MS) return;
-      shownAt = performance.now();
-      const count = `${grouped(rows)} of ${grouped(of)}`;
-      stream.write(`\r\u001b[K${doing} ${name}: ${count}`);
-    },
+    show: ({ doing, table: name, rows, of }) =>
+      tell(`${doing} ${name}: ${grouped(rows)} of ${grouped(of)}`),
+    tell,
     end() {
       if (stream.isTTY) stream.write("\r\u001b[K");
     },

@@ -3,17 +3,26 @@ import type { AttachedInbox } from "../../inbox/attached.ts";
 import { readDotEnv } from "../dot-env.ts";
 import { type Command, UsageError } from "../usage.ts";
 import type { Action } from "./action.ts";
+import { backup } from "./backup.ts";
 import { copy } from "./copy.ts";
 import { discard, retry } from "./decide.ts";
 import { list } from "./list.ts";
+import { restore } from "./restore.ts";
 import { show } from "./show.ts";
 import { stats } from "./stats.ts";
 
 const actions: Readonly<Record<string, Action>> = { stats, list, show, retry, discard };
 
+/** These read their arguments first, too. */
+const ofWhole: Readonly<Record<string, (args: readonly string[]) => () => Promise<number>>> = {
+  copy,
+  backup,
+  restore,
+};
+
 export const inbox: Command = {
   summary:
-    "what is in the bot's inbox: list, show, retry and discard dead letters, also while it runs; copy it",
+    "what is in the bot's inbox: list, show, retry and discard dead letters, also while it runs; copy it, back it up",
   usage:
     "inbox [stats] [--json]\n" +
     "                         list [--state dead|pending|done|discarded|all] [--type TYPE] [--lane LANE]\n" +
@@ -22,13 +31,18 @@ export const inbox: Command = {
     "                         retry ID... | --all | [--type TYPE] [--lane LANE]  [--assume done|absent] [--json]\n" +
     "                         discard ID... | --all | [--type TYPE] [--lane LANE]  [--state dead|pending]\n" +
     "                              --reason TEXT [--json]\n" +
-    "                         copy [--from URL] [--to URL] [--dry-run] [--reopen] [--json]",
+    "                         copy [--from URL] [--to URL] [--dry-run] [--reopen] [--json]\n" +
+    "                         backup FILE [--json]\n" +
+    "                         restore FILE | --in-place  [--move-old] [--ended TIME] [--assume-absent] [--json]",
   run: async (args) => {
     const [name = "stats", ...rest] = args[0]?.startsWith("-") ? ["stats", ...args] : args;
-    if (name === "copy") return await copyCommand(rest);
+    const whole = Object.hasOwn(ofWhole, name) ? ofWhole[name] : undefined;
+    if (whole !== undefined) return await wholeCommand(whole(rest));
     const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
     if (action === undefined) {
-      throw new UsageError(`"${name}" is none of ${Object.keys(actions).join(", ")}, copy.`);
+      throw new UsageError(
+        `"${name}" is none of ${[...Object.keys(actions), ...Object.keys(ofWhole)].join(", ")}.`,
+      );
     }
     const work = action(rest);
     readDotEnv();
@@ -41,9 +55,8 @@ export const inbox: Command = {
   },
 };
 
-/** Of two inboxes, and of none that a bot uses: nothing is attached to. */
-async function copyCommand(args: readonly string[]): Promise<number> {
-  const work = copy(args);
+/** What is done with the inbox as a whole opens it in a way of its own. */
+async function wholeCommand(work: () => Promise<number>): Promise<number> {
   readDotEnv();
   return await work();
 }

@@ -10,6 +10,7 @@ import {
   type WholeRow,
 } from "../event-rows.ts";
 import type { EventDetails, EventState } from "../records.ts";
+import { ABSENT } from "../restored.ts";
 import type { Queries } from "./database.ts";
 import { historyOf } from "./history.ts";
 import { byBody, ended } from "./sql.ts";
@@ -50,7 +51,7 @@ const ONE = `SELECT event.body, ${EVENT} WHERE event.id = $1`;
 
 const STEPS = `
 SELECT name, state, request, result, ref, started_at AS "startedAt"
-FROM {schema}.step WHERE event_id = $1 ORDER BY started_at, name`;
+FROM {schema}.step WHERE event_id = $1 AND fence <> ${ABSENT} ORDER BY started_at, name`;
 
 /** Finds events for people to look at. */
 export class Catalogue {

@@ -2,8 +2,10 @@ import { ServiceBotError } from "../../errors.ts";
 import type { InboxFilter, InboxRetryOptions } from "../admin.ts";
 import { judgeDiscard, judgeRetry, NOT_FOUND, type Outcome } from "../outcome.ts";
 import type { EventState } from "../records.ts";
+import { ABSENT } from "../restored.ts";
 import type { Database, Queries } from "./database.ts";
 import { REMAKE } from "./lanes.ts";
+import { absentStatements } from "./steps.ts";
 
 /** In the order of the keys, as everybody does it who locks several. */
 const LOCK = `
@@ -68,10 +70,10 @@ FROM (SELECT lane, count(*) AS n, bool_or(held) AS held, bool_or(first) AS first
 WHERE lane.key = gone.lane`;
 
 const SETTLE_STEPS = `
-UPDATE {schema}.step SET state = 'done', result = NULL WHERE event_id = ANY ($1::text[]) AND state = 'open'`;
+UPDATE {schema}.step SET state = 'done', result = NULL
+WHERE event_id = ANY ($1::text[]) AND state = 'open' AND fence <> ${ABSENT}`;
 
-const DROP_STEPS = `
-DELETE FROM {schema}.step WHERE event_id = ANY ($1::text[]) AND state = 'open'`;
+const DROP_STEPS = absentStatements("event_id = ANY ($1::text[])");
 
 const TARGETS = `
 SELECT id FROM {schema}.event WHERE state = $1
@@ -127,7 +129,8 @@ export class Decisions {
         events.filter(({ first }) => first).map(({ lane }) => lane),
       ]);
       if (assume === "done") await queries.rows(SETTLE_STEPS, [revived]);
-      if (assume === "absent") await queries.rows(DROP_STEPS, [revived]);
+      if (assume !== "absent") return;
+      for (const statement of DROP_STEPS) await queries.rows(statement, [revived]);
     });
   }
 

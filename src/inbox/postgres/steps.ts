@@ -1,4 +1,5 @@
 import type { Adoption, Claim, StepStart } from "../inbox.ts";
+import { ABSENT, RESTORED } from "../restored.ts";
 import type { Database } from "./database.ts";
 import { HELD } from "./lanes.ts";
 
@@ -14,7 +15,7 @@ const BEGIN = `${WHILE_HELD}, opened AS (
   ON CONFLICT (event_id, name) DO NOTHING RETURNING name
 )
 SELECT EXISTS (SELECT FROM held) AS held, EXISTS (SELECT FROM opened) AS opened,
-  step.state, step.request, step.result, {now} - step.started_at AS age
+  step.state, step.request, step.result, {now} - step.started_at AS age, step.fence = ${ABSENT} AS absent
 FROM (VALUES (1)) AS one LEFT JOIN {schema}.step ON step.event_id = $4 AND step.name = $5`;
 
 const change = (write: string) => `${WHILE_HELD}, changed AS (${write})
@@ -42,12 +43,31 @@ SELECT step.request FROM {schema}.lane
   JOIN {schema}.event ON event.lane = lane.key AND event.state = 'pending' AND event.seq = lane.claimed
   JOIN {schema}.step ON step.event_id = event.id
 WHERE lane.ready_at IS NOT NULL AND lane.owner IS NOT NULL AND lane.key <> $1
-  AND step.state = 'open' AND {now} - step.started_at < $2`;
+  AND step.state = 'open' AND step.fence <> ${ABSENT} AND {now} - step.started_at < $2`;
 
-const DROP = change(
-  `DELETE FROM {schema}.step USING held
-   WHERE step.event_id = $4 AND step.name = $5 AND step.state = 'open'`,
+/** Whether the inbox came from a backup. */
+const IS_RESTORED = `EXISTS (SELECT FROM {schema}.cursor WHERE name = '${RESTORED}')`;
+
+/**
+ * What comes to nothing is dropped. After a restore that would make it look as if it had never been begun, and that
+ * proves nothing there.
+ *
+ * @param where which steps
+ */
+export function absentStatements(where: string): readonly [remember: string, drop: string] {
+  const open = `${where} AND step.state = 'open'`;
+  return [
+    `UPDATE {schema}.step SET fence = ${ABSENT} WHERE ${open} AND ${IS_RESTORED}`,
+    `DELETE FROM {schema}.step WHERE ${open} AND NOT ${IS_RESTORED}`,
+  ];
+}
+
+const [REMEMBER, FORGET] = absentStatements(
+  "EXISTS (SELECT FROM held) AND step.event_id = $4 AND step.name = $5",
 );
+
+const DROP = `${WHILE_HELD}, remembered AS (${REMEMBER}), forgotten AS (${FORGET})
+SELECT key FROM held`;
 
 const CLAIMED = "SELECT ref FROM {schema}.step WHERE ref = ANY ($1::text[])";
 
@@ -59,6 +79,7 @@ interface BegunRow {
   readonly request: string;
   readonly result: string | null;
   readonly age: number;
+  readonly absent: boolean | null;
 }
 
 /** The recorded intents and results of the steps of events that one process has claimed. */
@@ -80,6 +101,10 @@ export class Steps {
       ]);
       if (row?.held !== true) return undefined;
       if (row.opened) return { state: "new" };
+      if (row.state === "open" && row.absent === true) {
+        const again = await this.restart(claim, name, request);
+        return again ? { state: "new", certain: true } : undefined;
+      }
       const { state, request: before, result, age: ageMs } = row;
       if (state === "done") return { state, result: result ?? undefined, ageMs };
       if (state === "open") return { state, request: before, ageMs };

@@ -67,6 +67,24 @@ export function openExisting(file: string): Database {
 }
 
 function checkSchema(db: Database, file: string): void {
+  const versions = requireInbox(db, file);
+  if (versions.file === versions.known) return;
+  throw new ServiceBotError(
+    "INBOX_TOO_OLD",
+    `${file} was written by an older version of service-bot (schema ${versions.file}, this version has ` +
+      `${versions.known}). Start the bot once with this version: it brings the file up to date.`,
+  );
+}
+
+/**
+ * Makes sure that a bot of this version could use the file, which brings an older one up to date.
+ *
+ * @throws {ServiceBotError} INBOX_TOO_NEW, INBOX_UNUSABLE
+ */
+export function requireInbox(
+  db: Database,
+  file: string,
+): { readonly file: number; readonly known: number } {
   const versions = {
     file: Number(db.pragma("user_version", { simple: true })),
     known: schemaVersion(),
@@ -79,12 +97,7 @@ function checkSchema(db: Database, file: string): void {
     );
   }
   if (versions.file > versions.known) throw tooNew(file, versions);
-  if (versions.file === versions.known) return;
-  throw new ServiceBotError(
-    "INBOX_TOO_OLD",
-    `${file} was written by an older version of service-bot (schema ${versions.file}, this version has ` +
-      `${versions.known}). Start the bot once with this version: it brings the file up to date.`,
-  );
+  return versions;
 }
 
 /** A bot holds this lock as long as it lives. */

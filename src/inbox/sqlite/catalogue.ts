@@ -11,6 +11,7 @@ import {
   type WholeRow,
 } from "../event-rows.ts";
 import { type EventDetails, type EventState, eventStates } from "../records.ts";
+import { ABSENT } from "../restored.ts";
 import type { History } from "./history.ts";
 
 type Parameters = [Record<string, unknown>];
@@ -39,7 +40,7 @@ export class Catalogue {
     this.#event = db.prepare(`SELECT event.body, ${EVENT} WHERE event.id = @id`);
     this.#steps = db.prepare(
       `SELECT name, state, request, result, ref, started_at AS startedAt
-       FROM step WHERE event_id = @id ORDER BY started_at, name`,
+       FROM step WHERE event_id = @id AND fence <> ${ABSENT} ORDER BY started_at, name`,
     );
   }
 

@@ -2,6 +2,8 @@ import type { Database, Statement } from "better-sqlite3";
 import type { InboxFilter, InboxRetryOptions } from "../admin.ts";
 import { judgeDiscard, judgeRetry, NOT_FOUND, type Outcome } from "../outcome.ts";
 import type { EventState } from "../records.ts";
+import { ABSENT } from "../restored.ts";
+import { absentStatements } from "./steps.ts";
 
 type Parameters = [Record<string, unknown>];
 type Write = Statement<Parameters>;
@@ -26,7 +28,7 @@ export class Decisions {
   readonly #enterLane: Write;
   readonly #leaveLane: Write;
   readonly #settleSteps: Write;
-  readonly #dropSteps: Write;
+  readonly #dropSteps: readonly Write[];
   readonly #discard: Write;
   readonly #targets: Readonly<
     Record<"dead" | "pending", Statement<Parameters, { readonly id: string }>>
@@ -67,9 +69,10 @@ export class Decisions {
        WHERE key = @lane`,
     );
     this.#settleSteps = db.prepare(
-      "UPDATE step SET state = 'done', result = NULL WHERE event_id = @id AND state = 'open'",
+      `UPDATE step SET state = 'done', result = NULL
+       WHERE event_id = @id AND state = 'open' AND fence <> ${ABSENT}`,
     );
-    this.#dropSteps = db.prepare("DELETE FROM step WHERE event_id = @id AND state = 'open'");
+    this.#dropSteps = absentStatements("event_id = @id").map((sql) => db.prepare(sql));
     // The attempt of a run whose lease ran out is not counted yet.
     this.#discard = db.prepare(
       `UPDATE event SET state = 'discarded', done_at = @now, reason = @reason, attempts = attempts + @held
@@ -98,7 +101,7 @@ export class Decisions {
     const { lane, first, fence } = event;
     this.#enterLane.run({ lane, first, fence, now });
     if (assume === "done") this.#settleSteps.run({ id });
-    if (assume === "absent") this.#dropSteps.run({ id });
+    if (assume === "absent") for (const statement of this.#dropSteps) statement.run({ id });
     return outcome;
   }
 

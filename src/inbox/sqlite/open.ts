@@ -113,7 +113,7 @@ function makeFolder(path: string): void {
 }
 
 /** A new folder is only sure to be there after a power loss once the one that it is in was synced. */
-function syncFolder(path: string): void {
+export function syncFolder(path: string): void {
   // Windows opens no folders, and needs no such thing.
   if (process.platform === "win32") return;
   const folder = openSync(path, "r");

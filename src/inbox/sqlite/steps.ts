@@ -1,5 +1,6 @@
 import type { Database, Statement } from "better-sqlite3";
 import type { Claim, StepStart } from "../inbox.ts";
+import { ABSENT, RESTORED } from "../restored.ts";
 
 type Parameters = [Record<string, unknown>];
 
@@ -7,7 +8,25 @@ interface StepRow {
   readonly state: "open" | "done";
   readonly request: string;
   readonly result: string | null;
+  readonly fence: number;
   readonly started_at: number;
+}
+
+/** Whether the inbox came from a backup. */
+const IS_RESTORED = `EXISTS (SELECT 1 FROM cursor WHERE name = '${RESTORED}')`;
+
+/**
+ * What comes to nothing is dropped. After a restore that would make it look as if it had never been begun, and that
+ * proves nothing there.
+ *
+ * @param where which steps
+ */
+export function absentStatements(where: string): readonly [remember: string, drop: string] {
+  const open = `${where} AND state = 'open'`;
+  return [
+    `UPDATE step SET fence = ${ABSENT} WHERE ${open} AND ${IS_RESTORED}`,
+    `DELETE FROM step WHERE ${open} AND NOT ${IS_RESTORED}`,
+  ];
 }
 
 /** The recorded intents and results of an event's steps. Runs inside a transaction; the caller holds the lease. */
@@ -16,13 +35,13 @@ export class Steps {
   readonly #open: Statement<Parameters>;
   readonly #reopen: Statement<Parameters>;
   readonly #finish: Statement<Parameters>;
-  readonly #drop: Statement<Parameters>;
+  readonly #drop: readonly Statement<Parameters>[];
   readonly #others: Statement<Parameters>;
   readonly #claimed: Statement<Parameters, { readonly ref: string }>;
 
   constructor(db: Database) {
     this.#find = db.prepare(
-      "SELECT state, request, result, started_at FROM step WHERE event_id = @id AND name = @name",
+      "SELECT state, request, result, fence, started_at FROM step WHERE event_id = @id AND name = @name",
     );
     this.#open = db.prepare(
       `INSERT INTO step (event_id, name, state, request, fence, started_at)
@@ -37,9 +56,7 @@ export class Steps {
       `UPDATE step SET state = 'done', result = @result, ref = @ref
        WHERE event_id = @id AND name = @name`,
     );
-    this.#drop = db.prepare(
-      "DELETE FROM step WHERE event_id = @id AND name = @name AND state = 'open'",
-    );
+    this.#drop = absentStatements("event_id = @id AND name = @name").map((sql) => db.prepare(sql));
     this.#others = db.prepare(
       "SELECT 1 FROM step WHERE ref = @ref AND NOT (event_id = @id AND name = @name)",
     );
@@ -53,6 +70,10 @@ export class Steps {
     if (row === undefined) {
       this.#open.run({ id: claim.id, name, request, fence: claim.fence, now });
       return { state: "new" };
+    }
+    if (row.state === "open" && row.fence === ABSENT) {
+      this.restart(claim, name, request, now);
+      return { state: "new", certain: true };
     }
     const ageMs = now - row.started_at;
     if (row.state === "done") return { state: "done", result: row.result ?? undefined, ageMs };
@@ -75,7 +96,7 @@ export class Steps {
   }
 
   drop(claim: Claim, name: string): void {
-    this.#drop.run({ id: claim.id, name });
+    for (const statement of this.#drop) statement.run({ id: claim.id, name });
   }
 
   claimed(refs: readonly string[]): ReadonlySet<string> {

@@ -59,7 +59,7 @@ export class McpHttp {
         return access;
       },
     });
-    const onError = (error: Error) => logger.debug({ err: error }, "a request had a problem");
+    const onError = (error: Error) => logger.debug({ err: error }, "a request has a problem");
     this.#sessions = new Sessions({
       clock,
       build: (access) => tellChanges(this.#server(access), access),

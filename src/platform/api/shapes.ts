@@ -20,6 +20,7 @@ export interface ImageView {
   readonly thumbUrl: string | null;
   /** Pixels. */
   readonly width: number;
+  /** Pixels. */
   readonly height: number;
 }
 

@@ -77,7 +77,11 @@ export class Apps {
     return this.#view(bot);
   }
 
-  /** @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND */
+  /**
+   * The tokens of a bot, without what makes them tokens.
+   *
+   * @throws {PlatformError} 400 VALIDATION; 404 NOT_FOUND
+   */
   tokens(bot?: string): readonly TokenView[] {
     const { store } = this.#options;
     return store.tokens.of(appNamed(store, bot).seq).map(({ seq, ...facts }) => {

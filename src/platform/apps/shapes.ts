@@ -1,6 +1,7 @@
 import type { Scope } from "../../core/scope.ts";
 import type { WebhookView } from "../webhooks/webhook.ts";
 
+/** Who an account is. */
 export interface Profile {
   readonly username: string;
   readonly name: string;
@@ -37,10 +38,13 @@ export interface NewApp {
   readonly webhookSecret: string;
 }
 
+/** What becomes of an app. */
 export interface AppChange {
+  /** True takes its tokens and its webhook out of use; false gives them back. */
   readonly disabled: boolean;
 }
 
+/** A token, the one time that it is shown whole. */
 export interface IssuedToken {
   readonly apiKey: string;
   readonly scopes: readonly Scope[];

@@ -12,6 +12,7 @@ export interface CallSummary {
   readonly path: string;
   /** When it came: ISO 8601, UTC. */
   readonly at: string;
+  /** Milliseconds until the answer. */
   readonly ms: number;
   /** Null when no answer was sent: the client went away, or a fault lost the answer. */
   readonly status: number | null;

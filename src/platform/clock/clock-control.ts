@@ -41,6 +41,7 @@ export class ClockControl {
     this.#options = options;
   }
 
+  /** What it shows, and whether it stands. */
   get view(): ClockView {
     const { clock } = this.#options;
     // Read once: between two readings the machine's clock goes on.

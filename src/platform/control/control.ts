@@ -120,6 +120,7 @@ export class Control {
     this.snapshots = options.snapshots;
   }
 
+  /** A bot with its webhook. */
   state(bot?: string): PlatformState {
     const { store, webhooks, timeline } = this.#options;
     const user = this.#bot(bot);
@@ -168,7 +169,11 @@ export class Control {
     return this.#contents.posts(input);
   }
 
-  /** @throws {PlatformError} 404 NOT_FOUND */
+  /**
+   * A post with its counts.
+   *
+   * @throws {PlatformError} 404 NOT_FOUND
+   */
   post(postId: string): ControlPost {
     return this.#contents.post(postId);
   }
@@ -290,6 +295,7 @@ export class Control {
     return this.limits;
   }
 
+  /** Whether the server can keep images. */
   get storage(): StorageState {
     return { configured: this.#options.uploads.configured };
   }
@@ -306,6 +312,7 @@ export class Control {
     return this.webhookOf();
   }
 
+  /** The webhook of a bot; of the first one unless it is named. */
   webhookOf(bot?: string): WebhookView {
     return this.#options.webhooks.of(this.#bot(bot).seq).view;
   }
@@ -324,6 +331,7 @@ export class Control {
     return view;
   }
 
+  /** A new secret for the webhook, from which the next delivery is signed. */
   regenerateWebhookSecret(bot?: string): string {
     return this.#options.webhooks.of(this.#bot(bot).seq).regenerateSecret();
   }
@@ -336,6 +344,7 @@ export class Control {
     });
   }
 
+  /** What goes wrong at present. */
   get faults(): FaultsState {
     const { webhookFaults, apiFaults, eventFaults } = this.#options;
     return { webhook: webhookFaults.state, api: apiFaults.state, events: eventFaults.state };

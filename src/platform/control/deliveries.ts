@@ -21,6 +21,7 @@ export interface DeliveryContent {
   readonly body?: string | undefined;
 }
 
+/** What is delivered outside of the schedule, and how often. */
 export interface DeliverInput extends DeliveryContent {
   /** How often it is delivered, one after the other, 1 to 100. Default 1. */
   readonly times?: number | undefined;

@@ -22,6 +22,7 @@ export interface PlatformState {
   readonly timelineSeq: number;
 }
 
+/** What goes wrong at present. */
 export interface FaultsState {
   readonly webhook: WebhookFault;
   readonly api: ApiFaultState;
@@ -89,9 +90,13 @@ export interface ControlConversation {
 
 /** A post with what came of it. */
 export interface ControlPost extends PostView {
+  /** How many. */
   readonly likes: number;
+  /** How many. */
   readonly reposts: number;
+  /** How many. */
   readonly quotes: number;
+  /** How many. */
   readonly comments: number;
   /** The post that this one quotes. */
   readonly quotedPostId: string | null;

@@ -16,6 +16,7 @@ export interface GroupInput {
   readonly text?: string | undefined;
 }
 
+/** What a message to a group has made. */
 export interface GroupResult {
   readonly conversationId: string;
   readonly messageId: string;

@@ -12,6 +12,7 @@ export interface ApiFault {
   readonly mode: "none" | "hold" | "status" | "lose-answer" | "mix";
   /** `write`: everything but GET and HEAD. */
   readonly match: "write" | "all";
+  /** 300 to 599. */
   readonly status: number;
   /** Sent as `Retry-After`, in whole seconds. */
   readonly retryAfterSeconds?: number | undefined;
@@ -26,6 +27,7 @@ export type ApiFaultInput = Pick<ApiFault, "mode" | "retryAfterSeconds" | "rate"
   readonly [K in "match" | "status"]?: ApiFault[K] | undefined;
 };
 
+/** The fault of the API, and what it does at present. */
 export interface ApiFaultState extends ApiFault {
   /** How many requests are waiting. */
   readonly held: number;

@@ -24,6 +24,7 @@ export type EventFaultInput = Pick<EventFault, "mode" | "rate" | "times"> & {
   readonly lateMs?: number | undefined;
 };
 
+/** The fault of the event log, and what it does at present. */
 export interface EventFaultState extends EventFault {
   /** How many events are still to come. */
   readonly held: number;

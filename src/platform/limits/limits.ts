@@ -14,6 +14,7 @@ export interface LimitView {
   readonly resetsAt: string;
 }
 
+/** Every limit, and how much of it is used. */
 export type LimitsView = Readonly<Record<LimitName, LimitView>>;
 
 export interface LimitsOptions {

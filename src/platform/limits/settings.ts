@@ -12,6 +12,7 @@ export interface LimitSettings {
   readonly dmsPerDay: number | null;
 }
 
+/** The rate limit, or one of the daily quotas. */
 export type LimitName = keyof LimitSettings;
 
 /** A limit for a day. */

@@ -106,7 +106,11 @@ export class Snapshots {
     state.restore(state.adopt(fileOf(json)), "an imported state");
   }
 
-  /** @throws {PlatformError} 404 NOT_FOUND */
+  /**
+   * Drops a snapshot; the state stays as it is.
+   *
+   * @throws {PlatformError} 404 NOT_FOUND
+   */
   remove(id: string): void {
     this.#snapshots.delete(this.#find(id).id);
   }

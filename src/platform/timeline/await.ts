@@ -5,6 +5,7 @@ import type { Timeline } from "./timeline.ts";
 /** Entries of one kind. */
 export type EntryOf<K extends TimelineRecord["kind"]> = Extract<TimelineEntry, { kind: K }>;
 
+/** What is waited for, and how long. */
 export interface WaitOptions {
   /** Entries up to this number do not count. Default 0: what has happened already does. */
   readonly after?: number | undefined;

@@ -72,6 +72,7 @@ export interface ApiEntry {
   readonly path: string;
   /** Null when no answer was sent: the client went away, or a fault lost the answer. */
   readonly status: number | null;
+  /** Milliseconds until the answer. */
   readonly ms: number;
   /** The `text` of the body, where there is one; of one that is too long, the first 4000 characters. */
   readonly text?: string;
@@ -119,6 +120,7 @@ export interface StateEntry {
   readonly detail: string;
 }
 
+/** Something that happened, as the timeline keeps it. */
 export type TimelineRecord =
   | EventEntry
   | DeliveryEntry

@@ -5,6 +5,7 @@ import type { TimelineEntry, TimelineRecord } from "./entries.ts";
 /** Older entries are forgotten. */
 const MAX_ENTRIES = 10_000;
 
+/** Told of each entry, as it is made. */
 export type TimelineListener = (entry: TimelineEntry) => void;
 
 /** Everything that happened, in order. It lives in memory and starts anew with the process. */

@@ -33,6 +33,7 @@ export interface DeliveryRecord extends DeliverySummary {
   readonly response: RecordedResponse | null;
 }
 
+/** A delivery, as it was sent. */
 export interface RecordedRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -41,7 +42,9 @@ export interface RecordedRequest {
   readonly truncated: boolean;
 }
 
+/** What a delivery was answered with. */
 export interface RecordedResponse {
+  /** The HTTP status. */
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   /** Up to 64 KB, read as UTF-8. */

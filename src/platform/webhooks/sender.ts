@@ -13,6 +13,7 @@ import {
   signedRequest,
 } from "./signed.ts";
 
+/** How a delivery went. */
 export interface DeliveryResult {
   /** The HTTP status of the answer; null when there was none. */
   readonly status: number | null;

@@ -27,7 +27,9 @@ test("every variable is told with where it comes from, secrets without their val
     "PORT = 0 (.env)",
     "DATABASE_URL = postgres://127.0.0.1:2/bot (.env)",
     "LOG_LEVEL = warn (environment)",
-    expect.stringMatching(/^with their defaults: DELIVERY, HOST, .*MAX_REQUESTS_PER_MINUTE$/),
+    expect.stringMatching(
+      /^with their defaults: DELIVERY, HOST, .*MAX_REQUESTS_PER_MINUTE, LOG_SAMPLING$/,
+    ),
   ]);
   expect(out).not.toMatch(/pa55|sbk_test|whsec_of/);
 });

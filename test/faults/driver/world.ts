@@ -29,8 +29,9 @@ export interface WorldOptions {
 export class World {
   readonly platform: Platform;
   readonly ledger: Ledger;
-  readonly folder: string;
-  readonly inbox: InboxFile;
+  /** Where the inbox is. */
+  folder: string;
+  inbox: InboxFile;
   /** Broken promises that were seen on the way. */
   readonly violations: string[] = [];
   /** Milliseconds from the start of each bot until it was ready. */
@@ -73,6 +74,14 @@ export class World {
     const bot = this.spawn(settings);
     if ((await bot.ready) !== undefined) return bot;
     throw new Error(`the bot ended before it was ready:\n${bot.tail()}`);
+  }
+
+  /** From now on the inbox is in another folder, and the one that it was in is gone. */
+  moveTo(folder: string): void {
+    this.inbox.close();
+    rmSync(this.folder, { recursive: true, force: true });
+    this.folder = folder;
+    this.inbox = new InboxFile(join(folder, "bot.db"));
   }
 
   /** True once a promise is broken: to go on would only bury what there is to look at. */

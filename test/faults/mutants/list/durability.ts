@@ -36,7 +36,7 @@ const powerMutants: readonly Mutant[] = [
     [
       {
         name: "the intent before the effect (power loss)",
-        find: "const start = await this.#records.begin(step.name, step.request());",
+        find: "const start = await this.#records.begin(step.name, request);",
         replace: 'const start = { state: "new" };',
       },
     ],
@@ -63,6 +63,18 @@ export const durabilityMutants: readonly Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    "src/inbox/sqlite/open.ts",
+    ["test/inbox/pinned-reader.test.ts"],
+    [
+      {
+        name: "cutting back a WAL that a reader has let grow",
+        find: "journal_size_limit = ",
+        // A negative size is no limit.
+        replace: "journal_size_limit = -",
+      },
+    ],
+  ),
+  ...mutantsOf(
     "src/inbox/sqlite/group-commit.ts",
     [GROUP],
     [
@@ -83,8 +95,8 @@ export const durabilityMutants: readonly Mutant[] = [
       },
       {
         name: "sparing the neighbours of a write that fails",
-        find: "for (const write of group) settle([write], this.#commit([write]));",
-        replace: "settle(group, error);",
+        find: "for (const write of group) this.#settle([write], this.#commit([write]));",
+        replace: "this.#settle(group, error);",
       },
       {
         name: "sharing one commit",
@@ -110,7 +122,7 @@ export const durabilityMutants: readonly Mutant[] = [
       },
       {
         name: "503 when a delivery cannot be stored",
-        find: "return this.#unavailable(error);",
+        find: "return this.#unavailable(error, started);",
         replace: "return json(200, { error: String(error) });",
       },
       {

@@ -7,9 +7,11 @@ import { durabilityMutants } from "./durability.ts";
 import { inboxMutants, modelMutants } from "./inbox.ts";
 import { instanceMutants } from "./instances.ts";
 import { mcpMutants } from "./mcp.ts";
+import { metricsMutants } from "./metrics.ts";
 import { modeMutants } from "./mode.ts";
 import { pollerMutants } from "./poller.ts";
 import { postgresMutants } from "./postgres.ts";
+import { restoreMutants } from "./restores.ts";
 import { severalBotsMutants } from "./several-bots.ts";
 import { stepMutants } from "./steps.ts";
 
@@ -20,6 +22,7 @@ export const allMutants: readonly Mutant[] = [
   ...durabilityMutants,
   ...dispatcherMutants,
   ...stepMutants,
+  ...restoreMutants,
   ...modeMutants,
   ...budgetMutants,
   ...clientMutants,
@@ -29,4 +32,5 @@ export const allMutants: readonly Mutant[] = [
   ...severalBotsMutants,
   ...instanceMutants,
   ...mcpMutants,
+  ...metricsMutants,
 ];

@@ -1,0 +1,38 @@
+import type { Dependency } from "./tree.ts";
+
+/** What comes with a bot may be so much. Some room above what there is, so that what slips in is noticed. */
+export const limits: { readonly packages: number; readonly bytes: number } = {
+  packages: 95,
+  bytes: 34_000_000,
+};
+
+/** Licences that ask for nothing but that they are kept with the code. */
+export const allowedLicences: readonly string[] = [
+  "0BSD",
+  "Apache-2.0",
+  "BSD-2-Clause",
+  "BSD-3-Clause",
+  "BlueOak-1.0.0",
+  "ISC",
+  "MIT",
+];
+
+/** What is above the budget, or not permitted: in a sentence each. */
+export function complaints(tree: readonly Dependency[]): string[] {
+  const bytes = totalBytes(tree);
+  const named = ({ name, version }: Dependency) => `${name} ${version}`;
+  return [
+    ...(tree.length > limits.packages ? [`${tree.length} packages of ${limits.packages}`] : []),
+    ...(bytes > limits.bytes ? [`${bytes} bytes of ${limits.bytes}`] : []),
+    ...tree
+      .filter(({ license }) => !allowedLicences.includes(license))
+      .map((each) => `${named(each)} has the licence ${each.license}`),
+    ...tree
+      .filter(({ hasInstallScript }) => hasInstallScript)
+      .map((each) => `${named(each)} runs a script when it is installed`),
+  ];
+}
+
+export function totalBytes(tree: readonly Dependency[]): number {
+  return tree.reduce((sum, { bytes }) => sum + bytes, 0);
+}

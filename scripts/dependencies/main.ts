@@ -1,0 +1,23 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "../compile.ts";
+import { complaints, limits, totalBytes } from "./budget.ts";
+import { dependenciesPage } from "./page.ts";
+import { productionTree } from "./tree.ts";
+
+/** `npm run dependencies`: what comes with a bot, and what of it is too much; writes docs/dependencies.md. */
+const tree = productionTree(root);
+const largest = tree.toSorted((one, other) => other.bytes - one.bytes).slice(0, 10);
+for (const { name, version, license, bytes } of largest) {
+  const kilobytes = `${Math.ceil(bytes / 1000)} kB`.padStart(9);
+  console.log(`${`${name} ${version}`.padEnd(30)} ${kilobytes}  ${license}`);
+}
+console.log(`and ${tree.length - largest.length} smaller ones`);
+console.log(
+  `${tree.length} packages of ${limits.packages}, ${totalBytes(tree)} bytes of ${limits.bytes}`,
+);
+writeFileSync(join(root, "docs/dependencies.md"), dependenciesPage(tree));
+for (const complaint of complaints(tree)) {
+  console.error(complaint);
+  process.exitCode = 1;
+}

@@ -1,0 +1,59 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join, relative, sep } from "node:path";
+import { isProduction, lockedPackages } from "./lockfile.ts";
+
+/** A package that is installed with a bot. */
+export interface Dependency {
+  readonly name: string;
+  readonly version: string;
+  /** As its package.json has it: an SPDX expression. */
+  readonly license: string;
+  /** Of its files on the disk, without the packages below it. */
+  readonly bytes: number;
+  /** Whether npm would run something of it when it is installed. */
+  readonly hasInstallScript: boolean;
+}
+
+/**
+ * The packages that come with service-bot, by name, as they are installed in `root`.
+ *
+ * @throws {Error} one is not installed in the version of package-lock.json
+ */
+export function productionTree(root: string): readonly Dependency[] {
+  return lockedPackages(root)
+    .filter(isProduction)
+    .map(({ path, version }) => {
+      const folder = join(root, path);
+      const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+      if (manifest.version !== version) {
+        throw new Error(`${path} is ${manifest.version} and not ${version}: run npm ci.`);
+      }
+      return {
+        name: manifest.name,
+        version: manifest.version,
+        license: manifest.license ?? "none",
+        bytes: size(folder),
+        hasInstallScript: installScripts(manifest, readdirSync(folder)),
+      };
+    })
+    .sort((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+function size(folder: string): number {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => !relative(folder, file).split(sep).includes("node_modules"));
+  return files.reduce((sum, file) => sum + statSync(file).size, 0);
+}
+
+interface Manifest {
+  readonly scripts?: Readonly<Record<string, string>>;
+  readonly gypfile?: boolean;
+}
+
+/** npm runs node-gyp by itself where there is a binding.gyp, but for packages that say they have none. */
+function installScripts({ scripts = {}, gypfile }: Manifest, files: readonly string[]): boolean {
+  const named = ["preinstall", "install", "postinstall"].some((name) => name in scripts);
+  return named || (files.includes("binding.gyp") && gypfile !== false);
+}

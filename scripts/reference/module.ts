@@ -1,0 +1,138 @@
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { isolatedDeclarationSync } from "rolldown/experimental";
+import { type ESTree, parseSync } from "rolldown/utils";
+
+export type Node = { readonly start: number; readonly end: number };
+
+/** A name that a module exports, where it is declared. */
+export interface Declared {
+  readonly module: Module;
+  readonly node: ESTree.Declaration;
+  readonly docstring: string | undefined;
+}
+
+/** The same for each way that a declaration is found. */
+export function idOf({ module, node }: Declared): string {
+  return `${module.path}:${node.start}`;
+}
+
+/** The declarations of one source file, as the compiler would write them: without code, with every type. */
+export class Module {
+  readonly path: string;
+  readonly #text: string;
+  readonly #program: ESTree.Program;
+  /** The docstrings by the place of what they stand before. */
+  readonly #docstrings: ReadonlyMap<number, string>;
+
+  constructor(path: string) {
+    this.path = path;
+    const { code, errors } = isolatedDeclarationSync(path, readFileSync(path, "utf8"));
+    if (errors.length > 0) throw new Error(`${path}: ${errors[0]?.message}`);
+    const { program, comments } = parseSync(path.replace(/\.ts$/, ".d.ts"), code);
+    this.#text = code;
+    this.#program = program;
+    this.#docstrings = new Map(
+      comments
+        .filter(({ type, value }) => type === "Block" && value.startsWith("*"))
+        .map(({ value, end }) => [end + spaceAt(code, end), value]),
+    );
+  }
+
+  /** What a docstring at the beginning of the file says. */
+  get about(): string | undefined {
+    return leadingDocstring(readFileSync(this.path, "utf8"));
+  }
+
+  /** The text of a node, on one line, without comments. */
+  text({ start, end }: Node): string {
+    return this.#text
+      .slice(start, end)
+      .replaceAll(/\/\*[\s\S]*?\*\//g, "")
+      .replaceAll(/\s+/g, " ")
+      .trim();
+  }
+
+  docstringOf({ start }: Node): string | undefined {
+    return this.#docstrings.get(start);
+  }
+
+  /** A declaration of this file, exported or not, or one that it imports. */
+  find(name: string): Declared | undefined {
+    for (const statement of this.#program.body) {
+      const exported =
+        statement.type === "ExportNamedDeclaration" ? statement.declaration : statement;
+      if (exported !== null && nameOf(exported) === name && isDeclaration(exported)) {
+        return { module: this, node: exported, docstring: this.docstringOf(statement) };
+      }
+      if (!("source" in statement) || !statement.source || !("specifiers" in statement)) continue;
+      for (const specifier of statement.specifiers) {
+        if (localName(specifier) !== name || !statement.source.value.startsWith(".")) continue;
+        return this.#other(statement.source.value).find(importedName(specifier));
+      }
+    }
+    return undefined;
+  }
+
+  /** The names that it exports, in order. */
+  get names(): readonly string[] {
+    return this.#program.body.flatMap((statement) => {
+      if (statement.type !== "ExportNamedDeclaration") return [];
+      const own = statement.declaration === null ? undefined : nameOf(statement.declaration);
+      return own === undefined ? statement.specifiers.map(localName) : [own];
+    });
+  }
+
+  #other(specifier: string): Module {
+    return moduleAt(join(dirname(this.path), specifier));
+  }
+}
+
+const known = new Map<string, Module>();
+
+/** The module of a source file, which is read once. */
+export function moduleAt(path: string): Module {
+  const module = known.get(path) ?? new Module(path);
+  known.set(path, module);
+  return module;
+}
+
+function leadingDocstring(text: string): string | undefined {
+  return /^\/\*(\*[\s\S]*?)\*\//.exec(text)?.[1];
+}
+
+function spaceAt(text: string, from: number): number {
+  return text.slice(from).search(/\S|$/);
+}
+
+function isDeclaration(node: ESTree.Node): node is ESTree.Declaration {
+  return /^(?:TS\w+Declaration|Class|ClassDeclaration|VariableDeclaration|FunctionDeclaration|TSDeclareFunction)$/.test(
+    node.type,
+  );
+}
+
+function nameOf(node: ESTree.Node): string | undefined {
+  if (node.type === "VariableDeclaration") {
+    const id = node.declarations[0]?.id;
+    return id?.type === "Identifier" ? id.name : undefined;
+  }
+  if (!("id" in node) || node.id === null || node.id === undefined) return undefined;
+  return typeof node.id === "object" && "name" in node.id ? String(node.id.name) : undefined;
+}
+
+type Specifier = ESTree.ImportDeclarationSpecifier | ESTree.ExportSpecifier;
+
+/** What a name is called in the file that imports or exports it. */
+function localName(specifier: Specifier): string {
+  const at = specifier.type === "ExportSpecifier" ? specifier.exported : specifier.local;
+  return "name" in at ? at.name : at.value;
+}
+
+/** What it is called in the file that it comes from. */
+function importedName(specifier: Specifier): string {
+  if (specifier.type === "ExportSpecifier") {
+    return "name" in specifier.local ? specifier.local.name : specifier.local.value;
+  }
+  if (specifier.type !== "ImportSpecifier") return "default";
+  return "name" in specifier.imported ? specifier.imported.name : specifier.imported.value;
+}

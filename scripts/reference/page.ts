@@ -1,0 +1,97 @@
+import type { Entry, Member } from "./describe.ts";
+import type { Docstring } from "./docstring.ts";
+import type { Declared } from "./module.ts";
+
+/** The address of what is told of a name. */
+export type Places = (declared: Declared) => string | undefined;
+
+const GROUPS: readonly [title: string, kinds: readonly Entry["kind"][]][] = [
+  ["Classes and functions", ["class", "function", "value"]],
+  ["Errors", ["error"]],
+  ["Types", ["type"]],
+];
+
+/** Entries under headings, in groups; in each by name. */
+export function renderEntries(entries: readonly Entry[], places: Places): string {
+  return GROUPS.map(([title, kinds]) => {
+    const inGroup = entries.filter(({ kind }) => kinds.includes(kind));
+    return renderGroup(title, inGroup, places);
+  }).join("");
+}
+
+/** A heading with the entries below it; nothing where there are none. */
+export function renderGroup(title: string, entries: readonly Entry[], places: Places): string {
+  if (entries.length === 0) return "";
+  const rendered = byName(entries).map((entry) => renderEntry(entry, places));
+  return `\n## ${title}\n\n${rendered.join("\n")}`;
+}
+
+/** The anchors of entries that are rendered together, as GitHub makes them. */
+export function anchors(...groups: readonly (readonly Entry[])[]): ReadonlyMap<Entry, string> {
+  const used = new Map<string, number>();
+  const sorted = groups.flatMap((entries) => inOrder(entries));
+  return new Map(
+    sorted.map((entry) => {
+      const slug = entry.name.toLowerCase();
+      const count = used.get(slug) ?? 0;
+      used.set(slug, count + 1);
+      return [entry, count === 0 ? `#${slug}` : `#${slug}-${count}`];
+    }),
+  );
+}
+
+function inOrder(entries: readonly Entry[]): Entry[] {
+  return GROUPS.flatMap(([, kinds]) => byName(entries.filter(({ kind }) => kinds.includes(kind))));
+}
+
+/** Without regard to case, and the upper one first: the same on every machine. */
+function byName(entries: readonly Entry[]): Entry[] {
+  const key = ({ name }: Entry) => `${name.toLowerCase()} ${name}`;
+  return entries.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
+}
+
+function renderEntry(entry: Entry, places: Places): string {
+  const { name, signature, docstring, members } = entry;
+  const parts = [`### ${name}`];
+  if (signature !== undefined) parts.push(`\`\`\`ts\n${signature}\n\`\`\``);
+  parts.push(...paragraphs(docstring));
+  if (members.length > 0) parts.push(members.map(renderMember).join("\n"));
+  const links = mentioned(entry, places);
+  if (links.length > 0) parts.push(`See ${links.join(", ")}.`);
+  return `${parts.join("\n\n")}\n`;
+}
+
+function renderMember({ signature, docstring, parts }: Member): string {
+  const [first, ...rest] = paragraphs(docstring);
+  const head = `- \`${signature}\`${first === undefined ? "" : `\\\n  ${first}`}`;
+  const others = rest.map((text) => `\n${indented(text)}`);
+  return [head, ...others, ...parts.map((part) => indented(renderMember(part)))].join("\n");
+}
+
+function indented(text: string): string {
+  return text.replaceAll(/^(?=.)/gm, "  ");
+}
+
+/** A docstring as paragraphs. What is thrown is the last sentence of a short one, else a paragraph. */
+function paragraphs({ text, parameters, returns, throws }: Docstring): string[] {
+  const list = [
+    ...(parameters.length === 0 ? [] : [parameters.map(sentence).join(" ")]),
+    ...(returns === undefined ? [] : [sentence(`Returns ${returns}`)]),
+    ...throws.map((one) => sentence(`Throws ${one}`)),
+  ];
+  const own = text.split("\n\n").filter((one) => one !== "");
+  const last = list.join(" ");
+  return last === "" ? own : [...own, last];
+}
+
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+/** Links to the other names that an entry's code names. */
+function mentioned({ names }: Entry, places: Places): string[] {
+  return [...names].flatMap(([name, declared]) => {
+    const place = places(declared);
+    return place === undefined ? [] : [`[${name}](${place})`];
+  });
+}

@@ -1,0 +1,162 @@
+import { readFileSync } from "node:fs";
+import { join, posix } from "node:path";
+import { root } from "../compile.ts";
+import { describe, type Entry } from "./describe.ts";
+import { readDocstring } from "./docstring.ts";
+import { type Declared, idOf, moduleAt } from "./module.ts";
+import { anchors, type Places, renderEntries, renderGroup } from "./page.ts";
+
+/** An entry point of the package, such as `service-bot/client`. */
+export interface EntryPoint {
+  readonly name: string;
+  /** What the file says of itself at its top. */
+  readonly about: string;
+  readonly entries: readonly PublicEntry[];
+}
+
+export interface PublicEntry extends Entry {
+  readonly declared: Declared;
+}
+
+/** The file below docs/ for each entry point that exports names. */
+const PAGES: Readonly<Record<string, string>> = {
+  "service-bot": "service-bot.md",
+  "service-bot/client": "client.md",
+  "service-bot/platform": "platform.md",
+  "service-bot/testing": "testing.md",
+};
+
+const WRITTEN = "<!-- Written by `npm run reference` from the docstrings in src/. -->";
+
+/** What package.json exports, with all that the docstrings say. */
+export function entryPoints(): EntryPoint[] {
+  const { name, exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const built = Object.entries<{ default?: string }>(exports).filter(([, to]) => to.default);
+  const points = built.map(([path, { default: to = "" }]) => {
+    const module = moduleAt(join(root, to.replace("./dist/", "src/").replace(/\.js$/, ".ts")));
+    const names = module.names.map((one) => {
+      const declared = module.find(one);
+      if (declared === undefined) throw new Error(`${module.path}: ${one} is declared nowhere`);
+      return { name: one, declared };
+    });
+    return { name: posix.join(name, path), module, names };
+  });
+  const ids = new Set(points.flatMap(({ names }) => names.map(({ declared }) => idOf(declared))));
+  const isPublic = (declared: Declared) => ids.has(idOf(declared));
+  return points.map(({ name, module, names }) => ({
+    name,
+    about: readDocstring(module.about).text,
+    entries: names.map((one) => ({ ...one, ...describe(one.name, one.declared, isPublic) })),
+  }));
+}
+
+/** The pages of the reference: their text by their path below docs/. */
+export function reference(points: readonly EntryPoint[] = entryPoints()): Map<string, string> {
+  const pages = new Map([["reference.md", index(points)]]);
+  for (const point of points) {
+    const file = PAGES[point.name];
+    if (file !== undefined) pages.set(`reference/${file}`, page(point, points));
+  }
+  return pages;
+}
+
+/** What is told of on the page of an entry point. */
+interface Told {
+  readonly own: readonly PublicEntry[];
+  /** Types that these name and nobody exports. */
+  readonly unexported: readonly PublicEntry[];
+}
+
+/** What two entry points export is told of by the smaller one. */
+function toldBy(points: readonly EntryPoint[]): ReadonlyMap<EntryPoint, Told> {
+  const smallestFirst = points.toSorted((a, b) => a.entries.length - b.entries.length);
+  const seen = new Set<string>();
+  const owned = smallestFirst.map((point) => {
+    const own = point.entries.filter(({ declared }) => !seen.has(idOf(declared)));
+    for (const { declared } of own) seen.add(idOf(declared));
+    return { point, own };
+  });
+  const isPublic = (declared: Declared) => seen.has(idOf(declared));
+  return new Map(
+    owned.map(({ point, own }) => [point, { own, unexported: closure(own, isPublic) }]),
+  );
+}
+
+/** The address of each declaration that is told of, with the name of its page. */
+function addresses(told: ReadonlyMap<EntryPoint, Told>): ReadonlyMap<string, string> {
+  return new Map(
+    [...told].flatMap(([{ name }, { own, unexported }]) => {
+      const at = anchors(own, unexported);
+      return own.map((entry) => [idOf(entry.declared), `${PAGES[name]}${at.get(entry)}`] as const);
+    }),
+  );
+}
+
+function page(point: EntryPoint, points: readonly EntryPoint[]): string {
+  const told = toldBy(points);
+  const all = addresses(told);
+  const { own = [], unexported = [] } = told.get(point) ?? {};
+  const here = anchors(own, unexported);
+  const ids = new Map([...own, ...unexported].map((entry) => [idOf(entry.declared), entry]));
+  const places: Places = (declared) => {
+    const entry = ids.get(idOf(declared));
+    return entry === undefined ? all.get(idOf(declared)) : here.get(entry);
+  };
+  const others = point.entries.filter((entry) => !own.includes(entry));
+  const links = alphabetical(others).map(({ name, declared }) => `[${name}](${places(declared)})`);
+  return [
+    `${WRITTEN}\n\n# ${point.name}\n\n${point.about}\n`,
+    renderEntries(own, places),
+    renderGroup("Named above, and not exported", unexported, places),
+    ...(links.length === 0 ? [] : [`\n## Also exported\n\n${wrapped(links)}.\n`]),
+  ].join("");
+}
+
+/** A list with lines that a person can read. */
+function wrapped(links: readonly string[]): string {
+  return links.join(",\n");
+}
+
+function alphabetical(entries: readonly PublicEntry[]): PublicEntry[] {
+  const key = ({ name }: Entry) => `${name.toLowerCase()} ${name}`;
+  return entries.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
+}
+
+/** The types that entries name and nobody exports, and those that these name in turn. */
+function closure(
+  entries: readonly PublicEntry[],
+  isPublic: (declared: Declared) => boolean,
+): PublicEntry[] {
+  const found = new Map<string, PublicEntry>();
+  const visit = ({ names }: Entry) => {
+    for (const [name, declared] of names) {
+      if (isPublic(declared) || found.has(idOf(declared))) continue;
+      const entry = { declared, ...describe(name, declared, isPublic) };
+      found.set(idOf(declared), entry);
+      visit(entry);
+    }
+  };
+  for (const entry of entries) visit(entry);
+  return [...found.values()];
+}
+
+function index(points: readonly EntryPoint[]): string {
+  const at = addresses(toldBy(points));
+  const sections = points.map(({ name, about, entries }) => {
+    const links = alphabetical(entries).map(
+      (entry) => `[${entry.name}](reference/${at.get(idOf(entry.declared))})`,
+    );
+    const file = PAGES[name];
+    const title = file === undefined ? name : `[${name}](reference/${file})`;
+    return [`## ${title}`, about, ...(links.length === 0 ? [] : [`${wrapped(links)}.`])].join(
+      "\n\n",
+    );
+  });
+  return `${WRITTEN}\n\n# Reference\n\n${INTRODUCTION}\n\n${sections.join("\n\n")}\n`;
+}
+
+const INTRODUCTION = `
+What can be imported, by entry point, as the docstrings in the sources have it. Durations are milliseconds and times
+milliseconds since 1970 unless something else is said; nothing of what is handed out may be assigned to. Codes of errors are
+explained in [errors.md](errors.md), variables and options with their defaults in [configuration.md](configuration.md).
+`.trim();

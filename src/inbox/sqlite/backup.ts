@@ -1,0 +1,136 @@
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
+import Sqlite, { type Database } from "better-sqlite3";
+import { messageOf, ServiceBotError } from "../../errors.ts";
+import { markError } from "../copy/mark.ts";
+import { openExisting, requireInbox } from "./attach.ts";
+import { readMark } from "./copy-mark.ts";
+import { asStoreError } from "./group-commit.ts";
+import { placeFile, refuseToReplace } from "./place-file.ts";
+
+export interface BackupProgress {
+  /** How many pages are copied, of how many. */
+  readonly pages: number;
+  readonly of: number;
+}
+
+/** How much there is in a backup. */
+export interface BackupContents {
+  readonly events: number;
+  readonly pending: number;
+}
+
+export interface BackupReport extends BackupContents {
+  /** The inbox, and the backup of it. */
+  readonly from: string;
+  readonly file: string;
+  /** What was committed by then is in it, and nothing else. In milliseconds since 1970. */
+  readonly takenAt: number;
+  readonly bytes: number;
+}
+
+/** So many pages are copied in one go. */
+const PAGES = 1_000;
+
+/**
+ * Copies the file of an inbox while a bot may be using it, as it is at one moment, and checks the copy. The copy is one file,
+ * without anything beside it.
+ *
+ * One transaction that reads lasts for all of it. Without it SQLite begins anew whenever somebody else has written
+ * in between, and on an inbox at work it would never end. The bot is not held up; what it writes meanwhile stays in its
+ * WAL until the end.
+ *
+ * @param to where nothing is yet
+ * @throws {ServiceBotError} INBOX_MISSING, INBOX_NOT_EMPTY, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNFINISHED,
+ *   INBOX_UNUSABLE, STORE_UNAVAILABLE
+ */
+export async function backUpFile(
+  from: string,
+  to: string,
+  onProgress: (progress: BackupProgress) => void = () => undefined,
+): Promise<BackupReport> {
+  const db = openExisting(from);
+  try {
+    const mark = readMark(db);
+    if (mark?.role === "target") throw markError(mark, from);
+    const file = resolve(to);
+    refuseToReplace(file);
+    const { takenAt, ...contents } = await placeFile(file, async (draft) => {
+      const began = await copy(db, draft, onProgress);
+      return { ...began, ...settle(draft, to) };
+    });
+    return { from: resolve(from), file, takenAt, bytes: statSync(file).size, ...contents };
+  } finally {
+    db.close();
+  }
+}
+
+async function copy(
+  db: Database,
+  to: string,
+  onProgress: (progress: BackupProgress) => void,
+): Promise<{ readonly takenAt: number }> {
+  try {
+    const takenAt = Date.now();
+    db.exec("BEGIN");
+    // Only with the first look at the file does the transaction begin.
+    db.prepare("SELECT count(*) FROM sqlite_schema").get();
+    await db.backup(to, {
+      progress({ totalPages, remainingPages }) {
+        onProgress({ pages: totalPages - remainingPages, of: totalPages });
+        return PAGES;
+      },
+    });
+    db.exec("COMMIT");
+    return { takenAt };
+  } catch (error) {
+    throw asStoreError(error);
+  }
+}
+
+/**
+ * Makes a copy of an inbox one file, without a WAL, and makes sure that it is whole.
+ *
+ * @param name what it is called where something is wrong with it
+ * @param change what else is written to it
+ * @throws {ServiceBotError} INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE
+ */
+export function settle(
+  draft: string,
+  name: string,
+  change: (db: Database) => void = () => undefined,
+): BackupContents {
+  let db: Database | undefined;
+  try {
+    db = new Sqlite(draft, { fileMustExist: true });
+    db.pragma("synchronous = FULL");
+    const contents = examine(db, name);
+    change(db);
+    db.pragma("journal_mode = DELETE");
+    return contents;
+  } catch (error) {
+    if (error instanceof ServiceBotError) throw error;
+    throw damaged(name, messageOf(error), error);
+  } finally {
+    db?.close();
+  }
+}
+
+/** Makes sure that it is a whole inbox, and tells what is in it. */
+export function examine(db: Database, name: string): BackupContents {
+  const [problem] = db.pragma("integrity_check") as { readonly integrity_check: string }[];
+  if (problem?.integrity_check !== "ok") throw damaged(name, String(problem?.integrity_check));
+  requireInbox(db, name);
+  const count = db.prepare<[], BackupContents>(
+    "SELECT count(*) AS events, count(*) FILTER (WHERE state = 'pending') AS pending FROM event",
+  );
+  return count.get() ?? { events: 0, pending: 0 };
+}
+
+function damaged(name: string, problem: string, cause?: unknown): ServiceBotError {
+  return new ServiceBotError(
+    "INBOX_UNUSABLE",
+    `${name} is damaged, or no inbox at all: ${problem}. Take another backup.`,
+    { cause },
+  );
+}

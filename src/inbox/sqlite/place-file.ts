@@ -1,0 +1,82 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  renameSync,
+  rmSync,
+  unlinkSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import { hasCode, messageOf, ServiceBotError } from "../../errors.ts";
+import { syncFolder } from "./open.ts";
+
+/** What SQLite keeps beside a database; a part of it, as long as it is there. */
+export const BESIDE: readonly string[] = ["-wal", "-shm", "-journal"];
+
+/**
+ * Makes a file under another name, and gives it its own once it is whole and on the disk. Nothing is replaced.
+ *
+ * @param make writes the file of that name, which is there, empty, and its owner's alone; it may clear the way
+ * @throws {ServiceBotError} INBOX_NOT_EMPTY, INBOX_UNUSABLE, and what `make` throws
+ */
+export async function placeFile<T>(
+  file: string,
+  make: (draft: string) => Promise<T> | T,
+): Promise<T> {
+  const draft = `${file}.part-${process.pid}`;
+  try {
+    closeSync(openSync(draft, "wx", 0o600));
+  } catch (error) {
+    throw unusable(file, error);
+  }
+  try {
+    const made = await make(draft);
+    sync(draft);
+    giveName(draft, file);
+    syncFolder(dirname(file));
+    return made;
+  } catch (error) {
+    throw error instanceof ServiceBotError ? error : unusable(file, error);
+  } finally {
+    for (const suffix of ["", ...BESIDE]) rmSync(`${draft}${suffix}`, { force: true });
+  }
+}
+
+function giveName(draft: string, file: string): void {
+  try {
+    // Unlike a renaming, it fails where there is a file by now.
+    linkSync(draft, file);
+    unlinkSync(draft);
+  } catch (error) {
+    refuseToReplace(file);
+    // Not every file system has links.
+    if (!["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"].some((code) => hasCode(error, code)))
+      throw error;
+    renameSync(draft, file);
+  }
+}
+
+/** @throws {ServiceBotError} INBOX_NOT_EMPTY */
+export function refuseToReplace(file: string): void {
+  if (!existsSync(file)) return;
+  throw new ServiceBotError(
+    "INBOX_NOT_EMPTY",
+    `There is a file at ${file} already, and nothing is replaced. Name one that is not there yet.`,
+  );
+}
+
+function sync(file: string): void {
+  const handle = openSync(file, "r+");
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function unusable(file: string, cause: unknown): ServiceBotError {
+  const message = `${file} cannot be written: ${messageOf(cause)}`;
+  return new ServiceBotError("INBOX_UNUSABLE", message, { cause });
+}

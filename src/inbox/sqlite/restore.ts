@@ -1,0 +1,136 @@
+import { chmodSync, copyFileSync, existsSync, renameSync } from "node:fs";
+import { resolve } from "node:path";
+import Sqlite, { type Database } from "better-sqlite3";
+import { messageOf, ServiceBotError } from "../../errors.ts";
+import { markError } from "../copy/mark.ts";
+import { RESTORED, type RestoreMark, writeRestoreMark } from "../restored.ts";
+import { isLocked } from "./attach.ts";
+import { type BackupContents, examine, settle } from "./backup.ts";
+import { readMark } from "./copy-mark.ts";
+import { canonical, lockOf, prepareConnection, takeLock } from "./open.ts";
+import { BESIDE, placeFile } from "./place-file.ts";
+
+export interface RestoreReport extends BackupContents {
+  readonly place: string;
+  /** Where the files are now that were in the way. */
+  readonly movedTo: string | undefined;
+}
+
+const STOP_IT = "stop it first; a bot that runs would go on with what is there now.";
+
+/**
+ * Puts a backup in the place of an inbox, marked as restored. The backup stays as it is. Whatever is in the way is
+ * left alone, or moved aside, and never removed.
+ *
+ * @param file of the inbox
+ * @param moveOld whether what is in the way is moved aside
+ * @throws {ServiceBotError} INBOX_MISSING, INBOX_IN_USE, INBOX_NOT_EMPTY, INBOX_TOO_NEW, INBOX_UNFINISHED,
+ *   INBOX_MOVED, INBOX_UNUSABLE
+ */
+export async function restoreFile(
+  backup: string,
+  file: string,
+  mark: RestoreMark,
+  moveOld: boolean,
+): Promise<RestoreReport> {
+  refuseBackup(backup, file);
+  const lock = takeLock(resolve(file), STOP_IT);
+  try {
+    const place = canonical(resolve(file));
+    const old = whatIsThere(place);
+    if (old.length > 0 && !moveOld) throw inTheWay(place, old);
+    return await placeFile(place, (draft) => {
+      const contents = take(backup, draft, mark);
+      // Not before: nothing is moved for a backup that is no good.
+      return { place, movedTo: moveAside(place, old), ...contents };
+    });
+  } finally {
+    lock.close();
+  }
+}
+
+/**
+ * Marks an inbox that was put in its place by other means.
+ *
+ * @throws {ServiceBotError} INBOX_MISSING, INBOX_IN_USE, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE
+ */
+export function markFile(file: string, mark: RestoreMark): RestoreReport {
+  if (!existsSync(file)) throw missing(file);
+  const lock = takeLock(resolve(file), STOP_IT);
+  let db: Database | undefined;
+  try {
+    db = new Sqlite(file, { fileMustExist: true });
+    prepareConnection(db);
+    const contents = examine(db, file);
+    setMark(db, file, mark);
+    return { place: canonical(resolve(file)), movedTo: undefined, ...contents };
+  } catch (error) {
+    if (error instanceof ServiceBotError) throw error;
+    const message = `${file} cannot be used: ${messageOf(error)}`;
+    throw new ServiceBotError("INBOX_UNUSABLE", message, { cause: error });
+  } finally {
+    db?.close();
+    lock.close();
+  }
+}
+
+function refuseBackup(backup: string, file: string): void {
+  if (!existsSync(backup)) throw missing(backup);
+  if (canonical(resolve(backup)) === canonical(resolve(file))) {
+    throw new ServiceBotError(
+      "INBOX_NOT_EMPTY",
+      `${backup} is the inbox itself. Where it is a restored one already, mark it with --in-place.`,
+    );
+  }
+  if (!isLocked(lockOf(backup))) return;
+  throw new ServiceBotError(
+    "INBOX_IN_USE",
+    `${backup} is the inbox of a bot that runs: its file alone is not a backup. Take one with ` +
+      '"service-bot inbox backup".',
+  );
+}
+
+function take(backup: string, draft: string, mark: RestoreMark): BackupContents {
+  // One that was copied by hand may have its last commits beside it.
+  for (const suffix of ["", "-wal", "-journal"]) {
+    if (!existsSync(`${backup}${suffix}`)) continue;
+    copyFileSync(`${backup}${suffix}`, `${draft}${suffix}`);
+    chmodSync(`${draft}${suffix}`, 0o600);
+  }
+  return settle(draft, backup, (db) => setMark(db, backup, mark));
+}
+
+function setMark(db: Database, name: string, mark: RestoreMark): void {
+  const copied = readMark(db);
+  if (copied !== undefined) throw markError(copied, name);
+  db.prepare(
+    `INSERT INTO cursor (name, position) VALUES ('${RESTORED}', ?)
+     ON CONFLICT (name) DO UPDATE SET position = excluded.position`,
+  ).run(writeRestoreMark(mark));
+}
+
+/** The files of an inbox; a WAL without its database may hold what was acknowledged, too. */
+function whatIsThere(place: string): string[] {
+  return ["", ...BESIDE].filter((suffix) => existsSync(`${place}${suffix}`));
+}
+
+function moveAside(place: string, suffixes: readonly string[]): string | undefined {
+  if (suffixes.length === 0) return undefined;
+  const at = new Date().toISOString().replace(/[-:]|\.\d+/g, "");
+  const to = `${place}.before-${at}`;
+  for (const suffix of suffixes) renameSync(`${place}${suffix}`, `${to}${suffix}`);
+  return to;
+}
+
+function inTheWay(place: string, suffixes: readonly string[]): ServiceBotError {
+  const names = suffixes.map((suffix) => `${place}${suffix}`).join(", ");
+  return new ServiceBotError(
+    "INBOX_NOT_EMPTY",
+    `There is something already: ${names}. It may hold events that the backup has not. Add --move-old, which ` +
+      "moves it aside, or set DATABASE_URL to a file that is not there yet.",
+  );
+}
+
+function missing(file: string): ServiceBotError {
+  return new ServiceBotError("INBOX_MISSING", `There is no file at ${file}.`);
+}

@@ -1,0 +1,135 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { commandsOf, problemOf } from "./command-lines.ts";
+import { codeBlocks, pages, root } from "./markdown.ts";
+
+/** Pages that go into a bot; what stands between double braces is filled in. */
+const templates = ["starter/README.md", "starter/AGENTS.md", "minimal/README.md"].map((name) => {
+  const path = join("templates", name);
+  return { path, text: filled(readFileSync(join(root, path), "utf8")) };
+});
+
+const blocks = [...pages, ...templates].flatMap(codeBlocks);
+
+/** What a block may be, and by whom it is held. */
+const LANGUAGES: Readonly<Record<string, string>> = {
+  ts: "compiled by docs.test.ts",
+  sh: "each command is looked up here",
+  text: "what a program shows; commands in it are looked up here",
+  console: "as text, with the prompt before each command",
+  json: "parsed here",
+  yaml: "parsed here",
+  sql: "run by sql.test.ts",
+  toml: "read by test/mcp/docs.test.ts",
+  nginx: "run by test/e2e/proxy",
+  ini: "looked at by test/templates",
+  promql: "looked at by the tests of the alerts",
+};
+
+test("every block says what it is", () => {
+  expect(blocks.length).toBeGreaterThan(100);
+  const unknown = blocks.filter(({ language }) => !Object.hasOwn(LANGUAGES, language));
+  expect(unknown.map(({ page, language, code }) => `${page}: "${language}" ${code}`)).toEqual([]);
+});
+
+const inLanguage = (...languages: string[]) =>
+  blocks.filter(({ language }) => languages.includes(language));
+
+test.each(inLanguage("sh"))("the commands of $page are there: $code", ({ code }) => {
+  expect(problemsIn(commandsOf(withoutFunctions(code)))).toEqual([]);
+});
+
+test("so are commands that programs show, with what they say", () => {
+  const problems = inLanguage("text", "console").flatMap(({ page, code }) =>
+    problemsIn(shownIn(code)).map((problem) => `${page}: ${problem}`),
+  );
+  expect(problems).toEqual([]);
+});
+
+test("so are commands within a sentence", () => {
+  const inline = [...pages, ...templates].flatMap(({ path, text }) =>
+    [...text.replaceAll(/^ *```[\s\S]*?^ *```$/gm, "").matchAll(/`([^`\n]+)`/g)]
+      .map(([, code = ""]) => code)
+      .filter((code) =>
+        /^(?:npx )?service-bot [a-z]|^npm run |^npx vitest|^node [\w/-]+\//.test(code),
+      )
+      // Of these all flags are compared, in lists.test.ts.
+      .filter((code) => !code.includes("\\|"))
+      .filter((code) => path !== "CHANGELOG.md" || code.startsWith("service-bot"))
+      .flatMap((code) => problemsIn(commandsOf(code)).map((problem) => `${path}: ${problem}`)),
+  );
+  expect(inline).toEqual([]);
+});
+
+test.each(inLanguage("json"))("the JSON of $page can be parsed: $code", ({ code }) => {
+  expect(JSON.parse(code)).toBeTypeOf("object");
+});
+
+test("YAML can be parsed", () => {
+  const problems = inLanguage("yaml").flatMap(({ page, code }) =>
+    parseAllDocuments(code).flatMap(({ errors }) => errors.map((error) => `${page}: ${error}`)),
+  );
+  expect(problems).toEqual([]);
+});
+
+test("a command that is not there is found", () => {
+  const found = (code: string) => problemsIn(commandsOf(code));
+  expect(found("npm run tour && npm run detour")).toEqual([
+    "npm run detour: there is no script detour",
+  ]);
+  expect(found("npm run faults -- --size small --sise 3")[0]).toContain("takes no --sise");
+  expect(found("service-bot inbox retry ID --reason x")[0]).toContain("takes no --reason");
+  expect(found("service-bot inbox list --reason x # --json")[0]).toContain("takes no --reason");
+  expect(found("npx service-bot trigger dm.message --from ada --tekst 'a --b'")[0]).toContain(
+    "takes no --tekst",
+  );
+  expect(found("service-bot inbox mend ID")[0]).toContain("has no mend");
+  expect(found("service-bot dockter")[0]).toContain("no command dockter");
+  expect(found("npm create service-bot@latest x -- --stor postgres")[0]).toContain("--stor");
+  expect(found("npx vitest run test/nowhere")[0]).toContain("is not there");
+  expect(found("node test/fixtures/mke.ts")[0]).toContain("is not there");
+  expect(found("BOT=1 frobnicate --now")[0]).toContain("frobnicate is no command");
+  expect(found('T=$(date +%s)\ncurl -d "a; b | c" \\\n  http://127.0.0.1')).toEqual([]);
+});
+
+function problemsIn(commands: readonly string[]): string[] {
+  return commands.flatMap((command) => {
+    const problem = problemOf(command);
+    return problem === undefined ? [] : [`${command}: ${problem}`];
+  });
+}
+
+/** The commands in what is shown: after a prompt, or at the beginning of a line, up to what explains it. */
+function shownIn(code: string): string[] {
+  return code
+    .split("\n")
+    .filter((line) =>
+      /^(?:\$ | *(?:npx )?service-bot [a-z]+ |npm create |node .*create-bot)/.test(line),
+    )
+    .filter((line) => !/ \d+\.\d+\.\d+\b/.test(line))
+    .map(
+      (line) =>
+        line
+          .trim()
+          .replace(/^\$ /, "")
+          .split(/\s{3,}/)[0] ?? "",
+    )
+    .flatMap((line) => commandsOf(line.replaceAll(/[[\]]/g, " ")));
+}
+
+/** Functions that a block defines are commands in the blocks below it. */
+function withoutFunctions(code: string): string {
+  return code.replaceAll(/^\w+\(\) \{.*\}$/gm, "").replaceAll(/^control /gm, "curl ");
+}
+
+/** A template's page as a bot with npm has it. */
+function filled(text: string): string {
+  return text
+    .replaceAll(/^<!-- \{\{.*\}\} -->\n/gm, "")
+    .replaceAll("{{install}}", "npm install")
+    .replaceAll(/\{\{run (\w+)\}\}/g, "npm run $1")
+    .replaceAll("{{exec service-bot}}", "npx service-bot")
+    .replaceAll(/\{\{[^}]*\}\}/g, "x");
+}

@@ -1,0 +1,160 @@
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { commands } from "../../src/cli/run.ts";
+import { flags as scaffolderFlags } from "../../src/create/options.ts";
+import { root } from "./markdown.ts";
+
+/** Programs that are somebody else's, and whose arguments are theirs. */
+const OTHERS = new Set(
+  "cd caddy claude cp crontab curl date docker git journalctl jq kubectl litestream mkdir openssl pg_dump pg_restore ping printf promtool psql rsync sed sqlite3 sudo systemctl systemd-analyze tar".split(
+    " ",
+  ),
+);
+
+/** Without a script of their own. */
+const NPM = new Set(["ci", "install", "create", "publish", "audit"]);
+
+const scripts: Readonly<Record<string, string>> = JSON.parse(
+  readFileSync(join(root, "package.json"), "utf8"),
+).scripts;
+
+const botScripts = new Set([
+  ...Object.keys(
+    JSON.parse(readFileSync(join(root, "templates/starter/_package.json"), "utf8")).scripts,
+  ),
+  // Of a bot with `--store postgres`.
+  "db",
+]);
+
+/** The words of a command line that are commands of their own: what stands between `&&`, `|` and `;`. */
+export function commandsOf(script: string): string[] {
+  return script
+    .replaceAll(/\\\n\s*/g, " ")
+    .split("\n")
+    .map((line) => line.replace(/(?:^|\s+)#.*$/, ""))
+    .flatMap((line) => unquoted(line).split(/&&|\|\||\||;/))
+    .flatMap((command) => [...command.split("$("), ...[]])
+    .map((command) => command.replaceAll(/\)/g, "").trim())
+    .map((command) => command.replace(/^(?:[A-Z_][A-Z0-9_]*=\S*\s*)+/, ""))
+    .filter((command) => command !== "");
+}
+
+/** Texts in quotation marks become one letter, so that what is in them is no command. */
+function unquoted(line: string): string {
+  return line.replaceAll(/'[^']*'|"[^"]*"/g, "Q");
+}
+
+/** What is wrong with a command of the documentation; undefined where nothing is. */
+export function problemOf(command: string): string | undefined {
+  const [program = "", ...words] = command.split(/\s+/);
+  if (OTHERS.has(program)) return undefined;
+  switch (program) {
+    case "service-bot":
+      return serviceBotProblem(words);
+    case "npx":
+      return npxProblem(words);
+    case "npm":
+      return npmProblem(words);
+    case "node":
+      return nodeProblem(words);
+    default:
+      return `${program} is no command that is known here`;
+  }
+}
+
+function npxProblem(words: readonly string[]): string | undefined {
+  const [name, ...rest] = words.filter((word) => word !== "-y");
+  if (name === "service-bot") return serviceBotProblem(rest);
+  if (name !== "vitest") return `npx ${name} is not known here`;
+  const missing = rest.slice(1).find((path) => path.includes("/") && !existsSync(join(root, path)));
+  return missing && `${missing} is not there`;
+}
+
+function npmProblem([name = "", ...words]: readonly string[]): string | undefined {
+  if (name === "create") return scaffolderProblem(words);
+  if (NPM.has(name)) return undefined;
+  const script = name === "run" ? words[0] : name;
+  if (script === undefined || (!Object.hasOwn(scripts, script) && !botScripts.has(script))) {
+    return `there is no script ${script}`;
+  }
+  const code = scripts[script];
+  const entry = /^(?:node|vitest run --config) (\S+)/.exec(code ?? "")?.[1];
+  if (entry === undefined) return undefined;
+  const sources = sourcesBeside(join(root, entry));
+  const unknown = flagsIn(words).find((flag) => !takes(sources, flag));
+  return unknown && `npm run ${script} takes no ${unknown}`;
+}
+
+/** The text of a script and of what is in its folder. */
+function sourcesBeside(entry: string): string {
+  const folder = dirname(entry);
+  const names = entry.endsWith("main.ts")
+    ? readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name))
+    : [entry];
+  const files = names.filter((path) => path.endsWith(".ts") && statSync(path).isFile());
+  return files.map((path) => readFileSync(path, "utf8")).join("\n");
+}
+
+function takes(sources: string, flag: string): boolean {
+  const name = flag.slice(2);
+  return sources.includes(`${name}: { type:`) || sources.includes(`"${name}": { type:`);
+}
+
+/** `npm create service-bot`: its flags come after a `--`. */
+function scaffolderProblem(words: readonly string[]): string | undefined {
+  const unknown = flagsIn(words).find((flag) => !Object.hasOwn(scaffolderFlags, flag.slice(2)));
+  return unknown && `the scaffolder takes no ${unknown}`;
+}
+
+function nodeProblem(words: readonly string[]): string | undefined {
+  const file = words.find((word) => /\.[jt]s$/.test(word));
+  if (file === undefined) return "node is given no file";
+  const places = [file, `templates/starter/${file}`, file.replace(/^service-bot\//, "")];
+  if (!places.some((path) => existsSync(join(root, path)))) return `${file} is not there`;
+  return file.endsWith("create-bot.js") ? scaffolderProblem(words) : undefined;
+}
+
+function serviceBotProblem([name = "", ...words]: readonly string[]): string | undefined {
+  if (name.startsWith("--")) return undefined;
+  if (!Object.hasOwn(commands, name)) return `service-bot has no command ${name}`;
+  const [first = ""] = words;
+  const known = usageOf(name, /^[a-z]+$/.test(first) ? first : undefined);
+  if (known === undefined) return `service-bot ${name} has no ${first}`;
+  const unknown = flagsIn(words).find((flag) => !known.includes(flag) && flag !== "--help");
+  return unknown && `service-bot ${name} takes no ${unknown}`;
+}
+
+function flagsIn(words: readonly string[]): string[] {
+  return words.flatMap((word) => word.match(/(?<![\w-])--[a-z][a-z-]*/g) ?? []);
+}
+
+/** What the usage of a command says of its flags, or of those of one of its actions; undefined where it has no such. */
+function usageOf(name: string, action: string | undefined): string | undefined {
+  const { usage = "", details = "" } = commands[name] ?? {};
+  if (name !== "inbox") return `${usage}\n${details}`;
+  return actionsOf(usage).get(action ?? "stats");
+}
+
+/** The actions of `service-bot inbox`, each with its part of the usage. */
+export function actionsOf(usage: string): ReadonlyMap<string, string> {
+  const lines = usage.replace(/^inbox \[stats\]/, " ".repeat(25) + "stats").split("\n");
+  const actions = new Map<string, string>();
+  let current = "";
+  for (const line of lines) {
+    const [, name] = /^ {1,26}([a-z]+)\b/.exec(line) ?? [];
+    current = name ?? current;
+    actions.set(current, `${actions.get(current) ?? ""} ${line}`);
+  }
+  return actions;
+}
+
+/** The flags that a command, or one of its actions, really takes: it names them when it is given another one. */
+export async function flagsTaken(name: string, ...action: string[]): Promise<string[]> {
+  const refusal = await (async () =>
+    await commands[name]?.run([...action, "--no-such-flag"]))().then(
+    () => "",
+    (error: unknown) => String(error),
+  );
+  const [, known = ""] = /Known flags: (.*)\./.exec(refusal) ?? [];
+  return known.split(" ").filter((flag) => flag.startsWith("--"));
+}

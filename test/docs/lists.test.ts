@@ -1,0 +1,236 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { nameIn } from "../../scripts/reference/describe.ts";
+import { entryPoints } from "../../scripts/reference/reference.ts";
+import { commands } from "../../src/cli/run.ts";
+import { variables } from "../../src/config.ts";
+import { help } from "../../src/create/help.ts";
+import { flags as scaffolderFlags } from "../../src/create/options.ts";
+import { actionsOf, flagsTaken } from "./command-lines.ts";
+import { root } from "./markdown.ts";
+
+const read = (path: string) => readFileSync(join(root, path), "utf8");
+const unique = (names: Iterable<string>) => [...new Set(names)].sort();
+const flagsIn = (text: string) => unique(text.match(/(?<![\w-])--[a-z][a-z-]*/g) ?? []);
+
+/** What stands between two headings of a page. */
+function section(page: string, heading: string): string {
+  const [, rest = ""] = `\n${read(page)}`.split(`\n${heading}\n`);
+  const depth = heading.split(" ", 1)[0]?.length ?? 2;
+  return rest.split(new RegExp(`^#{1,${depth}} `, "m"), 1)[0] ?? "";
+}
+
+/** The cells of the rows of tables. */
+function rows(text: string): string[][] {
+  return [...text.matchAll(/^\| (.*) \|$/gm)].map(([, row = ""]) =>
+    row.split(/(?<!\\) \| /).map((cell) => cell.trim()),
+  );
+}
+
+/** What stands in code in the first cells. */
+function firstCells(text: string, pattern = /`([^`]+)`/g): string[] {
+  return rows(text).flatMap(([cell = ""]) =>
+    [...cell.matchAll(pattern)].map(([, code = ""]) => code),
+  );
+}
+
+describe("the flags of service-bot are those that it takes, in docs/command-line.md and in --help:", () => {
+  const table = rows(section("docs/command-line.md", "## service-bot")).map(([cell = ""]) => cell);
+  const rowOf = (name: string) =>
+    table.find((cell) => cell.startsWith(`\`service-bot ${name}`)) ?? "";
+
+  test("every command has its row, and no other", () => {
+    const named = table.flatMap((cell) => /^`service-bot ([a-z]+)/.exec(cell)?.[1] ?? []);
+    expect(named).toEqual(Object.keys(commands));
+  });
+
+  test.each(Object.keys(commands).filter((name) => name !== "inbox"))("%s", async (name) => {
+    const taken = unique(await flagsTaken(name));
+    expect(taken.length).toBeGreaterThan(0);
+    expect(flagsIn(rowOf(name))).toEqual(taken);
+    const { usage = "", details = "" } = commands[name] ?? {};
+    expect(flagsIn(usage)).toEqual(taken);
+    const explained = unique(
+      [...details.matchAll(/^ {2}(--[a-z-]+)/gm)].map(([, flag = ""]) => flag),
+    );
+    if (details !== "") expect(explained).toEqual(taken);
+  });
+
+  describe("inbox", async () => {
+    const { usage = "" } = commands["inbox"] ?? {};
+    const refusal = await commands["inbox"]?.run(["no-such-action"]).catch(String);
+    const [, list = ""] = /is none of (.*)\./.exec(String(refusal)) ?? [];
+    const actions = list.split(", ");
+
+    test("its actions are in its row and in its help", () => {
+      const [, documented = ""] = /^`service-bot inbox \[([^\]]*)\]/.exec(rowOf("inbox")) ?? [];
+      expect(unique(documented.split("\\|"))).toEqual(unique(actions));
+      expect(unique(actionsOf(usage).keys())).toEqual(unique(actions));
+    });
+
+    test.each(actions)("%s", async (action) => {
+      expect(flagsIn(actionsOf(usage).get(action) ?? "")).toEqual(
+        unique(await flagsTaken("inbox", action)),
+      );
+    });
+
+    test("all of them together are in its row", async () => {
+      const taken = await Promise.all(actions.map((action) => flagsTaken("inbox", action)));
+      expect(flagsIn(rowOf("inbox"))).toEqual(unique(taken.flat()));
+    });
+
+    test("each action has an example", () => {
+      const examples = section("docs/command-line.md", "## service-bot inbox");
+      for (const action of actions.filter((name) => name !== "stats")) {
+        expect(examples).toContain(`service-bot inbox ${action}`);
+      }
+    });
+  });
+});
+
+test("the flags of the scaffolder are those that it takes, on the page and in --help", () => {
+  const taken = unique(Object.keys(scaffolderFlags).map((name) => `--${name}`));
+  const table = section("docs/command-line.md", "## create-bot.js").split("| exit code |")[0] ?? "";
+  expect(unique(firstCells(table, /`(--[a-z-]+)/g))).toEqual(taken);
+  expect(flagsIn(help)).toEqual(taken);
+});
+
+test("the scripts of package.json are in CONTRIBUTING.md, and no other but a bot's", () => {
+  const scriptsOf = (path: string) => Object.keys(JSON.parse(read(path)).scripts);
+  const own = scriptsOf("package.json");
+  const others = scriptsOf("templates/starter/_package.json").filter((name) => !own.includes(name));
+  const named = [...read("CONTRIBUTING.md").matchAll(/npm (?:run ([a-z:]+)|(test)\b)/g)]
+    .map(([, script, short]) => script ?? short ?? "")
+    .filter((name) => !others.includes(name));
+  expect(unique(named)).toEqual(unique(own));
+});
+
+describe("docs/configuration.md", () => {
+  const text = read("docs/configuration.md");
+  const main = entryPoints().find(({ name }) => name === "service-bot");
+  const membersOf = (name: string) =>
+    main?.entries.find((entry) => entry.name === name)?.members.map(nameIn) ?? [];
+
+  test("has every option of new Bot() in one of its tables, and no other", () => {
+    const [byVariable = "", inCode = ""] = text.split("These can be set in code alone:");
+    const withVariable = rows(byVariable).flatMap(
+      ([, option = ""]) => /^`(\w+)`$/.exec(option)?.[1] ?? [],
+    );
+    expect(withVariable).toEqual(membersOf("ConfigOverrides"));
+    const others = firstCells(inCode.split("\n## ")[0] ?? "");
+    expect(unique(others)).toEqual(unique(membersOf("BotOptions")));
+  });
+
+  test("has every other variable that is read, and no other", () => {
+    const others = firstCells(section("docs/configuration.md", "## Other variables"));
+    expect(unique(others)).toEqual(unique([...variablesRead(), ...BY_OTHERS]));
+  });
+
+  test("a variable is found however it is read", () => {
+    expect(
+      variablesIn('a = process.env["ONE_A"]; process.env.TWO_B; env["three_c"]; io.env.FOUR'),
+    ).toEqual(["ONE_A", "TWO_B", "three_c", "FOUR"]);
+    expect(variablesIn("`.env.example`, import.meta.env.MODE, ../env.ts")).toEqual([]);
+  });
+});
+
+/** Read by what we depend on: the driver of PostgreSQL, and Node. */
+const BY_OTHERS = ["PGPASSWORD", "NO_COLOR", "FORCE_COLOR"];
+
+function variablesRead(): string[] {
+  const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".ts") && !path.startsWith(join("platform", "portal")))
+    .map((path) => join("src", path));
+  const own = new Set(Object.values(variables));
+  const told = read("src/create/attended.ts").match(/(?<=")[A-Z_]{2,}(?=")/g) ?? [];
+  const found = [...files, "create-bot.js"].flatMap((path) => variablesIn(read(path)));
+  return unique([...found, ...told]).filter((name) => !own.has(name));
+}
+
+function variablesIn(source: string): string[] {
+  const code = source.replaceAll(/^\s*(?:\/\/|\/?\*).*$/gm, "");
+  const read = code.matchAll(
+    /(?<!meta\.)\benv\["(\w+)"\]|(?<!meta\.)(?<=[\w)]\.|\b)env\.([A-Z][A-Z_]+)\b|"?\b(CREATE_BOT_[A-Z_]+)\b/g,
+  );
+  return unique([...read].map(([, a, b, c]) => a ?? b ?? c ?? "")).sort(
+    (a, b) => code.indexOf(a) - code.indexOf(b),
+  );
+}
+
+describe("docs/operating.md", () => {
+  const entries = entryPoints().flatMap((point) => point.entries);
+  const membersOf = (name: string) => entries.find((entry) => entry.name === name)?.members ?? [];
+
+  /** The fields of the status: those of its parts with a dot, as `log.cursor`. */
+  function fields(): string[] {
+    return membersOf("BotStatus").flatMap((member) => {
+      const name = nameIn(member);
+      const [, part = ""] = /: (\w+Status) \| undefined$/.exec(member.signature) ?? [];
+      const inner = membersOf(part).map((one) => `${name}.${nameIn(one)}`);
+      return inner.length === 0 ? [name] : inner;
+    });
+  }
+
+  test("has every field of the status, and no other", () => {
+    const [table = ""] = section("docs/operating.md", "## How the bot is doing").split(
+      "\n\n`log` is",
+    );
+    const documented = rows(table).flatMap(([cell = ""]) =>
+      [...cell.matchAll(/`([\w.]+)`/g)].map(([, name = ""]) => name),
+    );
+    expect(fields().length).toBeGreaterThan(15);
+    expect(unique(documented)).toEqual(unique(fields()));
+  });
+});
+
+describe("docs/deploying.md", () => {
+  test("has every path that the bot answers, and no other", () => {
+    const routes = read("src/receiver/routes.ts");
+    const answered = unique(routes.match(/(?<=path (?:===|!==) ")\/\w+(?=")/g) ?? []);
+    expect(answered.length).toBeGreaterThan(1);
+    const table = section("docs/deploying.md", "## What the bot answers");
+    const documented = firstCells(table, /`(?:GET |POST )?(\/\w+)(?:\?\w+)?`/g);
+    expect(unique(documented)).toEqual(answered);
+  });
+
+  test("has every field of /readyz?verbose in its example", () => {
+    const [, example = "{}"] =
+      /```json\n([\s\S]*?)```/.exec(section("docs/deploying.md", "## Health checks")) ?? [];
+    const status = entryPoints()
+      .flatMap((point) => point.entries)
+      .find(({ name }) => name === "BotStatus");
+    expect(unique(Object.keys(JSON.parse(example)))).toEqual(
+      unique(status?.members.map(nameIn) ?? []),
+    );
+  });
+});
+
+describe("exit codes", () => {
+  test("of the scaffolder are those of its help and of its code", () => {
+    const table =
+      section("docs/command-line.md", "## create-bot.js").split("| exit code |")[1] ?? "";
+    const documented = unique(
+      rows(table).flatMap(([cell = ""]) => (/^\d+$/.test(cell) ? [cell] : [])),
+    );
+    const [, told = ""] = help.split("Exit codes: ");
+    expect(unique(told.match(/\b\d+(?= )/g) ?? [])).toEqual(documented);
+    const type = /export type ExitCode = ([^;]*);/.exec(read("src/create/report.ts"))?.[1] ?? "";
+    expect(unique(type.match(/\d+/g) ?? [])).toEqual(documented);
+  });
+
+  test("of service-bot and of a bot are 0, 1 and 2, as its page says", () => {
+    expect(read("docs/command-line.md")).toContain(
+      "Exit code 0 done, 2 wrong usage or configuration, 1 anything else.",
+    );
+    const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).filter(
+      (path) => path.endsWith(".ts") && !/^(?:create|platform.portal)/.test(path),
+    );
+    const codes = files.flatMap((path) => {
+      const code = read(join("src", path));
+      const exits = code.match(/(?:process\.exit\(|exitCode ?[:=] ?)[^;)\n]*/g) ?? [];
+      return exits.flatMap((text) => text.replaceAll(/"[^"]*"/g, "").match(/\b\d+\b/g) ?? []);
+    });
+    expect(unique(codes)).toEqual(["0", "1", "2"]);
+  });
+});

@@ -1,0 +1,159 @@
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseAst } from "rolldown/parseAst";
+import { root } from "./markdown.ts";
+
+/** A call that writes a line, as it stands in the source. */
+export interface LogCall {
+  readonly file: string;
+  readonly levels: readonly string[];
+  readonly message: string;
+  /** The names of the fields that the call gives, sorted. */
+  readonly fields: readonly string[];
+}
+
+/** What a parser makes of a piece of source. */
+interface Node {
+  readonly type: string;
+  readonly [key: string]: unknown;
+}
+
+const levels: ReadonlySet<string> = new Set(["trace", "debug", "info", "warn", "error", "fatal"]);
+
+/** The rooms that are no bot and no MCP server: they write for people, or log nothing. */
+const otherRooms = ["platform/", "cli/", "create/"];
+
+/** Every call of a logger in the source of bots and MCP servers. */
+export function logCalls(): LogCall[] {
+  const source = join(root, "src");
+  return globSync("**/*.ts", { cwd: source })
+    .filter((path) => !otherRooms.some((room) => path.startsWith(room)))
+    .sort()
+    .flatMap((path) => callsIn(path, readFileSync(join(source, path), "utf8")));
+}
+
+/** The fields of the loggers that are made for something, such as a run: they are in all of its lines. */
+export function childFields(): string[] {
+  const calls = globSync("**/*.ts", { cwd: join(root, "src") }).flatMap((path) =>
+    new Source(path, readFileSync(join(root, "src", path), "utf8")).children(),
+  );
+  return [...new Set(calls.flat())].sort();
+}
+
+/** @throws {Error} where a call says what cannot be read from the source: its line could not be documented */
+export function callsIn(file: string, text: string): LogCall[] {
+  return new Source(file, text).calls();
+}
+
+class Source {
+  readonly #file: string;
+  readonly #nodes: readonly Node[];
+
+  constructor(file: string, text: string) {
+    this.#file = file;
+    this.#nodes = nodesUnder(parseAst(text, { lang: "ts" }, file));
+  }
+
+  calls(): LogCall[] {
+    return this.#callsOf((callee) => isLogger(callee.object)).flatMap(({ callee, args }) => {
+      const names = this.#levelsOf(callee);
+      if (names.length === 0) return [];
+      const [first, second] = args;
+      const [fields, message] =
+        this.#text(first) === undefined ? [first, second] : [undefined, first];
+      const text = this.#text(message);
+      if (text === undefined) throw this.#unreadable("message", first);
+      return [
+        { file: this.#file, levels: names, message: text, fields: this.#fields(fields).sort() },
+      ];
+    });
+  }
+
+  /** The fields that calls of `child` give. */
+  children(): string[][] {
+    return this.#callsOf(
+      ({ object, property }) => isLogger(object) && nameOf(property) === "child",
+    ).map(({ args }) => this.#fields(args[0]));
+  }
+
+  #callsOf(fits: (callee: Node) => boolean): { readonly callee: Node; readonly args: Node[] }[] {
+    return this.#nodes
+      .filter(({ type }) => type === "CallExpression")
+      .map((call) => ({ callee: call.callee as Node, args: call.arguments as Node[] }))
+      .filter(({ callee }) => callee.type === "MemberExpression" && fits(callee));
+  }
+
+  #levelsOf({ computed, property }: Node): string[] {
+    if (computed === true) return this.#choices(property as Node);
+    const name = nameOf(property);
+    return levels.has(name) ? [name] : [];
+  }
+
+  /** The texts that an expression may come to. */
+  #choices(node: Node): string[] {
+    const known = this.#resolve(node);
+    if (known.type === "ConditionalExpression") {
+      return [known.consequent, known.alternate].flatMap((branch) => this.#choices(branch as Node));
+    }
+    const text = this.#text(known);
+    if (text === undefined) throw this.#unreadable("level", node);
+    return [text];
+  }
+
+  #text(node: Node | undefined): string | undefined {
+    const known = node && this.#resolve(node);
+    return known?.type === "Literal" && typeof known.value === "string" ? known.value : undefined;
+  }
+
+  #fields(node: Node | undefined): string[] {
+    if (node === undefined) return [];
+    const known = this.#resolve(node);
+    if (known.type !== "ObjectExpression") throw this.#unreadable("fields", node);
+    return (known.properties as Node[]).flatMap((property) => {
+      if (property.type === "SpreadElement") return this.#fields(property.argument as Node);
+      if (property.computed === true) throw this.#unreadable("name of a field", node);
+      return [nameOf(property.key)];
+    });
+  }
+
+  /** What a name stands for in this file: a constant, or what a function gives back. */
+  #resolve(node: Node): Node {
+    if (node.type === "Identifier") {
+      const made = this.#nodes.find(
+        ({ type, id, init }) =>
+          type === "VariableDeclarator" && nameOf(id) === node.name && init !== null,
+      );
+      return made === undefined ? node : this.#resolve(made.init as Node);
+    }
+    if (node.type !== "CallExpression") return node;
+    const called = this.#nodes.find(
+      ({ type, id }) => type === "FunctionDeclaration" && nameOf(id) === nameOf(node.callee),
+    );
+    const returned = called && nodesUnder(called).filter(({ type }) => type === "ReturnStatement");
+    return returned?.length === 1 ? this.#resolve(returned[0]?.argument as Node) : node;
+  }
+
+  #unreadable(what: string, node: Node | undefined): Error {
+    return new Error(
+      `${this.#file}: the ${what} of a line is not a constant (${node?.type ?? "missing"}), so that nothing can hold it to docs/logs.md`,
+    );
+  }
+}
+
+/** `log`, `logger`, or something's. */
+function isLogger(node: unknown): boolean {
+  const { type, property } = node as Node;
+  const name = nameOf(type === "MemberExpression" ? property : node);
+  return name === "log" || name === "logger";
+}
+
+function nameOf(node: unknown): string {
+  return String((node as Node | null)?.name ?? "");
+}
+
+function nodesUnder(node: unknown): Node[] {
+  if (Array.isArray(node)) return node.flatMap(nodesUnder);
+  if (typeof node !== "object" || node === null) return [];
+  const below = Object.values(node).flatMap(nodesUnder);
+  return "type" in node ? [node as Node, ...below] : below;
+}

@@ -1,0 +1,56 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "./markdown.ts";
+
+/** A line as docs/logs.md describes it. */
+export interface DocumentedLine {
+  readonly levels: readonly string[];
+  readonly message: string;
+  /** Sorted, without those that all lines of a run have. */
+  readonly fields: readonly string[];
+  readonly ofRun: boolean;
+}
+
+const text = readFileSync(join(root, "docs/logs.md"), "utf8");
+
+/** Those that a line of a run has besides its own. */
+export const fieldsOfRun: readonly string[] = ["event", "type", "lane", "attempt"];
+
+const ROW = /^\| ((?:[a-z]+)(?:, [a-z]+)*) \| `([^`]+)` \| ([^|]*)\| [^|]*\|$/gm;
+
+export const documentedLines: readonly DocumentedLine[] = [...text.matchAll(ROW)].map(
+  ([, levels = "", message = "", fields = ""]) => ({
+    levels: levels.split(", "),
+    message,
+    fields: namesIn(fields).sort(),
+    ofRun: fields.includes("the run's"),
+  }),
+);
+
+/** Every field of the table of fields. */
+export const documentedFields: ReadonlySet<string> = new Set(
+  [...text.matchAll(/^\| `(\w+)` \| [a-z]+ \| .* \| `.*` \|$/gm)].map(([, name]) => name ?? ""),
+);
+
+/** What a line that was written has against the documentation; undefined where nothing. */
+export function undocumented(record: Readonly<Record<string, unknown>>): string | undefined {
+  const { level, msg, time: _time, repeated, spanMs: _span, ...fields } = record;
+  const line = documentedLines.find(
+    ({ message, levels }) => message === msg && levels.includes(String(level)),
+  );
+  if (line === undefined) return `${level} ${msg}`;
+  // A line that stands for others has what makes these alike.
+  const known = line.ofRun ? [...line.fields, ...fieldsOfRun] : line.fields;
+  const names = Object.keys(fields).sort();
+  const isKnown = names.every((name) => known.includes(name));
+  if (isKnown && (repeated !== undefined || withoutValues.has(String(msg)))) return undefined;
+  const isAll = known.every((name) => names.includes(name));
+  return isKnown && isAll ? undefined : `${msg}: ${names.join(" ")}`;
+}
+
+/** Of these a field may be absent: there is no answer, no address to deliver to. */
+const withoutValues: ReadonlySet<string> = new Set(["api", "ready"]);
+
+function namesIn(cell: string): string[] {
+  return [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name ?? "");
+}

@@ -1,0 +1,116 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { callsIn, childFields, logCalls } from "./log-calls.ts";
+import { documentedFields, documentedLines } from "./logged.ts";
+import { codeBlocks, root } from "./markdown.ts";
+
+const page = { path: "docs/logs.md", text: readFileSync(join(root, "docs/logs.md"), "utf8") };
+const calls = logCalls();
+
+/** In every line, or in those that stand for others. */
+const general = ["level", "time", "msg", "repeated", "spanMs"];
+
+test("docs/logs.md has every line that is logged with its level and fields, and no other", () => {
+  const logged = calls.flatMap(({ levels, message, fields }) =>
+    levels.map((level) => `${level} ${message}: ${fields.join(" ")}`),
+  );
+  const documented = documentedLines.flatMap(({ levels, message, fields }) =>
+    levels.map((level) => `${level} ${message}: ${fields.join(" ")}`),
+  );
+  expect(logged.length).toBeGreaterThan(50);
+  expect(documented.sort()).toEqual([...new Set(logged)].sort());
+});
+
+test("docs/logs.md has every field, once, and no other", () => {
+  const logged = new Set([...general, ...childFields(), ...calls.flatMap(({ fields }) => fields)]);
+  expect([...documentedFields].sort()).toEqual([...logged].sort());
+});
+
+test("a message says one thing: it is logged with the same fields wherever that is", () => {
+  const fieldsOf = new Map<string, string>();
+  for (const { message, fields } of calls) {
+    const told = fields.join(" ");
+    expect(fieldsOf.get(message) ?? told, message).toBe(told);
+    fieldsOf.set(message, told);
+  }
+});
+
+test("durations have their unit in their names, and errors are called err", () => {
+  for (const name of documentedFields) {
+    expect(name).not.toMatch(/^(error|e|exception)$/);
+    expect(name).not.toMatch(/(after|delay|duration|elapsed|interval|timeout|wait)$/i);
+  }
+});
+
+test("the queries of docs/logs.md name fields and messages that there are", () => {
+  const queries = codeBlocks(page).filter(({ language }) => language === "sh");
+  const text = queries.map(({ code }) => code).join("\n");
+  const names = [...text.matchAll(/(?<![\w)\]])\.([a-z]\w*)/gi)].map(([, name]) => name ?? "");
+  const ofErrors = ["type", "message", "code", "stack", "log"];
+  expect(names.length).toBeGreaterThan(10);
+  expect(names.filter((name) => !documentedFields.has(name) && !ofErrors.includes(name))).toEqual(
+    [],
+  );
+  const messages = [...text.matchAll(/\.msg == "([^"]+)"/g)].map(([, message]) => message);
+  expect(messages.length).toBeGreaterThan(2);
+  const known = new Set(documentedLines.map(({ message }) => message));
+  expect(messages.filter((message) => !known.has(message ?? ""))).toEqual([]);
+});
+
+const hasJq = spawnSync("jq", ["--version"]).status === 0;
+
+test.runIf(hasJq)("the queries of docs/logs.md run, and find something in its own examples", () => {
+  const examples = codeBlocks(page).filter(({ language }) => language === "json");
+  const dead = { level: "error", event: "evt_00042", err: { message: "no" }, msg: "dead letter" };
+  const slow = { level: "info", event: "evt_00043", ms: 6_000, msg: "handled" };
+  const polling = { level: "warn", mode: "polling", reason: "no delivery" };
+  const lines = [dead, slow, polling].map((line) => JSON.stringify(line));
+  const input = ["not JSON", ...examples.map(({ code }) => code.trim()), ...lines].join("\n");
+  const queries = codeBlocks(page)
+    .filter(({ language }) => language === "sh")
+    .flatMap(({ code }) => code.match(/^jq .*$/gm) ?? []);
+  expect(queries.length).toBeGreaterThan(4);
+  for (const query of queries) {
+    const command = `set -o pipefail; ${query.replace(" bot.log", "")}`;
+    const { status, stdout, stderr } = spawnSync("bash", ["-c", command], { input });
+    expect({ query, status, stderr: String(stderr) }).toEqual({ query, status: 0, stderr: "" });
+    expect(String(stdout), query).not.toBe("");
+  }
+});
+
+describe("the reader of the source", () => {
+  const linesOf = (text: string) =>
+    callsIn("x.ts", text).map(({ levels, message, fields }) => [levels.join(), message, ...fields]);
+
+  test.each<[string, string, (readonly string[])[]]>([
+    ["a message alone", 'log.info("a");', [["info", "a"]]],
+    ["fields", 'this.#options.log.warn({ b, err: error }, "a");', [["warn", "a", "b", "err"]]],
+    [
+      "constants",
+      'const A = "a";\nconst line = { b: 1 };\nlog.warn({ ...line, c }, A);',
+      [["warn", "a", "b", "c"]],
+    ],
+    ["a choice of levels", 'log[x ? "warn" : "debug"]({ b }, "a");', [["warn,debug", "a", "b"]]],
+    [
+      "a function",
+      'f(() => log.info(g(1), "a"));\nfunction g(x: number) { return { b: x }; }',
+      [["info", "a", "b"]],
+    ],
+    ["optional ones", 'job.logger?.fatal("a");', [["fatal", "a"]]],
+    ["nothing else", 'log.child({ a }); console.info("a"); Math.log(1); other.info("a");', []],
+  ])("sees %s", (_name, text, lines) => {
+    expect(linesOf(text)).toEqual(lines);
+  });
+
+  test.each([
+    ["message", "log.info(text);"],
+    ["message", "log.info(a + b);"],
+    ["fields", 'log.info(fields, "a");'],
+    ["fields", 'log.info({ ...rest }, "a");'],
+    ["level", 'log[level]("a");'],
+  ])("refuses a line whose %s cannot be known: %s", (what, text) => {
+    expect(() => linesOf(text)).toThrow(what);
+  });
+});

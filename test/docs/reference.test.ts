@@ -1,0 +1,131 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { readDocstring } from "../../scripts/reference/docstring.ts";
+import { entryPoints, reference } from "../../scripts/reference/reference.ts";
+import { root } from "./markdown.ts";
+
+const points = entryPoints();
+const entries = points.flatMap((point) =>
+  point.entries.map((entry) => ({ ...entry, title: `${point.name} ${entry.name}` })),
+);
+
+describe("the reference", () => {
+  const written = reference(points);
+
+  test.each([...written])(
+    "docs/%s is what the docstrings say: else `npm run reference`",
+    (path, text) => {
+      expect(readFileSync(join(root, "docs", path), "utf8")).toBe(text);
+    },
+  );
+
+  test("has no page besides these", () => {
+    const files = readdirSync(join(root, "docs", "reference")).map((name) => `reference/${name}`);
+    expect([...files, "reference.md"].sort()).toEqual([...written.keys()].sort());
+  });
+
+  test("has every name that the package exports", () => {
+    const snapshot = readFileSync(join(root, "test/pack/exports.txt"), "utf8");
+    const exported = snapshot
+      .split(/^# /m)
+      .slice(1)
+      .map((section) => {
+        const [name = "", ...lines] = section.trim().split("\n");
+        return [name, lines.map((line) => line.replace(/^\w+ /, "")).sort()] as const;
+      });
+    const described = points.map(({ name, entries }) => [
+      name,
+      entries.map((one) => one.name).sort(),
+    ]);
+    expect(described).toEqual(exported);
+  });
+
+  test("is the same when it is made again, and names no place in the sources", () => {
+    expect(reference(entryPoints())).toEqual(written);
+    for (const text of written.values()) {
+      expect(text).not.toMatch(/node_modules|Defined in|:\d+:\d+|#private|\bdist\//);
+      // Tags of a docstring that were not understood.
+      expect(text).not.toMatch(/@(?:param|throws|returns|link|internal)\b/);
+    }
+  });
+});
+
+describe("docstrings", () => {
+  test("every exported name has one", () => {
+    const without = entries.filter(({ docstring }) => docstring.text === "");
+    expect(without.map(({ title }) => title)).toEqual([]);
+  });
+
+  test("so has every method, and every number, with its unit or range", () => {
+    const without = entries.flatMap(({ title, members }) =>
+      members
+        .filter(({ signature }) =>
+          /^(?:get |[\w.]+\??: (?:\w+ \| )*number\b|[\w$]+[<(])/.test(signature),
+        )
+        .filter(({ signature }) => !signature.startsWith("constructor("))
+        .filter(({ docstring }) => docstring.text === "")
+        .map(({ signature }) => `${title}: ${signature}`),
+    );
+    expect(without).toEqual([]);
+  });
+
+  test("a span in milliseconds says so, in its name or in its words", () => {
+    const unclear = entries.flatMap(({ title, docstring, members }) =>
+      members
+        .filter(({ signature }) => /^(?:timeout|delay|interval|age)\w*\??: number/.test(signature))
+        .filter(({ signature }) => !/^\w+Ms\b/.test(signature))
+        .filter(
+          (one) => !/millisecond|seconds|\bms\b/.test(`${one.docstring.text} ${docstring.text}`),
+        )
+        .map(({ signature }) => `${title}: ${signature}`),
+    );
+    expect(unclear).toEqual([]);
+  });
+
+  test("every code that is said to be thrown is one", () => {
+    const known = ["src/errors.ts", "src/platform/error.ts"].map((path) =>
+      readFileSync(join(root, path), "utf8"),
+    );
+    const codes = new Set(known.flatMap((text) => text.match(/(?<=")[A-Z_]+(?=")/g) ?? []));
+    const thrown = entries.flatMap(({ docstring, members }) =>
+      [docstring, ...members.map((member) => member.docstring)].flatMap(({ throws }) => throws),
+    );
+    const named = thrown.flatMap((text) => text.match(/(?<=`)[A-Z_]+(?=`)/g) ?? []);
+    expect(named.length).toBeGreaterThan(40);
+    expect([...new Set(named)].filter((code) => !codes.has(code))).toEqual([]);
+  });
+
+  test("what they say of pages in docs/ is there", () => {
+    const texts = entries.flatMap(({ docstring, members }) =>
+      [docstring, ...members.map((member) => member.docstring)].map(({ text }) => text),
+    );
+    const pages = texts.flatMap((text) => text.match(/docs\/[\w/-]+\.md/g) ?? []);
+    expect(pages.length).toBeGreaterThan(0);
+    expect(pages.filter((page) => !existsSync(join(root, page)))).toEqual([]);
+  });
+});
+
+test("a docstring is read: prose, an example, parameters, what is returned and thrown", () => {
+  const read = readDocstring(`*
+   * Sends it: see {@link Client}.
+   *
+   *     client.send();
+   *       // twice
+   *
+   * @param body as it is
+   * @returns what came
+   * @throws {ApiError} EMPTY, TOO_LONG
+   *   when it is
+   `);
+  expect(read).toEqual({
+    text: "Sends it: see `Client`.\n\n```ts\nclient.send();\n  // twice\n```",
+    parameters: ["`body`: as it is"],
+    returns: "what came",
+    throws: ["`ApiError` `EMPTY`, `TOO_LONG` when it is"],
+  });
+  expect(readDocstring("* @throws {ServiceBotError} INVALID_OPTION ")).toMatchObject({
+    text: "",
+    throws: ["`ServiceBotError` `INVALID_OPTION`"],
+  });
+});

@@ -1,0 +1,51 @@
+import { randomBytes } from "node:crypto";
+import { expect, onTestFinished, test } from "vitest";
+import { emptyPlace, openAt, sessionAt } from "../support/postgres/open.ts";
+import { codeBlocks, pages } from "./markdown.ts";
+
+const blocks = pages.flatMap(codeBlocks).filter(({ language }) => language === "sql");
+
+test("there is SQL in the documentation", () => {
+  expect(blocks.length).toBeGreaterThan(0);
+});
+
+test.each(blocks)(
+  "the SQL of $page runs against the schema of an inbox: $code",
+  async ({ code }) => {
+    const place = await emptyPlace();
+    await openAt(place);
+    const session = await sessionAt(place);
+    const role = `bot_${randomBytes(4).toString("hex")}`;
+    await session.query(`CREATE ROLE ${role} LOGIN PASSWORD 'x'`);
+    onTestFinished(async () => {
+      await session.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+    });
+    await session.query(
+      code.replaceAll(/\bservice_bot\b/g, place.schema).replaceAll(/\bTO bot\b/g, `TO ${role}`),
+    );
+    if (!code.includes("GRANT")) return;
+    // With these rights a bot works.
+    const url = new URL(place.url);
+    url.username = role;
+    url.password = "x";
+    const inbox = await openAt({ ...place, url: url.href });
+    expect(await inbox.stats()).toMatchObject({ pending: 0 });
+  },
+);
+
+test("without the rights a bot does not work", async () => {
+  const place = await emptyPlace();
+  await openAt(place);
+  const session = await sessionAt(place);
+  const role = `bot_${randomBytes(4).toString("hex")}`;
+  await session.query(`CREATE ROLE ${role} LOGIN PASSWORD 'x'`);
+  onTestFinished(async () => {
+    await session.query(`DROP ROLE ${role}`);
+  });
+  const url = new URL(place.url);
+  url.username = role;
+  url.password = "x";
+  await expect(openAt({ ...place, url: url.href })).rejects.toMatchObject({
+    code: "INBOX_UNUSABLE",
+  });
+});

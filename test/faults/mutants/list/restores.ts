@@ -1,0 +1,102 @@
+import { type Mutant, mutantsOf } from "../mutant.ts";
+
+const STEPS = ["test/dispatcher/restored-steps.test.ts"];
+const REPLIES = ["test/router/find-reply.test.ts"];
+const BOT = ["test/restored.test.ts"];
+const FILES = ["test/inbox/backup.test.ts"];
+
+/** A backup has everything of one moment, and what was said after it is not said again once it is restored. */
+export const restoreMutants: readonly Mutant[] = [
+  ...mutantsOf("src/dispatcher/steps.ts", STEPS, [
+    {
+      name: "restored: a step that is new is not trusted to be",
+      find: "if (past !== undefined && start.certain !== true && canBeInDoubt(step, past)) {",
+      replace: "if (past !== undefined && start.certain !== true && step.name === '') {",
+    },
+    {
+      name: "restored: what is known to have come to nothing runs",
+      find: "start.certain !== true && canBeInDoubt",
+      replace: "canBeInDoubt",
+    },
+    {
+      name: "restored: waiting for what the lost process has sent",
+      find: "clock.now() + inFlightMs - ageMs",
+      replace: "clock.now()",
+    },
+    {
+      name: "restored: looking back to the event, whenever the intent was recorded",
+      find: "past: past && { ...past, lookedForMs: ageMs },",
+      replace: "",
+    },
+    {
+      name: "restored: taking what cannot be told for not done, where that was said",
+      find: 'if (past?.assumeAbsent === true && hasCode(error, "STEP_UNCERTAIN")) return undefined;',
+      replace: "",
+    },
+  ]),
+  ...mutantsOf("src/inbox/sqlite/steps.ts", STEPS, [
+    {
+      name: "restored: remembering what came to nothing",
+      find: 'if (row.state === "open" && row.fence === ABSENT) {',
+      replace: 'if (row.state === "open" && row.fence === ABSENT - 1) {',
+    },
+  ]),
+  ...mutantsOf("src/router/find-reply.ts", REPLIES, [
+    {
+      name: "restored: nothing that is older than the event",
+      find: "return (past.since ?? Number.NEGATIVE_INFINITY) - WHOLE_SECOND_MS;",
+      replace: "return Number.NEGATIVE_INFINITY;",
+    },
+    {
+      name: "restored: other words in a conversation are left to a person",
+      find: '(await expectNothingElse("dm", others, intent))',
+      replace: "undefined",
+    },
+    {
+      name: "restored: other words below a post are left to a person",
+      find: '(await expectNothingElse("comment", own(others), intent))',
+      replace: "undefined",
+    },
+  ]),
+  ...mutantsOf("src/bot/restored.ts", BOT, [
+    {
+      name: "restored: what is newer than the restore is not in doubt",
+      find: "if (since > (await this.#until()) + SLACK_MS) return undefined;",
+      replace: "",
+    },
+    {
+      name: "restored: no event is handled before the log is read",
+      find: "while (poller !== undefined && this.#mark.readAt === undefined && !signal.aborted) {",
+      replace: "while (poller !== undefined && !signal.aborted && this.#startedAt < 0) {",
+    },
+  ]),
+  ...mutantsOf("src/inbox/sqlite/backup.ts", FILES, [
+    {
+      name: "backup: of one moment, whatever is written meanwhile",
+      find: '    db.exec("BEGIN");\n    // Only with the first look at the file does the transaction begin.\n    db.prepare("SELECT count(*) FROM sqlite_schema").get();\n',
+      replace: '    db.exec("BEGIN");\n',
+    },
+    {
+      name: "backup: the copy is checked",
+      find: 'if (problem?.integrity_check !== "ok")',
+      replace: 'if (problem?.integrity_check === "")',
+    },
+  ]),
+  ...mutantsOf("src/inbox/sqlite/restore.ts", FILES, [
+    {
+      name: "restored: a backup is marked as what it is",
+      find: "return settle(draft, backup, (db) => setMark(db, backup, mark));",
+      replace: "return settle(draft, backup, () => void mark);",
+    },
+    {
+      name: "restored: the last commits of a file that was copied by hand",
+      find: 'for (const suffix of ["", "-wal", "-journal"]) {',
+      replace: 'for (const suffix of [""]) {',
+    },
+    {
+      name: "restored: nothing is replaced",
+      find: "if (old.length > 0 && !moveOld) throw inTheWay(place, old);",
+      replace: "",
+    },
+  ]),
+];

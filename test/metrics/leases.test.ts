@@ -1,0 +1,62 @@
+import { expect, onTestFinished, test } from "vitest";
+import { type Observer, unobserved } from "../../src/core/observer.ts";
+import type { Candidacy, Shared } from "../../src/inbox/shared.ts";
+import { Election } from "../../src/poller/leadership.ts";
+import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { gate, harness } from "../dispatcher/harness.ts";
+import { messages } from "../support/inbox-events.ts";
+import { logSink } from "../support/log.ts";
+
+function lossObserver(): { readonly observer: Observer; readonly told: string[] } {
+  const told: string[] = [];
+  const observer: Observer = {
+    ...unobserved,
+    leaseLost: (what) => told.push(what),
+    ran: (type, outcome) => told.push(`${type} ${outcome}`),
+  };
+  return { observer, told };
+}
+
+test("a run whose lease somebody else has is told as lost", async () => {
+  const { observer, told } = lossObserver();
+  const long = gate();
+  const { inbox, clock, dispatcher } = harness(() => long.pass(), { observer });
+  await inbox.put(messages("1"), "webhook");
+  await long.entered;
+  inbox.extend = async () => [];
+  await clock.advance(10_000);
+  long.open();
+  await clock.advance(1_000);
+  await dispatcher.idle();
+  expect(told.slice(0, 2)).toEqual(["dm.message lost", "run"]);
+});
+
+test("so is one whose result the store refuses, and it is told apart", async () => {
+  const { observer, told } = lossObserver();
+  const { inbox, dispatcher } = harness(() => undefined, { observer });
+  inbox.advance = async () => ({ held: false });
+  await inbox.put(messages("1"), "webhook");
+  await dispatcher.idle();
+  expect(told).toEqual(["dm.message lost", "result"]);
+});
+
+test("the lease of the event log is lost to another instance, and not by handing it back", async () => {
+  const clock = new ManualClock(1_800_000_000_000);
+  const { observer, told } = lossObserver();
+  let answer: Candidacy = { leads: true, term: 7, afterGap: false };
+  const shared: Pick<Shared, "leases" | "onChange"> = {
+    leases: { lead: async () => answer, resign: async () => undefined },
+    onChange: () => () => undefined,
+  };
+  const stop = new AbortController();
+  const election = new Election({ shared: shared as Shared, clock, log: logSink().log, observer });
+  onTestFinished(() => election.resign());
+  await election.next(stop.signal);
+  answer = { leads: false, expiresInMs: 15_000 };
+  await clock.advance(15_000);
+  expect(told).toEqual(["log"]);
+  answer = { leads: true, term: 8, afterGap: false };
+  await election.next(stop.signal);
+  await election.resign();
+  expect(told).toEqual(["log"]);
+});

@@ -1,0 +1,32 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Config, loadConfig } from "../../src/config.ts";
+
+export const root: string = join(import.meta.dirname, "../..");
+export const operations: string = join(root, "templates/operations");
+
+/** What a bot has where nothing is set but what must be. */
+export const defaults: Config = loadConfig({
+  SERVICE_BASE_URL: "https://platform.example.org",
+  SERVICE_API_KEY: "sbk_any",
+  DELIVERY: "polling",
+});
+
+/** Milliseconds that a bot may take to stop, as docs/deploying.md has it: for its handlers, and then for its store. */
+export function longestStopMs(): number {
+  const [, grace = ""] = find("src/bot.ts", /shutdownGraceMs \?\? ([\d_]+)/);
+  const [, seconds, more] = find(
+    "docs/deploying.md",
+    /`shutdownGraceMs` \((\d+) s\) and\s+(\d+) s more/,
+  );
+  const graceMs = Number(grace.replaceAll("_", ""));
+  if (graceMs !== Number(seconds) * 1000)
+    throw new Error("docs/deploying.md has another grace period");
+  return graceMs + Number(more) * 1000;
+}
+
+function find(path: string, pattern: RegExp): RegExpExecArray {
+  const found = pattern.exec(readFileSync(join(root, path), "utf8"));
+  if (found === null) throw new Error(`${path} does not say it any more: ${pattern}`);
+  return found;
+}

@@ -1,0 +1,118 @@
+import { isMap, isScalar, parseDocument, visit } from "yaml";
+import { loadParser } from "./parser.ts";
+
+const { convertWorkflowTemplate, NoOperationTraceWriter, parseWorkflow } = await loadParser();
+
+/** What GitHub would not take, or what we do not let a workflow do: in a sentence each. */
+export async function problemsOf(name: string, content: string): Promise<string[]> {
+  return [...(await refusals(name, content)), ...habits(content)];
+}
+
+/** What GitHub's own parser says: unknown keys, values of other types, expressions that are none. */
+async function refusals(name: string, content: string): Promise<string[]> {
+  const { context, value } = parseWorkflow({ name, content }, new NoOperationTraceWriter());
+  const errors = context.errors.getErrors().map(({ message }) => message);
+  if (value === undefined || errors.length > 0) return errors;
+  const template = await convertWorkflowTemplate(context, value);
+  return [...new Set((template.errors ?? []).map(({ Message }) => Message))];
+}
+
+interface Job {
+  readonly permissions?: Readonly<Record<string, string>>;
+  readonly uses?: string;
+  readonly environment?: string;
+  readonly "timeout-minutes"?: number;
+  readonly steps?: readonly Step[];
+}
+
+interface Step {
+  readonly uses?: string;
+  readonly run?: string;
+}
+
+function habits(content: string): string[] {
+  const workflow: {
+    readonly on?: unknown;
+    readonly permissions?: unknown;
+    readonly jobs?: Readonly<Record<string, Job>>;
+  } = parseDocument(content).toJS() ?? {};
+  const jobs = Object.entries(workflow.jobs ?? {});
+  return [
+    ...actionsIn(content)
+      .filter(
+        ({ hash, version }) => !/^[\da-f]{40}$/.test(hash) || !/^v\d+\.\d+\.\d+$/.test(version),
+      )
+      .map(({ action }) => `${action} is not pinned by hash and version`),
+    ...(isLittle(workflow.permissions) ? [] : ["the workflow has more rights than to read"]),
+    ...(JSON.stringify(workflow.on).includes("pull_request_target")
+      ? ["strangers run with the rights of the repository"]
+      : []),
+    ...jobs.flatMap(([name, job]) => habitsOf(name, job)),
+  ];
+}
+
+function habitsOf(name: string, job: Job): string[] {
+  const steps = job.steps ?? [];
+  const rights = Object.entries(job.permissions ?? {}).filter(([, right]) => right !== "read");
+  const mayPublish = rights.some(([right]) => right === "id-token");
+  return [
+    ...rights
+      .filter(([right]) => right !== "id-token")
+      .map(([right]) => `${name} may write ${right}`),
+    ...(job.uses === undefined && job["timeout-minutes"] === undefined
+      ? [`${name} has no time limit`]
+      : []),
+    ...(mayPublish && job.environment === undefined ? [`${name} publishes unasked`] : []),
+    ...(mayPublish && steps.some(runsOthers) ? [`${name} runs others and may publish`] : []),
+    ...steps
+      .filter(({ run = "" }) => run.includes("${{"))
+      .map(() => `${name} has an expression in a script`),
+  ];
+}
+
+/** What is installed or in a checkout could take the token with which is published. */
+function runsOthers({ uses = "", run = "" }: Step): boolean {
+  return (
+    uses.startsWith("actions/checkout@") || /\bnpm (?:ci|install|run|exec)\b|\bnpx\b/.test(run)
+  );
+}
+
+function isLittle(permissions: unknown): boolean {
+  if (typeof permissions !== "object" || permissions === null) return false;
+  return Object.entries(permissions).every(
+    ([name, right]) => name === "contents" && right === "read",
+  );
+}
+
+export interface UsedAction {
+  readonly action: string;
+  readonly hash: string;
+  /** From the comment behind it. */
+  readonly version: string;
+}
+
+/** Each action of another repository, wherever it is used. */
+export function actionsIn(content: string): UsedAction[] {
+  const found: UsedAction[] = [];
+  visit(parseDocument(content), {
+    Pair: (_, { key, value }) => {
+      if (!isScalar(key) || key.value !== "uses" || !isScalar(value)) return;
+      const [action = "", hash = ""] = String(value.value).split("@");
+      if (action.startsWith("./")) return;
+      found.push({ action, hash, version: value.comment?.trim() ?? "" });
+    },
+  });
+  return found;
+}
+
+/** The script of the step with this id. */
+export function scriptOf(content: string, job: string, id: string): string {
+  const steps = parseDocument(content).getIn(["jobs", job, "steps"]);
+  if (typeof steps !== "object" || steps === null || !("items" in steps))
+    throw new Error("no steps");
+  const items = Array.isArray(steps.items) ? steps.items : [];
+  const step = items.find((item) => isMap(item) && item.get("id") === id);
+  const run = isMap(step) ? step.get("run") : undefined;
+  if (typeof run !== "string") throw new Error(`${job} has no script ${id}`);
+  return run;
+}

@@ -1,0 +1,71 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { actionsIn, problemsOf } from "./problems.ts";
+
+const root = join(import.meta.dirname, "../..");
+
+/** Of the project, and of a starter as it comes out. */
+const workflows = [".github/workflows", "test/fixtures/bot-0.1.0/.github/workflows"].flatMap(
+  (folder) =>
+    readdirSync(join(root, folder)).map((name) => {
+      return { path: join(folder, name), content: readFileSync(join(root, folder, name), "utf8") };
+    }),
+);
+const content = (name: string) =>
+  workflows.find(({ path }) => path === join(".github/workflows", name))?.content ?? "";
+const [ci, release] = [content("ci.yml"), content("release.yml")];
+
+test.each(workflows)("$path is without complaint", async ({ path, content: text }) => {
+  expect(actionsIn(text).length).toBeGreaterThan(1);
+  expect(await problemsOf(path, text)).toEqual([]);
+});
+
+test("the starter has the actions of the project, wherever it has them", () => {
+  const starter = readFileSync(
+    join(root, "templates/starter/_github/workflows/ci.yml"),
+    "utf8",
+  ).matchAll(/uses: ([^\s@]+)@(\S+) # (\S+)/g);
+  const used = [...starter].map(([, action, hash, version]) => ({ action, hash, version }));
+  expect(used.length).toBe(2);
+  const all = workflows.flatMap(({ content: text }) => actionsIn(text));
+  for (const action of [...used, ...all]) {
+    expect(all.filter((each) => each.action === action.action)).toEqual(
+      expect.arrayContaining([action]),
+    );
+    const hashes = new Set(all.filter((each) => each.action === action.action).map((a) => a.hash));
+    expect(hashes).toEqual(new Set([action.hash]));
+  }
+});
+
+describe("there would be a complaint about", () => {
+  test.each([
+    ["an action by its tag", / *@3d3c\w+ # v7.0.1/, "@v7", "not pinned"],
+    ["an action by a hash without its version", / # v7\.0\.0/, "", "not pinned"],
+    ["rights for every job", "permissions: {}", "permissions: write-all", "more rights"],
+    ["no word about rights", "permissions: {}\n", "", "more rights"],
+    ["a job that may write", "contents: read", "contents: write", "may write contents"],
+    ["pull requests of strangers", "  pull_request:\n", "  pull_request_target:\n", "strangers"],
+    ["a job without an end", "    timeout-minutes: 90\n", "", "no time limit"],
+    ["words of others in a script", ".ci/run", "echo $\u007b{ github.head_ref }}", "expression"],
+    ["a key that GitHub does not know", "runs-on:", "run-on:", "run-on"],
+    ["an expression that is none", "{{ github.ref }}", "{{ githb.ref }}", "githb"],
+  ])("%s", async (_, from, to, complaint) => {
+    expect(ci).toMatch(from);
+    expect((await problemsOf("ci.yml", ci.replace(from, to))).join("\n")).toContain(complaint);
+  });
+
+  test.each([
+    ["a job that publishes unasked", "    environment: npm\n", "", "publishes unasked"],
+    [
+      "code of others beside the right to publish",
+      "base64 --decode",
+      "npm ci; base64",
+      "runs others",
+    ],
+  ])("%s", async (_, from, to, complaint) => {
+    expect(release).toContain(from);
+    const problems = await problemsOf("release.yml", release.replace(from, to));
+    expect(problems.join("\n")).toContain(complaint);
+  });
+});
