@@ -93,8 +93,10 @@ export class Settlement {
       signal: deadline,
       tries: () => (stopping.aborted ? WRITE_ATTEMPTS_AT_THE_END : WRITE_ATTEMPTS),
       failed: (err) => {
-        const line = { err, event: claim.id, trace: traceIdOf(claim.trace) };
-        log.error(line, "the outcome of a run cannot be written");
+        log.error(
+          { err, event: claim.id, trace: traceIdOf(claim.trace) },
+          "the outcome of a run cannot be written",
+        );
       },
     });
   }

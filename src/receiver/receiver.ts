@@ -177,8 +177,10 @@ export class Receiver {
   }
 
   #unavailable(error: unknown, started: number, trace: string): Answer {
-    const line = { status: 503, err: error, trace: traceIdOf(trace) };
-    this.#options.log.error(line, "delivery cannot be stored");
+    this.#options.log.error(
+      { status: 503, err: error, trace: traceIdOf(trace) },
+      "delivery cannot be stored",
+    );
     const full = error instanceof ServiceBotError && error.code === "INBOX_FULL";
     const message = full
       ? "Too many events are waiting to be handled."

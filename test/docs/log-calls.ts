@@ -128,10 +128,12 @@ class Source {
   /** What a name stands for in this file: a constant, or what a function gives back. */
   #resolve(node: Node): Node {
     if (node.type === "Identifier") {
-      const made = this.#nodes.find(
+      const [made, another] = this.#nodes.filter(
         ({ type, id, init }) =>
           type === "VariableDeclarator" && nameOf(id) === node.name && init !== null,
       );
+      // Scopes are not told apart here.
+      if (another !== undefined) throw this.#unreadable("one meaning of a name", node);
       return made === undefined ? node : this.#resolve(made.init as Node);
     }
     if (node.type !== "CallExpression") return node;

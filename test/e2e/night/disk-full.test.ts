@@ -1,0 +1,47 @@
+import { expect, onTestFinished, test } from "vitest";
+import { SmallDisk } from "../../faults/driver/disk.ts";
+import { documented, hasPromtool, runbook } from "./alerts.ts";
+import { NightShift, TEST_MS } from "./night.ts";
+
+/** Only where this process may mount one. */
+const disk = hasPromtool ? SmallDisk.mount(64) : undefined;
+
+test.skipIf(disk === undefined)(
+  "the disk is full: deliveries are refused until there is room",
+  { timeout: TEST_MS },
+  async () => {
+    if (disk === undefined) return;
+    onTestFinished(() => disk.unmount());
+    const night = await NightShift.begin({ disableAfter: 1_000 }, disk.folder);
+    // Before the disk is taken away.
+    onTestFinished(() => night.end());
+    disk.fill();
+    const refused = night.write("is there room?");
+    await night.platform.waitFor("delivery", ({ status }) => status === 503);
+    const status = await night.status();
+    expect(status).toMatchObject({ inbox: { pending: 0, deadLetters: 0 } });
+    await night.lookAtFault();
+    const { code, findings } = await night.doctor();
+    expect(code).toBe(1);
+    expect(findings).toContainEqual({
+      area: "database",
+      level: "fail",
+      what: expect.stringContaining("free"),
+      remedy: expect.stringContaining("Free some space"),
+    });
+    expect(await night.inbox("stats")).toMatchObject({ pending: 0, dead: 0 });
+
+    const fired = await night.fires(async () => {
+      disk.free();
+      await night.answered(refused);
+    });
+    expect(fired).toEqual({
+      calm: [],
+      fault: ["ServiceBotDiskFilling", "ServiceBotLogUnread", "ServiceBotStoreFailing"],
+      mended: [],
+    });
+    expect(documented("the disk is full")).toEqual(fired.fault);
+    const page = runbook("ServiceBotStoreFailing");
+    for (const word of ["df -h", "service-bot doctor"]) expect(page).toContain(word);
+  },
+);

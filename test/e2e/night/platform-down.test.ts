@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { documented, hasPromtool, runbook } from "./alerts.ts";
+import { NightShift, TEST_MS } from "./night.ts";
+
+test.skipIf(!hasPromtool)(
+  "the platform is down: events wait, and go on when it is back",
+  { timeout: TEST_MS },
+  async () => {
+    const night = await NightShift.begin();
+    night.platform.control.setFaults({ api: { mode: "status", status: 503 } });
+    const waiting = night.write("are you there?");
+    const status = await night.until(
+      ({ inbox, log }) => inbox?.pending === 1 && log?.lastPollError !== null,
+    );
+    expect(status).toMatchObject({
+      ready: true,
+      inbox: { pending: 1, deadLetters: 0 },
+      log: { lastPollError: { status: 503 } },
+    });
+    await night.lookAtFault();
+    const { code, findings } = await night.doctor();
+    expect(code).toBe(1);
+    expect(findings).toContainEqual({
+      area: "platform",
+      level: "fail",
+      what: expect.stringContaining("503"),
+      remedy: "Try again later; the bot waits for the platform as well.",
+    });
+    expect(await night.inbox("stats")).toMatchObject({ pending: 1, dead: 0 });
+    const { events } = (await night.inbox("list", "--state", "pending")) as { events: object[] };
+    expect(events).toHaveLength(1);
+
+    const fired = await night.fires(async () => {
+      night.platform.control.setFaults({ api: { mode: "none" } });
+      await night.answered(waiting);
+    });
+    expect(fired).toEqual({
+      calm: [],
+      fault: ["ServiceBotBacklogOld", "ServiceBotLogUnread", "ServiceBotPlatformDown"],
+      mended: [],
+    });
+    expect(documented("the platform is down")).toEqual(fired.fault);
+    expect(await night.doctor()).toMatchObject({ code: 0 });
+    expect(runbook("ServiceBotPlatformDown")).toContain("service-bot doctor");
+  },
+);

@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import { documented, hasPromtool, runbook } from "./alerts.ts";
+import { NightShift, TEST_MS } from "./night.ts";
+
+test.skipIf(!hasPromtool)(
+  "a poison event: it is parked, others go on, and mended code answers it",
+  { timeout: TEST_MS },
+  async () => {
+    const night = await NightShift.begin();
+    const poison = night.write("poison");
+    await night.answered(night.write("and to me?", "ben"));
+    const status = await night.until(
+      ({ inbox }) => inbox?.deadLetters === 1 && inbox.pending === 0,
+    );
+    expect(status).toMatchObject({ ready: true, mode: "auditing", inbox: { pending: 0 } });
+    await night.lookAtFault();
+    expect(await night.doctor()).toMatchObject({ code: 0 });
+    const listed = (await night.inbox("list")) as { events: { id: string }[] };
+    expect(listed.events).toEqual([
+      expect.objectContaining({
+        attempts: 2,
+        error: "TypeError: cannot read its name",
+      }),
+    ]);
+    const id = listed.events[0]?.id ?? "";
+    const shown = await night.inbox("show", id);
+    expect(shown).toMatchObject({ history: [{ outcome: "failed" }, { outcome: "dead" }] });
+
+    const fired = await night.fires(async () => {
+      await night.restart({ HANDLER: "mended" });
+      expect(await night.inbox("retry", id)).toMatchObject({ changed: 1 });
+      await night.answered(poison);
+    });
+    expect(fired).toEqual({ calm: [], fault: ["ServiceBotDeadLetters"], mended: [] });
+    expect(documented("a poison event")).toEqual(fired.fault);
+    const page = runbook("ServiceBotDeadLetters");
+    for (const word of ["inbox list", "inbox show", "inbox retry", "inbox discard"]) {
+      expect(page).toContain(`service-bot ${word}`);
+    }
+  },
+);
