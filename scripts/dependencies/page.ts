@@ -1,3 +1,4 @@
+import { withNextLine } from "../reference/path.ts";
 import { allowedLicences, limits, totalBytes } from "./budget.ts";
 import type { Dependency } from "./tree.ts";
 
@@ -7,13 +8,13 @@ export function dependenciesPage(tree: readonly Dependency[]): string {
     ({ name, version, license, bytes }) =>
       `| ${name} | ${version} | ${license} | ${kilobytes(bytes)} |`,
   );
-  return `# Dependencies
+  const text = `# Dependencies
 
 \`npm install service-bot\` brings ${tree.length} packages besides itself, ${megabytes(totalBytes(tree))} on the disk. No more than
 ${limits.packages} and ${megabytes(limits.bytes)} are permitted, none of them may run a script when it is installed, and each has one of these licences,
 which ask for nothing but that they are kept with the code: ${allowedLicences.join(", ")}.
 
-\`npm run dependencies\` writes this page, from package-lock.json and what is installed; a bot gets newer versions where there are.
+\`npm run dependencies:list\` writes this page, from package-lock.json and what is installed; a bot gets newer versions where there are.
 What is bundled into the two packages has its licences in their \`THIRD-PARTY.md\`. pg, sharp and pino-pretty come with a bot
 that asks for them, and are not counted.
 
@@ -21,6 +22,7 @@ that asks for them, and are not counted.
 |---|---|---|---:|
 ${rows.join("\n")}
 `;
+  return withNextLine(text, "dependencies.md");
 }
 
 function kilobytes(bytes: number): string {

@@ -80,3 +80,12 @@ test.each([
   if (first === undefined) throw new Error("no packages");
   expect(problemsOf([{ ...first, ...change }])).toEqual([`${first.path} ${problem}`]);
 });
+
+/** What npm runs by itself: https://docs.npmjs.com/cli/using-npm/scripts. */
+const LIFECYCLE =
+  /^(?:(?:pre|post)?(?:install|prepare|publish|version|uninstall)|(?:pre|post)pack|prepublishOnly|dependencies)$/;
+
+test("npm runs no script of the project by itself", () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  expect(Object.keys(scripts).filter((name) => LIFECYCLE.test(name))).toEqual([]);
+});
