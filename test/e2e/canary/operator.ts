@@ -1,0 +1,79 @@
+import { expect } from "vitest";
+import type { EventDetails } from "../../../src/inbox/records.ts";
+import { leaks } from "./forms.ts";
+import { telling } from "./outcomes.ts";
+import type { Stage } from "./stage.ts";
+
+/** Of what `inbox show` tells, these hold what people and the bot have said: to show it is what it is for. */
+const exempt: readonly (keyof EventDetails)[] = ["body", "steps"];
+
+/** The same, as people read it: the parts that begin like this, and the names of steps in what can be done. */
+const exemptParts = ["event\n", "steps\n"];
+const stepNames = /(?<=began without a known result: )".*"(?=\. Look)/;
+
+/** What an operator types, in an inbox that has something of everything. */
+export async function askForEverything(it: Stage): Promise<void> {
+  const list = ["inbox", "list", "--state", "all", "--limit", "100"];
+  await Promise.all([
+    it.run(["inbox", "stats"]),
+    it.run(["inbox", "--json"]),
+    it.run(list),
+    it.run([...list, "--json"]),
+    it.run(["inbox", "show", "nobody"]),
+    it.run(["doctor"]),
+    it.run(["doctor", "--json"]),
+  ]);
+}
+
+/** `inbox show` of the events that tell most, and a decision about each; all but what it is for may be seen. */
+export async function showAndDiscard(it: Stage): Promise<void> {
+  const ids = await deadOf(it, telling);
+  expect(ids).toHaveLength(telling.length);
+  const shown = await Promise.all([
+    ...ids.map((id) => it.run(["inbox", "show", id], withoutParts)),
+    ...ids.map((id) => it.run(["inbox", "show", id, "--json"], withoutFields)),
+  ]);
+  // Else there was nothing to leave out.
+  for (const { code, out } of shown) {
+    expect(code).toBe(0);
+    expect(leaks(out, it.canaries)).toEqual(["message"]);
+  }
+  await it.run(["inbox", "discard", ...ids, "--reason", "seen"]);
+}
+
+/** Everything about each event but for the exceptions, as the inbox has it. */
+export async function showAll(it: Stage, atLeast: number): Promise<void> {
+  const shown = await read(it);
+  expect(shown.filter(({ body }) => body !== undefined).length).toBeGreaterThanOrEqual(atLeast);
+  it.keep(shown.map((event) => JSON.stringify(without(event))).join("\n"));
+}
+
+async function read(it: Stage): Promise<EventDetails[]> {
+  const inbox = await it.open();
+  const { events } = await inbox.admin.list({ limit: 100 });
+  const shown = await Promise.all(events.map(({ id }) => inbox.admin.show(id)));
+  await inbox.close();
+  return shown;
+}
+
+/** The ids of dead direct messages that begin with these words. */
+async function deadOf(it: Stage, words: readonly string[]): Promise<string[]> {
+  const shown = await read(it);
+  const isOf = ({ state, type, body = "" }: EventDetails) =>
+    state === "dead" && type === "dm.message" && words.some((how) => body.includes(`"${how} `));
+  return shown.filter(isOf).map(({ id }) => id);
+}
+
+function withoutParts(out: string): string {
+  const parts = out.replace(stepNames, "").split("\n\n");
+  return parts.filter((part) => !exemptParts.some((start) => part.startsWith(start))).join("\n\n");
+}
+
+function withoutFields(out: string): string {
+  return JSON.stringify(without(JSON.parse(out)));
+}
+
+function without(event: object): object {
+  const fields = Object.entries(event).filter(([name]) => !exempt.some((one) => one === name));
+  return Object.fromEntries(fields);
+}
