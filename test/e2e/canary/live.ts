@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { expectQuiet } from "./expect-quiet.ts";
-import { askForEverything, showAll, showAndDiscard } from "./operator.ts";
-import { crash, deliver, lookAtPages, meetEverything, misconfigure } from "./outcomes.ts";
+import { askForEverything, askForTheEnd, showAll, showAndDiscard } from "./operator.ts";
+import { crash, deliver, lookAtPages, meetEverything } from "./outcomes.ts";
 import { type Listening, type Place, phrase, Stage } from "./stage.ts";
 
 /** What a life comes to, and tells. */
@@ -32,7 +32,7 @@ export async function live(
   const it = await Stage.set(place);
   const first = await it.listening(it.launch());
   await meetEverything(it, first);
-  const last = await crash(it, first.bot, () => showAndDiscard(it));
+  const last = await crash(it, first.bot, [() => showAndDiscard(it), () => askForEverything(it)]);
   // It is asked for once; the next reading is minutes away.
   void it.proxy.spoil("token", phrase(it.songs.message));
   await last.bot.message("the platform does not accept the token: check SERVICE_API_KEY");
@@ -40,11 +40,10 @@ export async function live(
   expect(await deliver(it, last.url)).toContain(401);
   await lookAtPages(it, last);
   await failStore(it, last);
-  await askForEverything(it);
+  await askForTheEnd(it);
   await showAll(it, 15);
   last.bot.kill("SIGTERM");
   expect(await last.bot.exited).toMatchObject({ code: 0 });
-  await misconfigure(it);
   expectQuiet(it, told);
   return it;
 }

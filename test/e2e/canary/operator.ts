@@ -11,18 +11,22 @@ const exempt: readonly (keyof EventDetails)[] = ["body", "steps"];
 const exemptParts = ["event\n", "steps\n"];
 const stepNames = /(?<=began without a known result: )".*"(?=\. Look)/;
 
-/** What an operator types, in an inbox that has something of everything. */
+const list = ["inbox", "list", "--state", "all", "--limit", "100"];
+
+/** What an operator types to see how it goes. */
 export async function askForEverything(it: Stage): Promise<void> {
-  const list = ["inbox", "list", "--state", "all", "--limit", "100"];
   await Promise.all([
     it.run(["inbox", "stats"]),
     it.run(["inbox", "--json"]),
     it.run(list),
-    it.run([...list, "--json"]),
     it.run(["inbox", "show", "nobody"]),
-    it.run(["doctor"]),
     it.run(["doctor", "--json"]),
   ]);
+}
+
+/** What the inbox has come to in the end. */
+export async function askForTheEnd(it: Stage): Promise<void> {
+  await Promise.all([it.run(["inbox"]), it.run([...list, "--json"])]);
 }
 
 /** `inbox show` of the events that tell most, and a decision about each; all but what it is for may be seen. */

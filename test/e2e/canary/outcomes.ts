@@ -86,34 +86,38 @@ export async function meetEverything(it: Stage, listening: Listening): Promise<v
   for (const fault of faults) await proxy.spoil(fault, phrase(songs.message));
   await ends(bot, "dead letter", dead.length + 4);
   // It takes five seconds that cannot be set.
-  const takesOver = bot.message("polling takes over from the webhook");
-  expect((await it.run(["doctor"])).code).toBe(0);
-  await takesOver;
+  const [examined] = await Promise.all([
+    it.run(["doctor"]),
+    misconfigure(it),
+    bot.message("polling takes over from the webhook"),
+  ]);
+  expect(examined.code).toBe(0);
   await lookAtPages(it, listening);
 }
 
 /**
  * A bot that ends its process twice over one event, which is dead in the third one.
  *
- * @param meanwhile what is done while the second one waits for what the first one held
+ * @param meanwhile what is done while the second one, and the third one, waits for what the one before it held
  */
 export async function crash(
   it: Stage,
   first: TestProcess,
-  meanwhile: () => Promise<void>,
+  meanwhile: readonly [second: () => Promise<void>, third: () => Promise<void>],
 ): Promise<Listening> {
   say(it, "crash");
   expect(await first.exited).toMatchObject({ code: 9 });
   const second = it.launch();
-  await meanwhile();
+  await meanwhile[0]();
   expect(await second.exited).toMatchObject({ code: 9 });
   const third = await it.listening(it.launch());
+  await meanwhile[1]();
   await third.bot.line((line) => line.includes("HANDLER_CRASHED"));
   return third;
 }
 
 /** Configurations that cannot be used, with what nobody may see in them. */
-export async function misconfigure(it: Stage): Promise<void> {
+async function misconfigure(it: Stage): Promise<void> {
   const { SERVICE_API_KEY: key = "", SERVICE_WEBHOOK_SECRET: secrets = "" } = it.env;
   const bots = [
     it.launch({
