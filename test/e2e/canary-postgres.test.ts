@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 
 test("neither secrets nor texts come out of a bot that meets everything, with its inbox in PostgreSQL", {
-  timeout: 120_000,
+  timeout: 180_000,
 }, async () => {
   const it = await live(
     {

@@ -4,7 +4,7 @@ import { inFile } from "./canary/in-file.ts";
 import { live } from "./canary/live.ts";
 import { phrase, song } from "./canary/stage.ts";
 
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 180_000;
 
 test("neither secrets nor texts come out of a bot that meets everything, with its inbox in a file", {
   timeout: TIMEOUT_MS,

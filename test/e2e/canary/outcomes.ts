@@ -11,9 +11,6 @@ const dead = [
   ...["observer", "secrets"],
 ];
 
-/** Those of them whose error, or whose steps, have most to tell. */
-export const telling: readonly string[] = ["json", "step"];
-
 /** What a sender may do right and wrong; how it was answered. */
 export async function deliver(it: Stage, url: string): Promise<number[]> {
   const { songs, platform, oldSecret } = it;
