@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { orderKey } from "../events/id.ts";
 import type { LaneOf } from "../events/lane.ts";
 import { parseEvent } from "../events/parse.ts";
+import { DEEPEST, textOf } from "../events/text.ts";
 import type { NewEvent } from "./inbox.ts";
 
 /**
@@ -9,6 +10,8 @@ import type { NewEvent } from "./inbox.ts";
  * have a limit, and an event that the store can never take would fail its batch for ever.
  */
 const LONGEST_KEY = 512;
+
+const TOO_DEEP = `nested more than ${DEEPEST} levels deep`;
 
 /**
  * Turns the elements of `events`, as they came over the wire, into what the inbox stores, sorted by
@@ -23,10 +26,10 @@ export function readBatch(raw: readonly unknown[], laneOf: LaneOf): NewEvent[] {
 
 function readEvent(raw: unknown, laneOf: LaneOf): NewEvent {
   const parsed = parseEvent(raw);
-  const body = stringify(raw);
+  const body = textOf(raw);
   if (!parsed.ok) return unusable(parsed, body ?? "", parsed.reason);
   const { id, type } = parsed.event;
-  if (body === undefined) return unusable({ id, type }, "", "nested too deeply to be stored");
+  if (body === undefined) return unusable({ id, type }, "", TOO_DEEP);
   const long = isLong(id) ? "id" : isLong(type) ? "type" : undefined;
   if (long !== undefined) {
     return unusable({ id, type }, body, `${long}: longer than ${LONGEST_KEY} bytes`);
@@ -57,13 +60,4 @@ function shorten(key: string): string {
 
 function hash(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 32);
-}
-
-/** `JSON.stringify` recurses and gives up on a hostile depth; `JSON.parse` does not. */
-function stringify(raw: unknown): string | undefined {
-  try {
-    return JSON.stringify(raw);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,5 @@
 import type { EventPage } from "../client/types.ts";
+import { textOf } from "../events/text.ts";
 
 /** An event of a page: its id, and when it was made, in ms since 1970 on the platform's clock. */
 export type Dated = readonly [id: string, at: number];
@@ -38,10 +39,5 @@ export class EventDates {
 /** The id; without one the whole event, for two of these are not one. */
 function keyOf(raw: unknown, id: unknown): string {
   if (typeof id === "string") return id;
-  try {
-    return JSON.stringify(raw) ?? "";
-  } catch {
-    // Nested too deeply.
-    return "";
-  }
+  return textOf(raw) ?? "";
 }
