@@ -73,7 +73,9 @@ export async function assemble(
 ): Promise<Parts> {
   const { config, options, deadline } = given;
   const clock = options.clock ?? steadyClock();
-  const secrets = [config.apiKey, ...config.webhookSecrets, ...secretsOf(config.database)];
+  // The driver looks for its password there, whatever `env` the bot was given.
+  const ofDatabase = secretsOf(config.database, process.env);
+  const secrets = [config.apiKey, ...config.webhookSecrets, ...ofDatabase];
   const sampling = config.logSampling === "on" ? new Sampling(clock) : undefined;
   const log = options.logger ?? createLogger({ level: config.logLevel, secrets, sampling });
   const tracing = config.tracing === "on" ? await startTracing(log) : undefined;

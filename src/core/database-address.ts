@@ -38,11 +38,18 @@ export function showDatabase(address: DatabaseAddress): string {
   return `postgres://${host}${pathname}`;
 }
 
-/** What of an address must never be told. */
-export function secretsOf(address: DatabaseAddress): string[] {
+/**
+ * What must never be told of the way into a database: the passwords of its address, and the one that the driver
+ * takes from the environment where the address has none.
+ */
+export function secretsOf(
+  address: DatabaseAddress,
+  env: { readonly PGPASSWORD?: string | undefined },
+): string[] {
   if (address.kind === "sqlite") return [];
   const { password, searchParams } = new URL(address.url);
-  const all = [password, decodeURIComponent(password), searchParams.get("password") ?? ""];
+  const ofAddress = [password, decodeURIComponent(password), searchParams.get("password") ?? ""];
+  const all = [...ofAddress, env.PGPASSWORD ?? ""];
   return [...new Set(all)].filter((secret) => secret !== "");
 }
 

@@ -14,7 +14,7 @@ export interface DocumentedLine {
 const text = readFileSync(join(root, "docs/logs.md"), "utf8");
 
 /** Those that a line of a run has besides its own. */
-export const fieldsOfRun: readonly string[] = ["event", "type", "lane", "attempt"];
+export const fieldsOfRun: readonly string[] = ["event", "type", "lane", "attempt", "trace"];
 
 const ROW = /^\| ((?:[a-z]+)(?:, [a-z]+)*) \| `([^`]+)` \| ([^|]*)\| [^|]*\|$/gm;
 

@@ -1,8 +1,18 @@
 /** A bot whose handlers do all that can be done wrong. The first word of a text says what. */
 import { Bot, GiveUp } from "../../../src/index.ts";
+import { limitFile } from "../../faults/bot/file-limit.ts";
+import { Spans } from "../../tracing/spans.ts";
 
-const { BOT_SAYS = "", IMAGE = "", MIN_FREE_BYTES } = process.env;
+const { BOT_SAYS = "", IMAGE = "", MIN_FREE_BYTES, ...env } = process.env;
+const { SERVICE_API_KEY, SERVICE_WEBHOOK_SECRET, DATABASE_URL, PGPASSWORD } = env;
+const secrets = JSON.stringify([
+  ...[SERVICE_API_KEY, SERVICE_WEBHOOK_SECRET?.split(","), DATABASE_URL, PGPASSWORD],
+]);
 const image = Buffer.from(IMAGE, "base64");
+const spans = new Spans();
+process.on("exit", () => console.error(spans.text()));
+const setDisk = limitFile();
+process.on("SIGUSR2", () => setDisk("free"));
 
 const bot = new Bot({
   requestTimeoutMs: 10_000,
@@ -52,6 +62,12 @@ bot.on(["dm.message", "mention", "comment"], async (ctx) => {
         throw Object.assign(new Error(`no answer to ${excerpt}`), { code: "ECONNRESET" });
       });
       break;
+    case "secrets":
+      ctx.log.warn(`they are ${secrets}`);
+      throw new Error(`they are ${secrets}`);
+    case "fill":
+      setDisk("full");
+      throw new GiveUp(`there is no room for ${excerpt} ${"x".repeat(5_000)}`);
     case "observer":
       throw new Error("an observer is told");
     case "crash":

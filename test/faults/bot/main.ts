@@ -9,6 +9,7 @@ import { answerTo, behaviourOf } from "../driver/texts.ts";
 import { arm } from "./failpoints.ts";
 import { limitFile } from "./file-limit.ts";
 import { hurryDatabase, keepJournal } from "./journal.ts";
+import { onOrder } from "./orders.ts";
 import { readSettings } from "./settings.ts";
 import { moveSystemClock } from "./system-clock.ts";
 import { tell } from "./tell.ts";
@@ -18,7 +19,10 @@ const { answers, failpoint, runsFile, journalFile, databaseTimeoutMs, ...rest } 
 const { clockOffsetMs = 0, ...options } = rest;
 const driver = process.ppid;
 const runs = runsFile === undefined ? undefined : openSync(runsFile, "a");
-limitFile();
+const setDisk = limitFile();
+onOrder(({ disk }) => {
+  if (disk !== undefined) setDisk(disk);
+});
 moveSystemClock(clockOffsetMs);
 if (journalFile !== undefined) keepJournal(journalFile);
 if (databaseTimeoutMs !== undefined) hurryDatabase(databaseTimeoutMs);

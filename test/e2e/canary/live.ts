@@ -1,0 +1,49 @@
+import { expect } from "vitest";
+import { expectQuiet } from "./expect-quiet.ts";
+import { askForEverything, askForTheEnd, showAll, showAndDiscard } from "./operator.ts";
+import { crash, deliver, lookAtPages, meetEverything } from "./outcomes.ts";
+import { type Listening, type Place, phrase, Stage } from "./stage.ts";
+
+/** What a life comes to, and tells. */
+const told = [
+  ...["SIGNATURE_MISMATCH", "SIGNATURE_MISSING", "SIGNATURE_MALFORMED", "SIGNATURE_STALE"],
+  ...["BODY_INVALID", "TOO_LARGE", "VALIDATION", "STEP_UNCERTAIN", "HANDLER_TIMEOUT", "GAVE_UP"],
+  ...["HANDLER_CRASHED", "API_INVALID_RESPONSE", "API_REDIRECT", "AWAY", "BROKEN"],
+  ...["an onError observer failed", "the onSwitch option failed", "cannot understand"],
+  ...["X-Service-Event-Count disagrees", "signed with an old secret", "they are ["],
+  ...["the event log cannot be read", "put off; the attempt does not count", '"repeated":'],
+  ...["the platform does not accept the token", "stopped", "must begin with whsec_"],
+  ...[
+    '"lastPollError"',
+    'service_bot_token_refused_total{status="401"} 1',
+    '"name":"process dm.message"',
+  ],
+];
+
+/**
+ * A bot that meets everything, while somebody looks at all of its pages and types all commands: nothing comes out.
+ *
+ * @param failStore makes the store fail, and mends it
+ */
+export async function live(
+  place: Place,
+  failStore: (it: Stage, last: Listening) => Promise<void> = async () => undefined,
+): Promise<Stage> {
+  const it = await Stage.set(place);
+  const first = await it.listening(it.launch());
+  await meetEverything(it, first);
+  const last = await crash(it, first.bot, [() => showAndDiscard(it), () => askForEverything(it)]);
+  // It is asked for once; the next reading is minutes away.
+  void it.proxy.spoil("token", phrase(it.songs.message));
+  await last.bot.message("the platform does not accept the token: check SERVICE_API_KEY");
+  // What is counted instead of written is told when the bot stops.
+  expect(await deliver(it, last.url)).toContain(401);
+  await lookAtPages(it, last);
+  await failStore(it, last);
+  await askForTheEnd(it);
+  await showAll(it, 15);
+  last.bot.kill("SIGTERM");
+  expect(await last.bot.exited).toMatchObject({ code: 0 });
+  expectQuiet(it, told);
+  return it;
+}
