@@ -116,4 +116,21 @@ export const restoreMutants: readonly Mutant[] = [
       replace: "",
     },
   ]),
+  ...mutantsOf(
+    "src/inbox/sqlite/place-file.ts",
+    ["test/inbox/restore-failures.test.ts"],
+    [
+      {
+        name: "restored: the old inbox stays until the new one is on the disk",
+        find: "    sync(draft);\n    exchange(draft, file, clearWay());\n",
+        replace:
+          "    const putBack = clearWay();\n    sync(draft);\n    exchange(draft, file, putBack);\n",
+      },
+      {
+        name: "restored: the old inbox is moved back where the new one cannot be put there",
+        find: "    putBack();\n",
+        replace: "",
+      },
+    ],
+  ),
 ];
