@@ -15,6 +15,12 @@ export const RESTORED = "restored";
  */
 export const ABSENT: number = -1;
 
+/**
+ * Which steps a restore forgets. That they had come to nothing was known when the backup was taken, and a later run may
+ * have made them since: they are new again, and in doubt. What they were to do then says nothing about that run.
+ */
+export const FORGET_ABSENT: string = `state = 'open' AND fence = ${ABSENT}`;
+
 export interface RestoreMark {
   /** When it was restored, in milliseconds since 1970 on the clock of the machine where that was done. */
   readonly at: number;

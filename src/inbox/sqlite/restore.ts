@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
 import { messageOf, ServiceBotError } from "../../errors.ts";
 import { markError } from "../copy/mark.ts";
-import { RESTORED, type RestoreMark, writeRestoreMark } from "../restored.ts";
+import { FORGET_ABSENT, RESTORED, type RestoreMark, writeRestoreMark } from "../restored.ts";
 import { isLocked } from "./attach.ts";
 import { type BackupContents, examine, settle } from "./backup.ts";
 import { readMark } from "./copy-mark.ts";
@@ -103,10 +103,15 @@ function take(backup: string, draft: string, mark: RestoreMark): BackupContents 
 function setMark(db: Database, name: string, mark: RestoreMark): void {
   const copied = readMark(db);
   if (copied !== undefined) throw markError(copied, name);
-  db.prepare(
+  const set = db.prepare(
     `INSERT INTO cursor (name, position) VALUES ('${RESTORED}', ?)
      ON CONFLICT (name) DO UPDATE SET position = excluded.position`,
-  ).run(writeRestoreMark(mark));
+  );
+  const write = () => {
+    set.run(writeRestoreMark(mark));
+    db.exec(`DELETE FROM step WHERE ${FORGET_ABSENT}`);
+  };
+  db.transaction(write).immediate();
 }
 
 /** The files of an inbox; a WAL without its database may hold what was acknowledged, too. */

@@ -4,6 +4,7 @@ const STEPS = ["test/dispatcher/restored-steps.test.ts"];
 const REPLIES = ["test/router/find-reply.test.ts"];
 const BOT = ["test/restored.test.ts"];
 const FILES = ["test/inbox/backup.test.ts"];
+const TWICE = ["test/inbox/restored-twice.test.ts"];
 
 /** A backup has everything of one moment, and what was said after it is not said again once it is restored. */
 export const restoreMutants: readonly Mutant[] = [
@@ -97,6 +98,13 @@ export const restoreMutants: readonly Mutant[] = [
       name: "restored: nothing is replaced",
       find: "if (old.length > 0 && !moveOld) throw inTheWay(place, old);",
       replace: "",
+    },
+  ]),
+  ...mutantsOf("src/inbox/sqlite/restore.ts", TWICE, [
+    {
+      name: "restored twice: what had come to nothing before the backup is in doubt again",
+      find: "db.exec(`DELETE FROM step WHERE ",
+      replace: "db.exec(`SELECT 1 FROM step WHERE ",
     },
   ]),
 ];
