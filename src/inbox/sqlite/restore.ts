@@ -3,12 +3,13 @@ import { resolve } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
 import { messageOf, ServiceBotError } from "../../errors.ts";
 import { markError } from "../copy/mark.ts";
-import { FORGET_ABSENT, RESTORED, type RestoreMark, writeRestoreMark } from "../restored.ts";
+import { FORGET_ABSENT, type RestoreMark } from "../restored.ts";
 import { isLocked } from "./attach.ts";
 import { type BackupContents, examine, settle } from "./backup.ts";
 import { readMark } from "./copy-mark.ts";
 import { canonical, lockOf, prepareConnection, takeLock } from "./open.ts";
 import { BESIDE, placeFile } from "./place-file.ts";
+import { storeMark } from "./restore-mark.ts";
 
 export interface RestoreReport extends BackupContents {
   readonly place: string;
@@ -103,12 +104,8 @@ function take(backup: string, draft: string, mark: RestoreMark): BackupContents 
 function setMark(db: Database, name: string, mark: RestoreMark): void {
   const copied = readMark(db);
   if (copied !== undefined) throw markError(copied, name);
-  const set = db.prepare(
-    `INSERT INTO cursor (name, position) VALUES ('${RESTORED}', ?)
-     ON CONFLICT (name) DO UPDATE SET position = excluded.position`,
-  );
   const write = () => {
-    set.run(writeRestoreMark(mark));
+    storeMark(db, mark);
     db.exec(`DELETE FROM step WHERE ${FORGET_ABSENT}`);
   };
   db.transaction(write).immediate();
