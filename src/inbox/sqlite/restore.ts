@@ -3,12 +3,13 @@ import { dirname, resolve } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
 import { messageOf, ServiceBotError } from "../../errors.ts";
 import { markError } from "../copy/mark.ts";
-import { RESTORED, type RestoreMark, writeRestoreMark } from "../restored.ts";
+import { FORGET_ABSENT, type RestoreMark } from "../restored.ts";
 import { isLocked } from "./attach.ts";
 import { type BackupContents, examine, settle } from "./backup.ts";
 import { readMark } from "./copy-mark.ts";
 import { canonical, lockOf, prepareConnection, takeLock } from "./open.ts";
 import { BESIDE, type PutBack, placeFile, refuseToReplace } from "./place-file.ts";
+import { storeMark } from "./restore-mark.ts";
 
 export interface RestoreReport extends BackupContents {
   readonly place: string;
@@ -120,10 +121,11 @@ function giveToOwnerOfFolder(...files: readonly string[]): void {
 function setMark(db: Database, name: string, mark: RestoreMark): void {
   const copied = readMark(db);
   if (copied !== undefined) throw markError(copied, name);
-  db.prepare(
-    `INSERT INTO cursor (name, position) VALUES ('${RESTORED}', ?)
-     ON CONFLICT (name) DO UPDATE SET position = excluded.position`,
-  ).run(writeRestoreMark(mark));
+  const write = () => {
+    storeMark(db, mark);
+    db.exec(`DELETE FROM step WHERE ${FORGET_ABSENT}`);
+  };
+  db.transaction(write).immediate();
 }
 
 /** The files of an inbox; a WAL without its database may hold what was acknowledged, too. */

@@ -4,6 +4,8 @@ const STEPS = ["test/dispatcher/restored-steps.test.ts"];
 const REPLIES = ["test/router/find-reply.test.ts"];
 const BOT = ["test/restored.test.ts", "test/restored-instances.test.ts"];
 const FILES = ["test/inbox/backup.test.ts"];
+const EXPORTS = ["test/cli/inbox-export.test.ts"];
+const TWICE = ["test/inbox/restored-twice.test.ts"];
 
 /** A backup has everything of one moment, and what was said after it is not said again once it is restored. */
 export const restoreMutants: readonly Mutant[] = [
@@ -133,4 +135,23 @@ export const restoreMutants: readonly Mutant[] = [
       },
     ],
   ),
+  ...mutantsOf("src/inbox/sqlite/restore.ts", TWICE, [
+    {
+      name: "restored twice: what had come to nothing before the backup is in doubt again",
+      find: "db.exec(`DELETE FROM step WHERE ",
+      replace: "db.exec(`SELECT 1 FROM step WHERE ",
+    },
+  ]),
+  ...mutantsOf("src/cli/inbox/import-doubt.ts", EXPORTS, [
+    {
+      name: "restored: what was in doubt stays so in the inbox that it is imported into",
+      find: "await transfer.takeMark(restored);",
+      replace: "",
+    },
+    {
+      name: "restored: nothing in doubt is imported beside a bot that would not notice",
+      find: "if (await served()) throw inUse(doubtful);",
+      replace: "",
+    },
+  ]),
 ];
