@@ -1,5 +1,6 @@
 import type { InboxFilter } from "./admin.ts";
 import type { EventDetails, EventState } from "./records.ts";
+import type { RestoreMark } from "./restored.ts";
 
 /**
  * Everything about one event, as one inbox gives it away and another one takes it in. What belongs to the processes that
@@ -39,6 +40,15 @@ export interface Transfer {
    * @returns the ids of those that were stored
    */
   write(events: readonly WholeEvent[]): Promise<ReadonlySet<string>>;
+
+  /** What the inbox knows of the backup that it came from; undefined where it was never restored. */
+  mark(): Promise<RestoreMark | undefined>;
+
+  /**
+   * Takes over what another inbox knows of its restore. Before its events come, and while no bot uses this one, for
+   * a bot reads it at its start alone.
+   */
+  takeMark(other: RestoreMark): Promise<void>;
 
   /** How many of these ids are known. */
   known(ids: readonly string[]): Promise<number>;

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -8,7 +8,10 @@ import { readExport } from "../../src/cli/inbox/export-file.ts";
 import { messageOf } from "../../src/errors.ts";
 import { PostgresInbox } from "../../src/inbox/postgres/postgres-inbox.ts";
 import { attachInbox } from "../../src/inbox/sqlite/attach.ts";
+import { backUpFile } from "../../src/inbox/sqlite/backup.ts";
+import { restoreFile } from "../../src/inbox/sqlite/restore.ts";
 import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
+import type { Bot, BotOptions } from "../../src/index.ts";
 import { fillInbox } from "../inbox/copy/whole-inbox.ts";
 import { first } from "../support/first.ts";
 import { message } from "../support/inbox-events.ts";
@@ -35,6 +38,9 @@ async function elsewhere(): Promise<Record<string, string>> {
   await new SqliteInbox({ file: other }).close();
   return { DATABASE_URL: `file:${other}` };
 }
+
+const inboxOf = (args: readonly string[], databaseUrl: string) =>
+  run(args, { DATABASE_URL: databaseUrl });
 
 const bodyOf = (text: string) => text.split("\n").slice(1);
 
@@ -172,6 +178,10 @@ describe("import", { timeout: 60_000 }, () => {
     expect(await third('{"id":"\xff"}', "latin1")).toBe("line 3: it is not UTF-8");
     expect(await problemOf([one, two].join("\n"))).toMatch(/^line 1: it is no header/);
     expect(await problemOf(header.replace('"version":1', '"version":2'))).toMatch(/2.*update it/);
+    const marked = (restored: unknown) =>
+      problemOf([JSON.stringify({ ...JSON.parse(header), restored }), one].join("\n"));
+    expect(await marked({ at: 1, assumeAbsent: false })).toBe("none");
+    expect(await marked({ at: "soon" })).toMatch(/^line 1: what it says in "restored"/);
     expect(await problemOf("")).toMatch(/is empty\.$/);
 
     writeFileSync(bad, [header, one, two, "{"].join("\n"));
@@ -248,4 +258,57 @@ test("what was said before an export is not said again after an import", {
   await second.bot.idle();
   expect(replies()).toHaveLength(1);
   expect(existsSync(file)).toBe(true);
+});
+
+test("what was in doubt after a restore is in doubt after an import, and is not answered in other words", {
+  timeout: 90_000,
+}, async () => {
+  const platform = await runPlatform();
+  const handlers: string[] = [];
+  const start = async (databaseUrl: string, options: BotOptions = {}) => {
+    const { bot } = await runBot(
+      platform,
+      (made) =>
+        void made.on("dm.message", async (ctx) => {
+          handlers.push(databaseUrl);
+          await ctx.reply(`in words of its own, ${handlers.length}`);
+        }),
+      { ...botOptions(platform), databaseUrl, ...options },
+    );
+    return bot;
+  };
+  const ended = async (bot: Bot, state: "done" | "dead") =>
+    await expect.poll(async () => (await bot.inbox.stats())[state], { timeout: 30_000 }).toBe(1);
+  mkdirSync(join(folder, "data"));
+  await new SqliteInbox({ file }).close();
+  await backUpFile(file, join(folder, "backup.db"));
+  const lost = await start(`file:${file}`);
+  const said = platform.control.act({ type: "dm.message", from: "ada", text: "hello" });
+  await ended(lost, "done");
+  await lost.stop();
+  const conversation = String(Object(first(said.events).payload)["conversationId"]);
+  const replies = () => platform.control.messages(conversation).filter(({ fromBot }) => fromBot);
+
+  const restored = join(folder, "restored.db");
+  const mark = { at: Date.now() - 60_000, assumeAbsent: false };
+  await restoreFile(join(folder, "backup.db"), restored, mark, false);
+  const second = await start(`file:${restored}`, { startFrom: "oldest" });
+  await ended(second, "dead");
+  await second.stop();
+  const letters = ["export", "--state", "dead", "--out", "letters.jsonl"];
+  await inboxOf(letters, `file:${restored}`);
+
+  const there = await elsewhere();
+  const databaseUrl = first([there["DATABASE_URL"] ?? ""]);
+  const asPending = ["import", "letters.jsonl", "--as", "pending"];
+  const busy = await start(databaseUrl);
+  expect(await inboxOf(asPending, databaseUrl)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("stop it, import, and start it again"),
+  });
+  await busy.stop();
+  expect((await inboxOf(asPending, databaseUrl)).out).toContain("in doubt: up to 1");
+  const third = await start(databaseUrl);
+  await ended(third, "dead");
+  expect(replies()).toHaveLength(1);
 });

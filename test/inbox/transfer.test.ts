@@ -5,6 +5,7 @@ import type { AttachedInbox } from "../../src/inbox/attached.ts";
 import type { Inbox } from "../../src/inbox/inbox.ts";
 import { attachPostgres } from "../../src/inbox/postgres/attach.ts";
 import { PostgresInbox } from "../../src/inbox/postgres/postgres-inbox.ts";
+import { RESTORED, type RestoreMark, readRestoreMark } from "../../src/inbox/restored.ts";
 import { attachInbox } from "../../src/inbox/sqlite/attach.ts";
 import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
 import type { TransferFilter, WholeEvent } from "../../src/inbox/transfer.ts";
@@ -192,6 +193,27 @@ describe.each(stores)("an inbox in %s", { timeout: 60_000 }, (_, make) => {
     );
     expect(seen).toEqual(ids);
     expect((await bot.stats()).pending).toBe(151);
+  });
+
+  test("takes over what another one knows of its restore, and widens what it knows of its own", async () => {
+    const store = await made(await make());
+    const known = () => using(store, ({ transfer }) => transfer.mark());
+    const take = (mark: RestoreMark) => using(store, ({ transfer }) => transfer.takeMark(mark));
+    expect(await known()).toBeUndefined();
+    await take({ at: 100, until: 90, readAt: 110, overAt: 120, assumeAbsent: true });
+    // What comes is in doubt, so it is not over.
+    expect(await known()).toEqual({ at: 100, until: 90, readAt: 110, assumeAbsent: true });
+    await take({ at: 50, until: 95, readAt: 60, overAt: 70, assumeAbsent: false });
+    const widened = { at: 100, until: 95, readAt: 110, assumeAbsent: false };
+    expect(await known()).toEqual(widened);
+    await take({ at: 40, until: 30, readAt: 50, assumeAbsent: true });
+    expect(await known()).toEqual(widened);
+    // Nobody has learned yet until when; a bot does at its start.
+    await take({ at: 40, assumeAbsent: false });
+    expect(await known()).toEqual({ at: 100, assumeAbsent: false });
+    const bot = await store.open();
+    onTestFinished(() => bot.close());
+    expect(readRestoreMark(await bot.cursor(RESTORED))).toEqual(await known());
   });
 
   test("wakes the bot that uses it", async () => {

@@ -1,5 +1,6 @@
 import * as z from "../../core/zod.ts";
 import { orderKey } from "../../events/id.ts";
+import type { RestoreMark } from "../../inbox/restored.ts";
 import type { WholeEvent } from "../../inbox/transfer.ts";
 
 /** The first line of an export. */
@@ -8,6 +9,8 @@ export interface Header {
   readonly version: typeof VERSION;
   /** When it was made, in milliseconds since 1970. */
   readonly at: number;
+  /** What the inbox knew of the backup that it had come from; absent where it was never restored. */
+  readonly restored?: RestoreMark | undefined;
 }
 
 /** The last line: an export without it was cut short. */
@@ -19,8 +22,8 @@ export interface End {
 const FORMAT = "service-bot inbox";
 const VERSION = 1;
 
-export function headerLine(at: number): string {
-  return JSON.stringify({ format: FORMAT, version: VERSION, at } satisfies Header);
+export function headerLine(at: number, restored: RestoreMark | undefined): string {
+  return JSON.stringify({ format: FORMAT, version: VERSION, at, restored } satisfies Header);
 }
 
 export function endLine(events: number): string {
@@ -38,8 +41,18 @@ export function headerProblem(value: unknown): string | undefined {
     return "it is no header of an export; the first line must be that of service-bot inbox export";
   }
   if (value.format !== FORMAT) return `it is not an export of ${FORMAT}`;
-  if (value.version === VERSION) return undefined;
-  return `it has version ${String(value.version)}, and this version of service-bot reads ${VERSION}; update it`;
+  if (value.version !== VERSION) return tooNew(value.version);
+  if (header.safeParse(value).success) return undefined;
+  return 'what it says in "restored" is not what an export writes there';
+}
+
+/** What the first line, in which nothing is wrong, says of a restore. */
+export function restoredIn(value: unknown): RestoreMark | undefined {
+  return header.parse(value).restored;
+}
+
+function tooNew(version: unknown): string {
+  return `it has version ${String(version)}, and this version of service-bot reads ${VERSION}; update it`;
 }
 
 export function isEnd(value: unknown): value is End {
@@ -57,6 +70,18 @@ const key = z.string().check((found) => {
 const count = z.int().min(0);
 const time = z.int().min(0);
 const text = z.string().optional();
+
+const header = z.object({
+  restored: z
+    .object({
+      at: time,
+      until: time.optional(),
+      readAt: time.optional(),
+      overAt: time.optional(),
+      assumeAbsent: z.boolean(),
+    })
+    .optional(),
+});
 
 const line = z.object({
   id: key,

@@ -1,8 +1,9 @@
 import { statSync } from "node:fs";
 import { messageOf } from "../../errors.ts";
+import type { RestoreMark } from "../../inbox/restored.ts";
 import { TRANSFER_BATCH, type WholeEvent } from "../../inbox/transfer.ts";
 import { CommandError } from "../usage.ts";
-import { headerProblem, isEnd, readEvent } from "./event-line.ts";
+import { headerProblem, isEnd, readEvent, restoredIn } from "./event-line.ts";
 import { badLine, readLines } from "./lines.ts";
 
 /** @throws {CommandError} where it cannot be read twice */
@@ -16,7 +17,10 @@ export function requireFile(file: string): void {
 }
 
 /** What a line is. */
-export type Item = { readonly event: WholeEvent } | { readonly end: number };
+export type Item =
+  | { readonly restored: RestoreMark | undefined }
+  | { readonly event: WholeEvent }
+  | { readonly end: number };
 
 /** @throws {CommandError} with the number of the line that cannot be used */
 export async function* readExport(file: string, as: "pending" | "as-is"): AsyncGenerator<Item> {
@@ -26,6 +30,7 @@ export async function* readExport(file: string, as: "pending" | "as-is"): AsyncG
       const problem = headerProblem(value);
       if (problem !== undefined) throw badLine(number, problem);
       first = false;
+      yield { restored: restoredIn(value) };
     } else if (isEnd(value)) {
       yield { end: value.events };
     } else {
@@ -47,7 +52,7 @@ function revived(event: WholeEvent): WholeEvent {
 export async function* batches(items: AsyncIterable<Item>): AsyncGenerator<readonly WholeEvent[]> {
   let batch: WholeEvent[] = [];
   for await (const item of items) {
-    if ("end" in item) continue;
+    if (!("event" in item)) continue;
     batch.push(item.event);
     if (batch.length < TRANSFER_BATCH) continue;
     yield batch;

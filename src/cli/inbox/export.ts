@@ -127,7 +127,7 @@ async function writeAll(
 ): Promise<number> {
   const of = await transfer.count(filter);
   let done = 0;
-  await write([headerLine(Date.now())]);
+  await write([headerLine(Date.now(), await transfer.mark())]);
   await transfer.read(filter, async (events) => {
     await write(events.map(eventLine));
     done += events.length;

@@ -1,4 +1,5 @@
 import type { AttachedInbox } from "../../inbox/attached.ts";
+import type { RestoreMark } from "../../inbox/restored.ts";
 import { Turns } from "../../inbox/turns.ts";
 import { print, printError, printJson } from "../output.ts";
 import { count, grouped } from "../text.ts";
@@ -7,6 +8,7 @@ import { type Arguments, CommandError, readArguments, UsageError } from "../usag
 import { type Action, jsonFlag } from "./action.ts";
 import { batches, type Item, readExport, requireFile } from "./export-file.ts";
 import { oneOf } from "./filter.ts";
+import { type Doubt, isInDoubt, takeDoubt } from "./import-doubt.ts";
 import { type Progress, progressOn } from "./progress.ts";
 
 const flags = {
@@ -30,6 +32,7 @@ export const importEvents: Action = (args) => {
     try {
       const contents = await look(read(), progress, stopped.signal);
       if (given.flags["dry-run"] === true) return await tellOnly(inbox, read(), contents, given);
+      await takeDoubt(inbox, contents);
       const stored = await store(inbox, read(), contents, progress, stopped.signal);
       progress.end();
       return await tell(inbox, contents, stored, given);
@@ -39,7 +42,7 @@ export const importEvents: Action = (args) => {
   };
 };
 
-interface Contents {
+interface Contents extends Doubt {
   readonly events: number;
   readonly pending: number;
   /** False where the line at the end is missing, or says something else. */
@@ -53,17 +56,21 @@ async function look(
 ): Promise<Contents> {
   let events = 0;
   let pending = 0;
+  let doubtful = 0;
+  let restored: RestoreMark | undefined;
   let end: number | undefined;
   for await (const item of items) {
     if (signal.aborted) throw new CommandError("stopped: nothing was imported.");
     if ("end" in item) end = item.end;
+    else if ("restored" in item) restored = item.restored;
     else {
       events += 1;
+      if (isInDoubt(item.event, restored)) doubtful += 1;
       if (item.event.state === "pending") pending += 1;
     }
     progress.show("read", events);
   }
-  return { events, pending, whole: end === events };
+  return { events, pending, doubtful, restored, whole: end === events };
 }
 
 interface Stored {
@@ -94,13 +101,14 @@ async function store(
 
 async function tell(
   { served }: AttachedInbox,
-  { events, whole }: Contents,
+  { events, doubtful, whole }: Contents,
   { imported, known, pending }: Stored,
   { flags: { json } }: Arguments,
 ): Promise<number> {
   const left = events - imported - known;
   if (json === true) {
-    printJson({ imported, known, pending, whole, ...(left > 0 ? { left } : {}) });
+    const inDoubt = doubtful > 0 ? { inDoubt: doubtful } : {};
+    printJson({ imported, known, pending, whole, ...inDoubt, ...(left > 0 ? { left } : {}) });
   } else {
     print(`imported: ${count(imported, "event")}`);
     if (known > 0) print(`passed over: ${grouped(known)}, whose ids are known`);
@@ -108,6 +116,7 @@ async function tell(
       const when = (await served()) ? "the bot takes them from here" : "to run when the bot starts";
       print(`pending: ${grouped(pending)} of them, ${when}`);
     }
+    noteDoubt(doubtful);
     noteCut(whole);
   }
   if (left === 0) return 0;
@@ -115,6 +124,14 @@ async function tell(
     `stopped: ${grouped(left)} were not come to; what is imported stays. Run it again for the rest.`,
   );
   return 1;
+}
+
+function noteDoubt(doubtful: number): void {
+  if (doubtful === 0) return;
+  print(
+    `in doubt: up to ${grouped(doubtful)}, for the inbox that they are from was restored: the bot looks for what it may have ` +
+      "said before it says it",
+  );
 }
 
 function noteCut(whole: boolean): void {
@@ -128,7 +145,7 @@ function noteCut(whole: boolean): void {
 async function tellOnly(
   { transfer }: AttachedInbox,
   items: AsyncIterable<Item>,
-  { events, pending, whole }: Contents,
+  { events, pending, doubtful, whole }: Contents,
   { flags: { json } }: Arguments,
 ): Promise<number> {
   let known = 0;
@@ -137,12 +154,14 @@ async function tellOnly(
   }
   const fresh = events - known;
   if (json === true) {
-    printJson({ dryRun: true, events, known, whole });
+    const inDoubt = doubtful > 0 ? { inDoubt: doubtful } : {};
+    printJson({ dryRun: true, events, known, whole, ...inDoubt });
     return 0;
   }
   print(`would be imported: ${count(fresh, "event")}; nothing was changed`);
   if (known > 0) print(`would be passed over: ${grouped(known)}, whose ids are known`);
   if (pending > 0) print(`pending among them all: ${grouped(pending)}`);
+  noteDoubt(doubtful);
   noteCut(whole);
   return 0;
 }

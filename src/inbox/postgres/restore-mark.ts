@@ -1,15 +1,14 @@
 import { ServiceBotError } from "../../errors.ts";
-import { RESTORED, type RestoreMark, writeRestoreMark } from "../restored.ts";
+import { FORGET_ABSENT, type RestoreMark } from "../restored.ts";
 import { processes } from "./attach.ts";
 import { placeOf, refuseMarked } from "./copy-mark.ts";
 import type { Database } from "./database.ts";
 import { migrate, storedSchema } from "./migrate.ts";
 import { type OpenOptions, openDatabase } from "./open.ts";
+import { storeMark } from "./restored-cursor.ts";
 import { ALIVE_MS } from "./shared/instances.ts";
 
-const MARK = `
-INSERT INTO {schema}.cursor (name, position) VALUES ('${RESTORED}', $1)
-ON CONFLICT (name) DO UPDATE SET position = excluded.position`;
+const FORGET = `DELETE FROM {schema}.step WHERE ${FORGET_ABSENT}`;
 
 const CONTENTS = `
 SELECT count(*)::integer AS events, (count(*) FILTER (WHERE state = 'pending'))::integer AS pending
@@ -44,7 +43,10 @@ export async function markDatabase(
     await migrate(database);
     await refuseMarked(database, options.url);
     await refuseServed(database, place);
-    await database.rows(MARK, [writeRestoreMark(mark)]);
+    await database.transaction(async (queries) => {
+      await storeMark(queries, mark);
+      await queries.rows(FORGET);
+    });
     const [contents] = await database.rows<Contents>(CONTENTS);
     return { place, ...(contents ?? { events: 0, pending: 0 }) };
   } finally {

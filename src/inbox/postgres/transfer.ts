@@ -1,4 +1,5 @@
 import { exportedList, valuesOf } from "../event-rows.ts";
+import { widenedMark } from "../restored.ts";
 import {
   foreignFence,
   TRANSFER_BATCH,
@@ -8,6 +9,7 @@ import {
 } from "../transfer.ts";
 import { Catalogue } from "./catalogue.ts";
 import type { Database, Queries } from "./database.ts";
+import { storedMark, storeMark } from "./restored-cursor.ts";
 import { FITS, fitting } from "./sql.ts";
 import { asStoreError } from "./store-error.ts";
 
@@ -74,6 +76,12 @@ export function postgresTransfer(
       await (await database()).transaction((queries) =>
         // What was taken cannot be taken back, so none of it is tried again.
         read(queries, filter, take).catch((error: unknown) => Promise.reject(asStoreError(error))),
+      );
+    },
+    mark: async () => await storedMark(await database()),
+    async takeMark(other) {
+      await (await database()).transaction(async (queries) =>
+        storeMark(queries, widenedMark(await storedMark(queries), other)),
       );
     },
     async known(ids) {

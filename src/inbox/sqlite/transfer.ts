@@ -1,5 +1,6 @@
 import type { Database, Statement } from "better-sqlite3";
 import { exportedList, valuesOf } from "../event-rows.ts";
+import { widenedMark } from "../restored.ts";
 import {
   foreignFence,
   TRANSFER_BATCH,
@@ -11,6 +12,7 @@ import { Catalogue } from "./catalogue.ts";
 import { FITS } from "./fits.ts";
 import { readStore } from "./group-commit.ts";
 import { History } from "./history.ts";
+import { storedMark, storeMark } from "./restore-mark.ts";
 
 type Parameters = [Record<string, unknown>];
 type Write = Statement<Parameters>;
@@ -46,6 +48,8 @@ export function sqliteTransfer({ db, now, write }: SqliteTransferOptions): Trans
       }),
     write: (events) =>
       write(() => new Set(events.filter((one) => intake.store(one, now())).map(({ id }) => id))),
+    mark: async () => readStore(() => storedMark(db)),
+    takeMark: (other) => write(() => storeMark(db, widenedMark(storedMark(db), other))),
     known: async (ids) => readStore(() => Number(known.get(JSON.stringify(ids)))),
   };
 }

@@ -2,8 +2,10 @@ import { type Mutant, mutantsOf } from "../mutant.ts";
 
 const STEPS = ["test/dispatcher/restored-steps.test.ts"];
 const REPLIES = ["test/router/find-reply.test.ts"];
-const BOT = ["test/restored.test.ts"];
+const BOT = ["test/restored.test.ts", "test/restored-instances.test.ts"];
 const FILES = ["test/inbox/backup.test.ts"];
+const EXPORTS = ["test/cli/inbox-export.test.ts"];
+const TWICE = ["test/inbox/restored-twice.test.ts"];
 
 /** A backup has everything of one moment, and what was said after it is not said again once it is restored. */
 export const restoreMutants: readonly Mutant[] = [
@@ -66,8 +68,25 @@ export const restoreMutants: readonly Mutant[] = [
     },
     {
       name: "restored: no event is handled before the log is read",
-      find: "while (poller !== undefined && this.#mark.readAt === undefined && !signal.aborted) {",
+      find: "while (poller !== undefined && this.isCatchingUp && !signal.aborted) {",
       replace: "while (poller !== undefined && !signal.aborted && this.#startedAt < 0) {",
+    },
+    {
+      name: "restored: an instance learns what the others know",
+      find: "this.#mark = { ...this.#mark, ...stored };",
+      replace: "",
+    },
+    {
+      name: "restored: it ends where no log is read, too",
+      find: "if (this.#poller === undefined) return this.#startedAt;",
+      replace: "if (this.#poller === undefined) return undefined;",
+    },
+  ]),
+  ...mutantsOf("src/poller/poller.ts", BOT, [
+    {
+      name: "restored: what is read again says nothing about the webhook",
+      find: "const tells = isCatchingUp?.() !== true;",
+      replace: "const tells = isCatchingUp?.() !== undefined;",
     },
   ]),
   ...mutantsOf("src/inbox/sqlite/backup.ts", FILES, [
@@ -96,6 +115,42 @@ export const restoreMutants: readonly Mutant[] = [
     {
       name: "restored: nothing is replaced",
       find: "if (old.length > 0 && !moveOld) throw inTheWay(place, old);",
+      replace: "",
+    },
+  ]),
+  ...mutantsOf(
+    "src/inbox/sqlite/place-file.ts",
+    ["test/inbox/restore-failures.test.ts"],
+    [
+      {
+        name: "restored: the old inbox stays until the new one is on the disk",
+        find: "    sync(draft);\n    exchange(draft, file, clearWay());\n",
+        replace:
+          "    const putBack = clearWay();\n    sync(draft);\n    exchange(draft, file, putBack);\n",
+      },
+      {
+        name: "restored: the old inbox is moved back where the new one cannot be put there",
+        find: "    putBack();\n",
+        replace: "",
+      },
+    ],
+  ),
+  ...mutantsOf("src/inbox/sqlite/restore.ts", TWICE, [
+    {
+      name: "restored twice: what had come to nothing before the backup is in doubt again",
+      find: "db.exec(`DELETE FROM step WHERE ",
+      replace: "db.exec(`SELECT 1 FROM step WHERE ",
+    },
+  ]),
+  ...mutantsOf("src/cli/inbox/import-doubt.ts", EXPORTS, [
+    {
+      name: "restored: what was in doubt stays so in the inbox that it is imported into",
+      find: "await transfer.takeMark(restored);",
+      replace: "",
+    },
+    {
+      name: "restored: nothing in doubt is imported beside a bot that would not notice",
+      find: "if (await served()) throw inUse(doubtful);",
       replace: "",
     },
   ]),
