@@ -24,9 +24,8 @@ test.skipIf(!hasPromtool)(
     expect(code).toBe(0);
     expect(findings).toContainEqual(
       expect.objectContaining({
-        area: "webhook",
-        level: "note",
-        what: expect.stringContaining("polling"),
+        area: "bot",
+        what: expect.stringContaining("mode polling"),
       }),
     );
     expect(await night.inbox("stats")).toMatchObject({ pending: 0, dead: 0 });
