@@ -56,7 +56,7 @@ export function aboutFile(place: string, health: FileHealth): Finding[] {
     found.push(
       fail(
         `${place} is damaged: ${printable(damage.join("; "))}`,
-        "Stop the bot, keep a copy of the file, and restore the last backup: docs/operating.md.",
+        "Stop the bot, keep a copy of the file, and restore the last backup: docs/backup.md.",
       ),
     );
   }
