@@ -72,7 +72,7 @@ export function aboutFile(place: string, health: FileHealth): Finding[] {
     found.push(
       note(
         `other users of this machine can read ${place}, where people's messages are`,
-        `chmod 600 ${quoted(place)}; and UMask=0077 for the bot, for the files beside it`,
+        `chmod 600 ${quoted(place)}, also with -wal and -shm at its end`,
       ),
     );
   }
