@@ -205,12 +205,12 @@ export class Bot {
   }
 
   /** An inbox that came from a backup is made whole first. */
-  #handle({ dispatcher, restored, log }: Parts): void {
+  #handle({ dispatcher, restored, poller, log }: Parts): void {
     if (restored === undefined) {
       dispatcher.start();
       return;
     }
-    restored.start();
+    restored.start(poller);
     restored.logIsRead().then(
       (goesOn) => goesOn && dispatcher.start(),
       (err: unknown) => log.error({ err }, "events cannot be handled after the restore"),

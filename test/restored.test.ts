@@ -181,6 +181,51 @@ describe("an event", () => {
   });
 });
 
+describe("what the log brings after a restore", () => {
+  test("says nothing about the webhook, for what was acknowledged is not delivered again", async () => {
+    await restored();
+    for (const id of ["1", "2", "3"]) platformLog.add(id, "dm.message", START - HOUR);
+    const bot = await start();
+    await pass(120_000);
+    expect(handled).toEqual(["1", "2", "3"]);
+    expect((await bot.status()).mode).toBe("auditing");
+  });
+
+  test("says it again once the log was read to its end", async () => {
+    await restored();
+    const bot = await start();
+    await pass();
+    platformLog.add("1");
+    await pass(120_000);
+    expect((await bot.status()).mode).toBe("polling");
+  });
+
+  test("says it after a restart, too", async () => {
+    await restored();
+    const bot = await start();
+    await pass();
+    await bot.stop();
+    await clock.advance(HOUR);
+    platformLog.add("1", "dm.message", clock.now() - HOUR / 2);
+    const again = await start();
+    await pass();
+    expect((await again.status()).mode).toBe("polling");
+  });
+});
+
+test("without a poller it is over when what was pending is done, and the next start says nothing of it", async () => {
+  await restored({ assumeAbsent: true }, "9");
+  const bot = await start({ delivery: "webhook" });
+  await pass(10_000);
+  expect(handled).toEqual(["9"]);
+  expect(said("nothing is in doubt any more")).toHaveLength(1);
+  await bot.stop();
+  expect(await marked()).toMatchObject({ readAt: START, overAt: expect.any(Number) });
+  await start({ delivery: "webhook" });
+  await pass();
+  expect(said("restored from a backup")).toHaveLength(1);
+});
+
 describe("handlers", () => {
   test("begin when the log was read to its end, so that what came back has its place before them", async () => {
     await restored({}, "9");

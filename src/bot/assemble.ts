@@ -110,9 +110,10 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
   const { sharing, peers } = company;
   const calls = meter?.calls;
   const client = makeClient(config, options, { clock, log, sharing, tracing, calls });
-  const reading = { inbox, client, laneOf, clock, log, peers, tracing, observer };
+  const restored = await Restored.of({ inbox, client, clock, log });
+  const isCatchingUp = () => restored?.isCatchingUp === true;
+  const reading = { inbox, client, laneOf, clock, log, peers, tracing, observer, isCatchingUp };
   const poller = await makePoller(config, options, reading);
-  const restored = await Restored.of({ inbox, client, clock, log, poller });
   const dispatcher = makeDispatcher(ground, inbox, client, restored);
   // Signatures are dated by the time of day.
   const wall = options.clock ?? systemClock;
@@ -197,6 +198,7 @@ interface PollerParts {
   readonly peers: Peers | undefined;
   readonly tracing: Tracing | undefined;
   readonly observer: Observer | undefined;
+  readonly isCatchingUp: () => boolean;
 }
 
 async function makePoller(

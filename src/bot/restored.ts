@@ -1,5 +1,5 @@
 import type { Client } from "../client/client.ts";
-import { type Clock, every, sleep } from "../core/clock.ts";
+import { type Clock, sleep } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
 import type { Past } from "../core/step.ts";
 import type { AnyEvent } from "../events/types.ts";
@@ -13,22 +13,29 @@ import {
 import type { Poller } from "../poller/poller.ts";
 
 export interface RestoredOptions {
-  readonly inbox: Pick<Inbox, "cursor" | "put" | "stats">;
+  readonly inbox: Pick<Inbox, "cursor" | "put" | "measure">;
   readonly client: Pick<Client, "learnTime" | "platformNow">;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Undefined with DELIVERY=webhook. */
-  readonly poller: Pick<Poller, "status"> | undefined;
 }
 
-/** So often it is looked how far things are, in milliseconds. */
-const LOOK_MS = 200;
+/** Who reads the log; undefined with DELIVERY=webhook. */
+type Reading = Pick<Poller, "status"> | undefined;
+
+/** So often it is looked how far things are while the handlers wait for the log, in milliseconds. */
+const START_LOOK_MS = 200;
+
+/** So often when nobody waits any more, in milliseconds. */
+const LOOK_MS = 5_000;
 
 /** The platform's time is known by a header of whole seconds, and its own clocks differ a little, in milliseconds. */
 const SLACK_MS = 3_000;
 
 /** Clocks of a bot that gets deliveries are not further apart, for signatures are good that long, in milliseconds. */
 const CLOCKS_MS = 300_000;
+
+/** When an event was received says the store, whose clock may be another one than the bot's, in milliseconds. */
+const STORE_CLOCK_MS = 10_000;
 
 /** A log that cannot be read holds up the handlers for so long, in milliseconds. */
 const PATIENCE_MS = 60_000;
@@ -42,6 +49,7 @@ export class Restored {
   readonly #startedAt: number;
   readonly #stopping = new AbortController();
   #watching: Promise<void> = Promise.resolve();
+  #poller: Reading;
   #mark: RestoreMark;
 
   /** Undefined for an inbox that was never restored. */
@@ -60,10 +68,16 @@ export class Restored {
     return this.#mark;
   }
 
+  /** Whether the events that came after the backup are still on their way from the log. */
+  get isCatchingUp(): boolean {
+    return this.#mark.readAt === undefined && this.#mark.overAt === undefined;
+  }
+
   /** Tells of it, and sees to it until nothing is in doubt any more. */
-  start(): void {
-    const { clock, log, poller } = this.#options;
+  start(poller: Reading): void {
+    const { log } = this.#options;
     const { at, overAt } = this.#mark;
+    this.#poller = poller;
     if (overAt !== undefined) return;
     log.warn(
       { restoredAt: new Date(at).toISOString() },
@@ -71,13 +85,7 @@ export class Restored {
     );
     if (poller === undefined)
       log.warn("DELIVERY=webhook reads no log: what was delivered after the backup stays missing");
-    const over = new AbortController();
-    const end = AbortSignal.any([this.#stopping.signal, over.signal]);
-    const look = () =>
-      this.#look(over).catch((err: unknown) =>
-        log.debug({ err }, "what is known of the restore cannot be written"),
-      );
-    this.#watching = Promise.all([look(), every(clock, LOOK_MS, look, end)]).then(() => undefined);
+    this.#watching = this.#watch();
   }
 
   async stop(): Promise<void> {
@@ -91,15 +99,15 @@ export class Restored {
    * not waited for for ever. False when the bot stops before that.
    */
   async logIsRead(): Promise<boolean> {
-    const { clock, log, poller } = this.#options;
+    const { clock, log } = this.#options;
+    const poller = this.#poller;
     const { signal } = this.#stopping;
-    while (poller !== undefined && this.#mark.readAt === undefined && !signal.aborted) {
-      const tooLong = clock.now() - this.#startedAt >= PATIENCE_MS;
-      if (tooLong && poller.status.lastPollError !== undefined) {
+    while (poller !== undefined && this.isCatchingUp && !signal.aborted) {
+      if (this.#isLate() && poller.status.lastPollError !== undefined) {
         log.warn("the event log cannot be read after the restore; events are handled all the same");
         break;
       }
-      await sleep(clock, LOOK_MS, signal);
+      await sleep(clock, START_LOOK_MS, signal);
     }
     return !signal.aborted;
   }
@@ -129,47 +137,77 @@ export class Restored {
   }
 
   /** This moment, for whoever did anything before has ended before this bot began. */
-  #learnUntil(): boolean {
+  #learnUntil(): void {
     const now = this.#options.client.platformNow();
-    if (this.#mark.until !== undefined || now === undefined) return false;
+    if (this.#mark.until !== undefined || now === undefined) return;
     this.#mark = { ...this.#mark, until: now };
-    return true;
   }
 
-  async #look(over: AbortController): Promise<void> {
-    const { clock, log, client, inbox } = this.#options;
-    await client.learnTime();
-    let isNews = this.#learnUntil();
-    if (this.#mark.readAt === undefined && this.#wasRead()) {
-      this.#mark = { ...this.#mark, readAt: clock.now() };
-      isNews = true;
-    }
-    const { readAt } = this.#mark;
-    if (readAt !== undefined) {
-      const { oldestPendingAt } = await inbox.stats();
-      if (oldestPendingAt === undefined || oldestPendingAt > readAt) {
-        this.#mark = { ...this.#mark, overAt: clock.now() };
-        isNews = true;
+  async #watch(): Promise<void> {
+    const { clock, log } = this.#options;
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      try {
+        if (await this.#look()) {
+          log.info("nothing is in doubt any more after the restore, but for dead letters");
+          return;
+        }
+      } catch (err) {
+        log.debug({ err }, "what is known of the restore cannot be written");
       }
+      const isAwaited = this.isCatchingUp && !this.#isLate();
+      await sleep(clock, isAwaited ? START_LOOK_MS : LOOK_MS, signal);
     }
-    if (isNews) await this.#write();
-    if (this.#mark.overAt === undefined) return;
-    log.info("nothing is in doubt any more after the restore, but for dead letters");
-    over.abort();
   }
 
-  #wasRead(): boolean {
-    const readToEndAt = this.#options.poller?.status.readToEndAt;
-    return readToEndAt !== undefined && readToEndAt >= this.#startedAt;
+  /** True when nothing is in doubt any more, and that is written. */
+  async #look(): Promise<boolean> {
+    const { clock, client } = this.#options;
+    let stored = await this.#adopt();
+    if (this.#mark.until === undefined) {
+      await client.learnTime();
+      stored = await this.#adopt();
+      this.#learnUntil();
+    }
+    if (this.#mark.readAt === undefined) this.#mark = { ...this.#mark, readAt: this.#readAt() };
+    if (this.#mark.overAt === undefined && (await this.#isOver())) {
+      this.#mark = { ...this.#mark, overAt: clock.now() };
+    }
+    const { until, readAt, overAt } = this.#mark;
+    if (until !== stored?.until || readAt !== stored?.readAt || overAt !== stored?.overAt) {
+      await this.#write();
+    }
+    return overAt !== undefined;
   }
 
-  /** What another instance has learned first stays. */
+  /** When the log was read to its end. One that is never read brings nothing that had to be waited for. */
+  #readAt(): number | undefined {
+    if (this.#poller === undefined) return this.#startedAt;
+    const { readToEndAt } = this.#poller.status;
+    const wasRead = readToEndAt !== undefined && readToEndAt >= this.#startedAt;
+    return wasRead ? this.#options.clock.now() : undefined;
+  }
+
+  async #isOver(): Promise<boolean> {
+    const { readAt } = this.#mark;
+    if (readAt === undefined) return false;
+    const { oldestPendingAt } = await this.#options.inbox.measure();
+    return oldestPendingAt === undefined || oldestPendingAt > readAt + STORE_CLOCK_MS;
+  }
+
+  #isLate(): boolean {
+    return this.#options.clock.now() - this.#startedAt >= PATIENCE_MS;
+  }
+
+  /** What another instance has learned first stays; of several, one reads the log for all. */
+  async #adopt(): Promise<RestoreMark | undefined> {
+    const stored = readRestoreMark(await this.#options.inbox.cursor(RESTORED));
+    this.#mark = { ...this.#mark, ...stored };
+    return stored;
+  }
+
   async #write(): Promise<void> {
-    const { inbox } = this.#options;
-    const stored = readRestoreMark(await inbox.cursor(RESTORED));
-    const { until = this.#mark.until } = stored ?? {};
-    this.#mark = { ...stored, ...this.#mark, until };
     const position = writeRestoreMark(this.#mark);
-    await inbox.put([], "poll", [{ name: RESTORED, position }]);
+    await this.#options.inbox.put([], "poll", [{ name: RESTORED, position }]);
   }
 }

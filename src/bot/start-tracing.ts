@@ -8,7 +8,7 @@ export async function startTracing(log: Logger): Promise<Tracing> {
   const tracing = new OpenTelemetry(await loadApi());
   if (!tracing.isTakenUp()) {
     log.warn(
-      "TRACING is on, and nobody takes up the spans: set up the OpenTelemetry SDK before the bot starts (docs/tracing.md)",
+      "TRACING is on, and nobody takes up the spans: set up the OpenTelemetry SDK before the bot starts, as in node --import ./tracing.ts",
     );
   }
   return tracing;

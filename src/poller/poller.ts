@@ -35,6 +35,11 @@ export interface PollerOptions extends Omit<LogReaderOptions, "term"> {
   readonly random?: Random;
   /** The other instances of the bot. None by default. */
   readonly peers?: Peers | undefined;
+  /**
+   * True while the log brings what came after the backup that the inbox was restored from. Most of it was
+   * acknowledged, and will not be delivered again: it says nothing about the webhook.
+   */
+  readonly isCatchingUp?: (() => boolean) | undefined;
 }
 
 /** The platform's time is known by a header of whole seconds, and up to this much later than it says. */
@@ -207,7 +212,8 @@ export class Poller {
 
   /** @param resumedAt when the bot started, on our clock, for the first round that continues from a cursor */
   async #round(resumedAt?: number): Promise<void> {
-    const { clock, auditIntervalMs, platformNow, log } = this.#options;
+    const { clock, auditIntervalMs, platformNow, log, isCatchingUp } = this.#options;
+    const tells = isCatchingUp?.() !== true;
     const due = clock.now() - this.#auditedAt >= auditIntervalMs;
     const audit = due || this.#state.mode === "auditing";
     const started = clock.now();
@@ -228,7 +234,7 @@ export class Poller {
       const found = read.filter(({ id }) => !brought.has(id));
       if (found.length > 0) log.info({ found: found.length, mode: this.mode }, "polled");
       // Also when the reading failed half-way: no later one finds these again.
-      if (!signal.aborted && (!partial || found.length > 0)) {
+      if (!signal.aborted && tells && (!partial || found.length > 0)) {
         const now = platformNow();
         const offset = now - clock.now() + DATE_STEP_MS;
         const away = resumedAt === undefined ? undefined : resumedAt + offset;

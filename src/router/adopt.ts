@@ -51,9 +51,10 @@ export async function expectNothingElse(
   const taken = await claimed(refs);
   const left = refs.filter((ref) => !taken.has(ref));
   if (left.length === 0) return;
-  if (past.lookedForMs < OTHERS_MS) {
+  const leftMs = OTHERS_MS - past.lookedForMs;
+  if (leftMs > 0) {
     const reason = "What the bot has said there may belong to another event, which takes it then.";
-    throw new RetryLater(AT_IT_MS, reason, { counts: false });
+    throw new RetryLater(leftMs, reason, { counts: false });
   }
   throw new ServiceBotError(
     "STEP_UNCERTAIN",

@@ -23,8 +23,8 @@ describe("the cells", () => {
 
   test("every template that is stored can be chosen", () => {
     const stored = readdirSync(join(import.meta.dirname, "../../templates"));
-    // What a store adds to any of them lies in a folder beside them.
-    expect([...templates, "stores"].sort()).toEqual(stored.sort());
+    // What a store adds to any of them lies in a folder beside them, and what is for operators in another one.
+    expect([...templates, "stores", "operations"].sort()).toEqual(stored.sort());
   });
 
   test("the scaffolder is run on a Node that is too old for bots", () => {

@@ -299,8 +299,9 @@ describe.each(ways)("what was said before a restore, as $kind", ({ kind, find })
 
   test("may have been other words: another event may take them, or else a person must look", async () => {
     const { client } = clientFor([[{ id: "x_1", text: "at 12:00" }]]);
-    await expect(find(client, lost())).rejects.toMatchObject({
+    await expect(find(client, lost({ lookedForMs: 1_000 }))).rejects.toMatchObject({
       code: "RETRY_LATER",
+      delayMs: 4_000,
       counts: false,
     });
     const later = lost({ lookedForMs: 5_000 });

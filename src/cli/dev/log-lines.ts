@@ -15,7 +15,12 @@ export interface LogFormatterOptions {
 const RESTART = /^Restarting /;
 
 /** Said by the platform's side of the timeline already. */
-const repeated: ReadonlySet<unknown> = new Set(["delivery", "handled", "api"]);
+const repeated: ReadonlySet<unknown> = new Set([
+  "delivery",
+  "events from the log",
+  "handled",
+  "api",
+]);
 
 /**
  * Uses pino-pretty where the bot has it; otherwise the lines stay as they are. What is not JSON (a

@@ -15,15 +15,20 @@ import { syncFolder } from "./open.ts";
 /** What SQLite keeps beside a database; a part of it, as long as it is there. */
 export const BESIDE: readonly string[] = ["-wal", "-shm", "-journal"];
 
+/** Puts back what was cleared out of the way. */
+export type PutBack = () => void;
+
 /**
  * Makes a file under another name, and gives it its own once it is whole and on the disk. Nothing is replaced.
  *
- * @param make writes the file of that name, which is there, empty, and its owner's alone; it may clear the way
- * @throws {ServiceBotError} INBOX_NOT_EMPTY, INBOX_UNUSABLE, and what `make` throws
+ * @param make writes the file of that name, which is there, empty, and its owner's alone
+ * @param clearWay moves away what has the name of the file, not before the new one is safe
+ * @throws {ServiceBotError} INBOX_NOT_EMPTY, INBOX_UNUSABLE, and what `make`, `clearWay` and its {@link PutBack} throw
  */
 export async function placeFile<T>(
   file: string,
   make: (draft: string) => Promise<T> | T,
+  clearWay: () => PutBack = () => () => undefined,
 ): Promise<T> {
   const draft = `${file}.part-${process.pid}`;
   try {
@@ -34,13 +39,25 @@ export async function placeFile<T>(
   try {
     const made = await make(draft);
     sync(draft);
-    giveName(draft, file);
-    syncFolder(dirname(file));
+    exchange(draft, file, clearWay());
     return made;
   } catch (error) {
     throw error instanceof ServiceBotError ? error : unusable(file, error);
   } finally {
     for (const suffix of ["", ...BESIDE]) rmSync(`${draft}${suffix}`, { force: true });
+  }
+}
+
+function exchange(draft: string, file: string, putBack: PutBack): void {
+  let named = false;
+  try {
+    giveName(draft, file);
+    named = true;
+    syncFolder(dirname(file));
+  } catch (error) {
+    if (named) rmSync(file, { force: true });
+    putBack();
+    throw error;
   }
 }
 

@@ -1,5 +1,5 @@
-import { chmodSync, copyFileSync, existsSync, renameSync } from "node:fs";
-import { resolve } from "node:path";
+import { chmodSync, chownSync, copyFileSync, existsSync, renameSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
 import { messageOf, ServiceBotError } from "../../errors.ts";
 import { markError } from "../copy/mark.ts";
@@ -8,7 +8,7 @@ import { isLocked } from "./attach.ts";
 import { type BackupContents, examine, settle } from "./backup.ts";
 import { readMark } from "./copy-mark.ts";
 import { canonical, lockOf, prepareConnection, takeLock } from "./open.ts";
-import { BESIDE, placeFile } from "./place-file.ts";
+import { BESIDE, type PutBack, placeFile, refuseToReplace } from "./place-file.ts";
 
 export interface RestoreReport extends BackupContents {
   readonly place: string;
@@ -39,11 +39,15 @@ export async function restoreFile(
     const place = canonical(resolve(file));
     const old = whatIsThere(place);
     if (old.length > 0 && !moveOld) throw inTheWay(place, old);
-    return await placeFile(place, (draft) => {
+    const movedTo = old.length === 0 ? undefined : nameAside(place);
+    const make = (draft: string) => {
       const contents = take(backup, draft, mark);
-      // Not before: nothing is moved for a backup that is no good.
-      return { place, movedTo: moveAside(place, old), ...contents };
-    });
+      giveToOwnerOfFolder(draft, lockOf(file));
+      return contents;
+    };
+    const clearWay = () => moveAside(place, movedTo ?? place, old);
+    const contents = await placeFile(place, make, clearWay);
+    return { place, movedTo, ...contents };
   } finally {
     lock.close();
   }
@@ -100,6 +104,19 @@ function take(backup: string, draft: string, mark: RestoreMark): BackupContents 
   return settle(draft, backup, (db) => setMark(db, backup, mark));
 }
 
+/** Root can write everywhere, and the bot that is not root could not open what is root's. */
+function giveToOwnerOfFolder(...files: readonly string[]): void {
+  if (process.getuid?.() !== 0) return;
+  for (const file of files) {
+    const { uid, gid } = statSync(dirname(file));
+    try {
+      chownSync(file, uid, gid);
+    } catch {
+      // Root of a container, or of a network's folder, may not: the restore is as good as without it.
+    }
+  }
+}
+
 function setMark(db: Database, name: string, mark: RestoreMark): void {
   const copied = readMark(db);
   if (copied !== undefined) throw markError(copied, name);
@@ -114,12 +131,39 @@ function whatIsThere(place: string): string[] {
   return ["", ...BESIDE].filter((suffix) => existsSync(`${place}${suffix}`));
 }
 
-function moveAside(place: string, suffixes: readonly string[]): string | undefined {
-  if (suffixes.length === 0) return undefined;
+function nameAside(place: string): string {
   const at = new Date().toISOString().replace(/[-:]|\.\d+/g, "");
-  const to = `${place}.before-${at}`;
-  for (const suffix of suffixes) renameSync(`${place}${suffix}`, `${to}${suffix}`);
-  return to;
+  return `${place}.before-${at}`;
+}
+
+function moveAside(place: string, to: string, suffixes: readonly string[]): PutBack {
+  const moved: string[] = [];
+  const putBack = () => {
+    for (const suffix of moved) moveBack(`${to}${suffix}`, `${place}${suffix}`);
+  };
+  try {
+    for (const suffix of suffixes) {
+      renameSync(`${place}${suffix}`, `${to}${suffix}`);
+      moved.push(suffix);
+    }
+  } catch (error) {
+    putBack();
+    throw error;
+  }
+  return putBack;
+}
+
+/** @throws {ServiceBotError} INBOX_UNUSABLE, which says where the old inbox is now */
+function moveBack(from: string, to: string): void {
+  try {
+    refuseToReplace(to);
+    renameSync(from, to);
+  } catch (error) {
+    const message =
+      `The backup could not be put in its place, and what was there is now at ${from}. It cannot be moved back ` +
+      `(${messageOf(error)}): do that by hand, with what belongs to it (${BESIDE.join(", ")}), before the bot starts.`;
+    throw new ServiceBotError("INBOX_UNUSABLE", message, { cause: error });
+  }
 }
 
 function inTheWay(place: string, suffixes: readonly string[]): ServiceBotError {

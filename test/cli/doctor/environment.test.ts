@@ -28,7 +28,7 @@ test("every variable is told with where it comes from, secrets without their val
     "DATABASE_URL = postgres://127.0.0.1:2/bot (.env)",
     "LOG_LEVEL = warn (environment)",
     expect.stringMatching(
-      /^with their defaults: DELIVERY, HOST, .*MAX_REQUESTS_PER_MINUTE, LOG_SAMPLING, TRACING$/,
+      /^with their defaults: DELIVERY, HOST, .*MAX_REQUESTS_PER_MINUTE, METRICS_PORT, METRICS_HOST, LOG_SAMPLING, TRACING$/,
     ),
   ]);
   expect(out).not.toMatch(/pa55|sbk_test|whsec_of/);

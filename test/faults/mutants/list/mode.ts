@@ -138,7 +138,7 @@ export const modeMutants: readonly Mutant[] = [
     },
     {
       name: "findings before a page that fails are told",
-      find: "if (!signal.aborted && (!partial || found.length > 0)) {",
+      find: "if (!signal.aborted && tells && (!partial || found.length > 0)) {",
       replace: "if (!signal.aborted && !partial) {",
     },
     {

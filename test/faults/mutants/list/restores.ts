@@ -2,7 +2,7 @@ import { type Mutant, mutantsOf } from "../mutant.ts";
 
 const STEPS = ["test/dispatcher/restored-steps.test.ts"];
 const REPLIES = ["test/router/find-reply.test.ts"];
-const BOT = ["test/restored.test.ts"];
+const BOT = ["test/restored.test.ts", "test/restored-instances.test.ts"];
 const FILES = ["test/inbox/backup.test.ts"];
 
 /** A backup has everything of one moment, and what was said after it is not said again once it is restored. */
@@ -66,8 +66,25 @@ export const restoreMutants: readonly Mutant[] = [
     },
     {
       name: "restored: no event is handled before the log is read",
-      find: "while (poller !== undefined && this.#mark.readAt === undefined && !signal.aborted) {",
+      find: "while (poller !== undefined && this.isCatchingUp && !signal.aborted) {",
       replace: "while (poller !== undefined && !signal.aborted && this.#startedAt < 0) {",
+    },
+    {
+      name: "restored: an instance learns what the others know",
+      find: "this.#mark = { ...this.#mark, ...stored };",
+      replace: "",
+    },
+    {
+      name: "restored: it ends where no log is read, too",
+      find: "if (this.#poller === undefined) return this.#startedAt;",
+      replace: "if (this.#poller === undefined) return undefined;",
+    },
+  ]),
+  ...mutantsOf("src/poller/poller.ts", BOT, [
+    {
+      name: "restored: what is read again says nothing about the webhook",
+      find: "const tells = isCatchingUp?.() !== true;",
+      replace: "const tells = isCatchingUp?.() !== undefined;",
     },
   ]),
   ...mutantsOf("src/inbox/sqlite/backup.ts", FILES, [
@@ -99,4 +116,21 @@ export const restoreMutants: readonly Mutant[] = [
       replace: "",
     },
   ]),
+  ...mutantsOf(
+    "src/inbox/sqlite/place-file.ts",
+    ["test/inbox/restore-failures.test.ts"],
+    [
+      {
+        name: "restored: the old inbox stays until the new one is on the disk",
+        find: "    sync(draft);\n    exchange(draft, file, clearWay());\n",
+        replace:
+          "    const putBack = clearWay();\n    sync(draft);\n    exchange(draft, file, putBack);\n",
+      },
+      {
+        name: "restored: the old inbox is moved back where the new one cannot be put there",
+        find: "    putBack();\n",
+        replace: "",
+      },
+    ],
+  ),
 ];

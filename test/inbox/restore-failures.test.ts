@@ -1,0 +1,124 @@
+import fs, { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import { join } from "node:path";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
+import type { RestoreMark } from "../../src/inbox/restored.ts";
+import { backUpFile } from "../../src/inbox/sqlite/backup.ts";
+import { restoreFile } from "../../src/inbox/sqlite/restore.ts";
+import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
+import { message } from "../support/inbox-events.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const mark: RestoreMark = { at: 1_800_000_000_000, assumeAbsent: false };
+
+let folder: string;
+let file: string;
+let backup: string;
+
+/** An inbox with two events, and an older backup of it with one. */
+beforeEach(async () => {
+  folder = temporaryFolder();
+  file = join(folder, "bot.db");
+  backup = join(folder, "backups", "1.db");
+  mkdirSync(join(folder, "backups"));
+  await fill("1");
+  await backUpFile(file, backup);
+  await fill("2");
+});
+
+async function fill(id: string): Promise<void> {
+  const inbox = new SqliteInbox({ file });
+  await inbox.put([message(id)], "webhook");
+  await inbox.close();
+}
+
+async function idsIn(place: string): Promise<string[]> {
+  const inbox = new SqliteInbox({ file: place });
+  const { events } = await inbox.admin.list();
+  await inbox.close();
+  return events.map(({ id }) => id).sort();
+}
+
+type Call = "fsyncSync" | "linkSync" | "renameSync";
+
+/** From now on this call fails as on a disk that is broken, where `when` says so; else it does what it does. */
+function breakDisk(call: Call, when: (path: unknown, to: unknown) => boolean = () => true): void {
+  const real = fs[call];
+  const broken = (path: never, to: never) => {
+    if (when(path, to)) throw Object.assign(new Error("EIO: i/o error"), { code: "EIO" });
+    return real(path, to);
+  };
+  Object.assign(fs, { [call]: broken });
+  syncBuiltinESMExports();
+  onTestFinished(() => repair(call, real));
+}
+
+function repair(call: Call, real: unknown): void {
+  Object.assign(fs, { [call]: real });
+  syncBuiltinESMExports();
+}
+
+const names = () => readdirSync(folder).filter((name) => !/-lock$|^backups$/.test(name));
+const isAside = (path: unknown) => String(path).includes(".before-");
+
+test("the old inbox is in its place until the new one is on the disk", async () => {
+  const inPlace: boolean[] = [];
+  breakDisk("fsyncSync", () => {
+    inPlace.push(existsSync(file));
+    return inPlace.length === 1;
+  });
+  await expect(restoreFile(backup, file, mark, true)).rejects.toMatchObject({
+    code: "INBOX_UNUSABLE",
+    message: expect.stringContaining("EIO"),
+  });
+  expect(inPlace).toEqual([true]);
+  expect(names()).toEqual(["bot.db"]);
+});
+
+test.each<[string, Call, (path: unknown, to: unknown) => boolean]>([
+  ["given its name", "linkSync", () => true],
+  [
+    "known to the disk by its name",
+    "fsyncSync",
+    (handle) => fs.fstatSync(Number(handle)).isDirectory(),
+  ],
+])("the old inbox is moved back where the new one cannot be %s", async (_, call, when) => {
+  breakDisk(call, when);
+  await expect(restoreFile(backup, file, mark, true)).rejects.toThrow(
+    /bot\.db cannot be written.*EIO/,
+  );
+  expect(names()).toEqual(["bot.db"]);
+  expect(await idsIn(file)).toEqual(["1", "2"]);
+});
+
+test("what was moved before the rest could not be is moved back", async () => {
+  fs.writeFileSync(`${file}-journal`, "");
+  breakDisk("renameSync", (from) => from === `${file}-journal`);
+  await expect(restoreFile(backup, file, mark, true)).rejects.toThrow("EIO");
+  expect(names()).toEqual(["bot.db", "bot.db-journal"]);
+});
+
+test("an old inbox that cannot be moved back is said where it is", async () => {
+  breakDisk("linkSync");
+  breakDisk("renameSync", isAside);
+  const failure = await restoreFile(backup, file, mark, true).catch((error: unknown) => error);
+  expect(failure).toMatchObject({ code: "INBOX_UNUSABLE" });
+  const [aside = ""] = names();
+  expect(names()).toEqual([expect.stringContaining("bot.db.before-")]);
+  expect(String(failure)).toContain(join(folder, aside));
+  expect(await idsIn(join(folder, aside))).toEqual(["1", "2"]);
+});
+
+test.runIf(process.getuid?.() === 0)(
+  "what root restores belongs to the owner of the folder",
+  async () => {
+    const own = join(folder, "own");
+    mkdirSync(own);
+    fs.chownSync(own, 4_321, 4_322);
+    const place = join(own, "bot.db");
+    await restoreFile(backup, place, mark, false);
+    for (const each of [place, `${place}-lock`]) {
+      expect(fs.statSync(each)).toMatchObject({ uid: 4_321, gid: 4_322 });
+    }
+  },
+);
