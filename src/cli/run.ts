@@ -37,7 +37,7 @@ export async function run(args: readonly string[]): Promise<number> {
     return await command.run(rest);
   } catch (error) {
     if (error instanceof UsageError) {
-      return complain(2, `${error.message}\nUsage: service-bot ${command.usage}`);
+      return complain(2, `${error.message}\nUsage: service-bot ${error.usage ?? command.usage}`);
     }
     if (error instanceof CommandError) return complain(error.exitCode, error.message);
     if (error instanceof ServiceBotError) {

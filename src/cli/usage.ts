@@ -3,6 +3,13 @@ import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
 /** The command was called in a way it does not understand: exit code 2, nothing was done. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
+  /** How it is called, where that is less than the whole command's. */
+  readonly usage: string | undefined;
+
+  constructor(message: string, usage?: string) {
+    super(message);
+    this.usage = usage;
+  }
 }
 
 export interface CommandErrorOptions {

@@ -29,6 +29,8 @@ export interface OtherBreakers {
 export interface BreakerChange {
   /** `platform`, or an operation that is away or whose quota is used up, such as `POST dm`. */
   readonly of: string;
+  /** `quota` where the operation's daily quota is used up. An operation can be held back for both at once. */
+  readonly why: "outages" | "quota";
   /** True when requests are held back from now on. */
   readonly open: boolean;
   /** Until the platform is tried again, in milliseconds; 0 when it is closed. */
@@ -82,7 +84,7 @@ export class Breaker {
 
   constructor(options: BreakerOptions) {
     this.#options = options;
-    this.#platform = this.#circuit("platform", "platform", OUTAGE);
+    this.#platform = this.#circuit("platform", "platform", "outages");
     options.others?.onMove((key, state) => this.#learn(key, state));
   }
 
@@ -205,21 +207,22 @@ export class Breaker {
     const known = this.#operations.get(name);
     if (known !== undefined) return known;
     const made = {
-      outages: this.#circuit(`outages ${name}`, name, OUTAGE),
-      quota: this.#circuit(`quota ${name}`, name, QUOTA),
+      outages: this.#circuit(`outages ${name}`, name, "outages"),
+      quota: this.#circuit(`quota ${name}`, name, "quota"),
     };
     this.#operations.set(name, made);
     return made;
   }
 
-  #circuit(key: string, name: string, policy: BackoffOptions): Circuit {
+  #circuit(key: string, name: string, why: BreakerChange["why"]): Circuit {
+    const policy = why === "quota" ? QUOTA : OUTAGE;
     const { clock, random, onChange, others } = this.#options;
     const circuit = new Circuit({
       ...{ key, name, clock },
       threshold: THRESHOLD,
       // Between half and the whole of the bound: many processes must not come back at one moment.
       cooldown: (opened) => backoff(policy, opened, () => 0.5 + random() / 2),
-      onChange: (open, retryInMs) => onChange?.({ of: name, open, retryInMs }),
+      onChange: (open, retryInMs) => onChange?.({ of: name, why, open, retryInMs }),
       onMove: (move) => others?.tell(key, move),
     });
     this.#circuits.set(key, circuit);

@@ -13,7 +13,7 @@ export class Calls {
   readonly #seconds: Histogram<"operation">;
   readonly #heldBack: Counter<"code">;
   readonly #tokenRefused: Counter<"status">;
-  readonly #circuits: Gauge<"circuit">;
+  readonly #circuits: Gauge<"circuit" | "why">;
 
   constructor(registry: Registry) {
     this.#requests = counter(
@@ -45,9 +45,9 @@ export class Calls {
       registry,
       "service_bot_circuit_open",
       "1 while requests are held back: to the platform, or of one operation.",
-      ["circuit"],
+      ["circuit", "why"],
     );
-    this.#circuits.set({ circuit: "platform" }, 0);
+    this.#circuits.set({ circuit: "platform", why: "outages" }, 0);
   }
 
   requested({ method, path, status, code, ms }: RequestReport): void {
@@ -65,7 +65,7 @@ export class Calls {
     this.#heldBack.inc({ code });
   }
 
-  circuit({ of, open }: BreakerChange): void {
-    this.#circuits.set({ circuit: of }, open ? 1 : 0);
+  circuit({ of, why, open }: BreakerChange): void {
+    this.#circuits.set({ circuit: of, why }, open ? 1 : 0);
   }
 }

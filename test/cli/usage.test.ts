@@ -59,6 +59,39 @@ test.each(wrong)(
   },
 );
 
+test.each([
+  ["stats", ["inbox [stats]"], []],
+  ["list", ["inbox list"], ["FILTER: "]],
+  ["discard", ["inbox discard", "[--dry-run]"], ["FILTER: "]],
+  ["restore", ["inbox restore"], []],
+])(
+  "inbox %s with a wrong flag tells how that action is called, and no other",
+  async (name, has, more) => {
+    const { code, err } = await serviceBotEnds(["inbox", name, "--wrong"], {
+      cwd: temporaryFolder(),
+    });
+    const [, usage = ""] = err.split("Usage: service-bot ");
+    expect({ code, first: usage.startsWith(has[0] ?? "?") }).toEqual({ code: 2, first: true });
+    for (const words of [...has, ...more]) expect(usage).toContain(words);
+    expect(usage.trimEnd().split("\n").length).toBe(has.length + more.length);
+  },
+);
+
+test("a word that is no action of inbox gets the whole list", async () => {
+  const { code, err } = await serviceBotEnds(["inbox", "lst"], { cwd: temporaryFolder() });
+  expect(code).toBe(2);
+  for (const name of ["list", "backup", "FILTER: "]) expect(err).toContain(name);
+});
+
+test.each(["2h --until 3h", "2h --until 2h", "2026-11-21 --until 2026-11-20"])(
+  "--since %s is refused, with what would be meant",
+  async (range) => {
+    const args = ["inbox", "list", "--since", ...range.split(" ")];
+    const { code, err } = await serviceBotEnds(args, { cwd: temporaryFolder() });
+    expect({ code, said: err.includes("--since 3h --until 2h") }).toEqual({ code: 2, said: true });
+  },
+);
+
 test("dev in a folder without a bot says where to run it", async () => {
   const { code, err } = await serviceBotEnds(["dev"], { cwd: temporaryFolder() });
   expect(code).toBe(1);

@@ -52,7 +52,7 @@ describe("a platform that is away", () => {
       expect(error).toMatchObject({ code: "API_CIRCUIT_OPEN", sent: false, retryAfterMs: 1_000 });
       expect(outageOf(error)).toBe(error);
       expect(calls).toHaveLength(5);
-      expect(changes).toEqual([{ of: "platform", open: true, retryInMs: 1_000 }]);
+      expect(changes).toEqual([{ of: "platform", why: "outages", open: true, retryInMs: 1_000 }]);
     });
   }
 
@@ -89,7 +89,7 @@ describe("a platform that is away", () => {
     await client.me();
     await Promise.all([client.me(), client.me()]);
     expect(calls).toHaveLength(8);
-    expect(changes.at(-1)).toEqual({ of: "platform", open: false, retryInMs: 0 });
+    expect(changes.at(-1)).toEqual({ of: "platform", why: "outages", open: false, retryInMs: 0 });
     state.respond = away;
     await tries(client, 4);
     expect(await rejection(client.me())).toMatchObject({ code: "API_ERROR" });
@@ -156,7 +156,7 @@ describe("an operation that is away while others are answered", () => {
     const error = await rejection(write(client));
     expect(error).toMatchObject({ code: "API_CIRCUIT_OPEN", sent: false, retryAfterMs: 1_000 });
     expect(error).toHaveProperty("message", expect.stringContaining('"POST dm"'));
-    expect(changes).toEqual([{ of: "POST dm", open: true, retryInMs: 1_000 }]);
+    expect(changes).toEqual([{ of: "POST dm", why: "outages", open: true, retryInMs: 1_000 }]);
     await read(client);
     expect(calls).toHaveLength(11);
   });
@@ -185,7 +185,7 @@ describe("an operation that is away while others are answered", () => {
     await Promise.all([rejection(write(client)), rejection(read(client))]);
     await rejection(write(client));
     expect(calls).toHaveLength(13);
-    expect(changes.at(-1)).toEqual({ of: "POST dm", open: false, retryInMs: 0 });
+    expect(changes.at(-1)).toEqual({ of: "POST dm", why: "outages", open: false, retryInMs: 0 });
   });
 
   test("failures while the whole platform is left alone do not keep it back afterwards", async () => {
@@ -301,12 +301,13 @@ describe("a platform that asks to wait", () => {
   });
 
   test("a quota that is used up holds back that operation alone", async () => {
-    const { client, clock, calls, state } = platform();
+    const { client, clock, calls, changes, state } = platform();
     state.respond = (method) =>
       method === "POST" ? Response.json({ code: "QUOTA_EXCEEDED" }, { status: 429 }) : well("", "");
     await client.dms.send("c_1", { text: "a" }).catch(() => undefined);
     const error = await rejection(client.dms.send("c_1", { text: "b" }));
     expect(error).toMatchObject({ code: "API_CIRCUIT_OPEN", retryAfterMs: 60_000 });
+    expect(changes).toEqual([{ of: "POST dm", why: "quota", open: true, retryInMs: 60_000 }]);
     await client.dms.messages("c_1");
     await client.me();
     expect(calls).toHaveLength(3);

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import Sqlite from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { eventLine, readEvent } from "../../src/cli/inbox/event-line.ts";
 import type { AttachedInbox } from "../../src/inbox/attached.ts";
@@ -11,26 +12,55 @@ import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
 import type { TransferFilter, WholeEvent } from "../../src/inbox/transfer.ts";
 import { first } from "../support/first.ts";
 import { message } from "../support/inbox-events.ts";
+import { look } from "../support/postgres/look.ts";
 import { emptyPlace } from "../support/postgres/open.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { fillInbox, ODD } from "./copy/whole-inbox.ts";
+
+interface Lane {
+  readonly key: string;
+  readonly done_ord: string | null;
+  readonly done_at: number | null;
+}
 
 /** An empty inbox that can be opened as a bot and as an operator does. */
 interface Store {
   open(): Promise<Inbox>;
   attach(): Promise<AttachedInbox>;
+  /** What its lanes know of what has ended. */
+  lanes(): Promise<readonly unknown[]>;
 }
+
+const LANES = "SELECT key, done_ord, done_at FROM";
 
 function sqlite(file = join(temporaryFolder(), "bot.db")): Store {
   return {
     open: async () => new SqliteInbox({ file }),
     attach: async () => attachInbox(file),
+    lanes: async () => {
+      const db = new Sqlite(file, { readonly: true });
+      onTestFinished(() => void db.close());
+      return db.prepare(`${LANES} lane WHERE key LIKE 'dm:%' ORDER BY key`).all();
+    },
   };
 }
 
 async function postgres(): Promise<Store> {
   const place = await emptyPlace();
-  return { open: () => PostgresInbox.open(place), attach: () => attachPostgres(place) };
+  return {
+    open: () => PostgresInbox.open(place),
+    attach: () => attachPostgres(place),
+    lanes: async () => {
+      const rows = await look<Lane>(
+        place,
+        `${LANES} ${place.schema}.lane WHERE key LIKE 'dm:%' ORDER BY key COLLATE "C"`,
+      );
+      return rows.map((row) => ({
+        ...row,
+        done_at: row.done_at === null ? null : Number(row.done_at),
+      }));
+    },
+  };
 }
 
 const stores = [
@@ -81,6 +111,20 @@ async function filled(): Promise<readonly WholeEvent[]> {
 const LEASE = 30_000;
 
 describe("events of one inbox in another", { timeout: 60_000 }, () => {
+  test("leave its lanes alike in both stores, those of discarded events too", async () => {
+    const events = await filled();
+    const [inFile, onServer] = [await made(sqlite()), await made(await postgres())];
+    for (const store of [inFile, onServer]) await imported(store, events);
+    const lanes = await inFile.lanes();
+    expect(lanes).toEqual(await onServer.lanes());
+    const discarded = events.filter(({ state }) => state === "discarded");
+    expect(discarded.length).toBeGreaterThan(0);
+    for (const { lane, endedAt } of discarded) {
+      const known = (lanes as Lane[]).find(({ key }) => key === lane);
+      expect(known?.done_at).toBeGreaterThanOrEqual(endedAt ?? Number.NaN);
+    }
+  });
+
   test("are the same after a way through both stores and back", async () => {
     const events = await filled();
     expect(events.map(({ state }) => state)).toEqual(

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { GiveUp } from "../../src/index.ts";
+import { Calls } from "../../src/metrics/calls.ts";
+import { Registry } from "../../src/metrics/prom.ts";
 import { SIGNATURE_HEADER } from "../../src/signature/signature.ts";
 import { dm, scrape, value, World } from "./world.ts";
 
@@ -144,6 +146,18 @@ describe("the platform", () => {
     await world.clock.advance(120_000);
     expect(await value(bot, "service_bot_circuit_open", open)).toBe(0);
     expect(await value(bot, "service_bot_log_lag_seconds")).toBeLessThanOrEqual(60);
+  });
+
+  test("an operation whose quota is used up stays held back, though it is answered again", async () => {
+    const registry = new Registry();
+    const calls = new Calls(registry);
+    const of = "POST dm";
+    calls.circuit({ of, why: "quota", open: true, retryInMs: 60_000 });
+    calls.circuit({ of, why: "outages", open: true, retryInMs: 1_000 });
+    calls.circuit({ of, why: "outages", open: false, retryInMs: 0 });
+    const text = await registry.metrics();
+    expect(text).toContain('service_bot_circuit_open{circuit="POST dm",why="quota"} 1');
+    expect(text).toContain('service_bot_circuit_open{circuit="POST dm",why="outages"} 0');
   });
 
   test("requests that are held back are counted: the breaker's, and those without a place", async () => {

@@ -73,6 +73,22 @@ test.each([
   expect(problemsOf(changed)).toEqual([problem]);
 });
 
+test.each(workloads)(
+  "%s serves metrics once what stands in comments does not",
+  async (name) => {
+    const manifest = new Manifest(name, (text) => text.replaceAll(/^( *)# (- | {2})/gm, "$1$2"));
+    expect(problemsOf(manifest)).toEqual([]);
+    const port = Number(manifest.env("METRICS_PORT"));
+    expect(manifest.env("METRICS_HOST")).toBe("0.0.0.0");
+    expect(manifest.bot.ports?.slice(1)).toEqual([{ name: "metrics", containerPort: port }]);
+    const [, prometheus] = manifest.find("NetworkPolicy")?.spec?.ingress ?? [];
+    expect(prometheus?.ports).toEqual([{ port: "metrics" }]);
+    expect(prometheus?.from).toHaveLength(1);
+    expect(await typeErrors([manifest])).toBe("");
+  },
+  60_000,
+);
+
 test("the Secret has variables that there are, and no value that is secret", () => {
   const { stringData = {} } = new Manifest("secret.example.yaml").find("Secret") ?? {};
   const known: readonly string[] = [...Object.values(variables), "PGPASSWORD"];

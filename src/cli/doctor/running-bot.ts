@@ -1,6 +1,8 @@
 import { asDoctor } from "../../client/as-doctor.ts";
 import type { Config } from "../../config.ts";
+import { urlHost } from "../../core/url-host.ts";
 import * as z from "../../core/zod.ts";
+import { hasCode, messageOf } from "../../errors.ts";
 import { localWebhookUrl } from "../dot-env.ts";
 import { age, cut } from "../text.ts";
 import { type Finding, findingsOf } from "./finding.ts";
@@ -13,8 +15,8 @@ const PATIENCE_MS = 5_000;
 /** What comes from the log alone for longer than this does not come by webhook, in milliseconds. */
 const LASTING_MS = 2 * 60_000;
 
-/** The log that was not read to its end for so long is not followed, in milliseconds. */
-const LAG_MS = 10 * 60_000;
+/** A read may take so long beside the intervals between reads, in milliseconds. */
+const READ_MS = 60_000;
 
 /** What of `/readyz?verbose` is judged; see docs/operating.md. */
 export interface RunningBot {
@@ -23,6 +25,7 @@ export interface RunningBot {
   readonly modeSince: string;
   readonly modeReason: string;
   readonly log?: RunningLog | null | undefined;
+  readonly restored?: RunningRestored | null | undefined;
 }
 
 interface RunningLog {
@@ -31,6 +34,11 @@ interface RunningLog {
     | null
     | undefined;
   readonly lagMs?: number | null | undefined;
+}
+
+interface RunningRestored {
+  readonly at: string;
+  readonly overAt?: string | null | undefined;
 }
 
 const status: z.ZodType<RunningBot> = z.object({
@@ -44,6 +52,7 @@ const status: z.ZodType<RunningBot> = z.object({
       lagMs: z.number().nullish(),
     })
     .nullish(),
+  restored: z.object({ at: z.string(), overAt: z.string().nullish() }).nullish(),
 });
 
 /** What does the bot that runs on this machine say? Nothing where none does: the webhook's findings tell that. */
@@ -54,7 +63,38 @@ export async function examineBot(config: Config): Promise<Finding[]> {
   if (said === undefined) return [];
   const read = status.safeParse(said);
   // A server of the application's own need not have it.
-  return read.success ? aboutBot(read.data, config, Date.now()) : [];
+  if (!read.success) return [];
+  return [...aboutBot(read.data, config, Date.now()), ...(await examineMetrics(config))];
+}
+
+/** Does the port answer that Prometheus asks? */
+async function examineMetrics({ metricsHost, metricsPort }: Config): Promise<Finding[]> {
+  // Which port 0 has become, the bot's log alone says.
+  if (metricsPort === undefined || metricsPort === 0) return [];
+  const every = metricsHost === "0.0.0.0" || metricsHost === "::";
+  const url = `http://${urlHost(every ? "127.0.0.1" : metricsHost)}:${metricsPort}/metrics`;
+  const why = await whyNoMetrics(url);
+  if (why === undefined) return [ok(`its metrics are at ${url}`)];
+  return [
+    note(
+      `METRICS_PORT is set, and ${url} does not answer with metrics: ${why}`,
+      "Restart the bot, so that it has this configuration; else something else has the port.",
+    ),
+  ];
+}
+
+/** Undefined where there are metrics. */
+async function whyNoMetrics(url: string): Promise<string | undefined> {
+  try {
+    const signal = AbortSignal.timeout(PATIENCE_MS);
+    const response = await asDoctor(url, { method: "GET", redirect: "manual", signal });
+    const text = await response.text();
+    if (response.status !== 200) return `status ${response.status}`;
+    return text.includes("service_bot_build_info") ? undefined : "it is something else";
+  } catch (error) {
+    const cause = error instanceof TypeError && error.cause ? error.cause : error;
+    return hasCode(cause, "ECONNREFUSED") ? "nothing listens there" : messageOf(cause);
+  }
 }
 
 async function ask(url: URL): Promise<unknown> {
@@ -70,13 +110,13 @@ async function ask(url: URL): Promise<unknown> {
 /** What it says, with what to do about it. */
 export function aboutBot(
   bot: RunningBot,
-  { delivery }: Pick<Config, "delivery">,
+  config: Pick<Config, "delivery" | "pollIntervalMs" | "auditIntervalMs">,
   now: number,
 ): Finding[] {
   const since = Date.parse(bot.modeSince);
   const when = Number.isFinite(since) ? `since ${age(since, now)}` : "";
   const what = `the bot runs, mode ${cut(bot.mode, 20)} ${when}: ${cut(bot.modeReason, 200)}`;
-  const lasting = bot.mode === "polling" && delivery === "auto" && now - since > LASTING_MS;
+  const lasting = bot.mode === "polling" && config.delivery === "auto" && now - since > LASTING_MS;
   return [
     ...(bot.ready ? [] : [notReady]),
     lasting
@@ -85,7 +125,8 @@ export function aboutBot(
           "The webhook brings nothing: service-bot doctor --webhook with the address in the portal.",
         )
       : ok(what),
-    ...aboutLog(bot.log ?? undefined),
+    ...aboutLog(bot.log ?? undefined, longestLagMs(bot, config)),
+    ...aboutRestore(bot.restored ?? undefined, now),
   ];
 }
 
@@ -94,7 +135,28 @@ const notReady = note(
   "Look at its log, and at the findings about the database here.",
 );
 
-function aboutLog(log: RunningLog | undefined): Finding[] {
+/** As the alert ServiceBotLogUnread has it. */
+function longestLagMs(
+  { mode }: RunningBot,
+  { pollIntervalMs, auditIntervalMs }: Pick<Config, "pollIntervalMs" | "auditIntervalMs">,
+): number {
+  return 3 * (mode === "polling" ? pollIntervalMs : auditIntervalMs) + READ_MS;
+}
+
+/** What an inbox that came from a backup keeps in doubt until all that may have been done before is done. */
+function aboutRestore(restored: RunningRestored | undefined, now: number): Finding[] {
+  if (restored === undefined || restored.overAt != null) return [];
+  const at = Date.parse(restored.at);
+  const when = Number.isFinite(at) ? ` ${age(at, now)}` : "";
+  return [
+    note(
+      `the inbox was restored from a backup${when}, and what may have been done since that was taken is still in doubt`,
+      "It ends by itself, but for dead letters: service-bot inbox list, and docs/backup.md.",
+    ),
+  ];
+}
+
+function aboutLog(log: RunningLog | undefined, longestMs: number): Finding[] {
   const { lastPollError, lagMs } = log ?? {};
   const found: Finding[] = [];
   if (lastPollError != null) {
@@ -104,7 +166,7 @@ function aboutLog(log: RunningLog | undefined): Finding[] {
       note(`the bot could not read the event log the last time: ${said}`, remedyFor(status)),
     );
   }
-  if (lagMs != null && lagMs > LAG_MS) {
+  if (lagMs != null && lagMs > longestMs) {
     found.push(
       note(
         `the event log was last read to its end ${Math.floor(lagMs / 60_000)} min ago`,

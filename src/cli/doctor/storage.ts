@@ -56,7 +56,7 @@ export function aboutFile(place: string, health: FileHealth): Finding[] {
     found.push(
       fail(
         `${place} is damaged: ${printable(damage.join("; "))}`,
-        "Stop the bot, keep a copy of the file, and restore the last backup: docs/operating.md.",
+        "Stop the bot, keep a copy of the file, and restore the last backup: docs/backup.md.",
       ),
     );
   }
@@ -72,7 +72,7 @@ export function aboutFile(place: string, health: FileHealth): Finding[] {
     found.push(
       note(
         `other users of this machine can read ${place}, where people's messages are`,
-        `chmod 600 ${quoted(place)}; and UMask=0077 for the bot, for the files beside it`,
+        `chmod 600 ${quoted(place)}, also with -wal and -shm at its end`,
       ),
     );
   }

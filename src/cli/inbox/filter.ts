@@ -19,14 +19,22 @@ export const FILTER =
 
 /** @throws {UsageError} */
 export function filterIn(given: Arguments, now: number = Date.now()): InboxFilter {
+  const since = timeFlag(given, "since", now);
+  const until = timeFlag(given, "until", now);
+  if (since !== undefined && until !== undefined && since >= until) {
+    const words = `--since ${textFlag(given, "since")} --until ${textFlag(given, "until")}`;
+    throw new UsageError(
+      `${words} leaves no time in between: --since takes the earlier one, as in --since 3h --until 2h.`,
+    );
+  }
   return {
     type: textFlag(given, "type"),
     lane: textFlag(given, "lane"),
     source: oneOf(given, "source", ["webhook", "poll"]),
     error: textFlag(given, "error"),
     code: textFlag(given, "code"),
-    since: timeFlag(given, "since", now),
-    until: timeFlag(given, "until", now),
+    since,
+    until,
   };
 }
 

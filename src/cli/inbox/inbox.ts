@@ -12,6 +12,7 @@ import { list } from "./list.ts";
 import { restore } from "./restore.ts";
 import { show } from "./show.ts";
 import { stats } from "./stats.ts";
+import { usageOf } from "./usage-of.ts";
 
 const actions: Readonly<Record<string, Action>> = {
   ...{ stats, list, show, retry, discard },
@@ -28,7 +29,7 @@ const ofWhole: Readonly<Record<string, (args: readonly string[]) => () => Promis
 
 export const inbox: Command = {
   summary:
-    "what is in the bot's inbox: list, show, retry and discard dead letters, also while it runs; export, import, copy, back up",
+    "what is in the bot's inbox: list, show, retry and discard dead letters, also while it runs; export, import, copy, back up, restore",
   usage:
     "inbox [stats] [--json]\n" +
     "                         list [--state dead|pending|done|discarded|all] [FILTER] [--limit 20] [--after NEXT] [--json]\n" +
@@ -45,14 +46,14 @@ export const inbox: Command = {
   run: async (args) => {
     const [name = "stats", ...rest] = args[0]?.startsWith("-") ? ["stats", ...args] : args;
     const whole = Object.hasOwn(ofWhole, name) ? ofWhole[name] : undefined;
-    if (whole !== undefined) return await wholeCommand(whole(rest));
+    if (whole !== undefined) return await wholeCommand(read(name, () => whole(rest)));
     const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
     if (action === undefined) {
       throw new UsageError(
         `"${name}" is none of ${[...Object.keys(actions), ...Object.keys(ofWhole)].join(", ")}.`,
       );
     }
-    const work = action(rest);
+    const work = read(name, () => action(rest));
     readDotEnv();
     const attached = await attach();
     try {
@@ -62,6 +63,16 @@ export const inbox: Command = {
     }
   },
 };
+
+/** @throws {UsageError} that tells how this action is called, not all of them */
+function read<T>(name: string, args: () => T): T {
+  try {
+    return args();
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    throw new UsageError(error.message, usageOf(inbox.usage, name));
+  }
+}
 
 /** What is done with the inbox as a whole opens it in a way of its own. */
 async function wholeCommand(work: () => Promise<number>): Promise<number> {

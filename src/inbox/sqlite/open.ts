@@ -51,6 +51,7 @@ export function openFile(file: string): OpenFile {
 export function openMarkedFile(file: string): OpenFile {
   const lock = file === MEMORY ? undefined : takeLock(resolve(file));
   try {
+    if (file !== MEMORY) makeOwn(file);
     const db = new Sqlite(file);
     configure(db, file);
     migrate(db, MIGRATIONS, (versions) => tooNew(file, versions));
@@ -83,6 +84,7 @@ export function takeLock(file: string, remedy: string = OWN_FILE): Database {
     makeFolder(dirname(file));
     path = lockOf(file);
     // A restart overlaps with the end of the process before it, so a short wait is worth it.
+    makeOwn(path);
     lock = new Sqlite(path, { timeout: LOCK_TIMEOUT_MS });
     lock.exec("BEGIN EXCLUSIVE");
     return lock;
@@ -97,6 +99,18 @@ export function takeLock(file: string, remedy: string = OWN_FILE): Database {
       "INBOX_IN_USE",
       `Another process uses ${file}. A SQLite file serves one bot process: ${remedy}`,
     );
+  }
+}
+
+/**
+ * Makes a file that is not there yet its owner's alone: SQLite goes by the umask. What it makes beside a database gets
+ * that one's mode. What is there keeps its own.
+ */
+function makeOwn(path: string): void {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch {
+    // It is there, or SQLite will say why not.
   }
 }
 

@@ -89,6 +89,7 @@ class Intake {
   readonly #step: Write;
   readonly #enterLane: Write;
   readonly #passLane: Write;
+  readonly #endLane: Write;
 
   constructor(db: Database) {
     this.#event = db.prepare(
@@ -115,6 +116,10 @@ class Intake {
       `UPDATE lane SET done_ord = max(coalesce(done_ord, ''), @ord), done_at = max(coalesce(done_at, 0), @endedAt)
        WHERE key = @lane`,
     );
+    // What was discarded was not handled in its turn, but it keeps the lane as long as anything that ended.
+    this.#endLane = db.prepare(
+      "UPDATE lane SET done_at = max(coalesce(done_at, 0), @endedAt) WHERE key = @lane",
+    );
   }
 
   /** False where the id is known. */
@@ -140,7 +145,8 @@ class Intake {
     const pending = state === "pending";
     const readyAt = pending ? Math.min(receivedAt, now) : null;
     this.#enterLane.run({ lane, pending: Number(pending), readyAt });
-    if (!pending && state !== "discarded") this.#passLane.run({ lane, ord, endedAt: row.endedAt });
+    if (state === "discarded") this.#endLane.run({ lane, endedAt: row.endedAt });
+    else if (!pending) this.#passLane.run({ lane, ord, endedAt: row.endedAt });
     return true;
   }
 }

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { aboutCertificate } from "../../../src/cli/doctor/certificate.ts";
 import { aboutBot, type RunningBot } from "../../../src/cli/doctor/running-bot.ts";
+import { reservePort } from "../../support/reserve-port.ts";
 import { runBot, runPlatform } from "../../support/running-bot.ts";
 import { access, examine, serve } from "./examine.ts";
 
@@ -14,8 +15,11 @@ const well: RunningBot = {
   log: { lastPollError: null, lagMs: 60_000 },
 };
 
-const told = (bot: Partial<RunningBot>, delivery: "auto" | "polling" = "auto") =>
-  aboutBot({ ...well, ...bot }, { delivery }, NOW);
+const told = (
+  bot: Partial<RunningBot>,
+  delivery: "auto" | "polling" = "auto",
+  auditIntervalMs = 60_000,
+) => aboutBot({ ...well, ...bot }, { delivery, auditIntervalMs, pollIntervalMs: 4_000 }, NOW);
 
 test("a bot that is well is one line", () => {
   expect(told({})).toEqual([
@@ -60,6 +64,53 @@ test("one that is not ready, or far behind in the log, is told", () => {
     { level: "note", what: "the event log was last read to its end 20 min ago" },
   ]);
 });
+
+test("how far behind is too far goes by the interval of the mode", () => {
+  const behind = (minutes: number, mode: string, auditIntervalMs: number) =>
+    told({ mode, log: { lagMs: minutes * 60_000 } }, "polling", auditIntervalMs).length > 1;
+  expect(behind(3, "auditing", 60_000)).toBe(false);
+  expect(behind(5, "auditing", 60_000)).toBe(true);
+  expect(behind(60, "auditing", 1_800_000)).toBe(false);
+  expect(behind(92, "auditing", 1_800_000)).toBe(true);
+  expect(behind(3, "polling", 1_800_000)).toBe(true);
+});
+
+test("a restore that is still in doubt is told, and one that is over is not", () => {
+  const at = "2026-11-20T15:30:00.000Z";
+  expect(told({ restored: { at, overAt: null } })).toMatchObject([
+    { level: "ok" },
+    {
+      level: "note",
+      what: expect.stringMatching(/restored from a backup 30 min ago.* in doubt$/),
+      remedy: expect.stringContaining("docs/backup.md"),
+    },
+  ]);
+  expect(told({ restored: { at, overAt: "2026-11-20T15:31:00.000Z" } })).toHaveLength(1);
+  expect(told({ restored: null })).toHaveLength(1);
+});
+
+test("the metrics of a bot that runs are asked for, where it has them at a port that is known", async () => {
+  const platform = await runPlatform();
+  const { bot } = await runBot(platform, () => undefined, { metricsPort: 0 });
+  const { port } = new URL(bot.url ?? "");
+  const env = { ...access(platform), PORT: port };
+  const metrics = async (METRICS_PORT?: string) => {
+    const { findings } = await examine(METRICS_PORT === undefined ? env : { ...env, METRICS_PORT });
+    return findings.filter(({ area, what }) => area === "bot" && what.includes("metrics"));
+  };
+  const own = new URL(bot.metricsUrl ?? "").port;
+  expect(await metrics(own)).toEqual([
+    { area: "bot", level: "ok", what: `its metrics are at http://127.0.0.1:${own}/metrics` },
+  ]);
+  expect(await metrics("0")).toEqual([]);
+  expect(await metrics()).toEqual([]);
+  const other = await serve((_request, response) => void response.end("hello"));
+  for (const taken of [port, new URL(other).port, String(await reservePort())]) {
+    expect(await metrics(taken)).toMatchObject([
+      { level: "note", remedy: expect.stringContaining("Restart") },
+    ]);
+  }
+}, 60_000);
 
 test("a bot of this machine is asked; what is none is passed over", async () => {
   const platform = await runPlatform();

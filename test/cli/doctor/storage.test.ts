@@ -52,6 +52,7 @@ describe("a file", () => {
     [{ walBytes: 300 * MB }, /^note its WAL has 300 MB/],
   ])("%j is told, with a remedy", (health, told) => {
     const found = aboutFile("bot.db", { ...healthy, ...health });
+    if (health.damage !== undefined) expect(found[0]?.remedy).toContain("docs/backup.md");
     expect(found.map(({ level, what }) => `${level} ${what}`)).toEqual([
       expect.stringMatching(told),
     ]);
