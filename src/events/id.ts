@@ -1,7 +1,7 @@
 /** Digits up to the end, behind a prefix without digits, which may be empty: `10`, `evt_10`. */
 const COUNTED = /^([^0-9]*)([0-9]+)$/;
 
-/** Sorts behind every digit: a key of this version sorts behind those that 0.1 stored for the same prefix. */
+/** Sorts behind every digit: a key of this version sorts behind those that earlier versions stored for the same prefix. */
 const NUMBER_MARK = ":";
 
 /**

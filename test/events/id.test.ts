@@ -54,7 +54,7 @@ describe("ids of digits compare as numbers", () => {
   });
 });
 
-/** The key of 0.1, which inboxes still hold: digits alone as a number, any other id as text. */
+/** The key of earlier versions, which inboxes still hold: digits alone as a number, any other id as text. */
 function formerKey(id: string): string {
   return /^[0-9]+$/.test(id) ? orderKey(id) : `~${id}`;
 }
@@ -99,7 +99,7 @@ describe("ids of one prefix and digits compare as numbers", () => {
     );
   });
 
-  test("a key that 0.1 stored comes before every key of the same prefix", () => {
+  test("a key that earlier versions stored comes before every key of the same prefix", () => {
     fc.assert(
       fc.property(prefix, digits, digits, (before, stored, arriving) => {
         const former = Buffer.from(formerKey(before + stored));
@@ -112,7 +112,7 @@ describe("ids of one prefix and digits compare as numbers", () => {
 const counted = /^[^0-9]*[0-9]+$/;
 
 describe("all other ids compare as text, byte by byte", () => {
-  test("their order is the order of their bytes, and their keys are those that 0.1 stored", () => {
+  test("their order is the order of their bytes, and their keys are those that earlier versions stored", () => {
     const text = fc.string({ unit: "grapheme" }).filter((id) => !counted.test(id));
     fc.assert(
       fc.property(text, text, (a, b) => {
