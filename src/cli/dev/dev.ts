@@ -4,6 +4,7 @@ import type { Platform } from "../../platform/index.ts";
 import { localWebhookUrl, readDotEnv, variable } from "../dot-env.ts";
 import { print, printLine, printStyled } from "../output.ts";
 import { ownCommand } from "../own-command.ts";
+import { writeControlFile } from "../platform/control-file.ts";
 import { portalUrls } from "../platform/portal-urls.ts";
 import { platformFlags, platformSettings } from "../platform/settings.ts";
 import { startLocalPlatform } from "../platform/start.ts";
@@ -37,9 +38,11 @@ export const dev: Command = {
     const settings = platformSettings(given);
     const { stateFile = STATE_FILE, retryIntervalMs = RETRY_INTERVAL_MS } = settings;
     const platform = await startLocalPlatform("dev", { ...settings, stateFile, retryIntervalMs });
+    const removeControlFile = writeControlFile(platform);
     try {
       await serve(platform, { entry, stateFile, portals: portalUrls(platform, settings.host) });
     } finally {
+      removeControlFile();
       await platform.stop();
     }
     return 0;
