@@ -1,12 +1,12 @@
 import type { Platform, TimelineEntry } from "../../platform/index.ts";
 import { wordsOf } from "../../platform/timeline/words.ts";
-import { print } from "../output.ts";
+import { printLine } from "../output.ts";
 
 /** Prints a line for all that happens on a platform from now on and is worth one. */
 export function tellTimeline(platform: Platform): void {
   platform.onTimeline((entry) => {
     const line = timelineLine(entry);
-    if (line !== undefined) print(line);
+    if (line !== undefined) printLine(line);
   });
 }
 
