@@ -1,6 +1,7 @@
 import { assemble, type Parts } from "./bot/assemble.ts";
 import { exitWith } from "./bot/exit.ts";
 import { serveMeter } from "./bot/metrics.ts";
+import { warnOfPlainHttp } from "./bot/plain-http-warning.ts";
 import { warnOfTimeouts } from "./bot/timeout-warning.ts";
 import { warnOfBudget } from "./budget-warning.ts";
 import { type Config, loadConfig } from "./config.ts";
@@ -181,6 +182,7 @@ export class Bot {
       isReady: () => this.#ready,
       deadline: this.#deadline.signal,
     });
+    warnOfPlainHttp(config, parts.log);
     warnOfTimeouts(this.#options, this.#router, config, parts.log);
     warnOfBudget(config, parts.log);
     try {
