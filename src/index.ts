@@ -71,6 +71,7 @@ export type {
   FollowPayload,
   KnownEvent,
   PayloadByType,
+  Sender,
   UnknownEvent,
 } from "./events/types.ts";
 export type {

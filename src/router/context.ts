@@ -14,6 +14,7 @@ import type { Logger } from "../core/logger.ts";
 import { unsampled } from "../core/sampling.ts";
 import type { Step } from "../core/step.ts";
 import { ServiceBotError } from "../errors.ts";
+import { idText } from "../events/id.ts";
 import type { AnyEvent, EventOf, EventType } from "../events/types.ts";
 import { Begun } from "./begun.ts";
 import { replyStep } from "./reply.ts";
@@ -208,7 +209,8 @@ function userStep<R>(
 
 function conversationOf(event: AnyEvent): string {
   const { conversationId }: Readonly<Record<string, unknown>> = { ...event.payload };
-  if (typeof conversationId === "string" && conversationId !== "") return conversationId;
+  const id = idText(conversationId);
+  if (id !== undefined) return id;
   throw new ServiceBotError(
     "REPLY_IMPOSSIBLE",
     `A ${event.type} event belongs to no conversation.`,

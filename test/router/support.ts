@@ -52,10 +52,10 @@ export function jobFor(
   };
 }
 
-/** A platform in memory where somebody has written to the bot, in `c_1` and in `c_2`. */
+/** A platform in memory where somebody has written to the bot, in `c_1`, `c_2` and `5`. */
 export function fakePlatform(now: () => number): FakePlatform {
   const platform = new FakePlatform(now);
-  for (const conversationId of ["c_1", "c_2"]) {
+  for (const conversationId of ["c_1", "c_2", "5"]) {
     const payload = { ...payloads["dm.message"], conversationId };
     platform.happen({ type: "dm.message", id: conversationId, payload });
   }
