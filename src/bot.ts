@@ -201,6 +201,7 @@ export class Bot {
     parts.poller?.start();
     this.#ready = true;
     const metrics = this.metricsUrl;
+    parts.reporter?.start();
     parts.log.info({ ...readyLine(config, this.#server?.url), metrics }, "ready");
   }
 
@@ -251,13 +252,13 @@ export class Bot {
     await this.#starting?.catch(() => undefined);
     this.#ready = false;
     if (this.#parts === undefined) return;
-    const { log, sampling, poller, dispatcher, restored, company, inbox } = this.#parts;
+    const { log, sampling, poller, dispatcher, restored, company, inbox, reporter } = this.#parts;
     log.info("stopping");
     await inStages([
       // At once, so that another instance goes on with the log while this one's handlers end.
       [() => poller?.stop(), () => dispatcher.drain(graceMs), () => restored?.stop()],
       // The metrics to the last, for whoever watches a stop.
-      [() => this.#server?.close(), () => this.#metrics?.close()],
+      [() => this.#server?.close(), () => this.#metrics?.close(), () => reporter?.close()],
       [() => company.stop()],
       [() => inbox.close()],
     ]);
