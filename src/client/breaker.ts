@@ -27,7 +27,7 @@ export interface OtherBreakers {
 
 /** Requests are held back because the platform, or one operation of it, is away; or they go out again. */
 export interface BreakerChange {
-  /** `platform`, or an operation that is away or whose quota is used up, such as `POST dm`. */
+  /** `platform`, or an operation that is away or whose quota is used up, such as `POST /posts`. */
   readonly of: string;
   /** `quota` where the operation's daily quota is used up. An operation can be held back for both at once. */
   readonly why: "outages" | "quota";
@@ -112,7 +112,7 @@ export class Breaker {
   }
 
   /**
-   * @param operation method and collection, such as `POST dm`
+   * @param operation method and template of the path, such as `POST /posts`
    * @throws {NetworkError} API_CIRCUIT_OPEN
    */
   enter(operation: string): Permit {

@@ -1,4 +1,5 @@
 import { EVENT_HEADER } from "../core/current-event.ts";
+import { operationOf } from "./operation.ts";
 import type { RequestKind } from "./waiting.ts";
 
 export type Method = "GET" | "POST";
@@ -26,7 +27,7 @@ export interface Call {
   readonly path: string;
   readonly url: string;
   readonly kind: RequestKind;
-  /** Method and collection, such as `POST dm`. */
+  /** Method and template of the path, such as `POST /posts/{id}/comments`. */
   readonly operation: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | FormData | null;
@@ -56,7 +57,7 @@ export function callOf(
     path,
     url: urlOf(baseUrl, path, query),
     kind: purpose ?? (method === "GET" ? "read" : "write"),
-    operation: `${method} ${path.split("/", 2)[1]}`,
+    operation: operationOf(method, path),
     // The boundary of a form is chosen by `fetch`, with the header that tells it.
     headers: isJson ? { ...common, "content-type": "application/json" } : common,
     body: isJson ? JSON.stringify(json) : (form ?? null),

@@ -51,7 +51,7 @@ export class Gate {
   /**
    * Lets a request out; at once where there is no budget.
    *
-   * @param operation method and collection, such as `POST dm`
+   * @param operation method and template of the path, such as `POST /posts`
    * @throws {NetworkError} API_CIRCUIT_OPEN, API_BUDGET_SPENT
    * @throws the reason of the signal, once it aborts
    */

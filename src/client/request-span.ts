@@ -1,5 +1,6 @@
 import type { SpanStart } from "../core/tracing.ts";
 import type { Call } from "./call.ts";
+import { templateOf } from "./operation.ts";
 
 /** The span of one try of a request. Its address is left out: it has names in it, and what is searched for. */
 export function requestSpan(
@@ -20,9 +21,4 @@ export function requestSpan(
       "http.request.resend_count": number === 1 ? undefined : number - 1,
     },
   };
-}
-
-/** The path, below `/api/v1`, without whose conversation, post or account it is. */
-function templateOf(path: string): string {
-  return path.replace(/^(\/dm\/conversations|\/posts|\/users)\/[^/]+/, "$1/{id}");
 }

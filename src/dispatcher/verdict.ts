@@ -1,6 +1,7 @@
 import { outageOf } from "../client/errors.ts";
 import { type BackoffOptions, backoff, type Random } from "../core/backoff.ts";
 import { findCause, GiveUp, RetryLater, ServiceBotError } from "../errors.ts";
+import { isPermanent } from "./permanence.ts";
 
 /** What happens to an event after a run of its handler. All times in milliseconds. */
 export type Verdict =
@@ -47,6 +48,8 @@ export function judge(error: unknown, attempt: number, policy: RetryPolicy): Ver
   if (findCause(error, isStoreAway) !== undefined) {
     return { kind: "release", delayMs: backoff(policy.backoff, 1, policy.random), error };
   }
+  // A handler that asks for a later run knows better than the code of the cause.
+  if (later === undefined && isPermanent(error)) return { kind: "dead", error };
   if (attempt >= policy.maxAttempts) return { kind: "dead", error };
   const delayMs = later?.delayMs ?? backoff(policy.backoff, attempt, policy.random);
   return { kind: "retry", delayMs, error };

@@ -1,7 +1,7 @@
 import type { BreakerChange } from "../client/breaker.ts";
 import type { RequestReport } from "../client/http.ts";
+import { operationOf } from "../client/operation.ts";
 import { counter, gauge, histogram } from "./make.ts";
-import { operationOf } from "./operation.ts";
 import type { Counter, Gauge, Histogram, Registry } from "./prom.ts";
 
 /** Of a request with a deadline of ten seconds, in seconds. */

@@ -1,6 +1,6 @@
 import { ApiError } from "../client/errors.ts";
 import type { Logger } from "../core/logger.ts";
-import { orderKey } from "../events/id.ts";
+import { idFamily, orderKey } from "../events/id.ts";
 
 /**
  * What may say that a position is not in the log any more. How long the log keeps events, and what an older
@@ -19,22 +19,23 @@ export function mayRefusePosition(error: unknown): error is ApiError {
  * it by mistake has all of it, which is done, and may be forgotten by now.
  */
 export class RefusedPosition {
-  #key: string | undefined;
+  #cursor: string | undefined;
   readonly #leftOut = new Set<string>();
   #told = false;
 
   refuse(cursor: string | undefined): void {
     if (cursor === undefined) return;
-    const key = orderKey(cursor);
     // One that is behind it, and is refused as well, takes nothing back.
-    if (this.#key === undefined || key > this.#key) this.#key = key;
+    if (this.#cursor === undefined || orderKey(cursor) > orderKey(this.#cursor)) {
+      this.#cursor = cursor;
+    }
     this.#told = false;
   }
 
   /** There is a new position. */
   replace(log: Logger): void {
     this.tell(log);
-    this.#key = undefined;
+    this.#cursor = undefined;
     this.#leftOut.clear();
   }
 
@@ -57,12 +58,8 @@ export class RefusedPosition {
 
   /** Whether an event or a position is not behind the refused one, as far as the two can be compared. */
   covers(id: string): boolean {
-    if (this.#key === undefined) return false;
-    const key = orderKey(id);
-    return isText(key) === isText(this.#key) && key <= this.#key;
+    const cursor = this.#cursor;
+    if (cursor === undefined || idFamily(id) !== idFamily(cursor)) return false;
+    return orderKey(id) <= orderKey(cursor);
   }
-}
-
-function isText(key: string): boolean {
-  return key.startsWith("~");
 }

@@ -155,8 +155,13 @@ describe("an operation that is away while others are answered", () => {
     await pairs(client, 5);
     const error = await rejection(write(client));
     expect(error).toMatchObject({ code: "API_CIRCUIT_OPEN", sent: false, retryAfterMs: 1_000 });
-    expect(error).toHaveProperty("message", expect.stringContaining('"POST dm"'));
-    expect(changes).toEqual([{ of: "POST dm", why: "outages", open: true, retryInMs: 1_000 }]);
+    expect(error).toHaveProperty(
+      "message",
+      expect.stringContaining('"POST /dm/conversations/{id}/messages"'),
+    );
+    expect(changes).toEqual([
+      { of: "POST /dm/conversations/{id}/messages", why: "outages", open: true, retryInMs: 1_000 },
+    ]);
     await read(client);
     expect(calls).toHaveLength(11);
   });
@@ -185,7 +190,12 @@ describe("an operation that is away while others are answered", () => {
     await Promise.all([rejection(write(client)), rejection(read(client))]);
     await rejection(write(client));
     expect(calls).toHaveLength(13);
-    expect(changes.at(-1)).toEqual({ of: "POST dm", why: "outages", open: false, retryInMs: 0 });
+    expect(changes.at(-1)).toEqual({
+      of: "POST /dm/conversations/{id}/messages",
+      why: "outages",
+      open: false,
+      retryInMs: 0,
+    });
   });
 
   test("failures while the whole platform is left alone do not keep it back afterwards", async () => {
@@ -201,6 +211,40 @@ describe("an operation that is away while others are answered", () => {
     expect(calls).toHaveLength(8);
     expect(changes.map(({ of }) => of)).toEqual(["platform", "platform"]);
   });
+});
+
+describe("each of the 13 operations has circuits of its own", () => {
+  const operations: Readonly<Record<string, (client: Client) => PromiseLike<unknown>>> = {
+    "GET /me": (client) => client.me(),
+    "GET /feed": (client) => client.feed(),
+    "GET /search": (client) => client.search({ text: "a" }),
+    "GET /events": (client) => client.events(),
+    "GET /users/{name}": (client) => client.users.get("ada"),
+    "GET /posts/{id}": (client) => client.posts.get("p_1"),
+    "GET /posts/{id}/comments": (client) => client.posts.comments("p_1"),
+    "GET /dm/conversations": (client) => client.dms.conversations(),
+    "GET /dm/conversations/{id}/messages": (client) => client.dms.messages("c_1"),
+    "POST /uploads": (client) => client.upload("https://images.example/a.png"),
+    "POST /posts": (client) => client.posts.create({ text: "a" }),
+    "POST /posts/{id}/comments": (client) => client.posts.comment("p_1", { text: "a" }),
+    "POST /dm/conversations/{id}/messages": (client) => client.dms.send("c_1", { text: "a" }),
+  };
+
+  test.each(Object.keys(operations))(
+    "a quota of %s that is used up holds back nothing else",
+    async (exhausted) => {
+      const { client, calls, state } = platform();
+      state.respond = () => Response.json({ code: "QUOTA_EXCEEDED" }, { status: 429 });
+      await rejection(Promise.resolve(operations[exhausted]?.(client)));
+      state.respond = () => Response.json({ error: "NOT_FOUND" }, { status: 404 });
+      for (const [name, call] of Object.entries(operations)) {
+        const error = await rejection(Promise.resolve(call(client)));
+        const code = name === exhausted ? "API_CIRCUIT_OPEN" : "NOT_FOUND";
+        expect(error, name).toMatchObject({ code });
+      }
+      expect(calls).toHaveLength(Object.keys(operations).length);
+    },
+  );
 });
 
 describe("a clock that is set back", () => {
@@ -307,7 +351,9 @@ describe("a platform that asks to wait", () => {
     await client.dms.send("c_1", { text: "a" }).catch(() => undefined);
     const error = await rejection(client.dms.send("c_1", { text: "b" }));
     expect(error).toMatchObject({ code: "API_CIRCUIT_OPEN", retryAfterMs: 60_000 });
-    expect(changes).toEqual([{ of: "POST dm", why: "quota", open: true, retryInMs: 60_000 }]);
+    expect(changes).toEqual([
+      { of: "POST /dm/conversations/{id}/messages", why: "quota", open: true, retryInMs: 60_000 },
+    ]);
     await client.dms.messages("c_1");
     await client.me();
     expect(calls).toHaveLength(3);

@@ -74,6 +74,14 @@ describe("an event on its way in", () => {
 });
 
 describe("a batch", () => {
+  test("is sorted by id, also where a prefix and an unpadded number make it", () => {
+    const batch = readBatch(
+      ["q_10", "q_9", "q_100", "q_1"].map((id) => follow(id)),
+      defaultLane,
+    );
+    expect(batch.map(({ id }) => id)).toEqual(["q_1", "q_9", "q_10", "q_100"]);
+  });
+
   test("is sorted by id: digits as numbers, then the rest", () => {
     const ids = ["evt_b", "10", "9007199254740993", "9", "evt_a", "9007199254740992"];
     const sorted = readBatch(

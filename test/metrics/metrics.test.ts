@@ -151,13 +151,13 @@ describe("the platform", () => {
   test("an operation whose quota is used up stays held back, though it is answered again", async () => {
     const registry = new Registry();
     const calls = new Calls(registry);
-    const of = "POST dm";
+    const of = "POST /posts";
     calls.circuit({ of, why: "quota", open: true, retryInMs: 60_000 });
     calls.circuit({ of, why: "outages", open: true, retryInMs: 1_000 });
     calls.circuit({ of, why: "outages", open: false, retryInMs: 0 });
     const text = await registry.metrics();
-    expect(text).toContain('service_bot_circuit_open{circuit="POST dm",why="quota"} 1');
-    expect(text).toContain('service_bot_circuit_open{circuit="POST dm",why="outages"} 0');
+    expect(text).toContain('service_bot_circuit_open{circuit="POST /posts",why="quota"} 1');
+    expect(text).toContain('service_bot_circuit_open{circuit="POST /posts",why="outages"} 0');
   });
 
   test("requests that are held back are counted: the breaker's, and those without a place", async () => {

@@ -380,6 +380,25 @@ describe("a position that the platform refuses", () => {
     expect(await reader.read("cursor", signal)).toMatchObject([{ id: "121" }]);
   });
 
+  test("of a prefix and digits leaves nothing out that comes behind it", async () => {
+    for (const id of ["evt_8", "evt_9"]) log.add(id, "follow", clock.now() - MINUTE);
+    const reader = await open({ startFrom: "now" });
+    for (const id of ["evt_10", "evt_11"]) log.add(id, "follow", clock.now() - MINUTE);
+    log.failures = [new ApiError("no", { status: 400 })];
+    const found = await reader.read("cursor", signal);
+    expect(found.map(({ id }) => id)).toEqual(["evt_10", "evt_11"]);
+    expect(await inbox.cursor(CURSOR)).toBe("evt_11");
+  });
+
+  test("of another family than an event leaves that event in", async () => {
+    log.add("evt_9", "follow", clock.now() - MINUTE);
+    const reader = await open({ startFrom: "now" });
+    for (const id of ["dm_5", "evt_08", "evt_0a"]) log.add(id, "follow", clock.now() - MINUTE);
+    log.failures = [new ApiError("no", { status: 400 })];
+    const found = await reader.read("cursor", signal);
+    expect(found.map(({ id }) => id)).toEqual(["dm_5", "evt_0a"]);
+  });
+
   test("is not blamed when the platform refuses every read", async () => {
     const reader = await trimmed();
     const refusal = new ApiError("no", { status: 404 });

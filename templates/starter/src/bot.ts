@@ -1,5 +1,4 @@
 import { Bot, type BotOptions } from "service-bot";
-import { giveUpEarly } from "./give-up.ts";
 import { onComment } from "./handlers/comment.ts";
 import { onDmMessage } from "./handlers/dm-message.ts";
 import { onFollow } from "./handlers/follow.ts";
@@ -13,7 +12,6 @@ import { onUnknown } from "./handlers/unknown.ts";
 /** The bot with its handlers. Options go before the environment; the tests use them. */
 export function createBot(options: BotOptions = {}): Bot {
   const bot = new Bot(options);
-  bot.use(giveUpEarly);
   bot.on("dm.message", onDmMessage);
   bot.on("mention", onMention);
   bot.on("comment", onComment);

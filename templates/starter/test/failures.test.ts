@@ -16,17 +16,6 @@ test("a platform that is away is waited for, and the answer is given once", asyn
   assert.equal(bot.sent.length, 1);
 });
 
-test("somebody who has blocked the bot is not written to again", async (t) => {
-  const bot = await testBot(createBot);
-  t.after(() => bot.close());
-  bot.refuse({ code: "BLOCKED" });
-  await bot.deliver(directMessage);
-  await bot.clock.advance(60 * 60_000);
-  await bot.bot.idle();
-  assert.deepEqual(bot.sent, []);
-  assert.equal((await bot.bot.inbox.stats()).dead, 1);
-});
-
 for (const code of ["QUOTA_EXCEEDED", "NOT_CONFIGURED"] as const) {
   test(`a mention is answered without a picture when the upload is refused: ${code}`, async (t) => {
     const bot = await testBot(createBot);

@@ -1,6 +1,6 @@
 import { type Mutant, mutantsOf } from "../mutant.ts";
 
-const TESTS = ["limits", "healing", "turns", "dispatcher"].map(
+const TESTS = ["limits", "healing", "turns", "dispatcher", "permanent-failures"].map(
   (name) => `test/dispatcher/${name}.test.ts`,
 );
 
@@ -193,6 +193,11 @@ export const dispatcherMutants: readonly Mutant[] = [
       name: "GiveUp",
       find: "if (findCause(error, (at) => at instanceof GiveUp)) return",
       replace: "if (false as boolean) return",
+    },
+    {
+      name: "an error that no further run mends ends its event at once",
+      find: "if (later === undefined && isPermanent(error)) return",
+      replace: "if (later === undefined && attempt < 0) return",
     },
     {
       name: "a full disk does not count as an attempt",

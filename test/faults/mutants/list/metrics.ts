@@ -14,13 +14,13 @@ export const metricsMutants: readonly Mutant[] = [
     },
   ]),
   ...mutantsOf(
-    "src/metrics/operation.ts",
-    ["test/metrics/operation.test.ts"],
+    "src/client/operation.ts",
+    ["test/client/operation.test.ts"],
     [
       {
         name: "metrics: no id is a label",
-        find: 'templates.has(template) ? template : "other"',
-        replace: "path",
+        find: "{templateOf(path)}",
+        replace: "{path}",
       },
     ],
   ),

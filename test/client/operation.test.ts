@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Client } from "../../src/client/client.ts";
-import { operationOf } from "../../src/metrics/operation.ts";
+import { operationOf } from "../../src/client/operation.ts";
 
 test("every request that the client can make has a template, and no id is in it", async () => {
   const seen = new Set<string>();
