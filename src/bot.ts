@@ -9,7 +9,7 @@ import { showDatabase } from "./core/database-address.ts";
 import { inStages } from "./core/in-stages.ts";
 import type { HandlerOptions } from "./core/job.ts";
 import { requireNode } from "./core/node-version.ts";
-import { exitOnSignals, untilEnded } from "./core/process.ts";
+import { processOwners, untilEnded } from "./core/process.ts";
 import { ServiceBotError } from "./errors.ts";
 import type { EventType } from "./events/types.ts";
 import type { InboxAdmin } from "./inbox/admin.ts";
@@ -92,12 +92,12 @@ export class Bot {
     this.#starting = this.#start(listens, standalone);
     if (!standalone) return await this.#starting;
     // From here on, for a signal may come as soon as the bot says that it is ready.
-    exitOnSignals(() => this.stop(), process);
+    processOwners.add(() => this.stop());
     try {
       await this.#starting;
     } catch (error) {
       if (!(error instanceof ServiceBotError)) throw error;
-      exitWith(error);
+      await exitWith(error);
     }
   }
 
@@ -143,16 +143,25 @@ export class Bot {
   }
 
   /**
-   * The webhook as middleware for Express 5: mount it before any body parser. Until the bot has
-   * started it answers deliveries with 503.
+   * The webhook as middleware for Express 5: mount it before any body parser. It takes WEBHOOK_PATH, also below the
+   * path that it is mounted at. Until the bot has started it answers deliveries with 503.
    *
    * @throws {ConfigError} CONFIG_INVALID
    */
   middleware(): WebhookMiddleware {
     const { webhookPath } = this.#loadConfig();
     const early = expressFace({ receiver: "starting", path: webhookPath, maxBodyBytes: 0 });
+    let isWarned = false;
+    const onStray = (path: string) => {
+      if (isWarned) return;
+      isWarned = true;
+      this.#parts?.log.warn(
+        { path, expected: webhookPath },
+        "a signed request passes the webhook by: its path is not WEBHOOK_PATH",
+      );
+    };
     return (request, response, next) => {
-      const face = this.#parts === undefined ? early : expressFace(this.#parts.routes);
+      const face = this.#parts === undefined ? early : expressFace(this.#parts.routes, onStray);
       face(request, response, next);
     };
   }
