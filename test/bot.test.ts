@@ -118,13 +118,20 @@ describe("on a platform", () => {
     expect(paths.length).toBeGreaterThan(0);
   });
 
-  test("an answer that was lost on its way is found, and not said twice", async () => {
+  test.each([
+    ["an answer that was lost on its way", { mode: "lose-answer" }],
+    ["a message behind a gateway's 503", { mode: "gateway" }],
+    [
+      "a message behind a gateway's 503 with Retry-After",
+      { mode: "gateway", retryAfterSeconds: 1 },
+    ],
+  ] as const)("%s is found, and not said twice", async (_name, fault) => {
     const platform = await runPlatform();
     const { bot } = await runBot(platform, answersMessages, {
       requestTimeoutMs: 300,
       retry: { baseMs: 1, maxMs: 1 },
     });
-    platform.control.setFaults({ api: { mode: "lose-answer", match: "write", times: 1 } });
+    platform.control.setFaults({ api: { ...fault, match: "write", times: 1 } });
     const { conversationId = "" } = platform.control.act({ type: "dm.message", from: "ada" });
     // The bot reads the conversation before it would say anything again.
     await platform.waitFor("api", ({ method, path }) => method === "GET" && path.includes("/dm/"));

@@ -4,14 +4,18 @@ import type { ApiEntry } from "../src/platform/index.ts";
 import { image } from "./platform/support/images.ts";
 import { runBot, runPlatform } from "./support/running-bot.ts";
 
-const away = () => Response.json({ error: { code: "AWAY" } }, { status: 503 });
+const gateway = (headers: Record<string, string> = {}) =>
+  new Response("<html><body>503</body></html>", { status: 503, headers });
 const confused = () => Response.json({ error: { code: "INTERNAL", message: "who knows" } });
 
 /** Every first answer to a message that was taken is replaced. */
 test.each<[name: string, reply: "text" | "bytes" | "key", instead: () => Response]>([
   ["success that calls itself a failure, for a text", "text", confused],
-  ["503 for an image that was sent", "bytes", away],
-  ["503 for the key of an upload that was sent", "key", away],
+  ["gateway's 503, for a text", "text", gateway],
+  ["gateway's 503 with Retry-After, for a text", "text", () => gateway({ "retry-after": "1" })],
+  ["503 in JSON without a code, for a text", "text", () => Response.json({}, { status: 503 })],
+  ["gateway's 503 for an image that was sent", "bytes", gateway],
+  ["gateway's 503 for the key of an upload that was sent", "key", gateway],
   ["success that calls itself a failure, for an image", "bytes", confused],
 ])("a %s does not say it twice", async (_name, reply, instead) => {
   const platform = await runPlatform();
@@ -34,6 +38,7 @@ test.each<[name: string, reply: "text" | "bytes" | "key", instead: () => Respons
     });
   };
   await runBot(platform, register, {
+    requestTimeoutMs: 500,
     retry: { baseMs: 10, maxMs: 20 },
     fetch: async (url, init) => {
       const response = await fetch(url, init);

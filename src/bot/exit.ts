@@ -1,4 +1,5 @@
 import { processOwners } from "../core/process.ts";
+import { printableText } from "../core/terminal.ts";
 import { ConfigError, type ServiceBotError } from "../errors.ts";
 
 /**
@@ -6,6 +7,6 @@ import { ConfigError, type ServiceBotError } from "../errors.ts";
  * with 1. Other bots that own the process stop first.
  */
 export function exitWith(error: ServiceBotError): Promise<void> {
-  process.stderr.write(`${error.message}\n`);
+  process.stderr.write(`${printableText(error.message)}\n`);
   return processOwners.end(error instanceof ConfigError || error.code === "NODE_TOO_OLD" ? 2 : 1);
 }

@@ -21,7 +21,7 @@ export interface Writing<T> {
 /**
  * Uploads the images of a message, side by side, and sends it. Where a key turns out to be of no use any more,
  * for it has expired or was consumed, all are uploaded again, once: unless a ready key is among them, which would
- * be the one, or an earlier try of the same write may have consumed them, and have sent the message.
+ * be the one.
  *
  * @throws {ApiError} EMPTY, TOO_MANY_IMAGES and what is wrong with an image, before anything is sent
  */
@@ -48,9 +48,7 @@ export async function sendWithImages<T>(
 }
 
 function isStaleKey(error: unknown): boolean {
-  return (
-    error instanceof ApiError && error.code === "INVALID_IMAGE_KEY" && error.cause === undefined
-  );
+  return error instanceof ApiError && error.code === "INVALID_IMAGE_KEY";
 }
 
 /** The first failure ends the other uploads. */

@@ -12,6 +12,8 @@ export interface ApiErrorDetails {
   readonly requestId?: string | undefined;
   /** True when it was refused before anything was sent. Default false. */
   readonly local?: boolean | undefined;
+  /** True when the body was JSON that says what failed, as the platform's own errors do. Default false. */
+  readonly hasErrorBody?: boolean | undefined;
   /** What it came from. */
   readonly cause?: unknown;
 }
@@ -33,6 +35,7 @@ export class ApiError extends ServiceBotError {
   readonly requestId: string | undefined;
   /** True when it was refused before anything was sent. */
   readonly local: boolean;
+  readonly #hasErrorBody: boolean;
 
   constructor(message: string, details: ApiErrorDetails) {
     super(apiCodeOf(details), message, "cause" in details ? { cause: details.cause } : {});
@@ -41,6 +44,7 @@ export class ApiError extends ServiceBotError {
     this.retryAfterMs = details.retryAfterMs;
     this.requestId = details.requestId;
     this.local = details.local ?? false;
+    this.#hasErrorBody = details.hasErrorBody ?? false;
   }
 
   /**
@@ -50,7 +54,29 @@ export class ApiError extends ServiceBotError {
   get retryable(): boolean {
     return this.status >= 500 || retryableStatuses.has(this.status);
   }
+
+  /**
+   * Whether the answer says that the request took no effect. True after 4xx except 408, because a request is refused before
+   * it is carried out. After 503 it is true only where the answer is the platform's own: an error body with a code like
+   * those of section 7, or one without a code together with `Retry-After`. A gateway's page says nothing about the
+   * platform, nor does any other 5xx: a write that ended so may have been carried out.
+   */
+  get saysNothingHappened(): boolean {
+    if (this.local) return true;
+    // A failure inside a success: only a code that is known is a refusal.
+    if (this.status < 300) return this.code !== "API_ERROR";
+    if (this.status === 503) return this.#isPlatformsOwn;
+    return this.status < 500 && this.status !== 408;
+  }
+
+  get #isPlatformsOwn(): boolean {
+    if (CODE.test(this.platformCode ?? "")) return true;
+    return this.#hasErrorBody && this.retryAfterMs !== undefined;
+  }
 }
+
+/** The form of the codes of section 7. Gateways write words, such as "unavailable", in that place. */
+const CODE = /^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/;
 
 const retryableStatuses: ReadonlySet<number> = new Set([408, 425, 429]);
 

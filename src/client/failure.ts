@@ -59,6 +59,7 @@ function failureOf(
       // Redacted, it is no code any more.
       platformCode: code === undefined || !isCode(scrub(code)) ? undefined : code,
       retryAfterMs: retryAfter(response, now),
+      hasErrorBody: typeof body === "object" && said !== "",
       requestId,
     },
   );

@@ -28,24 +28,13 @@ export interface RetryOptions {
  *
  * What it cannot know of: Node's `fetch` itself repeats a request that was answered with 421.
  *
- * @throws what the last try threw, with the 503 of an earlier try of a write as its cause; the reason of the signal when it aborts during a wait
+ * @throws what the last try threw; the reason of the signal when it aborts during a wait
  */
 export async function withRetries<T>(
   attempt: (number: number) => Promise<T>,
   { method, retries, clock, random, endsAt, signal }: RetryOptions,
 ): Promise<T> {
-  let unsure: ApiError | undefined;
-  const remember = async (number: number) => {
-    try {
-      return await attempt(number);
-    } catch (error) {
-      // Said to have done nothing, a try that is refused for another reason later may have done it after all.
-      if (unsure !== undefined && error instanceof ApiError) error.cause ??= unsure;
-      if (method === "POST" && error instanceof ApiError && error.status === 503) unsure ??= error;
-      throw error;
-    }
-  };
-  return await pRetry(remember, {
+  return await pRetry(attempt, {
     retries,
     // The waiting is done below, on our clock.
     minTimeout: 0,
@@ -63,7 +52,7 @@ export async function withRetries<T>(
 
 /**
  * Reads may be repeated whatever became of them. Writes only where it is certain that nothing has happened: the
- * connection was never made, or the platform said that it did nothing (429, 503).
+ * connection was never made, or the answer says so (429, and a 503 of the platform's own).
  */
 export function mayRepeat(method: "GET" | "POST", error: unknown): boolean {
   if (error instanceof NetworkError) {
@@ -71,5 +60,5 @@ export function mayRepeat(method: "GET" | "POST", error: unknown): boolean {
   }
   if (!(error instanceof ApiError) || lasting.has(error.code)) return false;
   if (method === "GET") return error.retryable;
-  return error.status === 429 || error.status === 503;
+  return error.saysNothingHappened && (error.status === 429 || error.status === 503);
 }

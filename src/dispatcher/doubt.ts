@@ -24,12 +24,12 @@ function doubtOfOne(telling: Error): Doubt {
   if (telling instanceof NetworkError) return telling.sent ? "under way" : "none";
   if (isAbort(telling) || isBrokenConnection(telling)) return "under way";
   if (!(telling instanceof ApiError)) return "answered";
+  if (telling.saysNothingHappened) return "none";
   // A gateway answers for a platform that may still be at it.
-  if (telling.status === 502 || telling.status === 504) return "under way";
-  // A success that calls itself a failure, in words that nobody knows.
-  if (telling.status < 300 && telling.code === "API_ERROR") return "answered";
-  return telling.status >= 500 || telling.status === 408 ? "answered" : "none";
+  return gatewayStatuses.has(telling.status) ? "under way" : "answered";
 }
+
+const gatewayStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
 
 function isTelling(error: Error): error is Error {
   if (error instanceof NetworkError || error instanceof ApiError) return true;

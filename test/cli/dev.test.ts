@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { press } from "../../src/cli/dev/keys.ts";
-import { timelineLine } from "../../src/cli/dev/timeline-lines.ts";
+import { stackLines, timelineLine } from "../../src/cli/dev/timeline-lines.ts";
 import { linkPackage } from "../support/linked-package.ts";
 import { runBot, runPlatform } from "../support/running-bot.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -171,11 +171,13 @@ test("the timeline shows what people do, deliveries and what the bot says, and l
     "api GET /events [401] 1 ms",
     "doctor POST /posts [400] 1 ms",
     undefined,
-    "!!! evt_1 attempt 1 failed: TypeError E_X: a\\u001b[2J  next try in 900 ms\n    at handler (bot.ts:1:2)",
-    "!!! evt_1 attempt 2 failed: TypeError E_X: a\\u001b[2J  next try in 2 s",
-    "!!! evt_1 attempt 3 failed, dead letter: TypeError E_X: a\\u001b[2J",
-    "!!! evt_1 attempt 3 put off: TypeError E_X: a\\u001b[2J  next try in 60 s",
+    "!!! evt_1 attempt 1 failed: TypeError E_X: a\u001b[2J  next try in 900 ms",
+    "!!! evt_1 attempt 2 failed: TypeError E_X: a\u001b[2J  next try in 2 s",
+    "!!! evt_1 attempt 3 failed, dead letter: TypeError E_X: a\u001b[2J",
+    "!!! evt_1 attempt 3 put off: TypeError E_X: a\u001b[2J  next try in 60 s",
     "*** webhook disabled: 10 failures",
     "*** app of @other disabled",
   ]);
+  const stacks = lines.map((entry) => stackLines({ bot: "bot", ...entry, at, seq: 1 }));
+  expect(stacks.flat()).toEqual(["    at handler (bot.ts:1:2)"]);
 });

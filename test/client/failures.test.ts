@@ -161,6 +161,35 @@ describe("Retry-After", () => {
   });
 });
 
+describe("whether an answer says that nothing happened", () => {
+  const coded = { error: { code: "OVERLOADED", message: "later" } };
+  const later = { "retry-after": "1" };
+  test.each<[string, boolean, Responder]>([
+    ["400", true, json(400, coded)],
+    ["a gateway's 403", true, (response) => response.writeHead(403).end("<html></html>")],
+    ["a gateway's 429", true, (response) => response.writeHead(429).end("<html></html>")],
+    ["503 with a code", true, json(503, coded)],
+    ["503 NOT_CONFIGURED", true, json(503, { code: "NOT_CONFIGURED" })],
+    ["503 without a code, with Retry-After", true, json(503, { error: "Later, please" }, later)],
+    ["503 without a code", false, json(503, { error: "Later, please" })],
+    ["503 of an empty object with Retry-After", false, json(503, {}, later)],
+    ["a gateway's 503", false, (response) => response.writeHead(503, later).end("<html></html>")],
+    ["408", false, json(408, coded)],
+    ["500 with a code", false, json(500, coded)],
+    ["502 with a code", false, json(502, coded)],
+    ["504 with a code", false, json(504, coded)],
+    ["a success that is a refusal", true, json(200, { error: { code: "BLOCKED" } })],
+    ["a success that is a failure", false, json(200, coded)],
+  ])("%s: %s", async (_name, expected, respond) => {
+    expect((await apiError(respond)).saysNothingHappened).toBe(expected);
+  });
+
+  test("what is refused before it is sent has not happened", () => {
+    const error = new ApiError("empty", { status: 503, local: true });
+    expect(error.saysNothingHappened).toBe(true);
+  });
+});
+
 describe("redirects", () => {
   test.each([301, 302, 303, 307, 308])(
     "a %i is not followed, and its target gets neither the token nor the request",

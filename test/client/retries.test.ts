@@ -39,6 +39,12 @@ const cutOff = (response: ServerResponse) => {
   response.socket?.destroySoon();
 };
 const status = (code: number, headers: Record<string, string> = {}) => json(code, {}, headers);
+const text =
+  (code: number, body: string, headers: Record<string, string> = {}): Responder =>
+  (response) =>
+    response.writeHead(code, headers).end(body);
+const page = (code: number, headers: Record<string, string> = {}) =>
+  text(code, `<html><body>${code}</body></html>`, { "content-type": "text/html", ...headers });
 
 /** A `fetch` whose first calls go to a port where nobody listens any more. */
 async function refusedAtFirst(times: number): Promise<NonNullable<ClientOptions["fetch"]>> {
@@ -112,8 +118,17 @@ describe("a write is tried again", () => {
     expect(clock.waits).toHaveLength(2);
   });
 
-  test.each([429, 503])("when the answer was %i: nothing has happened", async (code) => {
-    const { write, calls } = await scene([status(code)]);
+  test.each<[string, Responder]>([
+    ["429", status(429)],
+    ["429 with a gateway's page", page(429)],
+    ["503 with a code of its own", json(503, { error: { code: "OVERLOADED" } })],
+    ["503 that names a code of section 7 as text", text(503, "VALIDATION: not now")],
+    [
+      "503 without a code, with Retry-After",
+      json(503, { message: "busy" }, { "retry-after": "1" }),
+    ],
+  ])("when the answer was %s: nothing has happened", async (_name, answer) => {
+    const { write, calls } = await scene([answer]);
     await write();
     expect(calls).toHaveLength(2);
     expect(calls[1]?.body).toBe(calls[0]?.body);
@@ -122,10 +137,16 @@ describe("a write is tried again", () => {
   test.each<[string, Responder]>([
     ["the connection was reset after its body", reset],
     ["the answer broke off", cutOff],
-    ...[408, 425, 500, 502, 504].map((code): [string, Responder] => [
+    ...[408, 425, 500, 502, 503, 504].map((code): [string, Responder] => [
       `the answer was ${code}`,
       status(code),
     ]),
+    ["a gateway answered with 503 and a page", page(503)],
+    ["a gateway answered with 503, a page and Retry-After", page(503, { "retry-after": "1" })],
+    ["a gateway answered with 503 and a word", text(503, "upstream connect error")],
+    ["a gateway answered with 503 and JSON", json(503, { message: "Service Unavailable" })],
+    ["a gateway answered with 503 and a word as code", json(503, { code: "unavailable" })],
+    ["the answer was 503 with Retry-After and no body", text(503, "", { "retry-after": "1" })],
     ["the answer cannot be understood", (response) => response.end("{")],
   ])("but not when %s: it may have happened", async (_name, answer) => {
     const { write, calls, clock } = await scene([answer]);
@@ -135,7 +156,7 @@ describe("a write is tried again", () => {
   });
 
   test("but not when it was refused first and may have arrived then", async () => {
-    const { write, calls } = await scene([status(503), reset]);
+    const { write, calls } = await scene([json(503, { code: "OVERLOADED" }), reset]);
     expect(await rejection(write())).toMatchObject({ code: "API_UNREACHABLE", sent: true });
     expect(calls).toHaveLength(2);
   });

@@ -52,6 +52,7 @@ describe.each(doubts)("a step that cannot be looked for, after %s", (_name, erro
 test.each<[string, Error]>([
   ["an error of its own", new Error("no such customer")],
   ["a refusal", new Error("refused", { cause: new ApiError("no", { status: 400 }) })],
+  ["the platform's own 503", new ApiError("busy", { status: 503, platformCode: "OVERLOADED" })],
   [
     "a fetch of one's own that never connected",
     Object.assign(new Error("x"), { code: "ECONNREFUSED" }),
@@ -91,8 +92,8 @@ describe("after an answer, no call is under way", () => {
     ["408", new ApiError("too slow", { status: 408 })],
     ["a success that calls itself a failure", new ApiError("oops", { status: 200 })],
     [
-      "a refusal after a try that was answered with 503",
-      new ApiError("stale", { status: 400, cause: new ApiError("away", { status: 503 }) }),
+      "a refusal because of a failure before",
+      new ApiError("stale", { status: 400, cause: new ApiError("away", { status: 500 }) }),
     ],
     ["one that cannot be read", new ServiceBotError("API_INVALID_RESPONSE", "not JSON")],
   ])("be it %s, so the next run looks for it without a wait", async (_name, error) => {
@@ -101,7 +102,7 @@ describe("after an answer, no call is under way", () => {
     expect(world.platform.size).toBe(1);
   });
 
-  test.each([502, 504])(
+  test.each([502, 503, 504])(
     "but a gateway's %i does not say what the platform does",
     async (status) => {
       const error = new ApiError("gateway", { status });

@@ -1,3 +1,4 @@
+import { printable, printableText } from "../../core/terminal.ts";
 import { clockTime } from "./timeline-lines.ts";
 
 /** Turns the bot's JSON log lines into lines for people. */
@@ -41,15 +42,15 @@ export async function logFormatter({
     const record = parse(line);
     if (record === undefined) {
       if (RESTART.test(line)) started = now();
-      return line;
+      return printableText(line);
     }
     if (record.msg === "ready" && record.webhook !== undefined) {
-      const elsewhere = record.webhook === webhook ? "" : `  ${record.webhook}`;
+      const elsewhere = record.webhook === webhook ? "" : printable(`  ${record.webhook}`);
       return `${clockTime(now())} bot ready ${((now() - started) / 1000).toFixed(1)} s${elsewhere}`;
     }
     if (isFailedRun(record) && isReporting()) return undefined;
     if (record.level === "info" && repeated.has(record.msg)) return undefined;
-    return pretty(line).trimEnd();
+    return pretty(JSON.stringify(printableFields(record))).trimEnd();
   };
 }
 
@@ -65,6 +66,16 @@ async function loadPretty(colour: boolean): Promise<(line: string) => string> {
   } catch {
     return (line) => line;
   }
+}
+
+/** Makes every text of a record printable before pino-pretty adds its colours. A stack keeps its lines. */
+function printableFields(value: unknown, name = ""): unknown {
+  if (typeof value === "string") return name === "stack" ? printableText(value) : printable(value);
+  if (Array.isArray(value)) return value.map((item) => printableFields(item));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => [printable(name), printableFields(field, name)]),
+  );
 }
 
 interface LogRecord {

@@ -36,8 +36,8 @@ export function findingsOf(area: Area): {
 
 const marks = { ok: "ok  ", note: "note", fail: "FAIL" } as const;
 
-/** For people: a line, and another for the remedy. */
-export function findingText({ level, what, remedy }: Finding): string {
+/** Describes a finding in one line, and its remedy in another. */
+export function findingLines({ level, what, remedy }: Finding): readonly string[] {
   const line = `${marks[level]} ${what}`;
-  return remedy === undefined ? line : `${line}\n     → ${remedy}`;
+  return remedy === undefined ? [line] : [line, `     → ${remedy}`];
 }

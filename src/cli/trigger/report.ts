@@ -1,24 +1,25 @@
+import { printable } from "../../core/terminal.ts";
 import { messageOf } from "../../errors.ts";
 import type { ActInput, ActResult } from "../../platform/index.ts";
 import { runWords } from "../../platform/timeline/words.ts";
-import { printable, printableLines } from "../text.ts";
+import { printableLines } from "../text.ts";
 import { CommandError, UsageError } from "../usage.ts";
 import type { Awaited, Reaction } from "./reaction.ts";
 import { type Answer, isQuiet, type Run } from "./watch.ts";
 
-/** One line for each event; for what makes none, one that says so. */
+/** Returns one line for each event, or one that says that there is none. */
 export function eventLines({ type }: ActInput, result: ActResult): string {
   const { events, commentId, messageId, postId } = result;
   const made = commentId ?? messageId ?? postId ?? "";
-  if (events.length === 0) return `${type} ${made}, no event: no bot is concerned\n`;
-  return events.map((event) => `${event.type} ${event.id}\n`).join("");
+  if (events.length === 0) return `${type} ${made}, no event: no bot is concerned`;
+  return events.map((event) => printable(`${event.type} ${event.id}`)).join("\n");
 }
 
-/** What the bot wrote, or that it wrote nothing. */
-export function answerLines({ outcome, answers }: Reaction): string {
-  if (answers.length > 0) return answers.map(answerLine).join("");
-  if (outcome === "handled") return "handled; the bot wrote nothing\n";
-  return outcome === "delivered" ? "delivered; the bot wrote nothing\n" : "";
+/** Describes what the bot wrote. `undefined` if it has not even taken the event, or has failed. */
+export function answerLines({ outcome, answers }: Reaction): string | undefined {
+  if (answers.length > 0) return answers.map(answerLine).join("\n");
+  if (outcome === "handled") return "handled; the bot wrote nothing";
+  return outcome === "delivered" ? "delivered; the bot wrote nothing" : undefined;
 }
 
 /** What `--wait --json` prints: the act, what came of it, and why that is a failure where it is one. */
@@ -84,6 +85,6 @@ export function errorObject(error: unknown): { readonly code: string; readonly m
 }
 
 function answerLine(answer: Answer): string {
-  const name = answer.bot ?? "bot";
-  return `${name}: ${printableLines(answer.text || "(no text)", name.length + 2)}\n`;
+  const name = printable(answer.bot ?? "bot");
+  return `${name}: ${printableLines(answer.text || "(no text)", name.length + 2)}`;
 }

@@ -1,6 +1,6 @@
 import { ControlClient } from "../control-client.ts";
 import { readDotEnv } from "../dot-env.ts";
-import { printError, printJson } from "../output.ts";
+import { print, printError, printJson } from "../output.ts";
 import { localPlatformUrl, usualPlatformUrl } from "../platform/settings.ts";
 import {
   type Arguments,
@@ -67,7 +67,7 @@ async function perform(given: Arguments): Promise<number> {
   const before = timeoutMs === undefined ? undefined : await control.state();
   const result = await control.act(act);
   const json = given.flags.json === true;
-  if (!json) process.stdout.write(eventLines(act, result));
+  if (!json) print(eventLines(act, result));
   if (timeoutMs === undefined || before === undefined) {
     if (json) printJson(result);
     return 0;
@@ -76,8 +76,9 @@ async function perform(given: Arguments): Promise<number> {
   const awaited = { act, result, after, timeoutMs, reportingBots };
   const reaction = await awaitReaction(control, awaited);
   const failure = failureOf(awaited, reaction);
+  const lines = answerLines(reaction);
   if (json) printJson(asObject(result, reaction, failure));
-  else process.stdout.write(answerLines(reaction));
+  else if (lines !== undefined) print(lines);
   if (failure === undefined) return 0;
   printError(failure.message);
   return failure.exitCode;

@@ -8,7 +8,7 @@ import type { PlatformClock } from "../clock/platform-clock.ts";
 import { beginningOf, MAX_TEXT_LENGTH } from "../content.ts";
 import { PlatformError } from "../error.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
-import type { ApiFaults, Gate } from "../faults/api-faults.ts";
+import type { ApiFaults, FaultyAnswer, Gate } from "../faults/api-faults.ts";
 import {
   type Answer,
   errorAnswer,
@@ -78,14 +78,14 @@ export async function exchange(
   } catch (error) {
     answer = errorAnswer(error, logger);
   }
-  const made = written(answer);
+  const made = gate.pass === "gateway" ? gatewayPage(gate) : written(answer);
   // Recorded before the answer leaves: whoever has it finds its line in the timeline.
   if (gate.pass === "lose-answer") {
     record(null, made);
     request.socket.destroy();
     return;
   }
-  record(gone.aborted ? null : answer.status, made);
+  record(gone.aborted ? null : made.status, made);
   sendWritten(response, made);
 }
 
@@ -127,13 +127,27 @@ function causeOf(
   return eventId === undefined ? {} : { eventId, guessed: true };
 }
 
-function refusal({ status, retryAfterSeconds }: Extract<Gate, { pass: "refuse" }>): PlatformError {
+/** The answer of a gateway that stands before the platform: nothing in it is the platform's own. */
+function gatewayPage({ status, retryAfterSeconds }: FaultyAnswer): WrittenAnswer {
+  const page = `<html><head><title>${status}</title></head><body>${status}</body></html>\n`;
+  return {
+    status,
+    headers: { ...retryAfter(retryAfterSeconds), "content-type": "text/html; charset=utf-8" },
+    bytes: Buffer.from(page),
+  };
+}
+
+function refusal({ status, retryAfterSeconds }: FaultyAnswer): PlatformError {
   return new PlatformError(
     status,
     status === 429 ? "RATE_LIMITED" : "INJECTED_FAULT",
     "A fault of the local platform answers this request; it was not executed.",
-    retryAfterSeconds === undefined ? {} : { "Retry-After": String(retryAfterSeconds) },
+    retryAfter(retryAfterSeconds),
   );
+}
+
+function retryAfter(seconds: number | undefined): Readonly<Record<string, string>> {
+  return seconds === undefined ? {} : { "Retry-After": String(seconds) };
 }
 
 /** For the timeline, which keeps thousands of them: of a text that is too long, as much as one may have. */

@@ -126,7 +126,7 @@ const eventFault: z.ZodType<EventFaultInput> = z.strictObject({
 });
 
 const apiFault: z.ZodType<ApiFaultInput> = z.strictObject({
-  mode: z.enum(["none", "hold", "status", "lose-answer", "mix"]),
+  mode: z.enum(["none", "hold", "status", "lose-answer", "gateway", "mix"]),
   match: z.enum(["write", "all"]).optional(),
   status: failureStatus.optional(),
   retryAfterSeconds: z.int().min(0).max(86_400).optional(),

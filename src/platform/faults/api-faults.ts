@@ -6,10 +6,11 @@ import { ActiveFault, reach } from "./active-fault.ts";
 export interface ApiFault {
   /**
    * `hold`: requests wait before they are executed; `status`: they are answered with `status` and not
-   * executed; `lose-answer`: they are executed, and the connection is cut before the answer; `mix`: each
-   * gets one of 429, 500, 503 and `lose-answer`, at random.
+   * executed; `lose-answer`: they are executed, and the connection is cut before the answer; `gateway`: they are
+   * executed, and a gateway answers with `status` and a web page; `mix`: each gets one of 429, 500, 503 and
+   * `lose-answer`, at random.
    */
-  readonly mode: "none" | "hold" | "status" | "lose-answer" | "mix";
+  readonly mode: "none" | "hold" | "status" | "lose-answer" | "gateway" | "mix";
   /** `write`: everything but GET and HEAD. */
   readonly match: "write" | "all";
   /** 300 to 599. */
@@ -33,16 +34,20 @@ export interface ApiFaultState extends ApiFault {
   readonly held: number;
 }
 
+/** The answer of a fault. */
+export interface FaultyAnswer {
+  /** 300 to 599. */
+  readonly status: number;
+  /** Sent as `Retry-After`, in whole seconds. */
+  readonly retryAfterSeconds: number | undefined;
+}
+
 /** What to do with a request. */
 export type Gate =
   | { readonly pass: "execute"; readonly fault?: "hold" }
   | { readonly pass: "lose-answer"; readonly fault: "lose-answer" }
-  | {
-      readonly pass: "refuse";
-      readonly fault: "status";
-      readonly status: number;
-      readonly retryAfterSeconds: number | undefined;
-    }
+  | ({ readonly pass: "gateway"; readonly fault: "gateway" } & FaultyAnswer)
+  | ({ readonly pass: "refuse"; readonly fault: "status" } & FaultyAnswer)
   /** The client went away while the request was held. */
   | { readonly pass: "abandon"; readonly fault: "hold" };
 
@@ -90,6 +95,10 @@ export class ApiFaults {
         return { pass: "execute" };
       case "lose-answer":
         return { pass: "lose-answer", fault: "lose-answer" };
+      case "gateway": {
+        const { status, retryAfterSeconds } = fault;
+        return { pass: "gateway", fault: "gateway", status, retryAfterSeconds };
+      }
       case "status": {
         const { status, retryAfterSeconds } = fault;
         return { pass: "refuse", fault: "status", status, retryAfterSeconds };
@@ -136,6 +145,6 @@ export class ApiFaults {
 
 function describe(fault: ApiFault): string {
   const { mode, match, status } = fault;
-  const what = mode === "status" ? `status ${status}` : mode;
+  const what = mode === "status" || mode === "gateway" ? `${mode} ${status}` : mode;
   return `${what} for ${reach(fault, match === "write" ? "write requests" : "requests")}`;
 }

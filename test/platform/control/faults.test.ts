@@ -159,6 +159,25 @@ test("a request whose answer is lost has been executed", async () => {
   expect((await comment(platform, "two")).status).toBe(201);
 });
 
+test("a request that a gateway answers has been executed, and its answer is a page", async () => {
+  const platform = await runPlatform();
+  const fault = { mode: "gateway", match: "write", times: 1, retryAfterSeconds: 3 } as const;
+  platform.control.setFaults({ api: fault });
+  const url = `${platform.url}/api/v1/posts/p_1/comments`;
+  const headers = {
+    authorization: `Bearer ${platform.apiKey}`,
+    "content-type": "application/json",
+  };
+  const response = await fetch(url, { method: "POST", headers, body: '{"text":"one"}' });
+  expect(response.status).toBe(503);
+  expect(response.headers.get("content-type")).toMatch(/^text\/html/);
+  expect(response.headers.get("retry-after")).toBe("3");
+  expect(await response.text()).toMatch(/^<html>/);
+  expect(texts(platform)).toEqual(["one"]);
+  const entry = await platform.waitFor("api");
+  expect(entry).toMatchObject({ status: 503, fault: "gateway", created: { commentId: "cm_1" } });
+});
+
 test("a fault with a rate touches the requests that fall below it", async () => {
   const draws = [0.1, 0.3, 0.29, 0.9];
   const platform = await runPlatform({ random: () => draws.shift() ?? 1 });

@@ -18,8 +18,13 @@ export const clientMutants: readonly Mutant[] = [
     },
     {
       name: "the client: a write is repeated only after answers that say that nothing happened",
-      find: "return error.status === 429 || error.status === 503;",
+      find: "return error.saysNothingHappened && (error.status === 429 || error.status === 503);",
       replace: "return error.retryable;",
+    },
+    {
+      name: "the client: a gateway's 503 does not say that nothing happened",
+      find: "return error.saysNothingHappened && (",
+      replace: "return (",
     },
     {
       name: "the client: a used-up quota is not asked again",
@@ -121,23 +126,16 @@ export const clientMutants: readonly Mutant[] = [
       replace: 'if (url.username === ":")',
     },
   ]),
-  ...mutantsOf("src/client/attach.ts", REPLIES, [
+  ...mutantsOf("src/client/errors.ts", REPLIES, [
     {
-      name: "the client: keys that an earlier try may have consumed are not uploaded again",
-      find: " && error.cause === undefined",
-      replace: "",
-    },
-  ]),
-  ...mutantsOf("src/dispatcher/doubt.ts", REPLIES, [
-    {
-      name: "a 503 behind a refusal leaves it open whether the message was sent",
-      find: 'telling.cause === undefined ? "none" : doubtOf(telling.cause)',
-      replace: '"none" as Doubt',
+      name: "a gateway's 503 leaves it open whether the message was sent",
+      find: "if (this.status === 503) return this.#isPlatformsOwn;",
+      replace: "if (this.status === 503) return true;",
     },
     {
       name: "a success that calls itself a failure leaves it open",
-      find: "if (telling.status < 300 &&",
-      replace: "if (telling.status < 0 &&",
+      find: "if (this.status < 300) return",
+      replace: "if (this.status < 0) return",
     },
   ]),
   ...mutantsOf("src/client/schemas.ts", HOSTILE, [

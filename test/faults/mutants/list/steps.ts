@@ -145,8 +145,8 @@ export const stepMutants: readonly Mutant[] = [
     },
     {
       name: "waiting for the end of a call that a gateway gave up",
-      find: 'if (telling.status === 502 || telling.status === 504) return "under way";',
-      replace: "",
+      find: 'return gatewayStatuses.has(telling.status) ? "under way" : "answered";',
+      replace: 'return "answered";',
     },
   ]),
   ...mutantsOf("src/dispatcher/persist.ts", STEPS, [

@@ -61,6 +61,7 @@ function describeRequest({ mode, status, match, retryAfterSeconds }: FaultsState
     hold: "held",
     status: `answered with ${status}${wait}`,
     "lose-answer": "executed, then reset",
+    gateway: `executed, then a gateway's ${status}${wait}`,
     mix: "429, 500, 503 or reset",
   };
   return `${texts[mode]}, ${match === "write" ? "writes only" : "all requests"}`;

@@ -69,6 +69,12 @@ const api: readonly ModeInfo<ModeOf<"api">>[] = [
     bot: "The bot cannot know what came of it: before it sends again it looks whether its message is there.",
   },
   {
+    value: "gateway",
+    label: "executed, then a gateway's status",
+    fields: ["status", "retryAfter"],
+    bot: "A gateway's page says nothing about the platform: before the bot sends again it looks whether its message is there.",
+  },
+  {
     value: "mix",
     label: "429, 500, 503 or reset, at random",
     bot: "Everything is said in the end, and nothing twice.",
