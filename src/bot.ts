@@ -1,9 +1,11 @@
 import { assemble, type Parts } from "./bot/assemble.ts";
 import { exitWith } from "./bot/exit.ts";
 import { serveMeter } from "./bot/metrics.ts";
+import { warnOfPlainHttp } from "./bot/plain-http-warning.ts";
 import { warnOfTimeouts } from "./bot/timeout-warning.ts";
 import { warnOfBudget } from "./budget-warning.ts";
 import { type Config, loadConfig } from "./config.ts";
+import { BodyBudget } from "./core/body/budget.ts";
 import { systemClock } from "./core/clock.ts";
 import { showDatabase } from "./core/database-address.ts";
 import { inStages } from "./core/in-stages.ts";
@@ -150,7 +152,10 @@ export class Bot {
    */
   middleware(): WebhookMiddleware {
     const { webhookPath } = this.#loadConfig();
-    const early = expressFace({ receiver: "starting", path: webhookPath, maxBodyBytes: 0 });
+    const early = expressFace({
+      ...{ receiver: "starting", path: webhookPath },
+      ...{ maxBodyBytes: 0, bodies: new BodyBudget(0) },
+    });
     let isWarned = false;
     const onStray = (path: string) => {
       if (isWarned) return;
@@ -186,6 +191,7 @@ export class Bot {
       isReady: () => this.#ready,
       deadline: this.#deadline.signal,
     });
+    warnOfPlainHttp(config, parts.log);
     warnOfTimeouts(this.#options, this.#router, config, parts.log);
     warnOfBudget(config, parts.log);
     try {

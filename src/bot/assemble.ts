@@ -1,5 +1,6 @@
 import type { Client } from "../client/client.ts";
 import type { Config } from "../config.ts";
+import { BodyBudget } from "../core/body/budget.ts";
 import { type Clock, steadyClock, systemClock } from "../core/clock.ts";
 import { duringEvent } from "../core/current-event.ts";
 import { secretsOf } from "../core/database-address.ts";
@@ -21,7 +22,7 @@ import type { RouteOptions } from "../receiver/routes.ts";
 import type { Router } from "../router/router.ts";
 import { readStatus, type StatusSources, writeStatus } from "../status.ts";
 import { type Company, makeCompany } from "./company.ts";
-import { HANDLER_TIMEOUT_MS, REQUEST_TIMEOUT_MS, RETENTION } from "./defaults.ts";
+import { HANDLER_TIMEOUT_MS, MIN_BODIES_BYTES, REQUEST_TIMEOUT_MS, RETENTION } from "./defaults.ts";
 import { makeClient } from "./make-client.ts";
 import { makeMeter } from "./metrics.ts";
 import { openInbox } from "./open-inbox.ts";
@@ -146,7 +147,8 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
   const routes: RouteOptions = {
     receiver: config.delivery === "polling" ? undefined : receiver,
     path: config.webhookPath,
-    maxBodyBytes: options.maxBodyBytes ?? 1_048_576,
+    maxBodyBytes: config.maxBodyBytes,
+    bodies: new BodyBudget(Math.max(MIN_BODIES_BYTES, 2 * config.maxBodyBytes)),
     isReady: status.isReady,
     report: async () => writeStatus(await readStatus(status)),
   };

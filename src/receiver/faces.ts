@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { dropBody } from "../core/body/read.ts";
 import { TRACEPARENT_HEADER } from "../core/trace.ts";
 import { SIGNATURE_HEADER } from "../signature/signature.ts";
 import { type Answer, failure } from "./answer.ts";
 import { EVENT_COUNT_HEADER } from "./event-count.ts";
-import { type BodyRequest, readBody, readWebBody } from "./read-body.ts";
+import { type BodyRequest, readFetchBody, readNodeBody } from "./read-body.ts";
 import {
   answerAny,
   answerWebhook,
@@ -75,7 +76,8 @@ function fromNode(request: BodyRequest & { readonly originalUrl?: string }): Inc
     signature: request.headers[SIGNATURE_HEADER],
     eventCount: request.headers[EVENT_COUNT_HEADER],
     traceparent: request.headers[TRACEPARENT_HEADER],
-    read: (limit) => readBody(request, limit),
+    read: (bounds) => readNodeBody(request, bounds),
+    drop: () => dropBody(request),
   };
 }
 
@@ -87,7 +89,8 @@ function fromWeb(request: Request): Incoming {
     signature: request.headers.get(SIGNATURE_HEADER) ?? undefined,
     eventCount: request.headers.get(EVENT_COUNT_HEADER) ?? undefined,
     traceparent: request.headers.get(TRACEPARENT_HEADER) ?? undefined,
-    read: (limit) => readWebBody(request, limit),
+    read: (bounds) => readFetchBody(request, bounds),
+    drop: () => void request.body?.cancel().catch(() => undefined),
   };
 }
 
