@@ -2,6 +2,7 @@ import type { Fetch } from "./client/http.ts";
 import type { ConfigOverrides } from "./config.ts";
 import type { BackoffOptions, Random } from "./core/backoff.ts";
 import type { Clock } from "./core/clock.ts";
+import type { LoopGuardOptions } from "./core/job.ts";
 import type { Logger } from "./core/logger.ts";
 import { outOfRange, refuseProblems, retryProblems, TIME_LIMIT, WAIT } from "./core/ranges.ts";
 import type { LaneOf } from "./events/lane.ts";
@@ -44,6 +45,11 @@ export interface BotOptions extends ConfigOverrides {
    * dead letters 90 days. `Infinity` keeps for ever.
    */
   readonly retention?: Partial<Retention>;
+  /**
+   * Holds back events of an account that is answered in one conversation, or on one post, faster than a person writes.
+   * `false` switches it off. Default: 30 answers per 60,000 ms.
+   */
+  readonly loopGuard?: LoopGuardOptions | false;
   /** Called when polling takes over from the webhook, and when it hands back. What it throws is logged. */
   readonly onSwitch?: (mode: Mode, reason: string) => unknown;
   /** Sends the requests to the platform. Default: `fetch` of the process. */
@@ -69,6 +75,7 @@ export interface StartOptions {
 /** @throws {ServiceBotError} INVALID_OPTION with every problem at once */
 export function checkOptions(options: BotOptions): void {
   const { retention = {} } = options;
+  const { answers, perMs } = options.loopGuard || {};
   refuseProblems([
     outOfRange("handlerTimeoutMs", options.handlerTimeoutMs, TIME_LIMIT),
     outOfRange("requestTimeoutMs", options.requestTimeoutMs, TIME_LIMIT),
@@ -77,6 +84,8 @@ export function checkOptions(options: BotOptions): void {
     outOfRange("shutdownGraceMs", options.shutdownGraceMs, WAIT),
     outOfRange("maxBacklog", options.maxBacklog, { min: 1, whole: true }),
     outOfRange("minFreeBytes", options.minFreeBytes, {}),
+    outOfRange("loopGuard.answers", answers, { min: 1, whole: true }),
+    outOfRange("loopGuard.perMs", perMs, TIME_LIMIT),
     ...retryProblems(options.retry),
     ...Object.entries(retention).map(([name, ms]) => outOfRange(`retention.${name}`, ms, {})),
   ]);

@@ -2,7 +2,6 @@ import type { Client } from "../client/client.ts";
 import type { Config } from "../config.ts";
 import { BodyBudget } from "../core/body/budget.ts";
 import { type Clock, steadyClock, systemClock } from "../core/clock.ts";
-import { duringEvent } from "../core/current-event.ts";
 import { secretsOf } from "../core/database-address.ts";
 import { createLogger, type Logger } from "../core/logger.ts";
 import { type Observer, unobserved } from "../core/observer.ts";
@@ -10,7 +9,6 @@ import { scrubber } from "../core/redact.ts";
 import { Sampling } from "../core/sampling.ts";
 import type { Tracing } from "../core/tracing.ts";
 import { Dispatcher } from "../dispatcher/dispatcher.ts";
-import type { EventJob } from "../dispatcher/run.ts";
 import { defaultLane, type LaneOf } from "../events/lane.ts";
 import type { Inbox } from "../inbox/inbox.ts";
 import type { Meter } from "../metrics/meter.ts";
@@ -23,6 +21,7 @@ import type { Router } from "../router/router.ts";
 import { readStatus, type StatusSources, writeStatus } from "../status.ts";
 import { type Company, makeCompany } from "./company.ts";
 import { HANDLER_TIMEOUT_MS, MIN_BODIES_BYTES, REQUEST_TIMEOUT_MS, RETENTION } from "./defaults.ts";
+import { createJobHandler } from "./job-handler.ts";
 import { makeClient } from "./make-client.ts";
 import { makeMeter } from "./metrics.ts";
 import { openInbox } from "./open-inbox.ts";
@@ -177,12 +176,7 @@ function makeDispatcher(
     log,
     deadline,
     tracing,
-    handler: {
-      run: (job) => forEvent(job, () => router.run(job, client)),
-      optionsFor: (type) => router.optionsFor(type),
-      failed: (error, job) => forEvent(job, () => router.observe(error, job)),
-      over: (job) => router.forget(job),
-    },
+    handler: createJobHandler(router, client, options, clock),
     concurrency: config.concurrency,
     maxAttempts: config.maxAttempts,
     handlerTimeoutMs: options.handlerTimeoutMs ?? HANDLER_TIMEOUT_MS,
@@ -210,11 +204,6 @@ function withReporter(
       reporter.ran(...run);
     },
   };
-}
-
-/** The log has with each request for which event it was made; and a platform on this machine is told, but no other. */
-function forEvent<T>({ event: { id }, trace }: EventJob, work: () => T): T {
-  return duringEvent({ id, trace }, work);
 }
 
 interface PollerParts {

@@ -28,3 +28,11 @@ export interface HandlerOptions {
   /** How long a run may take, in milliseconds; more than 0, 365 days at most. */
   readonly timeoutMs?: number;
 }
+
+/** The rate at which a bot answers one account in one conversation, or on one post. */
+export interface LoopGuardOptions {
+  /** Events of one account in one place that are answered within `perMs`, from 1 up. Default 30. */
+  readonly answers?: number;
+  /** In ms, up to 365 days. Default 60,000. */
+  readonly perMs?: number;
+}
