@@ -11,7 +11,7 @@ import type {
   EventOf,
   FollowPayload,
 } from "../../src/events/types.ts";
-import { type Context, createContext } from "../../src/router/context.ts";
+import { type Context, createContext, type WriteResult } from "../../src/router/context.ts";
 import { type Handler, Router } from "../../src/router/router.ts";
 import { payloads } from "../events/samples.ts";
 import { fakeClient, fakePlatform, jobFor } from "./support.ts";
@@ -55,7 +55,7 @@ describe("the context is typed by what it was asked for", () => {
     expectTypeOf<Context<"whisper">["event"]>().toEqualTypeOf<AnyEvent>();
     expectTypeOf<Parameters<Handler>[0]>().toEqualTypeOf<Context>();
     expectTypeOf<Context["client"]>().toEqualTypeOf<Client>();
-    expectTypeOf<ReturnType<Context["reply"]>>().toEqualTypeOf<Promise<Sent>>();
+    expectTypeOf<ReturnType<Context["reply"]>>().toEqualTypeOf<Promise<WriteResult<Sent>>>();
     expectTypeOf<ReturnType<Context["messages"]>>().toEqualTypeOf<Promise<readonly Message[]>>();
   });
 

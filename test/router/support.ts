@@ -1,7 +1,7 @@
 import { Client, type ClientOptions } from "../../src/client/client.ts";
 import type { Job } from "../../src/core/job.ts";
 import { createLogger } from "../../src/core/logger.ts";
-import type { Step, StepRunner } from "../../src/core/step.ts";
+import type { Step, StepEnd, StepRunner } from "../../src/core/step.ts";
 import { parseEvent } from "../../src/events/parse.ts";
 import type { AnyEvent } from "../../src/events/types.ts";
 import { FakePlatform } from "../../src/testing/fake-platform.ts";
@@ -14,6 +14,10 @@ export class FakeSteps implements StepRunner {
   async run<T>(step: Step<T>): Promise<T> {
     this.ran.push(step as Step<unknown>);
     return (await step.run()).result;
+  }
+
+  async execute<T>(step: Step<T>): Promise<StepEnd<T>> {
+    return { result: await this.run(step), repeated: false };
   }
 }
 
