@@ -39,6 +39,8 @@ export interface Config {
   readonly concurrency: number;
   /** MAX_ATTEMPTS, default 8: then an event goes to the dead letters. */
   readonly maxAttempts: number;
+  /** MAX_BODY_BYTES, default 16 MiB: the largest body of a delivery. */
+  readonly maxBodyBytes: number;
   /** MAX_REQUESTS_PER_MINUTE: at most so many requests to the platform in any 60 s; no limit by default. */
   readonly maxRequestsPerMinute: number | undefined;
   /** METRICS_PORT: where Prometheus finds the metrics; 0 takes a free one. No metrics by default. */
@@ -85,6 +87,8 @@ export interface ConfigOverrides {
   readonly concurrency?: number;
   /** MAX_ATTEMPTS, 1 to 1,000: then an event goes to the dead letters. Default 8. */
   readonly maxAttempts?: number;
+  /** MAX_BODY_BYTES: the largest body of a delivery, 1 to 268,435,456 bytes. Default 16,777,216. */
+  readonly maxBodyBytes?: number;
   /** MAX_REQUESTS_PER_MINUTE: requests to the platform in any 60 s, of all instances, 5 to 100,000. No limit by default. */
   readonly maxRequestsPerMinute?: number;
   /** METRICS_PORT, 0 to 65,535: where Prometheus finds the metrics; 0 takes a free one. No metrics by default. */
@@ -115,6 +119,7 @@ export const variables: { readonly [K in keyof ConfigOverrides]-?: string } = {
   startFrom: "START_FROM",
   concurrency: "CONCURRENCY",
   maxAttempts: "MAX_ATTEMPTS",
+  maxBodyBytes: "MAX_BODY_BYTES",
   maxRequestsPerMinute: "MAX_REQUESTS_PER_MINUTE",
   metricsPort: "METRICS_PORT",
   metricsHost: "METRICS_HOST",
@@ -128,6 +133,15 @@ export const variables: { readonly [K in keyof ConfigOverrides]-?: string } = {
  * answer that begins with reading the conversation two or three.
  */
 const LEAST_REQUESTS = 5;
+
+/**
+ * In bytes. The platform document bounds neither a round nor a text. A page of 50 events fits with 320 KiB for each, and
+ * so does a round of 30,000 ordinary events after an outage.
+ */
+const DEFAULT_BODY_BYTES = 16 * 1024 * 1024;
+
+/** In bytes. The text of a larger body may not fit into a string of V8. */
+const MAX_BODY_BYTES = 256 * 1024 * 1024;
 
 const DATABASE: DatabaseAddress = { kind: "sqlite", file: "data/bot.db" };
 
@@ -160,6 +174,7 @@ export function loadConfig(
     startFrom: read.value("startFrom", oneOf(["now", "oldest"]), "now"),
     concurrency: read.value("concurrency", integer(1, 10_000), 16),
     maxAttempts: read.value("maxAttempts", integer(1, 1_000), 8),
+    maxBodyBytes: read.value("maxBodyBytes", integer(1, MAX_BODY_BYTES), DEFAULT_BODY_BYTES),
     maxRequestsPerMinute: read.optional("maxRequestsPerMinute", integer(LEAST_REQUESTS, 100_000)),
     metricsPort: read.optional("metricsPort", integer(0, 65_535)),
     metricsHost: read.value("metricsHost", z.string(), "127.0.0.1"),

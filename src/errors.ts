@@ -20,6 +20,9 @@ export type ErrorCode =
   | "BODY_INVALID"
   | "BODY_TOO_LARGE"
   | "BODY_INCOMPLETE"
+  | "BODY_TIMEOUT"
+  | "BODY_FRAGMENTED"
+  | "BODIES_BUSY"
   | "BODY_ALREADY_PARSED"
   | "NOT_FOUND"
   | "METHOD_NOT_ALLOWED"
@@ -56,6 +59,7 @@ export type ErrorCode =
   | "LEASE_LOST"
   | "STEP_DUPLICATE"
   | "STEP_UNCERTAIN"
+  | "STEP_RESULT_INVALID"
   | "REPLY_IMPOSSIBLE"
   | "NEXT_CALLED_TWICE"
   // the platform's API

@@ -32,8 +32,6 @@ export interface BotOptions extends ConfigOverrides {
   readonly leaseMs?: number;
   /** How long running handlers get when the bot stops. Default 10,000. */
   readonly shutdownGraceMs?: number;
-  /** The largest webhook body, in bytes. Default 1,048,576. */
-  readonly maxBodyBytes?: number;
   /** How many events may wait before deliveries are answered with 503. Default 100,000. */
   readonly maxBacklog?: number;
   /**
@@ -77,7 +75,6 @@ export function checkOptions(options: BotOptions): void {
     outOfRange("requestRetries", options.requestRetries, { max: 10, whole: true }),
     outOfRange("leaseMs", options.leaseMs, { ...WAIT, min: 1_000, whole: true }),
     outOfRange("shutdownGraceMs", options.shutdownGraceMs, WAIT),
-    outOfRange("maxBodyBytes", options.maxBodyBytes, { min: 1, whole: true }),
     outOfRange("maxBacklog", options.maxBacklog, { min: 1, whole: true }),
     outOfRange("minFreeBytes", options.minFreeBytes, {}),
     ...retryProblems(options.retry),

@@ -8,7 +8,6 @@ test.each<[BotOptions, string]>([
   [{ requestRetries: 11 }, "requestRetries must be a whole number from 0 to 10"],
   [{ leaseMs: 999 }, "leaseMs must be a whole number from 1000 to"],
   [{ shutdownGraceMs: -1 }, "shutdownGraceMs must be from 0"],
-  [{ maxBodyBytes: 1.5 }, "maxBodyBytes must be a whole number from 1 up"],
   [{ maxBacklog: 0 }, "maxBacklog must be"],
   [{ minFreeBytes: -1 }, "minFreeBytes must be from 0 up"],
   [{ retry: { maxMs: 1e300 } }, "retry.maxMs must be"],

@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import express from "express";
+import { BodyBudget } from "../../src/core/body/budget.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { createLogger } from "../../src/core/logger.ts";
 import { defaultLane } from "../../src/events/lane.ts";
@@ -35,7 +36,8 @@ const handlers = {
       inbox: { put: (...batch) => inbox.put(...batch) },
       ...{ secrets: [SECRET], laneOf: defaultLane, clock, log },
     });
-    const webhook = { receiver, path: "/webhook", maxBodyBytes: 1_048_576 };
+    const bodies = new BodyBudget(33_554_432);
+    const webhook = { receiver, path: "/webhook", maxBodyBytes: 1_048_576, bodies };
     close = () => inbox.close();
     wake = () => inbox.nextReadyIn();
     settle = async () => {

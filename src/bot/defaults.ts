@@ -6,6 +6,9 @@ export const HANDLER_TIMEOUT_MS = 60_000;
 /** In milliseconds, where `requestTimeoutMs` is not set. */
 export const REQUEST_TIMEOUT_MS = 10_000;
 
+/** Bytes of bodies under way, where twice MAX_BODY_BYTES is less. */
+export const MIN_BODIES_BYTES: number = 32 * 1024 * 1024;
+
 const DAY = 86_400_000;
 
 /** Where `retention` is not set. */

@@ -1,3 +1,4 @@
+import { printable } from "../core/terminal.ts";
 import type {
   ActInput,
   ActResult,
@@ -135,5 +136,7 @@ function refused(answer: unknown): CommandError | undefined {
   const { error }: { error?: unknown } = Object(answer);
   const { code, message }: { code?: unknown; message?: unknown } = Object(error);
   if (typeof message !== "string") return undefined;
-  return new CommandError(message, { code: typeof code === "string" ? code : undefined });
+  return new CommandError(printable(message), {
+    code: typeof code === "string" ? code : undefined,
+  });
 }

@@ -1,11 +1,12 @@
 #!/usr/bin/env node
 import { requireNode } from "../core/node-version.ts";
+import { printableText } from "../core/terminal.ts";
 import { messageOf } from "../errors.ts";
 
 try {
   requireNode();
 } catch (error) {
-  process.stderr.write(`${messageOf(error)}\n`);
+  process.stderr.write(`${printableText(messageOf(error))}\n`);
   process.exit(2);
 }
 // Loaded late: nothing native may be touched before the version of Node was checked.

@@ -1,14 +1,28 @@
-/** A line, or several, on standard output. */
+import { printable, printableStyled, printableText } from "../core/terminal.ts";
+
+// The command line writes here alone, so no control character of a text from outside reaches the terminal.
+
+/** Prints a text of one or more lines on standard output. */
 export function print(text: string): void {
-  process.stdout.write(`${text}\n`);
+  process.stdout.write(`${printableText(text)}\n`);
 }
 
-/** One line of JSON, with the fields of the API. Times are milliseconds since 1970. */
+/** Prints exactly one line: a line break in a text from outside cannot forge another. */
+export function printLine(text: string): void {
+  process.stdout.write(`${printable(text)}\n`);
+}
+
+/** Prints a text with colours of our own. Values from outside have to be `printable` before they get in. */
+export function printStyled(text: string): void {
+  process.stdout.write(`${printableStyled(text)}\n`);
+}
+
+/** Prints one line of JSON, with the fields of the API. Times are milliseconds since 1970. */
 export function printJson(value: unknown): void {
   print(JSON.stringify(value));
 }
 
-/** A line, or several, on standard error. */
+/** Prints a text of one or more lines on standard error. */
 export function printError(text: string): void {
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(`${printableText(text)}\n`);
 }

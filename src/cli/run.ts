@@ -1,3 +1,4 @@
+import { printable } from "../core/terminal.ts";
 import { version } from "../core/version.ts";
 import { messageOf, ServiceBotError } from "../errors.ts";
 import { dev } from "./dev/dev.ts";
@@ -27,7 +28,7 @@ export async function run(args: readonly string[]): Promise<number> {
     return tell(help());
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command === undefined) {
-    return complain(2, `"${name}" is not a command of service-bot.\n\n${help()}`);
+    return complain(2, `"${printable(name)}" is not a command of service-bot.\n\n${help()}`);
   }
   if (rest.includes("--help") || rest.includes("-h")) {
     const { summary, usage, details } = command;
@@ -37,11 +38,14 @@ export async function run(args: readonly string[]): Promise<number> {
     return await command.run(rest);
   } catch (error) {
     if (error instanceof UsageError) {
-      return complain(2, `${error.message}\nUsage: service-bot ${error.usage ?? command.usage}`);
+      const usage = `Usage: service-bot ${error.usage ?? command.usage}`;
+      return complain(2, `${printable(error.message)}\n${usage}`);
     }
     if (error instanceof CommandError) return complain(error.exitCode, error.message);
     if (error instanceof ServiceBotError) {
-      return complain(error.code === "CONFIG_INVALID" ? 2 : 1, error.message);
+      // One problem a line.
+      if (error.code === "CONFIG_INVALID") return complain(2, error.message);
+      return complain(1, printable(error.message));
     }
     return complain(1, error instanceof Error ? (error.stack ?? error.message) : messageOf(error));
   }

@@ -1,3 +1,5 @@
+import { printable } from "../core/terminal.ts";
+
 /** How things are shown to people. */
 
 const MINUTE = 60_000;
@@ -20,18 +22,7 @@ export function moment(at: number, now: number): string {
   return `${new Date(at).toISOString().slice(0, 19).replace("T", " ")} UTC (${age(at, now)})`;
 }
 
-/**
- * Ids, types and errors come from outside: what would move the cursor, recolour the screen or turn the
- * direction of writing is shown as an escape.
- */
-export function printable(text: string): string {
-  return text.replace(
-    /[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-}
-
-/** The same of several lines, of which those after the first stand so many columns in. */
+/** Makes a text from outside printable, its lines after the first so many columns in. */
 export function printableLines(text: string, columns: number): string {
   return text
     .split("\n")

@@ -2,6 +2,12 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { ConfigError, hasCode, messageOf, ServiceBotError } from "../errors.ts";
 
+/** Connections of one server. Each costs some 20 KB before its first byte. */
+const MAX_CONNECTIONS = 1_000;
+
+/** In ms. How long the head of a request may take. */
+const HEADERS_TIMEOUT_MS = 10_000;
+
 /**
  * Lets a server listen; port 0 takes a free one. Resolves to the address it has got.
  *
@@ -16,6 +22,7 @@ export function bind(
   port: number,
   { names, remedy }: { readonly names: string; readonly remedy: string },
 ): Promise<AddressInfo> {
+  boundConnections(server);
   return new Promise((resolve, reject) => {
     server.once("error", (error) => {
       if (!hasCode(error, "EADDRINUSE")) {
@@ -32,4 +39,11 @@ export function bind(
       resolve(server.address() as AddressInfo);
     });
   });
+}
+
+/** Makes room for new connections by closing those that idle between two requests. */
+function boundConnections(server: Server): void {
+  server.maxConnections = MAX_CONNECTIONS;
+  server.headersTimeout = Math.min(server.headersTimeout, HEADERS_TIMEOUT_MS);
+  server.on("drop", () => server.closeIdleConnections());
 }

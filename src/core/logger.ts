@@ -2,6 +2,7 @@ import { type DestinationStream, type Logger as PinoLogger, pino } from "pino";
 import { loggedError } from "./logged-error.ts";
 import { redaction, scrubber } from "./redact.ts";
 import { type Sampling, sampled, samplingHook } from "./sampling.ts";
+import { printableText } from "./terminal.ts";
 
 /** A pino logger. */
 export type Logger = PinoLogger;
@@ -21,7 +22,10 @@ export interface LoggerOptions {
   readonly destination?: DestinationStream | undefined;
 }
 
-/** One JSON object a line. Texts of people are redacted by field, secrets wherever they stand. */
+/**
+ * One JSON object a line. Texts of people are redacted by field, secrets wherever they stand. Control characters are
+ * escaped, because `docker logs` and the like write the lines to a terminal.
+ */
 export function createLogger(options: LoggerOptions): Logger {
   const { sampling } = options;
   const scrub = scrubber(options.secrets);
@@ -33,7 +37,10 @@ export function createLogger(options: LoggerOptions): Logger {
       redact: redaction,
       serializers: { err: loggedError },
       formatters: { level: (label) => ({ level: label }) },
-      hooks: { streamWrite: scrub, ...(sampling && samplingHook(sampling)) },
+      hooks: {
+        streamWrite: (line) => printableText(scrub(line)),
+        ...(sampling && samplingHook(sampling)),
+      },
     },
     options.destination ?? pino.destination({ fd: 1, sync: true }),
   );

@@ -10,6 +10,7 @@ import type { Options } from "./options.ts";
 import { lockFile } from "./package-manager.ts";
 import { exists } from "./paths.ts";
 import { planFiles } from "./plan.ts";
+import { printableText } from "./printable.ts";
 import { timed } from "./progress.ts";
 import { type Project, settle } from "./project.ts";
 import {
@@ -152,6 +153,7 @@ function finish(
   const quoted = reason.replace(/^/gm, "    ");
   const remedy = nextLines(next).join("\n");
   const when = interrupted ? "To go on" : "When that is solved";
-  io.err(`✖ ${message}\n${quoted}\n  The files are in place. ${when}, run:\n${remedy}\n`);
+  const goOn = `The files are in place. ${when}, run:\n${remedy}`;
+  io.err(printableText(`✖ ${message}\n${quoted}\n  ${goOn}\n`));
   return { ...result, error: { message: `${message}\n${reason}`, interrupted } };
 }

@@ -5,6 +5,7 @@ import type { Source } from "./dependency.ts";
 import { help } from "./help.ts";
 import { type Io, processIo } from "./io.ts";
 import { readOptions, wantsJson } from "./options.ts";
+import { printableText } from "./printable.ts";
 import { type ExitCode, exitCodeOf, tellError } from "./report.ts";
 
 export type { Source } from "./dependency.ts";
@@ -33,7 +34,7 @@ export async function main(
     const version = ownVersion(origin.root);
     if (request === "version") return print("version", json ? version : `${version}\n`);
     const result = await create(request, { ...origin, version }, io);
-    if (json) io.out(`${JSON.stringify(result)}\n`);
+    if (json) io.out(printableText(`${JSON.stringify(result)}\n`));
     if (result.error === undefined) return 0;
     return result.error.interrupted ? 130 : 1;
   } catch (error) {

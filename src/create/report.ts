@@ -4,6 +4,7 @@ import { Cancelled, CreateError, messageOf, UsageError } from "./errors.ts";
 import type { Io } from "./io.ts";
 import type { Options } from "./options.ts";
 import { installArgs, scriptCommand } from "./package-manager.ts";
+import { printableText } from "./printable.ts";
 import type { Project } from "./project.ts";
 import type { Repository } from "./repository.ts";
 import { quote } from "./shell.ts";
@@ -13,7 +14,7 @@ import { needsOf } from "./store.ts";
 export type Say = (line: string) => void;
 
 export function sayer(io: Io, json: boolean): Say {
-  return (line) => (json ? io.err : io.out)(`${line}\n`);
+  return (line) => (json ? io.err : io.out)(`${printableText(line)}\n`);
 }
 
 export function headLine(version: string): string {
@@ -126,6 +127,6 @@ export function tellError(error: unknown, io: Io, json: boolean): void {
   const message = messageOf(error);
   const conflicts = error instanceof UsageError ? error.conflicts : [];
   const known = [UsageError, CreateError, Cancelled].some((kind) => error instanceof kind);
-  io.err(`✖ ${known ? message : `Could not finish: ${message}`}\n`);
-  if (json) io.out(`${JSON.stringify({ error: { message, conflicts } })}\n`);
+  io.err(printableText(`✖ ${known ? message : `Could not finish: ${message}`}\n`));
+  if (json) io.out(printableText(`${JSON.stringify({ error: { message, conflicts } })}\n`));
 }

@@ -1,7 +1,7 @@
 import { ApiError, LimitError, NetworkError } from "../client/errors.ts";
+import { printable } from "../core/terminal.ts";
 import { messageOf, ServiceBotError } from "../errors.ts";
 import { isInDoubt } from "./doubt.ts";
-import { oneLine } from "./plain-text.ts";
 import { remedyFor } from "./remedies.ts";
 import type { CallToolResult } from "./sdk.ts";
 import type { Tool } from "./tools/tool.ts";
@@ -25,7 +25,7 @@ export interface Failure {
 /** A failed call as a result: whoever has called reads what to do about it. */
 export function failedResult(failure: Failure): CallToolResult {
   // The platform's own words are in it, and who knows what they quote.
-  const message = oneLine(failure.message);
+  const message = printable(failure.message);
   return {
     isError: true,
     content: [{ type: "text", text: `${failure.code}: ${message}` }],

@@ -28,6 +28,8 @@ export type PlatformErrorCode =
   | "UNSUPPORTED_MEDIA_TYPE"
   | "RATE_LIMITED"
   | "INJECTED_FAULT"
+  | "TIMEOUT"
+  | "BUSY"
   | "INTERNAL";
 
 /** A request that is refused: becomes the answer `{"error":{"code","message"}}` with this status. */

@@ -1,4 +1,5 @@
 import type { Clock } from "../core/clock.ts";
+import { parseJson } from "../core/json.ts";
 import type { Logger } from "../core/logger.ts";
 import { type Observer, unobserved } from "../core/observer.ts";
 import { newTrace, readTraceparent, traceIdOf } from "../core/trace.ts";
@@ -8,7 +9,7 @@ import type { LaneOf } from "../events/lane.ts";
 import type { Inbox, NewEvent, PutResult } from "../inbox/inbox.ts";
 import { readBatch } from "../inbox/intake.ts";
 import { batchAttributes, messaging } from "../inbox/span-attributes.ts";
-import { type Verdict, verify } from "../signature/signature.ts";
+import { readSignature, type Verdict, verify } from "../signature/signature.ts";
 import { type Answer, failure, json } from "./answer.ts";
 import { readEventCount } from "./event-count.ts";
 import { OldSecretNotice } from "./old-secret-notice.ts";
@@ -53,6 +54,8 @@ interface Arrival {
   readonly span: Span | undefined;
 }
 
+const NO_BYTES = new Uint8Array();
+
 /** When the store is away, the sender is asked to wait this long, in seconds. */
 const RETRY_AFTER_SECONDS = 5;
 
@@ -88,13 +91,27 @@ export class Receiver {
    * the handlers make of it never reaches the sender, for enough failures disable the webhook.
    */
   async receive(request: DeliveryRequest): Promise<Answer> {
-    const { secrets, clock, tracing } = this.#options;
+    const { secrets, clock } = this.#options;
     const started = clock.now();
     const verdict = verify(request.body, request.signature, { secrets, now: started });
+    return await this.#inSpan(request, verdict, started);
+  }
+
+  /**
+   * Refuses a delivery by its signature header: missing, malformed or stale. Strangers can thus not make the bot read
+   * a body. Returns `undefined`, without waiting, if the body is to be read.
+   */
+  refuseUnread(signature: DeliveryRequest["signature"]): Promise<Answer> | undefined {
+    const started = this.#options.clock.now();
+    const head = readSignature(signature, started);
+    return head.ok ? undefined : this.#inSpan({ body: NO_BYTES, signature }, head, started);
+  }
+
+  async #inSpan(request: DeliveryRequest, verdict: Verdict, started: number): Promise<Answer> {
     // The header is not signed: of a stranger it would put spans into others' traces.
     const parent = verdict.ok ? readTraceparent(request.traceparent) : undefined;
     const start = () => ({ ...SPAN, parent });
-    return await inSpan(tracing, start, async (span) => {
+    return await inSpan(this.#options.tracing, start, async (span) => {
       const answer = await this.#answer(request, verdict, { started, parent, span });
       span?.set({ "http.response.status_code": answer.status });
       if (answer.error !== undefined) span?.fail(answer.error);
@@ -197,7 +214,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 /** The elements of `events`, or undefined when the body is anything but `{events: []}`. */
 function readEvents(body: Uint8Array): readonly unknown[] | undefined {
   try {
-    const parsed: unknown = JSON.parse(utf8.decode(body));
+    const parsed = parseJson(utf8.decode(body));
     if (typeof parsed !== "object" || parsed === null || !("events" in parsed)) return undefined;
     return Array.isArray(parsed.events) ? parsed.events : undefined;
   } catch {

@@ -1,3 +1,5 @@
+import type { BodyBudget } from "../core/body/budget.ts";
+import type { BodyBounds } from "../core/body/read.ts";
 import { type Answer, failure, json } from "./answer.ts";
 import type { BodyResult } from "./read-body.ts";
 import type { Receiver } from "./receiver.ts";
@@ -7,6 +9,8 @@ export interface Incoming {
   readonly method: string;
   /** Without the query. */
   readonly path: string;
+  /** The path below the one under which Express has mounted the middleware; absent or equal to `path` elsewhere. */
+  readonly mountedPath?: string;
   /** What follows the question mark; empty when there is none. */
   readonly query: string;
   /** The value of `X-Service-Signature`. */
@@ -15,8 +19,10 @@ export interface Incoming {
   readonly eventCount: string | readonly string[] | undefined;
   /** The value of `traceparent`. */
   readonly traceparent: string | readonly string[] | undefined;
-  /** Reads the raw body, at most `limit` bytes of it. */
-  read(limit: number): Promise<BodyResult>;
+  /** Reads the raw body within bounds. Begins before it returns. */
+  read(bounds: BodyBounds): Promise<BodyResult>;
+  /** Gives up the body without reading it. */
+  drop(): void;
 }
 
 export interface WebhookOptions {
@@ -26,6 +32,10 @@ export interface WebhookOptions {
   readonly path: string;
   /** The largest body, in bytes. */
   readonly maxBodyBytes: number;
+  /** Bytes of all bodies under way. */
+  readonly bodies: BodyBudget;
+  /** From the head of a delivery to the last byte of its body, in ms. Default 10,000. */
+  readonly bodyTimeoutMs?: number | undefined;
 }
 
 export interface RouteOptions extends WebhookOptions {
@@ -41,13 +51,26 @@ export async function answerWebhook(
   options: WebhookOptions,
 ): Promise<Answer | undefined> {
   const { receiver } = options;
-  if (receiver === undefined || incoming.path !== options.path) return undefined;
+  if (receiver === undefined || !isAt(options.path, incoming)) return undefined;
   if (incoming.method !== "POST") return methodNotAllowed("POST");
-  if (receiver === "starting") return notReady;
-  const read = await incoming.read(options.maxBodyBytes);
-  if (!read.ok) return receiver.refuse(read.answer);
+  if (receiver === "starting") {
+    incoming.drop();
+    return notReady;
+  }
   const { signature, eventCount, traceparent } = incoming;
+  const refusing = receiver.refuseUnread(signature);
+  if (refusing !== undefined) {
+    incoming.drop();
+    return await refusing;
+  }
+  const { maxBodyBytes: limit, bodies: budget, bodyTimeoutMs: timeoutMs } = options;
+  const read = await incoming.read({ limit, budget, timeoutMs });
+  if (!read.ok) return receiver.refuse(read.answer);
   return await receiver.receive({ body: read.body, signature, eventCount, traceparent });
+}
+
+function isAt(webhook: string, { path, mountedPath = path }: Incoming): boolean {
+  return path === webhook || mountedPath === webhook;
 }
 
 /** Answers every request to the bot: the webhook and the health checks. It never rejects. */

@@ -18,7 +18,7 @@ export interface Listening {
 }
 
 export interface ListenOptions {
-  /** A sender that takes longer for its request, in milliseconds, is cut off (default 30,000). */
+  /** A sender that takes longer for its request, in milliseconds, is cut off (default 15,000). */
   readonly requestTimeoutMs?: number;
   /** What sets host and port, for errors; HOST and PORT by default. */
   readonly set?: { readonly host: string; readonly port: string };
@@ -26,7 +26,8 @@ export interface ListenOptions {
 
 const OWN = { host: "HOST", port: "PORT" };
 
-const REQUEST_TIMEOUT_MS = 30_000;
+/** In ms. Longer than a body may take (BODY_TIMEOUT_MS), so that the sender gets that answer. */
+const REQUEST_TIMEOUT_MS = 15_000;
 
 /** How often slow senders are looked for, in milliseconds; Node's own 30 s would double the time. */
 const LONGEST_LOOK_MS = 1_000;

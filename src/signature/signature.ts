@@ -23,6 +23,9 @@ export type Verdict =
       readonly message: string;
     };
 
+/** A signature that is refused. */
+export type RefusedSignature = Extract<Verdict, { readonly ok: false }>;
+
 /** What is needed to verify besides the body and the header. */
 export interface VerifyOptions {
   /**
@@ -55,6 +58,25 @@ export function verify(
   header: string | readonly string[] | undefined,
   options: VerifyOptions,
 ): Verdict {
+  const head = readSignature(header, options.now);
+  if (!head.ok) return head;
+  const secretIndex = findSecret(body, head, options.secrets);
+  if (secretIndex < 0) {
+    return refuse(401, "SIGNATURE_MISMATCH", "The signature does not match the body.");
+  }
+  return { ok: true, timestamp: Number(head.t), secretIndex };
+}
+
+/**
+ * Reads the header and checks its timestamp (section 5, rule 7), before the body is there. A header that is refused here
+ * is refused by {@link verify} for the same reason, whatever the body holds.
+ *
+ * @param now the receiver's clock, in milliseconds since 1970
+ */
+export function readSignature(
+  header: string | readonly string[] | undefined,
+  now: number,
+): SignatureHead | RefusedSignature {
   if (header === undefined) {
     return refuse(400, "SIGNATURE_MISSING", "The header X-Service-Signature is missing.");
   }
@@ -66,7 +88,7 @@ export function verify(
       "X-Service-Signature must have the form t=<unix-seconds>,v1=<64 lowercase hex digits>.",
     );
   }
-  const age = Math.floor(options.now / 1000) - Number(parsed.t);
+  const age = Math.floor(now / 1000) - Number(parsed.t);
   if (Math.abs(age) > TOLERANCE_SECONDS) {
     return refuse(
       400,
@@ -75,11 +97,12 @@ export function verify(
         `at most ${TOLERANCE_SECONDS} s are accepted. If it was just signed, a clock is wrong.`,
     );
   }
-  const secretIndex = findSecret(body, parsed, options.secrets);
-  if (secretIndex < 0) {
-    return refuse(401, "SIGNATURE_MISMATCH", "The signature does not match the body.");
-  }
-  return { ok: true, timestamp: Number(parsed.t), secretIndex };
+  return { ok: true, ...parsed };
+}
+
+/** A signature header that is well-formed and fresh. The body is not compared yet. */
+export interface SignatureHead extends ParsedHeader {
+  readonly ok: true;
 }
 
 interface ParsedHeader {
@@ -135,6 +158,6 @@ function refuse(
   status: 400 | 401,
   code: Extract<ErrorCode, `SIGNATURE_${string}`>,
   message: string,
-): Verdict {
+): RefusedSignature {
   return { ok: false, status, code, message };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { age, cut, moment, printable, printableLines, quoted, table } from "../../src/cli/text.ts";
+import { age, cut, moment, printableLines, quoted, table } from "../../src/cli/text.ts";
+import { printable } from "../../src/core/terminal.ts";
 
 test.each([
   [0, "just now"],

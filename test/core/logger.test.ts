@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { ApiError } from "../../src/client/errors.ts";
 import { createLogger, type Logger, type LogLevel, logLevels } from "../../src/core/logger.ts";
 import { scrubber, showError } from "../../src/core/redact.ts";
+import { FORBIDDEN, hostileText } from "../support/hostile-text.ts";
 
 const secret = "whsec_canary_3f9a";
 const apiKey = "key-canary-77b1";
@@ -17,6 +18,17 @@ function logger(level: LogLevel = "trace", secrets: readonly string[] = [secret,
 }
 
 describe("a line", () => {
+  test("holds no character that commands a terminal, and the same value", () => {
+    fc.assert(
+      fc.property(hostileText, (text) => {
+        const { log, lines } = logger();
+        log.info({ id: text, [text]: { text } }, text);
+        expect(lines[0]).not.toMatch(FORBIDDEN);
+        expect(JSON.parse(lines[0] ?? "")).toMatchObject({ id: text, msg: text });
+      }),
+    );
+  });
+
   test("is one JSON object with time, level and message", () => {
     const { log, lines } = logger();
     log.info({ stored: 2 }, "delivery\nof two");

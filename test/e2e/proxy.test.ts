@@ -11,7 +11,7 @@ import { type ProxyKind, startProxy, whyNoProxy } from "./proxy/proxy.ts";
 import { answersTo, BotProcess, PlatformProcess, SECRET } from "./proxy/world.ts";
 
 /** The bot's limit for a body, and the proxy's, in bytes. */
-const LIMIT = 1_048_576;
+const LIMIT = 16_777_216;
 
 /** A platform that trusts the proxy's certificate, the proxy, and the bot behind it. */
 async function start(kind: ProxyKind) {
@@ -83,7 +83,7 @@ describe.each([nginx, caddy])("behind $name with TLS", (kind) => {
     expect(await statusOf(`${origin}/readyz?verbose`, trusted)).toBe(404);
   });
 
-  test.skipIf(reason !== undefined)("a batch comes as it was signed, up to 1 MiB", async () => {
+  test.skipIf(reason !== undefined)("a batch comes as it was signed, up to 16 MiB", async () => {
     const { platform, origin, trusted } = await start(kind);
     const { events } = await platform.control.act({
       type: "dm.message",

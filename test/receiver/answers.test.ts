@@ -212,8 +212,8 @@ const refused: readonly Row[] = [
   {
     name: "a body over the limit without a signature",
     request: { ...delivery(bodyOf(limit + 1)), headers: {} },
-    status: 413,
-    code: "BODY_TOO_LARGE",
+    status: 400,
+    code: "SIGNATURE_MISSING",
   },
   ...["GET", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS"].map(
     (method): Row => ({

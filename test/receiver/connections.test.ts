@@ -149,7 +149,8 @@ describe("over web", () => {
       },
     });
     const { routes } = makeRig();
-    const init = { method: "POST", body: endless, duplex: "half" as const };
+    const headers = { "x-service-signature": sign("", secret, now) };
+    const init = { method: "POST", body: endless, duplex: "half" as const, headers };
     const answer = await webFace(routes)(new Request("http://bot.test/webhook", init));
     expect(answer.status).toBe(413);
     expect(pulled).toBeLessThan(10);

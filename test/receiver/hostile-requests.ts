@@ -2,7 +2,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { sign } from "../../src/signature/signature.ts";
 import { batchOf, bodyOf, delivery, follow, now, secret, type TestRequest } from "./support.ts";
 
-/** What a bot takes where nothing else is set. */
+/** MAX_BODY_BYTES of the bot under test. */
 const MEBIBYTE = 1_048_576;
 
 /**
@@ -257,7 +257,7 @@ export const sizes: readonly Row[] = [
   [
     "a body over the limit without a signature",
     { ...delivery(bodyOf(MEBIBYTE + 1)), headers: {} },
-    "413 BODY_TOO_LARGE",
+    "400 SIGNATURE_MISSING",
   ],
 ];
 

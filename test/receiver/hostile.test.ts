@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { Bot } from "../../src/index.ts";
 import { nodeFace } from "../../src/receiver/faces.ts";
 import { listen } from "../../src/receiver/server.ts";
+import { sign } from "../../src/signature/signature.ts";
 import { ManualClock } from "../../src/testing/manual-clock.ts";
 import { logSink } from "../support/log.ts";
 import {
@@ -38,6 +39,7 @@ beforeAll(async () => {
     databaseUrl: "file::memory:",
     delivery: "webhook",
     port: 0,
+    maxBodyBytes: 1_048_576,
     clock: new ManualClock(now * 1000),
     logger: log.log,
     fetch: () => Promise.reject(new Error("there is no platform")),
@@ -132,7 +134,9 @@ describe("requests that never end", () => {
   test("a body that trickles is cut off too", async () => {
     const { url, inbox } = await impatient();
     const { socket, heard } = dial(url);
-    socket.write("POST /webhook HTTP/1.1\r\nhost: bot.test\r\ncontent-length: 2000\r\n\r\n");
+    const signature = `x-service-signature: ${sign("", secret, now)}`;
+    const head = ["POST /webhook HTTP/1.1", "host: bot.test", "content-length: 2000", signature];
+    socket.write(`${head.join("\r\n")}\r\n\r\n`);
     const drops = setInterval(() => socket.write("x"), 10);
     onTestFinished(() => clearInterval(drops));
     // The answer itself may be lost to a drop that comes when the connection is gone.

@@ -1,5 +1,6 @@
 import { createServer, request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import express from "express";
+import { BodyBudget } from "../../src/core/body/budget.ts";
 import { createLogger } from "../../src/core/logger.ts";
 import { defaultLane } from "../../src/events/lane.ts";
 import type { Inbox, NewEvent, PutResult } from "../../src/inbox/inbox.ts";
@@ -72,6 +73,7 @@ export function makeRig(
       receiver,
       path: "/webhook",
       maxBodyBytes: limit,
+      bodies: new BodyBudget(16_777_216),
       isReady: async () => true,
       report: async () => ({ ready: true }),
       ...routes,

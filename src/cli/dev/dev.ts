@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { version } from "../../core/version.ts";
 import type { Platform } from "../../platform/index.ts";
 import { localWebhookUrl, readDotEnv, variable } from "../dot-env.ts";
-import { print } from "../output.ts";
+import { print, printLine, printStyled } from "../output.ts";
 import { ownCommand } from "../own-command.ts";
 import { portalUrls } from "../platform/portal-urls.ts";
 import { platformFlags, platformSettings } from "../platform/settings.ts";
@@ -55,7 +55,11 @@ interface Served {
 
 async function serve(platform: Platform, { entry, stateFile, portals }: Served): Promise<void> {
   const webhook = localWebhookUrl();
-  const format = await logFormatter({ colour: process.stdout.isTTY, webhook });
+  const isReporting = () => {
+    const { bot, reportingBots } = platform.control.state();
+    return reportingBots.includes(bot.username);
+  };
+  const format = await logFormatter({ colour: process.stdout.isTTY, webhook, isReporting });
   print(`service-bot dev ${version()} · node ${process.versions.node} · state ${stateFile}`);
   print(`  portal    ${portals.join("\n            ")}`);
   print(`  webhook   ${webhook}`);
@@ -68,11 +72,16 @@ async function serve(platform: Platform, { entry, stateFile, portals }: Served):
     env: botEnvironment(platform),
     onLine: (line) => {
       const text = format(line);
-      if (text !== undefined) print(text);
+      if (text !== undefined) printStyled(text);
     },
   });
   const quit = Promise.withResolvers<void>();
-  const stopKeys = listenToKeys({ platform, say: print, quit: quit.resolve, open: openInBrowser });
+  const stopKeys = listenToKeys({
+    platform,
+    say: printLine,
+    quit: quit.resolve,
+    open: openInBrowser,
+  });
   await Promise.race([quit.promise, untilSignal(), bot.exited]);
   stopKeys();
   print(`${clockTime(Date.now())} stopping`);

@@ -1,3 +1,4 @@
+import { printable, printableText } from "../../core/terminal.ts";
 import { clockTime } from "./timeline-lines.ts";
 
 /** Turns the bot's JSON log lines into lines for people. */
@@ -7,6 +8,8 @@ export interface LogFormatterOptions {
   readonly colour: boolean;
   /** Where the bot should take deliveries; where it takes them elsewhere, that is told. */
   readonly webhook: string;
+  /** Returns whether the bot reports its runs: then the timeline shows a failed one, and its log line is left out. */
+  readonly isReporting?: () => boolean;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
@@ -30,6 +33,7 @@ const repeated: ReadonlySet<unknown> = new Set([
 export async function logFormatter({
   colour,
   webhook,
+  isReporting = () => false,
   now = Date.now,
 }: LogFormatterOptions): Promise<LogFormatter> {
   const pretty = await loadPretty(colour);
@@ -38,14 +42,15 @@ export async function logFormatter({
     const record = parse(line);
     if (record === undefined) {
       if (RESTART.test(line)) started = now();
-      return line;
+      return printableText(line);
     }
     if (record.msg === "ready" && record.webhook !== undefined) {
-      const elsewhere = record.webhook === webhook ? "" : `  ${record.webhook}`;
+      const elsewhere = record.webhook === webhook ? "" : printable(`  ${record.webhook}`);
       return `${clockTime(now())} bot ready ${((now() - started) / 1000).toFixed(1)} s${elsewhere}`;
     }
+    if (isFailedRun(record) && isReporting()) return undefined;
     if (record.level === "info" && repeated.has(record.msg)) return undefined;
-    return pretty(line).trimEnd();
+    return pretty(JSON.stringify(printableFields(record))).trimEnd();
   };
 }
 
@@ -63,7 +68,31 @@ async function loadPretty(colour: boolean): Promise<(line: string) => string> {
   }
 }
 
-function parse(line: string): { level?: unknown; msg?: unknown; webhook?: unknown } | undefined {
+/** Makes every text of a record printable before pino-pretty adds its colours. A stack keeps its lines. */
+function printableFields(value: unknown, name = ""): unknown {
+  if (typeof value === "string") return name === "stack" ? printableText(value) : printable(value);
+  if (Array.isArray(value)) return value.map((item) => printableFields(item));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => [printable(name), printableFields(field, name)]),
+  );
+}
+
+interface LogRecord {
+  readonly level?: unknown;
+  readonly msg?: unknown;
+  readonly webhook?: unknown;
+  readonly err?: unknown;
+  readonly attempt?: unknown;
+}
+
+/** Returns whether a line is about a failed run. One that a stop has cut short is not reported. */
+function isFailedRun({ err, attempt }: LogRecord): boolean {
+  const { code }: { code?: unknown } = Object(err);
+  return err !== undefined && typeof attempt === "number" && code !== "NOT_READY";
+}
+
+function parse(line: string): LogRecord | undefined {
   if (!line.startsWith("{")) return undefined;
   try {
     return JSON.parse(line);

@@ -1,9 +1,9 @@
 import { OLDEST_NODE } from "../../core/node-version.ts";
-import { print, printJson } from "../output.ts";
+import { printJson, printLine } from "../output.ts";
 import { type Command, readArguments, textFlag, UsageError } from "../usage.ts";
 import { examineDatabase } from "./database.ts";
 import { examineEnvironment } from "./environment.ts";
-import { type Finding, findingsOf, findingText } from "./finding.ts";
+import { type Finding, findingLines, findingsOf } from "./finding.ts";
 import { examinePlatform } from "./platform.ts";
 import { examineBot } from "./running-bot.ts";
 import { examineWebhook } from "./webhook.ts";
@@ -23,7 +23,7 @@ content, the webhook by requests that are signed with a wrong secret. Exit code 
     const findings = await examine(address);
     const ok = findings.every(({ level }) => level !== "fail");
     if (given.flags.json === true) printJson({ ok, findings });
-    else for (const finding of findings) print(findingText(finding));
+    else for (const line of findings.flatMap(findingLines)) printLine(line);
     return ok ? 0 : 1;
   },
 };

@@ -1,12 +1,13 @@
 import { loadDatabase } from "../../config.ts";
 import { type DatabaseAddress, showDatabase } from "../../core/database-address.ts";
+import { printable } from "../../core/terminal.ts";
 import { ServiceBotError } from "../../errors.ts";
 import type { AttachedInbox } from "../../inbox/attached.ts";
 import type { FileHealth, ServerHealth, StoreHealth } from "../../inbox/health.ts";
 import type { InboxReport } from "../../inbox/records.ts";
 import type { InstanceReport } from "../../inbox/shared.ts";
 import { attach } from "../inbox/attach.ts";
-import { age, bytes, count, printable, quoted } from "../text.ts";
+import { age, bytes, count, quoted } from "../text.ts";
 import { type Finding, findingsOf } from "./finding.ts";
 
 const storage = findingsOf("storage");

@@ -1,3 +1,4 @@
+import { printable } from "../../core/terminal.ts";
 import { messageOf } from "../../errors.ts";
 import type {
   InboxAdmin,
@@ -132,7 +133,7 @@ async function decide(
       `passed over: ${skipped}, which are being handled, have ended meanwhile or lost their content`,
     );
   }
-  for (const error of failed) printError(messageOf(error));
+  for (const error of failed) printError(printable(messageOf(error)));
   if (left > 0) {
     printError(`stopped: ${grouped(left)} left as they were; what is ${verb} stays so.`);
   }

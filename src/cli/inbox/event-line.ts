@@ -1,3 +1,4 @@
+import { printableText } from "../../core/terminal.ts";
 import * as z from "../../core/zod.ts";
 import { orderKey } from "../../events/id.ts";
 import type { RestoreMark } from "../../inbox/restored.ts";
@@ -30,9 +31,9 @@ export function endLine(events: number): string {
   return JSON.stringify({ end: true, events } satisfies End);
 }
 
-/** JSON writes halves of characters and NUL as escapes, so that every text comes back as it was. */
+/** Writes an event as JSON, which a terminal may show. Escapes return every text as it was. */
 export function eventLine(event: WholeEvent): string {
-  return JSON.stringify(event);
+  return printableText(JSON.stringify(event));
 }
 
 /** What is wrong with the first line; undefined when this version reads what follows. */

@@ -1,5 +1,6 @@
+import { printable } from "../../core/terminal.ts";
 import type { InboxFilter } from "../../inbox/admin.ts";
-import { printable, quoted } from "../text.ts";
+import { quoted } from "../text.ts";
 import { type Arguments, textFlag, UsageError } from "../usage.ts";
 
 /** These choose events for every action that takes several. */

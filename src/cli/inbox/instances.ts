@@ -1,5 +1,6 @@
+import { printable } from "../../core/terminal.ts";
 import type { InstanceReport, SharedReport } from "../../inbox/shared.ts";
-import { age, count, printable, table } from "../text.ts";
+import { age, count, table } from "../text.ts";
 
 /** Which instances there are, and which one reads the event log. */
 export function instancesText({ instances, poller, endedLastMinute }: SharedReport): string {

@@ -1,3 +1,4 @@
+import { printable } from "../../core/terminal.ts";
 import type { InboxListOptions } from "../../inbox/admin.ts";
 import {
   type EventState,
@@ -6,7 +7,7 @@ import {
   type InboxReport,
 } from "../../inbox/records.ts";
 import { print, printJson } from "../output.ts";
-import { age, cut, grouped, printable, quoted, table } from "../text.ts";
+import { age, cut, grouped, quoted, table } from "../text.ts";
 import { type Arguments, readArguments, textFlag, UsageError, wholeNumber } from "../usage.ts";
 import { type Action, jsonFlag, nameOf } from "./action.ts";
 import { filterArguments, filterFlags, filterIn, filterWords } from "./filter.ts";

@@ -1,5 +1,6 @@
+import { printable } from "../../core/terminal.ts";
 import type { EventDetails, StepRecord } from "../../inbox/records.ts";
-import { count, printable, quoted } from "../text.ts";
+import { count, quoted } from "../text.ts";
 
 /** What can be done about an event, as commands to type; empty when there is nothing. */
 export function whatToDo(event: EventDetails): string {

@@ -1,6 +1,7 @@
+import { printable } from "../../core/terminal.ts";
 import type { EventDetails, StepRecord } from "../../inbox/records.ts";
 import { print, printJson } from "../output.ts";
-import { age, cut, moment, printable, printableLines, table } from "../text.ts";
+import { age, cut, moment, printableLines, table } from "../text.ts";
 import { readArguments, UsageError } from "../usage.ts";
 import { type Action, jsonFlag } from "./action.ts";
 import { whatToDo } from "./remedies.ts";

@@ -9,17 +9,26 @@ import type { Grant, Tokens } from "../store/tokens.ts";
  * @throws {PlatformError} 401 UNAUTHORIZED
  */
 export function authenticate(tokens: Tokens, header: string | undefined): Grant {
-  const apiKey = /^Bearer +([\x21-\x7e]+)$/i.exec(header ?? "")?.[1];
-  const grant = apiKey === undefined ? undefined : tokens.find(apiKey);
+  const grant = findGrant(tokens, header);
   if (grant !== undefined) return grant;
   throw new PlatformError(
     401,
     "UNAUTHORIZED",
-    apiKey === undefined
+    bearerIn(header) === undefined
       ? "Send the header Authorization: Bearer <API_KEY>."
       : "The bearer token is not valid.",
     { "WWW-Authenticate": "Bearer" },
   );
+}
+
+/** Returns what the bearer token stands for, `undefined` if it is missing or unknown. */
+export function findGrant(tokens: Tokens, header: string | undefined): Grant | undefined {
+  const apiKey = bearerIn(header);
+  return apiKey === undefined ? undefined : tokens.find(apiKey);
+}
+
+function bearerIn(header: string | undefined): string | undefined {
+  return /^Bearer +([\x21-\x7e]+)$/i.exec(header ?? "")?.[1];
 }
 
 /** @throws {PlatformError} 403 APP_DISABLED while the app's kill switch is thrown */

@@ -1,4 +1,5 @@
 import type { Request, Response } from "express";
+import { dropBody } from "../../core/body/read.ts";
 import { EVENT_HEADER } from "../../core/current-event.ts";
 import { DOCTOR_AGENT } from "../../core/doctor-agent.ts";
 import type { Logger } from "../../core/logger.ts";
@@ -20,7 +21,7 @@ import {
 import { readJson, usualLimit } from "../http/body.ts";
 import { parameter } from "../http/query.ts";
 import type { ApiEntry } from "../timeline/entries.ts";
-import { authenticate, requireEnabled, requireScope } from "./auth.ts";
+import { authenticate, findGrant, requireEnabled, requireScope } from "./auth.ts";
 import type { ApiParts, Call, Route } from "./route.ts";
 
 /** What the API needs to answer. */
@@ -59,10 +60,9 @@ export async function exchange(
   let gate: Gate = { pass: "execute" };
   let answer: Answer;
   try {
-    const body = await (route.read?.(request) ??
-      readJson(request, usualLimit, (seen) => {
-        bytes = seen;
-      }));
+    const body = await readBody(context, route, request, (seen) => {
+      bytes = seen;
+    });
     const text = textOf(body);
     if (text !== undefined) trace.text = text;
     gate = await faults.gate({ method, path, gone });
@@ -87,6 +87,20 @@ export async function exchange(
   }
   record(gone.aborted ? null : made.status, made);
   sendWritten(response, made);
+}
+
+/** Strangers cannot make the platform read a body: without a valid token it is dropped, and the call is refused. */
+async function readBody(
+  { store }: ApiContext,
+  route: Route,
+  request: Request,
+  seen: (bytes: Uint8Array) => void,
+): Promise<unknown> {
+  if (findGrant(store.tokens, request.headers.authorization) === undefined) {
+    dropBody(request);
+    return undefined;
+  }
+  return await (route.read?.(request) ?? readJson(request, usualLimit, seen));
 }
 
 async function call(

@@ -1,11 +1,18 @@
+import { BodyBudget } from "../../core/body/budget.ts";
 import { PlatformError } from "../error.ts";
 import type { BodyLimit } from "../http/body.ts";
+
+/** In ms. Half a gigabyte from another machine of a home network. */
+const SNAPSHOT_TIMEOUT_MS = 120_000;
 
 /** The largest snapshot that can be uploaded, as a file or as JSON, in bytes. */
 const MAX_SNAPSHOT_BYTES = 512 * 1024 * 1024;
 
+/** A snapshot comes with the token, so the largest may be under way beside the bodies of the API. */
 export const snapshotLimit: BodyLimit = {
   maxBytes: MAX_SNAPSHOT_BYTES,
+  budget: new BodyBudget(2 * MAX_SNAPSHOT_BYTES),
+  timeoutMs: SNAPSHOT_TIMEOUT_MS,
   tooLarge: () =>
     new PlatformError(
       413,

@@ -1,16 +1,24 @@
 import type { IncomingMessage } from "node:http";
-import getRawBody from "raw-body";
+import { BodyBudget } from "../../core/body/budget.ts";
+import { BodyError, type BodyProblem } from "../../core/body/error.ts";
+import { dropBody, readRequestBody } from "../../core/body/read.ts";
 import type * as z from "../../core/zod.ts";
-import { hasCode } from "../../errors.ts";
 import { invalid, PlatformError } from "../error.ts";
 
 /** The largest body of a request, in bytes. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
-/** How much of a body is read. */
+/** Bytes of all bodies under way, of requests that anybody can send. Four uploads as JSON fit. */
+const bodies = new BodyBudget(32 * 1024 * 1024);
+
+/** How much of a body is read, and for how long. */
 export interface BodyLimit {
   readonly maxBytes: number;
   readonly tooLarge: () => PlatformError;
+  /** By default one that all bodies of the API share. */
+  readonly budget?: BodyBudget;
+  /** In ms. Default 10,000. */
+  readonly timeoutMs?: number;
 }
 
 export const usualLimit: BodyLimit = {
@@ -67,6 +75,7 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 function checkHeaders(request: IncomingMessage): void {
   const encoding = request.headers["content-encoding"] ?? "identity";
   if (isJson(request) && encoding === "identity") return;
+  dropBody(request);
   throw new PlatformError(
     415,
     "UNSUPPORTED_MEDIA_TYPE",
@@ -74,25 +83,37 @@ function checkHeaders(request: IncomingMessage): void {
   );
 }
 
-/** Reads a body as it came. */
+/**
+ * Reads a body as it came.
+ *
+ * @throws {PlatformError} 400 VALIDATION, 408 TIMEOUT, 503 BUSY, or what `tooLarge` returns
+ */
 export async function readBytes(
   request: IncomingMessage,
-  { maxBytes, tooLarge }: BodyLimit,
+  { maxBytes, tooLarge, budget = bodies, timeoutMs }: BodyLimit,
 ): Promise<Uint8Array> {
   try {
-    return await getRawBody(request, {
-      limit: maxBytes,
-      length: request.headers["content-length"] ?? null,
-    });
+    return await readRequestBody(request, { limit: maxBytes, budget, timeoutMs });
   } catch (error) {
-    // Lets the rest pass by, so that the client gets to read the answer.
-    request.resume();
-    if (hasStatus(error, 413)) throw tooLarge();
-    if (hasCode(error, "ECONNABORTED")) throw invalid("The body ended too early.");
-    throw error;
+    if (!(error instanceof BodyError)) throw error;
+    throw error.problem === "too_large" ? tooLarge() : refusals[error.problem]();
   }
 }
 
-function hasStatus(error: unknown, status: number): boolean {
-  return error instanceof Error && "status" in error && error.status === status;
-}
+const CLOSE = { Connection: "close" };
+
+const endedEarly = () => invalid("The body ended too early.");
+
+const refusals: Readonly<Record<Exclude<BodyProblem, "too_large">, () => PlatformError>> = {
+  incomplete: endedEarly,
+  length_mismatch: endedEarly,
+  already_read: () => invalid("The body was read before."),
+  fragmented: () =>
+    new PlatformError(400, "VALIDATION", "The body came in too many small pieces.", CLOSE),
+  timeout: () => new PlatformError(408, "TIMEOUT", "The body was not complete in time.", CLOSE),
+  busy: () =>
+    new PlatformError(503, "BUSY", "Too many bodies are under way.", {
+      ...CLOSE,
+      "Retry-After": "5",
+    }),
+};

@@ -43,6 +43,9 @@ export function createApp({ routers, allowHosts, clock, logger }: AppOptions): E
   return app;
 }
 
+/** In ms. How often slow senders are looked for. Node's own 30 s would let a slow head stay four times too long. */
+const CHECKING_INTERVAL_MS = 1_000;
+
 export interface Listening {
   /** The origin under which this machine reaches the server. */
   readonly url: string;
@@ -57,7 +60,7 @@ export interface Listening {
  * @throws {ConfigError} the address cannot be bound
  */
 export async function listen(app: RequestListener, host: string, port: number): Promise<Listening> {
-  const server = createServer(app);
+  const server = createServer({ connectionsCheckingInterval: CHECKING_INTERVAL_MS }, app);
   const remedy = "Is another platform running? Choose another port.";
   const address = await bind(server, host, port, { names: "host, port", remedy });
   return {

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from "node:http";
+import { dropBody } from "../../core/body/read.ts";
 import { invalid } from "../error.ts";
 import { hasBody, isJson, readJson } from "../http/body.ts";
-import { imageTooLarge, MAX_UPLOAD_BODY_BYTES } from "./limits.ts";
+import { uploadLimit } from "./limits.ts";
 import { isMultipart, readFilePart } from "./multipart.ts";
 
 /**
@@ -12,8 +13,8 @@ import { isMultipart, readFilePart } from "./multipart.ts";
 export async function readUploadBody(request: IncomingMessage): Promise<unknown> {
   if (isMultipart(request)) return readFilePart(request);
   if (hasBody(request) && !isJson(request)) {
-    request.resume();
+    dropBody(request);
     throw invalid("Send application/json, or multipart/form-data with the file part `file`.");
   }
-  return readJson(request, { maxBytes: MAX_UPLOAD_BODY_BYTES, tooLarge: imageTooLarge });
+  return readJson(request, uploadLimit);
 }

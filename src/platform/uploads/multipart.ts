@@ -1,7 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import { Busboy, type BusboyInstance } from "@fastify/busboy";
-import { invalid, type PlatformError } from "../error.ts";
-import { imageTooLarge, MAX_IMAGE_BYTES } from "./limits.ts";
+import { dropBody } from "../../core/body/read.ts";
+import { invalid } from "../error.ts";
+import { readBytes } from "../http/body.ts";
+import { imageTooLarge, MAX_IMAGE_BYTES, uploadLimit } from "./limits.ts";
 
 /** The one part that an upload has (section 4). */
 const PART = "file";
@@ -14,38 +16,33 @@ export function isMultipart(request: IncomingMessage): boolean {
 }
 
 /**
- * Reads the file part named `file`; no more than 5 MB of it are kept.
+ * Reads the file part named `file`, of 5 MB at most.
  *
  * @throws {PlatformError} 400 VALIDATION, TOO_LARGE
  */
-export function readFilePart(request: IncomingMessage): Promise<Uint8Array> {
+export async function readFilePart(request: IncomingMessage): Promise<Uint8Array> {
+  const parser = openParser(request);
+  return await filePartOf(await readBytes(request, uploadLimit), parser);
+}
+
+function filePartOf(body: Uint8Array, parser: BusboyInstance): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    const parser = openParser(request);
     const chunks: Buffer[] = [];
     let parts = 0;
-    const fail = (error: PlatformError) => {
-      request.unpipe(parser);
-      // Lets the rest pass by, so that the client gets to read the answer.
-      request.resume();
-      reject(error);
-    };
     parser.on("file", (name, file) => {
       parts += 1;
       file.on("data", (chunk: Buffer) => chunks.push(chunk));
-      file.on("limit", () => fail(imageTooLarge()));
+      file.on("limit", () => reject(imageTooLarge()));
       // Told by the parser as well.
       file.on("error", () => {});
-      if (name !== PART || parts > 1) fail(invalid(`Send one part, the file part \`${PART}\`.`));
+      if (name !== PART || parts > 1) reject(invalid(`Send one part, the file part \`${PART}\`.`));
     });
-    parser.on("error", () => fail(invalid("The body is not multipart/form-data.")));
+    parser.on("error", () => reject(invalid("The body is not multipart/form-data.")));
     parser.on("finish", () => {
-      if (parts === 0) fail(invalid(`The file part \`${PART}\` is missing.`));
+      if (parts === 0) reject(invalid(`The file part \`${PART}\` is missing.`));
       else resolve(Buffer.concat(chunks));
     });
-    request.on("close", () => {
-      if (!request.complete) fail(invalid("The body ended too early."));
-    });
-    request.pipe(parser);
+    parser.end(body);
   });
 }
 
@@ -60,7 +57,7 @@ function openParser(request: IncomingMessage): BusboyInstance {
     });
   } catch {
     // Thrown where the header names no boundary.
-    request.resume();
+    dropBody(request);
     throw invalid("The Content-Type names no boundary.");
   }
 }

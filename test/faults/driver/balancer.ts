@@ -53,7 +53,7 @@ function configuration(port: number, bots: readonly number[]): string {
       listen 127.0.0.1:${port};
       location = /webhook {
         proxy_pass http://bots;
-        client_max_body_size 1m;
+        client_max_body_size 16m;
         proxy_connect_timeout 1s;
         proxy_read_timeout 2s;
         proxy_next_upstream error timeout http_503 non_idempotent;

@@ -7,7 +7,7 @@ const byCode: Readonly<Record<string, string>> = {
   SIGNATURE_MISMATCH:
     "The bot has another secret: put the one of the view Webhook into SERVICE_WEBHOOK_SECRET, and start the bot anew.",
   BODY_INVALID: 'A delivery is JSON of the form {"events":[…]}, each with id, type and payload.',
-  BODY_TOO_LARGE: "Send fewer events at once, or raise maxBodyBytes of the bot.",
+  BODY_TOO_LARGE: "Send fewer events at once, or raise MAX_BODY_BYTES of the bot.",
   BODY_ALREADY_PARSED: "Mount bot.middleware() before express.json() and other body parsers.",
   NOT_FOUND:
     "The bot has no webhook at this path, or it polls: compare the address in Webhook with WEBHOOK_PATH and DELIVERY of the bot.",

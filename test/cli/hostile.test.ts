@@ -1,0 +1,193 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { logFormatter } from "../../src/cli/dev/log-lines.ts";
+import { tellTimeline } from "../../src/cli/dev/timeline-lines.ts";
+import { printStyled } from "../../src/cli/output.ts";
+import { run } from "../../src/cli/run.ts";
+import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
+import { FORBIDDEN, FORGED, hostileText } from "../support/hostile-text.ts";
+import { message } from "../support/inbox-events.ts";
+import { listenUntilEnd } from "../support/listen.ts";
+import { runPlatform } from "../support/running-bot.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+/** How many hostile texts each command gets. fast-check prints the seed of one that gets through. */
+const numRuns = 15;
+
+let written: string[] = [];
+
+beforeEach(() => {
+  written = [];
+  const record = (chunk: string | Uint8Array) => written.push(String(chunk)) > 0;
+  vi.spyOn(process.stdout, "write").mockImplementation(record);
+  vi.spyOn(process.stderr, "write").mockImplementation(record);
+});
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+});
+
+/** Runs a command in this process. Returns what it has written, which nothing hostile may be in. */
+async function safeOutput(...args: readonly string[]): Promise<string> {
+  written = [];
+  await run(args);
+  return expectSafe();
+}
+
+function expectSafe(): string {
+  const output = written.join("");
+  expect(output).not.toBe("");
+  expect(output).not.toMatch(FORBIDDEN);
+  expect(output.split("\n").filter((line) => line.startsWith(FORGED))).toEqual([]);
+  return output;
+}
+
+function forHostileTexts(check: (text: string) => Promise<void>): Promise<void> {
+  return fc.assert(fc.asyncProperty(hostileText, check), { numRuns });
+}
+
+/** A server whose answers, good and bad, are full of a text that can change. */
+async function hostileServer(): Promise<{ readonly url: string; text: string; status: number }> {
+  const state = { url: "", text: "", status: 200 };
+  const server = createServer((_request, response) => {
+    const { text } = state;
+    const event = { id: text, type: text };
+    const error = { code: text, message: text };
+    const ready = { ready: true, mode: text, modeSince: text, modeReason: text };
+    response.setHeader("content-type", "application/json");
+    response.statusCode = state.status;
+    response.end(
+      JSON.stringify(
+        state.status === 200 ? { events: [event], postId: text, ...ready } : { error },
+      ),
+    );
+  });
+  state.url = (await listenUntilEnd(server)).url;
+  return state;
+}
+
+describe("nothing that commands a terminal leaves", () => {
+  test("inbox, whatever is in its events, steps and errors", { timeout: 60_000 }, async () => {
+    const folder = temporaryFolder();
+    let number = 0;
+    await forHostileTexts(async (text) => {
+      const name = `${++number}`;
+      const file = join(folder, `${name}.db`);
+      vi.stubEnv("DATABASE_URL", `file:${file}`);
+      await fillInbox(file, text);
+      await safeOutput("inbox");
+      const [event] = JSON.parse(await safeOutput("inbox", "list", "--json")).events;
+      expect(event.error).toContain(text);
+      await safeOutput("inbox", "list", "--state", "all");
+      await safeOutput("inbox", "show", event.id);
+      expect(JSON.parse(await safeOutput("inbox", "show", event.id, "--json")).id).toBe(event.id);
+      await safeOutput("inbox", "export", "--out", "-");
+      await safeOutput("inbox", "retry", "--all", "--dry-run");
+      await safeOutput("inbox", "retry", event.id, text);
+      await safeOutput("inbox", "import", join(folder, text.replaceAll(/[\0\n]/g, "")));
+      await safeOutput("inbox", "discard", "--error", text, "--all", "--reason", text);
+    });
+  });
+
+  test("trigger, whatever the platform answers", async () => {
+    const server = await hostileServer();
+    await forHostileTexts(async (text) => {
+      for (const status of [200, 400]) {
+        Object.assign(server, { text, status });
+        await safeOutput("trigger", "post", "--platform", server.url);
+        await safeOutput("trigger", "post", "--json", "--platform", server.url);
+      }
+    });
+  });
+
+  test("trigger and unknown commands, whatever they are given", async () => {
+    await forHostileTexts(async (text) => {
+      await safeOutput("trigger", text);
+      await safeOutput("trigger", "follow", `--${text}`);
+      await safeOutput(text);
+    });
+  });
+
+  test("doctor, whatever platform and bot answer", { timeout: 60_000 }, async () => {
+    const server = await hostileServer();
+    vi.stubEnv("SERVICE_BASE_URL", server.url);
+    vi.stubEnv("SERVICE_API_KEY", "sbk_test");
+    vi.stubEnv("SERVICE_WEBHOOK_SECRET", "whsec_of_a_test");
+    vi.stubEnv("PORT", new URL(server.url).port);
+    vi.stubEnv("DATABASE_URL", `file:${join(temporaryFolder(), "bot.db")}`);
+    const check = async (text: string) => {
+      for (const status of [200, 403]) {
+        Object.assign(server, { text, status });
+        await safeOutput("doctor");
+        await safeOutput("doctor", "--json");
+      }
+    };
+    await fc.assert(fc.asyncProperty(hostileText, check), { numRuns: 4 });
+  });
+
+  test("the lines of dev and platform, whatever happens there", async () => {
+    const platform = await runPlatform();
+    tellTimeline(platform);
+    const { url } = await hostileServer();
+    platform.control.saveWebhook({ url: `${url}/hook`, enabled: false });
+    await forHostileTexts(async (text) => {
+      written = [];
+      platform.control.act({ type: "dm.message", from: "ada", text: `.${text}` });
+      const headers = { authorization: `Bearer ${platform.apiKey}` };
+      await fetch(`${platform.url}/api/v1/posts/${encodeURIComponent(text)}`, { headers });
+      expectSafe();
+    });
+  });
+
+  test("the log of a bot in dev, with and without colours", async () => {
+    for (const colour of [false, true]) {
+      const format = await logFormatter({ colour, webhook: "http://127.0.0.1:3000/webhook" });
+      await forHostileTexts(async (text) => {
+        written = [];
+        const err = {
+          type: text,
+          message: text,
+          stack: `Error: x\n    at ${text.replaceAll("\n", "")}`,
+        };
+        const record = { level: "error", time: 0, msg: text, id: text, [text]: text, err };
+        printStyled(format(JSON.stringify(record)) ?? "");
+        printStyled(format(text.replaceAll(/[\n\r\u2028\u2029]/g, "")) ?? "");
+        const output = written.join("");
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: the colours of the formatter itself
+        const own = /\u001b\[(?:0|2?[0-9]|3[0-9]|4[0-9]|9[0-9])m/g;
+        if (colour) expect(output).toMatch(own);
+        expect(colour ? output.replaceAll(own, "") : output).not.toMatch(FORBIDDEN);
+        expect(output).not.toContain("\u001b[31mada");
+      });
+    }
+  });
+});
+
+test("the command line writes in one place", () => {
+  const folder = fileURLToPath(new URL("../../src/cli/", import.meta.url));
+  const writers = readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts"))
+    .filter((file) =>
+      /\b(stdout|stderr)\.write\(|\bconsole\.\w+\(/.test(readFileSync(join(folder, file), "utf8")),
+    );
+  // The second runs on any Node, before anything else is loaded.
+  expect(writers.sort()).toEqual(["main.ts", "output.ts"]);
+});
+
+/** Leaves one dead letter in which every text from outside is hostile. */
+async function fillInbox(file: string, text: string): Promise<void> {
+  const inbox = new SqliteInbox({ file });
+  const event = { ...message("evt_1", "a"), lane: `dm:${text}`, type: text, trace: text };
+  await inbox.put([{ ...event, id: `evt_${text}` }], "webhook");
+  for (const claim of await inbox.claim(10, 60_000)) {
+    await inbox.beginStep(claim, `step/${text}`, JSON.stringify({ text }));
+    await inbox.bury(claim, `TypeError: ${text}`);
+  }
+  await inbox.close();
+  onTestFinished(() => inbox.close());
+}

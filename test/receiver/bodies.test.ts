@@ -1,0 +1,131 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { BodyBudget } from "../../src/core/body/budget.ts";
+import { webFace } from "../../src/receiver/faces.ts";
+import { sign } from "../../src/signature/signature.ts";
+import {
+  batchOf,
+  delivery,
+  errorIn,
+  makeRig,
+  now,
+  type Rig,
+  secret,
+  sendTo,
+  socketFaces,
+} from "./support.ts";
+
+const fresh = sign("some other body", secret, now);
+
+/** A connection on which only the head of a delivery is sent. */
+async function sendHead(url: string, ...headers: readonly string[]): Promise<Socket> {
+  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+  onTestFinished(() => void socket.destroy());
+  socket.on("error", () => undefined);
+  await once(socket, "connect");
+  const lines = ["POST /webhook HTTP/1.1", "host: bot.test", ...headers, "", ""];
+  socket.write(lines.join("\r\n"));
+  return socket;
+}
+
+/** Resolves with the status and the code of the first answer. */
+function answerOn(socket: Socket): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = "";
+    socket.on("data", (chunk) => {
+      text += chunk;
+      const code = /"code":"(\w+)"/.exec(text)?.[1];
+      if (code !== undefined) resolve(`${text.split(" ")[1]} ${code}`);
+    });
+    socket.once("close", () => reject(new Error(`closed after ${JSON.stringify(text)}`)));
+  });
+}
+
+const unread = [
+  ["no signature", "x-other: 1", "400 SIGNATURE_MISSING"],
+  ["a malformed signature", "x-service-signature: t=1", "400 SIGNATURE_MALFORMED"],
+  [
+    "a stale signature",
+    `x-service-signature: ${sign("", secret, now - 301)}`,
+    "400 SIGNATURE_STALE",
+  ],
+] as const;
+
+describe.each(socketFaces)("over $name", (face) => {
+  test.each(unread)("%s is refused before the body has come", async (_name, header, expected) => {
+    const url = await face.listen(makeRig().routes);
+    for (const body of ["content-length: 1000000", "transfer-encoding: chunked"]) {
+      expect(await answerOn(await sendHead(url, header, body))).toBe(expected);
+    }
+  });
+
+  test("a body that stops is answered with 408, and its connection is closed", async () => {
+    const url = await face.listen({ ...makeRig().routes, bodyTimeoutMs: 50 });
+    const signature = `x-service-signature: ${fresh}`;
+    const socket = await sendHead(url, signature, "content-length: 1000");
+    const gone = once(socket, "close");
+    expect(await answerOn(socket)).toBe("408 BODY_TIMEOUT");
+    await gone;
+  });
+
+  test("a body in tiny pieces is refused, and its connection is closed", async () => {
+    const url = await face.listen({ ...makeRig().routes, maxBodyBytes: 1_000_000 });
+    const signature = `x-service-signature: ${fresh}`;
+    const socket = await sendHead(url, signature, "transfer-encoding: chunked");
+    const gone = once(socket, "close");
+    socket.write("1\r\nx\r\n".repeat(100_000));
+    expect(await answerOn(socket)).toBe("400 BODY_FRAGMENTED");
+    await gone;
+  });
+
+  test("beyond the bytes under way the oldest body gives way, and a genuine delivery does not", async () => {
+    const rig: Rig = makeRig({}, { maxBodyBytes: 10_000, bodies: new BodyBudget(30_000) });
+    const url = await face.listen(rig.routes);
+    const slow = Array.from({ length: 10 }, async () => {
+      const signature = `x-service-signature: ${fresh}`;
+      const socket = await sendHead(url, signature, "content-length: 10000");
+      socket.write("x".repeat(9_999));
+      return await answerOn(socket);
+    });
+    for (const one of slow) one.catch(() => undefined);
+    await Promise.race(slow);
+    const answer = await sendTo(url, delivery(batchOf("1")));
+    expect(answer.status).toBe(200);
+    expect(await Promise.race(slow)).toBe("503 BODIES_BUSY");
+    expect(rig.routes.bodies.usedBytes).toBeLessThanOrEqual(30_000);
+  });
+});
+
+describe("over web", () => {
+  test.each(unread)("%s is refused before the body is read", async (_name, header, expected) => {
+    let pulled = 0;
+    const body = new ReadableStream(
+      {
+        pull: () => {
+          pulled += 1;
+        },
+      },
+      new CountQueuingStrategy({ highWaterMark: 0 }),
+    );
+    const [name = "", value = ""] = header.split(/: (.*)/s);
+    const init = { method: "POST", body, duplex: "half" as const, headers: { [name]: value } };
+    const answer = await webFace(makeRig().routes)(new Request("http://bot.test/webhook", init));
+    expect(
+      `${answer.status} ${errorIn({ status: answer.status, headers: {}, text: await answer.text() }).code}`,
+    ).toBe(expected);
+    expect(pulled).toBe(0);
+  });
+
+  test("a body that stops is answered with 408", async () => {
+    const { routes } = makeRig({}, { bodyTimeoutMs: 50 });
+    const body = new ReadableStream({ pull: () => new Promise(() => undefined) });
+    const headers = { "x-service-signature": fresh };
+    const init = { method: "POST", body, duplex: "half" as const, headers };
+    const answer = await webFace(routes)(new Request("http://bot.test/webhook", init));
+    expect([
+      answer.status,
+      errorIn({ status: answer.status, headers: {}, text: await answer.text() }).code,
+    ]).toEqual([408, "BODY_TIMEOUT"]);
+  });
+});
