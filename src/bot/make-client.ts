@@ -1,5 +1,5 @@
-import { Client, type ClientOptions } from "../client/client.ts";
 import type { BreakerChange } from "../client/breaker.ts";
+import { Client, type ClientOptions } from "../client/client.ts";
 import type { Sharing } from "../client/gate.ts";
 import type { Config } from "../config.ts";
 import type { Clock } from "../core/clock.ts";
