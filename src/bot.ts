@@ -1,6 +1,7 @@
 import { assemble, type Parts } from "./bot/assemble.ts";
 import { exitWith } from "./bot/exit.ts";
 import { serveMeter } from "./bot/metrics.ts";
+import { warnOfPlainHttp } from "./bot/plain-http-warning.ts";
 import { warnOfTimeouts } from "./bot/timeout-warning.ts";
 import { warnOfBudget } from "./budget-warning.ts";
 import { type Config, loadConfig } from "./config.ts";
@@ -10,7 +11,7 @@ import { showDatabase } from "./core/database-address.ts";
 import { inStages } from "./core/in-stages.ts";
 import type { HandlerOptions } from "./core/job.ts";
 import { requireNode } from "./core/node-version.ts";
-import { exitOnSignals, untilEnded } from "./core/process.ts";
+import { processOwners, untilEnded } from "./core/process.ts";
 import { ServiceBotError } from "./errors.ts";
 import type { EventType } from "./events/types.ts";
 import type { InboxAdmin } from "./inbox/admin.ts";
@@ -93,12 +94,12 @@ export class Bot {
     this.#starting = this.#start(listens, standalone);
     if (!standalone) return await this.#starting;
     // From here on, for a signal may come as soon as the bot says that it is ready.
-    exitOnSignals(() => this.stop(), process);
+    processOwners.add(() => this.stop());
     try {
       await this.#starting;
     } catch (error) {
       if (!(error instanceof ServiceBotError)) throw error;
-      exitWith(error);
+      await exitWith(error);
     }
   }
 
@@ -144,8 +145,8 @@ export class Bot {
   }
 
   /**
-   * The webhook as middleware for Express 5: mount it before any body parser. Until the bot has
-   * started it answers deliveries with 503.
+   * The webhook as middleware for Express 5: mount it before any body parser. It takes WEBHOOK_PATH, also below the
+   * path that it is mounted at. Until the bot has started it answers deliveries with 503.
    *
    * @throws {ConfigError} CONFIG_INVALID
    */
@@ -155,8 +156,17 @@ export class Bot {
       ...{ receiver: "starting", path: webhookPath },
       ...{ maxBodyBytes: 0, bodies: new BodyBudget(0) },
     });
+    let isWarned = false;
+    const onStray = (path: string) => {
+      if (isWarned) return;
+      isWarned = true;
+      this.#parts?.log.warn(
+        { path, expected: webhookPath },
+        "a signed request passes the webhook by: its path is not WEBHOOK_PATH",
+      );
+    };
     return (request, response, next) => {
-      const face = this.#parts === undefined ? early : expressFace(this.#parts.routes);
+      const face = this.#parts === undefined ? early : expressFace(this.#parts.routes, onStray);
       face(request, response, next);
     };
   }
@@ -181,6 +191,7 @@ export class Bot {
       isReady: () => this.#ready,
       deadline: this.#deadline.signal,
     });
+    warnOfPlainHttp(config, parts.log);
     warnOfTimeouts(this.#options, this.#router, config, parts.log);
     warnOfBudget(config, parts.log);
     try {
@@ -205,6 +216,7 @@ export class Bot {
     parts.poller?.start();
     this.#ready = true;
     const metrics = this.metricsUrl;
+    parts.reporter?.start();
     parts.log.info({ ...readyLine(config, this.#server?.url), metrics }, "ready");
   }
 
@@ -255,13 +267,13 @@ export class Bot {
     await this.#starting?.catch(() => undefined);
     this.#ready = false;
     if (this.#parts === undefined) return;
-    const { log, sampling, poller, dispatcher, restored, company, inbox } = this.#parts;
+    const { log, sampling, poller, dispatcher, restored, company, inbox, reporter } = this.#parts;
     log.info("stopping");
     await inStages([
       // At once, so that another instance goes on with the log while this one's handlers end.
       [() => poller?.stop(), () => dispatcher.drain(graceMs), () => restored?.stop()],
       // The metrics to the last, for whoever watches a stop.
-      [() => this.#server?.close(), () => this.#metrics?.close()],
+      [() => this.#server?.close(), () => this.#metrics?.close(), () => reporter?.close()],
       [() => company.stop()],
       [() => inbox.close()],
     ]);

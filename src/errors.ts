@@ -59,6 +59,7 @@ export type ErrorCode =
   | "LEASE_LOST"
   | "STEP_DUPLICATE"
   | "STEP_UNCERTAIN"
+  | "STEP_RESULT_INVALID"
   | "REPLY_IMPOSSIBLE"
   | "NEXT_CALLED_TWICE"
   // the platform's API

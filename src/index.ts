@@ -48,6 +48,7 @@ export type { ConfigOverrides, DeliveryMode } from "./config.ts";
 export type { BackoffOptions, Random } from "./core/backoff.ts";
 export type { Clock, TimerOptions } from "./core/clock.ts";
 export type { HandlerOptions } from "./core/job.ts";
+export type { Jsonify } from "./core/jsonify.ts";
 export type { Logger, LogLevel } from "./core/logger.ts";
 export {
   type ApiErrorCode,
@@ -70,6 +71,7 @@ export type {
   FollowPayload,
   KnownEvent,
   PayloadByType,
+  Sender,
   UnknownEvent,
 } from "./events/types.ts";
 export type {
@@ -101,8 +103,9 @@ export type { Mode } from "./poller/mode.ts";
 export type { PollFailure } from "./poller/record.ts";
 export type { WebhookMiddleware } from "./receiver/faces.ts";
 export type { Middleware } from "./router/compose.ts";
-export type { Context, EventFor, StepOptions } from "./router/context.ts";
+export type { Context, EventFor, StepOptions, WriteResult } from "./router/context.ts";
 export type { ErrorObserver, Handler } from "./router/router.ts";
+export type { WriteOptions } from "./router/write-names.ts";
 export { sign, type Verdict, type VerifyOptions, verify } from "./signature/signature.ts";
 export type { InstanceStatus, InstancesStatus, PollerLease } from "./status/instances.ts";
 export type { BotStatus, InboxStatus, LogStatus, RestoredStatus } from "./status.ts";

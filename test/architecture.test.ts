@@ -95,7 +95,6 @@ const heavy: Readonly<Record<string, RegExp>> = {
   "prom-client": /^metrics\/prom\.ts$/,
   // Bundled, and loaded for an MCP server alone.
   "@modelcontextprotocol/server": /^mcp\/sdk\.ts$/,
-  "@modelcontextprotocol/node": /^mcp\/sdk\.ts$/,
   // What it exports is bundled, and zod itself is not installed with the package.
   zod: /^core\/zod\.ts$/,
 };

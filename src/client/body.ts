@@ -1,3 +1,4 @@
+import { parseJson } from "../core/json.ts";
 import { ServiceBotError } from "../errors.ts";
 
 /** No answer of the platform is nearly as long: fifty items of a page with their texts. In bytes. */
@@ -19,7 +20,7 @@ export async function readJson(response: Response, request: string): Promise<unk
   if (text === "") return undefined;
   if (isPerhapsJson(type)) {
     try {
-      return JSON.parse(text);
+      return parseJson(text);
     } catch {
       // The parser's words quote the answer.
     }

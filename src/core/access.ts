@@ -1,3 +1,5 @@
+import { isLoopback } from "./loopback.ts";
+
 /** What a client needs to reach the platform: the checks that the configuration and the client share. */
 
 /**
@@ -21,4 +23,13 @@ export function tokenProblem(text: string): string | undefined {
   return typeof text === "string" && /^[\x21-\x7e]+$/.test(text)
     ? undefined
     : "must be one word of visible characters, as an HTTP header needs it";
+}
+
+/**
+ * Whether a token sent to `origin` crosses a network unencrypted: plain http to any other machine. A private network,
+ * such as that of Compose, is one too.
+ */
+export function isSentInClear(origin: string): boolean {
+  const url = URL.parse(origin);
+  return url?.protocol === "http:" && !isLoopback(url.hostname);
 }

@@ -57,6 +57,8 @@ export interface Step<T> {
    * Steps that can be looked for need one.
    */
   place?(request: string): string;
+  /** Whether the request that an earlier run recorded asks for something else than this one. */
+  differs?(recorded: string): boolean;
   run(): Promise<Effect<T>>;
   /**
    * Looks for what an earlier run may have done; undefined when it did nothing. Without it an open
@@ -84,7 +86,17 @@ export function howToSettle(event = "ID"): string {
   );
 }
 
+/** The result of a step, as the handler gets it. */
+export interface StepEnd<T> {
+  readonly result: T;
+  /** True when an earlier run made the step, and this one did nothing. */
+  readonly repeated: boolean;
+}
+
 /** Runs steps for one run of a handler. */
 export interface StepRunner {
+  /** Runs a step, and returns its result alone. */
   run<T>(step: Step<T>): Promise<T>;
+  /** Runs a step, and returns its result with its origin. */
+  execute<T>(step: Step<T>): Promise<StepEnd<T>>;
 }

@@ -12,6 +12,7 @@ export const permanence: Readonly<Record<ErrorCode, Permanence>> = {
   REPLY_IMPOSSIBLE: permanent("The event names no place to answer at, and does not change."),
   STEP_DUPLICATE: permanent("The handler uses one name twice in every run."),
   STEP_UNCERTAIN: permanent("A person decides whether the step took effect."),
+  STEP_RESULT_INVALID: permanent("The step ran, and no run may repeat it."),
   NEXT_CALLED_TWICE: permanent("The middleware calls next() twice in every run."),
   INVALID_OPTION: permanent("The handler passes the same value in every run."),
   INVALID_ID: permanent("The handler passes the same id in every run."),

@@ -1,8 +1,10 @@
 import type { Clock } from "../core/clock.ts";
+import { copyAsJson } from "../core/json-value.ts";
 import type { Logger } from "../core/logger.ts";
-import type { Effect } from "../core/step.ts";
+import { type Effect, howToSettle } from "../core/step.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { Claim, Inbox, StepStart } from "../inbox/inbox.ts";
+import { shown } from "./doubt.ts";
 import { persist, WRITE_ATTEMPTS } from "./persist.ts";
 
 export interface StepRecordsOptions {
@@ -39,11 +41,18 @@ export class StepRecords {
     await this.#patiently(step, () => inbox.dropStep(claim, step));
   }
 
-  async finish(step: string, { result, ref }: Effect<unknown>): Promise<void> {
+  /**
+   * Records the result of a step, and returns it as later runs get it. A result that cannot be recorded leaves the
+   * step open, so that no later run repeats it.
+   *
+   * @throws {ServiceBotError} STEP_RESULT_INVALID, LEASE_LOST
+   */
+  async finish<T>(step: string, { result, ref }: Effect<T>): Promise<T> {
     const { inbox, claim } = this.#options;
-    const text = pack(result);
+    const text = this.#pack(step, result);
     const held = await this.#patiently(step, () => inbox.finishStep(claim, step, text, ref));
     if (!held) throw leaseLost(step);
+    return unpack(text);
   }
 
   /** Records what was found as the result of the step; false when another step has it by now. */
@@ -53,10 +62,22 @@ export class StepRecords {
       await this.finish(step, { result });
       return true;
     }
-    const text = pack(result);
+    const text = this.#pack(step, result);
     const adoption = await this.#patiently(step, () => inbox.adoptStep(claim, step, text, ref));
     if (adoption === "lost") throw leaseLost(step);
     return adoption === "adopted";
+  }
+
+  /** Wraps the result, so that a step without one gives none again. */
+  #pack(step: string, result: unknown): string {
+    const copy = copyAsJson(result);
+    if (copy.ok) return JSON.stringify({ value: copy.value });
+    const settle = howToSettle(this.#options.claim.id);
+    throw new ServiceBotError(
+      "STEP_RESULT_INVALID",
+      `The step "${shown(step)}" ran, but its result cannot be recorded: ${copy.path} ${copy.problem}. ` +
+        `Return a value that JSON keeps. The step is not run again by itself. ${settle}`,
+    );
   }
 
   #patiently<T>(step: string, write: () => Promise<T>): Promise<T> {
@@ -68,11 +89,6 @@ export class StepRecords {
       failed: (err) => log.error({ err, step }, "the outcome of a step cannot be written"),
     });
   }
-}
-
-/** Wrapped, so that a step without a result gives none again. */
-function pack(result: unknown): string {
-  return JSON.stringify({ value: result });
 }
 
 /** The result of a step as it was recorded. */

@@ -1,4 +1,4 @@
-import type { Effect, OpenIntent, Past, Step, StepRunner } from "../core/step.ts";
+import type { Effect, OpenIntent, Past, Step, StepEnd, StepRunner } from "../core/step.ts";
 import { inSpan, type Tracing } from "../core/tracing.ts";
 import { hasCode, RetryLater, ServiceBotError } from "../errors.ts";
 import type { StepStart } from "../inbox/inbox.ts";
@@ -55,20 +55,30 @@ export class DurableSteps implements StepRunner {
     this.#records = new StepRecords(scope);
   }
 
-  /**
-   * @throws {ServiceBotError} STEP_DUPLICATE, STEP_UNCERTAIN, LEASE_LOST, RETRY_LATER while the call of an
-   *   earlier run may be under way, and what the step throws
-   */
+  /** As {@link execute}, for a caller that needs the result alone. */
   async run<T>(step: Step<T>): Promise<T> {
+    return (await this.#execute(step)).result;
+  }
+
+  /**
+   * @throws {ServiceBotError} STEP_DUPLICATE, STEP_UNCERTAIN, STEP_RESULT_INVALID, LEASE_LOST, RETRY_LATER while the call
+   *   of an earlier run may be under way, and what the step throws
+   */
+  async execute<T>(step: Step<T>): Promise<StepEnd<T>> {
+    const { result, outcome } = await this.#execute(step);
+    return { result, repeated: outcome !== "made" };
+  }
+
+  async #execute<T>(step: Step<T>): Promise<Ended<T>> {
     this.#scope.signal.throwIfAborted();
     this.#reserve(step.name);
     const { tracing, nameOf = shown, ended } = this.#scope;
     const start = () => stepSpan(nameOf(step.name));
     return await inSpan(tracing, start, async (span) => {
-      const { result, outcome, ref } = await this.#end(step);
-      span?.set({ "service_bot.step.outcome": outcome });
-      ended?.(step.name, outcome, ref);
-      return result;
+      const end = await this.#end(step);
+      span?.set({ "service_bot.step.outcome": end.outcome });
+      ended?.(step.name, end.outcome, end.ref);
+      return end;
     });
   }
 
@@ -78,13 +88,29 @@ export class DurableSteps implements StepRunner {
     if (begun.state === "made") return { ...begun.effect, outcome: "made" };
     if (begun.state === "done") {
       const { validForMs = Number.POSITIVE_INFINITY } = step;
-      if (begun.ageMs < validForMs) return { result: unpack<T>(begun.result), outcome: "recorded" };
+      if (begun.ageMs < validForMs) {
+        this.#warnIfDifferent(step, begun.request);
+        return { result: unpack<T>(begun.result), outcome: "recorded" };
+      }
     } else {
       const found = await this.#lookFor(step, begun, past);
-      if (found !== undefined) return { ...found, outcome: "found" };
+      if (found !== undefined) {
+        this.#warnIfDifferent(step, begun.request);
+        return { ...found, outcome: "found" };
+      }
     }
     const effect = await this.#alone(step, step.request(), () => this.#again(step));
     return { ...effect, outcome: "made" };
+  }
+
+  /** What was said stays said: without a line in the log, the other words of this run would vanish. */
+  #warnIfDifferent(step: Step<unknown>, recorded: string): void {
+    if (step.differs?.(recorded) !== true) return;
+    const { log, nameOf = shown } = this.#scope;
+    log.warn(
+      { step: nameOf(step.name) },
+      "not sent: an earlier run sent something else in its place",
+    );
   }
 
   #reserve(name: string): void {
@@ -157,8 +183,7 @@ export class DurableSteps implements StepRunner {
     } catch (error) {
       throw await this.#judge(step, error);
     }
-    await this.#records.finish(step.name, effect);
-    return effect;
+    return { ...effect, result: await this.#records.finish(step.name, effect) };
   }
 
   /** What the failure of an effect leaves behind, and the error that it is for the handler. */

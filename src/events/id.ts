@@ -30,3 +30,9 @@ export function idFamily(id: string): string {
   const [, prefix] = COUNTED.exec(id) ?? [];
   return prefix === undefined ? "text" : `number:${prefix}`;
 }
+
+/** Reads an id as text: a text that is not empty, or a whole number. `undefined` for any other value. */
+export function idText(value: unknown): string | undefined {
+  if (typeof value === "string") return value === "" ? undefined : value;
+  return Number.isSafeInteger(value) ? String(value) : undefined;
+}

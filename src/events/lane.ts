@@ -1,3 +1,4 @@
+import { idText } from "./id.ts";
 import type { AnyEvent } from "./types.ts";
 
 /** Names the lane of an event. Events of one lane are handled one after the other, in order. */
@@ -10,20 +11,11 @@ export type LaneOf = (event: AnyEvent) => string;
 export function defaultLane(event: AnyEvent): string {
   // Read by field rather than by type, so that types newer than this version find their place too.
   const payload: Readonly<Record<string, unknown>> = { ...event.payload };
-  const { conversationId, postId, entityId, actor } = payload;
-  if (isText(conversationId)) return `dm:${conversationId}`;
-  if (event.type === "follow" && isObject(actor) && isText(actor.username)) {
-    return `user:${actor.username}`;
-  }
-  if (isText(postId)) return `post:${postId}`;
-  if (isText(entityId)) return `post:${entityId}`;
-  return `type:${event.type}`;
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string" && value !== "";
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
+  const conversation = idText(payload["conversationId"]);
+  if (conversation !== undefined) return `dm:${conversation}`;
+  const { username }: { username?: unknown } = Object(payload["actor"]);
+  const user = event.type === "follow" ? idText(username) : undefined;
+  if (user !== undefined) return `user:${user}`;
+  const post = idText(payload["postId"]) ?? idText(payload["entityId"]);
+  return post === undefined ? `type:${event.type}` : `post:${post}`;
 }

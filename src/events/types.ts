@@ -3,18 +3,29 @@
  *
  * Objects may carry fields beyond those declared: the platform adds fields without changing its
  * version (section 9), and they are kept as they came.
+ *
+ * The document names the fields, and shows neither their types nor which may be absent. Ids are texts here even if
+ * the platform sends numbers.
  */
 
 /** Somebody who did something that concerns the bot. */
 export interface Actor {
+  /** Empty if the platform sent none. Never empty in a `follow`. */
   readonly username: string;
+  /** The username if the platform sent no name. */
   readonly name: string;
+}
+
+/** The sender of a direct message. */
+export interface Sender extends Actor {
+  /** Absent if the platform sent none. */
+  readonly userId?: string | undefined;
 }
 
 /** `dm.message`: someone sent the bot a direct message. */
 export interface DmMessagePayload {
   readonly conversationId: string;
-  readonly from: { readonly userId: string; readonly username: string; readonly name: string };
+  readonly from: Sender;
   /** The beginning of the text; empty for a message of images alone. */
   readonly excerpt: string;
 }
@@ -22,14 +33,16 @@ export interface DmMessagePayload {
 /** `follow`: someone follows the bot. The values of `entityType` are not documented. */
 export interface FollowPayload {
   readonly actor: Actor;
-  readonly entityType: string;
-  readonly entityId: string;
+  /** Absent if the platform sent none. */
+  readonly entityType?: string | undefined;
+  /** Absent if the platform sent none. */
+  readonly entityId?: string | undefined;
 }
 
 /**
  * `mention`, `comment`, `reply`, `like`, `repost`, `quote`: something happened around a post.
- * The three optional fields are documented for mentions and comments; on the other types they are
- * passed on where the platform sends them.
+ * A mention, a comment and a reply have `entityId` or `postId`, or both. `excerpt`, `postId` and `commentId` are
+ * documented for mentions and comments; other types pass them on where the platform sends them.
  */
 export interface ActivityPayload extends FollowPayload {
   readonly excerpt?: string | undefined;

@@ -97,8 +97,13 @@ export type StepStart =
   | { readonly state: "new"; readonly certain?: boolean }
   /** An earlier run recorded the intent and no result: the effect may or may not have happened. */
   | { readonly state: "open"; readonly request: string; readonly ageMs: number }
-  /** The step has a result; undefined where a person has settled it. */
-  | { readonly state: "done"; readonly result: string | undefined; readonly ageMs: number };
+  /** The step has a result, `undefined` if a person has settled it; and the request that was recorded for it. */
+  | {
+      readonly state: "done";
+      readonly request: string;
+      readonly result: string | undefined;
+      readonly ageMs: number;
+    };
 
 /** How long what has ended is kept, in milliseconds after its end. */
 export interface Retention {

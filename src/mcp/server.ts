@@ -26,6 +26,8 @@ export interface Principal {
   readonly access: Access;
   /** The token of a request. */
   readonly tokenOf: (context: ServerContext) => string;
+  /** Whether clients can be notified of a changed list of tools. */
+  readonly announcesChanges: boolean;
   /** A client with that token. */
   readonly clientOf: (token: string) => Client;
   /** Aborts when there is nobody left to work for. */
@@ -42,9 +44,10 @@ const INSTRUCTIONS = [
 
 /** An MCP server with the tools that its principal can use. */
 export function buildServer(principal: Principal): Server {
+  const capabilities = { tools: { listChanged: principal.announcesChanges } };
   const server = new Server(
     { name: "service-bot", title: "Bot Platform", version: version() },
-    { capabilities: { tools: { listChanged: true } }, instructions: INSTRUCTIONS },
+    { capabilities, instructions: INSTRUCTIONS },
   );
   server.setRequestHandler("tools/list", async ({ params }, context) => {
     if (params?.cursor !== undefined) {

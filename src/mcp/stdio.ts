@@ -3,7 +3,7 @@ import { Client } from "../client/client.ts";
 import type { Logger } from "../core/logger.ts";
 import type { Scope } from "../core/scope.ts";
 import { Access } from "./access.ts";
-import { MAX_MESSAGE_BYTES } from "./limits.ts";
+import { MAX_STDIO_MESSAGE_BYTES } from "./limits.ts";
 import { tellChanges } from "./notify.ts";
 import { StdioServerTransport, serveStdio } from "./sdk.ts";
 import { buildServer, type Principal } from "./server.ts";
@@ -35,11 +35,14 @@ export function serveOverStdio(options: StdioOptions): StdioConnection {
   const closing = new AbortController();
   const principal: Principal = {
     ...{ baseUrl, access, logger },
+    announcesChanges: true,
     tokenOf: () => apiKey,
     clientOf: () => client,
     closing: closing.signal,
   };
-  const transport = new StdioServerTransport(stdin, stdout, { maxBufferSize: MAX_MESSAGE_BYTES });
+  const transport = new StdioServerTransport(stdin, stdout, {
+    maxBufferSize: MAX_STDIO_MESSAGE_BYTES,
+  });
   const handle = serveStdio(() => tellChanges(buildServer(principal), access), {
     transport,
     onerror: (error) => logger.warn({ err: error }, "the connection has a problem"),

@@ -1,4 +1,5 @@
 import type { EventPage } from "../client/types.ts";
+import { idText } from "../events/id.ts";
 import { textOf } from "../events/text.ts";
 
 /** An event of a page: its id, and when it was made, in ms since 1970 on the platform's clock. */
@@ -38,6 +39,5 @@ export class EventDates {
 
 /** The id; without one the whole event, for two of these are not one. */
 function keyOf(raw: unknown, id: unknown): string {
-  if (typeof id === "string") return id;
-  return textOf(raw) ?? "";
+  return idText(id) ?? textOf(raw) ?? "";
 }

@@ -1,4 +1,5 @@
 import type { Clock } from "../core/clock.ts";
+import { parseJson } from "../core/json.ts";
 import type { Logger } from "../core/logger.ts";
 import { type Observer, unobserved } from "../core/observer.ts";
 import { newTrace, readTraceparent, traceIdOf } from "../core/trace.ts";
@@ -213,7 +214,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 /** The elements of `events`, or undefined when the body is anything but `{events: []}`. */
 function readEvents(body: Uint8Array): readonly unknown[] | undefined {
   try {
-    const parsed: unknown = JSON.parse(utf8.decode(body));
+    const parsed = parseJson(utf8.decode(body));
     if (typeof parsed !== "object" || parsed === null || !("events" in parsed)) return undefined;
     return Array.isArray(parsed.events) ? parsed.events : undefined;
   } catch {

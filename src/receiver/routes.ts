@@ -9,6 +9,8 @@ export interface Incoming {
   readonly method: string;
   /** Without the query. */
   readonly path: string;
+  /** The path below the one under which Express has mounted the middleware; absent or equal to `path` elsewhere. */
+  readonly mountedPath?: string;
   /** What follows the question mark; empty when there is none. */
   readonly query: string;
   /** The value of `X-Service-Signature`. */
@@ -53,7 +55,7 @@ export async function answerWebhook(
   options: WebhookOptions,
 ): Promise<Answer | undefined> {
   const { receiver } = options;
-  if (receiver === undefined || incoming.path !== options.path) return undefined;
+  if (receiver === undefined || !isAt(options.path, incoming)) return undefined;
   if (incoming.method !== "POST") return methodNotAllowed("POST");
   if (receiver === "starting") {
     incoming.drop();
@@ -69,6 +71,10 @@ export async function answerWebhook(
   const read = await incoming.read({ limit, budget, timeoutMs });
   if (!read.ok) return receiver.refuse(read.answer);
   return await receiver.receive({ body: read.body, signature, eventCount, traceparent });
+}
+
+function isAt(webhook: string, { path, mountedPath = path }: Incoming): boolean {
+  return path === webhook || mountedPath === webhook;
 }
 
 /** Answers every request to the bot: the webhook and the health checks. It never rejects. */

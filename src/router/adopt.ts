@@ -83,6 +83,18 @@ function maySayTheSame(one: string, other: string): boolean {
   return here === undefined || there === undefined || here === there;
 }
 
+/**
+ * Whether a recorded request has another text, another number of images, or another place. The contents of images
+ * are not compared, because reading them may take longer than sending them.
+ */
+export function asksElse(recorded: string, now: string): boolean {
+  if (!recorded.startsWith("{")) return false;
+  const [then, asked]: [Asked, Asked] = [JSON.parse(recorded), JSON.parse(now)];
+  if (then.text !== asked.text || then.imageCount !== asked.imageCount) return true;
+  const place = placeOf(then);
+  return place !== undefined && place !== placeOf(asked);
+}
+
 function placeOf({ conversationId, postId }: Asked): string | undefined {
   return conversationId === undefined ? postId && `post:${postId}` : `dm:${conversationId}`;
 }

@@ -9,13 +9,16 @@ import type {
   Upload,
 } from "../client/types.ts";
 import type { Job } from "../core/job.ts";
+import type { Jsonify } from "../core/jsonify.ts";
 import type { Logger } from "../core/logger.ts";
 import { unsampled } from "../core/sampling.ts";
 import type { Step } from "../core/step.ts";
 import { ServiceBotError } from "../errors.ts";
+import { idText } from "../events/id.ts";
 import type { AnyEvent, EventOf, EventType } from "../events/types.ts";
 import { Begun } from "./begun.ts";
 import { replyStep } from "./reply.ts";
+import { checkWriteOptions, WriteNames, type WriteOptions } from "./write-names.ts";
 import { commentStep, outgoingOf, postStep, uploadStep } from "./writes.ts";
 
 /** The event that a handler of type `T` gets; any event where the type is not known beforehand. */
@@ -26,6 +29,12 @@ export interface StepOptions {
   /** True when doing it twice does no harm: it is then run again instead of parking the event. */
   readonly repeatable?: boolean;
 }
+
+/** The result of a write that is not repeated when the handler is retried. */
+export type WriteResult<T> = T & {
+  /** True when an earlier run of the handler made the write, and this run sent nothing. */
+  readonly repeated: boolean;
+};
 
 /** What a handler gets. `Context<"dm.message">` has the payload of that type. */
 export interface Context<T extends string = string> {
@@ -52,31 +61,37 @@ export interface Context<T extends string = string> {
   readonly client: Client;
   /**
    * Answers: with a direct message to a `dm.message`, with a comment on the post to activity on a
-   * post. A step: when the handler is retried, what was said is not said again.
+   * post. A step: when the handler is retried, what was said is not said again. The replies of a run are
+   * numbered in the order of the calls; `key` names one that is meant to differ from run to run.
    *
-   * @throws {ServiceBotError} REPLY_IMPOSSIBLE when the event names neither a conversation nor a post
+   * @throws {ServiceBotError} REPLY_IMPOSSIBLE when the event names neither a conversation nor a post; INVALID_OPTION,
+   *   STEP_DUPLICATE when a key is used twice, STEP_UNCERTAIN, LEASE_LOST
    */
-  reply(message: string | OutgoingMessage): Promise<Sent>;
+  reply(message: string | OutgoingMessage, options?: WriteOptions): Promise<WriteResult<Sent>>;
   /**
    * Comments on a post. A step, as `reply` is. Scope: `comments:write`.
    *
-   * @throws {ServiceBotError} STEP_UNCERTAIN, LEASE_LOST
+   * @throws {ServiceBotError} INVALID_OPTION, STEP_DUPLICATE, STEP_UNCERTAIN, LEASE_LOST
    */
-  comment(postId: string, message: string | OutgoingMessage): Promise<SentComment>;
+  comment(
+    postId: string,
+    message: string | OutgoingMessage,
+    options?: WriteOptions,
+  ): Promise<WriteResult<SentComment>>;
   /**
    * Makes a post. A step; where a crash leaves open whether it was made and the feed does not show it,
    * the event is parked for a person. Scope: `posts:write`.
    *
-   * @throws {ServiceBotError} STEP_UNCERTAIN, LEASE_LOST
+   * @throws {ServiceBotError} INVALID_OPTION, STEP_DUPLICATE, STEP_UNCERTAIN, LEASE_LOST
    */
-  post(message: string | OutgoingMessage): Promise<SentPost>;
+  post(message: string | OutgoingMessage, options?: WriteOptions): Promise<WriteResult<SentPost>>;
   /**
    * Uploads an image, whose key goes into `imageKeys`. A step: a later run gets the same key, or a new
    * one when that is too old to be used. Scope: any but `read`.
    *
-   * @throws {ServiceBotError} LEASE_LOST
+   * @throws {ServiceBotError} INVALID_OPTION, STEP_DUPLICATE, LEASE_LOST
    */
-  upload(image: ImageInput): Promise<Upload>;
+  upload(image: ImageInput, options?: WriteOptions): Promise<WriteResult<Upload>>;
   /**
    * The newest messages of the conversation, newest first (1 to 50, default 50). For `dm.message`.
    *
@@ -84,14 +99,15 @@ export interface Context<T extends string = string> {
    */
   messages(options?: { readonly limit?: number }): Promise<readonly Message[]>;
   /**
-   * Runs `fn` once per event, even when the handler is retried: later runs get the recorded result,
-   * which must be JSON. When the process dies inside `fn`, or `fn` fails in a way that leaves open whether
+   * Runs `fn` once per event, even when the handler is retried. Every run gets the result as JSON keeps it, the first
+   * one included: a `Date` is a string. When `fn` returns what JSON cannot keep, such as a `Map`, the event is parked, and
+   * `fn` is not run again. When the process dies inside `fn`, or `fn` fails in a way that leaves open whether
    * it took effect (no answer, a server error, an abort), the event is parked for a person, unless the step
    * is `repeatable`.
    *
-   * @throws {ServiceBotError} STEP_DUPLICATE, STEP_UNCERTAIN, LEASE_LOST
+   * @throws {ServiceBotError} STEP_DUPLICATE, STEP_UNCERTAIN, STEP_RESULT_INVALID, LEASE_LOST
    */
-  step<R>(name: string, fn: () => Promise<R> | R, options?: StepOptions): Promise<R>;
+  step<R>(name: string, fn: () => Promise<R> | R, options?: StepOptions): Promise<Jsonify<R>>;
 }
 
 /** Makes the context of one run of the handlers. What they begin through it is added to `begun`. */
@@ -102,23 +118,11 @@ export function createContext(
 ): Context {
   // Its log, its signal and its steps are asked for when they are needed: most runs need none, and they are dear.
   const { event, attempt, source, late, trace } = job;
-  const scope = () => ({ client, signal: job.signal });
+  const messages = async ({ limit = 50 }: { readonly limit?: number } = {}) => {
+    const page = await client.dms.messages(conversationOf(event), { limit, signal: job.signal });
+    return page.items;
+  };
   let log: Logger | undefined;
-  // Numbered in the order of the calls, so that two replies with one text are two replies.
-  const made = { reply: 0, comment: 0, post: 0, upload: 0 };
-  const next = (kind: keyof typeof made) => `${kind}/${++made[kind]}`;
-  /** What throws while the step is described rejects, like everything else about it. */
-  const begin = <R>(describe: () => Step<R>) => begun.add(async () => job.steps.run(describe()));
-  /**
-   * A write that a person has settled has no result; its id is not known then. Its intent is dated by the
-   * platform's clock: by ours, a search after a crash would have to go back for minutes.
-   */
-  const write = <R extends { readonly id?: string | undefined }>(describe: () => Step<R>) =>
-    begun.add(async () => {
-      const step = describe();
-      await client.learnTime();
-      return (await job.steps.run<R | undefined>(step)) ?? { id: undefined };
-    });
   return {
     event,
     payload: event.payload,
@@ -134,36 +138,70 @@ export function createContext(
       return job.signal;
     },
     client,
-    reply: (message) => {
-      const name = next("reply");
-      return write(() => replyStep(name, event, outgoingOf(message), scope()));
-    },
-    comment: (postId, message) => {
-      const name = next("comment");
-      return write(() => commentStep(name, postId, outgoingOf(message), scope()));
-    },
-    post: (message) => {
-      const name = next("post");
-      return write(() => postStep(name, outgoingOf(message), scope()));
-    },
-    upload: (image) => {
-      const name = next("upload");
-      return begin(() => uploadStep(name, image, scope()));
-    },
-    messages: async (options = {}) => {
-      const limit = options.limit ?? 50;
-      const page = await client.dms.messages(conversationOf(event), { limit, signal: job.signal });
-      return page.items;
-    },
-    step: (name, fn, options = {}) => begin(() => userStep(name, fn, options)),
+    ...writesOf(job, client, begun),
+    messages,
+    step: (name, fn, options = {}) =>
+      begun.add(async () => job.steps.run(userStep(name, fn, options))),
   };
 }
 
-function userStep<R>(name: string, fn: () => Promise<R> | R, options: StepOptions): Step<R> {
+/** The writes of one run. What throws while a step is described rejects, like everything else about it. */
+function writesOf(
+  job: Job<AnyEvent>,
+  client: Client,
+  begun: Begun,
+): Pick<Context, "reply" | "comment" | "post" | "upload"> {
+  const names = new WriteNames();
+  const scope = () => ({ client, signal: job.signal });
+  /**
+   * A write that a person has settled has no result; its id is not known then. Its intent is dated by the
+   * platform's clock: by ours, a search after a crash would have to go back for minutes.
+   */
+  const write = <R extends { readonly id?: string | undefined }>(
+    options: WriteOptions,
+    describe: () => Step<R>,
+  ) =>
+    begun.add(async () => {
+      checkWriteOptions(options);
+      const step = describe();
+      await client.learnTime();
+      const { result, repeated } = await job.steps.execute<R | undefined>(step);
+      return { ...(result ?? { id: undefined }), repeated };
+    });
+  return {
+    reply: (message, options = {}) => {
+      const name = names.next("reply", options);
+      return write(options, () => replyStep(name, job.event, outgoingOf(message), scope()));
+    },
+    comment: (postId, message, options = {}) => {
+      const name = names.next("comment", options);
+      return write(options, () => commentStep(name, postId, outgoingOf(message), scope()));
+    },
+    post: (message, options = {}) => {
+      const name = names.next("post", options);
+      return write(options, () => postStep(name, outgoingOf(message), scope()));
+    },
+    upload: (image, options = {}) => {
+      const name = names.next("upload", options);
+      return begun.add(async () => {
+        checkWriteOptions(options);
+        const { result, repeated } = await job.steps.execute(uploadStep(name, image, scope()));
+        return { ...result, repeated };
+      });
+    },
+  };
+}
+
+function userStep<R>(
+  name: string,
+  fn: () => Promise<R> | R,
+  options: StepOptions,
+): Step<Jsonify<R>> {
   return {
     name: `step/${name}`,
     request: () => "",
-    run: async () => ({ result: await fn() }),
+    // The handler gets the result as it is recorded.
+    run: async () => ({ result: (await fn()) as Jsonify<R> }),
     inFlightMs: 0,
     repeatable: options.repeatable ?? false,
   };
@@ -171,7 +209,8 @@ function userStep<R>(name: string, fn: () => Promise<R> | R, options: StepOption
 
 function conversationOf(event: AnyEvent): string {
   const { conversationId }: Readonly<Record<string, unknown>> = { ...event.payload };
-  if (typeof conversationId === "string" && conversationId !== "") return conversationId;
+  const id = idText(conversationId);
+  if (id !== undefined) return id;
   throw new ServiceBotError(
     "REPLY_IMPOSSIBLE",
     `A ${event.type} event belongs to no conversation.`,

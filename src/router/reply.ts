@@ -1,6 +1,7 @@
 import type { OutgoingMessage, Sent } from "../client/types.ts";
 import type { Step } from "../core/step.ts";
 import { ServiceBotError } from "../errors.ts";
+import { idText } from "../events/id.ts";
 import type { AnyEvent } from "../events/types.ts";
 import { commentStep, messageStep, type WriteScope } from "./writes.ts";
 
@@ -24,23 +25,16 @@ export function replyStep(
 
 /** The conversation of a message; the post of anything that happened on a post. */
 function targetOf(event: AnyEvent): Target {
-  const { conversationId, postId, entityType, entityId }: Readonly<Record<string, unknown>> = {
-    ...event.payload,
-  };
-  if (isText(conversationId)) return { kind: "dm", conversationId };
-  if (isText(postId)) return { kind: "comment", postId };
+  const payload: Readonly<Record<string, unknown>> = { ...event.payload };
+  const conversationId = idText(payload["conversationId"]);
+  if (conversationId !== undefined) return { kind: "dm", conversationId };
   // The values of entityType are not documented; "post" is the type that posts carry (section 2).
-  if (entityType === "post" && isText(entityId)) {
-    return { kind: "comment", postId: entityId };
-  }
+  const ofPost = payload["entityType"] === "post" ? payload["entityId"] : undefined;
+  const postId = idText(payload["postId"]) ?? idText(ofPost);
+  if (postId !== undefined) return { kind: "comment", postId };
   throw new ServiceBotError(
     "REPLY_IMPOSSIBLE",
     `A ${event.type} event that names neither a conversation nor a post cannot be replied to. ` +
       "Use ctx.comment() or ctx.client with the address you want to answer at.",
   );
-}
-
-/** An empty id is none: the lanes and the schemas see it so, too. */
-function isText(value: unknown): value is string {
-  return typeof value === "string" && value !== "";
 }

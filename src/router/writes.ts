@@ -8,7 +8,7 @@ import type {
   Upload,
 } from "../client/types.ts";
 import type { Effect, Step } from "../core/step.ts";
-import { type Asked, type Kind, refOf } from "./adopt.ts";
+import { type Asked, asksElse, type Kind, refOf } from "./adopt.ts";
 import { findPost } from "./find-post.ts";
 import { findComment, findMessage } from "./find-reply.ts";
 
@@ -106,11 +106,13 @@ function write(
   const imageCount = images.length + imageKeys.length;
   // Images are uploaded and attached, and both once more should a key have expired.
   const calls = images.length === 0 ? 1 : 4;
+  // The platform's time of the intent: what ours was then is not known any more once it has been set.
+  const request = () =>
+    JSON.stringify({ text, imageCount, ...where, at: client.platformNow() } satisfies Asked);
   return {
     name,
-    // The platform's time of the intent: what ours was then is not known any more once it has been set.
-    request: () =>
-      JSON.stringify({ text, imageCount, ...where, at: client.platformNow() } satisfies Asked),
+    request,
+    differs: (recorded: string) => asksElse(recorded, request()),
     inFlightMs: calls * client.longestCallMs + SETTLE_MS,
     repeatable: false,
   };

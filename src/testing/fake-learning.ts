@@ -1,3 +1,4 @@
+import { idText } from "../events/id.ts";
 import type { Happened } from "./fake-log.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -22,19 +23,21 @@ const aboutTheBots: ReadonlySet<string> = new Set(["comment", "like", "repost", 
 /** What must have been said for this event to happen, in order. */
 export function learn({ id, type, payload }: Happened): readonly Learned[] {
   const fields: Fields = { ...payload };
-  const { conversationId, excerpt, entityType, entityId } = fields;
+  const { excerpt, entityType, entityId } = fields;
+  const conversationId = idText(fields["conversationId"]);
   const text = typeof excerpt === "string" ? excerpt : "";
-  if (typeof conversationId === "string") {
+  if (conversationId !== undefined) {
     return [{ place: { kind: "dm", conversationId }, id: `message_of_${id}`, text, by: "actor" }];
   }
-  const called = (kind: string) => fields[`${kind}Id`] ?? (entityType === kind ? entityId : null);
+  const called = (kind: string) =>
+    idText(fields[`${kind}Id`]) ?? (entityType === kind ? idText(entityId) : undefined);
   const postId = called("post");
-  if (typeof postId !== "string") return [];
+  if (postId === undefined) return [];
   const isComment = type === "comment" || type === "reply";
-  const commentId = called("comment") ?? (isComment ? `comment_of_${id}` : null);
+  const commentId = called("comment") ?? (isComment ? `comment_of_${id}` : undefined);
   const isTheBots = aboutTheBots.has(type);
   const post = { place: { kind: "post" }, id: postId } as const;
-  if (typeof commentId !== "string") {
+  if (commentId === undefined) {
     // The words of a quote are those of who quotes.
     const words = type === "quote" ? "" : text;
     return [{ ...post, text: words, by: isTheBots ? "bot" : "actor" }];

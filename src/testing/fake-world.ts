@@ -137,8 +137,9 @@ export class FakeWorld {
   }
 
   #meet(who: unknown): Person {
-    const { username = UNKNOWN, name = username }: Fields = { ...Object(who) };
-    const person = { username: String(username), name: String(name), isBot: false };
+    const { username, name }: Fields = { ...Object(who) };
+    const known = String(username ?? UNKNOWN);
+    const person = { username: known, name: String(name ?? known), isBot: false };
     this.#people.set(person.username, person);
     return person;
   }

@@ -429,14 +429,15 @@ export function inboxContract(name: string, open: OpenInbox): void {
         });
       });
 
-      test("a result is given back to every later run", async () => {
+      test("a result is given back to every later run, with the request that it answers", async () => {
         await inbox.put(messages("1"), "webhook");
         const claim = await claimOne();
-        await inbox.beginStep(claim, "s", "");
+        await inbox.beginStep(claim, "s", "hello");
         expect(await inbox.finishStep(claim, "s", '{"value":1}')).toBe(true);
         await inbox.retry(claim, 0, "boom");
-        expect(await inbox.beginStep(await claimOne(), "s", "")).toEqual({
+        expect(await inbox.beginStep(await claimOne(), "s", "other")).toEqual({
           state: "done",
+          request: "hello",
           result: '{"value":1}',
           ageMs: 0,
         });

@@ -49,13 +49,27 @@ describe("the lane of an event", () => {
   });
 });
 
+describe("an id that comes as a number leads to the lane of its text", () => {
+  test.each<[string, object, object]>([
+    ["dm.message", { ...payloads["dm.message"], conversationId: 7 }, { conversationId: "7" }],
+    ["mention", { ...payloads.mention, postId: 7 }, { postId: "7" }],
+    ["like", { ...payloads.like, postId: null, entityId: 7 }, { postId: undefined, entityId: "7" }],
+    ["follow", { actor: { username: 7, name: null } }, { actor: { username: "7", name: "7" } }],
+  ])("%s", (type, byNumber, byText) => {
+    expect(laneOf(type, byNumber)).toBe(laneOf(type, { ...byNumber, ...byText }));
+    expect(laneOf(type, byNumber)).toMatch(/:7$/);
+  });
+});
+
 describe("types that are newer than this version", () => {
   test.each<[string, object, string]>([
     ["a conversation", { conversationId: "c_2" }, "dm:c_2"],
     ["a post", { postId: "p_2" }, "post:p_2"],
     ["an entity", { entityId: "e_2" }, "post:e_2"],
     ["nothing of the kind", { mood: "sunny" }, "type:whisper"],
-    ["fields of another kind", { conversationId: 5, postId: {}, entityId: null }, "type:whisper"],
+    ["a conversation by number", { conversationId: 5 }, "dm:5"],
+    ["a post by number", { postId: 7, entityId: 8 }, "post:7"],
+    ["fields of another kind", { conversationId: 1.5, postId: {}, entityId: null }, "type:whisper"],
     ["empty fields", { conversationId: "", postId: "", entityId: "" }, "type:whisper"],
   ])("with %s find their place", (_name, payload, lane) => {
     expect(laneOf("whisper", payload)).toBe(lane);

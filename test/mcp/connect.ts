@@ -48,24 +48,16 @@ export const overHttp: Connect = async ({ url, apiKey, scopes, era }) => {
   return await clientOf(server.url, apiKey, era);
 };
 
-/** The official client of a server that is there already; with a protocol of 2025 once its stream is open. */
+/** The official client of a server that is there already. */
 export async function clientOf(
   url: string,
   apiKey: string,
   era: Connecting["era"] = "legacy",
 ): Promise<Client> {
-  const streaming = Promise.withResolvers<void>();
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { Authorization: `Bearer ${apiKey}` } },
-    fetch: async (input, init) => {
-      const response = await fetch(input, init);
-      if (init?.method === "GET" && response.ok) streaming.resolve();
-      return response;
-    },
   });
-  const client = await connected(transport, era);
-  if (era === "legacy") await streaming.promise;
-  return client;
+  return await connected(transport, era);
 }
 
 /** An MCP server over HTTP until the test ends. */

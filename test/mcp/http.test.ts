@@ -2,11 +2,10 @@ import { request as httpRequest } from "node:http";
 import { describe, expect, test } from "vitest";
 import { world } from "../client/platform.ts";
 import { ManualClock } from "../platform/support/clock.ts";
-import { tokenWith } from "../platform/support/platform.ts";
 import { clientOf, mcpOverHttp } from "./connect.ts";
 import { heldPlatform } from "./hostile/held.ts";
 
-const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
 
 const JSON_HEADERS = {
   "Content-Type": "application/json",
@@ -28,25 +27,21 @@ const INITIALIZE = {
 async function served() {
   const { platform } = await world();
   const clock = new ManualClock();
-  const { url, mcp } = await mcpOverHttp({ baseUrl: platform.url, clock });
+  const { url } = await mcpOverHttp({ baseUrl: platform.url, clock });
   const post = (body: unknown, headers: Record<string, string> = {}) =>
     fetch(url, {
       method: "POST",
       headers: { ...JSON_HEADERS, Authorization: `Bearer ${platform.apiKey}`, ...headers },
       body: JSON.stringify(body),
     });
-  const begin = async (headers: Record<string, string> = {}) => {
-    const response = await post(INITIALIZE, headers);
-    await response.text();
-    return response.headers.get("mcp-session-id") ?? "";
-  };
-  const list = (session: string, headers: Record<string, string> = {}) =>
-    post(
-      { jsonrpc: "2.0", id: 2, method: "tools/list" },
-      { "Mcp-Session-Id": session, ...headers },
-    );
-  return { platform, clock, url, mcp, post, begin, list };
+  const asked: string[] = [];
+  platform.onTimeline((entry) => entry.kind === "api" && asked.push(entry.path));
+  return { platform, clock, url, post, asked };
 }
+
+const MIB = 1024 * 1024;
+
+const LIST = { jsonrpc: "2.0", id: 2, method: "tools/list" };
 
 describe("whose request it is", () => {
   test("without a token: 401, and what to send", async () => {
@@ -57,17 +52,23 @@ describe("whose request it is", () => {
     expect(await response.text()).toContain("Authorization: Bearer <API_KEY>");
   });
 
-  test("with a token that the platform does not know: 401, and the platform is asked once", async () => {
-    const { platform, post } = await served();
-    const asked: string[] = [];
-    platform.onTimeline((entry) => entry.kind === "api" && asked.push(entry.path));
-    const response = await post(INITIALIZE, { Authorization: "Bearer sbk_unknown" });
-    expect(response.status).toBe(401);
-    expect(response.headers.get("www-authenticate")).toBe('Bearer error="invalid_token"');
+  test("with a token that the platform does not know: 401, however often it comes, for one request a minute", async () => {
+    const { clock, post, asked } = await served();
+    const headers = { Authorization: "Bearer sbk_unknown" };
+    for (let n = 0; n < 300; n += 30) {
+      const responses = Array.from({ length: 30 }, () => post(INITIALIZE, headers));
+      for (const response of await Promise.all(responses)) {
+        expect(response.status).toBe(401);
+        expect(response.headers.get("www-authenticate")).toBe('Bearer error="invalid_token"');
+      }
+    }
     expect(asked).toHaveLength(1);
+    clock.advance(MINUTE_MS);
+    expect((await post(INITIALIZE, headers)).status).toBe(401);
+    expect(asked).toHaveLength(2);
   });
 
-  test("that holds with scopes that were given, too: strangers begin no session", async () => {
+  test("that holds with scopes that were given, too", async () => {
     const { platform } = await world();
     const { url } = await mcpOverHttp({ baseUrl: platform.url, scopes: ["read"] });
     const begin = (apiKey: string) =>
@@ -80,20 +81,21 @@ describe("whose request it is", () => {
     expect((await begin(platform.apiKey)).status).toBe(200);
   });
 
-  test("a token that is known is not asked about again, and strangers do not make it forgotten", async () => {
-    const { platform, post } = await served();
-    await post(INITIALIZE);
-    // As many as are remembered, some at a time.
-    for (let n = 0; n < 1_000; n += 50) {
-      const strangers = Array.from({ length: 50 }, (_, m) => `sbk_stranger_${n + m}`);
-      await Promise.all(
-        strangers.map((key) => post(INITIALIZE, { Authorization: `Bearer ${key}` })),
-      );
+  test("a token that is revoked opens nothing a minute later", async () => {
+    const { platform, clock, post, asked } = await served();
+    const { apiKey } = platform.control.createToken(["read"]);
+    const { apps } = platform.control;
+    const headers = { Authorization: `Bearer ${apiKey}` };
+    expect((await post(INITIALIZE, headers)).status).toBe(200);
+    expect(await (await post(LIST, headers)).text()).toContain("service_get_me");
+    const issued = apps.tokens().find(({ lastFour }) => apiKey.endsWith(lastFour));
+    apps.revokeToken(issued?.id ?? "");
+    clock.advance(MINUTE_MS);
+    asked.length = 0;
+    for (const message of [INITIALIZE, LIST, INITIALIZE]) {
+      expect((await post(message, headers)).status).toBe(401);
     }
-    const asked: string[] = [];
-    platform.onTimeline((entry) => entry.kind === "api" && asked.push(entry.path));
-    expect((await post(INITIALIZE)).status).toBe(200);
-    expect(asked).toEqual([]);
+    expect(asked).toHaveLength(1);
   });
 
   test("while the platform cannot say: 503, and when to try again", async () => {
@@ -162,150 +164,84 @@ describe("where a request comes from", () => {
     request.end(JSON.stringify(INITIALIZE));
     expect(await answer.promise).toBe(status);
   });
+});
 
-  test("a message of more than 20 MB is answered 413", async () => {
+describe("what is under way", () => {
+  test("a message of more than 8 MiB is answered 413, and an image of 5 MB fits", async () => {
     const { post } = await served();
-    const response = await post({ ...INITIALIZE, more: "x".repeat(21 * 1024 * 1024) });
-    expect(response.status).toBe(413);
+    const padded = (bytes: number) => ({ ...LIST, params: { _meta: { more: "x".repeat(bytes) } } });
+    expect((await post(padded(8 * MIB))).status).toBe(413);
+    const inLines = Math.ceil((5 * MIB * 4) / 3) * (1 + 4 / 76);
+    expect((await post(padded(inLines))).status).toBe(200);
+  });
+
+  test("large messages: eight of nearly 8 MiB are held at once, and the ninth gets 503", async () => {
+    const { write, asked } = await held();
+    const large = Array.from({ length: 9 }, () => write("x".repeat(7_800_000)));
+    const answers = (await Promise.all(large)).map(({ status, headers }) => [
+      status,
+      headers.get("retry-after"),
+    ]);
+    expect(answers.sort()).toEqual([...Array(8).fill([200, null]), [503, "1"]]);
+    for (let n = 0; n < 8; n++) await asked();
+    expect((await write("hello", "sbk_other")).status).toBe(200);
+  });
+
+  test("calls: those of one token beyond 256 get 503, and another token is served", async () => {
+    const { write, asked } = await held();
+    const calls = Array.from({ length: 256 }, () => write("hello"));
+    for (const _ of calls) await asked();
+    const refused = await write("hello");
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
+    expect((await write("hello", "sbk_other")).status).toBe(200);
+  });
+
+  test("a call that ended makes room", async () => {
+    const { write, asked } = await held();
+    const giveUp = new AbortController();
+    const first = write("hello", "sbk_one", giveUp.signal).then((response) => response.text());
+    const { left } = await asked();
+    const others = Array.from({ length: 255 }, () => write("hello"));
+    for (const _ of others) await asked();
+    expect((await write("hello")).status).toBe(503);
+    giveUp.abort();
+    await expect(first).rejects.toThrow();
+    await left;
+    await expect.poll(async () => (await write("hello")).status).toBe(200);
   });
 });
 
-describe("a session", () => {
-  test("belongs to the token that began it", async () => {
-    const { platform, begin, list } = await served();
-    const session = await begin();
-    const stranger = tokenWith(platform, "read");
-    expect((await list(session)).status).toBe(200);
-    expect((await list(session, { Authorization: `Bearer ${stranger}` })).status).toBe(404);
-    expect((await list("made-up")).status).toBe(404);
+describe("a client of 2025", () => {
+  test("needs no session: each request stands alone", async () => {
+    const { post } = await served();
+    const begun = await post(INITIALIZE);
+    expect(begun.headers.get("mcp-session-id")).toBeNull();
+    const list = await post(LIST, { "Mcp-Session-Id": "from-another-time" });
+    expect(list.status).toBe(200);
+    expect(await list.text()).toContain("service_get_me");
   });
 
-  test("ends when its client says so, and when nobody uses it", async () => {
-    const { platform, url, clock, begin, list } = await served();
-    const [ended, left] = [await begin(), await begin()];
-    await fetch(url, {
-      method: "DELETE",
-      headers: { Authorization: `Bearer ${platform.apiKey}`, "Mcp-Session-Id": ended },
-    });
-    expect((await list(ended)).status).toBe(404);
-    clock.advance(HOUR_MS / 3);
-    expect((await list(left)).status).toBe(200);
-    clock.advance(HOUR_MS);
-    expect((await list(left)).status).toBe(404);
-  });
-
-  test("is not held by a client that went away while it was admitted", async () => {
-    const { platform, url, clock, begin, list } = await served();
-    const session = await begin();
-    const headers = {
-      Authorization: `Bearer ${platform.apiKey}`,
-      Accept: "text/event-stream",
-      "Mcp-Session-Id": session,
-    };
-    for (let n = 0; n < 20; n++) {
-      const gone = new AbortController();
-      const stream = fetch(url, { headers, signal: gone.signal });
-      if (n % 2 === 0) await Promise.resolve();
-      gone.abort();
-      await expect(stream).rejects.toThrow();
-    }
-    const stream = await fetch(url, { headers });
-    expect(stream.status).toBe(200);
-    await stream.body?.cancel();
-    const statusLater = async () => {
-      clock.advance(2 * HOUR_MS);
-      return (await list(session)).status;
-    };
-    await expect.poll(statusLater).toBe(404);
-  });
-
-  test("stays while its client holds a stream", async () => {
-    const { platform, url, clock, begin, list } = await served();
-    const session = await begin();
-    const stream = await fetch(url, {
-      headers: {
-        Authorization: `Bearer ${platform.apiKey}`,
-        Accept: "text/event-stream",
-        "Mcp-Session-Id": session,
-      },
-    });
-    expect(stream.status).toBe(200);
-    clock.advance(2 * HOUR_MS);
-    expect((await list(session)).status).toBe(200);
-    await stream.body?.cancel();
-  });
-
-  test("is the fifty-first of a token: the one of it that nobody has used for longest ends", async () => {
-    const { platform, clock, begin, list } = await served();
-    const other = { Authorization: `Bearer ${tokenWith(platform, "read")}` };
-    const foreign = await begin(other);
-    const sessions: string[] = [];
-    for (let n = 0; n < 50; n++) {
-      sessions.push(await begin());
-      clock.advance(1);
-    }
-    await list(sessions[0] ?? "");
-    await begin();
-    expect((await list(sessions[0] ?? "")).status).toBe(200);
-    expect((await list(sessions[1] ?? "")).status).toBe(404);
-    expect((await list(foreign, other)).status).toBe(200);
+  test.each(["GET", "DELETE", "PUT"])("%s is answered 405", async (method) => {
+    const { platform, url } = await served();
+    const headers = { Authorization: `Bearer ${platform.apiKey}`, Accept: "text/event-stream" };
+    const response = await fetch(url, { method, headers });
+    expect([response.status, response.headers.get("allow")]).toEqual([405, "POST"]);
   });
 });
 
-test("the stream of a call that was cancelled ends, though it is never answered", async () => {
-  const held = await heldPlatform();
-  const { url } = await mcpOverHttp({ baseUrl: held.url });
-  const post = (message: object, session?: string) =>
+/** A server whose platform answers no write, and how to write through it. */
+async function held() {
+  const platform = await heldPlatform();
+  const { url } = await mcpOverHttp({ baseUrl: platform.url });
+  const write = (text: string, apiKey = "sbk_one", signal: AbortSignal | null = null) =>
     fetch(url, {
       method: "POST",
-      headers: {
-        ...JSON_HEADERS,
-        Authorization: "Bearer sbk_any",
-        ...(session === undefined ? {} : { "Mcp-Session-Id": session }),
-      },
-      body: JSON.stringify({ jsonrpc: "2.0", ...message }),
+      signal,
+      headers: { ...JSON_HEADERS, Authorization: `Bearer ${apiKey}` },
+      body: JSON.stringify({
+        ...{ jsonrpc: "2.0", id: 5, method: "tools/call" },
+        params: { name: "service_create_post", arguments: { text } },
+      }),
     });
-  const session = (await post(INITIALIZE)).headers.get("mcp-session-id") ?? "";
-  const params = { name: "service_get_feed", arguments: {} };
-  const response = await post({ id: 5, method: "tools/call", params }, session);
-  await held.asked();
-  const cancelled = { method: "notifications/cancelled", params: { requestId: 5 } };
-  expect((await post(cancelled, session)).status).toBe(202);
-  expect(await response.text()).toContain("The call was cancelled.");
-});
-
-describe("a stream that broke off", () => {
-  test("goes on behind the last message that arrived", async () => {
-    const { platform, url, begin, post } = await served();
-    const session = await begin();
-    const headers = { "Mcp-Session-Id": session, "MCP-Protocol-Version": "2025-11-25" };
-    const response = await post(
-      { jsonrpc: "2.0", id: 7, method: "tools/call", params: { name: "service_get_me" } },
-      headers,
-    );
-    // As if only what opens the stream had come, and not the result.
-    const [, first = ""] = /^id: (\d+)$/m.exec(await response.text()) ?? [];
-    const resumed = await fetch(url, {
-      headers: {
-        Authorization: `Bearer ${platform.apiKey}`,
-        Accept: "text/event-stream",
-        "Last-Event-ID": first,
-        ...headers,
-      },
-    });
-    expect(await resumed.text()).toContain('"username":"bot"');
-  });
-
-  test("is refused where what came after is not known any more", async () => {
-    const { platform, url, begin } = await served();
-    const resumed = await fetch(url, {
-      headers: {
-        Authorization: `Bearer ${platform.apiKey}`,
-        Accept: "text/event-stream",
-        "Last-Event-ID": "4711",
-        "Mcp-Session-Id": await begin(),
-      },
-    });
-    expect(resumed.status).toBe(400);
-  });
-});
+  return { write, asked: platform.asked };
+}

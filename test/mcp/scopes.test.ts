@@ -185,10 +185,12 @@ function answerTo(request: string, body: string, granted: boolean): readonly [nu
   return body === "{}" ? [400, { error: { code: "EMPTY" } }] : [201, { id: "p_9" }];
 }
 
-/** Once the client listens, what resolves when it is told that its tools have changed. */
+/** Once the client listens: resolves with the notification that its tools have changed, if the server has announced any. */
 async function changes(client: Client): Promise<{ readonly told: Promise<void> }> {
   const told = Promise.withResolvers<void>();
   client.setNotificationHandler("notifications/tools/list_changed", () => told.resolve());
+  // Over HTTP of 2025 there is no stream: its client lists again when it likes.
+  if (client.getServerCapabilities()?.tools?.listChanged !== true) told.resolve();
   if (client.getProtocolEra() === "modern") await client.listen({ toolsListChanged: true });
   return { told: told.promise };
 }

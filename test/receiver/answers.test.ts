@@ -431,7 +431,14 @@ describe.each(faces.filter(({ standalone }) => standalone))("health over $name",
       const report = () => Promise.reject(new Error("nobody may ask for it"));
       const { routes } = makeRig({}, { isReady: async () => ready, report });
       const send = await face.open(routes);
-      for (const authorization of [undefined, "", apiKey, "Bearer", `Bearer ${apiKey}x`, "Basic x"]) {
+      for (const authorization of [
+        undefined,
+        "",
+        apiKey,
+        "Bearer",
+        `Bearer ${apiKey}x`,
+        "Basic x",
+      ]) {
         const headers = authorization === undefined ? {} : { authorization };
         const answer = await send({ path: "/readyz?verbose", headers });
         expect(answer.status).toBe(ready ? 200 : 503);

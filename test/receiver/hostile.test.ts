@@ -18,7 +18,15 @@ import {
   signatures,
   sizes,
 } from "./hostile-requests.ts";
-import { apiKey, makeRig, now, secret, sendTo, type TestAnswer, type TestRequest } from "./support.ts";
+import {
+  apiKey,
+  makeRig,
+  now,
+  secret,
+  sendTo,
+  type TestAnswer,
+  type TestRequest,
+} from "./support.ts";
 
 /** Everything that was answered, with headers. */
 const answered: string[] = [];

@@ -11,7 +11,7 @@ import type {
   EventOf,
   FollowPayload,
 } from "../../src/events/types.ts";
-import { type Context, createContext } from "../../src/router/context.ts";
+import { type Context, createContext, type WriteResult } from "../../src/router/context.ts";
 import { type Handler, Router } from "../../src/router/router.ts";
 import { payloads } from "../events/samples.ts";
 import { fakeClient, fakePlatform, jobFor } from "./support.ts";
@@ -42,7 +42,7 @@ describe("the context is typed by what it was asked for", () => {
       expectTypeOf(ctx.event.type).toEqualTypeOf<"mention" | "dm.message">();
       expectTypeOf(ctx.payload).toEqualTypeOf<DmMessagePayload | ActivityPayload>();
       if (ctx.event.type === "dm.message") seen.push(ctx.event.payload.conversationId);
-      else seen.push(ctx.event.payload.entityId);
+      else seen.push(ctx.event.payload.entityId ?? "");
     });
     const { client } = fakeClient();
     await router.run(jobFor("mention"), client);
@@ -55,7 +55,7 @@ describe("the context is typed by what it was asked for", () => {
     expectTypeOf<Context<"whisper">["event"]>().toEqualTypeOf<AnyEvent>();
     expectTypeOf<Parameters<Handler>[0]>().toEqualTypeOf<Context>();
     expectTypeOf<Context["client"]>().toEqualTypeOf<Client>();
-    expectTypeOf<ReturnType<Context["reply"]>>().toEqualTypeOf<Promise<Sent>>();
+    expectTypeOf<ReturnType<Context["reply"]>>().toEqualTypeOf<Promise<WriteResult<Sent>>>();
     expectTypeOf<ReturnType<Context["messages"]>>().toEqualTypeOf<Promise<readonly Message[]>>();
   });
 
@@ -142,6 +142,8 @@ describe("reply goes where the event came from", () => {
   test.each([
     ["a conversation", { conversationId: "c_2" }, { kind: "dm", conversationId: "c_2", text }],
     ["a post", { postId: "p_2" }, { kind: "comment", postId: "p_2", text }],
+    ["a conversation by number", { conversationId: 5 }, { kind: "dm", conversationId: "5", text }],
+    ["a post by number", { postId: 5 }, { kind: "comment", postId: "5", text }],
     [
       "an empty conversation and a post",
       { conversationId: "", postId: "p_2" },
@@ -155,7 +157,7 @@ describe("reply goes where the event came from", () => {
     ["a follow", "follow", {}],
     ["a like of something that is not a post", "like", { entityType: "comment" }],
     ["a newer type without an address", "whisper", { mood: "sunny" }],
-    ["a newer type with addresses of another kind", "whisper", { conversationId: 5, postId: {} }],
+    ["a newer type with addresses of another kind", "whisper", { conversationId: {}, postId: 0.5 }],
     ["a newer type with empty addresses", "whisper", { conversationId: "", postId: "" }],
   ])("%s: nowhere, and nothing is said", async (_name, type, more) => {
     const { client, platform } = fakeClient();

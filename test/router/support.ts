@@ -1,7 +1,7 @@
 import { Client, type ClientOptions } from "../../src/client/client.ts";
 import type { Job } from "../../src/core/job.ts";
 import { createLogger } from "../../src/core/logger.ts";
-import type { Step, StepRunner } from "../../src/core/step.ts";
+import type { Step, StepEnd, StepRunner } from "../../src/core/step.ts";
 import { parseEvent } from "../../src/events/parse.ts";
 import type { AnyEvent } from "../../src/events/types.ts";
 import { FakePlatform } from "../../src/testing/fake-platform.ts";
@@ -14,6 +14,10 @@ export class FakeSteps implements StepRunner {
   async run<T>(step: Step<T>): Promise<T> {
     this.ran.push(step as Step<unknown>);
     return (await step.run()).result;
+  }
+
+  async execute<T>(step: Step<T>): Promise<StepEnd<T>> {
+    return { result: await this.run(step), repeated: false };
   }
 }
 
@@ -48,10 +52,10 @@ export function jobFor(
   };
 }
 
-/** A platform in memory where somebody has written to the bot, in `c_1` and in `c_2`. */
+/** A platform in memory where somebody has written to the bot, in `c_1`, `c_2` and `5`. */
 export function fakePlatform(now: () => number): FakePlatform {
   const platform = new FakePlatform(now);
-  for (const conversationId of ["c_1", "c_2"]) {
+  for (const conversationId of ["c_1", "c_2", "5"]) {
     const payload = { ...payloads["dm.message"], conversationId };
     platform.happen({ type: "dm.message", id: conversationId, payload });
   }

@@ -2,12 +2,13 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { budgetProblems } from "../../budget-warning.ts";
 import { type Config, loadConfig, variables } from "../../config.ts";
+import { isSentInClear } from "../../core/access.ts";
 import { showDatabase } from "../../core/database-address.ts";
 import { ConfigError, messageOf } from "../../errors.ts";
 import { readDotEnv } from "../dot-env.ts";
 import { type Finding, findingsOf } from "./finding.ts";
 
-const { ok, note, fail } = findingsOf("environment");
+const { ok, note, warn, fail } = findingsOf("environment");
 
 const known: readonly string[] = Object.values(variables);
 
@@ -121,7 +122,22 @@ function settings(config: Config, file: Values = {}): Finding[] {
       "Raise MAX_REQUESTS_PER_MINUTE as far as the app's limit allows, or the interval.",
     ),
   );
-  return [...lines, ok(`with their defaults: ${rest.join(", ")}`), ...budget];
+  return [
+    ...lines,
+    ok(`with their defaults: ${rest.join(", ")}`),
+    ...aboutAddress(config),
+    ...budget,
+  ];
+}
+
+function aboutAddress({ baseUrl }: Config): Finding[] {
+  if (!isSentInClear(baseUrl)) return [];
+  return [
+    warn(
+      `${baseUrl} is plain http: the token can be read on its way to another machine`,
+      "Set SERVICE_BASE_URL to the platform's https address.",
+    ),
+  ];
 }
 
 /** Never a secret. */

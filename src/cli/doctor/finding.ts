@@ -14,8 +14,11 @@ export type Area =
 /** What one look has found. */
 export interface Finding {
   readonly area: Area;
-  /** `fail` keeps the bot from its work; `note` is good to know, and may be meant so. */
-  readonly level: "ok" | "note" | "fail";
+  /**
+   * `fail` keeps the bot from its work. `warn` puts a secret or an event at risk while the bot works. `note` is good to
+   * know, and may be intended.
+   */
+  readonly level: "ok" | "note" | "warn" | "fail";
   readonly what: string;
   /** What to do about it; absent where all is well. */
   readonly remedy?: string;
@@ -25,16 +28,18 @@ export interface Finding {
 export function findingsOf(area: Area): {
   ok(what: string): Finding;
   note(what: string, remedy: string): Finding;
+  warn(what: string, remedy: string): Finding;
   fail(what: string, remedy: string): Finding;
 } {
   return {
     ok: (what) => ({ area, level: "ok", what }),
     note: (what, remedy) => ({ area, level: "note", what, remedy }),
+    warn: (what, remedy) => ({ area, level: "warn", what, remedy }),
     fail: (what, remedy) => ({ area, level: "fail", what, remedy }),
   };
 }
 
-const marks = { ok: "ok  ", note: "note", fail: "FAIL" } as const;
+const marks = { ok: "ok  ", note: "note", warn: "WARN", fail: "FAIL" } as const;
 
 /** Describes a finding in one line, and its remedy in another. */
 export function findingLines({ level, what, remedy }: Finding): readonly string[] {

@@ -106,7 +106,9 @@ export class Steps {
         return again ? { state: "new", certain: true } : undefined;
       }
       const { state, request: before, result, age: ageMs } = row;
-      if (state === "done") return { state, result: result ?? undefined, ageMs };
+      if (state === "done") {
+        return { state, request: before, result: result ?? undefined, ageMs };
+      }
       if (state === "open") return { state, request: before, ageMs };
       // It was recorded in the same moment, and is seen by the next statement.
     }

@@ -76,8 +76,9 @@ export class Steps {
       return { state: "new", certain: true };
     }
     const ageMs = now - row.started_at;
-    if (row.state === "done") return { state: "done", result: row.result ?? undefined, ageMs };
-    return { state: "open", request: row.request, ageMs };
+    const { state, request: before, result } = row;
+    if (state === "done") return { state, request: before, result: result ?? undefined, ageMs };
+    return { state, request: before, ageMs };
   }
 
   restart(claim: Claim, name: string, request: string, now: number): void {

@@ -1,41 +1,32 @@
 import type { IncomingMessage } from "node:http";
-import type { ScopeAnswer } from "../../client/scopes.ts";
 import { tokenProblem } from "../../core/access.ts";
 import { hostOf, loopbackNames, normalHost } from "../../core/hosts.ts";
-import type { Access } from "../access.ts";
-import { refusal } from "./answers.ts";
-import { Tokens } from "./tokens.ts";
+import { refusal, unavailable } from "./answers.ts";
+import type { AcceptedToken, TokenCheck } from "./token-registry.ts";
 
-/** Somebody who may come in. */
-export interface Admitted {
+/** A request that may come in. */
+export interface Admitted extends AcceptedToken {
   readonly token: string;
-  /** By which the same token is known again. */
-  readonly fingerprint: string;
-  readonly access: Access;
 }
 
 export interface AdmissionOptions {
   /** Whether a request is for this server. */
   readonly isOurs: (request: IncomingMessage) => boolean;
-  /** Asks the platform whether it knows a token. */
-  readonly ask: (token: string) => Promise<ScopeAnswer>;
-  readonly newAccess: () => Access;
+  readonly checkToken: (token: string) => Promise<TokenCheck>;
 }
 
 /**
- * Decides by the head of a request whether it may come in: it must be for this server, not from a web page of somebody
- * else, and with a token that the platform knows. That is asked once for each token.
+ * Decides by its headers whether a request may come in. It must name this server, come from no foreign web page, and
+ * carry a token that the platform knows.
  */
 export class Admission {
   readonly #options: AdmissionOptions;
-  readonly #tokens = new Tokens();
-  readonly #asking = new Map<string, Promise<ScopeAnswer>>();
 
   constructor(options: AdmissionOptions) {
     this.#options = options;
   }
 
-  /** Who it is; or the answer that turns them away. */
+  /** Identifies the bot of a request. @returns the refusal otherwise */
   async admit(request: IncomingMessage): Promise<Admitted | Response> {
     if (!this.#options.isOurs(request)) {
       return refusal(
@@ -49,33 +40,25 @@ export class Admission {
       const message = "Send the bot's token: Authorization: Bearer <API_KEY>.";
       return refusal(401, message, { "WWW-Authenticate": "Bearer" });
     }
-    const fingerprint = this.#tokens.fingerprint(token);
-    const known = this.#tokens.find(fingerprint);
-    if (known !== undefined) return { token, fingerprint, access: known };
-    switch (await this.#ask(fingerprint, token)) {
+    const check = await this.#options.checkToken(token);
+    switch (check.answer) {
+      case "accepted":
+        return { ...check, token };
       case "refused":
         return refusal(401, "The platform does not know this bearer token: check it.", {
           "WWW-Authenticate": 'Bearer error="invalid_token"',
         });
-      case "unknown":
-        return refusal(503, "The platform cannot say now whether it knows this token: try again.", {
-          "Retry-After": "5",
-        });
-      default: {
-        const access = this.#tokens.find(fingerprint) ?? this.#options.newAccess();
-        this.#tokens.add(fingerprint, access);
-        return { token, fingerprint, access };
-      }
+      case "undecided":
+        return unavailable(
+          "The platform cannot say now whether it knows this token: try again.",
+          check.retryAfterMs,
+        );
+      case "busy":
+        return unavailable(
+          "Too many unfamiliar tokens are being checked: try again.",
+          check.retryAfterMs,
+        );
     }
-  }
-
-  /** However many come at once with a token, the platform is asked once. */
-  #ask(fingerprint: string, token: string): Promise<ScopeAnswer> {
-    const asking =
-      this.#asking.get(fingerprint) ??
-      this.#options.ask(token).finally(() => this.#asking.delete(fingerprint));
-    this.#asking.set(fingerprint, asking);
-    return asking;
   }
 }
 
@@ -88,7 +71,7 @@ function isOwnPage(request: IncomingMessage): boolean {
   return name !== "" && (loopbackNames.has(name) || name === hostOf(request));
 }
 
-/** The token of a request; undefined where there is none that could be. */
+/** Extracts the token of a request. @returns `undefined` if there is none, or one that cannot be */
 function bearerOf({ headers }: IncomingMessage): string | undefined {
   const token = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1];
   return token === undefined || tokenProblem(token) !== undefined ? undefined : token;

@@ -5,19 +5,17 @@ import { hostCheck } from "../../core/hosts.ts";
 import type { Logger } from "../../core/logger.ts";
 import type { Scope } from "../../core/scope.ts";
 import { Access } from "../access.ts";
-import { MAX_MESSAGE_BYTES } from "../limits.ts";
-import { tellChanges } from "../notify.ts";
 import {
   type AuthInfo,
   createMcpHandler,
-  isLegacyRequest,
   type McpHttpHandler,
+  type McpRequestContext,
   type Server,
 } from "../sdk.ts";
 import { buildServer } from "../server.ts";
-import { Admission, type Admitted } from "./admission.ts";
-import { type NodeListener, nodeListener } from "./node.ts";
-import { Sessions } from "./sessions.ts";
+import { Admission } from "./admission.ts";
+import { type Call, type NodeListener, nodeListener } from "./node.ts";
+import { TokenRegistry } from "./token-registry.ts";
 
 export interface HttpOptions {
   /** Origin of the platform, without `/api/v1`. */
@@ -32,74 +30,74 @@ export interface HttpOptions {
   readonly clock?: Clock | undefined;
 }
 
+/** Open streams of clients that listen for changes (revision of 2026). Fewer than the calls at once. */
+const MAX_STREAMS = 128;
+
 /**
- * MCP over Streamable HTTP. Whose bot it is, each request says itself, by its bearer token: that goes on to the
- * platform, and none is kept. Clients of the protocol of 2026 need no session; those of 2025 have one each, which
- * belongs to the token it began with.
+ * MCP over Streamable HTTP, without sessions: each request names its bot by its bearer token and gets a server of its
+ * own. The token goes on to the platform, and none is kept.
  */
 export class McpHttp {
   readonly #options: HttpOptions;
   readonly #clock: Clock;
   readonly #closing = new AbortController();
   readonly #admission: Admission;
-  readonly #sessions: Sessions;
-  readonly #modern: McpHttpHandler;
+  readonly #handler: McpHttpHandler;
 
   constructor(options: HttpOptions) {
     this.#options = options;
     const { baseUrl, scopes, clock = systemClock, logger, allowHosts = [], anyHost } = options;
     this.#clock = clock;
     const signal = this.#closing.signal;
-    this.#admission = new Admission({
-      isOurs: anyHost === true ? () => true : hostCheck(allowHosts),
-      ask: (apiKey) => probeScope({ baseUrl, apiKey, signal }, "read"),
+    const tokens = new TokenRegistry({
+      clock,
+      lookUp: (apiKey) => probeScope({ baseUrl, apiKey, signal }, "read"),
       newAccess: () => {
         const access = new Access({ given: scopes, clock });
-        access.onChange(() => this.#modern.notify.toolsChanged());
+        access.onChange(() => this.#handler.notify.toolsChanged());
         return access;
       },
     });
-    const onError = (error: Error) => logger.debug({ err: error }, "a request has a problem");
-    this.#sessions = new Sessions({
-      clock,
-      build: (access) => tellChanges(this.#server(access), access),
-      onError,
+    this.#admission = new Admission({
+      isOurs: anyHost === true ? () => true : hostCheck(allowHosts),
+      checkToken: (token) => tokens.check(token),
     });
-    this.#modern = createMcpHandler(({ authInfo }) => this.#server(accessIn(authInfo)), {
-      legacy: "reject",
-      maxRequestBodySize: MAX_MESSAGE_BYTES,
-      onerror: onError,
+    this.#handler = createMcpHandler((context) => this.#server(context), {
+      legacy: "stateless",
+      maxSubscriptions: MAX_STREAMS,
+      onerror: (error) => logger.debug({ err: error }, "a request has a problem"),
     });
   }
 
-  /** For a server of Node. */
+  /** The listener for a `node:http` server. */
   get listener(): NodeListener {
     return nodeListener({
       admit: (request) => this.#admission.admit(request),
-      serve: (request, admitted) => this.#serve(request, admitted),
+      serve: (call) => this.#serve(call),
+      closing: this.#closing.signal,
       onError: (error) => this.#options.logger.error({ err: error }, "a request failed"),
     });
   }
 
-  async #serve(request: Request, { token, fingerprint, access }: Admitted): Promise<Response> {
-    const auth: AuthInfo = { token, clientId: fingerprint, scopes: [], extra: { access } };
-    return (await isLegacyRequest(request, undefined, { maxRequestBodySize: MAX_MESSAGE_BYTES }))
-      ? await this.#sessions.handle(request, auth, access)
-      : await this.#modern.fetch(request, { authInfo: auth });
-  }
-
-  /** Ends every session and stream, and what is asked of the platform. */
+  /** Ends every call and stream, and the requests to the platform. */
   async close(): Promise<void> {
     this.#closing.abort();
-    await Promise.all([this.#sessions.close(), this.#modern.close()]);
+    await this.#handler.close();
   }
 
-  #server(access: Access): Server {
+  async #serve({ request, message, admitted }: Call): Promise<Response> {
+    const { token, fingerprint, access } = admitted;
+    const authInfo: AuthInfo = { token, clientId: fingerprint, scopes: [], extra: { access } };
+    return await this.#handler.fetch(request, { authInfo, parsedBody: message });
+  }
+
+  #server({ authInfo, era }: McpRequestContext): Server {
     const { baseUrl, logger } = this.#options;
     const clock = this.#clock;
     return buildServer({
-      ...{ baseUrl, logger, access },
-      // Each request brings its own: a server lives longer than one.
+      ...{ baseUrl, logger, access: accessIn(authInfo) },
+      // Without a session, clients of 2025 have no stream on which a change could be announced.
+      announcesChanges: era === "modern",
       tokenOf: ({ http }) => http?.authInfo?.token ?? "",
       clientOf: (apiKey) => new Client({ baseUrl, apiKey, clock }),
       closing: this.#closing.signal,
@@ -107,9 +105,9 @@ export class McpHttp {
   }
 }
 
-/** What is known of the token of a request that was admitted. */
+/** Extracts the access of an admitted request. */
 function accessIn(auth: AuthInfo | undefined): Access {
   const access = auth?.extra?.access;
   if (access instanceof Access) return access;
-  throw new Error("A request came through without its token.");
+  throw new Error("The request was served without its token.");
 }

@@ -2,63 +2,122 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { hasCode } from "../../errors.ts";
-import { MAX_MESSAGE_BYTES } from "../limits.ts";
-import { toWebRequest } from "../sdk.ts";
 import type { Admitted } from "./admission.ts";
-import { refusal } from "./answers.ts";
+import { refusal, unavailable } from "./answers.ts";
+import { CallLimiter, type CallPermit } from "./call-limiter.ts";
+import { readMessage } from "./read-message.ts";
 
-/** Takes the requests of a server of Node. */
+/** Handles the requests of a `node:http` server. */
 export type NodeListener = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** What answers a request, in two steps. */
-export interface Answering {
-  /** Whose request it is, by its head; or why it may not come in. */
+/** A request whose token and body are known. */
+export interface Call {
+  readonly admitted: Admitted;
+  readonly request: Request;
+  /** The body, parsed. */
+  readonly message: unknown;
+}
+
+export interface ListenerOptions {
+  /** Identifies the bot of a request by its headers, or refuses it. */
   readonly admit: (request: IncomingMessage) => Promise<Admitted | Response>;
-  readonly serve: (request: Request, admitted: Admitted) => Promise<Response>;
+  readonly serve: (call: Call) => Promise<Response>;
+  /** Aborts when the server closes. */
+  readonly closing: AbortSignal;
   readonly onError: (error: unknown) => void;
 }
 
-/** Answers requests of a server of Node. The body of one that is refused by its head is not read. */
-export function nodeListener({ admit, serve, onError }: Answering): NodeListener {
+/** In ms. Most calls end within a second. */
+const RETRY_AFTER_MS = 1_000;
+
+/** Builds a `node:http` listener. It reads no body before the headers are admitted. */
+export function nodeListener({ admit, serve, closing, onError }: ListenerOptions): NodeListener {
+  const limiter = new CallLimiter();
   return async (request, response) => {
     const gone = new AbortController();
     response.once("close", () => gone.abort());
+    const signal = AbortSignal.any([gone.signal, closing]);
+    let permit: CallPermit | undefined;
     try {
       const admitted = await admit(request);
       if (gone.signal.aborted) return;
-      if (admitted instanceof Response) {
-        admitted.headers.set("Connection", "close");
-        await send(response, admitted);
-        return;
-      }
-      // Types of Node whose fields may be undefined; the SDK's are a part of them.
-      const whole = await toWebRequest(request as Parameters<typeof toWebRequest>[0], undefined, {
-        signal: gone.signal,
-        maxRequestBodySize: MAX_MESSAGE_BYTES,
-      });
-      await send(response, await serve(whole, admitted));
+      permit = admitted instanceof Response ? undefined : limiter.admit(admitted.fingerprint);
+      await send(
+        response,
+        admitted instanceof Response
+          ? closeAfter(admitted)
+          : await answer({ request, admitted, permit, signal, serve }),
+      );
     } catch (error) {
       if (gone.signal.aborted) return;
-      const answer = isTooLarge(error)
-        ? refusal(413, `A message holds at most ${MAX_MESSAGE_BYTES} bytes.`, CLOSE)
-        : refusal(500, "The MCP server has failed; its log says more.", CLOSE, -32_603);
-      if (answer.status === 500) onError(error);
+      onError(error);
+      const failed = refusal(500, "The MCP server has failed; its log says more.", {}, -32_603);
       if (response.headersSent) response.destroy();
-      else await send(response, answer);
+      else await send(response, closeAfter(failed));
+    } finally {
+      permit?.release();
     }
   };
 }
 
-const CLOSE = { Connection: "close" };
+interface Answering extends Pick<ListenerOptions, "serve"> {
+  readonly request: IncomingMessage;
+  readonly admitted: Admitted;
+  readonly permit: CallPermit | undefined;
+  readonly signal: AbortSignal;
+}
+
+async function answer(answering: Answering): Promise<Response> {
+  const { request, admitted, permit, signal, serve } = answering;
+  if (permit === undefined) return busy();
+  if (request.method !== "POST") {
+    request.resume();
+    return refusal(405, "Messages are sent by POST: there are no sessions.", { Allow: "POST" });
+  }
+  const body = await readMessage(request);
+  if (body instanceof Response) return body;
+  if (!permit.reserve(body.byteLength)) return busy();
+  const message = parse(body);
+  if (message === undefined) return refusal(400, "The body is no JSON.", {}, -32_700);
+  return await serve({ admitted, message, request: toRequest(request, signal) });
+}
+
+function busy(): Response {
+  return closeAfter(unavailable("Too many calls are under way: try again.", RETRY_AFTER_MS));
+}
+
+/** Closes the connection with the answer, so that an unread body is dropped. */
+function closeAfter(response: Response): Response {
+  response.headers.set("Connection", "close");
+  return response;
+}
+
+/** Parses JSON. @returns `undefined` if it is none */
+function parse(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(body));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Copies the headers; the body is parsed already. */
+function toRequest({ rawHeaders }: IncomingMessage, signal: AbortSignal): Request {
+  const headers = new Headers();
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    headers.append(rawHeaders[at] ?? "", rawHeaders[at + 1] ?? "");
+  }
+  return new Request("http://localhost/mcp", { method: "POST", headers, signal });
+}
 
 async function send(response: ServerResponse, { status, headers, body }: Response): Promise<void> {
   if (response.destroyed) {
-    // Nobody is there to read: what would be written must know.
+    // The source of the stream must learn that its reader is gone.
     await body?.cancel();
     return;
   }
   response.writeHead(status, Object.fromEntries(headers));
-  // A stream may have nothing to say for long; that it is open is to be known at once.
+  // A stream may stay silent for long; the client must see at once that it is open.
   response.flushHeaders();
   if (body === null) {
     response.end();
@@ -67,11 +126,7 @@ async function send(response: ServerResponse, { status, headers, body }: Respons
   try {
     await pipeline(Readable.fromWeb(body), response);
   } catch (error) {
-    // Whoever has asked is gone.
+    // The client is gone.
     if (!hasCode(error, "ERR_STREAM_PREMATURE_CLOSE")) throw error;
   }
-}
-
-function isTooLarge(error: unknown): boolean {
-  return error instanceof Error && error.name === "RequestBodyTooLargeError";
 }

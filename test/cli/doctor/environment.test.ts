@@ -84,3 +84,18 @@ test("several secrets of a rotation are counted", async () => {
   const { out } = await examine({}, { cwd });
   expect(out).toContain("SERVICE_WEBHOOK_SECRET has 2 secrets");
 });
+
+test("a token that goes to another machine over plain http is a warning, and no failure of its own", async () => {
+  // This machine under an address that does not say so.
+  const examined = await examine(access({ url: "http://0.0.0.0:2" }));
+  expect(trouble(examined, "environment").slice(1)).toEqual([
+    {
+      area: "environment",
+      level: "warn",
+      what: expect.stringContaining("http://0.0.0.0:2"),
+      remedy: expect.stringContaining("https"),
+    },
+  ]);
+  const local = await examine(away);
+  expect(trouble(local, "environment").slice(1)).toEqual([]);
+});

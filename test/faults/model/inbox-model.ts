@@ -205,7 +205,8 @@ export class InboxModel {
       }
       const { state, request: before, result } = step;
       const ageMs = this.now - step.startedAt;
-      start = state === "done" ? { state, result, ageMs } : { state, request: before, ageMs };
+      const recorded = { request: before, ageMs };
+      start = state === "done" ? { state, result, ...recorded } : { state, ...recorded };
     });
     return start;
   }

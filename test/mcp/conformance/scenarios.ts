@@ -9,9 +9,6 @@ export const fitting = [
   "input-required-result-unsupported-methods",
   "ping",
   "server-initialize",
-  "server-session-lifecycle",
-  "server-sse-multiple-streams",
-  "server-sse-polling",
   "server-stateless",
   "tools-list",
 ] as const;
@@ -27,10 +24,6 @@ export const notFittingChecks: Readonly<Record<string, Readonly<Record<string, s
     "sep-2549-resources-list-caching-hints": noResources,
     "sep-2549-resources-templates-list-caching-hints": noResources,
     "sep-2549-resources-read-caching-hints": noResources,
-  },
-  "server-sse-polling": {
-    "server-sse-retry-field": "is for servers that end a stream before its answer has come",
-    "server-sse-disconnect-resume": itsTools,
   },
   "server-stateless": {
     "sep-2575-server-rejects-undeclared-capability": itsTools,
@@ -87,6 +80,11 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
     "resources-templates-read",
     "resources-unsubscribe",
     "sep-2164-resource-not-found",
+  ],
+  "is about sessions, and the server has none": [
+    "server-session-lifecycle",
+    "server-sse-multiple-streams",
+    "server-sse-polling",
   ],
   "completes arguments, which the server does not offer": ["completion-complete"],
   "sets the level of log messages, of which the server sends none": ["logging-set-level"],

@@ -81,10 +81,7 @@ export async function post(
   });
 }
 
-/** Begins a session; gives the headers of the requests in it. */
-export async function session(url: string): Promise<Record<string, string>> {
-  const response = await post(url, initialize);
-  const id = response.headers.get("mcp-session-id") ?? "";
-  await response.text();
-  return { "mcp-session-id": id, "mcp-protocol-version": "2025-11-25" };
-}
+/** The headers of a request of 2025, after the first one. */
+export const revision2025: Readonly<Record<string, string>> = {
+  "mcp-protocol-version": "2025-11-25",
+};

@@ -9,10 +9,11 @@ import { COMPILE_CACHE } from "../../support/process.ts";
 import { mcpOverHttp, overHttp } from "../connect.ts";
 import { everyScope, everyTool } from "../every-tool.ts";
 import { serve } from "../stub.ts";
-import { calling, initialize, post, session, wireTo } from "./raw.ts";
+import { calling, revision2025 as headers, initialize, post, wireTo } from "./raw.ts";
 
 const me = json(200, { username: "bot" });
 const MAIN = fileURLToPath(new URL("../../../src/cli/main.ts", import.meta.url));
+/** Over stdio, and so over HTTP. */
 const TOO_LONG = 20 * 1024 * 1024;
 
 const garbage = [
@@ -61,7 +62,6 @@ describe.each(["legacy", "modern"] as const)("over HTTP, %s", (era) => {
 
 test("over HTTP what is no message is answered with what is wrong, and the next one is served", async () => {
   const { url } = await mcpOverHttp({ baseUrl: (await serve(me)).url, scopes: ["read"] });
-  const headers = await session(url);
   for (const line of garbage.filter((line) => !line.includes("nobody asked"))) {
     const response = await post(url, line, headers);
     expect(response.status, line.slice(0, 50)).toBe(400);
@@ -80,7 +80,6 @@ test("over HTTP what is no message is answered with what is wrong, and the next 
 
 test("over HTTP a message that is too long is answered with 413, whether it says so or not", async () => {
   const { url } = await mcpOverHttp({ baseUrl: (await serve(me)).url, scopes: ["read"] });
-  const headers = await session(url);
   const long = JSON.stringify(calling(1, "service_get_me", { x: "x".repeat(TOO_LONG) }));
   for (const also of [headers, {}, { "mcp-protocol-version": "2026-07-28" }]) {
     expect((await post(url, long, also)).status).toBe(413);

@@ -4,37 +4,10 @@ const HTTP = ["test/mcp/http.test.ts"];
 const PAGES = ["test/mcp/pages.test.ts"];
 const PREVIEWS = ["test/mcp/previews.test.ts"];
 const SCOPES = ["test/mcp/scopes.test.ts"];
-const RECENT = ["test/mcp/recent-messages.test.ts"];
+const REGISTRY = ["test/mcp/token-registry.test.ts"];
 
 /** What an assistant may do and see, and what of others it must not. */
 export const mcpMutants: readonly Mutant[] = [
-  ...mutantsOf("src/mcp/http/sessions.ts", HTTP, [
-    {
-      name: "MCP: a session belongs to the token that began it",
-      find: "session === undefined || session.owner !== auth.clientId",
-      replace: "session === undefined",
-    },
-    {
-      name: "MCP: a session that nobody uses ends",
-      find: "streams === 0 && now - usedAt >= IDLE_MS",
-      replace: "false",
-    },
-    {
-      name: "MCP: a session lives while its client holds a stream",
-      find: "streams === 0 && now",
-      replace: "now",
-    },
-    {
-      name: "MCP: one token has so many sessions and no more",
-      find: "own.length >= MOST_OF_ONE",
-      replace: "false",
-    },
-    {
-      name: "MCP: a stream that broke off can be resumed",
-      find: "      eventStore: new RecentMessages(),\n",
-      replace: "",
-    },
-  ]),
   ...mutantsOf("src/mcp/http/admission.ts", HTTP, [
     {
       name: "MCP: requests for other hosts are refused",
@@ -52,32 +25,52 @@ export const mcpMutants: readonly Mutant[] = [
       replace: 'case "refused":\n        if (false) return',
     },
   ]),
-  ...mutantsOf("src/mcp/http/sessions.ts", HTTP, [
+  ...mutantsOf("src/mcp/http/token-registry.ts", REGISTRY, [
     {
-      name: "MCP: the stream of a cancelled call ends",
-      find: "      endStreamOfCancelled(transport, message);\n",
+      name: "MCP: an accepted token is checked again",
+      find: "const until = now + ACCEPTED_FOR_MS;",
+      replace: "const until = Number.POSITIVE_INFINITY;",
+    },
+    {
+      name: "MCP: a refused token is remembered",
+      find: "remember(this.#rejected, fingerprint, { answer, until: now + REFUSED_FOR_MS });",
+      replace: "this.#rejected.delete(fingerprint);",
+    },
+    {
+      name: "MCP: a revoked token is dropped",
+      find: "      this.#accepted.delete(fingerprint);\n",
       replace: "",
+    },
+    {
+      name: "MCP: unfamiliar tokens are looked up sixteen at once",
+      find: "isUnfamiliar && this.#lookups.size >= MAX_LOOKUPS",
+      replace: "false",
+    },
+  ]),
+  ...mutantsOf("src/mcp/http/call-limiter.ts", HTTP, [
+    {
+      name: "MCP: the calls of one token are bounded",
+      find: "ofToken >= MAX_CALLS_PER_TOKEN",
+      replace: "false",
+    },
+    {
+      name: "MCP: the memory of messages is bounded",
+      find: "this.#bytes + bytes > MAX_MESSAGE_BYTES_HELD",
+      replace: "false",
     },
   ]),
   ...mutantsOf("src/mcp/http/node.ts", HTTP, [
     {
-      name: "MCP: that a stream is open is known at once",
-      find: "  response.flushHeaders();\n",
+      name: "MCP: a call that ended makes room",
+      find: "      permit?.release();\n",
       replace: "",
     },
   ]),
   ...mutantsOf("src/mcp/limits.ts", HTTP, [
     {
       name: "MCP: a message that is too long is refused",
-      find: "20 * 1024 * 1024",
-      replace: "40 * 1024 * 1024",
-    },
-  ]),
-  ...mutantsOf("src/mcp/http/event-store.ts", RECENT, [
-    {
-      name: "MCP: the messages of one stream are not given to another",
-      find: 'stream === last.stream && "jsonrpc"',
-      replace: '"jsonrpc"',
+      find: "8 * 1024 * 1024",
+      replace: "80 * 1024 * 1024",
     },
   ]),
   ...mutantsOf("src/mcp/tools/page.ts", PAGES, [

@@ -10,6 +10,28 @@ const WRITES = ["test/router/context.test.ts"];
 
 /** A retried handler does not speak twice. */
 export const stepMutants: readonly Mutant[] = [
+  ...mutantsOf(
+    "src/dispatcher/steps.ts",
+    ["test/different-reply.test.ts"],
+    [
+      {
+        name: "the warning of a reply that differs",
+        find: "if (step.differs?.(recorded) !== true) return;",
+        replace: "if (step.name !== recorded) return;",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    "src/dispatcher/step-records.ts",
+    ["test/dispatcher/step-results.test.ts"],
+    [
+      {
+        name: "a result that JSON cannot keep is refused",
+        find: "if (copy.ok) return JSON.stringify({ value: copy.value });",
+        replace: "if (copy !== undefined) return JSON.stringify({ value: result });",
+      },
+    ],
+  ),
   ...mutantsOf("src/dispatcher/steps.ts", STEPS, [
     {
       name: "the intent before the effect",
@@ -18,13 +40,13 @@ export const stepMutants: readonly Mutant[] = [
     },
     {
       name: "giving the recorded result",
-      find: "if (begun.ageMs < validForMs) return",
-      replace: "if (validForMs < 0) return",
+      find: "if (begun.ageMs < validForMs) {",
+      replace: "if (validForMs < 0) {",
     },
     {
       name: "recording the result",
-      find: "await this.#records.finish(step.name, effect);",
-      replace: "",
+      find: "return { ...effect, result: await this.#records.finish(step.name, effect) };",
+      replace: "return effect;",
     },
     {
       name: "looking anew for what another process has adopted",

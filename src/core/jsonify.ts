@@ -1,0 +1,57 @@
+/**
+ * The type of a value after `JSON.parse(JSON.stringify(value))`: a `Date` is a string, and what has a `toJSON` is what that
+ * returns. Properties that may be `undefined` are optional. Functions and symbols are left out.
+ * `never` for what JSON cannot keep, such as a `Map` or a `bigint`.
+ */
+export type Jsonify<T> = unknown extends T
+  ? T // `any` and `unknown`
+  : T extends { toJSON(...args: never): infer J }
+    ? Jsonify<J>
+    : // biome-ignore lint/suspicious/noConfusingVoidType: a step may return nothing.
+      T extends string | number | boolean | null | undefined | void
+      ? T
+      : T extends Lost
+        ? never
+        : T extends readonly unknown[]
+          ? { [K in keyof T]: JsonItem<T[K]> }
+          : T extends object
+            ? JsonObject<T>
+            : never;
+
+/** JSON has no `undefined` in arrays. */
+type JsonItem<T> = undefined extends T ? Jsonify<Exclude<T, undefined>> | null : Jsonify<T>;
+
+type JsonObject<T> = Flat<
+  { [K in keyof T as undefined extends T[K] ? never : Kept<K, T[K]>]: Jsonify<T[K]> } & {
+    [K in keyof T as undefined extends T[K] ? Kept<K, T[K]> : never]?: Jsonify<
+      Exclude<T[K], undefined>
+    >;
+  }
+>;
+
+type Kept<K, V> = K extends symbol
+  ? never
+  : unknown extends V
+    ? K
+    : Exclude<V, undefined> extends AnyFunction
+      ? never
+      : K;
+
+type AnyFunction = (...args: never) => unknown;
+
+/** Values that JSON drops, refuses, or turns into an empty object. */
+type Lost =
+  | bigint
+  | symbol
+  | AnyFunction
+  | ReadonlyMap<unknown, unknown>
+  | ReadonlySet<unknown>
+  | WeakMap<WeakKey, unknown>
+  | WeakSet<WeakKey>
+  | ArrayBuffer
+  | ArrayBufferView
+  | Promise<unknown>
+  | RegExp
+  | Error;
+
+type Flat<T> = { [K in keyof T]: T[K] } & {};

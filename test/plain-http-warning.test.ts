@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { type LogRecord, logSink } from "./support/log.ts";
+import { runBot, runPlatform } from "./support/running-bot.ts";
+
+/** The warnings of a bot that has started, with the platform at `baseUrl`. */
+async function warnings(baseUrl: string): Promise<readonly LogRecord[]> {
+  const platform = await runPlatform();
+  const sink = logSink();
+  await runBot(platform, (bot) => bot.on("follow", () => undefined), {
+    baseUrl,
+    logger: sink.log,
+    fetch: (url, init) => fetch(String(url).replace(baseUrl, platform.url), init),
+  });
+  return sink.records.filter(({ level }) => level === "warn");
+}
+
+test.each(["http://platform.example", "http://platform:4400", "http://10.0.0.5:4400"])(
+  "a bot whose token goes to another machine over plain http warns once at its start: %s",
+  async (origin) => {
+    expect(await warnings(origin)).toMatchObject([{ platform: origin }]);
+  },
+);
+
+test.each(["https://platform.example", "http://127.0.0.1:4401", "http://localhost:4401"])(
+  "over https, and on this machine, there is nothing to warn of: %s",
+  async (origin) => {
+    expect(await warnings(origin)).toEqual([]);
+  },
+);
