@@ -101,8 +101,8 @@ export class RunReporter implements Pick<Observer, "ran"> {
   }
 
   #errorOf(eventId: string, { type, code, message, stack }: ShownError): ReportedError {
-    const frames = stack?.replace(NODE_FRAME, "");
-    const isNew = frames !== undefined && this.#stacks.get(eventId) !== frames;
+    const frames = stack?.replace(NODE_FRAME, "") ?? "";
+    const isNew = stack !== undefined && this.#stacks.get(eventId) !== frames;
     if (isNew) {
       this.#stacks.set(eventId, frames);
       const [oldest] = this.#stacks.keys();

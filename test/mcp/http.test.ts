@@ -194,12 +194,10 @@ describe("what is under way", () => {
 
   test("large messages: eight of nearly 8 MiB are held at once, and the ninth gets 503", async () => {
     const { write, asked } = await held();
-    const large = Array.from({ length: 9 }, () => write("x".repeat(7_800_000)));
-    const answers = (await Promise.all(large)).map(({ status, headers }) => [
-      status,
-      headers.get("retry-after"),
-    ]);
-    expect(answers.sort()).toEqual([...Array(8).fill([200, null]), [503, "1"]]);
+    const large = "x".repeat(7_800_000);
+    for (let n = 0; n < 8; n++) expect((await write(large)).status).toBe(200);
+    const refused = await write(large);
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
     for (let n = 0; n < 8; n++) await asked();
     expect((await write("hello", "sbk_other")).status).toBe(200);
   });
