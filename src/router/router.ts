@@ -107,10 +107,11 @@ export class Router {
   }
 }
 
-function checkOptions({ maxAttempts, retry, timeoutMs }: HandlerOptions): void {
+function checkOptions({ maxAttempts, retry, timeoutMs, concurrency }: HandlerOptions): void {
   refuseProblems([
     outOfRange("maxAttempts", maxAttempts, { min: 1, whole: true }),
     outOfRange("timeoutMs", timeoutMs, TIME_LIMIT),
+    outOfRange("concurrency", concurrency, { min: 1, whole: true }),
     ...retryProblems(retry),
   ]);
 }
