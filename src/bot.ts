@@ -11,11 +11,11 @@ import { showDatabase } from "./core/database-address.ts";
 import { inStages } from "./core/in-stages.ts";
 import type { HandlerOptions } from "./core/job.ts";
 import { requireNode } from "./core/node-version.ts";
-import { exitOnSignals, untilEnded } from "./core/process.ts";
+import { processOwners, untilEnded } from "./core/process.ts";
 import { ServiceBotError } from "./errors.ts";
 import type { EventType } from "./events/types.ts";
 import type { InboxAdmin } from "./inbox/admin.ts";
-import { type BotOptions, checkOptions, type StartOptions } from "./options.ts";
+import { type BotOptions, checkOptions, checkStartOptions, type StartOptions } from "./options.ts";
 import type { Mode } from "./poller/mode.ts";
 import { expressFace, nodeFace, type WebhookMiddleware, webFace } from "./receiver/faces.ts";
 import { type Listening, listen } from "./receiver/server.ts";
@@ -61,19 +61,31 @@ export class Bot {
     return this;
   }
 
-  /** Runs around every handler, in the order of the calls. */
+  /**
+   * Runs around every handler, in the order of the calls.
+   *
+   * @throws {ServiceBotError} INVALID_OPTION
+   */
   use(middleware: Middleware): this {
     this.#router.use(middleware);
     return this;
   }
 
-  /** Handles events of types newer than this version. */
+  /**
+   * Handles events of types newer than this version.
+   *
+   * @throws {ServiceBotError} INVALID_OPTION
+   */
   onUnknown(handler: Handler): this {
     this.#router.onUnknown(handler);
     return this;
   }
 
-  /** Sees what handlers throw; the retry policy decides what happens next. */
+  /**
+   * Sees what handlers throw; the retry policy decides what happens next.
+   *
+   * @throws {ServiceBotError} INVALID_OPTION
+   */
   onError(observer: ErrorObserver): this {
     this.#router.onError(observer);
     return this;
@@ -87,6 +99,7 @@ export class Bot {
    *   owns the process
    */
   async start(options: StartOptions = {}): Promise<void> {
+    checkStartOptions(options);
     const { listen: listens = true, standalone = listens } = options;
     if (this.#starting !== undefined) {
       throw new ServiceBotError("ALREADY_STARTED", "This bot was started before; make a new one.");
@@ -94,12 +107,12 @@ export class Bot {
     this.#starting = this.#start(listens, standalone);
     if (!standalone) return await this.#starting;
     // From here on, for a signal may come as soon as the bot says that it is ready.
-    exitOnSignals(() => this.stop(), process);
+    processOwners.add(() => this.stop());
     try {
       await this.#starting;
     } catch (error) {
       if (!(error instanceof ServiceBotError)) throw error;
-      exitWith(error);
+      await exitWith(error);
     }
   }
 
@@ -145,8 +158,8 @@ export class Bot {
   }
 
   /**
-   * The webhook as middleware for Express 5: mount it before any body parser. Until the bot has
-   * started it answers deliveries with 503.
+   * The webhook as middleware for Express 5: mount it before any body parser. It takes WEBHOOK_PATH, also below the
+   * path that it is mounted at. Until the bot has started it answers deliveries with 503.
    *
    * @throws {ConfigError} CONFIG_INVALID
    */
@@ -156,8 +169,17 @@ export class Bot {
       ...{ receiver: "starting", path: webhookPath },
       ...{ maxBodyBytes: 0, bodies: new BodyBudget(0) },
     });
+    let isWarned = false;
+    const onStray = (path: string) => {
+      if (isWarned) return;
+      isWarned = true;
+      this.#parts?.log.warn(
+        { path, expected: webhookPath },
+        "a signed request passes the webhook by: its path is not WEBHOOK_PATH",
+      );
+    };
     return (request, response, next) => {
-      const face = this.#parts === undefined ? early : expressFace(this.#parts.routes);
+      const face = this.#parts === undefined ? early : expressFace(this.#parts.routes, onStray);
       face(request, response, next);
     };
   }
@@ -207,6 +229,7 @@ export class Bot {
     parts.poller?.start();
     this.#ready = true;
     const metrics = this.metricsUrl;
+    parts.reporter?.start();
     parts.log.info({ ...readyLine(config, this.#server?.url), metrics }, "ready");
   }
 
@@ -257,13 +280,13 @@ export class Bot {
     await this.#starting?.catch(() => undefined);
     this.#ready = false;
     if (this.#parts === undefined) return;
-    const { log, sampling, poller, dispatcher, restored, company, inbox } = this.#parts;
+    const { log, sampling, poller, dispatcher, restored, company, inbox, reporter } = this.#parts;
     log.info("stopping");
     await inStages([
       // At once, so that another instance goes on with the log while this one's handlers end.
       [() => poller?.stop(), () => dispatcher.drain(graceMs), () => restored?.stop()],
       // The metrics to the last, for whoever watches a stop.
-      [() => this.#server?.close(), () => this.#metrics?.close()],
+      [() => this.#server?.close(), () => this.#metrics?.close(), () => reporter?.close()],
       [() => company.stop()],
       [() => inbox.close()],
     ]);

@@ -7,6 +7,7 @@ import { Bot } from "../src/index.ts";
 import type { ActResult, Platform } from "../src/platform/index.ts";
 import { sign } from "../src/signature/signature.ts";
 import { ManualClock } from "./platform/support/clock.ts";
+import { logSink } from "./support/log.ts";
 import { botOptions, runBot, runPlatform } from "./support/running-bot.ts";
 import { temporaryFolder } from "./support/temporary-folder.ts";
 
@@ -330,6 +331,21 @@ describe("inside an Express application", () => {
     onTestFinished(() => void server.close());
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
+
+  test("a signed POST on another path is logged once, with the path that is expected", async () => {
+    const platform = await runPlatform();
+    const sink = logSink();
+    const bot = new Bot({ ...botOptions(platform), logger: sink.log });
+    const url = await application(bot);
+    await bot.start({ listen: false });
+    onTestFinished(() => bot.stop());
+    const headers = { "x-service-signature": "t=1,v1=00" };
+    for (const path of ["/hook", "/hooks/webhooks"]) {
+      await fetch(url + path, { method: "POST", headers, body: "{}" });
+    }
+    const warnings = sink.records.filter(({ level }) => level === "warn");
+    expect(warnings).toMatchObject([{ path: "/hook", expected: "/webhook" }]);
+  });
 
   test("the webhook works beside the application's own routes, and 503 before the start", async () => {
     const platform = await runPlatform();

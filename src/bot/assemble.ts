@@ -1,13 +1,15 @@
 import type { Client } from "../client/client.ts";
 import type { Config } from "../config.ts";
+import { bearerCheck } from "../core/bearer.ts";
 import { BodyBudget } from "../core/body/budget.ts";
 import { type Clock, steadyClock, systemClock } from "../core/clock.ts";
 import { duringEvent } from "../core/current-event.ts";
 import { secretsOf } from "../core/database-address.ts";
 import { createLogger, type Logger } from "../core/logger.ts";
-import type { Observer } from "../core/observer.ts";
+import { type Observer, unobserved } from "../core/observer.ts";
 import { scrubber } from "../core/redact.ts";
 import { Sampling } from "../core/sampling.ts";
+import { SharedCall } from "../core/shared-call.ts";
 import type { Tracing } from "../core/tracing.ts";
 import { Dispatcher } from "../dispatcher/dispatcher.ts";
 import type { EventJob } from "../dispatcher/run.ts";
@@ -22,11 +24,18 @@ import type { RouteOptions } from "../receiver/routes.ts";
 import type { Router } from "../router/router.ts";
 import { readStatus, type StatusSources, writeStatus } from "../status.ts";
 import { type Company, makeCompany } from "./company.ts";
-import { HANDLER_TIMEOUT_MS, MIN_BODIES_BYTES, REQUEST_TIMEOUT_MS, RETENTION } from "./defaults.ts";
+import {
+  HANDLER_TIMEOUT_MS,
+  MIN_BODIES_BYTES,
+  REPORT_KEPT_MS,
+  REQUEST_TIMEOUT_MS,
+  RETENTION,
+} from "./defaults.ts";
 import { makeClient } from "./make-client.ts";
 import { makeMeter } from "./metrics.ts";
 import { openInbox } from "./open-inbox.ts";
 import { Restored } from "./restored.ts";
+import { RunReporter } from "./run-reporter.ts";
 import { safeLane } from "./safe-lane.ts";
 import { startTracing } from "./start-tracing.ts";
 
@@ -45,6 +54,8 @@ export interface Parts {
   /** The other instances. */
   readonly company: Company;
   readonly routes: RouteOptions;
+  /** Reports runs to a local platform; absent if the platform is on another machine. */
+  readonly reporter: RunReporter | undefined;
   readonly status: StatusSources;
   /** Absent without METRICS_PORT. */
   readonly meter: Meter | undefined;
@@ -115,7 +126,9 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
   const isCatchingUp = () => restored?.isCatchingUp === true;
   const reading = { inbox, client, laneOf, clock, log, peers, tracing, observer, isCatchingUp };
   const poller = await makePoller(config, options, reading);
-  const dispatcher = makeDispatcher(ground, inbox, client, restored);
+  const { baseUrl, apiKey } = config;
+  const reporter = RunReporter.for({ baseUrl, apiKey, fetch: options.fetch ?? fetch });
+  const dispatcher = makeDispatcher(ground, { inbox, client, restored, reporter });
   // Signatures are dated by the time of day.
   const wall = options.clock ?? systemClock;
   const receiver: Receiver = new Receiver({
@@ -129,36 +142,52 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
     tracing,
     observer,
   });
+  const ping = new SharedCall(() => answers(inbox));
   const status: StatusSources = {
     clock,
     startedAt: clock.now(),
-    isReady: async () => ground.isReady() && (await answers(inbox)),
+    isReady: async () => ground.isReady() && (await ping.get()),
     receiver,
     poller,
     inbox,
     client,
     restored,
   };
-  const routes: RouteOptions = {
-    receiver: config.delivery === "polling" ? undefined : receiver,
-    path: config.webhookPath,
-    maxBodyBytes: config.maxBodyBytes,
-    bodies: new BodyBudget(Math.max(MIN_BODIES_BYTES, 2 * config.maxBodyBytes)),
-    isReady: status.isReady,
-    report: async () => writeStatus(await readStatus(status)),
-  };
+  const routes = makeRoutes(config, receiver, status);
   const { isReady: isStarted } = ground;
   const settings = { ...config, store: config.database.kind };
   meter?.watch({ ...status, wall, isStarted, inbox, client, dispatcher, poller, settings });
   const parts = { inbox, dispatcher, receiver, poller, restored, company, routes, status };
-  return { log, sampling, meter, ...parts };
+  return { log, sampling, meter, reporter, ...parts };
+}
+
+function makeRoutes(config: Config, receiver: Receiver, status: StatusSources): RouteOptions {
+  const { clock, isReady } = status;
+  const report = new SharedCall(async () => writeStatus(await readStatus(status)), {
+    keepMs: REPORT_KEPT_MS,
+    now: () => clock.now(),
+  });
+  return {
+    receiver: config.delivery === "polling" ? undefined : receiver,
+    path: config.webhookPath,
+    maxBodyBytes: config.maxBodyBytes,
+    bodies: new BodyBudget(Math.max(MIN_BODIES_BYTES, 2 * config.maxBodyBytes)),
+    isReady,
+    maySeeReport: bearerCheck(config.apiKey),
+    report: () => report.get(),
+  };
+}
+
+interface DispatcherParts {
+  readonly inbox: Inbox;
+  readonly client: Client;
+  readonly restored: Restored | undefined;
+  readonly reporter: RunReporter | undefined;
 }
 
 function makeDispatcher(
   ground: Ground,
-  inbox: Inbox,
-  client: Client,
-  restored: Restored | undefined,
+  { inbox, client, restored, reporter }: DispatcherParts,
 ): Dispatcher {
   const { config, options, router, deadline, secrets, clock, log, tracing, meter } = ground;
   return new Dispatcher({
@@ -185,8 +214,24 @@ function makeDispatcher(
     retention: { ...RETENTION, ...options.retention },
     pastOf: restored && ((event, claim) => restored.pastOf(event, claim)),
     scrub: scrubber(secrets),
-    observer: meter?.observer,
+    observer: withReporter(meter?.observer, reporter),
   });
+}
+
+/** Returns an observer that passes runs on to the reporter as well. */
+function withReporter(
+  observer: Observer | undefined,
+  reporter: RunReporter | undefined,
+): Observer | undefined {
+  if (reporter === undefined) return observer;
+  const counted = observer ?? unobserved;
+  return {
+    ...counted,
+    ran: (...run) => {
+      counted.ran(...run);
+      reporter.ran(...run);
+    },
+  };
 }
 
 /** The log has with each request for which event it was made; and a platform on this machine is told, but no other. */

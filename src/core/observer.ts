@@ -1,8 +1,22 @@
+import type { ShownError } from "./redact.ts";
+
 /** How an event got into the inbox. */
 type Door = "webhook" | "poll";
 
 /** What became of a run: `lost` where somebody else has the event, `unbegun` where the bot stopped before it. */
 export type RunOutcome = "done" | "retry" | "release" | "dead" | "lost" | "unbegun";
+
+/** A run of the handlers of one event. */
+export interface FinishedRun {
+  /** Id of the event. */
+  readonly event: string;
+  /** Number of the attempt, from 1 up. */
+  readonly attempt: number;
+  /** Without secrets and texts of the event; `undefined` if the run did not fail. */
+  readonly error: ShownError | undefined;
+  /** Time until the next attempt in ms; `undefined` if there is none. */
+  readonly retryInMs: number | undefined;
+}
 
 /**
  * How a lease was lost: the run was told (`run`), the store refused what it came to (`result`: its fence was too old),
@@ -40,7 +54,7 @@ export interface Observer {
     result: Arrived,
   ): void;
   /** A run of the handlers of one event is over, and what became of it is written. */
-  ran(type: string, outcome: RunOutcome, ms: number): void;
+  ran(type: string, outcome: RunOutcome, ms: number, run: FinishedRun): void;
   leaseLost(what: LeaseLoss): void;
   /** The event log was read, or could not be: then with the code of the error. */
   logRead(code: string | undefined): void;

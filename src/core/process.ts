@@ -3,7 +3,6 @@ import { LONGEST_TIMER_MS } from "./clock.ts";
 /** What of `process` is used here, so that tests can stand in for it. */
 export interface ProcessLike {
   on(event: NodeJS.Signals, listener: () => void): unknown;
-  off(event: NodeJS.Signals, listener: () => void): unknown;
   exit(code: number): void;
 }
 
@@ -16,24 +15,62 @@ export function untilEnded<T>(work: Promise<T>): Promise<T> {
 const signals: readonly NodeJS.Signals[] = ["SIGTERM", "SIGINT"];
 
 /**
- * Ends the process on SIGTERM and SIGINT: after `stop` with exit code 0, at a second signal at once
- * with exit code 1. Returns what takes the listeners off again.
+ * The bots that own a process. A signal stops each of them, and the process exits after the last one has stopped, so
+ * that none cuts the handlers of another. A second signal exits at once with 1.
  */
-export function exitOnSignals(stop: () => Promise<void>, process: ProcessLike): () => void {
-  let stopping = false;
-  const onSignal = () => {
-    if (stopping) {
-      process.exit(1);
+export class ProcessOwners {
+  readonly #process: ProcessLike;
+  readonly #stops = new Set<() => Promise<void>>();
+  #exitCode = 0;
+  #ending: Promise<void> | undefined;
+  #isSignalled = false;
+
+  constructor(process: ProcessLike) {
+    this.#process = process;
+  }
+
+  /** @param stop stops the bot; called once, unless the bot stops by itself */
+  add(stop: () => Promise<void>): void {
+    if (this.#stops.size === 0) {
+      for (const signal of signals) this.#process.on(signal, () => this.#onSignal());
+    }
+    this.#stops.add(stop);
+  }
+
+  /** Stops every bot, then exits with the highest of the codes. A stop that fails counts as 1. */
+  end(exitCode: number): Promise<void> {
+    this.#exitCode = Math.max(this.#exitCode, exitCode);
+    this.#ending ??= this.#stopAll();
+    return this.#ending;
+  }
+
+  #onSignal(): void {
+    if (this.#isSignalled) {
+      this.#process.exit(1);
       return;
     }
-    stopping = true;
-    stop().then(
-      () => process.exit(0),
-      () => process.exit(1),
-    );
-  };
-  for (const signal of signals) process.on(signal, onSignal);
-  return () => {
-    for (const signal of signals) process.off(signal, onSignal);
-  };
+    this.#isSignalled = true;
+    void this.end(0);
+  }
+
+  async #stopAll(): Promise<void> {
+    for (let stopped = 0; stopped < this.#stops.size; ) {
+      // A bot that starts meanwhile stops in the next round.
+      const stops = [...this.#stops].slice(stopped);
+      stopped += stops.length;
+      await Promise.all(stops.map((stop) => this.#stop(stop)));
+    }
+    this.#process.exit(this.#exitCode);
+  }
+
+  async #stop(stop: () => Promise<void>): Promise<void> {
+    try {
+      await stop();
+    } catch {
+      this.#exitCode = Math.max(this.#exitCode, 1);
+    }
+  }
 }
+
+/** The bots that own this process. */
+export const processOwners: ProcessOwners = new ProcessOwners(process);

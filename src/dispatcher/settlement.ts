@@ -1,7 +1,7 @@
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
-import { type Observer, unobserved } from "../core/observer.ts";
-import { scrubber, showError } from "../core/redact.ts";
+import { type FinishedRun, type Observer, unobserved } from "../core/observer.ts";
+import { type ShownError, scrubber, showError } from "../core/redact.ts";
 import { traceIdOf } from "../core/trace.ts";
 import { GiveUp, RetryLater } from "../errors.ts";
 import { parseEventText, textsOf } from "../events/parse.ts";
@@ -63,19 +63,25 @@ export class Settlement {
       trace: traceIdOf(claim.trace),
     };
     const { held, next } = await this.#persist(claim, verdict, goesOn);
-    this.#observer.ran(claim.type, held ? verdict.kind : "lost", ms);
+    const run = this.#finishedRun(claim, verdict);
+    this.#observer.ran(claim.type, held ? verdict.kind : "lost", ms, run);
     if (!held) this.#observer.leaseLost(verdict.kind === "lost" ? "run" : "result");
     if (!held || verdict.kind === "lost")
       log.warn(line, "lease lost: the result of this run is dropped");
     else if (verdict.kind === "done") log.info(line, "handled");
     else if (verdict.kind === "unbegun") log.info(line, "handed back before it began");
-    else this.#logFailure(claim, verdict, line);
+    else this.#logFailure(verdict, line, run.error);
     return next;
   }
 
-  #logFailure(claim: Claim, verdict: Failure, line: object): void {
+  #finishedRun(claim: Claim, verdict: Verdict): FinishedRun {
+    const error = "error" in verdict ? showError(verdict.error, this.#scrubFor(claim)) : undefined;
+    const retryInMs = "delayMs" in verdict ? verdict.delayMs : undefined;
+    return { event: claim.id, attempt: claim.attempt, error, retryInMs };
+  }
+
+  #logFailure(verdict: Failure, line: object, err: ShownError | undefined): void {
     const { log } = this.#options;
-    const err = showError(verdict.error, this.#scrubFor(claim));
     if (verdict.kind === "dead") log.error({ ...line, err }, "dead letter");
     else if (verdict.kind === "retry") {
       log.warn({ ...line, retryInMs: verdict.delayMs, err }, "attempt failed");

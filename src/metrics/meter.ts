@@ -32,7 +32,7 @@ export class Meter {
     this.observer = {
       answered: safely((...told) => intake.answered(...told)),
       arrived: safely((...told) => intake.arrived(...told)),
-      ran: safely((...told) => handling.ran(...told)),
+      ran: safely((type, outcome, ms) => handling.ran(type, outcome, ms)),
       leaseLost: safely((what) => handling.leaseLost(what)),
       logRead: safely((code) => log?.logRead(code)),
       switched: safely((to) => log?.switched(to)),

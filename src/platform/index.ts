@@ -1,5 +1,6 @@
 /** The public names of `service-bot/platform`: the local platform, for tests and tools. */
 
+export type { ReportedError, ReportedOutcome, RunReport } from "../core/run-report.ts";
 export type { Scope } from "../core/scope.ts";
 export type { ActInput, ActResult, ActType } from "./acts/input.ts";
 export type { UploadView } from "./api/shapes.ts";
@@ -61,6 +62,7 @@ export type {
   DeliveryEntry,
   EventEntry,
   FaultEntry,
+  RunEntry,
   StateEntry,
   TimelineEntry,
   TimelineRecord,

@@ -1,5 +1,6 @@
 import type { Express } from "express";
 import { requireNode } from "../core/node-version.ts";
+import { RUNS_PATH } from "../core/run-report.ts";
 import { Acts } from "./acts/acts.ts";
 import { apiRouter } from "./api/router.ts";
 import { type Origin, Views } from "./api/views.ts";
@@ -21,6 +22,8 @@ import { createApp, type Listening, listen } from "./http/server.ts";
 import { newPortalToken, portalTokenOnly } from "./http/token-guard.ts";
 import { Limits } from "./limits/limits.ts";
 import { type PlatformOptions, type Settings, settings } from "./options.ts";
+import { runsRouter } from "./runs/router.ts";
+import { RunReports } from "./runs/run-reports.ts";
 import { assembleState } from "./state/assemble.ts";
 import type { WholeState } from "./state/whole-state.ts";
 import { openDatabase } from "./store/database.ts";
@@ -104,6 +107,7 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
   const records = new DeliveryRecords(timeline);
   const calls = new CallRecords(timeline);
   const shown = new ShownEvents(store);
+  const runs = new RunReports({ shown, timeline });
   const webhooks = new Webhooks({
     ...{ store, sender, records, shown, timeline, clock, random, logger },
     ...{ disableAfter, retryIntervalMs },
@@ -136,7 +140,7 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
   });
   const control = new Control({
     ...{ store, acts, apps, webhooks, forced, webhookFaults, apiFaults, eventFaults },
-    ...{ records, calls, timeline, clock, views, limits, uploads, ...state },
+    ...{ records, calls, runs, timeline, clock, views, limits, uploads, ...state },
   });
   const extensions = new Extensions(chosen.extensions, origin);
   const routers = {
@@ -146,19 +150,13 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
       ...{ store, publisher, views, limits, uploads, shown, calls, clock, logger },
       faults: apiFaults,
     }),
+    [RUNS_PATH]: runsRouter(store, runs),
     "/media": mediaRouter(store.images, clock),
     "/control/v1": [portalTokenOnly(portalToken), controlRouter(control, timeline)],
   };
   return {
-    store,
-    timeline,
-    sender,
-    webhooks,
-    timers,
+    ...{ store, timeline, sender, webhooks, timers, origin, control, extensions },
     whole: state.whole,
-    origin,
-    control,
-    extensions,
     app: createApp({ routers, allowHosts: chosen.allowHosts, clock, logger }),
     portalToken,
   };

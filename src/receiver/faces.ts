@@ -21,10 +21,20 @@ export type WebhookMiddleware = (
 ) => void;
 
 /** The webhook inside an existing Express 5 application. */
-export function expressFace(options: WebhookOptions): WebhookMiddleware {
+export function expressFace(
+  options: WebhookOptions,
+  onStray: (path: string) => void = () => undefined,
+): WebhookMiddleware {
   return (request, response, next) => {
-    answerWebhook(fromNode(request), options).then(
-      (answer) => (answer === undefined ? next() : write(response, answer, request.method)),
+    const incoming = fromNode(request);
+    answerWebhook(incoming, options).then(
+      (answer) => {
+        if (answer !== undefined) write(response, answer, request.method);
+        else {
+          if (options.receiver !== undefined && isSignedPost(incoming)) onStray(incoming.path);
+          next();
+        }
+      },
       // The application's own error page must not show what went wrong in here.
       () => write(response, internal, request.method),
     );
@@ -50,6 +60,11 @@ export function webFace(options: RouteOptions): (request: Request) => Promise<Re
   };
 }
 
+/** Returns whether a request looks like a delivery. One that no webhook takes is most likely on a wrong path. */
+function isSignedPost({ method, signature }: Incoming): boolean {
+  return method === "POST" && signature !== undefined;
+}
+
 const internal = failure(500, "INTERNAL", "The request could not be handled.");
 
 function fromNode(request: BodyRequest & { readonly originalUrl?: string }): Incoming {
@@ -57,8 +72,10 @@ function fromNode(request: BodyRequest & { readonly originalUrl?: string }): Inc
     method: request.method ?? "GET",
     // As the client sent it, also where Express has mounted the middleware under a prefix.
     ...target(request.originalUrl ?? request.url ?? "/"),
+    mountedPath: target(request.url ?? "/").path,
     signature: request.headers[SIGNATURE_HEADER],
     eventCount: request.headers[EVENT_COUNT_HEADER],
+    authorization: request.headers.authorization,
     traceparent: request.headers[TRACEPARENT_HEADER],
     read: (bounds) => readNodeBody(request, bounds),
     drop: () => dropBody(request),
@@ -72,6 +89,7 @@ function fromWeb(request: Request): Incoming {
     ...target(pathname + search),
     signature: request.headers.get(SIGNATURE_HEADER) ?? undefined,
     eventCount: request.headers.get(EVENT_COUNT_HEADER) ?? undefined,
+    authorization: request.headers.get("authorization") ?? undefined,
     traceparent: request.headers.get(TRACEPARENT_HEADER) ?? undefined,
     read: (bounds) => readFetchBody(request, bounds),
     drop: () => void request.body?.cancel().catch(() => undefined),

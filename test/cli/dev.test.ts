@@ -2,11 +2,11 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { press } from "../../src/cli/dev/keys.ts";
-import { timelineLine } from "../../src/cli/dev/timeline-lines.ts";
+import { stackLines, timelineLine } from "../../src/cli/dev/timeline-lines.ts";
 import { linkPackage } from "../support/linked-package.ts";
 import { runBot, runPlatform } from "../support/running-bot.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { serviceBot } from "./cli.ts";
+import { serviceBot, serviceBotEnds } from "./cli.ts";
 
 /** A bot's folder with `service-bot` in its node_modules: the sources of this checkout. */
 function botFolder(greeting: string): { folder: string; write: (greeting: string) => void } {
@@ -45,6 +45,31 @@ describe("service-bot dev", () => {
     write("hello");
     await dev.line((line) => dev.stdout.indexOf(line) >= before && line.includes("ready"));
   });
+});
+
+test("a failed handler has one line in dev, with its stack once, and fails trigger --wait", {
+  timeout: 30_000,
+}, async () => {
+  const { folder } = botFolder("hi");
+  writeFileSync(
+    join(folder, "main.ts"),
+    `import { Bot } from "service-bot";
+     const bot = new Bot({ retry: { baseMs: 1, maxMs: 1 }, maxAttempts: 2 });
+     bot.on("dm.message", function broken() { throw new TypeError("no such thing"); });
+     await bot.start();`,
+  );
+  const dev = serviceBot(["dev", "--entry", "main.ts", "--port", "0"], { cwd: folder });
+  const portal = await dev.line((line) => /portal +http/.test(line));
+  await dev.line((line) => line.includes("ready"));
+  const url = /http:\S+/.exec(portal)?.[0].replace(/\/$/, "") ?? "";
+  const args = ["trigger", "dm.message", "--wait", "--platform", url];
+  const { code, err } = await serviceBotEnds(args);
+  expect(code).toBe(1);
+  expect(err).toContain("TypeError: no such thing");
+  await dev.line((line) => line.includes("attempt 2 failed, dead letter"));
+  const about = dev.stdout.filter((line) => line.includes("TypeError: no such thing"));
+  expect(about).toHaveLength(2);
+  expect(dev.stdout.filter((line) => line.includes("at broken"))).toHaveLength(1);
 });
 
 describe("the keys", () => {
@@ -89,6 +114,10 @@ describe("the keys", () => {
 
 test("the timeline shows what people do, deliveries and what the bot says, and leaves polling out", () => {
   const at = "2026-01-01T10:20:30.000Z";
+  const error = { type: "TypeError", code: "E_X", message: "a\u001b[2J" };
+  const stack = "TypeError: a\u001b[2J\n    at handler (bot.ts:1:2)";
+  const failed = { outcome: "retry", retryInMs: 900 } as const;
+  const released = { outcome: "released", retryInMs: 60_000 } as const;
   const lines = [
     { kind: "event", id: "evt_1", type: "dm.message", from: "ada", text: 'say "hi"' },
     { kind: "event", id: "evt_2", type: "like", from: "ben", lateMs: 500 },
@@ -123,6 +152,11 @@ test("the timeline shows what people do, deliveries and what the bot says, and l
     { kind: "api", id: "call_1", method: "GET", path: "/events", status: 200, ms: 1 },
     { kind: "api", id: "call_1", method: "GET", path: "/events", status: 401, ms: 1 },
     { kind: "api", id: "call_1", method: "POST", path: "/posts", status: 400, ms: 1, doctor: true },
+    { kind: "run", eventId: "evt_1", attempt: 1, outcome: "done", ms: 3 },
+    { kind: "run", eventId: "evt_1", attempt: 1, ms: 3, ...failed, error: { ...error, stack } },
+    { kind: "run", eventId: "evt_1", attempt: 2, ms: 3, ...failed, retryInMs: 1_800, error },
+    { kind: "run", eventId: "evt_1", attempt: 3, ms: 3, outcome: "dead", error },
+    { kind: "run", eventId: "evt_1", attempt: 3, ms: 3, ...released, error },
     { kind: "webhook", change: "disabled", reason: "10 failures" },
     { kind: "app", bot: "other", change: "disabled" },
   ] as const;
@@ -136,7 +170,14 @@ test("the timeline shows what people do, deliveries and what the bot says, and l
     undefined,
     "api GET /events [401] 1 ms",
     "doctor POST /posts [400] 1 ms",
+    undefined,
+    "!!! evt_1 attempt 1 failed: TypeError E_X: a\u001b[2J  next try in 900 ms",
+    "!!! evt_1 attempt 2 failed: TypeError E_X: a\u001b[2J  next try in 2 s",
+    "!!! evt_1 attempt 3 failed, dead letter: TypeError E_X: a\u001b[2J",
+    "!!! evt_1 attempt 3 put off: TypeError E_X: a\u001b[2J  next try in 60 s",
     "*** webhook disabled: 10 failures",
     "*** app of @other disabled",
   ]);
+  const stacks = lines.map((entry) => stackLines({ bot: "bot", ...entry, at, seq: 1 }));
+  expect(stacks.flat()).toEqual(["    at handler (bot.ts:1:2)"]);
 });

@@ -21,6 +21,26 @@ test("that the bot is ready comes with the time of its start, and of each start 
   expect(format(other)).toMatch(/ bot ready 0\.5 s {2}http:\/\/127\.0\.0\.1:1\/webhook$/);
 });
 
+test("a run that failed has no line of its own if the bot reports it, unless a stop has cut it short", async () => {
+  let isReporting = false;
+  const format = await logFormatter({ colour: false, webhook, isReporting: () => isReporting });
+  const failed = {
+    level: "warn",
+    event: "evt_1",
+    attempt: 1,
+    retryInMs: 900,
+    msg: "attempt failed",
+  };
+  const at = (fields: object) =>
+    JSON.stringify({ time: 0, ...failed, err: { message: "" }, ...fields });
+  expect(format(at({}))).toContain("attempt failed");
+  isReporting = true;
+  expect(format(at({}))).toBeUndefined();
+  expect(format(at({ level: "error", msg: "dead letter", retryInMs: undefined }))).toBeUndefined();
+  expect(format(at({ err: { code: "NOT_READY" } }))).toContain("attempt failed");
+  expect(format(at({ err: undefined, msg: "lease lost" }))).toContain("lease lost");
+});
+
 test("lines of the bot are for people, those that the timeline has told are left out, others stay", async () => {
   const format = await logFormatter({ colour: false, webhook });
   const at = (fields: object) => JSON.stringify({ level: "info", time: 0, ...fields });

@@ -122,9 +122,59 @@ describe("--wait", () => {
     ]);
   });
 
-  test("is content with a delivery where bots rarely write anything", async () => {
+  test("is content with a bot that has handled the event and written nothing", async () => {
     const platform = await runPlatform();
-    await runBot(platform, (bot) => void bot.on("like", () => undefined));
+    await runBot(platform, (bot) => void bot.on("dm.message", () => undefined));
+    const { code, out } = await trigger(platform, "dm.message", "--wait");
+    expect(code).toBe(0);
+    expect(out).toContain("handled; the bot wrote nothing");
+    const json = await trigger(platform, "dm.message", "--wait", "--json");
+    expect({ code: json.code, ...JSON.parse(json.out) }).toMatchObject({
+      ...{ code: 0, outcome: "handled", answers: [] },
+    });
+  });
+
+  test("ends with 1 and the error when the handler fails, for every type", async () => {
+    const platform = await runPlatform();
+    await runBot(platform, (bot) => {
+      bot.on(["dm.message", "like"], () => {
+        throw new TypeError("no such\u001b[2J thing");
+      });
+    });
+    const { code, err } = await trigger(platform, "dm.message", "--wait");
+    expect(code).toBe(1);
+    expect(err).toMatch(/attempt 1 failed: TypeError: no such.* thing {2}next try in /);
+    expect(err).not.toContain("\u001b");
+    const json = await trigger(platform, "like", "--wait", "--json");
+    expect({ code: json.code, ...JSON.parse(json.out) }).toMatchObject({
+      ...{ code: 1, outcome: "failed" },
+      run: {
+        ...{ attempt: 1, outcome: "retry", retryInMs: expect.any(Number) },
+        error: { type: "TypeError", message: "no such\u001b[2J thing" },
+      },
+      error: { code: "HANDLER_FAILED" },
+    });
+  });
+
+  test("ends with 1 when the handler fails after it has answered", async () => {
+    const platform = await runPlatform();
+    await runBot(platform, (bot) => {
+      bot.on("dm.message", async (ctx) => {
+        await ctx.reply("looking it up");
+        throw new Error("not found");
+      });
+    });
+    const { code, out, err } = await trigger(platform, "dm.message", "--wait");
+    expect({ code, out: out.split("\n").at(-1) }).toEqual({ code: 1, out: "bot: looking it up" });
+    expect(err).toContain("Error: not found");
+  });
+
+  test("is content with a delivery where bots rarely write anything and report no runs", async () => {
+    const platform = await runPlatform();
+    const foreign = createServer((request, response) => {
+      request.resume().on("end", () => response.end());
+    });
+    platform.control.saveWebhook({ url: `${(await listenUntilEnd(foreign)).url}/webhook` });
     const { code, out } = await trigger(platform, "like", "--wait");
     expect(code).toBe(0);
     expect(out).toContain("delivered; the bot wrote nothing");
@@ -134,14 +184,16 @@ describe("--wait", () => {
     const platform = await runPlatform();
     await runPollingBot(platform);
     const { code, out } = await trigger(platform, "follow", "--wait", "--json");
-    expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 0, outcome: "delivered" });
+    expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 0, outcome: "handled" });
   });
 
   test("takes no answer to somebody else for one, and ends with 1 without its own", async () => {
     const platform = await runPlatform();
+    const { signal } = endedWithTest();
     await runBot(platform, (bot) => {
       bot.on("dm.message", async (ctx) => {
         if (ctx.payload.from.username === "ben") await ctx.reply("hello Ben");
+        else await new Promise((resolve) => signal.addEventListener("abort", resolve));
       });
     });
     const flags = ["--wait", "--json", "--platform", platform.url];
@@ -234,6 +286,13 @@ test("it says what the platform refused", async () => {
   expect(code).toBe(1);
   expect(err).toContain("text");
 });
+
+/** Aborts with the end of the test, before bots stop. */
+function endedWithTest(): AbortController {
+  const ended = new AbortController();
+  onTestFinished(() => ended.abort());
+  return ended;
+}
 
 /** A bot without a webhook. */
 async function runPollingBot(platform: Platform): Promise<void> {

@@ -126,6 +126,44 @@ describe("an answer", () => {
   });
 });
 
+describe("runs that the bot reports", () => {
+  const run = { kind: "run", eventId: "evt_1", attempt: 1, outcome: "done", ms: 1 };
+  const seen = (what: Happened, ...entries: readonly TimelineEntry[]) => {
+    const watch = new Watch(what);
+    for (const one of entries) watch.see(one);
+    return watch;
+  };
+
+  test("end the wait when the last event is done", () => {
+    const reporting = { ...commented(), reportingBots: ["bot"] };
+    expect(seen(reporting, event())).toMatchObject({ isReporting: true, isHandled: false });
+    expect(seen(reporting, event(), entry(run)).isHandled).toBe(true);
+    expect(seen(commented(), event()).isReporting).toBe(false);
+    expect(seen(commented(), event(), entry(run)).isHandled).toBe(true);
+  });
+
+  test("fail with the first that fails, and count for the events and the bot concerned alone", () => {
+    const failed = { ...run, outcome: "retry", retryInMs: 5 };
+    const later = { ...failed, attempt: 2 };
+    expect(seen(commented(), event(), entry(failed), entry(later)).failedRun?.attempt).toBe(1);
+    const other = entry({ ...failed, eventId: "evt_9" });
+    expect(seen(commented(), event(), other).failedRun).toBeUndefined();
+    expect(seen(commented(), event(), entry(failed, "helper")).failedRun).toBeUndefined();
+  });
+
+  test("are awaited from every bot concerned", () => {
+    const what = { ...commented(), reportingBots: ["bot"] };
+    expect(seen(what, event("bot"), event("helper")).isReporting).toBe(false);
+  });
+
+  test("come with the event that a request answers, so that nothing is guessed", () => {
+    const because = (eventId: string) =>
+      entry({ ...request, text: "thanks", created: { postId: "p_1", commentId: "cm_2" }, eventId });
+    expect(answers(commented(), earlier(0), event(), because("evt_1"))).toBe(1);
+    expect(answers(commented(), event(), because("evt_0"))).toBe(0);
+  });
+});
+
 describe("an event is taken", () => {
   const taken = (...entries: readonly TimelineEntry[]) => {
     const watch = new Watch(commented());

@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import { describe, expect, test } from "vitest";
-import { exitOnSignals, type ProcessLike } from "../../src/core/process.ts";
+import { type ProcessLike, ProcessOwners } from "../../src/core/process.ts";
 import { TestProcess } from "../support/process.ts";
 
 class FakeProcess extends EventEmitter implements ProcessLike {
@@ -17,11 +17,21 @@ class FakeProcess extends EventEmitter implements ProcessLike {
   }
 }
 
+function ownersOf(process: ProcessLike, ...stops: readonly (() => Promise<void>)[]): ProcessOwners {
+  const owners = new ProcessOwners(process);
+  for (const stop of stops) owners.add(stop);
+  return owners;
+}
+
+const stopsAtOnce = () => Promise.resolve();
+const fails = () => Promise.reject(new Error("stuck"));
+const never = () => new Promise<void>(() => undefined);
+
 describe.each(["SIGTERM", "SIGINT"] as const)("%s", (signal) => {
   test("stops, and only then exits with 0", async () => {
     const process = new FakeProcess();
     const stopped = Promise.withResolvers<void>();
-    exitOnSignals(() => stopped.promise, process);
+    ownersOf(process, () => stopped.promise);
     process.emit(signal);
     await new Promise((resolve) => setImmediate(resolve));
     expect(process.codes).toEqual([]);
@@ -29,9 +39,20 @@ describe.each(["SIGTERM", "SIGINT"] as const)("%s", (signal) => {
     expect(await process.exited).toBe(0);
   });
 
-  test("exits with 1 when stopping fails", async () => {
+  test("exits after the last of several bots has stopped", async () => {
     const process = new FakeProcess();
-    exitOnSignals(() => Promise.reject(new Error("stuck")), process);
+    const stopped = Promise.withResolvers<void>();
+    ownersOf(process, stopsAtOnce, () => stopped.promise);
+    process.emit(signal);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(process.codes).toEqual([]);
+    stopped.resolve();
+    expect(await process.exited).toBe(0);
+  });
+
+  test("exits with 1 when stopping one of them fails", async () => {
+    const process = new FakeProcess();
+    ownersOf(process, fails, stopsAtOnce);
     process.emit(signal);
     expect(await process.exited).toBe(1);
   });
@@ -39,31 +60,59 @@ describe.each(["SIGTERM", "SIGINT"] as const)("%s", (signal) => {
   test.each(["SIGTERM", "SIGINT"])("a second signal, %s, exits at once with 1", (second) => {
     const process = new FakeProcess();
     let stops = 0;
-    const never = () => {
+    ownersOf(process, () => {
       stops += 1;
-      return new Promise<void>(() => undefined);
-    };
-    exitOnSignals(never, process);
+      return never();
+    });
     process.emit(signal);
     expect(process.codes).toEqual([]);
     process.emit(second);
     expect(process.codes).toEqual([1]);
     expect(stops).toBe(1);
   });
+
+  test("waits as well for a bot that starts while the others stop", async () => {
+    const process = new FakeProcess();
+    const stopped = Promise.withResolvers<void>();
+    const owners = ownersOf(process, stopsAtOnce);
+    process.emit(signal);
+    owners.add(() => stopped.promise);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(process.codes).toEqual([]);
+    stopped.resolve();
+    expect(await process.exited).toBe(0);
+  });
+
+  test("after a bot had to end is the first signal, and leaves the others their time", async () => {
+    const process = new FakeProcess();
+    const stopped = Promise.withResolvers<void>();
+    const owners = ownersOf(process, () => stopped.promise);
+    void owners.end(2);
+    process.emit(signal);
+    expect(process.codes).toEqual([]);
+    stopped.resolve();
+    expect(await process.exited).toBe(2);
+  });
 });
 
-test("what is returned takes the listeners off, and no others", () => {
+test("the highest exit code of several bots counts", async () => {
   const process = new FakeProcess();
-  process.on("SIGTERM", () => undefined);
-  const off = exitOnSignals(() => Promise.resolve(), process);
-  expect([process.listenerCount("SIGTERM"), process.listenerCount("SIGINT")]).toEqual([2, 1]);
-  off();
-  expect([process.listenerCount("SIGTERM"), process.listenerCount("SIGINT")]).toEqual([1, 0]);
+  const owners = ownersOf(process, stopsAtOnce, fails);
+  void owners.end(1);
+  void owners.end(2);
+  expect(await process.exited).toBe(2);
+  expect(process.codes).toEqual([2]);
+});
+
+test("any number of bots listens to each signal once", () => {
+  const process = new FakeProcess();
+  ownersOf(process, stopsAtOnce, never, never);
+  expect([process.listenerCount("SIGTERM"), process.listenerCount("SIGINT")]).toEqual([1, 1]);
 });
 
 test("nothing happens without a signal", () => {
   const process = new FakeProcess();
-  exitOnSignals(() => Promise.reject(new Error("never called")), process);
+  ownersOf(process, fails);
   process.emit("SIGHUP");
   expect(process.codes).toEqual([]);
 });

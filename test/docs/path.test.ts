@@ -55,3 +55,13 @@ test("a page that came between moves the links", () => {
 test("README.md leads there", () => {
   expect(readFileSync(join(root, "README.md"), "utf8")).toContain("](docs/README.md)");
 });
+
+test("README.md shows a bot within its first 25 lines, and the command of a clone before any other", () => {
+  const text = readFileSync(join(root, "README.md"), "utf8");
+  const top = text.split("\n").slice(0, 25).join("\n");
+  expect(top).toContain("```ts\n");
+  expect(top).toContain("await bot.start();\n```");
+  const fromClone = text.indexOf("node create-bot.js");
+  expect(fromClone).toBeGreaterThan(0);
+  expect(text.indexOf("npm create service-bot")).toBeGreaterThan(fromClone);
+});

@@ -117,7 +117,8 @@ describe("the platform", () => {
   test.each([
     [401, {}, "401", 1],
     [403, { code: "AGENT_SCOPE_MISSING" }, "403", 1],
-    [403, {}, "403", 1],
+    // The second one asks whether the app is refused as a whole.
+    [403, {}, "403", 2],
     [403, { code: "BLOCKED" }, "403", 0],
   ])("a token that is refused with %i %j is counted, and not who is blocked", async (...given) => {
     const [status, error, label, count] = given;
@@ -211,7 +212,7 @@ describe("the event log", () => {
     expect(await value(bot, "service_bot_log_reads_total", { code: "OK" })).toBeGreaterThan(10);
     world.answer = () => new Response("", { status: 401 });
     await world.clock.advance(10_000);
-    expect(await value(bot, "service_bot_log_reads_total", { code: "API_ERROR" })).toBe(1);
+    expect(await value(bot, "service_bot_log_reads_total", { code: "API_ERROR" })).toBe(3);
   });
 
   test("a bot that never reads it has no metrics of it", async () => {

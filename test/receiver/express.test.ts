@@ -164,16 +164,47 @@ describe("everything that is not the webhook's falls through to the application"
   });
 });
 
-test("under a prefix, the path is the one that the sender uses", async () => {
-  const rig = makeRig({}, { path: "/bot/webhook" });
+test.each([
+  ["the path that the sender uses", "/bot/webhook", "/bot", "/bot/webhook"],
+  ["the path below the prefix", "/webhook", "/bot", "/bot/webhook"],
+  ["the prefix itself", "/webhook", "/webhook", "/webhook"],
+  ["the path below a prefix, with a slash at the end", "/webhook", "/bot", "/bot/webhook/"],
+])("under a prefix, WEBHOOK_PATH can be %s", async (_name, path, prefix, target) => {
+  const rig = makeRig({}, { path });
+  const strays: string[] = [];
   const app = express();
-  app.use("/bot", expressFace(rig.routes));
+  app.use(
+    prefix,
+    expressFace(rig.routes, (stray) => strays.push(stray)),
+  );
   const answer = request(app)
-    .post("/bot/webhook")
+    .post(target)
     .set("x-service-signature", sign(batchOf("1"), secret, now))
     .send(batchOf("1"));
   expect((await answer).status).toBe(200);
   expect(rig.inbox.stored.size).toBe(1);
+  expect(strays).toEqual([]);
+});
+
+test("a signed POST on another path goes to the application, and is noticed", async () => {
+  const rig = makeRig();
+  const strays: string[] = [];
+  const noticing = expressFace(rig.routes, (path) => strays.push(path));
+  const app = express().use(noticing);
+  const signed = request(app).post("/hook?a=1").set("x-service-signature", "t=1,v1=00");
+  expect((await signed).status).toBe(404);
+  expect((await request(app).post("/unsigned")).status).toBe(404);
+  expect((await request(app).get("/hook").set("x-service-signature", "t=1")).status).toBe(404);
+  expect(strays).toEqual(["/hook"]);
+});
+
+test("a bot that only polls notices no stray delivery", async () => {
+  const rig = makeRig();
+  const strays: string[] = [];
+  const polling = { ...rig.routes, receiver: undefined };
+  const app = express().use(expressFace(polling, (path) => strays.push(path)));
+  await request(app).post("/webhook").set("x-service-signature", "t=1,v1=00");
+  expect(strays).toEqual([]);
 });
 
 test("an application that has answered by itself is not answered over", async () => {

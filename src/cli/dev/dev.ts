@@ -55,7 +55,11 @@ interface Served {
 
 async function serve(platform: Platform, { entry, stateFile, portals }: Served): Promise<void> {
   const webhook = localWebhookUrl();
-  const format = await logFormatter({ colour: process.stdout.isTTY, webhook });
+  const isReporting = () => {
+    const { bot, reportingBots } = platform.control.state();
+    return reportingBots.includes(bot.username);
+  };
+  const format = await logFormatter({ colour: process.stdout.isTTY, webhook, isReporting });
   print(`service-bot dev ${version()} · node ${process.versions.node} · state ${stateFile}`);
   print(`  portal    ${portals.join("\n            ")}`);
   print(`  webhook   ${webhook}`);

@@ -8,6 +8,8 @@ export interface LogFormatterOptions {
   readonly colour: boolean;
   /** Where the bot should take deliveries; where it takes them elsewhere, that is told. */
   readonly webhook: string;
+  /** Returns whether the bot reports its runs: then the timeline shows a failed one, and its log line is left out. */
+  readonly isReporting?: () => boolean;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
@@ -31,6 +33,7 @@ const repeated: ReadonlySet<unknown> = new Set([
 export async function logFormatter({
   colour,
   webhook,
+  isReporting = () => false,
   now = Date.now,
 }: LogFormatterOptions): Promise<LogFormatter> {
   const pretty = await loadPretty(colour);
@@ -45,6 +48,7 @@ export async function logFormatter({
       const elsewhere = record.webhook === webhook ? "" : printable(`  ${record.webhook}`);
       return `${clockTime(now())} bot ready ${((now() - started) / 1000).toFixed(1)} s${elsewhere}`;
     }
+    if (isFailedRun(record) && isReporting()) return undefined;
     if (record.level === "info" && repeated.has(record.msg)) return undefined;
     return pretty(JSON.stringify(printableFields(record))).trimEnd();
   };
@@ -74,7 +78,21 @@ function printableFields(value: unknown, name = ""): unknown {
   );
 }
 
-function parse(line: string): { level?: unknown; msg?: unknown; webhook?: unknown } | undefined {
+interface LogRecord {
+  readonly level?: unknown;
+  readonly msg?: unknown;
+  readonly webhook?: unknown;
+  readonly err?: unknown;
+  readonly attempt?: unknown;
+}
+
+/** Returns whether a line is about a failed run. One that a stop has cut short is not reported. */
+function isFailedRun({ err, attempt }: LogRecord): boolean {
+  const { code }: { code?: unknown } = Object(err);
+  return err !== undefined && typeof attempt === "number" && code !== "NOT_READY";
+}
+
+function parse(line: string): LogRecord | undefined {
   if (!line.startsWith("{")) return undefined;
   try {
     return JSON.parse(line);

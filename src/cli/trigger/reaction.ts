@@ -1,16 +1,21 @@
 import type { ControlClient } from "../control-client.ts";
-import { type Answer, type Happened, isQuiet, Watch } from "./watch.ts";
+import { type Answer, type Happened, isQuiet, type Run, Watch } from "./watch.ts";
 
 /**
- * `answered`: the bot has written as often as something happened; `delivered`: it has taken the events,
+ * `answered`: the bot has written as often as something happened; `handled`: it has reported all events as done, and
+ * not written that often; `failed`: it has reported a run that failed; `delivered`: it has taken the events,
  * by the webhook or from the log, and not written that often; `none`: it has not even taken all of them.
  */
-export type Outcome = "answered" | "delivered" | "none";
+export type Outcome = "answered" | "handled" | "failed" | "delivered" | "none";
 
 export interface Reaction {
   readonly outcome: Outcome;
   /** What the bot wrote, oldest first. */
   readonly answers: readonly Answer[];
+  /** The first run that failed; absent if none was reported. */
+  readonly run?: Run;
+  /** True if the bot reports its runs, and has not reported all of them in time. */
+  readonly isUnfinished?: boolean;
 }
 
 /** A wait for the bot. */
@@ -49,12 +54,25 @@ export async function awaitReaction(control: ControlClient, awaited: Awaited): P
     const page = await control.timeline(seen, Math.min(left, LONGEST_POLL_MS));
     seen = page.last;
     for (const entry of page.entries) watch.see(entry);
-    if (watch.answers.length >= wanted) return { outcome: "answered", answers: watch.answers };
-    if (hurried || !watch.taken || !isQuiet(act.type)) continue;
+    const end = endOf(watch, wanted);
+    if (end !== undefined) return end;
+    if (watch.isReporting || hurried || !watch.taken || !isQuiet(act.type)) continue;
     hurried = true;
     until = Math.min(until, performance.now() + QUIET_MS);
   }
   const answers = watch.likelyAnswers;
   if (answers.length >= wanted) return { outcome: "answered", answers };
-  return { outcome: watch.taken ? "delivered" : "none", answers };
+  const isUnfinished = watch.isReporting;
+  return { outcome: watch.taken ? "delivered" : "none", answers, isUnfinished };
+}
+
+/** Returns the end of the wait; `undefined` if it goes on. */
+function endOf(watch: Watch, wanted: number): Reaction | undefined {
+  const { answers, failedRun: run } = watch;
+  if (run !== undefined) return { outcome: "failed", answers, run };
+  const isAnswered = answers.length >= wanted;
+  // A handler that has answered can still fail.
+  if (watch.isReporting && !watch.isHandled) return undefined;
+  if (isAnswered) return { outcome: "answered", answers };
+  return watch.isHandled ? { outcome: "handled", answers } : undefined;
 }

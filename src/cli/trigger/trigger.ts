@@ -35,10 +35,12 @@ by itself), or a type of your own, with --payload.
   --comment ID       what they reply to or like: cm_...
   --count N          how often, 1 to 1000
   --payload JSON     what is in an event of a type of your own
-  --wait             wait for the bot's answer, N of them with --count N; exit code 1 when none comes.
-                     follow, like, repost, quote and types of your own only have to be taken
+  --wait             wait until the bot has handled it, and print the bot's answer; exit code 1 at the first
+                     run that fails, with its error. A bot that reports no runs has to answer, N times with
+                     --count N; follow, like, repost, quote and types of your own only have to be taken
   --timeout 30       how long, in seconds
-  --json             one line: events, ids, outcome (answered, delivered, none), answers; or error
+  --json             one line: events, ids, outcome (answered, handled, failed, delivered, none), answers,
+                     run (the one that failed); or error
   --platform URL     where the platform is; SERVICE_BASE_URL, or ${localPlatformUrl()}`,
   run: async (args) => {
     try {
@@ -62,15 +64,16 @@ async function perform(given: Arguments): Promise<number> {
   const act = readAct(given);
   const timeoutMs = timeoutOf(given);
   const control = new ControlClient(platformUrl(given));
-  const after = timeoutMs === undefined ? 0 : (await control.state()).timelineSeq;
+  const before = timeoutMs === undefined ? undefined : await control.state();
   const result = await control.act(act);
   const json = given.flags.json === true;
   if (!json) print(eventLines(act, result));
-  if (timeoutMs === undefined) {
+  if (timeoutMs === undefined || before === undefined) {
     if (json) printJson(result);
     return 0;
   }
-  const awaited = { act, result, after, timeoutMs };
+  const { timelineSeq: after, reportingBots } = before;
+  const awaited = { act, result, after, timeoutMs, reportingBots };
   const reaction = await awaitReaction(control, awaited);
   const failure = failureOf(awaited, reaction);
   const lines = answerLines(reaction);

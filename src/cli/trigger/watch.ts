@@ -7,6 +7,9 @@ import { AnswerQueue } from "./queue.ts";
 /** Something that a bot wrote. */
 export type Answer = EntryOf<"api">;
 
+/** A run of the bot's handlers, as the bot has reported it. */
+export type Run = EntryOf<"run">;
+
 const wordTypes = ["dm.message", "mention", "comment", "reply", "post"];
 
 /** True for a type that bots rarely answer: that they take it is all that can be relied on. */
@@ -18,6 +21,8 @@ export function isQuiet(type: string): boolean {
 export interface Happened {
   readonly act: ActInput;
   readonly result: ActResult;
+  /** Usernames of the bots that report their runs. */
+  readonly reportingBots?: readonly string[];
 }
 
 /**
@@ -33,6 +38,10 @@ export class Watch {
   readonly #ids: ReadonlySet<string>;
   /** The events that no bot has taken yet. */
   readonly #open: Set<string>;
+  /** The events whose handlers have not ended yet, by what the bots report. */
+  readonly #unfinished: Set<string>;
+  readonly #reporting: Set<string>;
+  #failedRun: Run | undefined;
   /** The bots concerned; what others write is no answer. */
   readonly #bots = new Set<string>();
   readonly #queue = new AnswerQueue();
@@ -40,16 +49,33 @@ export class Watch {
   /** Written in the right place after the act, when something earlier was waiting for an answer. */
   readonly #doubtful: Answer[] = [];
 
-  constructor({ act, result }: Happened) {
+  constructor({ act, result, reportingBots = [] }: Happened) {
     this.#act = act;
     this.#places = placesOf(result);
     this.#ids = new Set(result.events.map(({ id }) => id));
     this.#open = new Set(this.#ids);
+    this.#unfinished = new Set(this.#ids);
+    this.#reporting = new Set(reportingBots);
   }
 
   /** True once all events were taken. */
   get taken(): boolean {
     return this.#open.size === 0;
+  }
+
+  /** True if every bot concerned reports its runs: then the wait need not be guessed. */
+  get isReporting(): boolean {
+    return this.#bots.size > 0 && [...this.#bots].every((bot) => this.#reporting.has(bot));
+  }
+
+  /** True once the bots have reported all events as done. */
+  get isHandled(): boolean {
+    return this.isReporting && this.#unfinished.size === 0;
+  }
+
+  /** The first run that failed; `undefined` if none did. */
+  get failedRun(): Run | undefined {
+    return this.#failedRun;
   }
 
   /** What the bot wrote, oldest first. */
@@ -68,6 +94,7 @@ export class Watch {
 
   see(entry: TimelineEntry): void {
     if (entry.kind === "event") this.#happened(entry);
+    else if (entry.kind === "run") this.#ran(entry);
     else if (entry.kind === "delivery" && entry.error === undefined) this.#take(entry.eventIds);
     else if (entry.kind === "api") {
       if (entry.status === 200) this.#take(entry.eventIds ?? []);
@@ -90,6 +117,7 @@ export class Watch {
     // A text may mention another bot as well, of which nothing is awaited.
     if (bot !== to) {
       this.#open.delete(id);
+      this.#unfinished.delete(id);
       return;
     }
     this.#bots.add(bot);
@@ -100,12 +128,27 @@ export class Watch {
     );
   }
 
+  #ran(run: Run): void {
+    const { eventId, bot, outcome } = run;
+    if (!this.#ids.has(eventId) || !this.#bots.has(bot)) return;
+    this.#reporting.add(bot);
+    this.#open.delete(eventId);
+    if (outcome === "done") this.#unfinished.delete(eventId);
+    else this.#failedRun ??= run;
+  }
+
   #take(eventIds: readonly string[]): void {
     for (const id of eventIds) this.#open.delete(id);
   }
 
   #written(entry: Answer, created: Created): void {
-    const { bot } = entry;
+    const { bot, eventId, guessed } = entry;
+    if (eventId !== undefined && guessed !== true) {
+      // The bot says what it answers.
+      this.#queue.drop(({ id }) => id === eventId);
+      if (this.#ids.has(eventId) && this.#bots.has(bot ?? "")) this.#answers.push(entry);
+      return;
+    }
     if (this.#places.size === 0) {
       // What has no place is answered where the bot likes, by name.
       if (!this.#bots.has(bot ?? "") || !mentions(entry.text ?? "", this.#act.from)) return;

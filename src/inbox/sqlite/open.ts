@@ -71,6 +71,9 @@ export function openMarkedFile(file: string): OpenFile {
   }
 }
 
+/** Locks that this process has taken, by the file of the lock. Those of a bot that has stopped are closed. */
+const ownLocks = new Map<string, Database>();
+
 /**
  * One process per file: an exclusive lock on a file beside it, which the kernel frees whenever and
  * however the process ends.
@@ -83,23 +86,30 @@ export function takeLock(file: string, remedy: string = OWN_FILE): Database {
   try {
     makeFolder(dirname(file));
     path = lockOf(file);
+    if (ownLocks.get(path)?.open) throw inUse("Another bot in this process", file, remedy);
     // A restart overlaps with the end of the process before it, so a short wait is worth it.
     makeOwn(path);
     lock = new Sqlite(path, { timeout: LOCK_TIMEOUT_MS });
     lock.exec("BEGIN EXCLUSIVE");
+    ownLocks.set(path, lock);
     return lock;
   } catch (error) {
     lock?.close();
+    if (error instanceof ServiceBotError) throw error;
     if (!hasCode(error, "SQLITE_BUSY")) {
       throw new ServiceBotError("INBOX_UNUSABLE", `${path} cannot be opened: ${messageOf(error)}`, {
         cause: error,
       });
     }
-    throw new ServiceBotError(
-      "INBOX_IN_USE",
-      `Another process uses ${file}. A SQLite file serves one bot process: ${remedy}`,
-    );
+    throw inUse("Another process", file, remedy);
   }
+}
+
+function inUse(user: string, file: string, remedy: string): ServiceBotError {
+  return new ServiceBotError(
+    "INBOX_IN_USE",
+    `${user} uses ${file}. A SQLite file serves one bot: ${remedy}`,
+  );
 }
 
 /**

@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { BodyBudget } from "../../core/body/budget.ts";
 import { hasCode } from "../../errors.ts";
 import type { Admitted } from "./admission.ts";
 import { refusal, unavailable } from "./answers.ts";
-import { CallLimiter, type CallPermit } from "./call-limiter.ts";
+import { CallLimiter, type CallPermit, MAX_MESSAGE_BYTES_HELD } from "./call-limiter.ts";
 import { readMessage } from "./read-message.ts";
 
 /** Handles the requests of a `node:http` server. */
@@ -30,14 +31,20 @@ export interface ListenerOptions {
 /** In ms. Most calls end within a second. */
 const RETRY_AFTER_MS = 1_000;
 
-/** Builds a `node:http` listener. It reads no body before the headers are admitted. */
+/**
+ * Builds a `node:http` listener. A refusal by the headers does not wait for the body. The body is read within its budget
+ * meanwhile, because a request that waits unread keeps each piece of it by itself.
+ */
 export function nodeListener({ admit, serve, closing, onError }: ListenerOptions): NodeListener {
   const limiter = new CallLimiter();
+  const budget = new BodyBudget(MAX_MESSAGE_BYTES_HELD);
   return async (request, response) => {
     const gone = new AbortController();
     response.once("close", () => gone.abort());
     const signal = AbortSignal.any([gone.signal, closing]);
     let permit: CallPermit | undefined;
+    const reading = request.method === "POST" ? readMessage(request, budget) : undefined;
+    reading?.catch(() => undefined);
     try {
       const admitted = await admit(request);
       if (gone.signal.aborted) return;
@@ -46,7 +53,7 @@ export function nodeListener({ admit, serve, closing, onError }: ListenerOptions
         response,
         admitted instanceof Response
           ? closeAfter(admitted)
-          : await answer({ request, admitted, permit, signal, serve }),
+          : await answer({ request, reading, admitted, permit, signal, serve }),
       );
     } catch (error) {
       if (gone.signal.aborted) return;
@@ -63,19 +70,21 @@ export function nodeListener({ admit, serve, closing, onError }: ListenerOptions
 interface Answering extends Pick<ListenerOptions, "serve"> {
   readonly request: IncomingMessage;
   readonly admitted: Admitted;
+  /** `undefined` unless the method is POST. */
+  readonly reading: Promise<Uint8Array | Response> | undefined;
   readonly permit: CallPermit | undefined;
   readonly signal: AbortSignal;
 }
 
 async function answer(answering: Answering): Promise<Response> {
-  const { request, admitted, permit, signal, serve } = answering;
+  const { request, reading, admitted, permit, signal, serve } = answering;
   if (permit === undefined) return busy();
-  if (request.method !== "POST") {
-    request.resume();
-    return refusal(405, "Messages are sent by POST: there are no sessions.", { Allow: "POST" });
+  if (reading === undefined) {
+    const message = "Messages are sent by POST: there are no sessions.";
+    return closeAfter(refusal(405, message, { Allow: "POST" }));
   }
-  const body = await readMessage(request);
-  if (body instanceof Response) return body;
+  const body = await reading;
+  if (body instanceof Response) return closeAfter(body);
   if (!permit.reserve(body.byteLength)) return busy();
   const message = parse(body);
   if (message === undefined) return refusal(400, "The body is no JSON.", {}, -32_700);

@@ -24,6 +24,7 @@ import type { WebhookFaults } from "../faults/webhook-faults.ts";
 import { type Page, page, window } from "../http/query.ts";
 import type { Limits, LimitsView } from "../limits/limits.ts";
 import type { LimitSettings } from "../limits/settings.ts";
+import type { RunReports } from "../runs/run-reports.ts";
 import type { KeptSettings } from "../state/kept-settings.ts";
 import type { Snapshots } from "../state/snapshots.ts";
 import type { WholeState } from "../state/whole-state.ts";
@@ -85,6 +86,7 @@ export interface ControlOptions {
   readonly eventFaults: EventFaults;
   readonly records: DeliveryRecords;
   readonly calls: CallRecords;
+  readonly runs: RunReports;
   readonly timeline: Timeline;
   readonly clock: PlatformClock;
   readonly views: Views;
@@ -122,7 +124,7 @@ export class Control {
 
   /** A bot with its webhook. */
   state(bot?: string): PlatformState {
-    const { store, webhooks, timeline } = this.#options;
+    const { store, webhooks, timeline, runs } = this.#options;
     const user = this.#bot(bot);
     const last = store.events.lastSeq(user.seq);
     return {
@@ -131,6 +133,7 @@ export class Control {
       webhook: webhooks.of(user.seq).view,
       lastEventId: last === 0 ? null : eventId(last),
       timelineSeq: timeline.last,
+      reportingBots: runs.bots,
     };
   }
 
@@ -211,12 +214,15 @@ export class Control {
    * @throws {PlatformError} 404 NOT_FOUND, also while a fault lets the event be late
    */
   event(id: string): EventTrace {
-    const { store, records, calls } = this.#options;
+    const { store, records, calls, runs } = this.#options;
     const logged = store.events.findById(id);
     if (logged === undefined) throw notFound(`event: ${id}`);
     const bot = store.people.get(logged.recipient).username;
     const deliveries = records.holding(id);
-    return { event: logged.event, bot, deliveries, calls: calls.because(id) };
+    return {
+      ...{ event: logged.event, bot, deliveries },
+      ...{ calls: calls.because(id), runs: runs.of(id) },
+    };
   }
 
   /**
@@ -384,7 +390,9 @@ export class Control {
 
   /** What the bot says of itself, where its webhook is. */
   botView(bot?: string): Promise<BotView> {
-    return askBot(this.webhookOf(bot).url, this.#options.timeline.ended);
+    const { timeline, store } = this.#options;
+    const apiKeys = store.tokens.allKeysOf(this.#bot(bot).seq);
+    return askBot({ webhook: this.webhookOf(bot).url, apiKeys, signal: timeline.ended });
   }
 
   /**

@@ -6,6 +6,7 @@ import type { ApiFaultInput, ApiFaultState } from "../faults/api-faults.ts";
 import type { EventFaultInput, EventFaultState } from "../faults/event-faults.ts";
 import type { WebhookFault } from "../faults/webhook-fault.ts";
 import type { WebhookFaultInput } from "../faults/webhook-faults.ts";
+import type { EntryOf } from "../timeline/await.ts";
 import type { DeliverySummary } from "../webhooks/record.ts";
 import type { WebhookView } from "../webhooks/webhook.ts";
 import type { PageInput } from "./page-input.ts";
@@ -20,6 +21,8 @@ export interface PlatformState {
   readonly lastEventId: string | null;
   /** The number of the newest timeline entry. */
   readonly timelineSeq: number;
+  /** The usernames of the bots that report their runs. */
+  readonly reportingBots: readonly string[];
 }
 
 /** What goes wrong at present. */
@@ -111,4 +114,6 @@ export interface EventTrace {
   readonly deliveries: readonly DeliverySummary[];
   /** What the bot asked of the API because of it, oldest first, as far as the records are kept. */
   readonly calls: readonly CallSummary[];
+  /** Runs that the bot has reported, oldest first; empty for a bot that reports none. */
+  readonly runs: readonly EntryOf<"run">[];
 }

@@ -1,3 +1,4 @@
+import type { RunReport } from "../../core/run-report.ts";
 import type { DeliveryFault } from "../faults/webhook-fault.ts";
 
 /** An event was written to the log of a bot. */
@@ -97,6 +98,13 @@ export interface WebhookEntry {
   readonly reason: string;
 }
 
+/** A bot reported a run of its handlers. The next attempt is due `retryInMs` after `at`. */
+export interface RunEntry extends RunReport {
+  readonly kind: "run";
+  /** The username of the bot. */
+  readonly bot: string;
+}
+
 /** An app came into being, or its kill switch was used. */
 export interface AppEntry {
   readonly kind: "app";
@@ -125,6 +133,7 @@ export type TimelineRecord =
   | EventEntry
   | DeliveryEntry
   | ApiEntry
+  | RunEntry
   | WebhookEntry
   | AppEntry
   | FaultEntry

@@ -1,3 +1,4 @@
+import type { ReportedError, RunReport } from "../../core/run-report.ts";
 import type { TimelineRecord } from "./entries.ts";
 
 /** What happened, in a line: for `service-bot dev`, and for the page, which is why nothing but types is imported here. */
@@ -17,6 +18,8 @@ export function wordsOf(entry: TimelineRecord): string {
       const { method, path, ms, text } = entry;
       return `${who} ${method} ${path} ${statusWords(entry.status)} ${ms} ms${quoted(text)}`;
     }
+    case "run":
+      return `!!! ${entry.eventId} ${runWords(entry)}`;
     case "webhook":
       return `*** webhook ${entry.change}: ${entry.reason}`;
     case "app":
@@ -26,6 +29,26 @@ export function wordsOf(entry: TimelineRecord): string {
     case "state":
       return `*** ${entry.change}: ${entry.detail}`;
   }
+}
+
+/** Describes a run of a bot's handlers: "attempt 2 failed: TypeError: ...  next try in 4 s". */
+export function runWords({ attempt, outcome, ms, error, retryInMs }: RunReport): string {
+  const number = `attempt ${attempt}`;
+  if (outcome === "done") return `${number} handled  ${ms} ms`;
+  const why = error === undefined ? "" : `: ${errorWords(error)}`;
+  const next = retryInMs === undefined ? "" : `  next try in ${spanWords(retryInMs)}`;
+  if (outcome === "dead") return `${number} failed, dead letter${why}`;
+  return `${number} ${outcome === "retry" ? "failed" : "put off"}${why}${next}`;
+}
+
+/** Names an error in one line, with its code if the name is another one. */
+function errorWords({ type, code, message }: ReportedError): string {
+  return `${type}${code === undefined ? "" : ` ${code}`}: ${message}`;
+}
+
+/** Writes a span: "350 ms", "4 s", "90 s". */
+function spanWords(ms: number): string {
+  return ms < 1_000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 1_000)} s`;
 }
 
 /** The status of an answer, as it stands in a line: "[200]". @param status null where no answer came */

@@ -21,6 +21,7 @@ test("the state shows the bot, the people, the webhook, the log and the timeline
     webhook,
     lastEventId: null,
     timelineSeq: 0,
+    reportingBots: [],
   };
   const { status, body } = await request(platform, "GET", "/control/v1/state");
   expect(status).toBe(200);

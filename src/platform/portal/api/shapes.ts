@@ -37,6 +37,7 @@ export type {
   DeliveryEntry,
   EventEntry,
   FaultEntry,
+  RunEntry,
   StateEntry,
   TimelineEntry,
   WebhookEntry,

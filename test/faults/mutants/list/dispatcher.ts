@@ -338,6 +338,28 @@ export const dispatcherMutants: readonly Mutant[] = [
       },
     ],
   ),
+  ...mutantsOf(
+    "src/client/token-circuit.ts",
+    ["test/token-refused.test.ts"],
+    [
+      {
+        name: "a token that is refused holds all requests back",
+        find: "this.#circuit.refused(pass, 0);",
+        replace: "",
+      },
+    ],
+  ),
+  ...mutantsOf(
+    "src/client/errors.ts",
+    ["test/token-refused.test.ts"],
+    [
+      {
+        name: "a token that is refused burns no attempts",
+        find: "(at.refusesToken || outageStatuses.has(at.status))",
+        replace: "outageStatuses.has(at.status)",
+      },
+    ],
+  ),
   ...mutantsOf("src/dispatcher/persist.ts", TESTS, [
     {
       name: "writing an outcome again when the store was away",

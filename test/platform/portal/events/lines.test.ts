@@ -12,6 +12,25 @@ import type { TimelineRecord } from "../../../../src/platform/timeline/entries.t
 import { wordsOf } from "../../../../src/platform/timeline/words.ts";
 import { called, delivered, happened, read, timelineOf } from "./entries.ts";
 
+test("the mark of an event is that of its newest run, and no delivery counts against it", () => {
+  const run = { kind: "run", bot: "bot", eventId: "evt_1", attempt: 1, ms: 3 } as const;
+  const error = { type: "Error", message: "" };
+  const marks = (...records: readonly TimelineRecord[]) => {
+    const [event, ...rest] = timelineOf(happened("evt_1"), delivered(["evt_1"]), ...records);
+    return event && marksOf(event, indexOf([event, ...rest]));
+  };
+  expect(marks()).toEqual([{ tone: "good", text: "delivered" }]);
+  const retry = { ...run, outcome: "retry", retryInMs: 3_200, error } as const;
+  expect(marks(retry)).toEqual([{ tone: "bad", text: "handler failed: attempt 1, next in 4 s" }]);
+  const dead = { ...run, attempt: 2, outcome: "dead", error } as const;
+  expect(marks(retry, dead)).toEqual([{ tone: "bad", text: "dead: attempt 2 failed" }]);
+  const released = { ...run, outcome: "released", retryInMs: 60_000, error } as const;
+  expect(marks(released)).toEqual([{ tone: "warn", text: "put off, next in 60 s" }]);
+  expect(marks(retry, { ...run, attempt: 2, outcome: "done" }, delivered(["evt_1"]))).toEqual([
+    { tone: "good", text: "handled" },
+  ]);
+});
+
 describe("the outcome of an event", () => {
   const failed = { error: "answered 500" };
 

@@ -1,9 +1,18 @@
-import type { TimelineEntry } from "../../api/shapes.ts";
+import type { RunEntry, TimelineEntry } from "../../api/shapes.ts";
 import { eventTypes } from "../webhook/event-types.ts";
 import { eventIdsOf, type Index } from "./index-of.ts";
 import { isRead, searchTextOf } from "./lines.ts";
 
-export const kinds = ["event", "delivery", "api", "webhook", "app", "fault", "state"] as const;
+export const kinds = [
+  "event",
+  "delivery",
+  "api",
+  "run",
+  "webhook",
+  "app",
+  "fault",
+  "state",
+] as const;
 export const outcomes = ["delivered", "failed", "waiting", "fault"] as const;
 
 /** What is looked for. An empty text stands for everything. */
@@ -93,16 +102,23 @@ function hasOutcome(entry: TimelineEntry, wanted: string, index: Index): boolean
 function simpleOutcome(entry: TimelineEntry, index: Index): string | undefined {
   switch (entry.kind) {
     case "event": {
-      const outcome = index.get(entry.id)?.outcome ?? "waiting";
+      const { outcome, run } = index.get(entry.id) ?? { outcome: "waiting" };
+      if (run !== undefined) return outcomeOfRun(run);
       return outcome === "read" ? "delivered" : outcome;
     }
     case "delivery":
       return entry.error === undefined ? "delivered" : "failed";
     case "api":
       return entry.status !== null && entry.status < 400 ? "delivered" : "failed";
+    case "run":
+      return outcomeOfRun(entry);
     default:
       return undefined;
   }
+}
+
+function outcomeOfRun({ outcome }: RunEntry): string {
+  return outcome === "done" ? "delivered" : "failed";
 }
 
 /** The types that one can choose: those of the document, those that were seen, and the one that is chosen. */

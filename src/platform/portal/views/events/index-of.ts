@@ -1,4 +1,4 @@
-import type { TimelineEntry } from "../../api/shapes.ts";
+import type { RunEntry, TimelineEntry } from "../../api/shapes.ts";
 
 /** How far an event has come: to the webhook, to a bot that polls, nowhere so far, or nowhere yet. */
 export type EventOutcome = "delivered" | "read" | "failed" | "waiting";
@@ -9,6 +9,8 @@ export interface Story {
   /** A username. */
   readonly from: string;
   readonly outcome: EventOutcome;
+  /** The newest run that the bot has reported; absent if it has reported none. */
+  readonly run?: RunEntry;
 }
 
 /** The stories of the events in the timeline, by their ids. */
@@ -31,6 +33,9 @@ export function indexOf(entries: readonly TimelineEntry[]): Index {
     if (entry.kind === "event") {
       const { id, type, from } = entry;
       index.set(id, { type, from, outcome: "waiting" });
+    } else if (entry.kind === "run") {
+      const story = index.get(entry.eventId);
+      if (story !== undefined) index.set(entry.eventId, { ...story, run: entry });
     } else if (entry.kind === "delivery" || entry.kind === "api") {
       const outcome = broughtAbout(entry);
       if (outcome !== undefined) for (const id of entry.eventIds ?? []) raise(index, id, outcome);
@@ -61,6 +66,7 @@ function raise(index: Map<string, Story>, id: string, outcome: EventOutcome): vo
 export function eventIdsOf(entry: TimelineEntry): readonly string[] {
   if (entry.kind === "event") return [entry.id];
   if (entry.kind === "delivery") return entry.eventIds;
+  if (entry.kind === "run") return [entry.eventId];
   if (entry.kind !== "api") return [];
   const { eventId, eventIds = [] } = entry;
   return eventId === undefined ? eventIds : [...eventIds, eventId];

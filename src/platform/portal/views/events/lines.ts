@@ -1,7 +1,7 @@
 import { wordsOf } from "../../../timeline/words.ts";
-import type { TimelineEntry } from "../../api/shapes.ts";
+import type { RunEntry, TimelineEntry } from "../../api/shapes.ts";
 import type { Tone } from "../../parts/bits.tsx";
-import { type EventOutcome, eventIdsOf, type Index } from "./index-of.ts";
+import { type EventOutcome, eventIdsOf, type Index, type Story } from "./index-of.ts";
 
 /** What came of something, in a word. */
 export interface Mark {
@@ -19,6 +19,26 @@ const ofEvent: Readonly<Record<EventOutcome, Mark>> = {
 /** What became of an event, for people. */
 export function markOfEvent(outcome: EventOutcome): Mark {
   return ofEvent[outcome];
+}
+
+/** Describes the outcome of a run: a delivery that was taken is no success until the handler has ended well. */
+export function markOfRun({ attempt, outcome, retryInMs }: RunEntry): Mark {
+  const next = retryInMs === undefined ? "" : `, next in ${Math.ceil(retryInMs / 1_000)} s`;
+  switch (outcome) {
+    case "done":
+      return { tone: "good", text: "handled" };
+    case "retry":
+      return { tone: "bad", text: `handler failed: attempt ${attempt}${next}` };
+    case "released":
+      return { tone: "warn", text: `put off${next}` };
+    case "dead":
+      return { tone: "bad", text: `dead: attempt ${attempt} failed` };
+  }
+}
+
+/** Describes what became of an event: its newest run, or else its deliveries. */
+export function markOfStory(story: Story | undefined): Mark {
+  return story?.run === undefined ? markOfEvent(story?.outcome ?? "waiting") : markOfRun(story.run);
 }
 
 /** What came of a delivery. */
@@ -45,18 +65,21 @@ export function marksOf(entry: TimelineEntry, index: Index): readonly Mark[] {
   const marks = fault === undefined ? [] : [{ tone: "warn", text: `fault: ${fault}` } as const];
   switch (entry.kind) {
     case "event":
-      return [markOfEvent(index.get(entry.id)?.outcome ?? "waiting")];
+      return [markOfStory(index.get(entry.id))];
     case "delivery":
       return [...marks, markOfDelivery(entry)];
     case "api":
       return [...marks, markOfCall(entry)];
+    case "run":
+      return [markOfRun(entry)];
     default:
       return [{ tone: changed[entry.change] ?? "plain", text: entry.change }];
   }
 }
 
-/** Whether it is one of the requests that polling makes all the time, and that brought nothing. */
+/** Returns whether an entry is hidden by default: a read that brought no event, or a run that its event's line shows. */
 export function isRead(entry: TimelineEntry): boolean {
+  if (entry.kind === "run") return entry.outcome === "done";
   return (
     entry.kind === "api" &&
     entry.method === "GET" &&

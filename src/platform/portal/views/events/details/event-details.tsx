@@ -1,12 +1,13 @@
+import { runWords } from "../../../../timeline/words.ts";
 import { control } from "../../../api/control.ts";
-import type { EventTrace, TimelineEntry } from "../../../api/shapes.ts";
+import type { EventTrace, RunEntry, TimelineEntry } from "../../../api/shapes.ts";
 import { addressOf } from "../../../live/route.ts";
 import { useLive } from "../../../live/use-live.ts";
 import { Badge, Code } from "../../../parts/bits.tsx";
 import { Facts } from "../../../parts/facts.tsx";
 import { Actions } from "../actions/actions.tsx";
 import { type EventOutcome, eventIdsOf, outcomeOf } from "../index-of.ts";
-import { markOfEvent } from "../lines.ts";
+import { markOfEvent, markOfRun } from "../lines.ts";
 import { index } from "../store.ts";
 import { CallItem, DeliveryItem } from "./items.tsx";
 import { Loaded } from "./loaded.tsx";
@@ -21,10 +22,11 @@ export function EventDetails({ id }: { readonly id: string }) {
 }
 
 function Event({ detail }: { readonly detail: EventTrace }) {
-  const { event, bot, deliveries, calls } = detail;
+  const { event, bot, deliveries, calls, runs } = detail;
   const read = index.value.get(event.id)?.outcome === "read";
   const outcome = outcomeOf(deliveries, read);
-  const { tone, text } = markOfEvent(outcome);
+  const run = runs.at(-1);
+  const { tone, text } = run === undefined ? markOfEvent(outcome) : markOfRun(run);
   return (
     <>
       <Facts
@@ -49,6 +51,10 @@ function Event({ detail }: { readonly detail: EventTrace }) {
           <DeliveryItem key={delivery.id} delivery={delivery} />
         ))}
       </ol>
+      {runs.length > 0 && <h3>Runs ({runs.length})</h3>}
+      {runs.map((each) => (
+        <RunItem key={each.seq} run={each} />
+      ))}
       <h3>API calls because of it ({calls.length})</h3>
       {calls.length === 0 && (
         <p class="hint">
@@ -60,6 +66,18 @@ function Event({ detail }: { readonly detail: EventTrace }) {
           <CallItem key={call.id} call={call} />
         ))}
       </ol>
+    </>
+  );
+}
+
+/** One run of the bot's handlers, as the bot has reported it. */
+function RunItem({ run }: { readonly run: RunEntry }) {
+  return (
+    <>
+      <p>{runWords(run)}</p>
+      {run.error?.stack && (
+        <Code text={run.error.stack} label={`Stack of attempt ${run.attempt}`} />
+      )}
     </>
   );
 }

@@ -6,12 +6,14 @@ import { runBot, runPlatform } from "../support/running-bot.ts";
 
 const run = promisify(execFile);
 
-/** The block of the README that signs with openssl and sends with curl. */
+const PAGE = "docs/deploying.md";
+
+/** Finds the block that signs with openssl and sends with curl. */
 function signedRequest(): string {
-  const readme = pages.find(({ path }) => path === "README.md");
-  const blocks = readme === undefined ? [] : codeBlocks(readme);
+  const page = pages.find(({ path }) => path === PAGE);
+  const blocks = page === undefined ? [] : codeBlocks(page);
   const block = blocks.find(({ code }) => code.includes("openssl dgst -sha256 -hmac"));
-  if (block === undefined) throw new Error("the README shows no signed request");
+  if (block === undefined) throw new Error(`${PAGE} shows no signed request`);
   return block.code;
 }
 
@@ -22,7 +24,7 @@ async function status(script: string, url: string, secret: string): Promise<stri
   return stdout.split("\n", 1)[0]?.trim() ?? "";
 }
 
-test("the README's request, signed by openssl and sent by curl, gets 200, and 401 with one byte changed", async () => {
+test("the documented request, signed by openssl and sent by curl, gets 200, and 401 with one byte changed", async () => {
   const platform = await runPlatform();
   const handled = Promise.withResolvers<string>();
   const { bot } = await runBot(platform, (b) => {

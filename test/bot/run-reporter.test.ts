@@ -1,0 +1,186 @@
+import { createServer } from "node:http";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { RunReporter } from "../../src/bot/run-reporter.ts";
+import { RUNS_PATH } from "../../src/core/run-report.ts";
+import { GiveUp, RetryLater } from "../../src/errors.ts";
+import { listenUntilEnd } from "../support/listen.ts";
+import { runBot, runPlatform } from "../support/running-bot.ts";
+
+const dm = { type: "dm.message", from: "ada", text: "a text of Ada" } as const;
+
+const done = { event: "evt_1", attempt: 1, error: undefined, retryInMs: undefined };
+
+/** Something on this machine that answers every request to {@link RUNS_PATH} in one way, and keeps the bodies. */
+async function runAnswering(
+  status: number,
+  body: string,
+): Promise<{ url: string; bodies: string[] }> {
+  const bodies: string[] = [];
+  const server = createServer(async (request, response) => {
+    let text = "";
+    for await (const chunk of request) text += String(chunk);
+    if (request.url === RUNS_PATH) bodies.push(text);
+    response.writeHead(status).end(body);
+  });
+  return { url: (await listenUntilEnd(server)).url, bodies };
+}
+
+function reporterFor(baseUrl: string): RunReporter {
+  const reporter = RunReporter.for({ baseUrl, apiKey: "key", fetch });
+  if (reporter === undefined) throw new Error(`${baseUrl} is not on this machine`);
+  onTestFinished(() => reporter.close());
+  return reporter;
+}
+
+describe("a bot on the local platform", () => {
+  test("reports that a run is done", async () => {
+    const platform = await runPlatform();
+    await runBot(platform, (bot) => void bot.on("dm.message", () => undefined));
+    const { events } = platform.control.act(dm);
+    const run = await platform.waitFor("run");
+    expect(run).toMatchObject({
+      ...{ bot: "bot", eventId: events[0]?.id, attempt: 1, outcome: "done" },
+      ms: expect.any(Number),
+    });
+    expect(run).not.toHaveProperty("error");
+    expect(run).not.toHaveProperty("retryInMs");
+  });
+
+  test("reports each attempt, its error and when the next one is due, and that the last one is dead", async () => {
+    const platform = await runPlatform();
+    const broken = () => {
+      throw new TypeError("no such thing");
+    };
+    const options = { retry: { baseMs: 1, maxMs: 50 }, maxAttempts: 3 };
+    await runBot(platform, (bot) => void bot.on("dm.message", broken), options);
+    platform.control.act(dm);
+    const dead = await platform.waitFor("run", ({ outcome }) => outcome === "dead");
+    const runs = platform.control.event(dead.eventId).runs;
+    const error = { type: "TypeError", message: "no such thing" };
+    expect(runs).toMatchObject([
+      { attempt: 1, outcome: "retry", retryInMs: expect.any(Number), error },
+      { attempt: 2, outcome: "retry", retryInMs: expect.any(Number), error },
+      { attempt: 3, outcome: "dead", error },
+    ]);
+    expect(runs.map((run) => run.error?.stack !== undefined)).toEqual([true, false, false]);
+    expect(runs[0]?.error?.stack).toContain("run-reporter.test.ts");
+    expect(runs[2]).not.toHaveProperty("retryInMs");
+  });
+
+  test("reports what is put off and what a handler gives up", async () => {
+    const platform = await runPlatform();
+    await runBot(platform, (bot) => {
+      bot.on("dm.message", () => {
+        throw new RetryLater(60_000, "later", { counts: false });
+      });
+      bot.on("follow", () => {
+        throw new GiveUp("never");
+      });
+    });
+    platform.control.act(dm);
+    platform.control.act({ type: "follow", from: "ada" });
+    const released = await platform.waitFor("run", ({ outcome }) => outcome === "released");
+    expect(released.retryInMs).toBe(60_000);
+    const dead = await platform.waitFor("run", ({ outcome }) => outcome === "dead");
+    expect(dead.error).toMatchObject({ message: "never" });
+  });
+
+  test("reports no secret and no text of a person", async () => {
+    const platform = await runPlatform();
+    const { apiKey, webhookSecret } = platform;
+    const leak = (ctx: { readonly payload: { readonly excerpt?: string | undefined } }) => {
+      throw new Error(`${apiKey} ${webhookSecret} ${ctx.payload.excerpt}`);
+    };
+    await runBot(platform, (bot) => void bot.on("dm.message", leak));
+    platform.control.act(dm);
+    const { error } = await platform.waitFor("run");
+    expect(error?.message).toBe("[redacted] [redacted] [redacted]");
+    for (const secret of [apiKey, webhookSecret, dm.text]) {
+      expect(JSON.stringify(error)).not.toContain(secret);
+    }
+  });
+
+  test("announces itself before the first run", async () => {
+    const platform = await runPlatform();
+    expect(platform.control.state().reportingBots).toEqual([]);
+    const { bot } = await runBot(platform, () => undefined);
+    await bot.stop();
+    expect(platform.control.state().reportingBots).toEqual(["bot"]);
+  });
+});
+
+describe("another platform", () => {
+  test("is sent nothing unless it is on this machine", () => {
+    for (const baseUrl of ["https://social.example", "http://192.168.1.7:4400"]) {
+      expect(RunReporter.for({ baseUrl, apiKey: "key", fetch })).toBeUndefined();
+    }
+  });
+
+  test.each([
+    [404, '{"error":{"code":"NOT_FOUND","message":""}}'],
+    [200, '{"ok":true}'],
+    [200, "<html>"],
+  ])("that answers %i %s is asked once, without any run", async (status, body) => {
+    const { url, bodies } = await runAnswering(status, body);
+    const reporter = reporterFor(url);
+    reporter.start();
+    reporter.ran("follow", "done", 1, done);
+    await reporter.close();
+    reporter.ran("follow", "done", 1, done);
+    expect(bodies).toEqual(['{"runs":[]}']);
+  });
+
+  test("that answers 404 later on gets no further report", async () => {
+    let status = 200;
+    const bodies: string[] = [];
+    const answer = (_url: string, init: RequestInit): Promise<Response> => {
+      bodies.push(String(init.body));
+      return Promise.resolve(Response.json({ accepted: 0 }, { status }));
+    };
+    const baseUrl = "http://127.0.0.1:1";
+    const reporter = RunReporter.for({ baseUrl, apiKey: "key", fetch: answer });
+    reporter?.start();
+    await new Promise(setImmediate);
+    status = 404;
+    for (let run = 0; run < 3; run += 1) {
+      reporter?.ran("follow", "done", 1, done);
+      await new Promise(setImmediate);
+    }
+    await reporter?.close();
+    expect(bodies).toHaveLength(2);
+  });
+
+  test("that is away does no harm, and gets the report once it is there", async () => {
+    const bodies: string[] = [];
+    let isThere = false;
+    const answer = (_url: string, init: RequestInit): Promise<Response> => {
+      if (!isThere) return Promise.reject(new TypeError("fetch failed"));
+      bodies.push(String(init.body));
+      return Promise.resolve(Response.json({ accepted: 0 }));
+    };
+    const baseUrl = "http://127.0.0.1:1";
+    const reporter = RunReporter.for({ baseUrl, apiKey: "key", fetch: answer });
+    reporter?.start();
+    await new Promise(setImmediate);
+    isThere = true;
+    reporter?.ran("follow", "done", 1, done);
+    await reporter?.close();
+    expect(bodies.map((body) => JSON.parse(body).runs)).toMatchObject([[], [{ eventId: "evt_1" }]]);
+  });
+
+  test("that never answers does not hold up the stop", { timeout: 5_000 }, async () => {
+    let aborted = false;
+    const answer = (_url: string, { signal }: RequestInit): Promise<Response> =>
+      new Promise((_resolve, reject) => {
+        signal?.addEventListener("abort", () => {
+          aborted = true;
+          reject(new Error("aborted"));
+        });
+      });
+    const baseUrl = "http://127.0.0.1:1";
+    const reporter = RunReporter.for({ baseUrl, apiKey: "key", fetch: answer });
+    reporter?.start();
+    await reporter?.close();
+    expect(aborted).toBe(true);
+  });
+});

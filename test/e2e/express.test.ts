@@ -1,0 +1,61 @@
+import { symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { codeBlocks, pages } from "../docs/markdown.ts";
+import { linkPackage } from "../support/linked-package.ts";
+import { listenUntilEnd } from "../support/listen.ts";
+import { TestProcess } from "../support/process.ts";
+import { reservePort } from "../support/reserve-port.ts";
+import { runPlatform } from "../support/running-bot.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+/** The example of docs/deploying.md, with a handler that waits for an answer of `gate`. */
+function writeExample(gate: string): string {
+  const folder = temporaryFolder();
+  linkPackage(folder, { ".": "./src/index.ts" });
+  const express = dirname(createRequire(import.meta.url).resolve("express/package.json"));
+  symlinkSync(express, join(folder, "node_modules", "express"));
+  const [example] = pages.flatMap(codeBlocks).filter(({ note }) => note === "server.ts");
+  const waits = `async (ctx) => { console.log("handling"); await fetch(${JSON.stringify(gate)}); await ctx.reply("hello"); }`;
+  const code = example?.code.replace('(ctx) => ctx.reply("hello")', waits) ?? "";
+  expect(code).toContain(waits);
+  const file = join(folder, "server.ts");
+  writeFileSync(file, code);
+  return file;
+}
+
+test("the documented Express application ends with 0 on SIGTERM, after the running handler", async () => {
+  const platform = await runPlatform();
+  const opened = Promise.withResolvers<void>();
+  onTestFinished(() => opened.resolve());
+  const server = createServer((_request, response) => {
+    void opened.promise.then(() => response.end());
+  });
+  const gate = await listenUntilEnd(server);
+  const file = writeExample(gate.url);
+  const port = await reservePort();
+  const { url, apiKey, webhookSecret } = platform;
+  const app = new TestProcess([file], {
+    cwd: dirname(file),
+    env: {
+      ...{ SERVICE_BASE_URL: url, SERVICE_API_KEY: apiKey, SERVICE_WEBHOOK_SECRET: webhookSecret },
+      ...{ DATABASE_URL: "file:bot.db", DELIVERY: "webhook", PORT: String(port) },
+    },
+  });
+  await app.message("ready");
+  platform.control.saveWebhook({ url: `http://127.0.0.1:${port}/webhook` });
+  const { conversationId = "" } = platform.control.act({
+    ...{ type: "dm.message", from: "ada", text: "hi" },
+  });
+  await app.line((line) => line === "handling");
+  app.kill("SIGTERM");
+  await app.message("stopping");
+  opened.resolve();
+  expect(await app.exited).toEqual({ code: 0, signal: null });
+  expect(platform.control.messages(conversationId).map(({ text }) => text)).toEqual([
+    "hi",
+    "hello",
+  ]);
+});
