@@ -80,9 +80,9 @@ export const dispatcherMutants: readonly Mutant[] = [
     },
     {
       name: "a lane goes on by itself",
-      find: "const alone = this.#running.size < concurrency;",
+      find: "const alone = this.#running.size < concurrency &&",
       replace:
-        "if (clock.now() > 0) return false;\n    const alone = this.#running.size < concurrency;",
+        "if (clock.now() > 0) return false;\n    const alone = this.#running.size < concurrency &&",
     },
     {
       name: "a lane that goes on lets others have its place",
