@@ -27,6 +27,9 @@ export function createJobHandler(
   };
   return {
     run: (job) => forEvent(job, () => run(job)),
+    get handledTypes() {
+      return router.handledTypes;
+    },
     optionsFor: (type) => router.optionsFor(type),
     failed: (error, job) => forEvent(job, () => router.observe(error, job)),
     over: (job) => router.forget(job),

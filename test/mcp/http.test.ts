@@ -195,10 +195,13 @@ describe("what is under way", () => {
   test("large messages: eight of nearly 8 MiB are held at once, and the ninth gets 503", async () => {
     const { write, asked } = await held();
     const large = "x".repeat(7_800_000);
-    for (let n = 0; n < 8; n++) expect((await write(large)).status).toBe(200);
+    // Kept, because fetch ends the call of an answer that is garbage.
+    const calls: Response[] = [];
+    for (let n = 0; n < 8; n++) calls.push(await write(large));
+    expect(calls.map(({ status }) => status)).toEqual(Array(8).fill(200));
     const refused = await write(large);
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
-    for (let n = 0; n < 8; n++) await asked();
+    for (const _ of calls) await asked();
     expect((await write("hello", "sbk_other")).status).toBe(200);
   });
 
@@ -209,6 +212,7 @@ describe("what is under way", () => {
     const refused = await write("hello");
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
     expect((await write("hello", "sbk_other")).status).toBe(200);
+    expect(await Promise.all(calls)).toHaveLength(256);
   });
 
   test("a call that ended makes room", async () => {
@@ -223,6 +227,7 @@ describe("what is under way", () => {
     await expect(first).rejects.toThrow();
     await left;
     await expect.poll(async () => (await write("hello")).status).toBe(200);
+    expect(await Promise.all(others)).toHaveLength(255);
   });
 });
 
