@@ -1,6 +1,7 @@
 import { originProblem, tokenProblem } from "./core/access.ts";
 import { type DatabaseAddress, databaseProblem, readDatabase } from "./core/database-address.ts";
 import { type LogLevel, logLevels } from "./core/logger.ts";
+import { misspeltVariables } from "./core/misspelt-variables.ts";
 import * as z from "./core/zod.ts";
 import { ConfigError } from "./errors.ts";
 
@@ -182,8 +183,22 @@ export function loadConfig(
     logSampling: read.value("logSampling", oneOf(["on", "off"]), "on"),
     tracing: read.value("tracing", oneOf(["on", "off"]), "off"),
   };
-  if (read.problems.length > 0) throw new ConfigError(read.problems);
+  const problems = [...read.problems, ...misspelt(env, overrides)];
+  if (problems.length > 0) throw new ConfigError(problems);
   return config;
+}
+
+/** A misspelt variable would silently leave its default in place. */
+function misspelt(
+  env: Readonly<Record<string, string | undefined>>,
+  overrides: ConfigOverrides,
+): string[] {
+  const options = Object.keys(variables) as (keyof ConfigOverrides)[];
+  const isSet = (name: string) =>
+    options.some((one) => variables[one] === name && textOf(env, overrides, one) !== undefined);
+  return misspeltVariables(env, Object.values(variables), isSet).map(
+    ({ name, meant }) => `${name} is not a variable of the bot (did you mean ${meant}?)`,
+  );
 }
 
 type DatabaseConfig = Pick<Config, "database" | "databaseSchema">;
@@ -246,12 +261,19 @@ function readerOf(
   env: Readonly<Record<string, string | undefined>>,
   overrides: ConfigOverrides,
 ): Reader {
-  return new Reader((option) => {
-    const values = [overrides[option], env[variables[option]]].map((value) =>
-      String(value ?? "").trim(),
-    );
-    return values.find((value) => value !== "");
-  });
+  return new Reader((option) => textOf(env, overrides, option));
+}
+
+/** The text of an option, or of its variable; `undefined` if neither is set to anything. */
+function textOf(
+  env: Readonly<Record<string, string | undefined>>,
+  overrides: ConfigOverrides,
+  option: keyof ConfigOverrides,
+): string | undefined {
+  const values = [overrides[option], env[variables[option]]].map((value) =>
+    String(value ?? "").trim(),
+  );
+  return values.find((value) => value !== "");
 }
 
 /** Reads one option after the other and keeps every problem, so that all are told at once. */

@@ -1,9 +1,17 @@
 import type { Fetch } from "./client/http.ts";
-import type { ConfigOverrides } from "./config.ts";
+import { type ConfigOverrides, variables } from "./config.ts";
 import type { BackoffOptions, Random } from "./core/backoff.ts";
 import type { Clock } from "./core/clock.ts";
 import type { Logger } from "./core/logger.ts";
-import { outOfRange, refuseProblems, retryProblems, TIME_LIMIT, WAIT } from "./core/ranges.ts";
+import {
+  type OptionNames,
+  outOfRange,
+  refuseProblems,
+  retryProblems,
+  TIME_LIMIT,
+  unknownOptions,
+  WAIT,
+} from "./core/ranges.ts";
 import type { LaneOf } from "./events/lane.ts";
 import type { Retention } from "./inbox/inbox.ts";
 import type { Mode } from "./poller/mode.ts";
@@ -66,10 +74,50 @@ export interface StartOptions {
   readonly standalone?: boolean;
 }
 
+/** The options that no variable stands for. */
+const codeOptions: OptionNames<Omit<BotOptions, keyof ConfigOverrides>> = {
+  env: true,
+  logger: true,
+  handlerTimeoutMs: true,
+  retry: true,
+  lane: true,
+  requestTimeoutMs: true,
+  requestRetries: true,
+  leaseMs: true,
+  shutdownGraceMs: true,
+  maxBacklog: true,
+  minFreeBytes: true,
+  retention: true,
+  onSwitch: true,
+  fetch: true,
+  clock: true,
+  random: true,
+};
+
+const BOT_OPTIONS: OptionNames<object> = {
+  ...codeOptions,
+  ...Object.fromEntries(Object.keys(variables).map((name) => [name, true])),
+};
+
+const START_OPTIONS: OptionNames<StartOptions> = { listen: true, standalone: true };
+
+const RETENTION_OPTIONS: OptionNames<Retention> = {
+  bodiesMs: true,
+  idsMs: true,
+  deadLettersMs: true,
+};
+
+/** @throws {ServiceBotError} INVALID_OPTION with every problem at once */
+export function checkStartOptions(options: StartOptions): void {
+  refuseProblems(unknownOptions(options, START_OPTIONS));
+}
+
 /** @throws {ServiceBotError} INVALID_OPTION with every problem at once */
 export function checkOptions(options: BotOptions): void {
   const { retention = {} } = options;
   refuseProblems([
+    ...unknownOptions(options, BOT_OPTIONS),
+    ...unknownOptions(retention, RETENTION_OPTIONS, "retention."),
     outOfRange("handlerTimeoutMs", options.handlerTimeoutMs, TIME_LIMIT),
     outOfRange("requestTimeoutMs", options.requestTimeoutMs, TIME_LIMIT),
     outOfRange("requestRetries", options.requestRetries, { max: 10, whole: true }),
@@ -78,6 +126,8 @@ export function checkOptions(options: BotOptions): void {
     outOfRange("maxBacklog", options.maxBacklog, { min: 1, whole: true }),
     outOfRange("minFreeBytes", options.minFreeBytes, {}),
     ...retryProblems(options.retry),
-    ...Object.entries(retention).map(([name, ms]) => outOfRange(`retention.${name}`, ms, {})),
+    outOfRange("retention.bodiesMs", retention.bodiesMs, {}),
+    outOfRange("retention.idsMs", retention.idsMs, {}),
+    outOfRange("retention.deadLettersMs", retention.deadLettersMs, {}),
   ]);
 }

@@ -30,6 +30,36 @@ function problemsOf(env: Env, overrides: ConfigOverrides = {}): readonly string[
   return errorOf({ ...required, ...env }, overrides).problems;
 }
 
+describe("a misspelt variable", () => {
+  test("is a problem, with the variable that was meant", () => {
+    expect(problemsOf({ CONCURENCY: "3" })).toEqual([
+      "CONCURENCY is not a variable of the bot (did you mean CONCURRENCY?)",
+    ]);
+  });
+
+  test("is told with every other problem, and its value is not", () => {
+    const error = errorOf({ SERVICE_API_KEYS: "PRIVATE-TOKEN", PORT: "eighty", MAX_ATEMPTS: "3" });
+    expect(error.problems).toEqual(
+      expect.arrayContaining([
+        "SERVICE_API_KEY is missing",
+        expect.stringMatching(/^PORT must be/),
+        expect.stringMatching(/^SERVICE_API_KEYS .*SERVICE_API_KEY\?/),
+        expect.stringMatching(/^MAX_ATEMPTS .*MAX_ATTEMPTS\?/),
+      ]),
+    );
+    expect(error.message).not.toContain("PRIVATE-TOKEN");
+  });
+
+  test("is none of the bot's where an option or a variable has the value that it seems to be for", () => {
+    expect(load({ LOGLEVEL: "x" }, { logLevel: "warn" }).logLevel).toBe("warn");
+    expect(load({ LOGLEVEL: "x", LOG_LEVEL: "error" }).logLevel).toBe("error");
+  });
+
+  test("does not keep a tool from the database, which needs no other variable", () => {
+    expect(loadDatabase({ CONCURENCY: "3" }).databaseSchema).toBe("service_bot");
+  });
+});
+
 describe("defaults", () => {
   test("are those of the documentation", () => {
     expect(load()).toEqual({

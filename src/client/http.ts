@@ -3,7 +3,13 @@ import type { Random } from "../core/backoff.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
 import { headerOfEvent } from "../core/current-event.ts";
 import { isLoopback } from "../core/loopback.ts";
-import { outOfRange, refuseProblems, TIME_LIMIT } from "../core/ranges.ts";
+import {
+  type OptionNames,
+  outOfRange,
+  refuseProblems,
+  TIME_LIMIT,
+  unknownOptions,
+} from "../core/ranges.ts";
 import { scrubber } from "../core/redact.ts";
 import { inSpan, type Span, type Tracing } from "../core/tracing.ts";
 import { type ErrorCode, ServiceBotError } from "../errors.ts";
@@ -51,6 +57,21 @@ export interface HttpOptions {
   readonly onBreaker?: (change: BreakerChange) => void;
 }
 
+const OPTIONS: OptionNames<HttpOptions> = {
+  baseUrl: true,
+  apiKey: true,
+  timeoutMs: true,
+  retries: true,
+  fetch: true,
+  clock: true,
+  random: true,
+  onRequest: true,
+  maxRequestsPerMinute: true,
+  onHeldBack: true,
+  onBudget: true,
+  onBreaker: true,
+};
+
 /** One request that was sent, as `onRequest` is told of it. */
 export interface RequestReport {
   readonly method: string;
@@ -91,6 +112,7 @@ export class Http {
   constructor(options: HttpOptions, sharing?: Sharing, tracing?: Tracing) {
     const { baseUrl, apiKey, timeoutMs = 10_000, retries = 2 } = options;
     refuseProblems([
+      ...unknownOptions(options, OPTIONS),
       problem("baseUrl", originProblem(baseUrl)),
       problem("apiKey", tokenProblem(apiKey)),
       outOfRange("timeoutMs", timeoutMs, TIME_LIMIT),
