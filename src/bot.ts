@@ -15,7 +15,7 @@ import { processOwners, untilEnded } from "./core/process.ts";
 import { ServiceBotError } from "./errors.ts";
 import type { EventType } from "./events/types.ts";
 import type { InboxAdmin } from "./inbox/admin.ts";
-import { type BotOptions, checkOptions, type StartOptions } from "./options.ts";
+import { type BotOptions, checkOptions, checkStartOptions, type StartOptions } from "./options.ts";
 import type { Mode } from "./poller/mode.ts";
 import { expressFace, nodeFace, type WebhookMiddleware, webFace } from "./receiver/faces.ts";
 import { type Listening, listen } from "./receiver/server.ts";
@@ -61,19 +61,31 @@ export class Bot {
     return this;
   }
 
-  /** Runs around every handler, in the order of the calls. */
+  /**
+   * Runs around every handler, in the order of the calls.
+   *
+   * @throws {ServiceBotError} INVALID_OPTION
+   */
   use(middleware: Middleware): this {
     this.#router.use(middleware);
     return this;
   }
 
-  /** Handles events of types newer than this version. */
+  /**
+   * Handles events of types newer than this version.
+   *
+   * @throws {ServiceBotError} INVALID_OPTION
+   */
   onUnknown(handler: Handler): this {
     this.#router.onUnknown(handler);
     return this;
   }
 
-  /** Sees what handlers throw; the retry policy decides what happens next. */
+  /**
+   * Sees what handlers throw; the retry policy decides what happens next.
+   *
+   * @throws {ServiceBotError} INVALID_OPTION
+   */
   onError(observer: ErrorObserver): this {
     this.#router.onError(observer);
     return this;
@@ -87,6 +99,7 @@ export class Bot {
    *   owns the process
    */
   async start(options: StartOptions = {}): Promise<void> {
+    checkStartOptions(options);
     const { listen: listens = true, standalone = listens } = options;
     if (this.#starting !== undefined) {
       throw new ServiceBotError("ALREADY_STARTED", "This bot was started before; make a new one.");

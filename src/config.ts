@@ -1,6 +1,7 @@
-import { originProblem, tokenProblem } from "./core/access.ts";
+import { addressProblem, normalizeAddress, tokenProblem } from "./core/access.ts";
 import { type DatabaseAddress, databaseProblem, readDatabase } from "./core/database-address.ts";
 import { type LogLevel, logLevels } from "./core/logger.ts";
+import { misspeltVariables } from "./core/misspelt-variables.ts";
 import * as z from "./core/zod.ts";
 import { ConfigError } from "./errors.ts";
 
@@ -9,7 +10,7 @@ export type DeliveryMode = "auto" | "webhook" | "polling";
 
 /** Everything that the environment of a bot can set. Durations are milliseconds. */
 export interface Config {
-  /** SERVICE_BASE_URL: origin of the platform, without `/api/v1`. */
+  /** SERVICE_BASE_URL: address of the platform, without `/api/v1` and a slash at its end. */
   readonly baseUrl: string;
   /** SERVICE_API_KEY: the bearer token. */
   readonly apiKey: string;
@@ -57,7 +58,7 @@ export interface Config {
 
 /** Options of a bot that stand in for the environment, each with the form its variable has. */
 export interface ConfigOverrides {
-  /** SERVICE_BASE_URL: origin of the platform, without `/api/v1`. Required, here or in the environment. */
+  /** SERVICE_BASE_URL: address of the platform, without `/api/v1`; it may have a path. Required, here or in the environment. */
   readonly baseUrl?: string;
   /** SERVICE_API_KEY: the bearer token. Required, here or in the environment. */
   readonly apiKey?: string;
@@ -160,7 +161,7 @@ export function loadConfig(
   const read = readerOf(env, overrides);
   const delivery = read.value("delivery", oneOf(["auto", "webhook", "polling"]), "auto");
   const config: Config = {
-    baseUrl: read.value("baseUrl", origin),
+    baseUrl: read.value("baseUrl", address),
     apiKey: read.value("apiKey", token),
     webhookSecrets: read.value("webhookSecret", secrets, delivery === "polling" ? [] : undefined),
     delivery,
@@ -182,8 +183,22 @@ export function loadConfig(
     logSampling: read.value("logSampling", oneOf(["on", "off"]), "on"),
     tracing: read.value("tracing", oneOf(["on", "off"]), "off"),
   };
-  if (read.problems.length > 0) throw new ConfigError(read.problems);
+  const problems = [...read.problems, ...misspelt(env, overrides)];
+  if (problems.length > 0) throw new ConfigError(problems);
   return config;
+}
+
+/** A misspelt variable would silently leave its default in place. */
+function misspelt(
+  env: Readonly<Record<string, string | undefined>>,
+  overrides: ConfigOverrides,
+): string[] {
+  const options = Object.keys(variables) as (keyof ConfigOverrides)[];
+  const isSet = (name: string) =>
+    options.some((one) => variables[one] === name && textOf(env, overrides, one) !== undefined);
+  return misspeltVariables(env, Object.values(variables), isSet).map(
+    ({ name, meant }) => `${name} is not a variable of the bot (did you mean ${meant}?)`,
+  );
 }
 
 type DatabaseConfig = Pick<Config, "database" | "databaseSchema">;
@@ -230,7 +245,7 @@ export function loadPlatformAddress(
 
 function readPlatformFrom(read: Reader): Pick<Config, "baseUrl" | "logLevel"> {
   return {
-    baseUrl: read.value("baseUrl", origin),
+    baseUrl: read.value("baseUrl", address),
     logLevel: read.value("logLevel", oneOf(logLevels), "info"),
   };
 }
@@ -246,12 +261,19 @@ function readerOf(
   env: Readonly<Record<string, string | undefined>>,
   overrides: ConfigOverrides,
 ): Reader {
-  return new Reader((option) => {
-    const values = [overrides[option], env[variables[option]]].map((value) =>
-      String(value ?? "").trim(),
-    );
-    return values.find((value) => value !== "");
-  });
+  return new Reader((option) => textOf(env, overrides, option));
+}
+
+/** The text of an option, or of its variable; `undefined` if neither is set to anything. */
+function textOf(
+  env: Readonly<Record<string, string | undefined>>,
+  overrides: ConfigOverrides,
+  option: keyof ConfigOverrides,
+): string | undefined {
+  const values = [overrides[option], env[variables[option]]].map((value) =>
+    String(value ?? "").trim(),
+  );
+  return values.find((value) => value !== "");
 }
 
 /** Reads one option after the other and keeps every problem, so that all are told at once. */
@@ -344,8 +366,8 @@ const path: z.ZodType<string, string> = z
   })
   .transform((text) => text.replace(/(?<=.)\/+$/, ""));
 
-const origin: z.ZodType<string, string> = checked(originProblem).transform(
-  (text) => URL.parse(text)?.origin ?? "",
+const address: z.ZodType<string, string> = checked(addressProblem).transform((text) =>
+  URL.canParse(text) ? normalizeAddress(text) : "",
 );
 
 function checked(problemOf: (text: string) => string | undefined): z.ZodType<string, string> {

@@ -1,9 +1,18 @@
 import type { Fetch } from "./client/http.ts";
-import type { ConfigOverrides } from "./config.ts";
+import { type ConfigOverrides, variables } from "./config.ts";
 import type { BackoffOptions, Random } from "./core/backoff.ts";
 import type { Clock } from "./core/clock.ts";
+import type { LoopGuardOptions } from "./core/job.ts";
 import type { Logger } from "./core/logger.ts";
-import { outOfRange, refuseProblems, retryProblems, TIME_LIMIT, WAIT } from "./core/ranges.ts";
+import {
+  type OptionNames,
+  outOfRange,
+  refuseProblems,
+  retryProblems,
+  TIME_LIMIT,
+  unknownOptions,
+  WAIT,
+} from "./core/ranges.ts";
 import type { LaneOf } from "./events/lane.ts";
 import type { Retention } from "./inbox/inbox.ts";
 import type { Mode } from "./poller/mode.ts";
@@ -44,6 +53,11 @@ export interface BotOptions extends ConfigOverrides {
    * dead letters 90 days. `Infinity` keeps for ever.
    */
   readonly retention?: Partial<Retention>;
+  /**
+   * Holds back events of an account that is answered in one conversation, or on one post, faster than a person writes.
+   * `false` switches it off. Default: 30 answers per 60,000 ms.
+   */
+  readonly loopGuard?: LoopGuardOptions | false;
   /** Called when polling takes over from the webhook, and when it hands back. What it throws is logged. */
   readonly onSwitch?: (mode: Mode, reason: string) => unknown;
   /** Sends the requests to the platform. Default: `fetch` of the process. */
@@ -66,10 +80,55 @@ export interface StartOptions {
   readonly standalone?: boolean;
 }
 
+/** The options that no variable stands for. */
+const codeOptions: OptionNames<Omit<BotOptions, keyof ConfigOverrides>> = {
+  env: true,
+  logger: true,
+  handlerTimeoutMs: true,
+  retry: true,
+  lane: true,
+  requestTimeoutMs: true,
+  requestRetries: true,
+  leaseMs: true,
+  shutdownGraceMs: true,
+  maxBacklog: true,
+  minFreeBytes: true,
+  retention: true,
+  loopGuard: true,
+  onSwitch: true,
+  fetch: true,
+  clock: true,
+  random: true,
+};
+
+const BOT_OPTIONS: OptionNames<object> = {
+  ...codeOptions,
+  ...Object.fromEntries(Object.keys(variables).map((name) => [name, true])),
+};
+
+const START_OPTIONS: OptionNames<StartOptions> = { listen: true, standalone: true };
+
+const RETENTION_OPTIONS: OptionNames<Retention> = {
+  bodiesMs: true,
+  idsMs: true,
+  deadLettersMs: true,
+};
+
+const LOOP_GUARD_OPTIONS: OptionNames<LoopGuardOptions> = { answers: true, perMs: true };
+
+/** @throws {ServiceBotError} INVALID_OPTION with every problem at once */
+export function checkStartOptions(options: StartOptions): void {
+  refuseProblems(unknownOptions(options, START_OPTIONS));
+}
+
 /** @throws {ServiceBotError} INVALID_OPTION with every problem at once */
 export function checkOptions(options: BotOptions): void {
   const { retention = {} } = options;
+  const loopGuard = options.loopGuard || {};
   refuseProblems([
+    ...unknownOptions(options, BOT_OPTIONS),
+    ...unknownOptions(retention, RETENTION_OPTIONS, "retention."),
+    ...unknownOptions(loopGuard, LOOP_GUARD_OPTIONS, "loopGuard."),
     outOfRange("handlerTimeoutMs", options.handlerTimeoutMs, TIME_LIMIT),
     outOfRange("requestTimeoutMs", options.requestTimeoutMs, TIME_LIMIT),
     outOfRange("requestRetries", options.requestRetries, { max: 10, whole: true }),
@@ -77,7 +136,11 @@ export function checkOptions(options: BotOptions): void {
     outOfRange("shutdownGraceMs", options.shutdownGraceMs, WAIT),
     outOfRange("maxBacklog", options.maxBacklog, { min: 1, whole: true }),
     outOfRange("minFreeBytes", options.minFreeBytes, {}),
+    outOfRange("loopGuard.answers", loopGuard.answers, { min: 1, whole: true }),
+    outOfRange("loopGuard.perMs", loopGuard.perMs, TIME_LIMIT),
     ...retryProblems(options.retry),
-    ...Object.entries(retention).map(([name, ms]) => outOfRange(`retention.${name}`, ms, {})),
+    outOfRange("retention.bodiesMs", retention.bodiesMs, {}),
+    outOfRange("retention.idsMs", retention.idsMs, {}),
+    outOfRange("retention.deadLettersMs", retention.deadLettersMs, {}),
   ]);
 }

@@ -85,7 +85,7 @@ export interface StatusSources {
   readonly isReady: () => Promise<boolean>;
   readonly receiver: Pick<Receiver, "lastDeliveryAt">;
   readonly poller: Pick<Poller, "status"> | undefined;
-  readonly inbox: Pick<Inbox, "stats" | "shared">;
+  readonly inbox: Pick<Inbox, "measure" | "shared">;
   readonly client: Pick<Client, "requests">;
   readonly restored?: { readonly mark: RestoreMark } | undefined;
 }
@@ -94,7 +94,7 @@ export interface StatusSources {
 export async function readStatus(sources: StatusSources): Promise<BotStatus> {
   const { clock, startedAt, isReady, receiver, poller, inbox, client, restored } = sources;
   const ready = await isReady();
-  const stats = await inbox.stats().catch(() => undefined);
+  const measures = await inbox.measure().catch(() => undefined);
   const report = await inbox.shared?.report().catch(() => undefined);
   const at = clock.now();
   const instances = report && inbox.shared && instancesStatus(inbox.shared.id, report, at);
@@ -116,11 +116,11 @@ export async function readStatus(sources: StatusSources): Promise<BotStatus> {
       ...(instances?.list.map(({ lastDeliveryAt }) => lastDeliveryAt) ?? []),
     ]),
     log: "cursor" in read ? { ...read, lagMs: ageOf(read.readToEndAt) } : undefined,
-    inbox: stats && {
-      pending: stats.pending,
-      oldestPendingAt: stats.oldestPendingAt,
-      oldestPendingAgeMs: ageOf(stats.oldestPendingAt),
-      deadLetters: stats.dead,
+    inbox: measures && {
+      pending: measures.pending,
+      oldestPendingAt: measures.oldestPendingAt,
+      oldestPendingAgeMs: ageOf(measures.oldestPendingAt),
+      deadLetters: measures.dead,
     },
     requests: client.requests,
     instances,

@@ -30,6 +30,36 @@ function problemsOf(env: Env, overrides: ConfigOverrides = {}): readonly string[
   return errorOf({ ...required, ...env }, overrides).problems;
 }
 
+describe("a misspelt variable", () => {
+  test("is a problem, with the variable that was meant", () => {
+    expect(problemsOf({ CONCURENCY: "3" })).toEqual([
+      "CONCURENCY is not a variable of the bot (did you mean CONCURRENCY?)",
+    ]);
+  });
+
+  test("is told with every other problem, and its value is not", () => {
+    const error = errorOf({ SERVICE_API_KEYS: "PRIVATE-TOKEN", PORT: "eighty", MAX_ATEMPTS: "3" });
+    expect(error.problems).toEqual(
+      expect.arrayContaining([
+        "SERVICE_API_KEY is missing",
+        expect.stringMatching(/^PORT must be/),
+        expect.stringMatching(/^SERVICE_API_KEYS .*SERVICE_API_KEY\?/),
+        expect.stringMatching(/^MAX_ATEMPTS .*MAX_ATTEMPTS\?/),
+      ]),
+    );
+    expect(error.message).not.toContain("PRIVATE-TOKEN");
+  });
+
+  test("is none of the bot's where an option or a variable has the value that it seems to be for", () => {
+    expect(load({ LOGLEVEL: "x" }, { logLevel: "warn" }).logLevel).toBe("warn");
+    expect(load({ LOGLEVEL: "x", LOG_LEVEL: "error" }).logLevel).toBe("error");
+  });
+
+  test("does not keep a tool from the database, which needs no other variable", () => {
+    expect(loadDatabase({ CONCURENCY: "3" }).databaseSchema).toBe("service_bot");
+  });
+});
+
 describe("defaults", () => {
   test("are those of the documentation", () => {
     expect(load()).toEqual({
@@ -103,6 +133,7 @@ describe("each variable is read", () => {
   test.each<[string, string, Partial<Config>]>([
     ["SERVICE_BASE_URL", "http://127.0.0.1:4400", { baseUrl: "http://127.0.0.1:4400" }],
     ["SERVICE_BASE_URL", "https://platform.example/", { baseUrl: "https://platform.example" }],
+    ["SERVICE_BASE_URL", "https://a.example/social/", { baseUrl: "https://a.example/social" }],
     ["SERVICE_BASE_URL", " https://platform.example ", { baseUrl: "https://platform.example" }],
     ["SERVICE_API_KEY", "~!k", { apiKey: "~!k" }],
     ["DELIVERY", "auto", { delivery: "auto" }],
@@ -164,6 +195,7 @@ describe("what cannot be used is told by the variable's name", () => {
     ["SERVICE_BASE_URL", "platform.example"],
     ["SERVICE_BASE_URL", "ftp://platform.example"],
     ["SERVICE_BASE_URL", "https://platform.example/api/v1"],
+    ["SERVICE_BASE_URL", "https://platform.example/social/api/v1/"],
     ["SERVICE_BASE_URL", "https://platform.example/?a=b"],
     ["SERVICE_BASE_URL", "https://platform.example/#there"],
     ["SERVICE_BASE_URL", "https://me:pass@platform.example"],
@@ -235,7 +267,9 @@ describe("what cannot be used is told by the variable's name", () => {
     expect(problemsOf({ LOG_LEVEL: "x" })[0]).toMatch(/debug.*info.*warn/);
     expect(problemsOf({ PORT: "x" })[0]).toMatch(/0 to 65535/);
     expect(problemsOf({ DATABASE_URL: "x" })[0]).toMatch(/file:/);
-    expect(problemsOf({ SERVICE_BASE_URL: "https://a.example/api/v1" })[0]).toMatch(/origin/);
+    expect(problemsOf({ SERVICE_BASE_URL: "https://a.example/api/v1" })[0]).toMatch(
+      /leave that out/,
+    );
     expect(problemsOf({ SERVICE_WEBHOOK_SECRET: "x".repeat(20) })[0]).toMatch(/whsec_/);
   });
 

@@ -1,5 +1,6 @@
-import { expect, test } from "vitest";
-import { Bot, type BotOptions } from "../src/index.ts";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { Bot, type BotOptions, Client } from "../src/index.ts";
+import { testBot } from "../src/testing/index.ts";
 
 test.each<[BotOptions, string]>([
   [{ handlerTimeoutMs: 0 }, "handlerTimeoutMs must be from 1 to"],
@@ -17,6 +18,83 @@ test.each<[BotOptions, string]>([
   expect(() => new Bot(options)).toThrow(
     expect.objectContaining({ code: "INVALID_OPTION", message: expect.stringContaining(message) }),
   );
+});
+
+/** An object that the compiler cannot look into, as one in JavaScript, or one that was spread. */
+const spread = (options: object): object => ({ ...options });
+
+const refusal = (message: string) =>
+  expect.objectContaining({ code: "INVALID_OPTION", message: expect.stringContaining(message) });
+
+describe("an option that does not exist is refused", () => {
+  test.each<[object, string]>([
+    [{ concurency: 3 }, "concurency is not an option (did you mean concurrency?)"],
+    [{ maxatempts: 3 }, "did you mean maxAttempts?"],
+    [{ MAX_ATTEMPTS: 3 }, "did you mean maxAttempts?"],
+    [{ baseURL: "https://a.example" }, "did you mean baseUrl?"],
+    [{ prot: 3000 }, "did you mean port?"],
+    [{ colour: undefined }, "colour is not an option."],
+    [{ retry: { maxMS: 5 } }, "retry.maxMS is not an option (did you mean retry.maxMs?)"],
+    [{ retention: { idMs: 5 } }, "did you mean retention.idsMs?"],
+    [{ toString: 1 }, "toString is not an option"],
+  ])("of a bot: %j", (options, message) => {
+    expect(() => new Bot(spread(options))).toThrow(refusal(message));
+  });
+
+  test("of a bot, all of them at once, and with what is out of range", () => {
+    const options = spread({ concurency: 3, retry: { factr: 2 }, maxBacklog: 0 });
+    expect(() => new Bot(options)).toThrow(/concurency .*maxBacklog .*retry\.factr /);
+  });
+
+  test.each<[object, string]>([
+    [{ maxAtempts: 3 }, "did you mean maxAttempts?"],
+    [{ timeoutMS: 5 }, "did you mean timeoutMs?"],
+    [{ retry: { base: 5 } }, "retry.base is not an option (did you mean retry.baseMs?)"],
+  ])("of a handler: %j", (options, message) => {
+    const bot = new Bot();
+    expect(() => bot.on("mention", () => undefined, spread(options))).toThrow(refusal(message));
+  });
+
+  test("of the start", async () => {
+    const bot = new Bot();
+    await expect(bot.start(spread({ listn: false }))).rejects.toEqual(
+      refusal("listn is not an option (did you mean listen?)"),
+    );
+  });
+
+  test("of a client", () => {
+    const options = {
+      baseUrl: "https://platform.example",
+      apiKey: "key",
+      ...spread({ retrys: 1 }),
+    };
+    expect(() => new Client(options)).toThrow(refusal("did you mean retries?"));
+  });
+
+  test("of a test's refusals and deliveries", async () => {
+    const under = await testBot((options) => new Bot(options));
+    onTestFinished(() => under.close());
+    const refusing = { code: "BLOCKED", ...spread({ time: 2 }) };
+    expect(() => under.refuse(refusing)).toThrow(refusal("did you mean times?"));
+    await expect(under.deliver([], spread({ secrt: "whsec_x" }))).rejects.toEqual(
+      refusal("did you mean secret?"),
+    );
+  });
+});
+
+describe("what is no function cannot be registered", () => {
+  /** As JavaScript has it when an import is misspelt. */
+  const missing = { handler: undefined } as unknown as { readonly handler: () => undefined };
+
+  test.each<[string, (bot: Bot) => unknown]>([
+    ['on("mention") needs a function (got undefined)', (bot) => bot.on("mention", missing.handler)],
+    ['on("mention", "reply") needs', (bot) => bot.on(["mention", "reply"], missing.handler)],
+    ["use() needs", (bot) => bot.use(missing.handler)],
+    ["onUnknown() needs", (bot) => bot.onUnknown(missing.handler)],
+    ["onError() needs", (bot) => bot.onError(missing.handler)],
+  ])("%s", (message, register) => {
+    expect(() => register(new Bot())).toThrow(refusal(message));
+  });
 });
 
 test("all problems are told at once", () => {

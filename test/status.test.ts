@@ -38,7 +38,7 @@ async function start(
   const bot = new Bot({
     env: {},
     baseUrl: "http://platform.test",
-    apiKey: "for-tests-only",
+    apiKey: API_KEY,
     webhookSecret: SECRET,
     databaseUrl: "file::memory:",
     logLevel: "silent",
@@ -66,8 +66,14 @@ async function deliver(bot: Bot, ids: readonly string[], secret = SECRET): Promi
   return status;
 }
 
-const ask = (bot: Bot, query = "?verbose") =>
-  bot.handle(new Request(`http://bot.test/readyz${query}`));
+const API_KEY = "for-tests-only";
+
+const ask = (bot: Bot, query = "?verbose", token = API_KEY) =>
+  bot.handle(
+    new Request(`http://bot.test/readyz${query}`, {
+      headers: { authorization: `Bearer ${token}` },
+    }),
+  );
 
 describe("bot.status()", () => {
   test("is refused before the start", async () => {
@@ -288,6 +294,39 @@ describe("/readyz?verbose", () => {
   });
 });
 
+describe("what /readyz costs", () => {
+  test("a thousand askers at once make one report, which is kept for a second", async () => {
+    const bot = await start();
+    const told = async () => ((await (await ask(bot)).json()) as { at: string }).at;
+    const first = await Promise.all(Array.from({ length: 1_000 }, told));
+    expect(new Set(first)).toEqual(new Set([new Date(START).toISOString()]));
+    await clock.advance(999);
+    expect(await told()).toBe(first[0]);
+    await clock.advance(1);
+    expect(await told()).toBe(new Date(START + 1_000).toISOString());
+  });
+
+  test("without the bot's token the report is that of /readyz, with what to send", async () => {
+    const bot = await start();
+    for (const token of ["", "for-tests-onlY", "for-tests-only-"]) {
+      const answer = await ask(bot, "?verbose", token);
+      expect(answer.status).toBe(200);
+      expect(await answer.json()).toEqual({
+        status: "ready",
+        verbose: expect.stringContaining("SERVICE_API_KEY"),
+      });
+    }
+    await bot.stop();
+    const stopped = await ask(bot, "?verbose", "");
+    expect(stopped.status).toBe(503);
+    expect(stopped.headers.get("retry-after")).toBe("5");
+    expect(await stopped.json()).toEqual({
+      error: { code: "NOT_READY", message: expect.any(String) },
+      verbose: expect.stringContaining("SERVICE_API_KEY"),
+    });
+  });
+});
+
 describe("on a platform", () => {
   test("a bot that gets deliveries and then polls says so over its port", async () => {
     const platform = await runPlatform();
@@ -312,7 +351,8 @@ describe("on a platform", () => {
     platform.control.saveWebhook({ enabled: false });
     const conversationId = write(texts[1] ?? "");
     await switched.promise;
-    const answer = await fetch(`${bot.url}/readyz?verbose`);
+    const authorization = `Bearer ${platform.apiKey}`;
+    const answer = await fetch(`${bot.url}/readyz?verbose`, { headers: { authorization } });
     expect(answer.status).toBe(200);
     const text = await answer.text();
     expect(JSON.parse(text)).toMatchObject({

@@ -1,16 +1,16 @@
 import type { Client } from "../client/client.ts";
 import type { Config } from "../config.ts";
+import { bearerCheck } from "../core/bearer.ts";
 import { BodyBudget } from "../core/body/budget.ts";
 import { type Clock, steadyClock, systemClock } from "../core/clock.ts";
-import { duringEvent } from "../core/current-event.ts";
 import { secretsOf } from "../core/database-address.ts";
 import { createLogger, type Logger } from "../core/logger.ts";
 import { type Observer, unobserved } from "../core/observer.ts";
 import { scrubber } from "../core/redact.ts";
 import { Sampling } from "../core/sampling.ts";
+import { SharedCall } from "../core/shared-call.ts";
 import type { Tracing } from "../core/tracing.ts";
 import { Dispatcher } from "../dispatcher/dispatcher.ts";
-import type { EventJob } from "../dispatcher/run.ts";
 import { defaultLane, type LaneOf } from "../events/lane.ts";
 import type { Inbox } from "../inbox/inbox.ts";
 import type { Meter } from "../metrics/meter.ts";
@@ -22,7 +22,14 @@ import type { RouteOptions } from "../receiver/routes.ts";
 import type { Router } from "../router/router.ts";
 import { readStatus, type StatusSources, writeStatus } from "../status.ts";
 import { type Company, makeCompany } from "./company.ts";
-import { HANDLER_TIMEOUT_MS, MIN_BODIES_BYTES, REQUEST_TIMEOUT_MS, RETENTION } from "./defaults.ts";
+import {
+  HANDLER_TIMEOUT_MS,
+  MIN_BODIES_BYTES,
+  REPORT_KEPT_MS,
+  REQUEST_TIMEOUT_MS,
+  RETENTION,
+} from "./defaults.ts";
+import { createJobHandler } from "./job-handler.ts";
 import { makeClient } from "./make-client.ts";
 import { makeMeter } from "./metrics.ts";
 import { openInbox } from "./open-inbox.ts";
@@ -134,29 +141,40 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
     tracing,
     observer,
   });
+  const ping = new SharedCall(() => answers(inbox));
   const status: StatusSources = {
     clock,
     startedAt: clock.now(),
-    isReady: async () => ground.isReady() && (await answers(inbox)),
+    isReady: async () => ground.isReady() && (await ping.get()),
     receiver,
     poller,
     inbox,
     client,
     restored,
   };
-  const routes: RouteOptions = {
-    receiver: config.delivery === "polling" ? undefined : receiver,
-    path: config.webhookPath,
-    maxBodyBytes: config.maxBodyBytes,
-    bodies: new BodyBudget(Math.max(MIN_BODIES_BYTES, 2 * config.maxBodyBytes)),
-    isReady: status.isReady,
-    report: async () => writeStatus(await readStatus(status)),
-  };
+  const routes = makeRoutes(config, receiver, status);
   const { isReady: isStarted } = ground;
   const settings = { ...config, store: config.database.kind };
   meter?.watch({ ...status, wall, isStarted, inbox, client, dispatcher, poller, settings });
   const parts = { inbox, dispatcher, receiver, poller, restored, company, routes, status };
   return { log, sampling, meter, reporter, ...parts };
+}
+
+function makeRoutes(config: Config, receiver: Receiver, status: StatusSources): RouteOptions {
+  const { clock, isReady } = status;
+  const report = new SharedCall(async () => writeStatus(await readStatus(status)), {
+    keepMs: REPORT_KEPT_MS,
+    now: () => clock.now(),
+  });
+  return {
+    receiver: config.delivery === "polling" ? undefined : receiver,
+    path: config.webhookPath,
+    maxBodyBytes: config.maxBodyBytes,
+    bodies: new BodyBudget(Math.max(MIN_BODIES_BYTES, 2 * config.maxBodyBytes)),
+    isReady,
+    maySeeReport: bearerCheck(config.apiKey),
+    report: () => report.get(),
+  };
 }
 
 interface DispatcherParts {
@@ -177,12 +195,7 @@ function makeDispatcher(
     log,
     deadline,
     tracing,
-    handler: {
-      run: (job) => forEvent(job, () => router.run(job, client)),
-      optionsFor: (type) => router.optionsFor(type),
-      failed: (error, job) => forEvent(job, () => router.observe(error, job)),
-      over: (job) => router.forget(job),
-    },
+    handler: createJobHandler(router, client, options, clock),
     concurrency: config.concurrency,
     maxAttempts: config.maxAttempts,
     handlerTimeoutMs: options.handlerTimeoutMs ?? HANDLER_TIMEOUT_MS,
@@ -210,11 +223,6 @@ function withReporter(
       reporter.ran(...run);
     },
   };
-}
-
-/** The log has with each request for which event it was made; and a platform on this machine is told, but no other. */
-function forEvent<T>({ event: { id }, trace }: EventJob, work: () => T): T {
-  return duringEvent({ id, trace }, work);
 }
 
 interface PollerParts {

@@ -1,3 +1,4 @@
+import type { BreakerChange } from "../client/breaker.ts";
 import { Client, type ClientOptions } from "../client/client.ts";
 import type { Sharing } from "../client/gate.ts";
 import type { Config } from "../config.ts";
@@ -8,6 +9,12 @@ import type { Tracing } from "../core/tracing.ts";
 import type { Calls } from "../metrics/calls.ts";
 import type { BotOptions } from "../options.ts";
 import { REQUEST_TIMEOUT_MS } from "./defaults.ts";
+
+const TOKEN_REFUSED =
+  "the platform does not accept the token: check SERVICE_API_KEY, replace it, and restart; events wait until then";
+
+const APP_REFUSED =
+  "the platform refuses every request of the app: enable it in the developer portal; events wait until then";
 
 export interface ClientParts {
   readonly clock: Clock;
@@ -42,12 +49,18 @@ export function makeClient(
     onBudget: ({ kind, perMinute }) =>
       log.warn({ kind, perMinute, ...aboutEvent() }, "requests wait for MAX_REQUESTS_PER_MINUTE"),
     onBreaker: (change) => {
-      const { of: operation, open, retryInMs } = change;
       calls?.circuit(change);
-      const line = { operation, ...aboutEvent() };
-      if (open) log.warn({ ...line, retryInMs }, "requests to the platform are held back");
-      else log.info(line, "requests to the platform go out again");
+      logBreaker(log, change);
     },
   };
   return new Client(clientOptions, sharing, tracing);
+}
+
+function logBreaker(log: Logger, { of: operation, why, open, retryInMs, error }: BreakerChange) {
+  const line = { operation, ...aboutEvent() };
+  if (!open) log.info(line, "requests to the platform go out again");
+  else if (why !== "token")
+    log.warn({ ...line, retryInMs }, "requests to the platform are held back");
+  else if (error?.status === 401) log.error({ ...line, retryInMs, err: error }, TOKEN_REFUSED);
+  else log.error({ ...line, retryInMs, err: error }, APP_REFUSED);
 }

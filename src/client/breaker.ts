@@ -2,6 +2,7 @@ import { type BackoffOptions, backoff, type Random } from "../core/backoff.ts";
 import type { Clock } from "../core/clock.ts";
 import { Circuit, type CircuitMove, type CircuitState, type Pass } from "./circuit.ts";
 import { ApiError, NetworkError, outageOf } from "./errors.ts";
+import { TokenCircuit } from "./token-circuit.ts";
 
 export interface BreakerOptions {
   readonly clock: Clock;
@@ -25,16 +26,21 @@ export interface OtherBreakers {
   onMove(learn: (circuit: string, state: CircuitState | undefined) => void): void;
 }
 
-/** Requests are held back because the platform, or one operation of it, is away; or they go out again. */
+/** Requests are held back because the platform or one operation is away, or the token is refused; or they go out again. */
 export interface BreakerChange {
-  /** `platform`, or an operation that is away or whose quota is used up, such as `POST /posts`. */
+  /** `platform`, `token`, or an operation that is away or whose quota is used up, such as `POST /posts`. */
   readonly of: string;
-  /** `quota` where the operation's daily quota is used up. An operation can be held back for both at once. */
-  readonly why: "outages" | "quota";
+  /**
+   * `quota` where the operation's daily quota is used up, `token` where the platform refuses the token or the app. Requests
+   * can be held back for several reasons at once.
+   */
+  readonly why: "outages" | "quota" | "token";
   /** True when requests are held back from now on. */
   readonly open: boolean;
   /** Until the platform is tried again, in milliseconds; 0 when it is closed. */
   readonly retryInMs: number;
+  /** The answer that refused the token, when requests are held back because of it. */
+  readonly error?: ApiError | undefined;
 }
 
 /** What a request may do, and what must be told when it ends. */
@@ -65,6 +71,7 @@ interface Operation {
 /** The passes of one request. */
 interface Passes {
   readonly platform: Pass;
+  readonly token: Pass;
   readonly outages: Pass;
   readonly quota: Pass;
 }
@@ -73,11 +80,12 @@ interface Passes {
  * Keeps requests back while they are known to fail, so that a dead platform is not hammered by every
  * lane: after five outages in a row, or at once where a 429 says how long to wait. Then one request at
  * a time tries whether the platform is back. Each operation counts its own outages too, for one that
- * is away while others are answered. What was held back was never sent.
+ * is away while others are answered. All share the circuit of the token. What was held back was never sent.
  */
 export class Breaker {
   readonly #options: BreakerOptions;
   readonly #platform: Circuit;
+  readonly #token: TokenCircuit;
   readonly #operations = new Map<string, Operation>();
   readonly #circuits = new Map<string, Circuit>();
   #asking: Promise<void> = Promise.resolve();
@@ -85,6 +93,7 @@ export class Breaker {
   constructor(options: BreakerOptions) {
     this.#options = options;
     this.#platform = this.#circuit("platform", "platform", "outages");
+    this.#token = this.#tokenCircuit();
     options.others?.onMove((key, state) => this.#learn(key, state));
   }
 
@@ -106,6 +115,7 @@ export class Breaker {
    * Throws what {@link enter} would throw now.
    *
    * @throws {NetworkError} API_CIRCUIT_OPEN
+   * @throws {ApiError} with `refusesToken`
    */
   check(operation: string): void {
     this.#check(this.#operation(operation));
@@ -114,18 +124,21 @@ export class Breaker {
   /**
    * @param operation method and template of the path, such as `POST /posts`
    * @throws {NetworkError} API_CIRCUIT_OPEN
+   * @throws {ApiError} with `refusesToken`
    */
   enter(operation: string): Permit {
     const own = this.#operation(operation);
     this.#check(own);
     const passes: Passes = {
       platform: this.#platform.enter(),
+      token: this.#token.enter(),
       outages: own.outages.enter(),
       quota: own.quota.enter(),
     };
     return {
       succeeded: () => {
         this.#platform.succeeded(passes.platform);
+        this.#token.succeeded(passes.token);
         own.outages.succeeded(passes.outages);
         own.quota.succeeded(passes.quota);
       },
@@ -148,6 +161,7 @@ export class Breaker {
 
   async #ask(operation: string): Promise<void> {
     const { others } = this.#options;
+    if (this.#token.heldBackMs() > 0) return;
     if (this.#circuitsOf(operation).some((circuit) => circuit.heldBackMs() > 0)) return;
     const granted: string[] = [];
     for (const circuit of this.#due(operation)) {
@@ -172,6 +186,7 @@ export class Breaker {
   }
 
   #check({ outages, quota }: Operation): void {
+    this.#token.check();
     check(quota, `the quota of "${quota.name}" is used up`);
     check(outages, `the last requests of "${outages.name}" have failed`);
     const asked = "the platform asked to be left alone";
@@ -182,6 +197,7 @@ export class Breaker {
   #failed(error: unknown, { outages, quota }: Operation, passes: Passes): void {
     const kind = classify(error);
     const waitMs = outageOf(error)?.retryAfterMs ?? 0;
+    this.#token.failed(passes.token, error, kind === "answered" || kind === "quota");
     if (kind === "quota") quota.refused(passes.quota, waitMs);
     else quota.left(passes.quota);
     if (kind === "outage") {
@@ -212,6 +228,17 @@ export class Breaker {
     };
     this.#operations.set(name, made);
     return made;
+  }
+
+  #tokenCircuit(): TokenCircuit {
+    const { clock, random, onChange } = this.#options;
+    return new TokenCircuit({
+      ...{ clock, random },
+      onChange: (open, retryInMs, error) => {
+        const change = { of: "token", why: "token", open, retryInMs } as const;
+        onChange?.(open ? { ...change, error } : change);
+      },
+    });
   }
 
   #circuit(key: string, name: string, why: BreakerChange["why"]): Circuit {
@@ -245,6 +272,7 @@ function classify(error: unknown): "outage" | "quota" | "answered" | "unknown" {
   if (error instanceof ApiError && ofOneOperation.has(error.platformCode ?? "")) {
     return error.status === 429 || error.status === 503 ? "quota" : "answered";
   }
+  if (error instanceof ApiError && error.refusesToken) return "answered";
   if (outageOf(error) !== undefined) return "outage";
   return error instanceof ApiError ? "answered" : "unknown";
 }

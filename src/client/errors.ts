@@ -12,6 +12,8 @@ export interface ApiErrorDetails {
   readonly requestId?: string | undefined;
   /** True when it was refused before anything was sent. Default false. */
   readonly local?: boolean | undefined;
+  /** True when the refusal concerns the token or the app as a whole, not this request. Default: true after 401. */
+  readonly refusesToken?: boolean | undefined;
   /** True when the body was JSON that says what failed, as the platform's own errors do. Default false. */
   readonly hasErrorBody?: boolean | undefined;
   /** What it came from. */
@@ -35,6 +37,11 @@ export class ApiError extends ServiceBotError {
   readonly requestId: string | undefined;
   /** True when it was refused before anything was sent. */
   readonly local: boolean;
+  /**
+   * True when the platform refuses the token or the app as a whole: the token is missing, unknown or revoked (401), or the app
+   * is switched off. Every other request would be refused as well, and none is the fault of an event.
+   */
+  readonly refusesToken: boolean;
   readonly #hasErrorBody: boolean;
 
   constructor(message: string, details: ApiErrorDetails) {
@@ -44,6 +51,7 @@ export class ApiError extends ServiceBotError {
     this.retryAfterMs = details.retryAfterMs;
     this.requestId = details.requestId;
     this.local = details.local ?? false;
+    this.refusesToken = details.refusesToken ?? details.status === 401;
     this.#hasErrorBody = details.hasErrorBody ?? false;
   }
 
@@ -209,11 +217,15 @@ export class NetworkError extends ServiceBotError {
 /** Statuses that speak of the platform's state, not of the request. */
 const outageStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** The outage of the platform that an error is, or that it was wrapped around as a cause. */
+/**
+ * The outage of the platform that an error is, or that it was wrapped around as a cause. A token that is refused is one too:
+ * nothing can be done until a person mends it.
+ */
 export function outageOf(error: unknown): ApiError | NetworkError | undefined {
   return findCause(
     error,
     (at): at is ApiError | NetworkError =>
-      at instanceof NetworkError || (at instanceof ApiError && outageStatuses.has(at.status)),
+      at instanceof NetworkError ||
+      (at instanceof ApiError && (at.refusesToken || outageStatuses.has(at.status))),
   );
 }

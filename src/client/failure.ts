@@ -107,7 +107,9 @@ function remedy({ status }: Response, code = ""): string {
   const known = remedies[code];
   if (known !== undefined) return ` ${known}`;
   if (status === 401) return " Check SERVICE_API_KEY (apiKey).";
-  if (status === 403 && code !== "BLOCKED") return ` ${remedies.AGENT_SCOPE_MISSING}`;
+  if (status === 403 && code !== "BLOCKED") {
+    return " Check the scopes of the token, and whether the app is enabled, in the developer portal.";
+  }
   return "";
 }
 

@@ -53,6 +53,7 @@ export class Gate {
    *
    * @param operation method and template of the path, such as `POST /posts`
    * @throws {NetworkError} API_CIRCUIT_OPEN, API_BUDGET_SPENT
+   * @throws {ApiError} with `refusesToken`
    * @throws the reason of the signal, once it aborts
    */
   enter(operation: string, kind: RequestKind, signal?: AbortSignal): Permit | Promise<Permit> {

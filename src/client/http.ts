@@ -1,9 +1,15 @@
-import { originProblem, tokenProblem } from "../core/access.ts";
+import { addressProblem, normalizeAddress, tokenProblem } from "../core/access.ts";
 import type { Random } from "../core/backoff.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
 import { headerOfEvent } from "../core/current-event.ts";
 import { isLoopback } from "../core/loopback.ts";
-import { outOfRange, refuseProblems, TIME_LIMIT } from "../core/ranges.ts";
+import {
+  type OptionNames,
+  outOfRange,
+  refuseProblems,
+  TIME_LIMIT,
+  unknownOptions,
+} from "../core/ranges.ts";
 import { scrubber } from "../core/redact.ts";
 import { inSpan, type Span, type Tracing } from "../core/tracing.ts";
 import { type ErrorCode, ServiceBotError } from "../errors.ts";
@@ -11,12 +17,13 @@ import { readJson } from "./body.ts";
 import type { BreakerChange, Permit } from "./breaker.ts";
 import type { BudgetWait, RequestsStatus } from "./budget.ts";
 import { type Call, callOf, type Method, type RequestOptions } from "./call.ts";
-import { NetworkError } from "./errors.ts";
+import { ApiError, NetworkError } from "./errors.ts";
 import { failureIn, readFailure } from "./failure.ts";
 import { Gate, type Sharing } from "./gate.ts";
 import { requestSpan } from "./request-span.ts";
 import { withRetries } from "./retries.ts";
 import { eitherOf } from "./signals.ts";
+import { TokenProbe, withTokenRefused } from "./token-probe.ts";
 import { timedOut, unreachable } from "./transport.ts";
 
 /** The part of `fetch` that the client calls. */
@@ -24,7 +31,7 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /** What is shared by all requests of a client. */
 export interface HttpOptions {
-  /** Origin of the platform, without `/api/v1`. */
+  /** Address of the platform, without `/api/v1`; it may have a path. */
   readonly baseUrl: string;
   /** The bearer token. It is sent to `baseUrl` alone, and never across a redirect. */
   readonly apiKey: string;
@@ -49,6 +56,21 @@ export interface HttpOptions {
   /** Called when requests are held back because the platform is away, and when they go out again. */
   readonly onBreaker?: (change: BreakerChange) => void;
 }
+
+const OPTIONS: OptionNames<HttpOptions> = {
+  baseUrl: true,
+  apiKey: true,
+  timeoutMs: true,
+  retries: true,
+  fetch: true,
+  clock: true,
+  random: true,
+  onRequest: true,
+  maxRequestsPerMinute: true,
+  onHeldBack: true,
+  onBudget: true,
+  onBreaker: true,
+};
 
 /** One request that was sent, as `onRequest` is told of it. */
 export interface RequestReport {
@@ -80,6 +102,7 @@ export class Http {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #gate: Gate;
+  readonly #probe: TokenProbe;
   /** Nobody but a platform on this machine is told of which event a handler makes a request. */
   readonly #isLocal: boolean;
   readonly #tracing: Tracing | undefined;
@@ -89,12 +112,13 @@ export class Http {
   constructor(options: HttpOptions, sharing?: Sharing, tracing?: Tracing) {
     const { baseUrl, apiKey, timeoutMs = 10_000, retries = 2 } = options;
     refuseProblems([
-      problem("baseUrl", originProblem(baseUrl)),
+      ...unknownOptions(options, OPTIONS),
+      problem("baseUrl", addressProblem(baseUrl)),
       problem("apiKey", tokenProblem(apiKey)),
       outOfRange("timeoutMs", timeoutMs, TIME_LIMIT),
       outOfRange("retries", retries, { max: 10, whole: true }),
     ]);
-    this.#options = { ...options, ...quietly(options) };
+    this.#options = { ...options, baseUrl: normalizeAddress(baseUrl), ...quietly(options) };
     this.#isLocal = isLoopback(new URL(baseUrl).hostname);
     this.#fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
     this.#clock = options.clock ?? systemClock;
@@ -104,6 +128,7 @@ export class Http {
     this.#tracing = tracing;
     const parts = { ...this.#options, clock: this.#clock, random: this.#random };
     this.#gate = new Gate(parts, sharing);
+    this.#probe = new TokenProbe(this.#clock, (...asked) => this.#readOne(...asked));
   }
 
   /** How much of the budget is left; undefined where there is none. */
@@ -159,7 +184,7 @@ export class Http {
         },
       );
     } catch (error) {
-      if (error instanceof ServiceBotError) throw error;
+      if (error instanceof ServiceBotError) throw await this.#probe.explain(error, both);
       if (signal?.aborted) throw signal.reason;
       const request = `${method} ${path}`;
       if (deadline.signal.aborted) {
@@ -200,6 +225,7 @@ export class Http {
     if (onHeldBack === undefined) return this.#gate.enter(operation, kind, signal);
     const tell = (error: unknown): never => {
       if (error instanceof NetworkError) onHeldBack(error.code);
+      if (error instanceof ApiError) onHeldBack("API_CIRCUIT_OPEN");
       throw error;
     };
     try {
@@ -208,6 +234,12 @@ export class Http {
     } catch (error) {
       return tell(error);
     }
+  }
+
+  /** Reads one item of a listing, apart from the call that asks for it. */
+  async #readOne(path: string, signal: AbortSignal): Promise<void> {
+    const call = callOf("GET", path, { query: { limit: 1 } }, this.#options);
+    await this.#attempt(call, 1, await this.#enter(call, signal), signal);
   }
 
   /** The reads of the log on the bot's own behalf are in no trace: most bring nothing. */
@@ -240,7 +272,9 @@ export class Http {
       span?.set({ "http.response.status_code": status });
       const date = this.#readDate(response);
       const failure = { now: date ?? this.#clock.now(), scrub: scrubber(secrets) };
-      if (!response.ok) throw await readFailure(response, request, failure);
+      if (!response.ok) {
+        throw withTokenRefused(await readFailure(response, request, failure), call.operation);
+      }
       const answer = await readJson(response, request);
       const refusal = failureIn(answer, response, request, failure);
       if (refusal !== undefined) throw refusal;

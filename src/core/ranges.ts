@@ -1,5 +1,6 @@
 import { LONGEST_WAIT_MS, ServiceBotError } from "../errors.ts";
 import type { BackoffOptions } from "./backoff.ts";
+import { nearestName } from "./names.ts";
 
 /** What a number may be; absent bounds are open. */
 export interface Range {
@@ -34,9 +35,46 @@ export function outOfRange(
 
 /** The problems of a retry policy. The factor is no time, and what grows by it ends at `maxMs`. */
 export function retryProblems(retry: Partial<BackoffOptions> = {}): (string | undefined)[] {
-  return Object.entries(retry).map(([name, value]) =>
-    outOfRange(`retry.${name}`, value, name === "factor" ? {} : WAIT),
-  );
+  return [
+    ...unknownOptions(retry, RETRY_OPTIONS, "retry."),
+    outOfRange("retry.baseMs", retry.baseMs, WAIT),
+    outOfRange("retry.maxMs", retry.maxMs, WAIT),
+    outOfRange("retry.factor", retry.factor, {}),
+  ];
+}
+
+const RETRY_OPTIONS: OptionNames<BackoffOptions> = { baseMs: true, maxMs: true, factor: true };
+
+/** Every name of a set of options. The compiler keeps it complete. */
+export type OptionNames<T> = { readonly [K in keyof T]-?: true };
+
+/**
+ * Names each option that does not exist, with the one that it nearly is. The compiler finds these in TypeScript's
+ * literals, but neither in JavaScript nor in objects that are spread.
+ *
+ * @param path what stands before each name, such as `retry.`
+ */
+export function unknownOptions(given: object, names: OptionNames<object>, path = ""): string[] {
+  const known = Object.keys(names);
+  return Object.keys(given)
+    .filter((name) => !Object.hasOwn(names, name))
+    .map((name) => {
+      const near = nearestName(name, known);
+      const hint = near === undefined ? "" : ` (did you mean ${path}${near}?)`;
+      return `${path}${name} is not an option${hint}`;
+    });
+}
+
+/**
+ * Requires what a handler is.
+ *
+ * @param what names the parameter, such as `on("mention")`
+ * @throws {ServiceBotError} INVALID_OPTION
+ */
+export function requireFunction(what: string, value: unknown): void {
+  if (typeof value === "function") return;
+  const got = value === null ? "null" : typeof value;
+  refuseProblems([`${what} needs a function (got ${got})`]);
 }
 
 /**

@@ -48,6 +48,7 @@ export class Calls {
       ["circuit", "why"],
     );
     this.#circuits.set({ circuit: "platform", why: "outages" }, 0);
+    this.#circuits.set({ circuit: "token", why: "token" }, 0);
   }
 
   requested({ method, path, status, code, ms }: RequestReport): void {

@@ -10,16 +10,11 @@ export interface HealthOptions {
   readonly random?: Random;
 }
 
-/** A token that is refused is tried again this often, in milliseconds. */
-const REFUSED_RETRY_MS = 300_000;
-
-/** The longest pause after failures in a row, in milliseconds. */
+/** The longest pause after failures in a row, and that after a missing scope, in milliseconds. */
 const MAX_PAUSE_MS = 60_000;
 
 const NO_END =
   "the event log goes on and on without events: its cursor moves, and nothing comes; it is read at the audit interval";
-
-const REFUSED = "the platform does not accept the token: check SERVICE_API_KEY";
 
 const NO_SCOPE =
   "the token may not read the event log: give it the scope read, dm or both in the developer portal";
@@ -49,10 +44,11 @@ export class Health {
   failed(err: unknown, mode: Mode): number {
     const { log, pollIntervalMs, random } = this.#options;
     this.#failures += 1;
-    if (err instanceof ApiError && (err.status === 401 || err.status === 403)) {
-      const retryInMs = REFUSED_RETRY_MS;
-      if (this.#isNews(String(err.status))) this.#tellRefusal(err, retryInMs, mode);
-      return retryInMs;
+    // A token that is refused as a whole is an outage, and the client has logged it.
+    if (err instanceof ApiError && err.status === 403 && !err.refusesToken) {
+      const fields = { err, retryInMs: MAX_PAUSE_MS, meanwhile: this.#meanwhile(mode) };
+      if (this.#isNews("scope")) log.error(fields, NO_SCOPE);
+      return MAX_PAUSE_MS;
     }
     const policy = { baseMs: pollIntervalMs, maxMs: MAX_PAUSE_MS, factor: 2 };
     const asked = outageOf(err)?.retryAfterMs ?? 0;
@@ -67,14 +63,6 @@ export class Health {
     const isNews = this.#told !== failure;
     this.#told = failure;
     return isNews;
-  }
-
-  /** Says what a person can do about a token that may not read the log (section 5 of the platform document). */
-  #tellRefusal(err: ApiError, retryInMs: number, mode: Mode): void {
-    const { log } = this.#options;
-    const fields = { err, retryInMs, meanwhile: this.#meanwhile(mode) };
-    if (err.status === 401) log.error(fields, REFUSED);
-    else log.error(fields, NO_SCOPE);
   }
 
   #meanwhile(mode: Mode): string {

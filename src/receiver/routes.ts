@@ -17,6 +17,8 @@ export interface Incoming {
   readonly signature: string | readonly string[] | undefined;
   /** The value of `X-Service-Event-Count`. */
   readonly eventCount: string | readonly string[] | undefined;
+  /** The value of `Authorization`. */
+  readonly authorization: string | undefined;
   /** The value of `traceparent`. */
   readonly traceparent: string | readonly string[] | undefined;
   /** Reads the raw body within bounds. Begins before it returns. */
@@ -41,7 +43,9 @@ export interface WebhookOptions {
 export interface RouteOptions extends WebhookOptions {
   /** True when the store answers and the bot is not draining. */
   readonly isReady: () => Promise<boolean>;
-  /** What `/readyz?verbose` tells anybody who asks; `ready` is what `isReady` says. */
+  /** Whether an `Authorization` header may see the report. */
+  readonly maySeeReport: (authorization: string | undefined) => boolean;
+  /** The content of `/readyz?verbose`; `ready` is what `isReady` says. */
   readonly report: () => Promise<{ readonly ready: boolean }>;
 }
 
@@ -83,7 +87,7 @@ export async function answerAny(incoming: Incoming, options: RouteOptions): Prom
 }
 
 async function answerRest(
-  { method, path, query }: Incoming,
+  { method, path, query, authorization }: Incoming,
   options: RouteOptions,
 ): Promise<Answer> {
   if (path !== "/healthz" && path !== "/readyz") {
@@ -92,10 +96,16 @@ async function answerRest(
   }
   if (method !== "GET" && method !== "HEAD") return methodNotAllowed("GET, HEAD");
   if (path === "/healthz") return json(200, { status: "ok" });
-  if (new URLSearchParams(query).has("verbose")) return told(await options.report());
-  if (await options.isReady()) return json(200, { status: "ready" });
-  return notReady;
+  const verbose = new URLSearchParams(query).has("verbose");
+  if (verbose && options.maySeeReport(authorization)) return told(await options.report());
+  const more = verbose ? { verbose: REPORT_REMEDY } : {};
+  if (await options.isReady()) return json(200, { status: "ready", ...more });
+  const { error } = notReady;
+  return verbose ? { ...json(503, { error, ...more }, soon), ...(error && { error }) } : notReady;
 }
+
+/** Strangers reach the bot as if they were on this machine where a proxy runs beside it. */
+const REPORT_REMEDY = "For the report send Authorization: Bearer <SERVICE_API_KEY>.";
 
 const soon = { "retry-after": "5" };
 

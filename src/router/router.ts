@@ -1,6 +1,14 @@
 import type { Client } from "../client/client.ts";
 import type { HandlerOptions, Job } from "../core/job.ts";
-import { outOfRange, refuseProblems, retryProblems, TIME_LIMIT } from "../core/ranges.ts";
+import {
+  type OptionNames,
+  outOfRange,
+  refuseProblems,
+  requireFunction,
+  retryProblems,
+  TIME_LIMIT,
+  unknownOptions,
+} from "../core/ranges.ts";
 import { scrubber, showError } from "../core/redact.ts";
 import { ServiceBotError } from "../errors.ts";
 import { eventTypes, isEventType, textsOf } from "../events/parse.ts";
@@ -31,8 +39,10 @@ export class Router {
     handler: Handler<T>,
     options: HandlerOptions = {},
   ): void {
+    const list = typeof types === "string" ? [types] : types;
+    requireFunction(`on("${list.join('", "')}")`, handler);
     checkOptions(options);
-    for (const type of typeof types === "string" ? [types] : types) {
+    for (const type of list) {
       if (!isEventType(type)) throw unknownType(type);
       this.#options.set(type, { ...this.#options.get(type), ...options });
       const handlers = this.#handlers.get(type) ?? [];
@@ -42,15 +52,21 @@ export class Router {
     }
   }
 
+  /** @throws {ServiceBotError} INVALID_OPTION */
   use(middleware: Middleware): void {
+    requireFunction("use()", middleware);
     this.#middleware.push(middleware);
   }
 
+  /** @throws {ServiceBotError} INVALID_OPTION */
   onUnknown(handler: Handler): void {
+    requireFunction("onUnknown()", handler);
     this.#unknown.push(handler);
   }
 
+  /** @throws {ServiceBotError} INVALID_OPTION */
   onError(observer: ErrorObserver): void {
+    requireFunction("onError()", observer);
     this.#observers.push(observer);
   }
 
@@ -107,10 +123,20 @@ export class Router {
   }
 }
 
-function checkOptions({ maxAttempts, retry, timeoutMs }: HandlerOptions): void {
+const HANDLER_OPTIONS: OptionNames<HandlerOptions> = {
+  maxAttempts: true,
+  retry: true,
+  timeoutMs: true,
+  concurrency: true,
+};
+
+function checkOptions(options: HandlerOptions): void {
+  const { maxAttempts, retry, timeoutMs, concurrency } = options;
   refuseProblems([
+    ...unknownOptions(options, HANDLER_OPTIONS),
     outOfRange("maxAttempts", maxAttempts, { min: 1, whole: true }),
     outOfRange("timeoutMs", timeoutMs, TIME_LIMIT),
+    outOfRange("concurrency", concurrency, { min: 1, whole: true }),
     ...retryProblems(retry),
   ]);
 }

@@ -1,3 +1,4 @@
+import { type OptionNames, refuseProblems, unknownOptions } from "../core/ranges.ts";
 import type { PlatformCode } from "../errors.ts";
 import { Refusal } from "./fake-answers.ts";
 
@@ -16,6 +17,15 @@ export interface RefuseOptions {
   /** How many calls. Default 1; `Infinity` for all from now on. */
   readonly times?: number;
 }
+
+const OPTIONS: OptionNames<RefuseOptions> = {
+  code: true,
+  status: true,
+  retryAfterSeconds: true,
+  method: true,
+  path: true,
+  times: true,
+};
 
 /** A call, as far as it matters here. */
 export interface Place {
@@ -58,7 +68,10 @@ const codes: { readonly [C in PlatformCode]: readonly [status: number, where: Fi
 export class FakeRefusals {
   readonly #waiting: { readonly fits: Fits; readonly refusal: Refusal; left: number }[] = [];
 
-  add({ code, status, retryAfterSeconds, method, path, times = 1 }: RefuseOptions): void {
+  /** @throws {ServiceBotError} INVALID_OPTION */
+  add(options: RefuseOptions): void {
+    refuseProblems(unknownOptions(options, OPTIONS));
+    const { code, status, retryAfterSeconds, method, path, times = 1 } = options;
     const [usual, where] = Object.hasOwn(codes, code)
       ? codes[code as PlatformCode]
       : ([400, anything] as const);

@@ -1,4 +1,5 @@
 import type { Fetch } from "../client/http.ts";
+import { type OptionNames, refuseProblems, unknownOptions } from "../core/ranges.ts";
 import type { EventType, PayloadByType } from "../events/types.ts";
 import { SIGNATURE_HEADER, sign } from "../signature/signature.ts";
 import { FakePlatform, type RecordedCall } from "./fake-platform.ts";
@@ -49,6 +50,8 @@ export interface DeliverOptions {
   readonly timestamp?: number;
 }
 
+const DELIVER_OPTIONS: OptionNames<DeliverOptions> = { secret: true, timestamp: true };
+
 /** How the bot answered a delivery. */
 export interface DeliveryAnswer {
   /** The HTTP status. */
@@ -96,11 +99,14 @@ export class TestBot<B extends BotUnderTest = BotUnderTest> {
   /**
    * Delivers events to the webhook as the platform would, signed. Resolves once the bot has answered
    * and handled them; what waits for a retry is not waited for.
+   *
+   * @throws {ServiceBotError} INVALID_OPTION
    */
   async deliver(
     events: TestEvent | readonly TestEvent[],
     options: DeliverOptions = {},
   ): Promise<DeliveryAnswer> {
+    refuseProblems(unknownOptions(options, DELIVER_OPTIONS));
     const given: readonly TestEvent[] = Array.isArray(events) ? events : [events];
     const list = given.map((event) => this.#complete(event));
     for (const event of list) this.#platform.happen(event);

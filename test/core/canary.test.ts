@@ -114,7 +114,8 @@ async function run(options: { careless: boolean }): Promise<string> {
     await clock.advance(300_000);
     await bot.idle();
   }
-  const status = await bot.handle(new Request("http://bot.test/readyz?verbose"));
+  const headers = { authorization: `Bearer ${canaries.apiKey}` };
+  const status = await bot.handle(new Request("http://bot.test/readyz?verbose", { headers }));
   output.push(await status.text(), JSON.stringify(await bot.status()));
   await bot.stop();
   return output.join("\n");

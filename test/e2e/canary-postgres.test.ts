@@ -45,7 +45,8 @@ test("neither secrets nor texts come out of a bot that meets everything, with it
     async (stage, { url }) => {
       await server.end("immediate");
       expect(await deliver(stage, url)).toContain(503);
-      await stage.ask(`${url}/readyz?verbose`);
+      const authorization = `Bearer ${stage.env["SERVICE_API_KEY"]}`;
+      await stage.ask(`${url}/readyz?verbose`, { headers: { authorization } });
       await stage.run(["inbox"]);
       await server.begin();
     },

@@ -68,7 +68,7 @@ export class Stage {
       },
     });
     const ready = await bot.message("ready");
-    return new BotProcess(bot, String(ready.url));
+    return new BotProcess(bot, String(ready.url), apiKey);
   }
 
   /** The webhook is saved, as its owner does in the portal: on, and without failures. */
@@ -150,10 +150,12 @@ export class Stage {
 export class BotProcess {
   readonly url: string;
   readonly #process: TestProcess;
+  readonly #apiKey: string;
 
-  constructor(process: TestProcess, url: string) {
+  constructor(process: TestProcess, url: string, apiKey: string) {
     this.#process = process;
     this.url = url;
+    this.#apiKey = apiKey;
   }
 
   /** The line that says that polling has taken over. */
@@ -173,7 +175,8 @@ export class BotProcess {
   }
 
   async status(): Promise<WrittenStatus> {
-    const response = await fetch(`${this.url}/readyz?verbose`);
+    const headers = { authorization: `Bearer ${this.#apiKey}` };
+    const response = await fetch(`${this.url}/readyz?verbose`, { headers });
     return (await response.json()) as WrittenStatus;
   }
 

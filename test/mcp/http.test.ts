@@ -194,13 +194,14 @@ describe("what is under way", () => {
 
   test("large messages: eight of nearly 8 MiB are held at once, and the ninth gets 503", async () => {
     const { write, asked } = await held();
-    const large = Array.from({ length: 9 }, () => write("x".repeat(7_800_000)));
-    const answers = (await Promise.all(large)).map(({ status, headers }) => [
-      status,
-      headers.get("retry-after"),
-    ]);
-    expect(answers.sort()).toEqual([...Array(8).fill([200, null]), [503, "1"]]);
-    for (let n = 0; n < 8; n++) await asked();
+    const large = "x".repeat(7_800_000);
+    // Kept, because fetch ends the call of an answer that is garbage.
+    const calls: Response[] = [];
+    for (let n = 0; n < 8; n++) calls.push(await write(large));
+    expect(calls.map(({ status }) => status)).toEqual(Array(8).fill(200));
+    const refused = await write(large);
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
+    for (const _ of calls) await asked();
     expect((await write("hello", "sbk_other")).status).toBe(200);
   });
 
@@ -211,6 +212,7 @@ describe("what is under way", () => {
     const refused = await write("hello");
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
     expect((await write("hello", "sbk_other")).status).toBe(200);
+    expect(await Promise.all(calls)).toHaveLength(256);
   });
 
   test("a call that ended makes room", async () => {
@@ -225,6 +227,7 @@ describe("what is under way", () => {
     await expect(first).rejects.toThrow();
     await left;
     await expect.poll(async () => (await write("hello")).status).toBe(200);
+    expect(await Promise.all(others)).toHaveLength(255);
   });
 });
 

@@ -117,16 +117,18 @@ describe("the platform", () => {
   test.each([
     [401, {}, "401", 1],
     [403, { code: "AGENT_SCOPE_MISSING" }, "403", 1],
-    [403, {}, "403", 1],
+    // The second one asks whether the app is refused as a whole.
+    [403, {}, "403", 2],
     [403, { code: "BLOCKED" }, "403", 0],
   ])("a token that is refused with %i %j is counted, and not who is blocked", async (...given) => {
     const [status, error, label, count] = given;
     const world = new World();
     const bot = await world.start({ delivery: "webhook" }, (one) => {
-      one.on("dm.message", ({ client }) => client.me());
+      one.onUnknown(({ client }) => client.me());
     });
     world.answer = () => Response.json({ error: { message: "no", ...error } }, { status });
-    await world.deliver(bot, [dm("1")]);
+    // Without an account in it, nothing but the handler asks the platform.
+    await world.deliver(bot, [{ ...dm("1"), type: "poll.closed", payload: {} }]);
     await bot.idle();
     expect(await value(bot, "service_bot_token_refused_total", { status: label })).toBe(count);
   });
@@ -211,7 +213,7 @@ describe("the event log", () => {
     expect(await value(bot, "service_bot_log_reads_total", { code: "OK" })).toBeGreaterThan(10);
     world.answer = () => new Response("", { status: 401 });
     await world.clock.advance(10_000);
-    expect(await value(bot, "service_bot_log_reads_total", { code: "API_ERROR" })).toBe(1);
+    expect(await value(bot, "service_bot_log_reads_total", { code: "API_ERROR" })).toBe(3);
   });
 
   test("a bot that never reads it has no metrics of it", async () => {

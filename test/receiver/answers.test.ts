@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { ServiceBotError } from "../../src/errors.ts";
 import { sign } from "../../src/signature/signature.ts";
 import {
+  apiKey,
   batchOf,
   bodyOf,
   delivery,
@@ -15,6 +16,8 @@ import {
   secret,
   type TestRequest,
 } from "./support.ts";
+
+const operator = { authorization: `Bearer ${apiKey}` };
 
 interface Row {
   readonly name: string;
@@ -412,13 +415,37 @@ describe.each(faces.filter(({ standalone }) => standalone))("health over $name",
       const { routes } = makeRig({}, { isReady: async () => ready, report: async () => report });
       const send = await face.open(routes);
       for (const path of ["/readyz?verbose", "/readyz/?verbose=1", "/readyz?a=b&verbose"]) {
-        const answer = await send({ path });
+        const answer = await send({ path, headers: operator });
         expect(answer.status).toBe(ready ? 200 : 503);
         expect(answer.headers["retry-after"]).toBe(ready ? undefined : "5");
         expect(JSON.parse(answer.text)).toEqual(report);
       }
       for (const path of ["/readyz?", "/readyz?verbosely", "/readyz?a=verbose"]) {
-        expect((await send({ path })).text).not.toContain("auditing");
+        expect((await send({ path, headers: operator })).text).not.toContain("auditing");
+      }
+    }
+  });
+
+  test("/readyz?verbose keeps the report to those who have the bot's token", async () => {
+    for (const ready of [true, false]) {
+      const report = () => Promise.reject(new Error("nobody may ask for it"));
+      const { routes } = makeRig({}, { isReady: async () => ready, report });
+      const send = await face.open(routes);
+      for (const authorization of [
+        undefined,
+        "",
+        apiKey,
+        "Bearer",
+        `Bearer ${apiKey}x`,
+        "Basic x",
+      ]) {
+        const headers = authorization === undefined ? {} : { authorization };
+        const answer = await send({ path: "/readyz?verbose", headers });
+        expect(answer.status).toBe(ready ? 200 : 503);
+        expect(answer.headers["retry-after"]).toBe(ready ? undefined : "5");
+        const { verbose, ...plain } = JSON.parse(answer.text);
+        expect(verbose).toContain("SERVICE_API_KEY");
+        expect(plain).toEqual(JSON.parse((await send({ path: "/readyz" })).text));
       }
     }
   });
@@ -449,7 +476,10 @@ describe.each(faces.filter(({ standalone }) => standalone))("health over $name",
     const isReady = () => Promise.reject(new Error(`cannot read ${secret}`));
     const send = await face.open(makeRig({}, { isReady }).routes);
     const { routes } = makeRig({}, { report: isReady });
-    const verbose = await (await face.open(routes))({ path: "/readyz?verbose" });
+    const verbose = await (await face.open(routes))({
+      path: "/readyz?verbose",
+      headers: operator,
+    });
     for (const answer of [await send({ path: "/readyz" }), verbose]) {
       expect(answer.status).toBe(500);
       expect(errorIn(answer).code).toBe("INTERNAL");

@@ -18,14 +18,21 @@ import {
   signatures,
   sizes,
 } from "./hostile-requests.ts";
-import { makeRig, now, secret, sendTo, type TestAnswer, type TestRequest } from "./support.ts";
+import {
+  apiKey,
+  makeRig,
+  now,
+  secret,
+  sendTo,
+  type TestAnswer,
+  type TestRequest,
+} from "./support.ts";
 
 /** Everything that was answered, with headers. */
 const answered: string[] = [];
 const broken: unknown[] = [];
 const handled: string[] = [];
 const note = (error: unknown): void => void broken.push(error);
-const apiKey = "key_of_this_test";
 const log = logSink();
 let bot: Bot;
 

@@ -1,5 +1,6 @@
 import { createServer, request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import express from "express";
+import { bearerCheck } from "../../src/core/bearer.ts";
 import { BodyBudget } from "../../src/core/body/budget.ts";
 import { createLogger } from "../../src/core/logger.ts";
 import { defaultLane } from "../../src/events/lane.ts";
@@ -12,6 +13,8 @@ import { ManualClock } from "../../src/testing/manual-clock.ts";
 import { listenUntilEnd } from "../support/listen.ts";
 
 export const secret = "whsec_of_this_test";
+/** Of the bot, which opens its report. */
+export const apiKey = "key_of_this_test";
 export const limit = 2_000;
 /** Seconds since 1970. */
 export const now = 1_700_000_000;
@@ -75,6 +78,7 @@ export function makeRig(
       maxBodyBytes: limit,
       bodies: new BodyBudget(16_777_216),
       isReady: async () => true,
+      maySeeReport: bearerCheck(apiKey),
       report: async () => ({ ready: true }),
       ...routes,
     },

@@ -4,6 +4,7 @@ import { budgetProblems } from "../../budget-warning.ts";
 import { type Config, loadConfig, variables } from "../../config.ts";
 import { isSentInClear } from "../../core/access.ts";
 import { showDatabase } from "../../core/database-address.ts";
+import { misspeltVariables } from "../../core/misspelt-variables.ts";
 import { ConfigError, messageOf } from "../../errors.ts";
 import { readDotEnv } from "../dot-env.ts";
 import { type Finding, findingsOf } from "./finding.ts";
@@ -87,10 +88,11 @@ function overruled(before: Values, file: Values = {}): Finding[] {
     );
 }
 
-/** No bot reads these; they look as if one should. */
+/** No bot reads these; they look as if one should. One that nearly is a variable is a problem of the configuration. */
 function unknown(): Finding[] {
+  const misspelt = misspeltVariables(process.env, known, () => false).map(({ name }) => name);
   return Object.keys(process.env)
-    .filter((name) => name.startsWith("SERVICE_") && !known.includes(name))
+    .filter((name) => name.startsWith("SERVICE_") && ![...known, ...misspelt].includes(name))
     .map((name) =>
       note(
         `${name} is set, and no bot reads it`,

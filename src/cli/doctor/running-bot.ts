@@ -59,8 +59,9 @@ const status: z.ZodType<RunningBot> = z.object({
 export async function examineBot(config: Config): Promise<Finding[]> {
   if (config.port === 0) return [];
   const url = new URL("/readyz?verbose", localWebhookUrl());
-  const said = await ask(url);
+  const said = await ask(url, config.apiKey);
   if (said === undefined) return [];
+  if (asksForToken(said)) return [otherToken];
   const read = status.safeParse(said);
   // A server of the application's own need not have it.
   if (!read.success) return [];
@@ -97,11 +98,22 @@ async function whyNoMetrics(url: string): Promise<string | undefined> {
   }
 }
 
-async function ask(url: URL): Promise<unknown> {
+const otherToken = note(
+  "the bot that runs does not take the token of this configuration",
+  "Run the doctor with the SERVICE_API_KEY of the bot, or restart the bot so that it has this one.",
+);
+
+/** True for the answer of a bot that keeps its report to those who have its token. */
+function asksForToken(said: unknown): boolean {
+  return typeof said === "object" && said !== null && "verbose" in said;
+}
+
+async function ask(url: URL, apiKey: string): Promise<unknown> {
   try {
     const signal = AbortSignal.timeout(PATIENCE_MS);
-    const response = await asDoctor(url.href, { method: "GET", redirect: "manual", signal });
-    return await response.json();
+    const headers = { authorization: `Bearer ${apiKey}` };
+    const init = { method: "GET", redirect: "manual", signal, headers } as const;
+    return await (await asDoctor(url.href, init)).json();
   } catch {
     return undefined;
   }

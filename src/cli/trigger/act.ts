@@ -1,3 +1,4 @@
+import { nearestName } from "../../core/names.ts";
 import { eventTypes } from "../../events/parse.ts";
 import { type ActInput, MAX_COUNT, OWN_TYPE } from "../../platform/acts/input.ts";
 import { MAX_IMAGES } from "../../platform/content.ts";
@@ -45,7 +46,10 @@ function typeOf(type: string, certain: boolean): string {
   if (known.includes(type)) return type;
   const list = `${known.join(", ")}, or a type of your own such as poll.closed`;
   if (!OWN_TYPE.test(type)) throw new UsageError(`TYPE must be one of ${list} (got "${type}").`);
-  const near = certain ? undefined : known.find((name) => isNear(type, name));
+  // A part of a name, such as "dm", counts as well.
+  const near = certain
+    ? undefined
+    : (known.find((name) => name.split(".").includes(type)) ?? nearestName(type, known));
   if (near === undefined) return type;
   throw new UsageError(
     `"${type}" is no type, did you mean ${near}? If it is one of your own, say what is in it: --payload '{}'`,
@@ -62,25 +66,4 @@ function payloadOf(given: Arguments): ActInput["payload"] {
     // Told below, like what is JSON and no object.
   }
   throw new UsageError(`--payload takes a JSON object, such as '{"pollId":"x"}'.`);
-}
-
-/** One wrong letter in a short word, two in a longer one; or a part of it, such as "dm". */
-function isNear(type: string, name: string): boolean {
-  if (name.split(".").includes(type)) return true;
-  return distance(type, name) <= (name.length < 6 ? 1 : 2);
-}
-
-/** How many letters must be changed, added or left out (Levenshtein). */
-function distance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (const [line, letter] of [...from].entries()) {
-    const next = [line + 1];
-    for (const [column, other] of [...to].entries()) {
-      const [diagonal = 0, above = 0] = row.slice(column, column + 2);
-      const left = next[column] ?? 0;
-      next.push(Math.min(diagonal + (letter === other ? 0 : 1), above + 1, left + 1));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
 }

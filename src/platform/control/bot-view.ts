@@ -1,3 +1,4 @@
+import { isLoopback } from "../../core/loopback.ts";
 import { messageOf } from "../../errors.ts";
 import { whyNoAnswer } from "../webhooks/no-answer.ts";
 
@@ -17,13 +18,20 @@ export interface BotView {
   readonly error?: string;
 }
 
-/**
- * Asks a bot how it is. Never rejects.
- *
- * @param webhook the address of its webhook
- * @param signal ends the wait
- */
-export async function askBot(webhook: string | null, signal: AbortSignal): Promise<BotView> {
+/** The tokens of an app that are tried at most. An app has one or two. */
+const MAX_TOKENS = 5;
+
+export interface BotQuestion {
+  /** The address of the bot's webhook. */
+  readonly webhook: string | null;
+  /** The tokens of the bot's app. They are sent to this machine alone. */
+  readonly apiKeys: readonly string[];
+  /** Ends the wait. */
+  readonly signal: AbortSignal;
+}
+
+/** Asks a bot how it is. Never rejects. */
+export async function askBot({ webhook, apiKeys, signal }: BotQuestion): Promise<BotView> {
   if (webhook === null) {
     const error =
       "It is not known where the bot is: save its webhook (PUT /control/v1/webhook). One that only polls tells nothing here.";
@@ -33,16 +41,56 @@ export async function askBot(webhook: string | null, signal: AbortSignal): Promi
   const url = target.origin;
   const limit = AbortSignal.timeout(TIMEOUT_MS);
   try {
-    const options = { redirect: "manual", signal: AbortSignal.any([limit, signal]) } as const;
-    const response = await fetch(target, { ...options, headers: { accept: "application/json" } });
-    const status = statusIn(await textOf(response));
-    // A bot that is not ready says so with 503, and tells the rest, too.
-    if (status !== undefined && (response.ok || response.status === 503)) return { url, status };
-    const error = `GET ${target.href} is answered with ${response.status}, and not with the status of a bot: is another program there, or does the bot's app mount the webhook alone?`;
-    return { url, status: null, error };
+    const ended = AbortSignal.any([limit, signal]);
+    const tokens = isLoopback(target.hostname) ? apiKeys.slice(0, MAX_TOKENS) : [];
+    let answer = await askOnce(target, tokens[0], ended);
+    for (const token of tokens.slice(1)) {
+      if (!answer.asksForToken) break;
+      answer = await askOnce(target, token, ended);
+    }
+    if (answer.status !== undefined) return { url, status: answer.status };
+    return { url, status: null, error: whyNoStatus(answer, target) };
   } catch (error) {
     return { url, status: null, error: limit.aborted ? tooSlow(target) : why(error, target) };
   }
+}
+
+interface BotAnswer {
+  readonly code: number;
+  /** Undefined where the answer is no status. */
+  readonly status: Readonly<Record<string, unknown>> | undefined;
+  /** True for a bot that keeps its status to those who have its token. */
+  readonly asksForToken: boolean;
+}
+
+async function askOnce(
+  target: URL,
+  token: string | undefined,
+  signal: AbortSignal,
+): Promise<BotAnswer> {
+  const headers = {
+    accept: "application/json",
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+  };
+  const response = await fetch(target, { redirect: "manual", signal, headers });
+  const value = parse(await textOf(response));
+  // A bot that is not ready answers 503, with its status as well.
+  const isAnswer = response.ok || response.status === 503;
+  const isStatus = isAnswer && typeof value.ready === "boolean";
+  return {
+    code: response.status,
+    status: isStatus ? value : undefined,
+    asksForToken: isAnswer && typeof value.verbose === "string",
+  };
+}
+
+function whyNoStatus({ code, asksForToken }: BotAnswer, target: URL): string {
+  if (!asksForToken) {
+    return `GET ${target.href} is answered with ${code}, and not with the status of a bot: is another program there, or does the bot's app mount the webhook alone?`;
+  }
+  return isLoopback(target.hostname)
+    ? "The bot takes no token of this app: does it run with another SERVICE_API_KEY?"
+    : "The bot gives its status to those who have its token, and the platform sends that to 127.0.0.1 and localhost alone.";
 }
 
 function tooSlow({ host }: URL): string {
@@ -66,13 +114,12 @@ async function textOf({ body }: Response): Promise<string> {
   return Buffer.concat(parts).toString("utf8");
 }
 
-/** Every status of a bot says whether it is ready. */
-function statusIn(text: string): Readonly<Record<string, unknown>> | undefined {
+/** Parses an object. Returns an empty one for anything else. */
+function parse(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);
-    const { ready }: { ready?: unknown } = Object(value);
-    return typeof ready === "boolean" ? (value as Record<string, unknown>) : undefined;
+    return typeof value === "object" && value !== null ? { ...value } : {};
   } catch {
-    return undefined;
+    return {};
   }
 }

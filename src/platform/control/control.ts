@@ -390,7 +390,9 @@ export class Control {
 
   /** What the bot says of itself, where its webhook is. */
   botView(bot?: string): Promise<BotView> {
-    return askBot(this.webhookOf(bot).url, this.#options.timeline.ended);
+    const { timeline, store } = this.#options;
+    const apiKeys = store.tokens.allKeysOf(this.#bot(bot).seq);
+    return askBot({ webhook: this.webhookOf(bot).url, apiKeys, signal: timeline.ended });
   }
 
   /**

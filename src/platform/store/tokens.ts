@@ -66,6 +66,13 @@ export class Tokens {
     return this.#keysOf.all(bot).map((row) => ({ apiKey: row.api_key, scopes: scopesIn(row) }));
   }
 
+  /** Every token of a bot's app in full, the standard one first. */
+  allKeysOf(bot: number): string[] {
+    const standard = this.standard();
+    const own = this.keysOf(bot).map(({ apiKey }) => apiKey);
+    return standard !== undefined && this.find(standard)?.bot === bot ? [standard, ...own] : own;
+  }
+
   /** Undefined for a token that does not exist. */
   find(apiKey: string): Grant | undefined {
     const row = this.#grant.get(apiKey);

@@ -69,12 +69,20 @@ test("a variable that .env and the environment set differently is told", async (
 });
 
 test("a variable that looks like a bot's and is none is told", async () => {
-  const examined = await examine({ SERVICE_APIKEY: "x" }, { cwd: folderWith(away) });
+  const examined = await examine({ SERVICE_NAME: "x" }, { cwd: folderWith(away) });
   expect(trouble(examined, "environment")).toEqual([
     expect.objectContaining({
-      what: "SERVICE_APIKEY is set, and no bot reads it",
+      what: "SERVICE_NAME is set, and no bot reads it",
       remedy: expect.stringContaining("SERVICE_API_KEY"),
     }),
+  ]);
+});
+
+test("a variable that is nearly a bot's is a failure, once", async () => {
+  const examined = await examine({ SERVICE_APIKEY: "x" }, { cwd: folderWith(away) });
+  const found = trouble(examined, "environment");
+  expect(found.filter(({ what }) => what.includes("SERVICE_APIKEY"))).toEqual([
+    expect.objectContaining({ level: "fail", what: expect.stringContaining("SERVICE_API_KEY?") }),
   ]);
 });
 

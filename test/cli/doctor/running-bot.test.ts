@@ -3,7 +3,7 @@ import { aboutCertificate } from "../../../src/cli/doctor/certificate.ts";
 import { aboutBot, type RunningBot } from "../../../src/cli/doctor/running-bot.ts";
 import { reservePort } from "../../support/reserve-port.ts";
 import { runBot, runPlatform } from "../../support/running-bot.ts";
-import { access, examine, serve } from "./examine.ts";
+import { access, examine, serve, trouble } from "./examine.ts";
 
 const NOW = Date.parse("2026-11-20T16:00:00Z");
 
@@ -119,6 +119,10 @@ test("a bot of this machine is asked; what is none is passed over", async () => 
   const { findings } = await examine({ ...access(platform), PORT: port });
   expect(findings.filter(({ area }) => area === "bot")).toEqual([
     expect.objectContaining({ level: "ok", what: expect.stringMatching(/^the bot runs, mode /) }),
+  ]);
+  const env = { ...access(platform), SERVICE_API_KEY: "sbk_of_another", PORT: port };
+  expect(trouble(await examine(env), "bot")).toEqual([
+    expect.objectContaining({ remedy: expect.stringContaining("SERVICE_API_KEY") }),
   ]);
   const other = await serve((_request, response) => void response.end('{"status":"up"}'));
   const asked = await examine({ ...access(platform), PORT: new URL(other).port });

@@ -59,6 +59,8 @@ export async function ends(bot: TestProcess, message: string, count: number): Pr
 
 /** Every page that the bot has. */
 export async function lookAtPages(it: Stage, { url, metrics }: Listening): Promise<void> {
+  const authorization = `Bearer ${it.env["SERVICE_API_KEY"]}`;
+  await it.ask(`${url}/readyz?verbose`, { headers: { authorization } });
   for (const path of ["/readyz?verbose", "/readyz", "/healthz"]) await it.ask(`${url}${path}`);
   const { status, text } = await it.ask(metrics);
   expect(status).toBe(200);

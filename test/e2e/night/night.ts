@@ -140,7 +140,8 @@ export class NightShift {
   }
 
   async status(): Promise<Status> {
-    return (await (await fetch(`${this.url}/readyz?verbose`)).json()) as Status;
+    const headers = { authorization: `Bearer ${this.platform.apiKey}` };
+    return (await (await fetch(`${this.url}/readyz?verbose`, { headers })).json()) as Status;
   }
 
   /** The first status that fits. */

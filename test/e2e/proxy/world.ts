@@ -143,7 +143,8 @@ export class BotProcess {
 
   /** What a monitor on the same machine is told. */
   async status(): Promise<Record<string, unknown>> {
-    const response = await fetch(`${this.url}/readyz?verbose`);
+    const headers = { authorization: `Bearer ${API_KEY}` };
+    const response = await fetch(`${this.url}/readyz?verbose`, { headers });
     return Object(await response.json());
   }
 }

@@ -1,5 +1,6 @@
 import { createServer, type RequestListener } from "node:http";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { askBot } from "../../../src/platform/control/bot-view.ts";
 import type { BotView } from "../../../src/platform/index.ts";
 import { listenUntilEnd } from "../../support/listen.ts";
 import { runBot, runPlatform } from "../../support/running-bot.ts";
@@ -88,4 +89,42 @@ test("?bot= asks that of another app", async () => {
   platform.control.saveWebhook({ url }, "helper");
   expect(await platform.control.botView("helper")).toEqual({ url, status: { ready: true } });
   expect((await request(platform, "GET", "/control/v1/bot?bot=nobody")).status).toBe(404);
+});
+
+test("a bot that asks for a token gets those of its app, one after the other", async () => {
+  const platform = await runPlatform();
+  const { apiKey } = platform.control.createToken(["read"]);
+  const asked: (string | undefined)[] = [];
+  const { url } = await listenUntilEnd(
+    createServer((incoming, response) => {
+      asked.push(incoming.headers.authorization);
+      const known = incoming.headers.authorization === `Bearer ${apiKey}`;
+      response.end(known ? '{"ready":true}' : '{"status":"ready","verbose":"Send the token."}');
+    }),
+  );
+  platform.control.saveWebhook({ url: `${url}/webhook` });
+  expect(await platform.control.botView()).toEqual({ url, status: { ready: true } });
+  expect(asked).toEqual([`Bearer ${platform.apiKey}`, `Bearer ${apiKey}`]);
+});
+
+test("a bot that takes none of the tokens is asked for no more, and it says why", async () => {
+  const { view, url } = await viewOf((_, response) => response.end('{"verbose":"Send it."}'));
+  expect(view).toEqual({ url, status: null, error: expect.stringContaining("SERVICE_API_KEY") });
+});
+
+test("no token leaves this machine", async () => {
+  const asked: Headers[] = [];
+  const original = globalThis.fetch;
+  onTestFinished(() => {
+    globalThis.fetch = original;
+  });
+  globalThis.fetch = async (_url, init) => {
+    asked.push(new Headers(init?.headers));
+    return Response.json({ status: "ready", verbose: "Send the token." });
+  };
+  const signal = new AbortController().signal;
+  const webhook = "https://bot.example.org/webhook";
+  const view = await askBot({ webhook, apiKeys: ["key_of_the_app"], signal });
+  expect(view.status).toBeNull();
+  expect(asked.map((headers) => headers.get("authorization"))).toEqual([null]);
 });

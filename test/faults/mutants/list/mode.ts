@@ -194,12 +194,12 @@ export const modeMutants: readonly Mutant[] = [
       replace: "Math.max(asked, pollIntervalMs, 0 * backoff(policy, this.#failures, random))",
     },
     {
-      name: "a refused token is tried again slowly",
-      find: "const REFUSED_RETRY_MS = 300_000;",
-      replace: "const REFUSED_RETRY_MS = 1_000;",
+      name: "a missing scope is tried again slowly",
+      find: "return MAX_PAUSE_MS;",
+      replace: "return 1_000;",
     },
     {
-      name: "a refused token is told once",
+      name: "a missing scope is told once",
       find: "const isNews = this.#told !== failure;",
       replace: "const isNews = failure !== undefined;",
     },

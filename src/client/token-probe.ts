@@ -1,0 +1,65 @@
+import type { Clock } from "../core/clock.ts";
+import { ApiError, apiErrorOf } from "./errors.ts";
+import { operationOf } from "./operation.ts";
+import { conversationsPath } from "./paths.ts";
+import { isUnexplained } from "./token-circuit.ts";
+
+/**
+ * The request that tells a refused app from a refused request. It is about nothing but the bot's own conversations, and a
+ * missing scope has a code of its own there (section 5 of the platform document, rule 4): any other 403 concerns the app.
+ */
+const PROBE: string = operationOf("GET", conversationsPath);
+
+/** So long a token that was accepted is not asked about again, in milliseconds. */
+const ACCEPTED_FOR_MS = 60_000;
+
+/** The error of a 403 as it concerns the token: the probe's own is a refusal of the app. */
+export function withTokenRefused(error: ApiError, operation: string): ApiError {
+  return operation === PROBE && isUnexplained(error) ? refused(error) : error;
+}
+
+/** Reads one item of the listing at a path below `/api/v1`. */
+type Ask = (path: string, signal: AbortSignal) => Promise<unknown>;
+
+/** Finds out whether a 403 without a code of section 7 concerns one request, or the whole app. */
+export class TokenProbe {
+  readonly #clock: Clock;
+  readonly #ask: Ask;
+  #acceptedAt = Number.NEGATIVE_INFINITY;
+  #asking: Promise<boolean> | undefined;
+
+  constructor(clock: Clock, ask: Ask) {
+    this.#clock = clock;
+    this.#ask = ask;
+  }
+
+  /** Returns the error itself, or the same as a refusal of the app. It never rejects. */
+  async explain(error: unknown, signal: AbortSignal): Promise<unknown> {
+    if (!isUnexplained(error)) return error;
+    if (this.#clock.now() - this.#acceptedAt < ACCEPTED_FOR_MS) return error;
+    this.#asking ??= this.#isRefused(signal).finally(() => {
+      this.#asking = undefined;
+    });
+    return (await this.#asking) ? refused(error) : error;
+  }
+
+  async #isRefused(signal: AbortSignal): Promise<boolean> {
+    try {
+      await this.#ask(conversationsPath, signal);
+    } catch (error) {
+      if (!(error instanceof ApiError)) return false;
+      if (error.refusesToken) return true;
+      if (error.retryable) return false;
+    }
+    this.#acceptedAt = this.#clock.now();
+    return false;
+  }
+}
+
+function refused(error: ApiError): ApiError {
+  const { message, status, platformCode, requestId } = error;
+  return apiErrorOf(`${message} The platform refuses the whole app.`, {
+    ...{ status, platformCode, requestId },
+    refusesToken: true,
+  });
+}

@@ -1,0 +1,41 @@
+/** Names of at least this many characters may differ in two of them, shorter ones in one. */
+const LONG_NAME = 6;
+
+/**
+ * Finds the known name that a misspelt one stands for. Case, `-`, `_` and `.` do not count.
+ *
+ * @returns the nearest known name; `undefined` if none is near
+ */
+export function nearestName(name: string, known: readonly string[]): string | undefined {
+  const near = known
+    .map((candidate) => ({ candidate, edits: editsBetween(plain(name), plain(candidate)) }))
+    .filter(({ candidate, edits }) => edits <= (plain(candidate).length < LONG_NAME ? 1 : 2))
+    .sort((a, b) => a.edits - b.edits);
+  return near[0]?.candidate;
+}
+
+/** Counts the letters to change, add, leave out or swap with their neighbour (Damerau-Levenshtein). */
+export function editsBetween(from: string, to: string): number {
+  let beforeLast: readonly number[] = [];
+  let last: readonly number[] = Array.from({ length: to.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= from.length; row++) {
+    const next = [row];
+    for (let column = 1; column <= to.length; column++) {
+      const isSame = from[row - 1] === to[column - 1];
+      const isSwapped = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
+      const changed = at(last, column - 1) + (isSame ? 0 : 1);
+      const moved = row > 1 && column > 1 && isSwapped ? at(beforeLast, column - 2) + 1 : changed;
+      next.push(Math.min(changed, moved, at(last, column) + 1, at(next, column - 1) + 1));
+    }
+    [beforeLast, last] = [last, next];
+  }
+  return at(last, to.length);
+}
+
+function at(row: readonly number[], column: number): number {
+  return row[column] ?? 0;
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replace(/[-_.]/g, "");
+}

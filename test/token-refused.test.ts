@@ -1,0 +1,111 @@
+import { expect, test } from "vitest";
+import type { Bot } from "../src/index.ts";
+import type { Platform } from "../src/platform/index.ts";
+import { ManualClock } from "../src/testing/manual-clock.ts";
+import { runBot, runPlatform } from "./support/running-bot.ts";
+
+const MINUTE = 60_000;
+
+/** The bearer token that the platform is shown: it stands for the variable of a bot that is restarted. */
+interface Token {
+  apiKey: string;
+}
+
+interface Refusal {
+  readonly refuse: (platform: Platform) => void;
+  readonly mend: (platform: Platform, token: Token) => void;
+  readonly remedy: RegExp;
+}
+
+const revoked: Refusal = {
+  refuse: ({ control }) => {
+    for (const { id } of control.apps.tokens()) control.apps.revokeToken(id);
+  },
+  mend: ({ control }, token) => {
+    token.apiKey = control.createToken(["read", "dm", "posts:write", "comments:write"]).apiKey;
+  },
+  remedy: /check SERVICE_API_KEY/,
+};
+
+const killed: Refusal = {
+  refuse: ({ control }) => void control.apps.set("bot", { disabled: true }),
+  mend: ({ control }) => void control.apps.set("bot", { disabled: false }),
+  remedy: /enable it in the developer portal/,
+};
+
+/** A bot whose clock the test moves; its requests are over before the time goes on. */
+async function scene(delivery: "auto" | "webhook") {
+  const platform = await runPlatform();
+  const clock = new ManualClock();
+  const token: Token = { apiKey: platform.apiKey };
+  const statuses: number[] = [];
+  const underWay = new Set<Promise<unknown>>();
+  const attempts: number[] = [];
+  const begun = Promise.withResolvers<void>();
+  const refused = Promise.withResolvers<void>();
+  const register = (bot: Bot) => {
+    bot.on("dm.message", async (ctx) => {
+      attempts.push(ctx.attempt);
+      begun.resolve();
+      await refused.promise;
+      await ctx.reply("hello");
+    });
+  };
+  const send = async (url: string, init: RequestInit) => {
+    const headers = new Headers(init.headers);
+    headers.set("authorization", `Bearer ${token.apiKey}`);
+    const response = await fetch(url, { ...init, headers });
+    if (url.includes("/api/v1/")) statuses.push(response.status);
+    return response;
+  };
+  const { bot, log } = await runBot(platform, register, {
+    ...{ clock, delivery, random: () => 0.999, requestTimeoutMs: 10_000 },
+    fetch: (url, init) => {
+      const sending = send(url, init);
+      underWay.add(sending);
+      return sending.finally(() => underWay.delete(sending));
+    },
+  });
+  const pass = async (ms: number, isOver = () => false) => {
+    for (let passed = 0; passed < ms && !isOver(); passed += 1_000) {
+      await clock.advance(1_000);
+      while (underWay.size > 0) {
+        await Promise.allSettled(underWay);
+        await clock.advance(0);
+      }
+    }
+  };
+  return { platform, bot, log, token, statuses, attempts, begun, refused, pass };
+}
+
+test.each([
+  ["a revoked token", "auto", revoked],
+  ["a revoked token", "webhook", revoked],
+  ["the kill switch", "auto", killed],
+  ["the kill switch", "webhook", killed],
+] as const)("%s burns no attempts: what waited is answered once (%s)", async (...given) => {
+  const [, delivery, { refuse, mend, remedy }] = given;
+  const { platform, bot, log, token, statuses, attempts, begun, refused, pass } =
+    await scene(delivery);
+  const { conversationId = "" } = platform.control.act({ type: "dm.message", from: "ada" });
+  await begun.promise;
+  refuse(platform);
+  statuses.length = 0;
+  refused.resolve();
+  await pass(20 * MINUTE);
+
+  expect(await bot.inbox.stats()).toMatchObject({ pending: 1, dead: 0 });
+  // One trial a minute when it has lasted, and a few more before that.
+  expect(statuses.length).toBeGreaterThanOrEqual(15);
+  expect(statuses.length).toBeLessThan(40);
+  const loud = log.records.filter(({ level }) => level === "error");
+  expect(loud).toMatchObject([{ operation: "token", msg: expect.stringMatching(remedy) }]);
+
+  mend(platform, token);
+  const said = () => platform.control.messages(conversationId).filter(({ fromBot }) => fromBot);
+  await pass(3 * MINUTE, () => said().length > 0);
+  await bot.idle();
+  expect(said()).toHaveLength(1);
+  expect(new Set(attempts)).toEqual(new Set([1]));
+  await expect(bot.inbox.stats()).resolves.toMatchObject({ pending: 0, dead: 0 });
+});
