@@ -1,4 +1,4 @@
-import { originProblem, tokenProblem } from "./core/access.ts";
+import { addressProblem, normalizeAddress, tokenProblem } from "./core/access.ts";
 import { type DatabaseAddress, databaseProblem, readDatabase } from "./core/database-address.ts";
 import { type LogLevel, logLevels } from "./core/logger.ts";
 import { misspeltVariables } from "./core/misspelt-variables.ts";
@@ -10,7 +10,7 @@ export type DeliveryMode = "auto" | "webhook" | "polling";
 
 /** Everything that the environment of a bot can set. Durations are milliseconds. */
 export interface Config {
-  /** SERVICE_BASE_URL: origin of the platform, without `/api/v1`. */
+  /** SERVICE_BASE_URL: address of the platform, without `/api/v1` and a slash at its end. */
   readonly baseUrl: string;
   /** SERVICE_API_KEY: the bearer token. */
   readonly apiKey: string;
@@ -58,7 +58,7 @@ export interface Config {
 
 /** Options of a bot that stand in for the environment, each with the form its variable has. */
 export interface ConfigOverrides {
-  /** SERVICE_BASE_URL: origin of the platform, without `/api/v1`. Required, here or in the environment. */
+  /** SERVICE_BASE_URL: address of the platform, without `/api/v1`; it may have a path. Required, here or in the environment. */
   readonly baseUrl?: string;
   /** SERVICE_API_KEY: the bearer token. Required, here or in the environment. */
   readonly apiKey?: string;
@@ -161,7 +161,7 @@ export function loadConfig(
   const read = readerOf(env, overrides);
   const delivery = read.value("delivery", oneOf(["auto", "webhook", "polling"]), "auto");
   const config: Config = {
-    baseUrl: read.value("baseUrl", origin),
+    baseUrl: read.value("baseUrl", address),
     apiKey: read.value("apiKey", token),
     webhookSecrets: read.value("webhookSecret", secrets, delivery === "polling" ? [] : undefined),
     delivery,
@@ -245,7 +245,7 @@ export function loadPlatformAddress(
 
 function readPlatformFrom(read: Reader): Pick<Config, "baseUrl" | "logLevel"> {
   return {
-    baseUrl: read.value("baseUrl", origin),
+    baseUrl: read.value("baseUrl", address),
     logLevel: read.value("logLevel", oneOf(logLevels), "info"),
   };
 }
@@ -366,8 +366,8 @@ const path: z.ZodType<string, string> = z
   })
   .transform((text) => text.replace(/(?<=.)\/+$/, ""));
 
-const origin: z.ZodType<string, string> = checked(originProblem).transform(
-  (text) => URL.parse(text)?.origin ?? "",
+const address: z.ZodType<string, string> = checked(addressProblem).transform((text) =>
+  URL.canParse(text) ? normalizeAddress(text) : "",
 );
 
 function checked(problemOf: (text: string) => string | undefined): z.ZodType<string, string> {

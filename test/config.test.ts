@@ -133,6 +133,7 @@ describe("each variable is read", () => {
   test.each<[string, string, Partial<Config>]>([
     ["SERVICE_BASE_URL", "http://127.0.0.1:4400", { baseUrl: "http://127.0.0.1:4400" }],
     ["SERVICE_BASE_URL", "https://platform.example/", { baseUrl: "https://platform.example" }],
+    ["SERVICE_BASE_URL", "https://a.example/social/", { baseUrl: "https://a.example/social" }],
     ["SERVICE_BASE_URL", " https://platform.example ", { baseUrl: "https://platform.example" }],
     ["SERVICE_API_KEY", "~!k", { apiKey: "~!k" }],
     ["DELIVERY", "auto", { delivery: "auto" }],
@@ -194,6 +195,7 @@ describe("what cannot be used is told by the variable's name", () => {
     ["SERVICE_BASE_URL", "platform.example"],
     ["SERVICE_BASE_URL", "ftp://platform.example"],
     ["SERVICE_BASE_URL", "https://platform.example/api/v1"],
+    ["SERVICE_BASE_URL", "https://platform.example/social/api/v1/"],
     ["SERVICE_BASE_URL", "https://platform.example/?a=b"],
     ["SERVICE_BASE_URL", "https://platform.example/#there"],
     ["SERVICE_BASE_URL", "https://me:pass@platform.example"],
@@ -265,7 +267,9 @@ describe("what cannot be used is told by the variable's name", () => {
     expect(problemsOf({ LOG_LEVEL: "x" })[0]).toMatch(/debug.*info.*warn/);
     expect(problemsOf({ PORT: "x" })[0]).toMatch(/0 to 65535/);
     expect(problemsOf({ DATABASE_URL: "x" })[0]).toMatch(/file:/);
-    expect(problemsOf({ SERVICE_BASE_URL: "https://a.example/api/v1" })[0]).toMatch(/origin/);
+    expect(problemsOf({ SERVICE_BASE_URL: "https://a.example/api/v1" })[0]).toMatch(
+      /leave that out/,
+    );
     expect(problemsOf({ SERVICE_WEBHOOK_SECRET: "x".repeat(20) })[0]).toMatch(/whsec_/);
   });
 

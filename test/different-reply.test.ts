@@ -124,6 +124,15 @@ describe("a key", () => {
     expect(scene.bot.uploads).toHaveLength(2);
   });
 
+  test("that is misspelt is refused", async () => {
+    const codes: unknown[] = [];
+    const options: object = { kye: "a" };
+    await runTwice(async (ctx) => {
+      await ctx.reply("one", options).catch((error) => codes.push(error.code));
+    });
+    expect(codes).toEqual(["INVALID_OPTION", "INVALID_OPTION"]);
+  });
+
   test("that was used before in this run is refused", async () => {
     const codes: unknown[] = [];
     await runTwice(async (ctx) => {

@@ -198,6 +198,9 @@ function makeDispatcher(
     tracing,
     handler: {
       run: (job) => forEvent(job, () => router.run(job, client)),
+      get handledTypes() {
+        return router.handledTypes;
+      },
       optionsFor: (type) => router.optionsFor(type),
       failed: (error, job) => forEvent(job, () => router.observe(error, job)),
       over: (job) => router.forget(job),

@@ -28,7 +28,7 @@ export async function readJson(response: Response, request: string): Promise<unk
   const what = /^\s*</.test(text)
     ? "not JSON but a web page, as a proxy or a login form sends"
     : `not JSON (${type === null ? "without a content type" : type.slice(0, 100)})`;
-  const origin = "Is SERVICE_BASE_URL the platform's origin?";
+  const origin = "Is SERVICE_BASE_URL the platform's address?";
   throw invalid(request, `the answer (${response.status}) is ${what}. ${origin}`);
 }
 

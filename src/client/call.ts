@@ -66,7 +66,7 @@ export function callOf(
 }
 
 function urlOf(baseUrl: string, path: string, query: RequestOptions["query"] = {}): string {
-  const url = new URL(`${baseUrl.replace(/\/+$/, "")}/api/v1${path}`);
+  const url = new URL(`${baseUrl}/api/v1${path}`);
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) url.searchParams.set(name, String(value));
   }

@@ -49,6 +49,8 @@ export class Dms {
     outgoing: OutgoingMessage,
     options: CallOptions = {},
   ): Promise<SentMessage> {
-    return await write(this.#http, messagesPath(conversationId), sentMessage, outgoing, options);
+    const path = messagesPath(conversationId);
+    const sent = await write(this.#http, path, sentMessage, outgoing, options);
+    return sent.conversationId === "" ? { ...sent, conversationId } : sent;
   }
 }

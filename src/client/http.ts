@@ -1,4 +1,4 @@
-import { originProblem, tokenProblem } from "../core/access.ts";
+import { addressProblem, normalizeAddress, tokenProblem } from "../core/access.ts";
 import type { Random } from "../core/backoff.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
 import { headerOfEvent } from "../core/current-event.ts";
@@ -31,7 +31,7 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /** What is shared by all requests of a client. */
 export interface HttpOptions {
-  /** Origin of the platform, without `/api/v1`. */
+  /** Address of the platform, without `/api/v1`; it may have a path. */
   readonly baseUrl: string;
   /** The bearer token. It is sent to `baseUrl` alone, and never across a redirect. */
   readonly apiKey: string;
@@ -113,12 +113,12 @@ export class Http {
     const { baseUrl, apiKey, timeoutMs = 10_000, retries = 2 } = options;
     refuseProblems([
       ...unknownOptions(options, OPTIONS),
-      problem("baseUrl", originProblem(baseUrl)),
+      problem("baseUrl", addressProblem(baseUrl)),
       problem("apiKey", tokenProblem(apiKey)),
       outOfRange("timeoutMs", timeoutMs, TIME_LIMIT),
       outOfRange("retries", retries, { max: 10, whole: true }),
     ]);
-    this.#options = { ...options, ...quietly(options) };
+    this.#options = { ...options, baseUrl: normalizeAddress(baseUrl), ...quietly(options) };
     this.#isLocal = isLoopback(new URL(baseUrl).hostname);
     this.#fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
     this.#clock = options.clock ?? systemClock;

@@ -13,53 +13,58 @@ import type {
   Upload,
 } from "./types.ts";
 
+/** Ids are texts to handlers, whatever they were on the wire. */
+const id: z.ZodType<string> = z.preprocess(
+  (value) => (typeof value === "number" ? String(value) : value),
+  z.string(),
+);
 const text = z.string();
+/** Documented, and empty where the platform sends null or nothing: a handler can do without it. */
+const words: z.ZodType<string> = z.preprocess((value) => value ?? "", z.string());
 const orUndefined = <T>(schema: z.ZodType<T>): z.ZodType<T | undefined> =>
   z.preprocess((value) => value ?? undefined, schema.optional());
 
-/** Empty, it would ask for the first page again. */
-const cursor = z.preprocess((value) => (value === "" ? null : value), z.string().nullable());
+/** Missing, it is that of the last page. Empty, it would ask for the first page again. */
+const cursor = z.preprocess((value) => (value === "" ? null : value), id.nullable().default(null));
 
 /** What is not documented is passed on as it should be, or left out: it breaks no bot. */
 const perhaps = <T>(schema: z.ZodType<T>): z.ZodType<T | undefined> =>
   orUndefined(schema).catch(undefined);
-const perhapsId = perhaps(
-  z.preprocess((id) => (typeof id === "number" ? String(id) : id), z.string()),
-);
+const perhapsId = perhaps(id);
 
 const image: z.ZodType<Image> = z.looseObject({
   url: text,
   thumbUrl: z.string().nullish(),
-  width: z.number(),
-  height: z.number(),
+  width: perhaps(z.number()),
+  height: perhaps(z.number()),
 });
-const images = z.array(image).default([]);
+const images: z.ZodType<Image[]> = z.preprocess((value) => value ?? [], z.array(image));
 
 export const message: z.ZodType<Message> = z.looseObject({
-  id: text,
-  conversationId: text,
+  id,
+  conversationId: z.preprocess((value) => value ?? "", id),
   fromBot: z.boolean(),
-  authorUsername: text,
-  text,
-  createdAt: text,
-  replyToId: z.string().nullable().default(null),
+  authorUsername: words,
+  text: words,
+  createdAt: words,
+  replyToId: id.nullable().default(null),
   images,
 });
 
 /** Posts and comments have one shape, as far as it is documented. */
 export const post: z.ZodType<Post> = z.looseObject({
-  id: text,
+  id,
   type: orUndefined(text),
-  text,
+  text: words,
   images,
   createdAt: perhaps(text),
   author: perhaps(z.looseObject({ username: text })),
 });
 
 export const sentMessage: z.ZodType<SentMessage> = z.looseObject({
-  id: text,
-  conversationId: text,
-  createdAt: text,
+  id,
+  conversationId: z.preprocess((value) => value ?? "", id),
+  createdAt: words,
 });
 
 // The answers of these two are not documented: whatever comes is good, and an id is taken if there is one.
@@ -80,29 +85,29 @@ export const searchHit: z.ZodType<SearchHit> = z.looseObject({
 });
 
 export const conversation: z.ZodType<Conversation> = z.looseObject({
-  id: text,
+  id,
   peer: z.looseObject({
     username: text,
-    name: text,
+    name: words,
     avatarUrl: z.string().nullable().default(null),
-    isBot: z.boolean(),
+    isBot: z.preprocess((value) => value ?? false, z.boolean()),
   }),
-  lastMessageAt: text,
-  lastMessage: z.looseObject({ text, fromBot: z.boolean() }),
+  lastMessageAt: words,
+  lastMessage: z.looseObject({ text: words, fromBot: z.boolean() }).nullable().default(null),
 });
 
 export const upload: z.ZodType<Upload> = z.looseObject({
   key: text,
-  url: text,
-  thumbUrl: text,
-  width: z.number(),
-  height: z.number(),
-  bytes: z.number(),
+  url: words,
+  thumbUrl: z.string().nullish(),
+  width: perhaps(z.number()),
+  height: perhaps(z.number()),
+  bytes: perhaps(z.number()),
 });
 
 export const eventPage: z.ZodType<{ events: unknown[]; cursor: string }> = z.looseObject({
   events: z.array(z.unknown()),
-  cursor: text,
+  cursor: id,
 });
 
 /** A page as the document shows it for conversations and messages. */
@@ -112,10 +117,7 @@ export function documentedPageOf<T>(item: z.ZodType<T>): z.ZodType<Page<T>> {
 
 /** A page of a listing that the document does not show. */
 export function pageOf<T>(item: z.ZodType<T>): z.ZodType<Page<T>> {
-  const page = z.looseObject({
-    items: z.array(item),
-    nextCursor: cursor.default(null),
-  });
+  const page = documentedPageOf(item);
   // The listings under "Other read endpoints" are not documented; a bare array is a single page.
   return z.preprocess((body) => (Array.isArray(body) ? { items: body } : body), page);
 }

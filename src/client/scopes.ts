@@ -17,7 +17,7 @@ const NO_POST = "service-bot-doctor";
 const TIMEOUT_MS = 5_000;
 
 export interface Probed {
-  /** Origin of the platform, without `/api/v1`. */
+  /** Address of the platform, without `/api/v1`. */
   readonly baseUrl: string;
   readonly apiKey: string;
   /** Aborted, whatever is not known yet is `unknown`. */

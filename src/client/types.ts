@@ -11,23 +11,24 @@ export interface Image {
   readonly url: string;
   /** A small preview; null or absent where there is none. */
   readonly thumbUrl?: string | null | undefined;
-  /** Pixels. */
-  readonly width: number;
-  /** Pixels. */
-  readonly height: number;
+  /** Pixels; absent where the platform does not say. */
+  readonly width?: number | undefined;
+  /** Pixels; absent where the platform does not say. */
+  readonly height?: number | undefined;
 }
 
 /** A message of a conversation. */
 export interface Message {
   readonly id: string;
+  /** Empty where the platform does not say. */
   readonly conversationId: string;
   /** True when the message belongs to the calling bot. */
   readonly fromBot: boolean;
-  /** Without an @. */
+  /** Without an @; empty where the platform does not say. */
   readonly authorUsername: string;
   /** Empty for a deleted message and for one of images alone. */
   readonly text: string;
-  /** ISO 8601, UTC. */
+  /** ISO 8601, UTC; empty where the platform does not say. */
   readonly createdAt: string;
   /** The message that this one answers; null where it answers none. */
   readonly replyToId: string | null;
@@ -55,7 +56,7 @@ export interface Comment extends Post {}
 export interface SentMessage {
   readonly id: string;
   readonly conversationId: string;
-  /** ISO 8601, UTC. */
+  /** ISO 8601, UTC; empty where the platform does not say. */
   readonly createdAt: string;
 }
 
@@ -78,14 +79,16 @@ export type Sent = SentMessage | SentComment;
 export interface Upload {
   /** Goes into `imageKeys`, once. */
   readonly key: string;
+  /** Empty where the platform does not say. */
   readonly url: string;
-  readonly thumbUrl: string;
-  /** Pixels. */
-  readonly width: number;
-  /** Pixels. */
-  readonly height: number;
-  /** Its size. */
-  readonly bytes: number;
+  /** A small preview; null or absent where there is none. */
+  readonly thumbUrl?: string | null | undefined;
+  /** Pixels; absent where the platform does not say. */
+  readonly width?: number | undefined;
+  /** Pixels; absent where the platform does not say. */
+  readonly height?: number | undefined;
+  /** Its size; absent where the platform does not say. */
+  readonly bytes?: number | undefined;
 }
 
 /** An account. Fields are not documented: these are there where the platform sends them, and so may others be. */
@@ -117,13 +120,16 @@ export interface Conversation {
   readonly id: string;
   readonly peer: {
     readonly username: string;
+    /** Empty where the platform does not say. */
     readonly name: string;
     readonly avatarUrl: string | null;
+    /** False where the platform does not say. */
     readonly isBot: boolean;
   };
-  /** ISO 8601, UTC. */
+  /** ISO 8601, UTC; empty where the platform does not say. */
   readonly lastMessageAt: string;
-  readonly lastMessage: { readonly text: string; readonly fromBot: boolean };
+  /** Null where the platform does not say. */
+  readonly lastMessage: { readonly text: string; readonly fromBot: boolean } | null;
 }
 
 /** One page of a listing, newest first. `nextCursor` is null on the last page. */

@@ -3,19 +3,30 @@ import { isLoopback } from "./loopback.ts";
 /** What a client needs to reach the platform: the checks that the configuration and the client share. */
 
 /**
- * What is wrong with the platform's origin, as the end of a sentence that begins with its name; undefined when
- * nothing is. It never repeats a password that is in it.
+ * What is wrong with the platform's address, as the end of a sentence that begins with its name; `undefined` when nothing is.
+ * The address may have a path, because a platform may share its host. It never repeats a password that is in it.
  */
-export function originProblem(text: string): string | undefined {
+export function addressProblem(text: string): string | undefined {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) {
     return "must be an http(s) address such as https://platform.example";
   }
   if (url.username !== "" || url.password !== "") return "must not hold a user or a password";
-  if (url.pathname.replace(/\/+$/, "") !== "" || url.search !== "" || url.hash !== "") {
-    return "must be the origin alone, without /api/v1 or any other path";
+  if (/[?#]/.test(text)) return "must have neither a query nor a fragment";
+  if (/\/api\/v\d+$/.test(withoutSlash(url.pathname))) {
+    return "must end before /api/v1, which is added to it: leave that out";
   }
   return undefined;
+}
+
+/** The platform's address in one form, whether it was given with a slash at its end or without. */
+export function normalizeAddress(text: string): string {
+  const { origin, pathname } = new URL(text);
+  return `${origin}${withoutSlash(pathname)}`;
+}
+
+function withoutSlash(path: string): string {
+  return path.replace(/\/+$/, "");
 }
 
 /** The same of a bearer token; it is never repeated. A variable that is not set would else go out as "undefined". */

@@ -27,4 +27,9 @@ export interface HandlerOptions {
   readonly retry?: Partial<BackoffOptions>;
   /** How long a run may take, in milliseconds; more than 0, 365 days at most. */
   readonly timeoutMs?: number;
+  /**
+   * How many events of the type one instance handles at once, 1 or more. Not more than `CONCURRENCY`. Default: three
+   * quarters of it where the bot handles several types, which leaves places to the others; otherwise all.
+   */
+  readonly concurrency?: number;
 }

@@ -6,12 +6,13 @@ import type { Observer } from "../core/observer.ts";
 import { traceIdOf } from "../core/trace.ts";
 import { inSpan, type Tracing } from "../core/tracing.ts";
 import { ServiceBotError } from "../errors.ts";
-import type { Claim, Inbox, Retention } from "../inbox/inbox.ts";
+import type { Claim, ClaimRooms, Inbox, Retention } from "../inbox/inbox.ts";
 import { Abort } from "./abort.ts";
 import { type JobHandler, makeJob, type PastOf, type RunOptions, runJob } from "./run.ts";
 import { Settlement } from "./settlement.ts";
 import { Shared } from "./shared.ts";
 import { processSpan, tellVerdict } from "./spans.ts";
+import { passesOver, TypePlaces } from "./type-places.ts";
 import { every, keepUp } from "./upkeep.ts";
 import { judge, type RetryPolicy, stopping, type Verdict } from "./verdict.ts";
 import { Wake } from "./wake.ts";
@@ -49,6 +50,12 @@ const TURN_MS = 250;
 /** After a failure of the store the next claim waits this long, in milliseconds. */
 const STORE_RETRY_MS = 1_000;
 
+/** In ms. Lanes of full types hide when the others become ready, so these are looked for this often. */
+const FULL_TYPE_INTERVAL_MS = 1_000;
+
+/** To pass over many lanes takes the store a while. It rests this many times as long. */
+const PASS_OVER_REST = 4;
+
 /** Claims lanes, runs handlers, and writes down what became of each event. */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
@@ -58,6 +65,9 @@ export class Dispatcher {
   /** What runs with, unless its type has options of its own. */
   readonly #usual: RunOptions;
   readonly #running = new Set<LaneRun>();
+  readonly #places: TypePlaces;
+  /** On the dispatcher's clock. No claim passes over lanes before. */
+  #passOverAt = Number.NEGATIVE_INFINITY;
   /** The last run of each lane that has not ended. */
   readonly #lanes = new Map<string, LaneRun>();
   readonly #idleWaiters = new Set<() => void>();
@@ -84,6 +94,7 @@ export class Dispatcher {
       stopping: this.#draining.signal,
     });
     this.#wake = new Wake(clock);
+    this.#places = new TypePlaces(options.concurrency, options.handler);
     this.#usual = { ...options, shared: new Shared() };
   }
 
@@ -148,18 +159,30 @@ export class Dispatcher {
   async #claimLoop(): Promise<void> {
     while (!this.#draining.signal.aborted) {
       const free = this.#options.concurrency - this.#running.size;
-      const started = await this.#claimOnce(free);
-      if (started === 0 || started < free) await this.#rest(started);
+      const types = [...this.#running].map(({ claim }) => claim.type);
+      const rooms = free <= 0 ? undefined : this.#places.roomsFor(types, free);
+      const isFull = rooms !== undefined && passesOver(rooms);
+      const early = isFull ? this.#passOverAt - this.#options.clock.now() : 0;
+      if (early > 0) {
+        await this.#wake.wait(early);
+        continue;
+      }
+      const started = await this.#claimOnce(free, rooms);
+      if (started === 0 || started < free) await this.#rest(started, isFull);
     }
   }
 
   /** Starts as many claims as there are free places. */
-  async #claimOnce(free: number): Promise<number> {
+  async #claimOnce(free: number, rooms: ClaimRooms | undefined): Promise<number> {
     if (free <= 0) return 0;
     const { inbox, clock } = this.#options;
     const since = clock.now();
     try {
-      const claims = await inbox.claim(free, this.#leaseMs);
+      const claims = await inbox.claim(free, this.#leaseMs, rooms);
+      const now = clock.now();
+      if (rooms !== undefined && passesOver(rooms)) {
+        this.#passOverAt = now + PASS_OVER_REST * (now - since);
+      }
       for (const claim of claims) this.#begin(claim, since);
       return claims.length;
     } catch (err) {
@@ -170,12 +193,14 @@ export class Dispatcher {
   }
 
   /** Waits until there may be more. To look when that is costs less than a claim that finds nothing. */
-  async #rest(started: number): Promise<void> {
+  async #rest(started: number, isFull: boolean): Promise<void> {
     if (this.#running.size >= this.#options.concurrency) return await this.#wake.wait(undefined);
     const ms = await this.#options.inbox.nextReadyIn().catch(() => STORE_RETRY_MS);
     if (this.#running.size === 0 && ms !== 0) this.#announceIdle();
     // What is ready and was not claimed just now may be somebody else's: that is not asked for without a pause.
-    if (started === 0 || ms !== 0) await this.#wake.wait(ms);
+    const hides = isFull && started === 0 && ms !== undefined;
+    const waitMs = hides ? Math.max(ms, FULL_TYPE_INTERVAL_MS) : ms;
+    if (started === 0 || ms !== 0) await this.#wake.wait(waitMs);
   }
 
   #announceIdle(): void {
@@ -212,7 +237,7 @@ export class Dispatcher {
     await older;
     try {
       for (;;) {
-        const next = await this.#handle(run);
+        const next = await this.#handleInPlace(run);
         if (next === undefined) return;
         run.claim = next;
         run.abort = this.#abortFor(next);
@@ -227,8 +252,19 @@ export class Dispatcher {
     }
   }
 
+  /** A lane that goes on with an event of another type hands it back if that type has no place left. */
+  async #handleInPlace(run: LaneRun): Promise<Claim | undefined> {
+    const { type } = run.claim;
+    const hasPlace = this.#places.take(type);
+    try {
+      return await this.#handle(run, hasPlace);
+    } finally {
+      if (hasPlace) this.#places.free(type);
+    }
+  }
+
   /** Resolves to the claim of the lane's next event, where it goes on. */
-  async #handle(run: LaneRun): Promise<Claim | undefined> {
+  async #handle(run: LaneRun, hasPlace: boolean): Promise<Claim | undefined> {
     const { clock, tracing } = this.#options;
     const { claim } = run;
     return await inSpan(
@@ -236,7 +272,7 @@ export class Dispatcher {
       () => processSpan(claim),
       async (span) => {
         const started = clock.now();
-        const verdict = await this.#run(run);
+        const verdict: Verdict = hasPlace ? await this.#run(run) : { kind: "unbegun" };
         if (span !== undefined) tellVerdict(span, verdict);
         const ms = clock.now() - started;
         return await this.#settlement.write(claim, verdict, ms, () => this.#mayGoOn(run));
@@ -248,10 +284,10 @@ export class Dispatcher {
    * A lane that goes on spares the store two writes per event. While others wait for a place it has its own for
    * a moment only; and its lease is the one that it was claimed with.
    */
-  #mayGoOn({ since }: LaneRun): boolean {
+  #mayGoOn({ since, claim }: LaneRun): boolean {
     if (this.#draining.signal.aborted) return false;
     const { clock, concurrency } = this.#options;
-    const alone = this.#running.size < concurrency;
+    const alone = this.#running.size < concurrency && !this.#places.isFull(claim.type);
     return clock.now() - since < (alone ? this.#leaseMs / 3 : TURN_MS);
   }
 

@@ -27,6 +27,8 @@ export type EventJob = Job<AnyEvent>;
 /** What runs the handlers. */
 export interface JobHandler {
   run(job: EventJob): Promise<void>;
+  /** The types that have a handler. */
+  readonly handledTypes?: readonly string[];
   /** What the handlers of a type have set otherwise than the bot. */
   optionsFor?(type: string): HandlerOptions;
   /** Told what a run ended with, whether the handler threw it or ran out of time. */

@@ -77,6 +77,14 @@ export interface Claim {
   readonly trace: string | undefined;
 }
 
+/** How many events of each type a claim may take. */
+export interface ClaimRooms {
+  /** None where it is 0 or less. */
+  readonly byType: ReadonlyMap<string, number>;
+  /** Of each type that is not in `byType`; 1 or more. */
+  readonly others: number;
+}
+
 /** What became of an event that was done, and of its lane. */
 export interface Advance {
   /** False when the lease was lost: the result is dropped. */
@@ -157,8 +165,11 @@ export interface Inbox {
    * before the handler runs, so that one which kills the process still reaches the dead letters.
    * Of the events whose runs ended with the process twice or more, one at a time: the one that is the
    * reason must not take the others along.
+   *
+   * With `rooms`, lanes whose first event is of a type without room are passed over as they are. Of the next `limit` lanes
+   * those within their rooms are taken, so a further claim may find more.
    */
-  claim(limit: number, leaseMs: number): Promise<readonly Claim[]>;
+  claim(limit: number, leaseMs: number, rooms?: ClaimRooms): Promise<readonly Claim[]>;
 
   /**
    * Says that nothing more is claimed here. Where several instances share the inbox, the others are told from now on

@@ -127,14 +127,16 @@ const HANDLER_OPTIONS: OptionNames<HandlerOptions> = {
   maxAttempts: true,
   retry: true,
   timeoutMs: true,
+  concurrency: true,
 };
 
 function checkOptions(options: HandlerOptions): void {
-  const { maxAttempts, retry, timeoutMs } = options;
+  const { maxAttempts, retry, timeoutMs, concurrency } = options;
   refuseProblems([
     ...unknownOptions(options, HANDLER_OPTIONS),
     outOfRange("maxAttempts", maxAttempts, { min: 1, whole: true }),
     outOfRange("timeoutMs", timeoutMs, TIME_LIMIT),
+    outOfRange("concurrency", concurrency, { min: 1, whole: true }),
     ...retryProblems(retry),
   ]);
 }

@@ -1,4 +1,4 @@
-import { ServiceBotError } from "../errors.ts";
+import { type OptionNames, refuseProblems, unknownOptions } from "../core/ranges.ts";
 
 /** Options of `ctx.reply`, `ctx.comment`, `ctx.post` and `ctx.upload`. */
 export interface WriteOptions {
@@ -26,11 +26,14 @@ export class WriteNames {
   }
 }
 
+const WRITE_OPTIONS: OptionNames<WriteOptions> = { key: true };
+
 /** @throws {ServiceBotError} INVALID_OPTION */
-export function checkWriteOptions({ key }: WriteOptions): void {
-  if (key === undefined || (typeof key === "string" && KEY.test(key))) return;
-  throw new ServiceBotError(
-    "INVALID_OPTION",
-    "key must be a text of 1 to 100 characters without control characters.",
-  );
+export function checkWriteOptions(options: WriteOptions): void {
+  refuseProblems([...unknownOptions(options, WRITE_OPTIONS), keyProblem(options)]);
+}
+
+function keyProblem({ key }: WriteOptions): string | undefined {
+  if (key === undefined || (typeof key === "string" && KEY.test(key))) return undefined;
+  return "key must be a text of 1 to 100 characters without control characters";
 }

@@ -20,6 +20,8 @@ describe("a client takes", () => {
     {},
     { baseUrl: "http://127.0.0.1:4400" },
     { baseUrl: "https://platform.example/" },
+    { baseUrl: "https://host.example/social" },
+    { baseUrl: "https://host.example/a/b/" },
     { timeoutMs: 1 },
     { retries: 0 },
     { retries: 10 },
@@ -29,13 +31,30 @@ describe("a client takes", () => {
   });
 });
 
+test.each([
+  ["https://host.example", "https://host.example/api/v1/me"],
+  ["https://host.example//", "https://host.example/api/v1/me"],
+  ["https://host.example/social", "https://host.example/social/api/v1/me"],
+  ["https://host.example/a/b/", "https://host.example/a/b/api/v1/me"],
+])("a platform at %s is asked at %s", async (baseUrl, url) => {
+  const urls: string[] = [];
+  const send = async (asked: string) => {
+    urls.push(asked);
+    return Response.json({});
+  };
+  await new Client({ ...good, baseUrl, fetch: send }).me();
+  expect(urls).toEqual([url]);
+});
+
 describe("a client refuses", () => {
   test.each<[name: string, options: Partial<ClientOptions>]>([
     ["baseUrl", { baseUrl: "" }],
     ["baseUrl", { baseUrl: "platform.example" }],
     ["baseUrl", { baseUrl: "ftp://platform.example" }],
     ["baseUrl", { baseUrl: "https://platform.example/api/v1" }],
+    ["baseUrl", { baseUrl: "https://host.example/social/api/v1/" }],
     ["baseUrl", { baseUrl: "https://platform.example?a=1" }],
+    ["baseUrl", { baseUrl: "https://platform.example/social#here" }],
     ["baseUrl", { baseUrl: "https://ada:opensesame@platform.example" }],
     ["apiKey", { apiKey: "" }],
     ["apiKey", { apiKey: "opensesame and more" }],

@@ -11,6 +11,7 @@ import { filtersContract } from "./inbox-filters.ts";
 import { historyContract } from "./inbox-history.ts";
 import { lookContract } from "./inbox-look.ts";
 import { retentionContract } from "./inbox-retention.ts";
+import { roomsContract } from "./inbox-rooms.ts";
 import { LEASE, type OpenInbox } from "./open-inbox.ts";
 
 /** What every implementation of the inbox promises. */
@@ -528,6 +529,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
     });
 
     advanceContract(open);
+    roomsContract(open);
     historyContract(open);
     lookContract(open);
     filtersContract(open);

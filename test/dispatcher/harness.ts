@@ -24,10 +24,12 @@ export function harness(
   handle: Handle,
   {
     optionsFor,
+    handledTypes,
     failed,
     over,
     ...options
-  }: Partial<DispatcherOptions> & Partial<Pick<JobHandler, "optionsFor" | "failed" | "over">> = {},
+  }: Partial<DispatcherOptions> &
+    Partial<Pick<JobHandler, "optionsFor" | "handledTypes" | "failed" | "over">> = {},
 ): Harness {
   const given = options.clock;
   const clock = given instanceof ManualClock ? given : new ManualClock(1_800_000_000_000);
@@ -48,6 +50,7 @@ export function harness(
           failures.push(error);
         }),
       ...(optionsFor === undefined ? {} : { optionsFor }),
+      ...(handledTypes === undefined ? {} : { handledTypes }),
       ...(over === undefined ? {} : { over }),
     },
     concurrency: 4,

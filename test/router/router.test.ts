@@ -423,6 +423,8 @@ describe("options of a handler", () => {
   test.each([
     [{ maxAttempts: 0 }, "maxAttempts"],
     [{ maxAttempts: 1.5 }, "maxAttempts"],
+    [{ concurrency: 0 }, "concurrency"],
+    [{ concurrency: 1.5 }, "concurrency"],
     [{ timeoutMs: 0 }, "timeoutMs"],
     [{ timeoutMs: Number.NaN }, "timeoutMs"],
     [{ timeoutMs: 365 * 86_400_000 + 1 }, "timeoutMs"],

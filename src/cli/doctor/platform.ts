@@ -40,7 +40,8 @@ function remedyFor(error: unknown): string {
   const { status } = error;
   if (status === 401) return "Set SERVICE_API_KEY to the bot's token from the developer portal.";
   if (status === 403) return "Look in the developer portal whether the app is enabled.";
-  if (status === 404) return "Set SERVICE_BASE_URL to the origin alone: is this the platform?";
+  if (status === 404)
+    return "Set SERVICE_BASE_URL to the platform's address as far as /api/v1: is this the platform?";
   if (status === 429) return "Another program uses up the limit of this app: wait a minute.";
   return "Try again later; the bot waits for the platform as well.";
 }

@@ -1,4 +1,4 @@
-import type { Claim } from "../inbox.ts";
+import type { Claim, ClaimRooms } from "../inbox.ts";
 import { CRASHES, SUSPECT_WAIT_MS } from "../limits.ts";
 import { type ClaimRow, toClaim } from "./claim-row.ts";
 import type { Database } from "./database.ts";
@@ -18,12 +18,15 @@ import { Suspects } from "./suspects.ts";
  * left for the next time. A lane that holds nothing is mended afterwards. An event that may be what ends the
  * process gets no owner here, and nobody else takes its lane for as long as a lease; whether it may run is
  * decided apart.
+ *
+ * @param where further conditions on the lanes
+ * @param choice the name of the lanes that were found; other than `head` with a part of its own that makes `head` of them
  */
-const CLAIM = `
+const claimStatement = (where: string, choice: { readonly of: string; readonly part: string }) => `
 WITH ready AS MATERIALIZED (
-  SELECT key, fence, owner, claimed, done_ord, ctid AS at FROM {schema}.lane
-  WHERE ready_at <= {now} ORDER BY ready_at, key LIMIT $1 FOR UPDATE SKIP LOCKED
-), head AS MATERIALIZED (
+  SELECT key, fence, owner, claimed, done_ord, ready_at, ctid AS at FROM {schema}.lane
+  WHERE ready_at <= {now} ${where} ORDER BY ready_at, key LIMIT $1 FOR UPDATE SKIP LOCKED
+), ${choice.of} AS MATERIALIZED (
   SELECT ready.*, event.*, event.crashes + event.lapsed >= ${CRASHES} AS suspect
   FROM ready CROSS JOIN LATERAL (SELECT FROM {schema}.lane WHERE ctid = ready.at OFFSET 0) AS unchanged
   LEFT JOIN LATERAL (
@@ -33,7 +36,7 @@ WITH ready AS MATERIALIZED (
     FROM {schema}.event WHERE lane = ready.key AND state = 'pending'
     ORDER BY ord, seq LIMIT 1
   ) AS event ON true
-), leased AS (
+)${choice.part}, leased AS (
   UPDATE {schema}.lane SET fence = head.fence + 1, claimed = head.seq,
     owner = CASE WHEN head.suspect THEN NULL ELSE $2::text END,
     ready_at = {now} + CASE WHEN head.suspect THEN greatest($3::bigint, ${SUSPECT_WAIT_MS}) ELSE $3::bigint END
@@ -48,6 +51,27 @@ WITH ready AS MATERIALIZED (
 SELECT key, fence + 1 AS fence, suspect, seq, id, type, body, source, attempts + uncounted + 1 AS attempts,
   crashes + lapsed AS crashes, received_at, trace, coalesce(ord < done_ord, false) AS late
 FROM head ORDER BY key`;
+
+const CLAIM = claimStatement("", { of: "head", part: "" });
+
+/**
+ * The same within rooms: lanes whose first event is of a type without room are not locked, and of those that are
+ * locked only as many of each type are leased as there is room for. The others are free again with the commit.
+ */
+const CLAIM_WITHIN = claimStatement(
+  `AND coalesce((
+    SELECT type FROM {schema}.event WHERE event.lane = lane.key AND state = 'pending' ORDER BY ord, seq LIMIT 1
+  ) <> ALL ($4::text[]), true)`,
+  {
+    of: "candidate",
+    part: `, head AS MATERIALIZED (
+  SELECT numbered.* FROM (
+    SELECT candidate.*, row_number() OVER (PARTITION BY type ORDER BY ready_at, key) AS nth FROM candidate
+  ) AS numbered LEFT JOIN unnest($5::text[], $6::integer[]) AS given (type, room) ON given.type = numbered.type
+  WHERE numbered.seq IS NULL OR numbered.nth <= coalesce(given.room, $7::integer)
+)`,
+  },
+);
 
 /** The lane is locked first, so that nobody changes what is counted then. */
 const LOCK = "SELECT key FROM {schema}.lane WHERE key = $1 FOR UPDATE";
@@ -110,12 +134,16 @@ export class Claims {
     return this.#foundNothing;
   }
 
-  async claim(limit: number, leaseMs: number): Promise<Claim[]> {
+  async claim(limit: number, leaseMs: number, rooms?: ClaimRooms): Promise<Claim[]> {
     await this.#held.giveBack(leaseMs, (lanes, fences) =>
       this.#database.rows(GIVE_BACK, [this.#owner, lanes, fences]),
     );
     const values = [Math.min(limit, MOST), this.#owner, leaseMs];
-    const rows = await this.#held.watch(this.#database.rows<TakenRow>(CLAIM, values));
+    const claiming =
+      rooms === undefined
+        ? this.#database.rows<TakenRow>(CLAIM, values)
+        : this.#database.rows<TakenRow>(CLAIM_WITHIN, [...values, ...valuesOf(rooms)]);
+    const rows = await this.#held.watch(claiming);
     this.#foundNothing = rows.length === 0;
     const usual = rows.filter((row) => row.seq !== null && !isSuspect(row));
     const admitted = await this.#besides(this.#suspects.decide(rows.filter(isSuspect), leaseMs));
@@ -151,6 +179,11 @@ export class Claims {
       await queries.rows(MEND, [key, this.#owner, fence]);
     });
   }
+}
+
+function valuesOf({ byType, others }: ClaimRooms): unknown[] {
+  const full = [...byType].flatMap(([type, room]) => (room <= 0 ? [type] : []));
+  return [full, [...byType.keys()], [...byType.values()], others];
 }
 
 function isSuspect({ seq, suspect }: TakenRow): boolean {

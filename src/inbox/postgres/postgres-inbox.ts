@@ -6,6 +6,7 @@ import type {
   Adoption,
   Advance,
   Claim,
+  ClaimRooms,
   CursorMove,
   Inbox,
   InboxCapabilities,
@@ -141,8 +142,8 @@ export class PostgresInbox implements Inbox {
     return result;
   }
 
-  async claim(limit: number, leaseMs: number): Promise<readonly Claim[]> {
-    const claims = await this.#claims.claim(limit, leaseMs);
+  async claim(limit: number, leaseMs: number, rooms?: ClaimRooms): Promise<readonly Claim[]> {
+    const claims = await this.#claims.claim(limit, leaseMs, rooms);
     this.#taken = this.#saidReady && this.#claims.foundNothing;
     this.#saidReady = false;
     return claims;

@@ -1,5 +1,5 @@
 import type { Database, Statement } from "better-sqlite3";
-import type { Advance, Claim, Source } from "../inbox.ts";
+import type { Advance, Claim, ClaimRooms, Source } from "../inbox.ts";
 import { CRASHES, SUSPECT_WAIT_MS } from "../limits.ts";
 import type { History } from "./history.ts";
 import { Suspects } from "./suspects.ts";
@@ -55,6 +55,7 @@ export class Lanes {
   readonly #shift: Write;
   readonly #wakeForgotten: Write;
   readonly #ready: Query<LaneRow>;
+  readonly #readyWithin: Query<LaneRow>;
   readonly #lease: Write;
   readonly #head: Query<HeadRow>;
   readonly #countAttempt: Write;
@@ -96,6 +97,13 @@ export class Lanes {
     );
     this.#ready = db.prepare(
       `SELECT key, fence, owner, claimed, done_ord FROM lane WHERE ready_at <= +? ORDER BY ready_at, key LIMIT +?`,
+    );
+    this.#readyWithin = db.prepare(
+      `SELECT key, fence, owner, claimed, done_ord FROM lane
+       WHERE ready_at <= +? AND coalesce((
+         SELECT type FROM event WHERE event.lane = lane.key AND state = 'pending' ORDER BY ord, seq LIMIT 1
+       ) NOT IN (SELECT value FROM json_each(+?)), true)
+       ORDER BY ready_at, key LIMIT +?`,
     );
     this.#lease = db.prepare(
       "UPDATE lane SET owner = ?, fence = fence + 1, claimed = ?, ready_at = ? WHERE key = ?",
@@ -161,8 +169,9 @@ export class Lanes {
     this.#wakeForgotten.run(now);
   }
 
-  claim(limit: number, leaseMs: number, now: number): Claim[] {
-    const lanes = this.#ready.all(now, limit);
+  claim(limit: number, leaseMs: number, now: number, rooms?: ClaimRooms): Claim[] {
+    const lanes =
+      rooms === undefined ? this.#ready.all(now, limit) : this.#findWithin(rooms, limit, now);
     // By their keys, whatever they waited for: it decides which suspect runs first.
     lanes.sort((a, b) => (a.key < b.key ? -1 : 1));
     const claims = lanes.flatMap((lane) => this.#take(lane, now + leaseMs, now) ?? []);
@@ -171,6 +180,20 @@ export class Lanes {
       const waits = this.#suspects.mustWait(claim);
       if (waits) this.#close(claim, now + SUSPECT_WAIT_MS);
       return !waits;
+    });
+  }
+
+  /** Ready lanes, as many of each type as there is room for. */
+  #findWithin({ byType, others }: ClaimRooms, limit: number, now: number): LaneRow[] {
+    const full = [...byType].flatMap(([type, room]) => (room <= 0 ? [type] : []));
+    const left = new Map(byType);
+    return this.#readyWithin.all(now, JSON.stringify(full), limit).filter(({ key }) => {
+      const type = this.#head.get(key)?.type;
+      // A lane without an event is taken, because that mends it.
+      if (type === undefined) return true;
+      const room = left.get(type) ?? others;
+      left.set(type, room - 1);
+      return room > 0;
     });
   }
 

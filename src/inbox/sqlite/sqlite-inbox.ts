@@ -7,6 +7,7 @@ import type {
   Adoption,
   Advance,
   Claim,
+  ClaimRooms,
   CursorMove,
   Inbox,
   InboxCapabilities,
@@ -121,8 +122,8 @@ export class SqliteInbox implements Inbox {
     return result;
   }
 
-  claim(limit: number, leaseMs: number): Promise<readonly Claim[]> {
-    return this.#writeAwake((now) => this.#lanes.claim(limit, leaseMs, now));
+  claim(limit: number, leaseMs: number, rooms?: ClaimRooms): Promise<readonly Claim[]> {
+    return this.#writeAwake((now) => this.#lanes.claim(limit, leaseMs, now, rooms));
   }
 
   /** Nobody else claims here. */

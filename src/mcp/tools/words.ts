@@ -21,8 +21,10 @@ export function messageWords(message: Message): string {
 
 export function conversationWords({ id, peer, lastMessageAt, lastMessage }: Conversation): string {
   const who = `with ${at(peer.username)} ${quoted(peer.name)}${peer.isBot ? " (a bot)" : ""}`;
+  const line = head(id, [who, when(lastMessageAt)]);
+  if (lastMessage === null) return line;
   const from = lastMessage.fromBot ? "this bot" : at(peer.username);
-  return `${head(id, [who, when(lastMessageAt)])}\n  last, from ${from}: ${quoted(lastMessage.text)}`;
+  return `${line}\n  last, from ${from}: ${quoted(lastMessage.text)}`;
 }
 
 /** An account. Which fields it has is not documented: those that are plain are told. */
@@ -72,13 +74,17 @@ function when(time: string | undefined): string | undefined {
 }
 
 function imageWords(images: readonly Image[]): string[] {
-  return images.map(({ url, width, height }) => `  image ${word(url)} (${width} x ${height})`);
+  return images.map(({ url, width, height }) => {
+    const size = width === undefined || height === undefined ? "" : ` (${width} x ${height})`;
+    return `  image ${word(url)}${size}`;
+  });
 }
 
 function at(username: string): string;
 function at(username: string | undefined): string | undefined;
 function at(username: string | undefined): string | undefined {
   if (username === undefined) return undefined;
+  if (username === "") return "somebody";
   return /^[\w.-]+$/.test(username) ? `@${username}` : quoted(`@${username}`);
 }
 

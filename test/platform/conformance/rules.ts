@@ -266,6 +266,7 @@ export const rules = {
   "8.rate.app": "the request limit is counted per app, over all of its tokens",
   "8.quota.posts": "posts have a daily quota",
   "8.quota.comments": "comments have a daily quota",
+  "8.quota.apart": "a daily quota that is used up stops no other kind of write",
   "8.quota.day": "the daily quotas begin anew the next day",
 };
 

@@ -195,6 +195,15 @@ rule("8.quota.comments", async (world) => {
   expect((await post(world, path, { text: "three" })).status).toBe(429);
 });
 
+rule("8.quota.apart", async (world) => {
+  const messages = messagesOf(await conversationWith(world));
+  const { id } = await newPost(world);
+  await setLimits(world, { postsPerDay: 1 });
+  expect((await post(world, "/posts", { text: "one more" })).status).toBe(429);
+  expect((await post(world, `/posts/${id}/comments`, { text: "hi" })).status).toBe(201);
+  expect((await post(world, messages, { text: "hi" })).status).toBe(201);
+});
+
 rule("8.quota.day", async (world) => {
   const body = rawBytes(await image());
   const messages = messagesOf(await conversationWith(world));

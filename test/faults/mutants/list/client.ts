@@ -157,9 +157,9 @@ export const clientMutants: readonly Mutant[] = [
       replace: "orUndefined(schema);",
     },
     {
-      name: "the client: a page of messages must say whether it is the last",
-      find: "nextCursor: cursor });",
-      replace: "nextCursor: cursor.default(null) });",
+      name: "the client: a page that does not say so is the last",
+      find: "id.nullable().default(null));",
+      replace: "id.nullable());",
     },
   ]),
   ...mutantsOf("src/client/http.ts", ATTACH, [

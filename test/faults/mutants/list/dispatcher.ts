@@ -13,6 +13,22 @@ export const dispatcherMutants: readonly Mutant[] = [
       replace: "graceMs, (await this.#loop, grace.signal));",
     },
   ]),
+  ...mutantsOf(
+    "src/dispatcher/type-places.ts",
+    ["test/dispatcher/type-places.test.ts"],
+    [
+      {
+        name: "places that one type leaves to others",
+        find: "return Math.min(others, ...byType.values()) < free ? { byType, others } : undefined;",
+        replace: "return free < 0 ? { byType, others } : undefined;",
+      },
+      {
+        name: "a type has no more places than its own",
+        find: "if (taken >= this.limitOf(type)) return false;",
+        replace: "",
+      },
+    ],
+  ),
   ...mutantsOf("src/dispatcher/settlement.ts", TESTS, [
     {
       name: "stopping: no patience once the time for the store is over",
@@ -64,9 +80,9 @@ export const dispatcherMutants: readonly Mutant[] = [
     },
     {
       name: "a lane goes on by itself",
-      find: "const alone = this.#running.size < concurrency;",
+      find: "const alone = this.#running.size < concurrency &&",
       replace:
-        "if (clock.now() > 0) return false;\n    const alone = this.#running.size < concurrency;",
+        "if (clock.now() > 0) return false;\n    const alone = this.#running.size < concurrency &&",
     },
     {
       name: "a lane that goes on lets others have its place",

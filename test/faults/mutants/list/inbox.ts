@@ -57,13 +57,13 @@ const lanes: Mutant[] = mutantsOf(
     },
     {
       name: "the order within a lane",
-      find: "ORDER BY ord, seq LIMIT 1",
-      replace: "ORDER BY seq LIMIT 1",
+      find: "WHERE lane = +? AND state = 'pending' ORDER BY ord, seq LIMIT 1",
+      replace: "WHERE lane = +? AND state = 'pending' ORDER BY seq LIMIT 1",
     },
     {
       name: "the lane that waited longest first",
-      find: "ORDER BY ready_at, key LIMIT +?",
-      replace: "ORDER BY key LIMIT +?",
+      find: "WHERE ready_at <= +? ORDER BY ready_at, key LIMIT +?",
+      replace: "WHERE ready_at <= +? ORDER BY key LIMIT +?",
     },
     {
       name: "waking a lane that has more",

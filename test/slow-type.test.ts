@@ -1,0 +1,30 @@
+import { expect, onTestFinished, test } from "vitest";
+import { Bot } from "../src/bot.ts";
+import { testBot } from "../src/testing/index.ts";
+import { gate } from "./dispatcher/harness.ts";
+import { payloads } from "./events/samples.ts";
+
+test("sixteen mentions that hang do not delay a message", async () => {
+  const hanging = gate();
+  const answered = gate();
+  const bot = await testBot((options) =>
+    new Bot(options)
+      .on("mention", () => hanging.pass())
+      .on("dm.message", async (ctx) => {
+        await ctx.reply("hello");
+        void answered.pass();
+      }),
+  );
+  onTestFinished(() => bot.close());
+  const mentions = Array.from({ length: 16 }, (_, n) => ({
+    type: "mention",
+    payload: { ...payloads.mention, postId: `p_${n}` },
+  }));
+  const delivered = bot.deliver(mentions);
+  await hanging.entered;
+  const message = bot.deliver({ type: "dm.message", payload: payloads["dm.message"] });
+  await answered.entered;
+  expect(bot.sent).toMatchObject([{ kind: "dm", text: "hello" }]);
+  hanging.open();
+  await Promise.all([delivered, message]);
+});
