@@ -160,6 +160,18 @@ export class RetryLater extends ServiceBotError {
   }
 }
 
+/** An event waits for the loop guard, which has logged one warning for all events that it holds back. */
+export class LoopHeld extends RetryLater {
+  /** @param delayMs milliseconds, from 0 to 365 days */
+  constructor(delayMs: number) {
+    super(
+      delayMs,
+      "The loop guard holds this event back: its account was answered here more often than a person causes. See loopGuard.",
+      { counts: false },
+    );
+  }
+}
+
 /** Thrown by a handler that knows that no further run will help: the event is a dead letter at once. */
 export class GiveUp extends ServiceBotError {
   override readonly name = "GiveUp";

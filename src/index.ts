@@ -47,7 +47,7 @@ export type { Users } from "./client/users.ts";
 export type { ConfigOverrides, DeliveryMode } from "./config.ts";
 export type { BackoffOptions, Random } from "./core/backoff.ts";
 export type { Clock, TimerOptions } from "./core/clock.ts";
-export type { HandlerOptions } from "./core/job.ts";
+export type { HandlerOptions, LoopGuardOptions } from "./core/job.ts";
 export type { Jsonify } from "./core/jsonify.ts";
 export type { Logger, LogLevel } from "./core/logger.ts";
 export {

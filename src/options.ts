@@ -2,6 +2,7 @@ import type { Fetch } from "./client/http.ts";
 import { type ConfigOverrides, variables } from "./config.ts";
 import type { BackoffOptions, Random } from "./core/backoff.ts";
 import type { Clock } from "./core/clock.ts";
+import type { LoopGuardOptions } from "./core/job.ts";
 import type { Logger } from "./core/logger.ts";
 import {
   type OptionNames,
@@ -52,6 +53,11 @@ export interface BotOptions extends ConfigOverrides {
    * dead letters 90 days. `Infinity` keeps for ever.
    */
   readonly retention?: Partial<Retention>;
+  /**
+   * Holds back events of an account that is answered in one conversation, or on one post, faster than a person writes.
+   * `false` switches it off. Default: 30 answers per 60,000 ms.
+   */
+  readonly loopGuard?: LoopGuardOptions | false;
   /** Called when polling takes over from the webhook, and when it hands back. What it throws is logged. */
   readonly onSwitch?: (mode: Mode, reason: string) => unknown;
   /** Sends the requests to the platform. Default: `fetch` of the process. */
@@ -88,6 +94,7 @@ const codeOptions: OptionNames<Omit<BotOptions, keyof ConfigOverrides>> = {
   maxBacklog: true,
   minFreeBytes: true,
   retention: true,
+  loopGuard: true,
   onSwitch: true,
   fetch: true,
   clock: true,
@@ -107,6 +114,8 @@ const RETENTION_OPTIONS: OptionNames<Retention> = {
   deadLettersMs: true,
 };
 
+const LOOP_GUARD_OPTIONS: OptionNames<LoopGuardOptions> = { answers: true, perMs: true };
+
 /** @throws {ServiceBotError} INVALID_OPTION with every problem at once */
 export function checkStartOptions(options: StartOptions): void {
   refuseProblems(unknownOptions(options, START_OPTIONS));
@@ -115,9 +124,11 @@ export function checkStartOptions(options: StartOptions): void {
 /** @throws {ServiceBotError} INVALID_OPTION with every problem at once */
 export function checkOptions(options: BotOptions): void {
   const { retention = {} } = options;
+  const loopGuard = options.loopGuard || {};
   refuseProblems([
     ...unknownOptions(options, BOT_OPTIONS),
     ...unknownOptions(retention, RETENTION_OPTIONS, "retention."),
+    ...unknownOptions(loopGuard, LOOP_GUARD_OPTIONS, "loopGuard."),
     outOfRange("handlerTimeoutMs", options.handlerTimeoutMs, TIME_LIMIT),
     outOfRange("requestTimeoutMs", options.requestTimeoutMs, TIME_LIMIT),
     outOfRange("requestRetries", options.requestRetries, { max: 10, whole: true }),
@@ -125,6 +136,8 @@ export function checkOptions(options: BotOptions): void {
     outOfRange("shutdownGraceMs", options.shutdownGraceMs, WAIT),
     outOfRange("maxBacklog", options.maxBacklog, { min: 1, whole: true }),
     outOfRange("minFreeBytes", options.minFreeBytes, {}),
+    outOfRange("loopGuard.answers", loopGuard.answers, { min: 1, whole: true }),
+    outOfRange("loopGuard.perMs", loopGuard.perMs, TIME_LIMIT),
     ...retryProblems(options.retry),
     outOfRange("retention.bodiesMs", retention.bodiesMs, {}),
     outOfRange("retention.idsMs", retention.idsMs, {}),

@@ -70,7 +70,9 @@ const API_KEY = "for-tests-only";
 
 const ask = (bot: Bot, query = "?verbose", token = API_KEY) =>
   bot.handle(
-    new Request(`http://bot.test/readyz${query}`, { headers: { authorization: `Bearer ${token}` } }),
+    new Request(`http://bot.test/readyz${query}`, {
+      headers: { authorization: `Bearer ${token}` },
+    }),
   );
 
 describe("bot.status()", () => {

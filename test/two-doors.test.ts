@@ -139,7 +139,9 @@ async function openBot() {
     pollIntervalMs: 50,
     logger: logSink().log,
     fetch: async (url) => {
-      const since = new URL(String(url)).searchParams.get("since");
+      const { pathname, searchParams } = new URL(String(url));
+      if (!pathname.endsWith("/events")) return Response.json({ username: "bot" });
+      const since = searchParams.get("since");
       asked.resolve();
       await mayAnswer.promise;
       const rest = log.filter(({ id }) => since === null || Number(id) > Number(since));

@@ -87,6 +87,7 @@ const handlers = {
       delivery: "polling",
       startFrom: "oldest",
       pollIntervalMs: NEVER,
+      loopGuard: false,
       port: 0,
       databaseUrl: `file:${folder.file("bot.db")}`,
       fetch: watch.fetch,

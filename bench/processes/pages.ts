@@ -6,13 +6,17 @@ import { eventId, messageEvent } from "../support/message.ts";
 const LIMIT = 50;
 const CONVERSATIONS = 200;
 
+/** The answer of `GET /me`. */
+const PROFILE = Buffer.from(JSON.stringify({ username: "bot" }));
+
 /** By what `since` says; the page without it is the first. */
 const pages = new Map<string | null, Buffer>();
 
 /** An event log whose pages were made beforehand: what it takes to serve one is next to nothing. */
 const server = createServer((request, response) => {
-  const { searchParams } = new URL(request.url ?? "/", "http://localhost");
-  const page = pages.get(searchParams.get("since")) ?? Buffer.alloc(0);
+  const { pathname, searchParams } = new URL(request.url ?? "/", "http://localhost");
+  const isLog = pathname.endsWith("/events");
+  const page = isLog ? (pages.get(searchParams.get("since")) ?? Buffer.alloc(0)) : PROFILE;
   const headers = { "content-type": "application/json", "content-length": page.byteLength };
   const reply = () => response.writeHead(page.byteLength === 0 ? 404 : 200, headers).end(page);
   if (delayMs === 0) reply();

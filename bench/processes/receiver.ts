@@ -49,7 +49,11 @@ const handlers = {
     }
     const isReady = () => Promise.resolve(true);
     const report = () => Promise.resolve({ ready: true });
-    const server = await listen(nodeFace({ ...webhook, isReady, maySeeReport: () => false, report }), "127.0.0.1", 0);
+    const server = await listen(
+      nodeFace({ ...webhook, isReady, maySeeReport: () => false, report }),
+      "127.0.0.1",
+      0,
+    );
     return server.url;
   },
   /** Resolves when the lanes know of what has come, which else the next claim would write. */

@@ -4,6 +4,7 @@ import { SECRET } from "./formats.ts";
 /** A bot that takes deliveries into a file and never reaches its platform. It has no handlers yet, and does not run. */
 export function makeWebhookBot(file: string, logLevel: string | undefined): Bot {
   return new Bot({
+    loopGuard: false,
     env: {
       SERVICE_BASE_URL: "http://127.0.0.1:9",
       SERVICE_API_KEY: "sk_bench_0123456789",

@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { within } from "../demo/process.ts";
-import type { Shell } from "./shell.ts";
+import type { Opened, Shell } from "./shell.ts";
 
 /** A part of the page: words, and what was typed and shown, in this order. */
 export interface Scene {
@@ -15,6 +16,21 @@ export interface Scene {
 const DELIVERED = "attempt 1\n";
 const said = (text: string) => `"${text}"\n`;
 
+/** In ms: a key that comes sooner after another one counts as part of a word. */
+const BETWEEN_KEYS_MS = 500;
+
+async function press(dev: Opened, key: string): Promise<void> {
+  await sleep(BETWEEN_KEYS_MS);
+  dev.type(key);
+}
+
+/** Writes a direct message as Ada. */
+async function writeHello(dev: Opened): Promise<void> {
+  await press(dev, "d");
+  await dev.shows("Esc cancels");
+  dev.type("hello\r");
+}
+
 /** What a newcomer does. Each scene begins where the one before has ended. */
 export const scenes: readonly Scene[] = [
   {
@@ -25,12 +41,12 @@ export const scenes: readonly Scene[] = [
   },
   {
     title: "Start it beside a local platform",
-    words: `No account, no network. Then \`d\` is pressed: Ada writes "hello" to the bot. The last three lines are what happened, its
+    words: `No account, no network. Then \`d\` is pressed, and "hello" typed: Ada writes it to the bot. The last three lines are what happened, its
 delivery, and the bot's answer.`,
     play: async (shell) => {
       const dev = shell.open("npm run dev");
       await dev.shows(" bot ready");
-      dev.type("d");
+      await writeHello(dev);
       await dev.shows(DELIVERED, said("Hi Ada! You wrote: hello"));
       return dev.takes();
     },
@@ -49,33 +65,35 @@ delivery, and the bot's answer.`,
   },
   {
     title: "Change what it says",
-    words: `In \`src/handlers/dm-message.ts\`, "Hi" becomes "Good morning". As soon as the file is saved, the bot starts again; then \`d\` is
-pressed once more.`,
+    words: `In \`src/handlers/dm-message.ts\`, "Hi" becomes "Good morning". As soon as the file is saved, the bot starts again; then Ada
+writes once more.`,
     play: async (shell) => {
       const dev = shell.opened;
       const file = join(shell.folder, "my-bot/src/handlers/dm-message.ts");
       writeFileSync(file, readFileSync(file, "utf8").replace("`Hi $", "`Good morning $"));
       await dev.shows(" bot ready");
-      dev.type("d");
+      await writeHello(dev);
       await dev.shows(DELIVERED, said("Good morning Ada! You wrote: hello"));
       return dev.takes();
     },
   },
   {
     title: "Switch the webhook off",
-    words: `\`w\` switches it off, and \`d\` is pressed: nothing is delivered, and the bot finds the message in the event log. As none comes by
-webhook, it polls from then on. \`w\` and \`d\` again: it is delivered, and the bot goes back to the webhook. \`q\` ends it.`,
+    words: `\`w\`, pressed twice, switches it off, and Ada writes: nothing is delivered, and the bot finds the message in the event log. As none
+comes by webhook, it polls from then on. \`w\` again, and Ada writes: it is delivered, and the bot goes back to the webhook. \`q\` ends it.`,
     play: async (shell) => {
       const dev = shell.opened;
-      dev.type("w");
+      await press(dev, "w");
+      await dev.shows("Press w again");
+      await press(dev, "w");
       await dev.shows("webhook disabled");
-      dev.type("d");
+      await writeHello(dev);
       await dev.shows("polling takes over");
-      dev.type("w");
+      await press(dev, "w");
       await dev.shows("webhook enabled");
-      dev.type("d");
+      await writeHello(dev);
       await dev.shows("the webhook is used again");
-      dev.type("q");
+      await press(dev, "q");
       await within(dev.ended, () => "npm run dev did not end");
       return dev.takes();
     },

@@ -3,7 +3,6 @@ import type { Config } from "../config.ts";
 import { bearerCheck } from "../core/bearer.ts";
 import { BodyBudget } from "../core/body/budget.ts";
 import { type Clock, steadyClock, systemClock } from "../core/clock.ts";
-import { duringEvent } from "../core/current-event.ts";
 import { secretsOf } from "../core/database-address.ts";
 import { createLogger, type Logger } from "../core/logger.ts";
 import { type Observer, unobserved } from "../core/observer.ts";
@@ -12,7 +11,6 @@ import { Sampling } from "../core/sampling.ts";
 import { SharedCall } from "../core/shared-call.ts";
 import type { Tracing } from "../core/tracing.ts";
 import { Dispatcher } from "../dispatcher/dispatcher.ts";
-import type { EventJob } from "../dispatcher/run.ts";
 import { defaultLane, type LaneOf } from "../events/lane.ts";
 import type { Inbox } from "../inbox/inbox.ts";
 import type { Meter } from "../metrics/meter.ts";
@@ -31,6 +29,7 @@ import {
   REQUEST_TIMEOUT_MS,
   RETENTION,
 } from "./defaults.ts";
+import { createJobHandler } from "./job-handler.ts";
 import { makeClient } from "./make-client.ts";
 import { makeMeter } from "./metrics.ts";
 import { openInbox } from "./open-inbox.ts";
@@ -196,15 +195,7 @@ function makeDispatcher(
     log,
     deadline,
     tracing,
-    handler: {
-      run: (job) => forEvent(job, () => router.run(job, client)),
-      get handledTypes() {
-        return router.handledTypes;
-      },
-      optionsFor: (type) => router.optionsFor(type),
-      failed: (error, job) => forEvent(job, () => router.observe(error, job)),
-      over: (job) => router.forget(job),
-    },
+    handler: createJobHandler(router, client, options, clock),
     concurrency: config.concurrency,
     maxAttempts: config.maxAttempts,
     handlerTimeoutMs: options.handlerTimeoutMs ?? HANDLER_TIMEOUT_MS,
@@ -232,11 +223,6 @@ function withReporter(
       reporter.ran(...run);
     },
   };
-}
-
-/** The log has with each request for which event it was made; and a platform on this machine is told, but no other. */
-function forEvent<T>({ event: { id }, trace }: EventJob, work: () => T): T {
-  return duringEvent({ id, trace }, work);
 }
 
 interface PollerParts {

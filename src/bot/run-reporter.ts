@@ -17,6 +17,9 @@ const MAX_QUEUED = 1_000;
 /** Events whose last stack is remembered. */
 const MAX_STACKS = 1_000;
 
+/** A frame of Node itself. Whether one is there depends on what the run before it waited for. */
+const NODE_FRAME = /^ *at .*node:internal.*\n?/gm;
+
 /** In characters. */
 const MAX_MESSAGE_LENGTH = 2_000;
 
@@ -98,9 +101,10 @@ export class RunReporter implements Pick<Observer, "ran"> {
   }
 
   #errorOf(eventId: string, { type, code, message, stack }: ShownError): ReportedError {
-    const isNew = stack !== undefined && this.#stacks.get(eventId) !== stack;
+    const frames = stack?.replace(NODE_FRAME, "") ?? "";
+    const isNew = stack !== undefined && this.#stacks.get(eventId) !== frames;
     if (isNew) {
-      this.#stacks.set(eventId, stack);
+      this.#stacks.set(eventId, frames);
       const [oldest] = this.#stacks.keys();
       if (this.#stacks.size > MAX_STACKS && oldest !== undefined) this.#stacks.delete(oldest);
     }

@@ -8,17 +8,36 @@ export function readDotEnv(): void {
   if (existsSync(".env")) loadEnvFile(".env");
 }
 
+/**
+ * Reads `.env` again after a change: variables that only the file has set are set anew, or removed.
+ *
+ * @param environment the environment before the file was read
+ */
+export function rereadDotEnv(environment: NodeJS.ProcessEnv): void {
+  for (const name of Object.keys(process.env)) {
+    if (!(name in environment)) delete process.env[name];
+  }
+  readDotEnv();
+}
+
 /** A variable of the environment; set to nothing counts as not set. */
 export function variable(name: string): string | undefined {
   return process.env[name]?.trim() || undefined;
 }
 
-/** Where a bot with this environment takes deliveries on this machine. */
-export function localWebhookUrl(): string {
+/** The port of a bot unless PORT is set. */
+export const BOT_PORT = 3000;
+
+/**
+ * Where a bot with this environment takes deliveries on this machine.
+ *
+ * @param port the port that it listens on instead
+ */
+export function localWebhookUrl(port: number | string = variable("PORT") ?? BOT_PORT): string {
   const host = variable("HOST");
   const own = host === undefined || host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
   const name = urlHost(own);
-  return `http://${name}:${variable("PORT") ?? "3000"}${variable("WEBHOOK_PATH") ?? "/webhook"}`;
+  return `http://${name}:${port}${variable("WEBHOOK_PATH") ?? "/webhook"}`;
 }
 
 /** `SERVICE_BASE_URL` where it is an address on this machine. */

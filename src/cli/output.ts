@@ -17,6 +17,26 @@ export function printStyled(text: string): void {
   process.stdout.write(`${printableStyled(text)}\n`);
 }
 
+/** Erases the line in which the cursor stands. */
+const ERASE_LINE = "\r\u001b[K";
+
+/** Erases the screen, and puts the cursor at its top. */
+const ERASE_SCREEN = "\u001b[2J\u001b[H";
+
+/** Writes what stands in the line of the cursor, instead of what stood there before. */
+export function overwriteLine(text: string): void {
+  process.stdout.write(ERASE_LINE + printable(text));
+}
+
+export function clearScreen(): void {
+  process.stdout.write(ERASE_SCREEN);
+}
+
+/** Returns the width of the terminal in columns; `undefined` if unknown. */
+export function terminalColumns(): number | undefined {
+  return process.stdout.columns;
+}
+
 /** Prints one line of JSON, with the fields of the API. Times are milliseconds since 1970. */
 export function printJson(value: unknown): void {
   print(JSON.stringify(value));

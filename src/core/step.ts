@@ -61,6 +61,10 @@ export interface Step<T> {
   differs?(recorded: string): boolean;
   run(): Promise<Effect<T>>;
   /**
+   * A name that at most one event can have. While another event has it, nothing is done and the result is `undefined`.
+   */
+  readonly soleRef?: string | undefined;
+  /**
    * Looks for what an earlier run may have done; undefined when it did nothing. Without it an open
    * intent cannot be resolved, and the event is parked, unless the step may be repeated.
    */

@@ -12,8 +12,7 @@ import type { Claim, Inbox } from "../inbox/inbox.ts";
 import type { Abort } from "./abort.ts";
 import { shown } from "./doubt.ts";
 import type { Shared } from "./shared.ts";
-import type { StepOutcome } from "./spans.ts";
-import { DurableSteps } from "./steps.ts";
+import { DurableSteps, type EndedStep } from "./steps.ts";
 import { stopping } from "./verdict.ts";
 
 /** What a handler still gets after it was aborted, in milliseconds. */
@@ -33,6 +32,8 @@ export interface JobHandler {
   optionsFor?(type: string): HandlerOptions;
   /** Told what a run ended with, whether the handler threw it or ran out of time. */
   failed(error: unknown, job: EventJob): Promise<void>;
+  /** Called with each step of an event that has ended well. */
+  stepEnded?(event: AnyEvent, end: EndedStep & { readonly step: string }): void;
   /** Told when nothing more is said about a run, however it ended. */
   over?(job: EventJob): void;
 }
@@ -107,9 +108,11 @@ class ClaimedJob implements EventJob {
     return this.#steps;
   }
 
-  #tellStep(step: string, outcome: StepOutcome, ref: string | undefined): void {
+  #noteStep(step: string, end: EndedStep): void {
+    this.#options.handler.stepEnded?.(this.event, { step, ...end });
     // A logger with the fields of the event is dear, and most bots do not log this much.
     if (!this.#options.log.isLevelEnabled("debug")) return;
+    const { outcome, ref } = end;
     this.log.debug({ step, outcome, ref }, "step");
   }
 
@@ -121,7 +124,7 @@ class ClaimedJob implements EventJob {
       ...{ inbox, claim: this.#claim, clock, signal, shared, tracing },
       // A name is the bot's own; what it quotes of what people wrote is told to nobody.
       nameOf: (step) => scrubber(textsOf(this.event))(shown(step)),
-      ended: (step, outcome, ref) => this.#tellStep(step, outcome, ref),
+      ended: (step, end) => this.#noteStep(step, end),
       past: pastOf && (() => pastOf(this.event, this.#claim)),
       get log() {
         return log();

@@ -3,7 +3,7 @@ import type { Logger } from "../core/logger.ts";
 import { type FinishedRun, type Observer, unobserved } from "../core/observer.ts";
 import { type ShownError, scrubber, showError } from "../core/redact.ts";
 import { traceIdOf } from "../core/trace.ts";
-import { GiveUp, RetryLater } from "../errors.ts";
+import { GiveUp, LoopHeld, RetryLater } from "../errors.ts";
 import { parseEventText, textsOf } from "../events/parse.ts";
 import type { Advance, Claim, Inbox } from "../inbox/inbox.ts";
 import { persist, WRITE_ATTEMPTS } from "./persist.ts";
@@ -86,7 +86,12 @@ export class Settlement {
     else if (verdict.kind === "retry") {
       log.warn({ ...line, retryInMs: verdict.delayMs, err }, "attempt failed");
     } else {
-      log.warn({ ...line, retryInMs: verdict.delayMs, err }, "put off; the attempt does not count");
+      // The loop guard warns once for all events that it holds back.
+      const level = verdict.error instanceof LoopHeld ? "debug" : "warn";
+      log[level](
+        { ...line, retryInMs: verdict.delayMs, err },
+        "put off; the attempt does not count",
+      );
     }
   }
 

@@ -54,7 +54,9 @@ export type StepOutcome =
   /** An earlier run has recorded its result. */
   | "recorded"
   /** An earlier run had made it, and left no result; it was looked for, and found. */
-  | "found";
+  | "found"
+  /** Nothing was done, because another event of the same comment has the answer. */
+  | "elsewhere";
 
 /** @param name without what texts of people may be in it */
 export function stepSpan(name: string): SpanStart {

@@ -15,6 +15,9 @@ export interface StepRecordsOptions {
   readonly signal: AbortSignal;
 }
 
+/** The step by which an event has its {@link Step.soleRef}. */
+const SOLE = "sole";
+
 /** The intents and results of the steps of one run. What has lost its lease throws LEASE_LOST. */
 export class StepRecords {
   readonly #options: StepRecordsOptions;
@@ -66,6 +69,15 @@ export class StepRecords {
     const adoption = await this.#patiently(step, () => inbox.adoptStep(claim, step, text, ref));
     if (adoption === "lost") throw leaseLost(step);
     return adoption === "adopted";
+  }
+
+  /** Gives the event a name that at most one event can have; false when another event has it. */
+  async claim(ref: string): Promise<boolean> {
+    const start = await this.begin(SOLE, "");
+    if (start.state === "done") return true;
+    if (await this.adopt(SOLE, { result: undefined, ref })) return true;
+    await this.drop(SOLE);
+    return false;
   }
 
   /** Wraps the result, so that a step without one gives none again. */

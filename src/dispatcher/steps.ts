@@ -20,8 +20,8 @@ export interface StepScope extends StepRecordsOptions {
   readonly tracing?: Tracing | undefined;
   /** What a step is called in spans; by default as the handler has named it. */
   readonly nameOf?: (step: string) => string;
-  /** Told of each step that has a result. `ref` is the platform's id of what it made. */
-  readonly ended?: (step: string, outcome: StepOutcome, ref: string | undefined) => void;
+  /** Called with each step that has ended well. */
+  readonly ended?: (step: string, end: EndedStep) => void;
   /** What may have been done for the event of which the inbox knows nothing; undefined: nothing. */
   readonly past?: (() => Promise<Past | undefined>) | undefined;
 }
@@ -29,6 +29,9 @@ export interface StepScope extends StepRecordsOptions {
 interface Ended<T> extends Effect<T> {
   readonly outcome: StepOutcome;
 }
+
+/** The end of a step. `ref` is the platform's id of what it made. */
+export type EndedStep = Ended<unknown>;
 
 type Open = Extract<StepStart, { readonly state: "open" }>;
 
@@ -49,6 +52,7 @@ export class DurableSteps implements StepRunner {
   readonly #scope: StepScope;
   readonly #records: StepRecords;
   readonly #names = new Set<string>();
+  #sole: Promise<boolean> | undefined;
 
   constructor(scope: StepScope) {
     this.#scope = scope;
@@ -77,12 +81,19 @@ export class DurableSteps implements StepRunner {
     return await inSpan(tracing, start, async (span) => {
       const end = await this.#end(step);
       span?.set({ "service_bot.step.outcome": end.outcome });
-      ended?.(step.name, end.outcome, end.ref);
+      ended?.(step.name, end);
       return end;
     });
   }
 
   async #end<T>(step: Step<T>): Promise<Ended<T>> {
+    if (!(await this.#isSole(step.soleRef))) {
+      this.#scope.log.info(
+        { step: shown(step.name) },
+        "not sent: another event of this comment is answered",
+      );
+      return { result: unpack<T>(undefined), outcome: "elsewhere" };
+    }
     const past = this.#scope.past && (await this.#scope.past());
     const begun = await this.#alone(step, step.request(), () => this.#begin(step, past));
     if (begun.state === "made") return { ...begun.effect, outcome: "made" };
@@ -101,6 +112,13 @@ export class DurableSteps implements StepRunner {
     }
     const effect = await this.#alone(step, step.request(), () => this.#again(step));
     return { ...effect, outcome: "made" };
+  }
+
+  /** Asked once per run: an event that has the name keeps it. */
+  async #isSole(ref: string | undefined): Promise<boolean> {
+    if (ref === undefined) return true;
+    this.#sole ??= this.#records.claim(ref);
+    return await this.#sole;
   }
 
   /** What was said stays said: without a line in the log, the other words of this run would vanish. */

@@ -1,6 +1,7 @@
 import type { Client } from "../client/client.ts";
 import type { ImageInput } from "../client/images/source.ts";
 import type {
+  Conversation,
   Message,
   OutgoingMessage,
   Sent,
@@ -17,6 +18,7 @@ import { ServiceBotError } from "../errors.ts";
 import { idText } from "../events/id.ts";
 import type { AnyEvent, EventOf, EventType } from "../events/types.ts";
 import { Begun } from "./begun.ts";
+import { findPeer } from "./find-peer.ts";
 import { replyStep } from "./reply.ts";
 import { checkWriteOptions, WriteNames, type WriteOptions } from "./write-names.ts";
 import { commentStep, outgoingOf, postStep, uploadStep } from "./writes.ts";
@@ -99,6 +101,12 @@ export interface Context<T extends string = string> {
    */
   messages(options?: { readonly limit?: number }): Promise<readonly Message[]>;
   /**
+   * Looks up the other side of the conversation, with `isBot`: one request to `GET /dm/conversations` (section 2) per run,
+   * up to five where the conversation is old. `undefined` for an event without a conversation, and for a conversation
+   * that is not among the 250 newest. Scope: `dm`.
+   */
+  peer(): Promise<Conversation["peer"] | undefined>;
+  /**
    * Runs `fn` once per event, even when the handler is retried. Every run gets the result as JSON keeps it, the first
    * one included: a `Date` is a string. When `fn` returns what JSON cannot keep, such as a `Map`, the event is parked, and
    * `fn` is not run again. When the process dies inside `fn`, or `fn` fails in a way that leaves open whether
@@ -123,6 +131,7 @@ export function createContext(
     return page.items;
   };
   let log: Logger | undefined;
+  let peer: ReturnType<Context["peer"]> | undefined;
   return {
     event,
     payload: event.payload,
@@ -140,6 +149,10 @@ export function createContext(
     client,
     ...writesOf(job, client, begun),
     messages,
+    peer: () => {
+      peer ??= findPeer(client, event, job.signal);
+      return peer;
+    },
     step: (name, fn, options = {}) =>
       begun.add(async () => job.steps.run(userStep(name, fn, options))),
   };

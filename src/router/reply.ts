@@ -3,6 +3,7 @@ import type { Step } from "../core/step.ts";
 import { ServiceBotError } from "../errors.ts";
 import { idText } from "../events/id.ts";
 import type { AnyEvent } from "../events/types.ts";
+import { contentRef } from "./content-ref.ts";
 import { commentStep, messageStep, type WriteScope } from "./writes.ts";
 
 /** Where a reply goes. */
@@ -18,9 +19,11 @@ export function replyStep(
   scope: WriteScope,
 ): Step<Sent> {
   const target = targetOf(event);
-  return target.kind === "dm"
-    ? messageStep(name, target.conversationId, message, scope)
-    : commentStep(name, target.postId, message, scope);
+  if (target.kind === "dm") return messageStep(name, target.conversationId, message, scope);
+  return {
+    ...commentStep(name, target.postId, message, scope),
+    soleRef: contentRef(event),
+  };
 }
 
 /** The conversation of a message; the post of anything that happened on a post. */

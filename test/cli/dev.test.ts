@@ -1,12 +1,20 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
-import { press } from "../../src/cli/dev/keys.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { effectToConfirm, KEYS, perform } from "../../src/cli/dev/keys.ts";
 import { stackLines, timelineLine } from "../../src/cli/dev/timeline-lines.ts";
+import { AtTerminal, hasPty } from "../support/at-terminal.ts";
 import { linkPackage } from "../support/linked-package.ts";
+import { listenUntilEnd } from "../support/listen.ts";
 import { runBot, runPlatform } from "../support/running-bot.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { serviceBot, serviceBotEnds } from "./cli.ts";
+
+/** In ms: a key that comes sooner after another one is part of a word. */
+const WORD_PAUSE_MS = 500;
 
 /** A bot's folder with `service-bot` in its node_modules: the sources of this checkout. */
 function botFolder(greeting: string): { folder: string; write: (greeting: string) => void } {
@@ -47,6 +55,71 @@ describe("service-bot dev", () => {
   });
 });
 
+describe("service-bot dev", () => {
+  test("starts the bot again with the new .env", { timeout: 30_000 }, async () => {
+    const { folder } = botFolder("hi");
+    const code = `import { Bot } from "service-bot";
+      const bot = new Bot();
+      console.log("GREETING is", process.env.GREETING);
+      await bot.start();`;
+    writeFileSync(join(folder, "main.ts"), code);
+    const file = join(folder, ".env");
+    const env = readFileSync(file, "utf8");
+    writeFileSync(file, `${env}GREETING=hello\nWEBHOOK_PATH=/one\n`);
+    const dev = serviceBot(["dev", "--entry", "main.ts", "--port", "0"], { cwd: folder });
+    await dev.line((line) => line === "GREETING is hello");
+    await dev.line((line) => line.includes("ready"));
+    writeFileSync(file, `${env}GREETING=good morning\nWEBHOOK_PATH=/two\n`);
+    await dev.line((line) => line.includes(".env has changed"));
+    await dev.line((line) => line === "GREETING is good morning");
+    await dev.line((line) => line.includes("ready") && line.endsWith("/two"));
+    dev.kill("SIGTERM");
+    expect(await dev.exited).toEqual({ code: 0, signal: null });
+  });
+
+  test("takes the next ports where the usual ones are taken, and delivers there", {
+    timeout: 30_000,
+  }, async () => {
+    const { folder } = botFolder("hi");
+    const taken = await listenUntilEnd(createServer());
+    const port = Number(new URL(taken.url).port);
+    writeFileSync(join(folder, ".env"), `SERVICE_BASE_URL=${taken.url}\n`);
+    // It may be free, or not: the bot takes the next one.
+    const usual = createServer().on("error", () => undefined);
+    onTestFinished(() => void usual.close());
+    await new Promise((resolve) =>
+      usual.once("error", resolve).listen(3000, "127.0.0.1", () => resolve(undefined)),
+    );
+    const dev = serviceBot(["dev", "--entry", "main.ts"], { cwd: folder });
+    await dev.line((line) => line.includes(`port ${port} is taken`));
+    await dev.line((line) => line.includes("port 3000 is taken"));
+    await dev.line((line) => line.includes("ready"));
+    const portal = await dev.line((line) => /portal +http/.test(line));
+    const url = /http:\S+/.exec(portal)?.[0].replace(/\/$/, "") ?? "";
+    const args = ["trigger", "dm.message", "--wait", "--platform", url];
+    expect(await serviceBotEnds(args)).toMatchObject({ code: 0 });
+    await dev.line((line) => line.includes("<-- [200]"));
+  });
+
+  test("does not move from a port that was asked for", async () => {
+    const { folder } = botFolder("hi");
+    const taken = await listenUntilEnd(createServer());
+    const { port } = new URL(taken.url);
+    const options = { cwd: folder, env: { PORT: port } };
+    const byVariable = await serviceBotEnds(["dev", "--entry", "main.ts", "--port", "0"], options);
+    expect(byVariable).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(`Port ${port} (PORT)`),
+    });
+    const flags = ["dev", "--entry", "main.ts", "--port", port];
+    const byFlag = await serviceBotEnds(flags, { cwd: folder });
+    expect(byFlag).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(`Port ${port} is taken`),
+    });
+  });
+});
+
 test("a failed handler has one line in dev, with its stack once, and fails trigger --wait", {
   timeout: 30_000,
 }, async () => {
@@ -79,38 +152,74 @@ describe("the keys", () => {
     const said: string[] = [];
     const opened: string[] = [];
     let quits = 0;
+    let clears = 0;
     const options = {
       platform,
       say: (line: string) => said.push(line),
       quit: () => quits++,
       open: (url: string) => Promise.resolve(opened.push(url) === 1),
+      clear: () => clears++,
+      showLine: () => undefined,
     };
-    await press("r", options);
+    const press = (key: string) => perform({ kind: "press", key }, options);
+    await press("r");
     expect(said[0]).toContain("press d first");
-    for (const key of ["d", "m", "l"]) await press(key, options);
-    expect(platform.control.events().map(({ type }) => type)).toEqual([
-      "dm.message",
-      "mention",
-      "like",
+    await perform({ kind: "send", key: "d", text: "how are you?" }, options);
+    await perform({ kind: "send", key: "m", text: "what about you?" }, options);
+    await press("l");
+    expect(platform.control.events()).toMatchObject([
+      { type: "dm.message", payload: { excerpt: "how are you?" } },
+      { type: "mention", payload: { excerpt: expect.stringContaining("what about you?") } },
+      { type: "like" },
     ]);
-    await press("r", options);
+    await press("r");
     await platform.waitFor("delivery", ({ forced, status }) => forced && status === 200);
-    await press("f", options);
+    expect(effectToConfirm("f", platform)).toBeDefined();
+    await press("f");
     expect(platform.control.faults.webhook).toMatchObject({ mode: "status", times: 1 });
-    await press("w", options);
+    expect(effectToConfirm("w", platform)).toBeDefined();
+    await press("w");
     expect(platform.control.webhook.enabled).toBe(false);
-    await press("w", options);
+    expect(effectToConfirm("w", platform)).toBeUndefined();
+    await press("w");
     expect(platform.control.webhook.enabled).toBe(true);
-    for (const _ of ["opens", "cannot"]) await press("o", options);
+    for (const _ of ["opens", "cannot"]) await press("o");
     expect(opened).toEqual([platform.portalUrl, platform.portalUrl]);
     expect(said.at(-1)).toContain(`The portal is at ${platform.portalUrl}`);
-    expect(said).toHaveLength(2);
-    await press("q", options);
-    await press("x", options);
-    expect(quits).toBe(1);
+    for (const key of ["?", "h"]) await press(key);
+    expect(said.slice(2)).toEqual([KEYS, KEYS]);
+    await perform({ kind: "clear" }, options);
+    await press("q");
+    await press("x");
+    expect({ quits, clears }).toEqual({ quits: 1, clears: 1 });
     await bot.idle();
   });
 });
+
+test.skipIf(!hasPty)(
+  "at a terminal, d sends what is typed, and Ctrl-W and a pasted word do nothing",
+  { timeout: 60_000 },
+  async () => {
+    const { folder } = botFolder("hi");
+    const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+    const command = [process.execPath, main, "dev", "--entry", "main.ts", "--port", "0"];
+    const dev = new AtTerminal(command, { cwd: folder });
+    onTestFinished(() => dev.kill());
+    await dev.screen.shows("? keys", " bot ready");
+    dev.type("\u0017");
+    dev.type("follow");
+    await dev.screen.shows("Ignored");
+    await sleep(WORD_PAUSE_MS);
+    dev.type("d");
+    await dev.screen.shows("Esc cancels");
+    dev.type("quite well\r");
+    await dev.screen.shows('@ada "quite well"', '"hi"');
+    expect(dev.screen.text).not.toContain("webhook disabled");
+    await sleep(WORD_PAUSE_MS);
+    dev.type("q");
+    expect(await dev.ended).toBe(0);
+  },
+);
 
 test("the timeline shows what people do, deliveries and what the bot says, and leaves polling out", () => {
   const at = "2026-01-01T10:20:30.000Z";

@@ -42,7 +42,9 @@ describe("service-bot trigger", () => {
     async (type) => {
       const platform = await runPlatform();
       const { code, out } = await trigger(platform, type);
-      expect({ code, out }).toEqual({ code: 0, out: `${type} evt_000000000001` });
+      // The reply is below the bot's own post, and a comment on it therefore.
+      const second = type === "reply" ? "\ncomment evt_000000000002" : "";
+      expect({ code, out }).toEqual({ code: 0, out: `${type} evt_000000000001${second}` });
     },
   );
 

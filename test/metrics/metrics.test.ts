@@ -124,10 +124,11 @@ describe("the platform", () => {
     const [status, error, label, count] = given;
     const world = new World();
     const bot = await world.start({ delivery: "webhook" }, (one) => {
-      one.on("dm.message", ({ client }) => client.me());
+      one.onUnknown(({ client }) => client.me());
     });
     world.answer = () => Response.json({ error: { message: "no", ...error } }, { status });
-    await world.deliver(bot, [dm("1")]);
+    // Without an account in it, nothing but the handler asks the platform.
+    await world.deliver(bot, [{ ...dm("1"), type: "poll.closed", payload: {} }]);
     await bot.idle();
     expect(await value(bot, "service_bot_token_refused_total", { status: label })).toBe(count);
   });

@@ -83,6 +83,7 @@ const handlers = {
       ...settings,
       port: 0,
       maxAttempts: MAX_ATTEMPTS,
+      loopGuard: false,
       retry: { baseMs: 200, maxMs: 5_000 },
       pollIntervalMs: 1_000,
       auditIntervalMs: 15_000,

@@ -58,6 +58,10 @@ export class TestProcess {
     onTestFinished(() => void this.#child.kill("SIGKILL"));
   }
 
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
   kill(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
   }

@@ -4,8 +4,8 @@ import { createInterface } from "node:readline";
 export interface BotProcessOptions {
   /** The file that starts the bot. */
   readonly entry: string;
-  /** Variables on top of this process's own. */
-  readonly env: Readonly<Record<string, string>>;
+  /** All variables of the process. It reads `.env` by itself. */
+  readonly env: NodeJS.ProcessEnv;
   /** Called with each line that the bot writes. */
   readonly onLine: (line: string) => void;
 }
@@ -19,7 +19,7 @@ export class BotProcess {
     this.#child = spawn(
       process.execPath,
       ["--watch", "--watch-preserve-output", "--import", "service-bot/env", entry],
-      { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] },
+      { env, stdio: ["ignore", "pipe", "pipe"] },
     );
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       if (stream !== null) createInterface({ input: stream }).on("line", onLine);

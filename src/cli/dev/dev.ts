@@ -1,24 +1,23 @@
 import { existsSync } from "node:fs";
 import { version } from "../../core/version.ts";
 import type { Platform } from "../../platform/index.ts";
-import { localWebhookUrl, readDotEnv, variable } from "../dot-env.ts";
-import { print, printLine, printStyled } from "../output.ts";
+import { readDotEnv } from "../dot-env.ts";
+import { clearScreen, overwriteLine, print, terminalColumns } from "../output.ts";
 import { ownCommand } from "../own-command.ts";
 import { portalUrls } from "../platform/portal-urls.ts";
-import { platformFlags, platformSettings } from "../platform/settings.ts";
+import { platformFlags, platformSettings, usualPlatformUrl } from "../platform/settings.ts";
 import { startLocalPlatform } from "../platform/start.ts";
 import { untilSignal } from "../until-signal.ts";
 import { type Command, CommandError, readArguments, textFlag } from "../usage.ts";
-import { BotProcess } from "./bot-process.ts";
+import { type ChosenPort, chooseBotPort, RETRY_INTERVAL_MS } from "./bot-environment.ts";
+import { InputLine } from "./input-line.ts";
 import { KEYS, listenToKeys } from "./keys.ts";
-import { logFormatter } from "./log-lines.ts";
 import { openInBrowser } from "./open-in-browser.ts";
-import { clockTime, tellTimeline } from "./timeline-lines.ts";
+import { findFreePort } from "./ports.ts";
+import { DevSession } from "./session.ts";
+import { clockTime } from "./timeline-lines.ts";
 
 const STATE_FILE = ".service-bot/dev.db";
-
-/** A developer does not wait half a minute to see a retry, in milliseconds. */
-const RETRY_INTERVAL_MS = 5_000;
 
 export const dev: Command = {
   summary: "the local platform and the bot, with a restart on every change",
@@ -27,6 +26,7 @@ export const dev: Command = {
     "                       [--state .service-bot/dev.db] [--retry-interval 5000] [--disable-after N]",
   run: async (args) => {
     const given = readArguments(args, { ...platformFlags, entry: { type: "string" } }, { max: 0 });
+    const environment = { ...process.env };
     readDotEnv();
     const entry = textFlag(given, "entry") ?? "src/main.ts";
     if (!existsSync(entry)) {
@@ -35,10 +35,17 @@ export const dev: Command = {
       );
     }
     const settings = platformSettings(given);
-    const { stateFile = STATE_FILE, retryIntervalMs = RETRY_INTERVAL_MS } = settings;
-    const platform = await startLocalPlatform("dev", { ...settings, stateFile, retryIntervalMs });
+    const { stateFile = STATE_FILE, retryIntervalMs = RETRY_INTERVAL_MS, host } = settings;
+    const isChosen = textFlag(given, "port") !== undefined;
+    const port = isChosen ? settings.port : await findFreePort(host ?? "127.0.0.1", settings.port);
+    const botPort = await chooseBotPort();
+    const options = { ...settings, port, stateFile, retryIntervalMs };
+    const platform = await startLocalPlatform("dev", options);
     try {
-      await serve(platform, { entry, stateFile, portals: portalUrls(platform, settings.host) });
+      print(`service-bot dev ${version()} · node ${process.versions.node} · state ${stateFile}`);
+      print(`  portal    ${portalUrls(platform, host).join("\n            ")}`);
+      if (port !== settings.port) print(movedLine(settings.port, "the platform", port));
+      await serve(platform, { entry, environment, botPort });
     } finally {
       await platform.stop();
     }
@@ -48,53 +55,40 @@ export const dev: Command = {
 
 interface Served {
   readonly entry: string;
-  readonly stateFile: string;
-  /** Where the portal can be opened. */
-  readonly portals: readonly string[];
+  /** The environment of this process without `.env`. */
+  readonly environment: NodeJS.ProcessEnv;
+  readonly botPort: ChosenPort;
 }
 
-async function serve(platform: Platform, { entry, stateFile, portals }: Served): Promise<void> {
-  const webhook = localWebhookUrl();
-  const isReporting = () => {
-    const { bot, reportingBots } = platform.control.state();
-    return reportingBots.includes(bot.username);
-  };
-  const format = await logFormatter({ colour: process.stdout.isTTY, webhook, isReporting });
-  print(`service-bot dev ${version()} · node ${process.versions.node} · state ${stateFile}`);
-  print(`  portal    ${portals.join("\n            ")}`);
-  print(`  webhook   ${webhook}`);
-  print(process.stdin.isTTY ? `  ${KEYS}` : `  ${ownCommand()} trigger dm.message --text hello`);
+async function serve(platform: Platform, { entry, environment, botPort }: Served): Promise<void> {
+  const line = new InputLine({ overwrite: overwriteLine, columns: terminalColumns });
+  const session = new DevSession({ platform, entry, environment, line });
+  const { port, taken } = botPort;
+  print(`  webhook   ${session.webhook(port)}`);
+  if (taken !== undefined) print(movedLine(taken, "the bot", port));
+  print(process.stdin.isTTY ? `  ${KEYS}` : `  ${triggerLine(platform)}`);
   print("");
-  tellTimeline(platform);
-  platform.control.saveWebhook({ url: webhook, enabled: true });
-  const bot = new BotProcess({
-    entry,
-    env: botEnvironment(platform),
-    onLine: (line) => {
-      const text = format(line);
-      if (text !== undefined) printStyled(text);
-    },
-  });
+  await session.start(port);
   const quit = Promise.withResolvers<void>();
   const stopKeys = listenToKeys({
     platform,
-    say: printLine,
+    say: session.say,
     quit: quit.resolve,
     open: openInBrowser,
+    clear: () => line.printAbove(clearScreen),
+    showLine: (text) => line.show(text),
   });
-  await Promise.race([quit.promise, untilSignal(), bot.exited]);
+  await Promise.race([quit.promise, untilSignal(), session.ended]);
   stopKeys();
   print(`${clockTime(Date.now())} stopping`);
-  await bot.stop();
+  await session.stop();
 }
 
-/** The bot talks to this platform, and looks at the log often enough to watch it take over. */
-function botEnvironment(platform: Platform): Record<string, string> {
-  return {
-    SERVICE_BASE_URL: platform.url,
-    SERVICE_API_KEY: platform.apiKey,
-    SERVICE_WEBHOOK_SECRET: platform.webhookSecret,
-    AUDIT_INTERVAL_MS: variable("AUDIT_INTERVAL_MS") ?? String(RETRY_INTERVAL_MS),
-    SILENCE_MS: variable("SILENCE_MS") ?? String(RETRY_INTERVAL_MS * 1.5),
-  };
+function movedLine(taken: number, who: string, port: number): string {
+  return `  note      port ${taken} is taken, so ${who} uses ${port}`;
+}
+
+function triggerLine({ url }: Platform): string {
+  const where = url === usualPlatformUrl() ? "" : ` --platform ${url}`;
+  return `${ownCommand()} trigger dm.message --text hello${where}`;
 }

@@ -1,11 +1,11 @@
-import { emitKeypressEvents } from "node:readline";
 import { messageOf } from "../../errors.ts";
 import type { EventType } from "../../events/types.ts";
 import type { Platform } from "../../platform/index.ts";
+import { type KeyCommand, KeyInput } from "./key-input.ts";
 
-/** What the keys do, as shown at the start. */
+/** The keys and what they do, as shown at the start and by `?`. */
 export const KEYS =
-  "o open  d dm  m mention  l like  r replay  f fail next  w webhook on/off  q quit";
+  "o open  d dm  m mention  l like  r replay  f fail next  w webhook on/off  ? keys  q quit";
 
 export interface KeyOptions {
   readonly platform: Platform;
@@ -13,40 +13,71 @@ export interface KeyOptions {
   readonly quit: () => void;
   /** Opens an address in the browser; false where that fails. */
   readonly open: (url: string) => Promise<boolean>;
+  /** Clears the screen. */
+  readonly clear: () => void;
+  /** Shows the line in which a text is typed; `undefined` removes it. */
+  readonly showLine: (line: string | undefined) => void;
 }
 
-/** Listens to single keys while standard input is a terminal. Returns what ends that. */
+/** Listens to keys while standard input is a terminal. Returns a function that ends it. */
 export function listenToKeys(options: KeyOptions): () => void {
   const { stdin } = process;
   if (!stdin.isTTY) return () => undefined;
-  const onKey = (_text: string | undefined, key: { name?: string; ctrl?: boolean }) => {
-    press(key.ctrl && key.name === "c" ? "q" : (key.name ?? ""), options).catch((error: unknown) =>
-      options.say(messageOf(error)),
-    );
+  const input = new KeyInput({
+    needsConfirmation: (key) => effectToConfirm(key, options.platform),
+  });
+  const onData = (chunk: string) => {
+    const commands = input.take(chunk, performance.now());
+    options.showLine(input.line);
+    for (const command of commands) {
+      perform(command, options).catch((error: unknown) => options.say(messageOf(error)));
+    }
   };
-  emitKeypressEvents(stdin);
+  stdin.setEncoding("utf8");
   stdin.setRawMode(true);
   stdin.resume();
-  stdin.on("keypress", onKey);
+  stdin.on("data", onData);
   return () => {
-    stdin.off("keypress", onKey);
+    options.showLine(undefined);
+    stdin.off("data", onData);
     stdin.setRawMode(false);
     stdin.pause();
   };
 }
 
-const acts: Readonly<Record<string, { readonly type: EventType; readonly text?: string }>> = {
-  d: { type: "dm.message", text: "hello" },
-  m: { type: "mention" },
-  l: { type: "like" },
-};
+/** Returns the effect of a key that disturbs the bot; `undefined` for a key that acts at once. */
+export function effectToConfirm(key: string, { control }: Platform): string | undefined {
+  if (key === "f") return "let the next delivery fail";
+  return key === "w" && control.webhook.enabled ? "switch the webhook off" : undefined;
+}
 
-/** Exported for tests. */
-export async function press(key: string, { platform, say, quit, open }: KeyOptions): Promise<void> {
+const written: Readonly<Record<string, EventType>> = { d: "dm.message", m: "mention" };
+
+/** Does what a user has asked for. */
+export async function perform(command: KeyCommand, options: KeyOptions): Promise<void> {
+  switch (command.kind) {
+    case "press":
+      return await press(command.key, options);
+    case "send": {
+      const type = written[command.key];
+      if (type === undefined) return;
+      options.platform.control.act({ type, from: "ada", text: command.text });
+      return;
+    }
+    case "say":
+      return options.say(command.text);
+    case "clear":
+      return options.clear();
+    case "quit":
+      return options.quit();
+  }
+}
+
+async function press(key: string, { platform, say, quit, open }: KeyOptions): Promise<void> {
   const { control } = platform;
-  const act = acts[key];
-  if (act !== undefined) control.act({ ...act, from: "ada" });
+  if (key === "l") control.act({ type: "like", from: "ada" });
   else if (key === "q") quit();
+  else if (key === "?" || key === "h") say(KEYS);
   else if (key === "f") control.setFaults({ webhook: { mode: "status", times: 1 } });
   else if (key === "w") control.saveWebhook({ enabled: !control.webhook.enabled });
   else if (key === "r") await replay(platform, say);

@@ -3,11 +3,14 @@ import { wordsOf } from "../../platform/timeline/words.ts";
 import { printLine } from "../output.ts";
 
 /** Prints all that happens on a platform from now on and is worth a line. */
-export function tellTimeline(platform: Platform): void {
+export function tellTimeline(
+  platform: Platform,
+  writeLine: (line: string) => void = printLine,
+): void {
   platform.onTimeline((entry) => {
     const line = timelineLine(entry);
     if (line === undefined) return;
-    for (const each of [line, ...stackLines(entry)]) printLine(each);
+    for (const each of [line, ...stackLines(entry)]) writeLine(each);
   });
 }
 

@@ -53,7 +53,7 @@ interface Place {
   readonly postId: string;
 }
 
-/** People need no event, and neither does a bot of what it does itself. */
+/** People need no event. */
 function tellOwner(
   type: "like" | "repost",
   act: Act,
@@ -61,7 +61,7 @@ function tellOwner(
   place: Place,
 ): void {
   const recipient = act.store.people.get(author);
-  if (!recipient.isBot || author === act.from.seq) return;
+  if (!recipient.isBot) return;
   act.write.notice(
     { recipient, event: { type, payload: { actor: profileOf(act.from), ...place } } },
     act,

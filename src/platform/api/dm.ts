@@ -3,7 +3,7 @@ import { page, window } from "../http/query.ts";
 import { idOf, messageIds, seqOf } from "../store/ids.ts";
 import { readDraft } from "./draft.ts";
 import type { Call, CallAnswer, Route } from "./route.ts";
-import { conversationView, isoTime } from "./views.ts";
+import { isoTime } from "./views.ts";
 import { write } from "./write.ts";
 
 const MESSAGES = "/dm/conversations/:id/messages";
@@ -15,13 +15,13 @@ export const dmRoutes: readonly Route[] = [
   { method: "post", path: MESSAGES, scopes: ["dm"], handle: sendMessage },
 ];
 
-function listConversations({ store, query, bot }: Call): CallAnswer {
+function listConversations({ store, query, views, bot }: Call): CallAnswer {
   // The position is the latest message: a conversation that gains one moves to the front.
   const body = page(
     window(query, (cursor) => seqOf("m", cursor)),
     (rows) => store.conversations.summaries(bot.seq, rows),
     {
-      item: (summary) => conversationView(summary, bot),
+      item: (summary) => views.conversation(summary, bot),
       cursor: (summary) => idOf("m", summary.lastSeq),
     },
   );

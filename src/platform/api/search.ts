@@ -6,7 +6,6 @@ import type { User } from "../store/people.ts";
 import type { Post } from "../store/posts.ts";
 import type { Store } from "../store/store.ts";
 import type { Call, CallAnswer, Route } from "./route.ts";
-import { profileView } from "./views.ts";
 
 /** The longest `q`, in UTF-16 units. */
 const MAX_QUERY = 200;
@@ -29,7 +28,7 @@ function search({ store, views, query }: Call): CallAnswer {
   const from = window(query, (id) => seqOf("u", id) ?? seqOf("p", id));
   const body = page(from, (rows) => hits(store, wanted, amongPosts, rows), {
     item: (hit) =>
-      "user" in hit ? { type: "user" as const, ...profileView(hit.user) } : views.post(hit.post),
+      "user" in hit ? { type: "user" as const, ...views.profile(hit.user) } : views.post(hit.post),
     cursor: (hit) => ("user" in hit ? idOf("u", hit.user.seq) : idOf("p", hit.post.seq)),
   });
   return { status: 200, body };

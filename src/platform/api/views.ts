@@ -3,6 +3,7 @@ import { idOf } from "../store/ids.ts";
 import type { Image, Images, Target } from "../store/images.ts";
 import type { User } from "../store/people.ts";
 import type { Comment, Post } from "../store/posts.ts";
+import { AVATAR_FILE } from "../uploads/media.ts";
 import type {
   CommentView,
   ConversationView,
@@ -52,11 +53,34 @@ export class Views {
       authorUsername: message.authorUsername,
       text: message.text,
       createdAt: isoTime(message.createdAt),
-      replyToId: null,
+      replyToId: message.replyTo === null ? null : idOf("m", message.replyTo),
       images: this.#images
         .of({ message: message.seq })
         .map(({ file, width, height }) => ({ url: this.#url(file), width, height })),
     };
+  }
+
+  conversation(summary: ConversationSummary, bot: Pick<User, "seq">): ConversationView {
+    return {
+      id: idOf("c", summary.seq),
+      peer: {
+        username: summary.peerUsername,
+        name: summary.peerName,
+        avatarUrl: this.#avatarUrl(summary.peerSeq),
+        isBot: summary.peerIsBot === 1,
+      },
+      lastMessageAt: isoTime(summary.lastAt),
+      lastMessage: { text: summary.lastText, fromBot: summary.lastAuthor === bot.seq },
+    };
+  }
+
+  profile({ seq, username, name, isBot }: User): ProfileView {
+    return { id: idOf("u", seq), username, name, isBot, avatarUrl: this.#avatarUrl(seq) };
+  }
+
+  /** Every second account has an avatar, so that bots meet both. */
+  #avatarUrl(user: number): string | null {
+    return user % 2 === 0 ? this.#url(AVATAR_FILE) : null;
   }
 
   /** The public address of an image. */
@@ -76,24 +100,6 @@ export class Views {
       createdAt: isoTime(content.createdAt),
     };
   }
-}
-
-export function conversationView(summary: ConversationSummary, bot: User): ConversationView {
-  return {
-    id: idOf("c", summary.seq),
-    peer: {
-      username: summary.peerUsername,
-      name: summary.peerName,
-      avatarUrl: null,
-      isBot: summary.peerIsBot === 1,
-    },
-    lastMessageAt: isoTime(summary.lastAt),
-    lastMessage: { text: summary.lastText, fromBot: summary.lastAuthor === bot.seq },
-  };
-}
-
-export function profileView({ seq, username, name, isBot }: User): ProfileView {
-  return { id: idOf("u", seq), username, name, isBot, avatarUrl: null };
 }
 
 /** ISO 8601, UTC, with milliseconds. */

@@ -1,12 +1,11 @@
 import { allScopes, type Scope } from "../../core/scope.ts";
 import * as z from "../../core/zod.ts";
 import { eventTypes } from "../../events/parse.ts";
-import type { EventType } from "../../events/types.ts";
-import type { ActInput } from "../acts/input.ts";
+import { type ActInput, OWN_TYPE } from "../acts/input.ts";
 import type { AccountInput, AppChange } from "../apps/shapes.ts";
 import type { ClockChange } from "../clock/clock-control.ts";
 import type { ApiFaultInput } from "../faults/api-faults.ts";
-import type { EventFaultInput } from "../faults/event-faults.ts";
+import { type EventFaultInput, eventFaultModes } from "../faults/event-faults.ts";
 import { webhookFaultModes } from "../faults/webhook-fault.ts";
 import type { WebhookFaultInput } from "../faults/webhook-faults.ts";
 import { eachLimit, type LimitSettings, MAX_LIMIT } from "../limits/settings.ts";
@@ -18,8 +17,9 @@ import type { BlockInput, GroupInput } from "./world.ts";
 
 /** The bodies of the control API. Strict: a field that is passed over would look obeyed. */
 
-const eventType: z.ZodType<EventType> = z.enum(eventTypes, {
-  error: `must be one of ${eventTypes.join(", ")}`,
+/** Types of the future are permitted, too (section 9). */
+const eventType = z.string().regex(OWN_TYPE, {
+  error: `must be one of ${eventTypes.join(", ")}, or a new one of a-z, 0-9, dots, dashes, underscores`,
 });
 
 const optionalText = z.string().optional();
@@ -120,7 +120,7 @@ const webhookFault: z.ZodType<WebhookFaultInput> = z.strictObject({
 });
 
 const eventFault: z.ZodType<EventFaultInput> = z.strictObject({
-  mode: z.enum(["none", "late"]),
+  mode: z.enum(eventFaultModes),
   lateMs: span.optional(),
   ...reach,
 });

@@ -40,38 +40,42 @@ export function textOf(content: Content): string {
 }
 
 /**
- * The events that content makes, whoever wrote it and however (section 6). Each bot gets one at most: what
- * it was `meant` as, else the first of reply, comment, quote, mention. Its author gets none.
+ * Lists the events that content makes, whoever wrote it and however (section 6). The conditions do not exclude each
+ * other: a bot gets one event of each type that applies, in the order reply, comment, quote, mention. Events for the
+ * author are among them.
  *
- * @param meant the bot that the content is to be a mention of, whatever else it is to it
+ * @param meant the bot that the content is to be a mention of, before anything else
  */
 export function noticesOf(store: Store, content: Content, meant?: User): Notice[] {
   if ("message" in content) return messageNotices(store, content.message);
-  const { author, text } = writtenIn(content);
   const claims = [...(meant === undefined ? [] : [mention(meant)]), ...claimsOf(store, content)];
-  for (const username of mentionsIn(text)) {
+  for (const username of mentionsIn(writtenIn(content).text)) {
     const user = store.people.find(username);
     if (user !== undefined) claims.push(mention(user));
   }
-  const chosen = new Map<number, Notice>();
+  const chosen = new Map<string, Notice>();
   for (const { user, type } of claims) {
-    if (!user.isBot || user.seq === author || chosen.has(user.seq)) continue;
-    chosen.set(user.seq, { recipient: user, event: { type, payload: payloadOf(content, type) } });
+    if (!user.isBot || chosen.has(`${user.seq} ${type}`)) continue;
+    const event = { type, payload: payloadOf(content, type) };
+    chosen.set(`${user.seq} ${type}`, { recipient: user, event });
   }
   return [...chosen.values()];
 }
 
+/** Events for both members of a conversation of two, as far as they are bots. */
 function messageNotices({ people, conversations }: Store, message: Message): Notice[] {
   const peer = conversations.peer(message.conversation, message.author);
-  const recipient = peer === undefined ? undefined : people.get(peer);
-  if (recipient?.isBot !== true) return [];
+  if (peer === undefined) return [];
+  const recipients = [peer, message.author].map((seq) => people.get(seq));
   const { author, authorUsername: username, authorName: name, text } = message;
   const payload = {
     conversationId: idOf("c", message.conversation),
     from: { userId: idOf("u", author), username, name },
     excerpt: beginningOf(text, EXCERPT_LENGTH),
   };
-  return [{ recipient, event: { type: "dm.message", payload } }];
+  return recipients
+    .filter(({ isBot }) => isBot)
+    .map((recipient) => ({ recipient, event: { type: "dm.message", payload } }));
 }
 
 /** Those whom content concerns by its place, the strongest reason first. */
@@ -97,7 +101,8 @@ function payloadOf(content: PostOrComment, type: Claim["type"]) {
   return {
     actor: { username, name },
     ...placeOf(content, type),
-    excerpt: beginningOf(text, EXCERPT_LENGTH),
+    // Optional (section 6): images alone have no text to show.
+    ...(text === "" ? {} : { excerpt: beginningOf(text, EXCERPT_LENGTH) }),
   };
 }
 

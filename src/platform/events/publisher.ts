@@ -10,7 +10,7 @@ import { type Content, type Notice, noticesOf, textOf } from "./content.ts";
 export interface PublisherOptions {
   readonly store: Store;
   readonly timeline: Timeline;
-  /** Lets events be late. */
+  /** Lets events be late, incomplete, or about what the bot did itself. */
   readonly eventFaults: EventFaults;
   /** Called with the number of a bot for which there is something to deliver. */
   readonly onEvents: (bot: number) => void;
@@ -25,12 +25,12 @@ export interface Cause {
 /** Writes events within a transaction. */
 export interface EventWriter {
   /**
-   * Writes the events that content makes for the bots that it concerns.
+   * Writes the events that content makes for the bots that it concerns, but for its author.
    *
    * @param meant the bot that the content is to be a mention of, whatever else it is to it
    */
   content(content: Content, cause: Cause, meant?: User): void;
-  /** Writes an event that comes of no content, such as a like. */
+  /** Writes an event that comes of no content, such as a like. A bot gets none of what it did itself. */
   notice(notice: Notice, cause: Cause): void;
 }
 
@@ -65,7 +65,8 @@ export class Publisher {
     const written: Written[] = [];
     const { store, eventFaults } = this.#options;
     const add = ({ recipient, event }: Notice, { from, at }: Cause, text?: string) => {
-      const logged = store.events.append(recipient.seq, event, at);
+      if (recipient.seq === from.seq && !eventFaults.reportsOwn()) return;
+      const logged = store.events.append(recipient.seq, eventFaults.thin(event), at);
       const lateMs = eventFaults.hold(logged);
       if (lateMs === 0) store.webhook.enqueue(logged);
       written.push({ recipient, logged, from: from.username, text, lateMs });

@@ -1,16 +1,21 @@
 import type { Random } from "../../core/backoff.ts";
 import type { Clock } from "../../core/clock.ts";
 import { invalid } from "../error.ts";
-import type { LoggedEvent } from "../store/event-log.ts";
+import type { LoggedEvent, NewEvent } from "../store/event-log.ts";
 import { eventId } from "../store/ids.ts";
 import type { Store } from "../store/store.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import { ActiveFault, reach } from "./active-fault.ts";
 
+export const eventFaultModes = ["none", "late", "own", "sparse"] as const;
+
 /** What goes wrong when events are written to the log. */
 export interface EventFault {
-  /** `late`: an event has its id at once, and is in the log `lateMs` later, below newer ones. */
-  readonly mode: "none" | "late";
+  /**
+   * `late`: an event has its id at once, and is in the log `lateMs` later, below newer ones; `own`: a bot gets events of
+   * what it writes itself; `sparse`: an event lacks `excerpt`, `postId`, `commentId` or all three, in turns.
+   */
+  readonly mode: (typeof eventFaultModes)[number];
   /** Milliseconds on the platform's clock, 1 to 86,400,000. */
   readonly lateMs: number;
   /** The share of the events that is touched, chosen at random: above 0, up to 1. Absent: all. */
@@ -41,6 +46,14 @@ export interface EventFaultsOptions {
 
 const NONE: EventFault = { mode: "none", lateMs: 0 };
 
+/** The optional fields of section 6 that a sparse event lacks, by turns. */
+const MISSING_FIELDS: readonly (readonly string[])[] = [
+  ["excerpt"],
+  ["postId"],
+  ["commentId"],
+  ["excerpt", "postId", "commentId"],
+];
+
 /**
  * Lets events be committed late, as two transactions do of which the one with the lower number ends last.
  * Until its time such an event is in no page, no delivery and no position; then it is as if it had just
@@ -50,6 +63,8 @@ export class EventFaults {
   readonly #options: EventFaultsOptions;
   readonly #active: ActiveFault<EventFault>;
   #cancel: () => void = () => {};
+  /** Sparse events since the fault was set. */
+  #sparseEvents = 0;
 
   constructor(options: EventFaultsOptions) {
     this.#options = options;
@@ -73,6 +88,7 @@ export class EventFaults {
     if (fault.mode === "late" && lateMs === 0) {
       throw invalid("events.lateMs: with mode late, say how late events are, in milliseconds");
     }
+    this.#sparseEvents = 0;
     this.#active.set({ ...fault, lateMs });
   }
 
@@ -89,10 +105,24 @@ export class EventFaults {
    */
   hold(logged: LoggedEvent): number {
     const { store, clock } = this.#options;
-    const { mode, lateMs } = this.#active.take();
-    if (mode === "none") return 0;
+    const { lateMs } = this.#active.current;
+    if (!this.#takes("late")) return 0;
     store.lateEvents.hold(logged, clock.now() + lateMs);
     return lateMs;
+  }
+
+  /** Decides whether a bot gets the event of something that it did itself. */
+  reportsOwn(): boolean {
+    return this.#takes("own");
+  }
+
+  /** Leaves optional fields out of the payload where the event is to be sparse. Messages have none. */
+  thin(event: NewEvent): NewEvent {
+    if (event.type === "dm.message" || !this.#takes("sparse")) return event;
+    const missing = MISSING_FIELDS[this.#sparseEvents % MISSING_FIELDS.length] ?? [];
+    this.#sparseEvents += 1;
+    const fields = Object.entries(event.payload).filter(([name]) => !missing.includes(name));
+    return { type: event.type, payload: Object.fromEntries(fields) };
   }
 
   /** Lets the events come whose time it is, and returns when the next one is due. */
@@ -114,6 +144,11 @@ export class EventFaults {
     this.#cancel();
   }
 
+  /** Uses up one time of the fault where it has this mode. */
+  #takes(mode: EventFault["mode"]): boolean {
+    return this.#active.current.mode === mode && this.#active.take().mode === mode;
+  }
+
   /**
    * For the webhook, too, they happen now: its configuration of this moment counts. Returns the bots in
    * whose logs they are.
@@ -133,5 +168,7 @@ export class EventFaults {
 }
 
 function describe(fault: EventFault): string {
-  return `late by ${fault.lateMs} ms for ${reach(fault, "events")}`;
+  const { mode, lateMs } = fault;
+  const what = mode === "late" ? `late by ${lateMs} ms` : mode;
+  return `${what} for ${reach(fault, mode === "own" ? "own events" : "events")}`;
 }

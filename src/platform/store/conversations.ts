@@ -3,11 +3,14 @@ import { WRITTEN, type Written } from "./written.ts";
 
 export interface Message extends Written {
   readonly conversation: number;
+  /** The message that this one answers; null where it answers none. */
+  readonly replyTo: number | null;
 }
 
 /** A conversation as one of its two members sees it. */
 export interface ConversationSummary {
   readonly seq: number;
+  readonly peerSeq: number;
   readonly peerUsername: string;
   readonly peerName: string;
   readonly peerIsBot: number;
@@ -40,12 +43,18 @@ export interface Window {
   readonly limit: number;
 }
 
+/** A person's message answers the one right before it, if that is of somebody else. Bots cannot say what they answer. */
+const REPLY_TO = `
+  iif(u.is_bot, NULL, (
+    SELECT iif(b.author = x.author, NULL, b.seq) FROM message b
+    WHERE b.conversation = x.conversation AND b.seq < x.seq ORDER BY b.seq DESC LIMIT 1))`;
+
 const MESSAGE = `
-  SELECT ${WRITTEN}, x.conversation
+  SELECT ${WRITTEN}, x.conversation, ${REPLY_TO} AS replyTo
   FROM message x JOIN user u ON u.seq = x.author`;
 
 const SUMMARY = `
-  SELECT c.seq, u.username AS peerUsername, u.name AS peerName, u.is_bot AS peerIsBot,
+  SELECT c.seq, u.seq AS peerSeq, u.username AS peerUsername, u.name AS peerName, u.is_bot AS peerIsBot,
          m.seq AS lastSeq, m.author AS lastAuthor, m.text AS lastText, m.created_at AS lastAt
   FROM conversation c
   JOIN message m ON m.seq = c.last_message

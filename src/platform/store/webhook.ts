@@ -1,12 +1,11 @@
 import type { Database, Statement } from "better-sqlite3";
-import type { EventType } from "../../events/types.ts";
 import type { LoggedEvent } from "./event-log.ts";
 
 /** The configuration and the health of the one webhook of an app (sections 2 and 3). */
 export interface WebhookState {
   readonly url: string | null;
   /** The types subscribed to; empty means all. */
-  readonly types: readonly EventType[];
+  readonly types: readonly string[];
   readonly secret: string;
   readonly enabled: boolean;
   readonly consecutiveFailures: number;
@@ -98,7 +97,7 @@ function toState(row: WebhookRow): WebhookState {
   return {
     url: row.url,
     // Only `put` writes this column.
-    types: JSON.parse(row.types) as EventType[],
+    types: JSON.parse(row.types) as string[],
     secret: row.secret,
     enabled: row.enabled === 1,
     consecutiveFailures: row.consecutive_failures,

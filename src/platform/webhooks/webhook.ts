@@ -1,6 +1,5 @@
 import type { Clock } from "../../core/clock.ts";
 import type { Logger } from "../../core/logger.ts";
-import type { EventType } from "../../events/types.ts";
 import { invalid } from "../error.ts";
 import { newWebhookSecret } from "../secrets.ts";
 import type { LoggedEvent } from "../store/event-log.ts";
@@ -19,7 +18,8 @@ export interface WebhookView extends Omit<WebhookState, "secret"> {
 /** What the owner saves. Absent fields stay as they are; saving switches on, unless told otherwise. */
 export interface WebhookChange {
   readonly url?: string | undefined;
-  readonly types?: readonly EventType[] | undefined;
+  /** Types that this version does not know are permitted. */
+  readonly types?: readonly string[] | undefined;
   readonly enabled?: boolean | undefined;
   readonly secret?: string | undefined;
 }

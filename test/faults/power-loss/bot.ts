@@ -5,7 +5,7 @@ import { Bot } from "../../../src/index.ts";
 const { SYNCHRONOUS } = process.env;
 if (SYNCHRONOUS !== undefined) weaken(SYNCHRONOUS);
 
-const bot = new Bot({ requestTimeoutMs: 500 });
+const bot = new Bot({ requestTimeoutMs: 500, loopGuard: false });
 bot.on("dm.message", (ctx) => ctx.reply(`answer to ${ctx.event.id}.`));
 await bot.start();
 

@@ -37,7 +37,10 @@ test("a conversation shows its peer and its last message", async () => {
   expect(items).toEqual([
     {
       id,
-      peer: { username: "ada", name: "Ada", avatarUrl: null, isBot: false },
+      peer: {
+        ...{ username: "ada", name: "Ada", isBot: false },
+        avatarUrl: `${platform.url}/media/avatar.webp`,
+      },
       lastMessageAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       lastMessage: { text: "are you there?", fromBot: false },
     },

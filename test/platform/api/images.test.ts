@@ -161,7 +161,8 @@ describe("people", () => {
     async (type) => {
       const platform = await run();
       const { events } = act(platform, type, { text: "", images: 1 });
-      expect(events[0]?.payload).toMatchObject({ excerpt: type === "mention" ? "@bot" : "" });
+      const { excerpt }: Readonly<Record<string, unknown>> = { ...events[0]?.payload };
+      expect(excerpt).toBe(type === "mention" ? "@bot" : undefined);
       const newest = await read(
         platform,
         ways[type === "mention" || type === "quote" ? 0 : 1] as Way,

@@ -5,7 +5,8 @@ test("a person is shown, and is no bot", async () => {
   const platform = await runPlatform();
   const { status, body } = await request(platform, "GET", "/api/v1/users/ada");
   expect(status).toBe(200);
-  expect(body).toEqual({ id: "u_2", username: "ada", name: "Ada", isBot: false, avatarUrl: null });
+  const avatarUrl = `${platform.url}/media/avatar.webp`;
+  expect(body).toEqual({ id: "u_2", username: "ada", name: "Ada", isBot: false, avatarUrl });
 });
 
 test("a bot is labelled as one", async () => {

@@ -213,9 +213,12 @@ export const rules = {
   "6.repost.payload": "repost: the payload has actor, entityType and entityId",
   "6.quote.emitted": "quote: the bot's post is quoted",
   "6.quote.payload": "quote: the payload has actor, entityType and entityId",
+  "6.types.together":
+    "the conditions do not exclude each other: a text makes an event of each type that applies",
   "6.actor": "actor is { username, name } on every type",
   "6.delivery.1.chosen": "a webhook is sent the types that it subscribes to, and no others",
   "6.delivery.1.all": "a webhook with an empty list is sent all types",
+  "6.delivery.1.future": "a webhook may subscribe to a type of the future",
   "6.delivery.2.webhook": "an event can arrive more than once, under the same id",
   "6.delivery.2.polling": "an event can be read more than once, under the same id",
   "6.delivery.3.order": "events are sent in the order of their ids",

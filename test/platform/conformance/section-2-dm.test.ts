@@ -37,10 +37,12 @@ rule("2.conversation.peer.name", async (world) => {
 });
 
 rule("2.conversation.peer.avatarUrl", async (world) => {
-  await conversationWith(world);
-  const { peer } = await newestConversation(world);
-  expect(peer).toHaveProperty("avatarUrl");
-  if (peer.avatarUrl !== null) expect(peer.avatarUrl).toMatch(/^https?:/);
+  await conversationWith(world, "ada");
+  const { avatarUrl } = (await newestConversation(world)).peer;
+  expect(avatarUrl).toMatch(/^https?:/);
+  expect((await fetch(avatarUrl ?? "")).headers.get("content-type")).toMatch(/^image\//);
+  await conversationWith(world, "ben");
+  expect((await newestConversation(world)).peer.avatarUrl).toBeNull();
 });
 
 rule("2.conversation.peer.isBot", async (world) => {
@@ -116,9 +118,14 @@ rule("2.message.createdAt", async (world) => {
 });
 
 rule("2.message.replyToId", async (world) => {
-  const message = await newestMessage(world, await conversationWith(world));
-  expect(message).toHaveProperty("replyToId");
-  if (message.replyToId !== null) expect(message.replyToId).toEqual(expect.any(String));
+  const conversation = await conversationWith(world);
+  expect((await newestMessage(world, conversation)).replyToId).toBeNull();
+  const { id } = await sendMessage(world, conversation, { text: "yes?" });
+  expect((await newestMessage(world, conversation)).replyToId).toBeNull();
+  await act(world, "dm.message", { text: "never mind" });
+  expect((await newestMessage(world, conversation)).replyToId).toBe(id);
+  await act(world, "dm.message", { text: "bye" });
+  expect((await newestMessage(world, conversation)).replyToId).toBeNull();
 });
 
 rule("2.message.images", async (world) => {

@@ -95,7 +95,7 @@ rule("4.events.6.dm", async (world) => {
 rule("4.events.6.read", async (world) => {
   const others = ["mention", "comment", "reply", "follow", "like", "repost", "quote"];
   const made: string[] = [];
-  for (const type of others) made.push((await eventOf(act(world, type))).id);
+  for (const type of others) made.push(...idsOf((await act(world, type)).events));
   await act(world, "dm.message");
   const reader = await tokenWith(world, "read");
   expect(idsOf((await events(world, "", reader)).events)).toEqual(made);

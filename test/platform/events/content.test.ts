@@ -11,7 +11,7 @@ async function runTwo(): Promise<{ platform: Platform; token: string }> {
 const types = (platform: Platform, bot: string) =>
   platform.control.events(undefined, bot).map(({ type }) => type);
 
-test("content that concerns a bot in several ways makes one event: reply, comment, quote, mention", async () => {
+test("content that concerns a bot in several ways makes an event of each: reply, comment, quote, mention", async () => {
   const { platform } = await runTwo();
   const text = "@bot, @other!";
   await request(platform, "POST", "/api/v1/posts/p_1/comments", { body: { text: "mine" } });
@@ -19,15 +19,69 @@ test("content that concerns a bot in several ways makes one event: reply, commen
   act(platform, "reply", { text });
   act(platform, "quote", { text });
   act(platform, "post", { text });
-  expect(types(platform, "bot")).toEqual(["comment", "reply", "quote", "mention"]);
+  expect(types(platform, "bot")).toEqual([
+    ...["comment", "mention"],
+    ...["reply", "comment", "mention"],
+    ...["quote", "mention"],
+    "mention",
+  ]);
   expect(types(platform, "other")).toEqual(["mention", "mention", "mention", "mention"]);
 });
 
-test("a mention that is said to be one is one, also below the bot's own post", async () => {
+test("a mention that is said to be one is one first, also below the bot's own post", async () => {
   const { platform } = await runTwo();
   act(platform, "mention", { postId: "p_1", text: "@bot" });
   act(platform, "comment", { postId: "p_1", text: "@bot" });
-  expect(types(platform, "bot")).toEqual(["mention", "comment"]);
+  expect(types(platform, "bot")).toEqual(["mention", "comment", "comment", "mention"]);
+});
+
+test("all events of a text are there at once, or none is", async () => {
+  const { platform } = await runTwo();
+  platform.control.setFaults({ events: { mode: "late", lateMs: 60_000, times: 1 } });
+  const { events } = act(platform, "comment", { text: "@bot", postId: "p_1" });
+  expect(events.map(({ type, createdAt }) => [type, createdAt])).toEqual([
+    ["comment", events[0]?.createdAt],
+    ["mention", events[0]?.createdAt],
+  ]);
+  const refused = () => act(platform, "comment", { text: "@bot", imageKeys: ["img_none"] });
+  expect(refused).toThrow(expect.objectContaining({ code: "INVALID_IMAGE_KEY" }));
+  expect(types(platform, "bot")).toEqual(["mention"]);
+});
+
+test("events of what a bot does itself are made while the fault own lasts", async () => {
+  const { platform, token } = await runTwo();
+  const comment = (text: string, by: { token?: string } = {}) =>
+    request(platform, "POST", "/api/v1/posts/p_1/comments", { body: { text }, ...by });
+  platform.control.setFaults({ events: { mode: "own", times: 2 } });
+  await comment("mine, @bot");
+  await comment("mine, and reported no more");
+  await comment("of another", { token });
+  expect(types(platform, "bot")).toEqual(["comment", "mention", "comment"]);
+  platform.control.setFaults({ events: { mode: "own" } });
+  const { conversationId = "" } = act(platform, "dm.message", { text: "hi" });
+  const path = `/api/v1/dm/conversations/${conversationId}/messages`;
+  await request(platform, "POST", path, { body: { text: "hello" } });
+  const [received, own] = platform.control.events().slice(-2);
+  expect(received?.payload).toMatchObject({ from: { username: "ada" }, excerpt: "hi" });
+  expect(own?.payload).toMatchObject({ conversationId, from: { username: "bot" } });
+});
+
+test("sparse events lack excerpt, postId, commentId and all three, by turns", async () => {
+  const { platform } = await runTwo();
+  platform.control.setFaults({ events: { mode: "sparse" } });
+  const fields = () => {
+    const [event] = act(platform, "comment", { text: "nice" }).events;
+    return ["excerpt", "postId", "commentId"].filter((name) => name in (event?.payload ?? {}));
+  };
+  expect([fields(), fields(), fields(), fields(), fields()]).toEqual([
+    ["postId", "commentId"],
+    ["excerpt", "commentId"],
+    ["excerpt", "postId"],
+    [],
+    ["postId", "commentId"],
+  ]);
+  const [message] = act(platform, "dm.message", { text: "hi" }).events;
+  expect(message?.payload).toMatchObject({ conversationId: "c_2", excerpt: "hi" });
 });
 
 test("a reply to a person below a bot's post is a comment to the bot", async () => {
@@ -54,7 +108,7 @@ test("what a bot writes through the API makes events for the other bots, and non
   const made = await post("/posts", "hello @bot, says @other");
   await post("/posts/p_1/comments", "nice, @bot");
   await post(`/posts/${made.body.id}/comments`, "mine, @other, and @bot");
-  expect(types(platform, "bot")).toEqual(["mention", "comment", "mention"]);
+  expect(types(platform, "bot")).toEqual(["mention", "comment", "mention", "mention"]);
   expect(types(platform, "other")).toEqual([]);
   const [mention] = platform.control.events();
   expect(mention?.payload).toEqual({

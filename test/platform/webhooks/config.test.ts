@@ -49,7 +49,7 @@ test.each([
 
 test.each([
   { enabled: true },
-  { types: ["dm.message", "poke"] },
+  { types: ["dm.message", "A type"] },
   { secret: "sec_1" },
   { secret: "whsec_a,whsec_b" },
   { adress: "https://example.org/" },

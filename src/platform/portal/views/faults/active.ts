@@ -30,7 +30,7 @@ function describe(target: Target, { webhook, api, events }: FaultsState): string
     case "webhook":
       return describeDelivery(webhook);
     case "events":
-      return late(events.lateMs);
+      return describeEvents(events);
     case "api":
       return describeRequest(api);
   }
@@ -46,6 +46,16 @@ function describeDelivery({ mode, status, delayMs }: FaultsState["webhook"]): st
     twice: "sent twice",
     shuffle: "shuffled",
     delay: late(delayMs),
+  };
+  return texts[mode];
+}
+
+function describeEvents({ mode, lateMs }: FaultsState["events"]): string {
+  const texts: Readonly<Record<typeof mode, string>> = {
+    none: "as usual",
+    late: late(lateMs),
+    own: "also of its own",
+    sparse: "fields missing",
   };
   return texts[mode];
 }

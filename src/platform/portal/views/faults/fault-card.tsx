@@ -13,6 +13,13 @@ interface FaultCardProps {
   readonly set: (change: FaultsChange) => Promise<void>;
 }
 
+/** Labels of the choice of a mode: each mode goes on with the sentence. */
+const subjects: Readonly<Record<Target, string>> = {
+  webhook: "A delivery",
+  api: "A request is",
+  events: "Events",
+};
+
 /** What goes wrong with one of the three now, and what else could. */
 export function FaultCard({ target, faults, set }: FaultCardProps) {
   const [draft, setDraft] = useState<FaultDraft>(() => newDraft(target));
@@ -30,16 +37,12 @@ export function FaultCard({ target, faults, set }: FaultCardProps) {
         run={() => set(changeOf(target, draft))}
         done={`${title}: set.`}
       >
-        {modes[target].length === 1 ? (
-          <p>Events {info?.label}.</p>
-        ) : (
-          <SelectField
-            label={target === "webhook" ? "A delivery" : "A request is"}
-            value={draft.mode}
-            options={modes[target]}
-            onValue={(mode) => change({ mode })}
-          />
-        )}
+        <SelectField
+          label={subjects[target]}
+          value={draft.mode}
+          options={modes[target]}
+          onValue={(mode) => change({ mode })}
+        />
         {info !== undefined && <p class="hint fault-bot">{info.bot}</p>}
         {info !== undefined && <Details {...{ target, info, draft, change }} />}
       </Form>

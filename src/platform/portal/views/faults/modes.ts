@@ -93,6 +93,16 @@ const events: readonly ModeInfo<ModeOf<"events">>[] = [
     fields: ["delay"],
     bot: "The bot keeps its cursor about a minute behind, so the next read of the log still finds them.",
   },
+  {
+    value: "own",
+    label: "are also of what the bot writes itself",
+    bot: "The bot knows its own name: such an event is done without a handler, and nobody is answered.",
+  },
+  {
+    value: "sparse",
+    label: "lack optional fields",
+    bot: "By turns excerpt, postId, commentId and all three are missing: handlers must do without.",
+  },
 ];
 
 /** What can go wrong, by what it goes wrong with; the first one is what is chosen at first. */

@@ -52,7 +52,7 @@ export function whyNotSent(
 /** What is saved of a form: nothing is said about what stays as it is, apart from whether it is on. */
 export interface WebhookDraft {
   readonly url: string;
-  readonly types: readonly EventType[];
+  readonly types: readonly string[];
   readonly enabled: boolean;
 }
 

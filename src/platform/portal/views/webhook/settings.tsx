@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { EventType, WebhookChange, WebhookView } from "../../api/shapes.ts";
+import type { WebhookChange, WebhookView } from "../../api/shapes.ts";
 import { Badge } from "../../parts/bits.tsx";
 import { Check, Checks, TextField } from "../../parts/fields.tsx";
 import { Form } from "../../parts/form.tsx";
@@ -67,18 +67,23 @@ export function Settings({ webhook, save }: SettingsProps) {
 }
 
 interface TypesProps {
-  readonly chosen: readonly EventType[];
-  readonly onChange: (types: readonly EventType[]) => void;
+  readonly chosen: readonly string[];
+  readonly onChange: (types: readonly string[]) => void;
 }
 
-const options = eventTypes.map(({ type, when }) => ({ value: type, hint: when }));
+/** The known types, and those of the future that are chosen. */
+function optionsWith(chosen: readonly string[]) {
+  const known = eventTypes.map(({ type, when }) => ({ value: type as string, hint: when }));
+  const newer = chosen.filter((type) => known.every(({ value }) => value !== type));
+  return [...known, ...newer.map((value) => ({ value, hint: "newer than this platform" }))];
+}
 
 function Types({ chosen, onChange }: TypesProps) {
+  const options = optionsWith(chosen);
   return (
     <fieldset>
       <legend>
-        Event types:{" "}
-        {chosen.length === 0 ? "all types" : `${chosen.length} of ${eventTypes.length}`}
+        Event types: {chosen.length === 0 ? "all types" : `${chosen.length} of ${options.length}`}
       </legend>
       <p class="hint">
         None chosen means all types, also those that the platform may add some day. What is not

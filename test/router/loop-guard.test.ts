@@ -1,0 +1,143 @@
+import { describe, expect, test } from "vitest";
+import type { LoopGuardOptions } from "../../src/core/job.ts";
+import { LoopHeld } from "../../src/errors.ts";
+import type { AnyEvent } from "../../src/events/types.ts";
+import { Bot } from "../../src/index.ts";
+import { LoopGuard } from "../../src/router/loop-guard.ts";
+import { logSink } from "../support/log.ts";
+import { jobFor } from "./support.ts";
+
+const NOW = Date.parse("2026-01-01T12:00:00Z");
+const MINUTE = 60_000;
+
+interface Written {
+  readonly by?: string;
+  readonly conversationId?: string;
+  /** Milliseconds since {@link NOW}; negative before it. */
+  readonly atMs?: number;
+  readonly createdAt?: string;
+}
+
+class Scene {
+  now = NOW;
+  readonly #sink = logSink();
+  readonly #guard: LoopGuard;
+  #written = 0;
+
+  constructor(options: LoopGuardOptions = { answers: 3 }) {
+    this.#guard = new LoopGuard(options, () => this.now);
+  }
+
+  get warnings(): number {
+    return this.#sink.records.filter(({ level }) => level === "warn").length;
+  }
+
+  message({ by = "ada", conversationId = "c_1", atMs = this.now - NOW, createdAt }: Written = {}) {
+    const from = { userId: "u_1", username: by, name: by };
+    const { event } = jobFor("dm.message", { from, conversationId });
+    this.#written += 1;
+    const date = createdAt ?? new Date(NOW + atMs).toISOString();
+    return { ...event, id: `evt_${this.#written}`, createdAt: date };
+  }
+
+  /** The wait of an event in milliseconds; 0 when it goes through. */
+  wait(event: AnyEvent): number {
+    try {
+      this.#guard.check(event, () => this.#sink.log);
+      return 0;
+    } catch (error) {
+      if (error instanceof LoopHeld) return error.delayMs;
+      throw error;
+    }
+  }
+
+  noteAnswer(event: AnyEvent): void {
+    this.#guard.noteAnswer(event);
+  }
+
+  /** Writes a message, and answers it if it goes through. */
+  exchange(written?: Written): number {
+    const event = this.message(written);
+    const wait = this.wait(event);
+    if (wait === 0) this.noteAnswer(event);
+    return wait;
+  }
+}
+
+describe("the loop guard", () => {
+  test("holds back the event after the last permitted answer, until the oldest one leaves the window", () => {
+    const scene = new Scene();
+    for (const atMs of [0, 1_000, 2_000]) {
+      scene.now = NOW + atMs;
+      expect(scene.exchange()).toBe(0);
+    }
+    expect(scene.exchange()).toBe(MINUTE - 2_000);
+    scene.now = NOW + MINUTE;
+    expect(scene.exchange()).toBe(0);
+    expect(scene.exchange()).toBe(1_000);
+  });
+
+  test("lets other people and other conversations through", () => {
+    const scene = new Scene({ answers: 1 });
+    scene.exchange();
+    expect(scene.exchange()).toBe(MINUTE);
+    expect(scene.exchange({ by: "ben" })).toBe(0);
+    expect(scene.exchange({ conversationId: "c_2" })).toBe(0);
+    expect(scene.exchange({ by: "Ada" })).toBe(MINUTE);
+  });
+
+  test("does not slow a bot that finds the messages of an hour", () => {
+    const scene = new Scene({});
+    const hour = Array.from({ length: 120 }, (_, n) =>
+      scene.exchange({ atMs: (n - 120) * 30_000 }),
+    );
+    expect(new Set(hour)).toEqual(new Set([0]));
+  });
+
+  test("counts several answers to one event once, and lets the event of a retry through", () => {
+    const scene = new Scene({ answers: 2 });
+    const event = scene.message();
+    for (let n = 0; n < 5; n++) scene.noteAnswer(event);
+    expect(scene.exchange()).toBe(0);
+    expect(scene.wait(event)).toBe(0);
+    expect(scene.exchange()).toBe(MINUTE);
+  });
+
+  test.each(["", "tomorrow", "2099-01-01T00:00:00Z"])(
+    "goes by the time of the answer where createdAt is %j",
+    (createdAt) => {
+      const scene = new Scene({ answers: 1 });
+      scene.exchange({ createdAt });
+      expect(scene.exchange({ createdAt })).toBe(MINUTE);
+    },
+  );
+
+  test("warns once while two bots go on, and again after a calm time", () => {
+    const scene = new Scene({ answers: 2 });
+    for (let second = 0; second < 3_600; second += 10) {
+      scene.now = NOW + second * 1_000;
+      scene.exchange();
+    }
+    expect(scene.warnings).toBe(1);
+    scene.now += 60 * MINUTE;
+    for (let n = 0; n < 5; n++) scene.exchange();
+    expect(scene.warnings).toBe(2);
+  });
+
+  test("lets an event without an account through", () => {
+    const scene = new Scene({ answers: 1 });
+    const { event } = jobFor("poll.closed", {});
+    scene.noteAnswer(event);
+    scene.noteAnswer({ ...event, id: "evt_other" });
+    expect(scene.wait({ ...event, id: "evt_third" })).toBe(0);
+  });
+});
+
+test.each([{ answers: 0 }, { answers: 1.5 }, { perMs: 0 }])(
+  "a bot refuses loopGuard %j",
+  (loopGuard) => {
+    expect(() => new Bot({ loopGuard })).toThrow(
+      expect.objectContaining({ code: "INVALID_OPTION" }),
+    );
+  },
+);
