@@ -31,6 +31,18 @@ async function make(argv: readonly string[], env: Record<string, string>, cwd: s
   return await scaffold(["bot", "--no-install", ...argv], { cwd, env, run: realGit });
 }
 
+test.each(templates)("backups, dumps and exports are not taken by git: %s", async (template) => {
+  const cwd = await temporaryDirectory();
+  await make(["--template", template], gitEnv(cwd, "ada@example.org"), cwd);
+  // As docs/backup.md, docs/operating.md and docs/command-line.md name them.
+  const names = [
+    ...["2026-03-01.db", "2026-03-01.db.part-1", "bot.db.before-20260301T093000", "bot.db-wal"],
+    ...["bot.dump", "inbox.jsonl", "letters.jsonl"],
+  ];
+  const ignored = await git(join(cwd, "bot"), "check-ignore", ...names);
+  expect(ignored.trim().split("\n")).toEqual(names);
+});
+
 describe("a repository of its own", () => {
   test("it begins with one commit of every file but .env", async () => {
     const cwd = await temporaryDirectory();

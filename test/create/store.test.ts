@@ -53,8 +53,10 @@ describe.each(templates)("the template %s on PostgreSQL", (template) => {
     const compose = await read("compose.dev.yaml");
     const { DATABASE_URL = "" } = parseEnv(await read(".env"));
     const { username, hostname, port, pathname } = new URL(DATABASE_URL);
-    expect(compose).toContain(`POSTGRES_USER: ${username}\n`);
-    expect(compose).toContain(`POSTGRES_DB: ${pathname.slice(1)}\n`);
+    const init = await read("postgres-init.sql");
+    expect(init).toContain(`CREATE ROLE ${username} LOGIN `);
+    expect(init).toContain(`CREATE DATABASE ${pathname.slice(1)} OWNER ${username};`);
+    expect(compose).toContain("./postgres-init.sql:/docker-entrypoint-initdb.d/");
     expect(compose).toContain(`"${hostname}:${port}:5432"`);
     expect(new Set(interpolated(compose))).toEqual(new Set(["PGPASSWORD"]));
   });
@@ -88,6 +90,7 @@ describe.each(templates)("the template %s on SQLite", (template) => {
     expect(Object.keys(dependencies)).toEqual(["service-bot"]);
     expect(scripts).not.toHaveProperty("db");
     expect(paths).not.toContain("compose.dev.yaml");
+    expect(paths).not.toContain("postgres-init.sql");
     expect(parseEnv(await read(".env"))).not.toHaveProperty("PGPASSWORD");
     for (const path of paths.filter((name) => /\.ya?ml$/.test(name))) {
       expect(await read(path), path).not.toMatch(/postgres/i);

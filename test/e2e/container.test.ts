@@ -116,6 +116,7 @@ describe("the container of a scaffolded bot", { timeout: 60_000 }, () => {
   test("compose.yaml, the Dockerfile and the Caddyfile are about the same names and ports", () => {
     const caddyfile = readFileSync(join(project, "Caddyfile"), "utf8");
     expect(compose.problems(project)).toEqual([]);
+    expect(unconfined(compose)).toEqual([]);
     const bot = compose.service("bot");
     expect(caddyfile).toContain(`reverse_proxy bot:${bot.environment["PORT"]}`);
     expect(image.port).toBe(bot.environment["PORT"]);
@@ -139,12 +140,22 @@ describe("the container of a scaffolded bot", { timeout: 60_000 }, () => {
     expect(bot.depends_on).toEqual({ postgres: { condition: "service_healthy" } });
     expect(bot.volumes).toEqual([]);
     const { host, username, pathname } = new URL(bot.environment["DATABASE_URL"] ?? "");
-    const { POSTGRES_USER, POSTGRES_DB, POSTGRES_PASSWORD } = server.environment;
+    const { POSTGRES_USER, POSTGRES_PASSWORD } = server.environment;
     expect({ host, username, pathname }).toEqual({
       host: "postgres:5432",
-      username: POSTGRES_USER,
-      pathname: `/${POSTGRES_DB}`,
+      username: "bot",
+      pathname: "/bot",
     });
+    // The server's superuser is another one, and cannot log in.
+    expect(POSTGRES_USER).toBeUndefined();
+    const init = readFileSync(join(dir, "postgres-init.sql"), "utf8");
+    expect(init).toContain("CREATE ROLE bot LOGIN PASSWORD :'password';");
+    expect(init).toContain("ALTER ROLE postgres PASSWORD NULL;");
+    expect(init).not.toMatch(/\bSUPERUSER\b/);
+    expect(server.volumes).toContain(
+      "./postgres-init.sql:/docker-entrypoint-initdb.d/postgres-init.sql:ro",
+    );
+    expect(unconfined(stack)).toEqual([]);
     // Both have the password from .env: the bot by env_file, the server by its name.
     const { PGPASSWORD } = parseEnv(readFileSync(join(dir, ".env"), "utf8"));
     expect(PGPASSWORD).toMatch(/^[0-9a-f]{32,}$/);
@@ -175,3 +186,25 @@ describe("the container of a scaffolded bot", { timeout: 60_000 }, () => {
     expect(await platform.delivery(lost)).toMatchObject({ status: 404 });
   });
 });
+
+/** The capabilities that a service keeps, because its image needs them. */
+const kept: Readonly<Record<string, readonly string[]>> = {
+  bot: [],
+  caddy: ["NET_BIND_SERVICE"],
+  postgres: ["CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID"],
+};
+
+/** The services that may do more than they need. */
+function unconfined(compose: Compose): string[] {
+  return compose.names.filter((name) => {
+    const { read_only, tmpfs, cap_drop, cap_add, security_opt, mem_limit } = compose.service(name);
+    const isConfined =
+      read_only &&
+      tmpfs.includes("/tmp") &&
+      cap_drop.includes("ALL") &&
+      cap_add.join() === kept[name]?.join() &&
+      security_opt.includes("no-new-privileges:true") &&
+      mem_limit !== undefined;
+    return !isConfined;
+  });
+}

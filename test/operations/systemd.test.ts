@@ -52,6 +52,10 @@ describe("the unit and the code agree", () => {
     expect(text).toContain("DATABASE_URL=file:/var/lib/NAME/bot.db");
   });
 
+  test("its memory is bounded, well above what a bot takes", () => {
+    expect(unit.value("MemoryMax")).toBe("512M");
+  });
+
   test("V8 may make code", () => {
     expect(unit.value("MemoryDenyWriteExecute")).toBeUndefined();
   });

@@ -14,6 +14,12 @@ interface Service {
   readonly depends_on: Readonly<Record<string, { readonly condition: string }>>;
   readonly healthcheck?: { readonly test: readonly string[] } | undefined;
   readonly stop_grace_period?: string | undefined;
+  readonly read_only: boolean;
+  readonly tmpfs: readonly string[];
+  readonly cap_drop: readonly string[];
+  readonly cap_add: readonly string[];
+  readonly security_opt: readonly string[];
+  readonly mem_limit?: string | undefined;
 }
 
 interface File {
@@ -39,6 +45,12 @@ const service: z.ZodType<Service> = z.strictObject({
     })
     .optional(),
   stop_grace_period: z.string().optional(),
+  read_only: z.boolean().default(false),
+  tmpfs: z.array(z.string()).default([]),
+  cap_drop: z.array(z.string()).default([]),
+  cap_add: z.array(z.string()).default([]),
+  security_opt: z.array(z.string()).default([]),
+  mem_limit: z.string().optional(),
 });
 
 const file: z.ZodType<File> = z.strictObject({
@@ -58,6 +70,11 @@ export class Compose {
     const found = this.#file.services[name];
     if (found === undefined) throw new Error(`compose.yaml has no service ${name}`);
     return found;
+  }
+
+  /** The names of all services. */
+  get names(): string[] {
+    return Object.keys(this.#file.services);
   }
 
   /** What is named and not there, or there and not named. */

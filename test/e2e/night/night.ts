@@ -140,7 +140,7 @@ export class NightShift {
   }
 
   async status(): Promise<Status> {
-    const headers = { authorization: `Bearer ${this.platform.apiKey}` };
+    const headers = { authorization: `Bearer ${this.#env["SERVICE_API_KEY"]}` };
     return (await (await fetch(`${this.url}/readyz?verbose`, { headers })).json()) as Status;
   }
 
