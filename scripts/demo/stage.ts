@@ -30,6 +30,7 @@ export class Stage {
   readonly #processes = new Set<Process>();
   #env: Record<string, string> = {};
   #platformUrl = "";
+  #controlToken = "";
   #seen = 0;
 
   private constructor(folder: string) {
@@ -50,7 +51,7 @@ export class Stage {
   }
 
   get control(): ControlClient {
-    return new ControlClient(this.#platformUrl);
+    return new ControlClient(this.#platformUrl, { controlToken: this.#controlToken });
   }
 
   /** Runs create-bot.js as a newcomer would; resolves to what it printed. */
@@ -79,8 +80,9 @@ export class Stage {
     const rounds = ["--retry-interval", PLATFORM_RETRY_MS, "--disable-after", `${DISABLE_AFTER}`];
     const flags = ["--port", "0", "--json", ...rounds];
     const platform = this.#start("platform", [cli, "platform", ...flags], {});
-    const { url } = await platform.line("its address", (line) => "url" in line);
+    const { url, controlToken } = await platform.line("its address", (line) => "url" in line);
     this.#platformUrl = String(url);
+    this.#controlToken = String(controlToken);
     return this.#platformUrl;
   }
 

@@ -29,7 +29,7 @@ export interface Written {
   readonly text: string;
 }
 
-type RunningPlatform = Pick<Platform, "url" | "apiKey" | "webhookSecret">;
+type RunningPlatform = Pick<Platform, "url" | "apiKey" | "webhookSecret" | "controlToken">;
 
 /** A local platform as a person starts it, and bots, each a process of its own. */
 export class Stage {
@@ -41,7 +41,7 @@ export class Stage {
 
   private constructor(platform: RunningPlatform) {
     this.#platform = platform;
-    this.control = new ControlClient(platform.url);
+    this.control = new ControlClient(platform.url, platform);
   }
 
   static async build(): Promise<Stage> {

@@ -18,9 +18,9 @@ export class PlatformProcess {
   readonly url: string;
   readonly control: ControlClient;
 
-  private constructor(url: string) {
+  private constructor(url: string, controlToken: string) {
     this.url = url;
-    this.control = new ControlClient(url);
+    this.control = new ControlClient(url, { controlToken });
   }
 
   /** @param trusted file with the certificate of an authority that its https client trusts too */
@@ -35,8 +35,8 @@ export class PlatformProcess {
         ...(trusted === undefined ? {} : { NODE_EXTRA_CA_CERTS: trusted }),
       },
     });
-    const { url } = JSON.parse(await running.line((line) => line.startsWith("{")));
-    return new PlatformProcess(url);
+    const { url, controlToken } = JSON.parse(await running.line((line) => line.startsWith("{")));
+    return new PlatformProcess(url, controlToken);
   }
 
   /** Lets ada write to the bot; the event's id and the conversation's. */
