@@ -45,7 +45,7 @@ describe("the forms", () => {
 
   test("every mode of the platform can be chosen", () => {
     const offered = Object.fromEntries(targets.map((name) => [name, modes[name].length]));
-    expect(offered).toEqual({ webhook: 7, api: 4, events: 3 });
+    expect(offered).toEqual({ webhook: 7, api: 5, events: 3 });
   });
 
   test("what a mode does not have is left out, and so is what is empty", () => {
