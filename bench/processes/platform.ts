@@ -7,7 +7,7 @@ type PlainOptions = Pick<
   PlatformOptions,
   "stateFile" | "retryIntervalMs" | "disableAfter" | "deliveryTimeoutMs"
 >;
-type Started = Pick<Platform, "url" | "apiKey" | "webhookSecret">;
+type Started = Pick<Platform, "url" | "apiKey" | "webhookSecret" | "controlToken">;
 
 let platform: Platform | undefined;
 
@@ -15,8 +15,8 @@ const handlers = {
   /** Starts the local platform, in memory without a file. */
   start: async (options: PlainOptions = {}): Promise<Started> => {
     platform = await startPlatform(options);
-    const { url, apiKey, webhookSecret } = platform;
-    return { url, apiKey, webhookSecret };
+    const { url, apiKey, webhookSecret, controlToken } = platform;
+    return { url, apiKey, webhookSecret, controlToken };
   },
   /** What is in use after everything that can be freed was freed, in bytes. */
   memory: async (): Promise<{ heap: number; rss: number }> => {

@@ -19,7 +19,8 @@ const ACTS_AT_ONCE = 1000;
 export async function startPlatformProcess(): Promise<PlatformProcess> {
   const folder = makeFolder();
   const process = new Child<LocalPlatform>("processes/platform.ts", ["--expose-gc"]);
-  const { url, apiKey } = await process.call("start", { stateFile: folder.file("platform.db") });
+  const stateFile = folder.file("platform.db");
+  const { url, apiKey, controlToken } = await process.call("start", { stateFile });
   return {
     url,
     apiKey,
@@ -27,7 +28,7 @@ export async function startPlatformProcess(): Promise<PlatformProcess> {
     async control<T>(method: string, path: string, body?: unknown): Promise<T> {
       const response = await fetch(`${url}/control/v1${path}`, {
         method,
-        headers: { "content-type": "application/json" },
+        headers: { "content-type": "application/json", "x-control-token": controlToken },
         body: body === undefined ? null : JSON.stringify(body),
       });
       const text = await response.text();

@@ -62,7 +62,10 @@ export function asShown(printed: string, usual: ReadonlyMap<string, string>): st
     .map((line) => line.split("\r").at(-1)?.trimEnd() ?? "")
     .filter((line) => !/^npm (?:warn|notice)/.test(line));
   const text = [...usual].reduce((all, [from, to]) => all.replaceAll(from, to), lines.join("\n"));
-  return text.replace(/\n{3,}/g, "\n\n").replace(/^(\$ .*\n)\n+/, "$1");
+  return text
+    .replaceAll(/#token=[\w-]+/g, "#token=…")
+    .replace(/\n{3,}/g, "\n\n")
+    .replace(/^(\$ .*\n)\n+/, "$1");
 }
 
 /** What varies from one run to the next, and from one machine to another. */

@@ -14,11 +14,17 @@ import type {
   WebhookView,
 } from "../platform/index.ts";
 import { ownCommand } from "./own-command.ts";
+import { CONTROL_TOKEN_VARIABLE, controlFileOf } from "./platform/control-file.ts";
 import { PLATFORM_PORT } from "./platform/settings.ts";
 import { CommandError } from "./usage.ts";
 
 /** How long a platform has for an answer, in milliseconds. */
 const TIMEOUT_MS = 30_000;
+
+export interface ControlClientOptions {
+  readonly controlToken?: string | undefined;
+  readonly timeoutMs?: number;
+}
 
 /** Calls `/control/v1` of a local platform in another process. Every method rejects with a `CommandError`. */
 export class ControlClient {
@@ -27,15 +33,19 @@ export class ControlClient {
   readonly #timeoutMs: number;
 
   /**
-   * @param platform its origin; where it is on another machine, with `#token=…` as it prints it for its portal
+   * @param platform its origin, with `#token=…` as it prints it for its portal, or without
+   * @param options.controlToken the control token where the address has none; `undefined` if it is not known
    * @param options.timeoutMs how long it has for an answer, waits that were asked for apart
    */
-  constructor(platform: string, { timeoutMs = TIMEOUT_MS }: { timeoutMs?: number } = {}) {
-    const [origin = "", token] = platform.split("#token=");
+  constructor(
+    platform: string,
+    { controlToken, timeoutMs = TIMEOUT_MS }: ControlClientOptions = {},
+  ) {
+    const [origin = "", token = controlToken] = platform.split("#token=");
     this.#platform = origin.replace(/\/+$/, "");
     this.#headers = {
       "content-type": "application/json",
-      ...(token === undefined ? {} : { "x-portal-token": token }),
+      ...(token === undefined ? {} : { "x-control-token": token }),
     };
     this.#timeoutMs = timeoutMs;
   }
@@ -104,7 +114,9 @@ export class ControlClient {
     }
     const answer = await response.json().catch(() => undefined);
     if (response.ok && answer !== undefined) return answer as T;
-    throw refused(answer) ?? noPlatform(this.#platform, `answers ${response.status}`);
+    throw (
+      refused(answer, this.#platform) ?? noPlatform(this.#platform, `answers ${response.status}`)
+    );
   }
 }
 
@@ -131,12 +143,22 @@ function noPlatform(platform: string, what: string): CommandError {
   );
 }
 
-/** What the platform says in its words; undefined for an answer that is not one of its own. */
-function refused(answer: unknown): CommandError | undefined {
+/** Makes an error of the platform's own words. `undefined` for an answer that is not one of its own. */
+function refused(answer: unknown, platform: string): CommandError | undefined {
   const { error }: { error?: unknown } = Object(answer);
   const { code, message }: { code?: unknown; message?: unknown } = Object(error);
   if (typeof message !== "string") return undefined;
+  if (code === "UNAUTHORIZED") return withoutToken(platform);
   return new CommandError(printable(message), {
     code: typeof code === "string" ? code : undefined,
   });
+}
+
+function withoutToken(platform: string): CommandError {
+  return new CommandError(
+    `The platform at ${platform} needs its control token. Run this in the folder where it was started, which has ` +
+      `${controlFileOf(platform)}, or below. Elsewhere set ${CONTROL_TOKEN_VARIABLE}, or give the address that it ` +
+      "printed for its portal: --platform URL#token=TOKEN.",
+    { code: "UNAUTHORIZED" },
+  );
 }

@@ -5,14 +5,14 @@ import { createLogger, type Logger } from "../core/logger.ts";
 import { ConfigError } from "../errors.ts";
 import type { Extension } from "./http/extensions.ts";
 import { type LimitSettings, limitProblems } from "./limits/settings.ts";
-import { API_KEY, WEBHOOK_SECRET } from "./secrets.ts";
+import { API_KEY, CONTROL_TOKEN, WEBHOOK_SECRET } from "./secrets.ts";
 import { MEMORY } from "./store/database.ts";
 
 /** How a local platform is started. */
 export interface PlatformOptions {
   /**
    * Listening address. Default 127.0.0.1. Requests are answered whose `Host` is a loopback name, the address that they
-   * came to, or one of `allowHosts`. What comes from elsewhere needs the token of the run for the control API.
+   * came to, or one of `allowHosts`. The control API needs the control token besides, wherever a request comes from.
    */
   readonly host?: string | undefined;
   /** Names that it answers to besides its own, without scheme and port, such as `platform.test`. Default none. */
@@ -25,6 +25,8 @@ export interface PlatformOptions {
   readonly apiKey?: string | undefined;
   /** `whsec_…`. Default: the one in the state file, else a new one. */
   readonly webhookSecret?: string | undefined;
+  /** The token of the control API: 16 or more letters, digits, `-` and `_`. Default: a new one with each start. */
+  readonly controlToken?: string | undefined;
   /** From a failed delivery to the next round, in ms, from 1 up. Default 30,000 (section 8: about 30 s). */
   readonly retryIntervalMs?: number | undefined;
   /** Consecutive failures after which the webhook goes off, from 1 up. Default 20; not documented. */
@@ -54,6 +56,7 @@ export interface Settings {
   readonly stateFile: string;
   readonly apiKey: string | undefined;
   readonly webhookSecret: string | undefined;
+  readonly controlToken: string | undefined;
   readonly retryIntervalMs: number;
   readonly disableAfter: number;
   readonly deliveryTimeoutMs: number;
@@ -74,6 +77,7 @@ export function settings(options: PlatformOptions): Settings {
     stateFile: options.stateFile ?? MEMORY,
     apiKey: options.apiKey,
     webhookSecret: options.webhookSecret,
+    controlToken: options.controlToken,
     retryIntervalMs: options.retryIntervalMs ?? 30_000,
     disableAfter: options.disableAfter ?? 20,
     deliveryTimeoutMs: options.deliveryTimeoutMs ?? 10_000,
@@ -109,6 +113,9 @@ function findProblems(chosen: Settings): string[] {
   }
   if (chosen.webhookSecret !== undefined && !WEBHOOK_SECRET.test(chosen.webhookSecret)) {
     problems.push("webhookSecret: must begin with whsec_, without spaces and commas");
+  }
+  if (chosen.controlToken !== undefined && !CONTROL_TOKEN.test(chosen.controlToken)) {
+    problems.push("controlToken: must be 16 or more letters, digits, - and _");
   }
   return problems;
 }

@@ -19,11 +19,12 @@ import { Extensions } from "./http/extensions.ts";
 import { PageFiles, PORTAL_FILES } from "./http/page/files.ts";
 import { pageRouter } from "./http/page/page.ts";
 import { createApp, type Listening, listen } from "./http/server.ts";
-import { newPortalToken, portalTokenOnly } from "./http/token-guard.ts";
+import { requireControlToken } from "./http/token-guard.ts";
 import { Limits } from "./limits/limits.ts";
 import { type PlatformOptions, type Settings, settings } from "./options.ts";
 import { runsRouter } from "./runs/router.ts";
 import { RunReports } from "./runs/run-reports.ts";
+import { newControlToken } from "./secrets.ts";
 import { assembleState } from "./state/assemble.ts";
 import type { WholeState } from "./state/whole-state.ts";
 import { openDatabase } from "./store/database.ts";
@@ -52,7 +53,7 @@ interface Parts {
   readonly control: Control;
   readonly extensions: Extensions;
   readonly app: Express;
-  readonly portalToken: string;
+  readonly controlToken: string;
 }
 
 /**
@@ -126,7 +127,7 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
   const { download = downloadWith({ clock: clock.real }), makeThumbnail = thumbnailsWith() } =
     replaced;
   const { portalFiles = PORTAL_FILES } = replaced;
-  const portalToken = newPortalToken();
+  const { controlToken = newControlToken() } = chosen;
   const uploads = new Uploads({
     ...{ store, clock, limits, views, cleaner },
     ...{ download, makeThumbnail },
@@ -145,20 +146,20 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
   const extensions = new Extensions(chosen.extensions, origin);
   const routers = {
     ...extensions.routers,
-    "/": pageRouter({ files: new PageFiles(portalFiles), token: portalToken }),
+    "/": pageRouter({ files: new PageFiles(portalFiles) }),
     "/api/v1": apiRouter({
       ...{ store, publisher, views, limits, uploads, shown, calls, clock, logger },
       faults: apiFaults,
     }),
     [RUNS_PATH]: runsRouter(store, runs),
     "/media": mediaRouter(store.images, clock),
-    "/control/v1": [portalTokenOnly(portalToken), controlRouter(control, timeline)],
+    "/control/v1": [requireControlToken(controlToken), controlRouter(control, timeline)],
   };
   return {
     ...{ store, timeline, sender, webhooks, timers, origin, control, extensions },
     whole: state.whole,
     app: createApp({ routers, allowHosts: chosen.allowHosts, clock, logger }),
-    portalToken,
+    controlToken,
   };
 }
 
@@ -166,12 +167,12 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
 export class Platform {
   /** Origin, without `/api/v1`: a bot's SERVICE_BASE_URL. */
   readonly url: string;
-  /** The address of the page; where other machines reach the platform, with the token of this run. */
+  /** The address of the page, with the control token of this run. A browser sends that part to no server. */
   readonly portalUrl: string;
   /** What `/control/v1` offers, in process: acts of people, the webhook's configuration, faults. */
   readonly control: Control;
-  /** What browsers and other machines send to `/control/v1` as `X-Portal-Token`; new with each start. */
-  readonly portalToken: string;
+  /** What every request to `/control/v1` has to send as `X-Control-Token`. New with each start unless it was set. */
+  readonly controlToken: string;
   readonly #parts: Parts;
   readonly #listening: Listening;
   #stopped: Promise<void> | undefined;
@@ -180,9 +181,9 @@ export class Platform {
     this.#parts = parts;
     this.#listening = listening;
     this.url = listening.url;
-    const { portalToken } = parts;
-    this.portalUrl = `${listening.url}/${listening.loopback ? "" : `#token=${portalToken}`}`;
-    this.portalToken = portalToken;
+    const { controlToken } = parts;
+    this.portalUrl = `${listening.url}/#token=${controlToken}`;
+    this.controlToken = controlToken;
     this.control = parts.control;
   }
 

@@ -6,10 +6,17 @@ export const WEBHOOK_SECRET: RegExp = /^whsec_[\x21-\x2b\x2d-\x7e]+$/;
 /** What fits into an Authorization header as a bearer token. */
 export const API_KEY: RegExp = /^[\x21-\x7e]+$/;
 
+/** What a control token looks like: characters that stand in a URL and in a header as they are. */
+export const CONTROL_TOKEN: RegExp = /^[\w-]{16,}$/;
+
 export function newApiKey(): string {
   return `sbk_${randomBytes(24).toString("hex")}`;
 }
 
 export function newWebhookSecret(): string {
   return `whsec_${randomBytes(24).toString("hex")}`;
+}
+
+export function newControlToken(): string {
+  return randomBytes(24).toString("base64url");
 }

@@ -20,6 +20,7 @@ interface Ready {
   readonly portal: string;
   readonly apiKey: string;
   readonly webhookSecret: string;
+  readonly controlToken: string;
 }
 
 const LAST_LINE = "Ctrl+C stops the platform";
@@ -88,8 +89,9 @@ describe("service-bot platform --json", () => {
     const limits = ["--limit", "requestsPerMinute=60", "--limit", "dmsPerDay=0"];
     const args = ["platform", "--port", "0", "--json", ...limits];
     const platform = serviceBot(args, { cwd: temporaryFolder() });
-    const { url }: Ready = JSON.parse(await platform.line(() => true));
-    const response = await fetch(`${url}/control/v1/limits`);
+    const { url, controlToken }: Ready = JSON.parse(await platform.line(() => true));
+    const headers = { "x-control-token": controlToken };
+    const response = await fetch(`${url}/control/v1/limits`, { headers });
     expect(await response.json()).toMatchObject({
       requestsPerMinute: { limit: 60 },
       dmsPerDay: { limit: 0 },
@@ -103,7 +105,8 @@ describe("service-bot platform tells people", () => {
     const { text } = await introduced();
     const { SERVICE_BASE_URL: url, ...secrets } = parseEnv(text.slice(text.indexOf("SERVICE_")));
     expect(text).toMatch(/^service-bot platform \d+\.\d+\.\d+: the platform on this machine/);
-    for (const path of ["/api/v1", "/control/v1", "/"]) expect(text).toMatch(`${url}${path}\n`);
+    for (const path of ["/api/v1", "/control/v1"]) expect(text).toMatch(`${url}${path}\n`);
+    expect(text).toMatch(new RegExp(`${url}/#token=[\\w-]{32}\n`));
     expect((await fetch(`${url}/`)).status).toBe(200);
     expect(secrets.SERVICE_WEBHOOK_SECRET).toMatch(/^whsec_/);
     const headers = { authorization: `Bearer ${secrets.SERVICE_API_KEY}` };
@@ -184,7 +187,7 @@ describe("on all addresses of this machine", () => {
     expect(await paste(text, "curl ", folder)).toContain('"enabled":true');
     const [, url = "", token = ""] = /portal +(http:\S+?)\/#token=([\w-]+)/.exec(text) ?? [];
     const ask = (host: string) =>
-      supertest(url).get("/control/v1/state").set({ Host: host, "X-Portal-Token": token });
+      supertest(url).get("/control/v1/state").set({ Host: host, "X-Control-Token": token });
     for (const name of ["platform.test", "other.test"]) expect((await ask(name)).status).toBe(200);
     expect((await ask("third.test")).status).toBe(403);
   });

@@ -9,10 +9,10 @@ import { serviceBot, serviceBotEnds } from "./cli.ts";
 
 /** Runs `service-bot trigger` to its end. */
 function trigger(
-  { url }: Pick<Platform, "url">,
+  { url, portalUrl = url }: Pick<Platform, "url"> & Partial<Pick<Platform, "portalUrl">>,
   ...args: readonly string[]
 ): ReturnType<typeof serviceBotEnds> {
-  return serviceBotEnds(["trigger", ...args, "--platform", url]);
+  return serviceBotEnds(["trigger", ...args, "--platform", portalUrl]);
 }
 
 /** A platform on which everything is answered by one that is none: it keeps the bodies of acts. */
@@ -198,7 +198,7 @@ describe("--wait", () => {
         else await new Promise((resolve) => signal.addEventListener("abort", resolve));
       });
     });
-    const flags = ["--wait", "--json", "--platform", platform.url];
+    const flags = ["--wait", "--json", "--platform", platform.portalUrl];
     const ada = ["trigger", "dm.message", "--from", "ada", "--timeout", "3", ...flags];
     const waiting = serviceBot(ada);
     await platform.waitFor("event", ({ from }) => from === "ada");
@@ -239,7 +239,9 @@ describe("--json", () => {
     const platform = await runPlatform();
     await runBot(platform, (bot) => void bot.on("dm.message", (ctx) => ctx.reply("yes")));
     const args = ["trigger", "dm.message", "--text", "hi", "--wait", "--json"];
-    const { out } = await serviceBotEnds(args, { env: { SERVICE_BASE_URL: platform.url } });
+    const { url, controlToken } = platform;
+    const env = { SERVICE_BASE_URL: url, SERVICE_CONTROL_TOKEN: controlToken };
+    const { out } = await serviceBotEnds(args, { env });
     expect(JSON.parse(out)).toMatchObject({
       events: [{ type: "dm.message", payload: { excerpt: "hi" } }],
       outcome: "answered",

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { act, ids, request, runPlatform } from "./support/platform.ts";
+import { act, ids, request, runPlatform, withControlToken } from "./support/platform.ts";
 import { runReceiver } from "./support/receiver.ts";
 
 /** The page that describes what is tested here. */
@@ -58,7 +58,7 @@ test.each(endpoints.map(([, method = "", path = ""]) => [method, path]))(
       snapshots: snapshot,
     };
     const real = path.replace(/(\w+)\/:\w+/, (_, list: string) => `${list}/${named[list] ?? ""}`);
-    const headers = { "content-type": "application/json" };
+    const headers = { "content-type": "application/json", ...withControlToken(platform) };
     const { status } = await fetch(`${platform.url}${real}`, { method, headers });
     expect([404, 405]).not.toContain(status);
   },

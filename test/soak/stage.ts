@@ -32,12 +32,13 @@ export async function openStage(folder: string): Promise<Stage> {
   const stopAll = () => Promise.allSettled([bot.stop(), reader.stop(), platform.stop()]);
   try {
     const stateFile = join(folder, "platform.db");
-    const { url: baseUrl, ...secrets } = await platform.call("start", { ...PLATFORM, stateFile });
+    const started = await platform.call("start", { ...PLATFORM, stateFile });
+    const { url: baseUrl, controlToken, ...secrets } = started;
     const { url, pid: botPid } = await bot.call("start", {
       ...{ baseUrl, ...secrets, databaseUrl: `file:${databaseFile}`, retention: RETENTION },
       logFile: join(folder, "bot.log"),
     });
-    const control = new ControlClient(baseUrl);
+    const control = new ControlClient(baseUrl, { controlToken });
     await control.saveWebhook({ url: `${url}/webhook`, enabled: true });
     const close = async () => {
       await stopAll();

@@ -4,6 +4,7 @@ import type { Platform } from "../../platform/index.ts";
 import { readDotEnv } from "../dot-env.ts";
 import { clearScreen, overwriteLine, print, terminalColumns } from "../output.ts";
 import { ownCommand } from "../own-command.ts";
+import { writeControlFile } from "../platform/control-file.ts";
 import { portalUrls } from "../platform/portal-urls.ts";
 import { platformFlags, platformSettings, usualPlatformUrl } from "../platform/settings.ts";
 import { startLocalPlatform } from "../platform/start.ts";
@@ -41,12 +42,14 @@ export const dev: Command = {
     const botPort = await chooseBotPort();
     const options = { ...settings, port, stateFile, retryIntervalMs };
     const platform = await startLocalPlatform("dev", options);
+    const removeControlFile = writeControlFile(platform);
     try {
       print(`service-bot dev ${version()} · node ${process.versions.node} · state ${stateFile}`);
       print(`  portal    ${portalUrls(platform, host).join("\n            ")}`);
       if (port !== settings.port) print(movedLine(settings.port, "the platform", port));
       await serve(platform, { entry, environment, botPort });
     } finally {
+      removeControlFile();
       await platform.stop();
     }
     return 0;

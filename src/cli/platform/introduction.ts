@@ -1,4 +1,3 @@
-import { isLoopback } from "../../core/loopback.ts";
 import { version } from "../../core/version.ts";
 import { MCP_PATH } from "../../mcp/http/path.ts";
 import type { Platform, PlatformOptions } from "../../platform/index.ts";
@@ -9,7 +8,13 @@ import { portalUrls } from "./portal-urls.ts";
 import { namesRealPlatform, ownSecret, usualPlatformUrl } from "./settings.ts";
 
 /** What `--json` prints: one line for whoever has started the platform. */
-export function readyLine({ url, portalUrl, apiKey, webhookSecret }: Platform): string {
+export function readyLine({
+  url,
+  portalUrl,
+  apiKey,
+  webhookSecret,
+  controlToken,
+}: Platform): string {
   return JSON.stringify({
     url,
     portal: portalUrl,
@@ -17,6 +22,7 @@ export function readyLine({ url, portalUrl, apiKey, webhookSecret }: Platform): 
     control: `${url}/control/v1`,
     apiKey,
     webhookSecret,
+    controlToken,
   });
 }
 
@@ -40,7 +46,7 @@ export function introduction(
 
 ${environment(platform)}
 
-Write to the bot as a person, from another terminal; --wait waits for its answer:
+Write to the bot as a person, from another terminal in this folder; --wait waits for its answer:
 
   ${trigger(platform)}
 
@@ -66,26 +72,20 @@ function environment({ url, apiKey, webhookSecret }: Platform): string {
   return `For the bot's .env${asSet}:\n\n${lines}${apart}`;
 }
 
-function trigger({ url, portalUrl }: Platform): string {
-  const there = isLocal(url) ? url : quoted(portalUrl);
-  const where = url === usualPlatformUrl() ? "" : ` --platform ${there}`;
+function trigger({ url }: Platform): string {
+  const where = url === usualPlatformUrl() ? "" : ` --platform ${url}`;
   return `${ownCommand()} trigger dm.message --from ada --text hello${where}`;
 }
 
-function webhook({ url, control, portalToken }: Platform): string {
+function webhook({ url, control, controlToken }: Platform): string {
   const { url: endpoint, enabled, disabledReason } = control.webhook;
   if (endpoint !== null) {
     const why = disabledReason === null ? "" : `: ${disabledReason}`;
     return `Events are delivered to ${endpoint}${enabled ? "." : `, which is switched off${why}.`}`;
   }
   const body = quoted(JSON.stringify({ url: localWebhookUrl() }));
-  const token = isLocal(url) ? "" : ` -H 'X-Portal-Token: ${portalToken}'`;
+  const headers = `-H 'Content-Type: application/json' -H 'X-Control-Token: ${controlToken}'`;
   return `A bot that polls needs no webhook. For one that takes deliveries, start with --webhook URL, or say it now:
 
-  curl -X PUT ${url}/control/v1/webhook -H 'Content-Type: application/json'${token} -d ${body}`;
-}
-
-/** True for the address of a platform that only this machine reaches. */
-function isLocal(url: string): boolean {
-  return isLoopback(new URL(url).hostname);
+  curl -X PUT ${url}/control/v1/webhook ${headers} -d ${body}`;
 }

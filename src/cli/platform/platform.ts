@@ -6,6 +6,7 @@ import { readDotEnv } from "../dot-env.ts";
 import { print } from "../output.ts";
 import { untilSignal } from "../until-signal.ts";
 import { type Command, readArguments, textFlag, UsageError } from "../usage.ts";
+import { writeControlFile } from "./control-file.ts";
 import { introduction, readyLine } from "./introduction.ts";
 import { limitsOf, platformFlags, platformSettings } from "./settings.ts";
 import { startLocalPlatform } from "./start.ts";
@@ -16,8 +17,8 @@ export const platform: Command = {
     "platform [--port 4400] [--host 127.0.0.1] [--allow-host NAME] [--state FILE] [--webhook URL]\n" +
     "                            [--retry-interval 30000] [--disable-after 20] [--limit NAME=N] [--json]",
   details: `  --port 4400             0 takes a free one
-  --host 127.0.0.1        address to listen on; 0.0.0.0 is all of this machine's. From elsewhere the portal and
-                          /control/v1 need the token that it prints
+  --host 127.0.0.1        address to listen on; 0.0.0.0 is all of this machine's. Other machines can then
+                          use the API, and with the control token the portal and /control/v1
   --allow-host NAME       a name that it answers to besides its addresses; can be repeated
   --state FILE            keeps everything there, secrets included; without it, all is forgotten
   --webhook URL           where the bot takes deliveries; the state file remembers it
@@ -25,10 +26,11 @@ export const platform: Command = {
   --disable-after 20      failures in a row after which the webhook goes off
   --limit NAME=N          requestsPerMinute, uploadsPerDay, postsPerDay, commentsPerDay, dmsPerDay;
                           can be repeated
-  --json                  one line with url, portal, mcp, control, apiKey, webhookSecret once it is ready,
-                          and nothing else
+  --json                  one line with url, portal, mcp, control, apiKey, webhookSecret, controlToken once it is
+                          ready, and nothing else
 
-SERVICE_API_KEY and SERVICE_WEBHOOK_SECRET are taken from the environment or from .env here.`,
+SERVICE_API_KEY, SERVICE_WEBHOOK_SECRET and SERVICE_CONTROL_TOKEN are taken from the environment or from .env here.
+Without the last one each start has a control token of its own, in .service-bot/control-PORT.json here.`,
   run: async (args) => {
     const given = readArguments(args, flags, { max: 0 });
     readDotEnv();
@@ -40,6 +42,7 @@ SERVICE_API_KEY and SERVICE_WEBHOOK_SECRET are taken from the environment or fro
       // What happens is shown from the timeline; the log is left for what the platform has done wrong.
       logger: createLogger({ level: "error", secrets: [], destination: process.stderr }),
     });
+    const removeControlFile = writeControlFile(running);
     try {
       setWebhook(running, textFlag(given, "webhook"));
       const stopped = untilSignal();
@@ -47,6 +50,7 @@ SERVICE_API_KEY and SERVICE_WEBHOOK_SECRET are taken from the environment or fro
       if (!json) tellTimeline(running);
       await stopped;
     } finally {
+      removeControlFile();
       await running.stop();
     }
     if (!json) print(farewell(settings.stateFile));

@@ -2,6 +2,7 @@ import type { PlatformOptions } from "../../platform/index.ts";
 import { type LimitSettings, MAX_LIMIT, NO_LIMITS } from "../../platform/limits/settings.ts";
 import { localBaseUrl, variable } from "../dot-env.ts";
 import { type Arguments, textFlag, textFlags, UsageError, wholeNumber } from "../usage.ts";
+import { CONTROL_TOKEN_VARIABLE } from "./control-file.ts";
 
 /** The port of the local platform unless another is asked for. */
 export const PLATFORM_PORT = 4400;
@@ -51,6 +52,7 @@ export function platformSettings(given: Arguments): PlatformOptions & { readonly
     apiKey: ownSecret("SERVICE_API_KEY"),
     // During a rotation the bot knows several; the platform signs with the first.
     webhookSecret: ownSecret("SERVICE_WEBHOOK_SECRET")?.split(",")[0]?.trim(),
+    controlToken: variable(CONTROL_TOKEN_VARIABLE),
     retryIntervalMs: wholeNumber(given, "retry-interval", { min: 1, max: HOUR_MS }),
     disableAfter: wholeNumber(given, "disable-after", { min: 1, max: 1_000_000 }),
   };

@@ -3,6 +3,7 @@ import type { Platform, PlatformOptions } from "../../platform/index.ts";
 import { ControlClient } from "../control-client.ts";
 import { ownCommand } from "../own-command.ts";
 import { CommandError } from "../usage.ts";
+import { CONTROL_TOKEN_VARIABLE } from "./control-file.ts";
 import { hostedMcp } from "./hosted-mcp.ts";
 import { localPlatformUrl, PLATFORM_PORT } from "./settings.ts";
 
@@ -13,6 +14,7 @@ const PROBE_MS = 1_000;
 const flagOf: Readonly<Record<string, string>> = {
   apiKey: "SERVICE_API_KEY",
   webhookSecret: "SERVICE_WEBHOOK_SECRET",
+  controlToken: CONTROL_TOKEN_VARIABLE,
   stateFile: "--state",
   allowHosts: "--allow-host",
   "host, port": "--port",
@@ -51,10 +53,11 @@ async function taken(command: string, port: number): Promise<string> {
 
 async function isLocalPlatform(url: string): Promise<boolean> {
   try {
-    const { bot } = await new ControlClient(url, { timeoutMs: PROBE_MS }).state();
-    return typeof bot.username === "string";
-  } catch {
+    await new ControlClient(url, { timeoutMs: PROBE_MS }).state();
     return false;
+  } catch (error) {
+    // It refuses a request without its control token, as only a local platform does.
+    return hasCode(error, "UNAUTHORIZED");
   }
 }
 

@@ -1,6 +1,7 @@
 import { ControlClient } from "../control-client.ts";
 import { readDotEnv } from "../dot-env.ts";
 import { print, printError, printJson } from "../output.ts";
+import { findControlToken } from "../platform/control-file.ts";
 import { localPlatformUrl, usualPlatformUrl } from "../platform/settings.ts";
 import {
   type Arguments,
@@ -41,7 +42,10 @@ by itself), or a type of your own, with --payload.
   --timeout 30       how long, in seconds
   --json             one line: events, ids, outcome (answered, handled, failed, delivered, none), answers,
                      run (the one that failed); or error
-  --platform URL     where the platform is; SERVICE_BASE_URL, or ${localPlatformUrl()}`,
+  --platform URL     where the platform is; SERVICE_BASE_URL, or ${localPlatformUrl()}
+
+The control token is in the folder where the platform was started. Elsewhere set SERVICE_CONTROL_TOKEN, or give
+the address of the portal: --platform URL#token=TOKEN.`,
   run: async (args) => {
     try {
       return await perform(readArguments(args, flags, { max: 1 }));
@@ -63,7 +67,8 @@ const flags = {
 async function perform(given: Arguments): Promise<number> {
   const act = readAct(given);
   const timeoutMs = timeoutOf(given);
-  const control = new ControlClient(platformUrl(given));
+  const url = platformUrl(given);
+  const control = new ControlClient(url, { controlToken: findControlToken(url) });
   const before = timeoutMs === undefined ? undefined : await control.state();
   const result = await control.act(act);
   const json = given.flags.json === true;

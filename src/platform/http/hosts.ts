@@ -1,16 +1,6 @@
-import type { IncomingMessage } from "node:http";
 import type { RequestHandler } from "express";
-import {
-  addressOf,
-  hostCheck,
-  hostOf,
-  isLoopbackAddress,
-  loopbackNames,
-} from "../../core/hosts.ts";
+import { hostCheck } from "../../core/hosts.ts";
 import { PlatformError } from "../error.ts";
-
-/** What a proxy writes into a request that it passes on. */
-const PASSED_ON = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip"];
 
 /** Refuses requests for other hosts than this machine and `allowed`. */
 export function knownHostsOnly(allowed: readonly string[]): RequestHandler {
@@ -25,18 +15,4 @@ export function knownHostsOnly(allowed: readonly string[]): RequestHandler {
     }
     next();
   };
-}
-
-/**
- * True for a request that has not left this machine: it came over loopback, for a loopback name, and no proxy has
- * passed it on.
- */
-export function isLocal(request: IncomingMessage): boolean {
-  const { remoteAddress = "" } = request.socket;
-  return (
-    loopbackNames.has(hostOf(request) ?? "") &&
-    isLoopbackAddress(addressOf(request)) &&
-    isLoopbackAddress(remoteAddress) &&
-    !PASSED_ON.some((name) => name in request.headers)
-  );
 }

@@ -3,7 +3,6 @@ import type { AddressInfo } from "node:net";
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from "express";
 import { bind } from "../../core/bind.ts";
 import type { Clock } from "../../core/clock.ts";
-import { isLoopbackAddress } from "../../core/hosts.ts";
 import type { Logger } from "../../core/logger.ts";
 import { notFound } from "../error.ts";
 import { errorAnswer, send } from "./answer.ts";
@@ -49,8 +48,6 @@ const CHECKING_INTERVAL_MS = 1_000;
 export interface Listening {
   /** The origin under which this machine reaches the server. */
   readonly url: string;
-  /** True where no other machine reaches it. */
-  readonly loopback: boolean;
   /** Cuts every connection. Resolves when none is left. */
   close(): Promise<void>;
 }
@@ -65,7 +62,6 @@ export async function listen(app: RequestListener, host: string, port: number): 
   const address = await bind(server, host, port, { names: "host, port", remedy });
   return {
     url: origin(host, address),
-    loopback: isLoopbackAddress(address.address),
     close: () =>
       new Promise((resolve, reject) => {
         server.close((error) => (error ? reject(error) : resolve()));

@@ -1,8 +1,8 @@
-import { mkdirSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
 import { asBuffer } from "../../core/bytes.ts";
 import { migrate } from "../../core/migrate.ts";
+import { makePrivateFile, makePrivateFolderOf, tightenDatabase } from "../../core/private-file.ts";
 import { ConfigError } from "../../errors.ts";
 import { UnusableFile, whyUnusable } from "./unusable.ts";
 
@@ -17,7 +17,8 @@ const FIRST_TABLES = ["event", "token", "user", "webhook"];
 
 /**
  * Opens the state file, makes its folder and brings its schema up to date. One process per file: the
- * lock lasts until the database is closed or the process ends.
+ * lock lasts until the database is closed or the process ends. The file holds tokens and secrets, so its mode is 0600;
+ * one of another mode is tightened.
  *
  * In a statement with a join that runs for each event, parameters of conditions are written `+?`. This
  * build of SQLite (STAT4) compiles such a statement anew for every value that its planner might look at,
@@ -28,13 +29,14 @@ const FIRST_TABLES = ["event", "token", "user", "webhook"];
 export function openDatabase(file: string): Database {
   let db: Database | undefined;
   try {
-    if (file !== MEMORY) mkdirSync(dirname(resolve(file)), { recursive: true });
+    if (file !== MEMORY) makeRoom(resolve(file));
     db = new Sqlite(file, { timeout: BUSY_TIMEOUT_MS });
     // Two platforms on one file would deliver everything twice. Set before WAL: then the lock is taken
     // with the first access and kept.
     db.pragma("locking_mode = EXCLUSIVE");
     // Before anything is written: the file of somebody else stays as it is.
     checkOwn(db);
+    if (file !== MEMORY) tightenDatabase(resolve(file));
     // In memory this is refused without a word, and nothing depends on it.
     db.pragma("journal_mode = WAL");
     return prepared(db);
@@ -42,6 +44,11 @@ export function openDatabase(file: string): Database {
     db?.close();
     throw new ConfigError([`stateFile: ${whyUnusable(error, file)}`]);
   }
+}
+
+function makeRoom(file: string): void {
+  makePrivateFolderOf(file);
+  makePrivateFile(file);
 }
 
 /**

@@ -63,7 +63,7 @@ export async function write<T>(
 
 /** A request of the control API, which must succeed. `path` stands below /control/v1. */
 export async function control<T = unknown>(
-  world: Pick<World, "url">,
+  world: Pick<World, "url" | "controlToken">,
   method: string,
   path: string,
   body?: unknown,
@@ -71,7 +71,7 @@ export async function control<T = unknown>(
   return succeeded(
     await answer<T>(`${world.url}/control/v1${path}`, {
       method,
-      headers: { "content-type": "application/json" },
+      headers: { "content-type": "application/json", "x-control-token": world.controlToken },
       body: body === undefined ? null : JSON.stringify(body),
     }),
   );

@@ -3,13 +3,17 @@ import { control } from "./http.ts";
 
 /** Every test begins anew on a platform in another process: what it held before comes back at the end. */
 export default async function keepState(project: TestProject): Promise<() => Promise<void>> {
-  const url = project.getProvidedContext().conformanceUrl;
-  if (url === undefined) throw new Error("This is for a platform in another process.");
-  const { id } = await control<{ id: string }>({ url }, "POST", "/snapshots", {
+  const { conformanceUrl: url, conformanceControlToken: controlToken } =
+    project.getProvidedContext();
+  if (url === undefined || controlToken === undefined) {
+    throw new Error("This is for a platform in another process.");
+  }
+  const place = { url, controlToken };
+  const { id } = await control<{ id: string }>(place, "POST", "/snapshots", {
     name: "before the conformance suite",
   });
   return async () => {
-    await control({ url }, "POST", `/snapshots/${id}/restore`);
-    await control({ url }, "DELETE", `/snapshots/${id}`);
+    await control(place, "POST", `/snapshots/${id}/restore`);
+    await control(place, "DELETE", `/snapshots/${id}`);
   };
 }

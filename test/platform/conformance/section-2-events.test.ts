@@ -54,7 +54,7 @@ rule("2.webhook.https", async (world) => {
   const save = async (url: string) => {
     const { status } = await answer(`${world.url}/control/v1/webhook`, {
       method: "PUT",
-      headers: { "content-type": "application/json" },
+      headers: { "content-type": "application/json", "x-control-token": world.controlToken },
       body: JSON.stringify({ url }),
     });
     return status;

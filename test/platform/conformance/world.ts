@@ -8,6 +8,8 @@ declare module "vitest" {
   interface ProvidedContext {
     /** The platform in another process that is to be shown; absent: one is started for each test. */
     conformanceUrl?: string;
+    /** Its control token. */
+    conformanceControlToken?: string;
   }
 }
 
@@ -16,6 +18,8 @@ export interface World {
   readonly url: string;
   /** A token of the bot with every scope. */
   readonly token: string;
+  /** The token of the control API. */
+  readonly controlToken: string;
   /** Where the timeline was when the test began. */
   readonly startedAt: number;
 }
@@ -29,24 +33,35 @@ export const elsewhere: boolean = inject("conformanceUrl") !== undefined;
 
 /** @param internet answers the downloads of uploads; only where the platform is started here */
 export async function openWorld(internet?: Respond): Promise<World> {
-  const given = inject("conformanceUrl");
-  const url = given ?? (await start(internet));
-  if (given !== undefined) await beginAnew({ url });
-  const { apiKey } = await control<{ apiKey: string }>({ url }, "POST", "/tokens", {
+  const place = given() ?? (await start(internet));
+  if (elsewhere) await beginAnew(place);
+  const { apiKey } = await control<{ apiKey: string }>(place, "POST", "/tokens", {
     scopes: everyScope,
   });
-  const { timelineSeq } = await control<{ timelineSeq: number }>({ url }, "GET", "/state");
-  return { url, token: apiKey, startedAt: timelineSeq };
+  const { timelineSeq } = await control<{ timelineSeq: number }>(place, "GET", "/state");
+  return { ...place, token: apiKey, startedAt: timelineSeq };
+}
+
+type Place = Pick<World, "url" | "controlToken">;
+
+/** The platform in another process; `undefined` if one is started for each test. */
+function given(): Place | undefined {
+  const url = inject("conformanceUrl");
+  return url === undefined
+    ? undefined
+    : { url, controlToken: inject("conformanceControlToken") ?? "" };
 }
 
 /** A reset leaves the limits that the platform was started with. */
-async function beginAnew(world: Pick<World, "url">): Promise<void> {
+async function beginAnew(world: Place): Promise<void> {
   await control(world, "POST", "/reset");
   const names = Object.keys(await control<object>(world, "GET", "/limits"));
   await control(world, "PUT", "/limits", Object.fromEntries(names.map((name) => [name, null])));
 }
 
-async function start(internet: Respond | undefined): Promise<string> {
-  const platform = await (internet === undefined ? runPlatform() : startWithDownloads(internet));
-  return platform.url;
+async function start(internet: Respond | undefined): Promise<Place> {
+  const { url, controlToken } = await (internet === undefined
+    ? runPlatform()
+    : startWithDownloads(internet));
+  return { url, controlToken };
 }

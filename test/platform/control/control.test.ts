@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ActResult } from "../../../src/platform/index.ts";
-import { act, ids, request, runPlatform } from "../support/platform.ts";
+import { act, ids, request, runPlatform, withControlToken } from "../support/platform.ts";
 
 test("the state shows the bot, the people, the webhook, the log and the timeline", async () => {
   const platform = await runPlatform();
@@ -70,12 +70,14 @@ test.each([
   expect(answer.body.error.message).toContain(message);
 });
 
-test("messages and comments are shown whole, oldest first, without a token", async () => {
+test("messages and comments are shown whole, oldest first", async () => {
   const platform = await runPlatform();
   const { conversationId } = act(platform, "dm.message", { count: 60 });
   act(platform, "comment", { count: 60 });
   const get = async (path: string) => {
-    const response = await fetch(`${platform.url}/control/v1${path}`);
+    const response = await fetch(`${platform.url}/control/v1${path}`, {
+      headers: withControlToken(platform),
+    });
     expect(response.status).toBe(200);
     return ((await response.json()) as { items: { id: string }[] }).items.map(({ id }) => id);
   };

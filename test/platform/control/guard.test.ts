@@ -1,7 +1,7 @@
 import supertest from "supertest";
 import { expect, test } from "vitest";
 import type { Platform } from "../../../src/platform/index.ts";
-import { runPlatform } from "../support/platform.ts";
+import { runPlatform, withControlToken } from "../support/platform.ts";
 
 function portOf(platform: Platform): string {
   return new URL(platform.url).port;
@@ -12,7 +12,10 @@ test.each(["127.0.0.1", "localhost", "LOCALHOST", "[::1]"])(
   async (host) => {
     const platform = await runPlatform();
     for (const value of [host, `${host}:${portOf(platform)}`, `${host}:1`]) {
-      const { status } = await supertest(platform.url).get("/control/v1/state").set("Host", value);
+      const { status } = await supertest(platform.url)
+        .get("/control/v1/state")
+        .set(withControlToken(platform))
+        .set("Host", value);
       expect(status).toBe(200);
     }
   },
@@ -43,7 +46,7 @@ test("the control API answers its own pages", async () => {
   const { status } = await supertest(platform.url)
     .post("/control/v1/act")
     .set("Origin", platform.url)
-    .set("X-Portal-Token", platform.portalToken)
+    .set(withControlToken(platform))
     .send({ type: "follow", from: "ada" });
   expect(status).toBe(201);
 });
@@ -52,11 +55,15 @@ test.each(["https://example.org", "null", "http://127.0.0.1:1", "http://localhos
   "the control API refuses pages of %s",
   async (origin) => {
     const platform = await runPlatform();
-    const read = await supertest(platform.url).get("/control/v1/state").set("Origin", origin);
+    const read = await supertest(platform.url)
+      .get("/control/v1/state")
+      .set(withControlToken(platform))
+      .set("Origin", origin);
     expect(read.status).toBe(403);
     expect(read.body.error.code).toBe("FORBIDDEN");
     const write = await supertest(platform.url)
       .post("/control/v1/act")
+      .set(withControlToken(platform))
       .set("Origin", origin)
       .send({ type: "follow", from: "ada" });
     expect(write.status).toBe(403);
@@ -68,6 +75,7 @@ test("the origin must be written like the host that was asked", async () => {
   const platform = await runPlatform();
   const { status } = await supertest(platform.url)
     .get("/control/v1/state")
+    .set(withControlToken(platform))
     .set("Origin", `http://localhost:${portOf(platform)}`);
   expect(status).toBe(403);
 });
@@ -83,6 +91,7 @@ test.each([
   for (const path of ["/control/v1/act", "/control/v1/webhook/secret", "/control/v1/tokens"]) {
     const { status, body } = await supertest(platform.url)
       .post(path)
+      .set(withControlToken(platform))
       .set("Content-Type", type)
       .send('{"type":"follow","from":"ada"}');
     expect(status).toBe(415);
@@ -94,17 +103,22 @@ test.each([
 test("a request without a body must say JSON too", async () => {
   const platform = await runPlatform();
   const secret = platform.webhookSecret;
-  const { status } = await supertest(platform.url).post("/control/v1/webhook/secret");
+  const { status } = await supertest(platform.url)
+    .post("/control/v1/webhook/secret")
+    .set(withControlToken(platform));
   expect(status).toBe(415);
   expect(platform.webhookSecret).toBe(secret);
   const withType = await supertest(platform.url)
     .post("/control/v1/webhook/secret")
+    .set(withControlToken(platform))
     .set("Content-Type", "application/json");
   expect(withType.status).toBe(201);
 });
 
 test("other pages are not allowed to read anything", async () => {
   const platform = await runPlatform();
-  const { headers } = await supertest(platform.url).get("/control/v1/state");
+  const { headers } = await supertest(platform.url)
+    .get("/control/v1/state")
+    .set(withControlToken(platform));
   expect(headers).not.toHaveProperty("access-control-allow-origin");
 });

@@ -1,7 +1,14 @@
 import { expect, test } from "vitest";
 import type { ActInput, ActResult, Platform, UploadView } from "../../../src/platform/index.ts";
 import { image } from "../support/images.ts";
-import { act, type ErrorBody, request, runPlatform, tokenWith } from "../support/platform.ts";
+import {
+  act,
+  type ErrorBody,
+  request,
+  runPlatform,
+  tokenWith,
+  withControlToken,
+} from "../support/platform.ts";
 
 interface Sent {
   readonly status: number;
@@ -13,7 +20,7 @@ async function send(
   bytes: Buffer<ArrayBuffer>,
   { query = "?from=ada", type = "image/png" } = {},
 ): Promise<Sent> {
-  const headers = { "content-type": type };
+  const headers = { "content-type": type, ...withControlToken(platform) };
   const url = `${platform.url}/control/v1/images${query}`;
   const response = await fetch(url, { method: "POST", headers, body: bytes });
   return { status: response.status, body: (await response.json()) as Sent["body"] };
@@ -126,7 +133,7 @@ test("a bot cannot use the key of a person", async () => {
 
 test("other paths take no image", async () => {
   const platform = await runPlatform();
-  const headers = { "content-type": "image/png" };
+  const headers = { "content-type": "image/png", ...withControlToken(platform) };
   const { status } = await fetch(`${platform.url}/control/v1/act`, { method: "POST", headers });
   expect(status).toBe(415);
 });

@@ -6,7 +6,7 @@ import { streamEndpoints } from "../../../src/platform/control/stream.ts";
 import { listen } from "../../../src/platform/http/server.ts";
 import { Timeline } from "../../../src/platform/timeline/timeline.ts";
 import { ManualClock } from "../support/clock.ts";
-import { act, ids, request, runPlatform } from "../support/platform.ts";
+import { act, ids, request, runPlatform, withControlToken } from "../support/platform.ts";
 import { readStream } from "../support/stream.ts";
 
 const upTo = (from: number, to: number) =>
@@ -31,7 +31,7 @@ async function runTimeline() {
 test("the stream says hello, shows what has happened, and then what happens", async () => {
   const platform = await runPlatform();
   const [first] = ids(act(platform, "follow"));
-  const stream = await readStream(platform.url);
+  const stream = await readStream(platform.url, "", withControlToken(platform));
   expect(Object.fromEntries(stream.headers)).toMatchObject({
     "content-type": "text/event-stream; charset=utf-8",
     "cache-control": "no-store",
@@ -55,7 +55,7 @@ test("the stream says hello, shows what has happened, and then what happens", as
 
 test("a change that has no entry is told, and a refused one or a look is not", async () => {
   const platform = await runPlatform();
-  const stream = await readStream(platform.url);
+  const stream = await readStream(platform.url, "", withControlToken(platform));
   await stream.has(1);
   await request(platform, "GET", "/control/v1/state");
   await request(platform, "PUT", "/control/v1/storage", { body: { configured: "maybe" } });
@@ -71,11 +71,14 @@ test("a change that has no entry is told, and a refused one or a look is not", a
 test("a stream begins after the entry that is said, and the last event id wins", async () => {
   const platform = await runPlatform();
   act(platform, "follow", { count: 5 });
-  const after = await readStream(platform.url, "?after=3");
+  const after = await readStream(platform.url, "?after=3", withControlToken(platform));
   const [hello] = await after.has(3);
   expect(after.seqs).toEqual([4, 5]);
   const { run } = JSON.parse(hello?.data ?? "");
-  const again = await readStream(platform.url, "?after=1", { "last-event-id": `${run}.4` });
+  const again = await readStream(platform.url, "?after=1", {
+    ...withControlToken(platform),
+    "last-event-id": `${run}.4`,
+  });
   await again.has(2);
   expect(again.seqs).toEqual([5]);
   // Of another run, beyond the end, or nothing that was sent: from the beginning.
@@ -85,7 +88,10 @@ test("a stream begins after the entry that is said, and the last event id wins",
     ["?after=3", "4"],
     ["?after=6", ""],
   ]) {
-    const anew = await readStream(platform.url, query, { "last-event-id": id ?? "" });
+    const anew = await readStream(platform.url, query, {
+      ...withControlToken(platform),
+      "last-event-id": id ?? "",
+    });
     await anew.has(6);
     expect(anew.seqs, `${query} ${id}`).toEqual([1, 2, 3, 4, 5]);
   }
@@ -93,8 +99,9 @@ test("a stream begins after the entry that is said, and the last event id wins",
 
 test("two platforms, and two runs of one, have different names", async () => {
   const names = await Promise.all(
-    [await runPlatform(), await runPlatform()].map(async ({ url }) => {
-      const [hello] = await (await readStream(url)).has(1);
+    [await runPlatform(), await runPlatform()].map(async (platform) => {
+      const headers = withControlToken(platform);
+      const [hello] = await (await readStream(platform.url, "", headers)).has(1);
       return JSON.parse(hello?.data ?? "").run;
     }),
   );
@@ -172,7 +179,7 @@ test("a quiet stream shows every 15 s that it is alive", async () => {
 
 test("a stream ends with the platform", async () => {
   const platform = await runPlatform();
-  const stream = await readStream(platform.url);
+  const stream = await readStream(platform.url, "", withControlToken(platform));
   await stream.has(1);
   await platform.stop();
   await stream.ended;
@@ -180,7 +187,7 @@ test("a stream ends with the platform", async () => {
 
 test("the stream goes on through a reset", async () => {
   const platform = await runPlatform();
-  const stream = await readStream(platform.url);
+  const stream = await readStream(platform.url, "", withControlToken(platform));
   await stream.has(1);
   platform.control.reset();
   const message = (await stream.has(2)).at(-1);

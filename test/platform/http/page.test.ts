@@ -7,7 +7,7 @@ import { type Platform, startPlatform } from "../../../src/platform/platform.ts"
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { rawRequest } from "../support/raw.ts";
 
-const INDEX = '<!doctype html><meta name="portal-token" content=""><script src="/portal/app.js">';
+const INDEX = '<!doctype html><script src="/portal/app.js">';
 
 /** A platform with a page of two files, in a folder beside something that must not be served. */
 async function withPage(): Promise<{ platform: Platform; folder: string }> {
@@ -34,11 +34,11 @@ function open(platform: Platform) {
   return supertest(platform.url).get("/").set("Accept", accept);
 }
 
-test("a browser gets the page with the token of this run, and nobody keeps it", async () => {
+test("a browser gets the page, without the control token, and keeps no copy", async () => {
   const { platform } = await withPage();
   const { status, text, headers } = await open(platform);
   expect(status).toBe(200);
-  expect(text).toBe(INDEX.replace('content=""', `content="${platform.portalToken}"`));
+  expect(text).toBe(INDEX);
   expect(headers).toMatchObject({
     "content-type": "text/html; charset=utf-8",
     "cache-control": "no-store",
@@ -66,7 +66,7 @@ test("a page that another site asks for by another name does not come at all", a
   const { platform } = await withPage();
   const { status, text } = await open(platform).set("Host", "rebound.example");
   expect(status).toBe(403);
-  expect(text).not.toContain(platform.portalToken);
+  expect(text).not.toContain(platform.controlToken);
 });
 
 test("programs get a text, as before", async () => {
@@ -75,7 +75,7 @@ test("programs get a text, as before", async () => {
     const { headers, text } = await supertest(platform.url).get("/").set("Accept", accept);
     expect(headers["content-type"]).toContain("text/plain");
     expect(text).toContain(`${platform.url}/control/v1`);
-    expect(text).not.toContain(platform.portalToken);
+    expect(text).not.toContain(platform.controlToken);
   }
 });
 
@@ -135,7 +135,7 @@ test("a page that is built while the platform runs is there with the next load",
   expect(before.text).toContain("npm run build:portal");
   mkdirSync(folder);
   writeFileSync(join(folder, "index.html"), INDEX);
-  expect((await open(platform)).text).toContain(platform.portalToken);
+  expect((await open(platform)).text).toBe(INDEX);
   writeFileSync(join(folder, "icon.svg"), "<svg/>");
   await open(platform);
   expect((await supertest(platform.url).get("/portal/icon.svg")).status).toBe(200);

@@ -1,7 +1,11 @@
 import supertest from "supertest";
 import { describe, expect, test } from "vitest";
-import type { Platform } from "../../../src/platform/index.ts";
-import { runPlatform } from "../support/platform.ts";
+import { systemClock } from "../../../src/core/clock.ts";
+import { controlRouter } from "../../../src/platform/control/router.ts";
+import { type Platform, startPlatform } from "../../../src/platform/index.ts";
+import { Timeline } from "../../../src/platform/timeline/timeline.ts";
+import { runPlatform, withControlToken } from "../support/platform.ts";
+import { rawRequest } from "../support/raw.ts";
 
 const follow = { type: "follow", from: "ada" };
 
@@ -13,30 +17,83 @@ function write(platform: Platform, headers: Readonly<Record<string, string>>) {
   return supertest(platform.url).post("/control/v1/act").set(headers).send(follow);
 }
 
-describe("what a browser sends", () => {
+/** Every path of the control API with its methods, as they are mounted. */
+function routesOf({ control }: Platform): readonly (readonly [string, string])[] {
+  const { stack } = controlRouter(control, new Timeline(systemClock));
+  return stack.flatMap(({ route }) =>
+    (route?.stack ?? []).flatMap(({ method }) =>
+      route === undefined || !method ? [] : [[method.toUpperCase(), route.path] as const],
+    ),
+  );
+}
+
+describe("without the control token", () => {
+  test("every route is answered with 401 over loopback, and does nothing", async () => {
+    const platform = await runPlatform();
+    const routes = routesOf(platform);
+    expect(routes.length).toBeGreaterThan(30);
+    const before = JSON.stringify(platform.control.state());
+    for (const [method, path] of [...routes, ["GET", "/nothing"], ["POST", "/nothing"]] as const) {
+      const { status, text } = await rawRequest(platform, [
+        `${method} /control/v1${path.replaceAll(/:\w+/g, "p_1")} HTTP/1.1`,
+        "Host: 127.0.0.1",
+        "Content-Type: application/json",
+        "Content-Length: 0",
+      ]);
+      expect([method, path, status]).toEqual([method, path, 401]);
+      expect(text).not.toContain(platform.apiKey);
+      expect(text).not.toContain(platform.webhookSecret);
+      expect(text).not.toContain(platform.controlToken);
+    }
+    expect(JSON.stringify(platform.control.state())).toBe(before);
+  });
+
   test.each([
+    ["a program on this machine", {}],
+    ["a plain nginx here, which passes nothing on but its own Host", { Connection: "close" }],
+    ["a proxy that says so", { "X-Forwarded-For": "203.0.113.1" }],
     ["an image or a script of another site", { "Sec-Fetch-Site": "cross-site" }],
-    ["another port", { "Sec-Fetch-Site": "same-site" }],
     ["the address bar", { "Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate" }],
-    ["the page without its token", { "Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors" }],
-    ["a browser that says the mode alone", { "Sec-Fetch-Mode": "no-cors" }],
-  ])("is refused without the token: %s", async (_, headers) => {
+    ["the page itself", { "Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors" }],
+  ])("it is refused: %s", async (_, headers) => {
     const platform = await runPlatform();
     for (const { status, body } of [
       await read(platform, headers),
       await write(platform, headers),
     ]) {
-      expect(status).toBe(403);
-      expect(body.error.code).toBe("FORBIDDEN");
-      expect(body.error.message).toContain("X-Portal-Token");
+      expect(status).toBe(401);
+      expect(body.error.code).toBe("UNAUTHORIZED");
+      expect(body.error.message).toContain("X-Control-Token");
     }
     expect(platform.control.events()).toEqual([]);
   });
 
-  test("is refused with our own origin, but without the token", async () => {
+  test("it is refused with our own origin", async () => {
     const platform = await runPlatform();
-    expect((await write(platform, { Origin: platform.url })).status).toBe(403);
+    expect((await write(platform, { Origin: platform.url })).status).toBe(401);
     expect(platform.control.events()).toEqual([]);
+  });
+
+  test("the page and what else is served give it to nobody", async () => {
+    const platform = await runPlatform();
+    for (const accept of ["text/html", "*/*", "application/json"]) {
+      const { text, headers } = await supertest(platform.url).get("/").set("Accept", accept);
+      expect(text + JSON.stringify(headers)).not.toContain(platform.controlToken);
+    }
+    expect(platform.portalUrl).toBe(`${platform.url}/#token=${platform.controlToken}`);
+  });
+});
+
+describe("with the control token", () => {
+  test("programs, the page and a proxy are answered", async () => {
+    const platform = await runPlatform({ allowHosts: ["platform.test"] });
+    const token = withControlToken(platform);
+    const own = { Origin: platform.url, "Sec-Fetch-Site": "same-origin", ...token };
+    expect((await read(platform, own)).status).toBe(200);
+    expect((await write(platform, own)).status).toBe(201);
+    expect((await read(platform, token)).status).toBe(200);
+    expect((await read(platform, { ...token, "X-Forwarded-For": "203.0.113.1" })).status).toBe(200);
+    expect((await read(platform, { ...token, Host: "platform.test" })).status).toBe(200);
   });
 
   test.each([
@@ -46,45 +103,36 @@ describe("what a browser sends", () => {
     "http://localhost",
     "file://",
     "",
-  ])("is refused from the origin %j, with the token too", async (origin) => {
+  ])("it is refused from the origin %j", async (origin) => {
     const platform = await runPlatform();
-    const headers = { Origin: origin, "X-Portal-Token": platform.portalToken };
+    const headers = { Origin: origin, ...withControlToken(platform) };
     expect((await write(platform, headers)).status).toBe(403);
     const secure = platform.url.replace("http:", "https:");
     expect((await write(platform, { ...headers, Origin: secure })).status).toBe(403);
     expect(platform.control.events()).toEqual([]);
   });
 
-  test("is answered with the token of this run", async () => {
-    const platform = await runPlatform();
-    const token = { "X-Portal-Token": platform.portalToken };
-    const own = { Origin: platform.url, "Sec-Fetch-Site": "same-origin", ...token };
-    expect((await read(platform, own)).status).toBe(200);
-    expect((await write(platform, own)).status).toBe(201);
-  });
-
-  test("is refused with another token, of another length or run", async () => {
+  test("of another run, or of another length, it is refused", async () => {
     const [platform, another] = [await runPlatform(), await runPlatform()];
-    const { portalToken } = platform;
-    const wrong = ["", "x", portalToken.slice(1), `${portalToken}x`, another.portalToken];
+    const { controlToken } = platform;
+    const wrong = ["", "x", controlToken.slice(1), `${controlToken}x`, another.controlToken];
     for (const token of wrong) {
-      const headers = { Origin: platform.url, "X-Portal-Token": token };
-      const { status, body } = await read(platform, headers);
-      expect(status).toBe(403);
-      expect(body.error.message).toContain("Reload the page");
+      const { status, body } = await read(platform, { "X-Control-Token": token });
+      expect(status).toBe(401);
+      expect(body.error.message).toContain("started again");
     }
   });
 
-  test("gives its token in the query for the stream alone", async () => {
+  test("in the query it is taken for the stream alone", async () => {
     const platform = await runPlatform();
     const ask = (path: string, token: string) =>
       supertest(platform.url)
         .get(`/control/v1${path}?after=0&token=${token}`)
         .set("Sec-Fetch-Site", "same-origin")
         .timeout({ response: 5_000 });
-    expect((await ask("/state", platform.portalToken)).status).toBe(403);
-    expect((await ask("/stream", "wrong")).status).toBe(403);
-    expect((await ask("/stream", `${platform.portalToken}&token=x`)).status).toBe(403);
+    expect((await ask("/state", platform.controlToken)).status).toBe(401);
+    expect((await ask("/stream", "wrong")).status).toBe(401);
+    expect((await ask("/stream", `${platform.controlToken}&token=x`)).status).toBe(401);
   });
 });
 
@@ -93,59 +141,41 @@ test.each([
   "multipart/form-data; boundary=x",
   "text/plain",
   "image/png",
-])("a form of another site is refused as %s, with and without its traces", async (type) => {
-  const platform = await runPlatform();
-  const origin = "https://rebound.example";
-  for (const headers of [{}, { Origin: origin }, { Origin: origin, "Sec-Fetch-Site": "none" }]) {
-    for (const path of ["/act", "/reset", "/import", "/deliveries", "/deliveries/curl"]) {
-      const { status } = await supertest(platform.url)
-        .post(`/control/v1${path}`)
-        .set({ "Content-Type": type, ...headers })
-        .send(JSON.stringify(follow));
-      expect([403, 415]).toContain(status);
+])(
+  "a form of another site is refused as %s even with the token, with and without its traces",
+  async (type) => {
+    const platform = await runPlatform();
+    const origin = "https://rebound.example";
+    for (const headers of [{}, { Origin: origin }, { Origin: origin, "Sec-Fetch-Site": "none" }]) {
+      for (const path of ["/act", "/reset", "/import", "/deliveries", "/deliveries/curl"]) {
+        const { status } = await supertest(platform.url)
+          .post(`/control/v1${path}`)
+          .set({ "Content-Type": type, ...headers, ...withControlToken(platform) })
+          .send(JSON.stringify(follow));
+        expect([403, 415]).toContain(status);
+      }
     }
-  }
-  expect(platform.control.events()).toEqual([]);
-});
+    expect(platform.control.events()).toEqual([]);
+  },
+);
 
 test("the bytes of an image pass to the one endpoint that takes them", async () => {
   const platform = await runPlatform();
   const send = (type: string) =>
-    supertest(platform.url).post("/control/v1/images").set("Content-Type", type).send("x");
+    supertest(platform.url)
+      .post("/control/v1/images")
+      .set({ "Content-Type": type, ...withControlToken(platform) })
+      .send("x");
   expect((await send("image/png")).status).not.toBe(415);
   expect((await send("image/png, text/plain")).status).toBe(415);
   expect((await send("text/plain")).status).toBe(415);
 });
 
-test("other programs on this machine need no token, Node's fetch among them", async () => {
-  const platform = await runPlatform();
-  expect((await read(platform, {})).status).toBe(200);
-  expect((await fetch(`${platform.url}/control/v1/state`)).status).toBe(200);
-});
-
-test.each(["X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP", "Forwarded"])(
-  "what a proxy passes on with %s needs the token, although it comes over loopback",
-  async (name) => {
-    const platform = await runPlatform();
-    expect((await read(platform, { [name]: "203.0.113.1" })).status).toBe(403);
-    const page = await supertest(platform.url)
-      .get("/")
-      .set({ [name]: "203.0.113.1", Accept: "text/html" });
-    expect(page.text).not.toContain(platform.portalToken);
-    const token = { "X-Portal-Token": platform.portalToken };
-    expect((await read(platform, { [name]: "203.0.113.1", ...token })).status).toBe(200);
-  },
-);
-
-test("a name of its own, such as that of a proxy here, needs the token", async () => {
-  const platform = await runPlatform({ allowHosts: ["platform.test"] });
-  expect((await read(platform, { Host: "platform.test" })).status).toBe(403);
-  const token = { "X-Portal-Token": platform.portalToken };
-  expect((await read(platform, { Host: "platform.test", ...token })).status).toBe(200);
-});
-
-test("each run has a token of its own, which is no other secret", async () => {
+test("each run has a token of its own, which is no other secret, unless one was set", async () => {
   const [one, other] = [await runPlatform(), await runPlatform()];
-  expect(one.portalToken).toMatch(/^[\w-]{32}$/);
-  expect(one.portalToken).not.toBe(other.portalToken);
+  expect(one.controlToken).toMatch(/^[\w-]{32}$/);
+  expect(one.controlToken).not.toBe(other.controlToken);
+  const controlToken = "control_token_of_a_test";
+  expect((await runPlatform({ controlToken })).controlToken).toBe(controlToken);
+  await expect(startPlatform({ controlToken: "short" })).rejects.toThrow("controlToken: must be");
 });

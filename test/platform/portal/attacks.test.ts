@@ -97,7 +97,7 @@ const before = (platform: Platform) =>
 test.each([
   ["reads", `const r = await fetch(url + "/control/v1/state"); return await r.text();`],
   [
-    "reads the page with its token",
+    "reads the page",
     `const r = await fetch(url + "/", { headers: { accept: "text/html" } }); return await r.text();`,
   ],
   [

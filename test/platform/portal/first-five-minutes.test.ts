@@ -31,20 +31,24 @@ async function runDev(): Promise<string> {
   const portal = /http\S+/.exec(line)?.[0] ?? "";
   // The bot has a free port here, which it tells with its being ready where it is not the usual one.
   const webhook = /http\S+/.exec(ready)?.[0] ?? "";
-  const answer = await fetch(new URL("/control/v1/webhook", portal), {
+  const { origin, hash } = new URL(portal);
+  const answer = await fetch(`${origin}/control/v1/webhook`, {
     method: "PUT",
-    headers: { "content-type": "application/json" },
+    headers: {
+      "content-type": "application/json",
+      "x-control-token": hash.slice("#token=".length),
+    },
     body: JSON.stringify({ url: webhook }),
   });
   expect(answer.status).toBe(200);
-  return portal.replace(/\/$/, "");
+  return portal;
 }
 
 test("chat, answer, the next delivery fails, retry, webhook off, polling, on again", {
   timeout: 90_000,
 }, async () => {
-  const url = await runDev();
-  const page = await openPage({ url });
+  const portalUrl = await runDev();
+  const page = await openPage({ url: new URL(portalUrl).origin, portalUrl });
   const messages = page.getByRole("log");
   const composer = page.getByRole("textbox", { name: "Message to @bot as @ada" });
   const write = async (text: string) => {

@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import { afterEach, expect, test } from "vitest";
 import { startPlatform } from "../../../src/platform/index.ts";
 import { reservePort } from "../../support/reserve-port.ts";
-import { eventually, openPage, openPortal, useBrowser } from "./support/page.ts";
+import { eventually, openPage, openPortal, openWindow, useBrowser } from "./support/page.ts";
 
 useBrowser();
 
@@ -60,21 +60,54 @@ test("a key that is typed into a field does nothing else, and Escape leaves the 
   expect(platform.control.events()).toEqual([]);
 });
 
-test("a lost connection says so, and comes back by itself, be it to another run of the platform", async () => {
-  const port = await reservePort();
-  const first = await startPlatform({ port });
+test("a lost connection says so, and comes back by itself to another run with the same token", async () => {
+  const [port, controlToken] = [await reservePort(), "token_of_both_runs"];
+  const first = await startPlatform({ port, controlToken });
   stops.push(() => first.stop());
   const page = await openPage(first, "#/events");
   first.control.act({ type: "follow", from: "ada" });
   await page.getByText("--> follow").first().waitFor();
   await first.stop();
   await page.getByText("The connection to the platform is lost").waitFor();
-  const second = await startPlatform({ port });
+  const second = await startPlatform({ port, controlToken });
   stops.push(() => second.stop());
   second.control.act({ type: "like", from: "ben" });
   await page.getByText("live", { exact: true }).waitFor();
   await page.getByText("--> like").first().waitFor();
   await eventually(() => page.getByText("--> follow").count(), 0);
+});
+
+test("without the control token the page shows nothing of the platform, and asks for it", async () => {
+  const platform = await startPlatform();
+  stops.push(() => platform.stop());
+  platform.control.act({ type: "follow", from: "ada" });
+  const page = await openWindow();
+  await page.goto(`${platform.url}/#/events`);
+  await page.getByText("does not accept the control token").waitFor();
+  expect(await page.getByText("--> follow").count()).toBe(0);
+  await page.getByLabel("Control token").fill("not_the_right_one");
+  await page.getByRole("button", { name: "Connect" }).click();
+  await page.getByText("does not accept the control token").waitFor();
+  await page.getByLabel("Control token").fill(platform.controlToken);
+  await page.getByRole("button", { name: "Connect" }).click();
+  await page.getByText("live", { exact: true }).waitFor();
+  await page.getByText("--> follow").first().waitFor();
+  expect(await page.getByLabel("Control token").count()).toBe(0);
+});
+
+test("the address of another run, opened in another tab, serves the tabs that are open", async () => {
+  const port = await reservePort();
+  const first = await startPlatform({ port });
+  stops.push(() => first.stop());
+  const page = await openPage(first, "#/events");
+  await first.stop();
+  const second = await startPlatform({ port });
+  stops.push(() => second.stop());
+  await page.getByText("does not accept the control token").waitFor();
+  const other = await page.context().newPage();
+  await other.goto(second.portalUrl);
+  await page.getByText("live", { exact: true }).waitFor();
+  expect(new URL(other.url()).hash).not.toContain(second.controlToken);
 });
 
 test("the page follows the system's colours, and a choice of its own is remembered", async () => {
@@ -112,8 +145,10 @@ test("the page is small, and takes nothing from elsewhere", async () => {
 test("under another name of this machine images are seen all the same", async () => {
   const { platform } = await openPortal();
   platform.control.act({ type: "dm.message", from: "ada", text: "look", images: 1 });
-  const { port } = new URL(platform.url);
-  const page = await openPage({ url: `http://localhost:${port}` }, "#/chat");
+  const underAnother = (url: string) => url.replace("127.0.0.1", "localhost");
+  const { url, portalUrl } = platform;
+  const named = { url: underAnother(url), portalUrl: underAnother(portalUrl) };
+  const page = await openPage(named, "#/chat");
   const image = page.getByRole("log").locator("img").first();
   await image.waitFor();
   const width = () =>

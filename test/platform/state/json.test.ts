@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Platform, PlatformState } from "../../../src/platform/index.ts";
 import { newUpload } from "../support/images.ts";
-import { act, ids, request, runPlatform } from "../support/platform.ts";
+import { act, ids, request, runPlatform, withControlToken } from "../support/platform.ts";
 import { rawRequest } from "../support/raw.ts";
 
 type Row = Record<string, unknown>;
@@ -46,7 +46,9 @@ function content({ tables }: Exported): Record<string, Row[]> {
 
 test("the state is exported as JSON, to be kept as a file", async () => {
   const platform = await livedIn();
-  const response = await fetch(`${platform.url}/control/v1/export`);
+  const response = await fetch(`${platform.url}/control/v1/export`, {
+    headers: withControlToken(platform),
+  });
   expect(response.headers.get("content-disposition")).toBe('attachment; filename="state.json"');
   expect(response.headers.get("content-type")).toContain("application/json");
   const { format, tables } = (await response.json()) as Exported;
@@ -170,7 +172,7 @@ test("__proto__ is a name like any other that is not there", async () => {
   );
   const response = await fetch(`${platform.url}/control/v1/import`, {
     method: "POST",
-    headers: { "content-type": "application/json" },
+    headers: { "content-type": "application/json", ...withControlToken(platform) },
     body: text,
   });
   expect([200, 400]).toContain(response.status);
@@ -183,6 +185,7 @@ test("what is longer than the file of a snapshot may be is refused before it is 
     "POST /control/v1/import HTTP/1.1",
     "Host: localhost",
     "Content-Type: application/json",
+    `X-Control-Token: ${platform.controlToken}`,
     `Content-Length: ${512 * 1024 * 1024 + 1}`,
   ]);
   expect(status).toBe(413);
@@ -201,7 +204,10 @@ test("an export that is broken off leaves the platform well", async () => {
   const platform = await runPlatform();
   act(platform, "post", { text: "x".repeat(4_000), count: 1_000 });
   const leave = new AbortController();
-  const response = await fetch(`${platform.url}/control/v1/export`, { signal: leave.signal });
+  const response = await fetch(`${platform.url}/control/v1/export`, {
+    headers: withControlToken(platform),
+    signal: leave.signal,
+  });
   leave.abort();
   await expect(response.text()).rejects.toThrow();
   expect((await exported(platform)).tables.post?.length).toBeGreaterThan(1_000);

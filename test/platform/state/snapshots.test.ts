@@ -5,7 +5,15 @@ import type { Platform, PlatformState, SnapshotView } from "../../../src/platfor
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { ManualClock } from "../support/clock.ts";
 import { newUpload } from "../support/images.ts";
-import { act, type ErrorBody, ids, request, runPlatform, tokenWith } from "../support/platform.ts";
+import {
+  act,
+  type ErrorBody,
+  ids,
+  request,
+  runPlatform,
+  tokenWith,
+  withControlToken,
+} from "../support/platform.ts";
 
 type Bytes = string | Uint8Array<ArrayBuffer>;
 
@@ -55,14 +63,16 @@ async function changeEverything(platform: Platform): Promise<void> {
 
 /** The bytes that a file has. */
 async function download(platform: Platform, id: string): Promise<Response> {
-  return fetch(`${platform.url}/control/v1/snapshots/${id}/file`);
+  return fetch(`${platform.url}/control/v1/snapshots/${id}/file`, {
+    headers: withControlToken(platform),
+  });
 }
 
 async function upload(platform: Platform, bytes: Bytes, name?: string) {
   const query = name === undefined ? "" : `?name=${name}`;
   const response = await fetch(`${platform.url}/control/v1/snapshots/file${query}`, {
     method: "POST",
-    headers: { "content-type": "application/vnd.sqlite3" },
+    headers: { "content-type": "application/vnd.sqlite3", ...withControlToken(platform) },
     body: bytes,
   });
   return { status: response.status, body: (await response.json()) as SnapshotView & ErrorBody };
@@ -370,7 +380,8 @@ test("a file that is sent as something else is refused", async () => {
   const platform = await runPlatform();
   const send = async (type: string) => {
     const url = `${platform.url}/control/v1/snapshots/file`;
-    const init = { method: "POST", headers: { "content-type": type }, body: "x" };
+    const headers = { "content-type": type, ...withControlToken(platform) };
+    const init = { method: "POST", headers, body: "x" };
     return (await fetch(url, init)).status;
   };
   expect(await send("application/json")).toBe(415);

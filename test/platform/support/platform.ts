@@ -33,6 +33,11 @@ export async function runPlatform(options: PlatformOptions = {}): Promise<Platfo
   return platform;
 }
 
+/** The header that every request to /control/v1 needs. */
+export function withControlToken({ controlToken }: Platform): Record<string, string> {
+  return { "X-Control-Token": controlToken };
+}
+
 /** A request with JSON both ways. `path` begins with /api/v1 or /control/v1. */
 export async function request<T = ErrorBody>(
   platform: Platform,
@@ -42,7 +47,11 @@ export async function request<T = ErrorBody>(
 ): Promise<Answer<T>> {
   const response = await fetch(`${platform.url}${path}`, {
     method,
-    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    headers: {
+      authorization: `Bearer ${token}`,
+      "content-type": "application/json",
+      ...withControlToken(platform),
+    },
     body: body === undefined ? null : JSON.stringify(body),
     signal: signal ?? null,
   });

@@ -56,7 +56,7 @@ export class PageFiles {
   #load(): Loaded | undefined {
     const files = new Map(this.#read());
     const index = files.get(INDEX);
-    // It is at `/` alone, where it gets its token.
+    // It is at `/` alone, where it gets its headers.
     files.delete(INDEX);
     return index && { index: index.bytes.toString("utf8"), files };
   }

@@ -1,13 +1,10 @@
 import { type Request, type Response, Router } from "express";
 import { notFound } from "../../error.ts";
-import { isLocal } from "../hosts.ts";
 import type { PageFiles } from "./files.ts";
 import { welcome } from "./welcome.ts";
 
 export interface PageOptions {
   readonly files: PageFiles;
-  /** The token of this run. */
-  readonly token: string;
 }
 
 /** Nothing but our own files runs there, nothing frames it, and no other page holds a handle to it. */
@@ -37,13 +34,13 @@ and reload. Everything else works without it.
 `;
 
 /** The page at `/`, and its files under `/portal/`. */
-export function pageRouter({ files, token }: PageOptions): Router {
+export function pageRouter({ files }: PageOptions): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.get("/", (request, response) => {
     response.set({ ...headers, "Cache-Control": "no-store", Vary: "Accept" });
     // What takes anything, such as curl, gets the text.
     if (request.accepts("text/plain", "text/html") === "text/html") {
-      sendPage(request, response, { files, token });
+      sendPage(request, response, files);
     } else {
       response.type("text/plain").send(welcome(request));
     }
@@ -59,7 +56,8 @@ export function pageRouter({ files, token }: PageOptions): Router {
   return router;
 }
 
-function sendPage(request: Request, response: Response, { files, token }: PageOptions): void {
+/** Sends the page without the control token: whoever gets it through a proxy must not get the token. */
+function sendPage(request: Request, response: Response, files: PageFiles): void {
   const index = files.index();
   if (index === undefined) {
     response
@@ -68,15 +66,5 @@ function sendPage(request: Request, response: Response, { files, token }: PageOp
       .send(`${NOT_BUILT}${welcome(request)}`);
     return;
   }
-  // From elsewhere the token comes with the address: whoever sees this machine must not get it here.
-  const own = isLocal(request) ? token : "";
-  response.type("text/html").send(withToken(index, own));
-}
-
-function withToken(index: string, token: string): string {
-  const content = token.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
-  return index.replace(
-    '<meta name="portal-token" content="">',
-    () => `<meta name="portal-token" content="${content}">`,
-  );
+  response.type("text/html").send(index);
 }

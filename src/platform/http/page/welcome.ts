@@ -14,9 +14,9 @@ Be a person:
   npx service-bot trigger dm.message --from ada --text hello --wait --platform ${origin}
   npx service-bot trigger mention --from ben --wait --platform ${origin}
 
-See what happened:
+See what happened, with the control token that the platform printed when it started:
 
-  curl ${origin}/control/v1/timeline
-  curl ${origin}/control/v1/state
+  curl -H "X-Control-Token: $TOKEN" ${origin}/control/v1/timeline
+  curl -H "X-Control-Token: $TOKEN" ${origin}/control/v1/state
 `;
 }

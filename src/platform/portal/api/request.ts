@@ -52,7 +52,7 @@ export async function download(path: string): Promise<Blob> {
 }
 
 async function send(method: string, path: string, { json, bytes }: Body): Promise<Response> {
-  const headers: Record<string, string> = { "X-Portal-Token": token() };
+  const headers: Record<string, string> = { "X-Control-Token": token() };
   // Without a body, too: the platform takes changes as JSON alone.
   if (method !== "GET") headers["Content-Type"] = bytes?.type ?? "application/json";
   const body = bytes ?? (json === undefined ? null : JSON.stringify(json));

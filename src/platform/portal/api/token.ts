@@ -1,43 +1,42 @@
-const KEY = "service-bot-portal-token";
+import { signal } from "@preact/signals";
 
-const given = fromAddress();
+const KEY = "service-bot-control-token";
 
 /**
- * The token of this run of the platform. A page of this machine has it in its head; one that is opened from elsewhere gets
- * it with the address that the platform has printed, and keeps it for as long as its tab is open.
+ * The control token of this run of the platform. It comes with the address that the platform has printed, and stays in
+ * this browser for later tabs. A cookie would go to every port of this machine; this storage belongs to one port.
  */
-let current = inHead(document) ?? given ?? sessionStorage.getItem(KEY) ?? "";
+const current = signal(fromAddress() ?? localStorage.getItem(KEY) ?? "");
 
-// An address with another one that is opened in the same tab loads nothing anew.
+/** Whether the platform refuses the token, or there is none. */
+export const isTokenRefused = signal(current.value === "");
+
+// An address with a token that is opened in the same tab loads nothing anew.
 addEventListener("hashchange", () => {
-  current = fromAddress() ?? current;
+  const given = fromAddress();
+  if (given !== undefined) current.value = given;
+});
+
+// Another tab has got the token of a newer run.
+addEventListener("storage", ({ key, newValue }) => {
+  if (key === KEY && newValue !== null) current.value = newValue;
 });
 
 export function token(): string {
-  return current;
+  return current.value;
 }
 
-/** Takes the token of another run, where the platform was started again: a page of this machine is told it. */
-export async function renewToken(): Promise<void> {
-  try {
-    const response = await fetch("/", { headers: { Accept: "text/html" }, cache: "no-store" });
-    const page = new DOMParser().parseFromString(await response.text(), "text/html");
-    current = inHead(page) ?? current;
-  } catch {
-    // It does not answer yet.
-  }
-}
-
-function inHead(page: Document): string | undefined {
-  const meta = page.querySelector<HTMLMetaElement>('meta[name="portal-token"]');
-  return meta?.content || undefined;
+/** Keeps a token that was typed in, also for other tabs. */
+export function saveToken(text: string): void {
+  current.value = text;
+  localStorage.setItem(KEY, text);
 }
 
 function fromAddress(): string | undefined {
   const found = /^#token=([\w-]+)$/.exec(location.hash)?.[1];
   if (found === undefined) return undefined;
-  sessionStorage.setItem(KEY, found);
-  // It is not to stand in the address bar, where it is copied with the rest.
+  localStorage.setItem(KEY, found);
+  // It must not stay in the address bar, where it is copied with the rest.
   history.replaceState(null, "", location.pathname);
   return found;
 }

@@ -1,15 +1,12 @@
 import { signal } from "@preact/signals";
 import { ControlError, request } from "../api/request.ts";
 import type { TimelineEntry } from "../api/shapes.ts";
-import { renewToken, token } from "../api/token.ts";
+import { isTokenRefused, token } from "../api/token.ts";
 
 /** Whether what is shown is what happens. */
 export type Connection = "connecting" | "open" | "lost";
 
 export const connection = signal<Connection>("connecting");
-
-/** Why the platform does not let this page in; empty where it does, or does not answer. */
-export const refusal = signal("");
 
 /** How many entries are kept, as many as the platform keeps. */
 const MAX_ENTRIES = 10_000;
@@ -54,13 +51,12 @@ export function followPlatform(): void {
 }
 
 async function comeBack(): Promise<void> {
-  await renewToken();
   try {
     await request("GET", "/state");
-    refusal.value = "";
+    isTokenRefused.value = false;
   } catch (error) {
     // The stream does not say why it is refused.
-    refusal.value = error instanceof ControlError && error.status === 403 ? error.message : "";
+    isTokenRefused.value = error instanceof ControlError && error.status === 401;
   }
   followPlatform();
 }
@@ -73,6 +69,7 @@ function welcome({ run: now }: { readonly run: string }): void {
   }
   run = now;
   connection.value = "open";
+  isTokenRefused.value = false;
   tell({ all: true, entries: [] });
 }
 

@@ -54,14 +54,19 @@ export async function openPortal({
 
 /** One more window, with a profile of its own. @param address such as `#/events` */
 export async function openPage(
-  { url }: Pick<Platform, "url">,
+  { url, portalUrl }: Pick<Platform, "url" | "portalUrl">,
   address = "",
   window: BrowserContextOptions = {},
 ): Promise<Page> {
   const page = await openWindow(window);
   const complaints = complaintsOf(page);
   onTestFinished(() => expect(complaints).toEqual([]));
-  await page.goto(`${url}/${address}`);
+  await page.goto(portalUrl);
+  if (address !== "") {
+    // The page takes the token and removes it from the address.
+    await page.waitForURL(`${url}/`);
+    await page.goto(`${url}/${address}`);
+  }
   await page.getByText("live", { exact: true }).waitFor();
   return page;
 }

@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { NGINX_LISTENS, NGINX_VERSION, prepareNginx } from "../support/nginx.ts";
+import { TestProcess } from "../support/process.ts";
+import { reservePort } from "../support/reserve-port.ts";
+import { runPlatform } from "../support/running-bot.ts";
+import { isInstalled, SERVER_PATH } from "../support/server-path.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+/** As in most guides: the proxy sends its own target as Host, and nothing about who has asked. */
+test.skipIf(!isInstalled(NGINX_VERSION))(
+  "a stranger behind a plain nginx gets neither the state of the platform nor its control token",
+  async () => {
+    const platform = await runPlatform();
+    const port = await reservePort();
+    const http = `server { listen 127.0.0.1:${port}; location / { proxy_pass ${platform.url}; } }`;
+    const args = prepareNginx(temporaryFolder(), http);
+    const nginx = new TestProcess([...args], { command: "nginx", env: { PATH: SERVER_PATH } });
+    await nginx.line((line) => line.includes(NGINX_LISTENS), nginx.stderr);
+    const ask = async (path: string, headers: Record<string, string> = {}) => {
+      const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers });
+      return { status: response.status, text: await response.text() };
+    };
+    const page = await ask("/", { accept: "text/html" });
+    const exported = await ask("/control/v1/export");
+    expect(exported.status).toBe(401);
+    for (const { text } of [page, exported, await ask("/"), await ask("/control/v1/state")]) {
+      expect(text).not.toContain(platform.apiKey);
+      expect(text).not.toContain(platform.webhookSecret);
+      expect(text).not.toContain(platform.controlToken);
+    }
+    // Control: with the token the same request is answered through the proxy.
+    const own = await ask("/control/v1/export", { "x-control-token": platform.controlToken });
+    expect(own.status).toBe(200);
+    expect(own.text).toContain(platform.webhookSecret);
+  },
+);
