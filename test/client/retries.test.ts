@@ -81,7 +81,16 @@ describe("a read is tried again", () => {
     expect(clock.waits).toHaveLength(1);
   });
 
-  test.each([400, 401, 403, 404, 409, 422])("but not when the answer was %i", async (code) => {
+  test("but not when the answer was 403, which one probe explains", async () => {
+    const { client, calls } = await scene([status(403)]);
+    expect(await rejection(client.me())).toMatchObject({ status: 403, retryable: false });
+    expect(calls.map(({ url }) => url?.split("?")[0])).toEqual([
+      "/api/v1/me",
+      "/api/v1/dm/conversations",
+    ]);
+  });
+
+  test.each([400, 401, 404, 409, 422])("but not when the answer was %i", async (code) => {
     const { client, calls } = await scene([status(code)]);
     expect(await rejection(client.me())).toMatchObject({ status: code, retryable: false });
     expect(calls).toHaveLength(1);

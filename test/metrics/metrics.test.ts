@@ -30,7 +30,7 @@ describe("what comes in", () => {
     const bot = await world.start({ maxBodyBytes: 1_000, maxBacklog: 1 }, (one) =>
       one.on("dm.message", () => Promise.reject(new Error("not now"))),
     );
-    await world.post(bot, "x".repeat(2_000), {});
+    await world.deliver(bot, [dm("1", { padding: "x".repeat(2_000) })]);
     await world.deliver(bot, [dm("1")]);
     await world.deliver(bot, [dm("2")]);
     expect(await value(bot, deliveries, { status: "413", code: "BODY_TOO_LARGE" })).toBe(1);
