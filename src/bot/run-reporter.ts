@@ -14,11 +14,11 @@ import {
 /** Reports that wait to be sent. Beyond them the oldest is dropped. */
 const MAX_QUEUED = 1_000;
 
-/** Events whose last stack is remembered. */
-const MAX_STACKS = 1_000;
+/** Events whose last error is remembered. */
+const MAX_ORIGINS = 1_000;
 
-/** A frame of Node itself. Whether one is there depends on what the run before it waited for. */
-const NODE_FRAME = /^ *at .*node:internal.*\n?/gm;
+/** First frame of a stack, where the error was made. The frames below depend on what the run has waited for. */
+const FIRST_FRAME = /^ *at .*$/m;
 
 /** In characters. */
 const MAX_MESSAGE_LENGTH = 2_000;
@@ -55,7 +55,8 @@ export interface RunReporterOptions {
 export class RunReporter implements Pick<Observer, "ran"> {
   readonly #options: RunReporterOptions;
   readonly #queue: RunReport[] = [];
-  readonly #stacks = new Map<string, string>();
+  /** By event, where its last error was made. */
+  readonly #origins = new Map<string, string>();
   readonly #closing = new AbortController();
   #sending: Promise<void> | undefined;
   /** True once the platform has answered as a local one. */
@@ -85,7 +86,7 @@ export class RunReporter implements Pick<Observer, "ran"> {
     if (this.#isOff || name === undefined || isCutShort) return;
     const { event: eventId, attempt, retryInMs } = run;
     const error = run.error && this.#errorOf(eventId, run.error);
-    if (name === "done" || name === "dead") this.#stacks.delete(eventId);
+    if (name === "done" || name === "dead") this.#origins.delete(eventId);
     this.#queue.push({ eventId, attempt, outcome: name, ms, retryInMs, error });
     if (this.#queue.length > MAX_QUEUED) this.#queue.shift();
     this.#wake();
@@ -101,12 +102,12 @@ export class RunReporter implements Pick<Observer, "ran"> {
   }
 
   #errorOf(eventId: string, { type, code, message, stack }: ShownError): ReportedError {
-    const frames = stack?.replace(NODE_FRAME, "") ?? "";
-    const isNew = stack !== undefined && this.#stacks.get(eventId) !== frames;
+    const origin = `${type}: ${message} ${FIRST_FRAME.exec(stack ?? "")}`;
+    const isNew = stack !== undefined && this.#origins.get(eventId) !== origin;
     if (isNew) {
-      this.#stacks.set(eventId, frames);
-      const [oldest] = this.#stacks.keys();
-      if (this.#stacks.size > MAX_STACKS && oldest !== undefined) this.#stacks.delete(oldest);
+      this.#origins.set(eventId, origin);
+      const [oldest] = this.#origins.keys();
+      if (this.#origins.size > MAX_ORIGINS && oldest !== undefined) this.#origins.delete(oldest);
     }
     return {
       type: type.slice(0, MAX_MESSAGE_LENGTH),
@@ -144,7 +145,7 @@ export class RunReporter implements Pick<Observer, "ran"> {
   #turnOff(): void {
     this.#isOff = true;
     this.#queue.length = 0;
-    this.#stacks.clear();
+    this.#origins.clear();
   }
 
   async #post(runs: readonly RunReport[]): Promise<{ status: number; body: string }> {
