@@ -1,9 +1,14 @@
-import { request as httpRequest } from "node:http";
+import { once } from "node:events";
+import { createServer, request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { Access } from "../../src/mcp/access.ts";
+import type { Admitted } from "../../src/mcp/http/admission.ts";
+import { nodeListener } from "../../src/mcp/http/node.ts";
 import { serve as serveApi } from "../client/api.ts";
 import { world } from "../client/platform.ts";
 import { ManualClock } from "../platform/support/clock.ts";
+import { listenUntilEnd } from "../support/listen.ts";
 import { clientOf, mcpOverHttp } from "./connect.ts";
 import { heldPlatform } from "./hostile/held.ts";
 
@@ -142,19 +147,60 @@ describe("whose request it is", () => {
   });
 });
 
-test("a body in tiny pieces takes no memory while its token is looked up: its connection is closed", async () => {
-  const { url: baseUrl } = await serveApi(() => undefined);
-  const { url } = await mcpOverHttp({ baseUrl });
+/** Sends a request of an unknown token, with a body in tiny pieces. Resolves once its connection is closed. */
+async function sendTinyPieces(url: string, method: string): Promise<void> {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   onTestFinished(() => void socket.destroy());
   socket.on("error", () => undefined);
+  const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
   const head = [
-    ...["POST /mcp HTTP/1.1", "Host: localhost", "Authorization: Bearer sbk_unknown"],
+    ...[`${method} /mcp HTTP/1.1`, "Host: localhost", "Authorization: Bearer sbk_unknown"],
     ...["Content-Type: application/json", "Transfer-Encoding: chunked"],
   ];
-  const closed = new Promise((resolve) => socket.once("close", resolve));
   socket.write(`${head.join("\r\n")}\r\n\r\n${"1\r\nx\r\n".repeat(100_000)}`);
   await closed;
+}
+
+test("a body in tiny pieces takes no memory while its token is looked up: its connection is closed", async () => {
+  const { url: baseUrl } = await serveApi(() => undefined);
+  const { url } = await mcpOverHttp({ baseUrl });
+  await sendTinyPieces(url, "POST");
+});
+
+test.each(["PUT", "GET", "DELETE"])(
+  "a body in tiny pieces of %s takes no memory: its connection is closed without a look-up",
+  async (method) => {
+    const { url: baseUrl, calls } = await serveApi(() => undefined);
+    const { url } = await mcpOverHttp({ baseUrl });
+    await sendTinyPieces(url, method);
+    expect(calls).toEqual([]);
+  },
+);
+
+test("complete messages that wait for their token stay within 64 MiB: the oldest give way", async () => {
+  const admission = Promise.withResolvers<Admitted>();
+  const listener = nodeListener({
+    admit: () => admission.promise,
+    serve: async () => new Response("served"),
+    closing: new AbortController().signal,
+    onError: (error) => admission.reject(error),
+  });
+  const server = createServer(listener);
+  const { url } = await listenUntilEnd(server);
+  const answers: Promise<Response>[] = [];
+  const body = JSON.stringify("x".repeat(7_800_000));
+  for (let n = 0; n < 12; n++) {
+    const arrival = once(server, "request");
+    answers.push(fetch(url, { method: "POST", body }));
+    const [request] = await arrival;
+    await once(request, "end");
+  }
+  admission.resolve({
+    ...{ answer: "accepted", fingerprint: "one", token: "sbk_one" },
+    access: new Access(),
+  });
+  const statuses = (await Promise.all(answers)).map(({ status }) => status);
+  expect(statuses).toEqual([...Array(4).fill(503), ...Array(8).fill(200)]);
 });
 
 describe("where a request comes from", () => {

@@ -11,7 +11,7 @@ const MIN_BLOCK_BYTES = 1_024;
 const MAX_BLOCK_BYTES = 1_048_576;
 
 /**
- * Bytes of request bodies that one server holds while they arrive. Beyond the bound the oldest unfinished body is
+ * Bytes of request bodies that one server holds until they are taken. Beyond the bound the oldest of these bodies is
  * given up, because a genuine sender is done within moments.
  */
 export class BodyBudget {
@@ -62,7 +62,7 @@ export class BodyBudget {
   }
 }
 
-/** One body while it arrives: its bytes, copied into few blocks. A decoder for raw-body. */
+/** One body until it is taken: its bytes, copied into few blocks. A decoder for raw-body. */
 export class BodyBuffer {
   readonly #budget: BodyBudget;
   readonly #givenUp = Promise.withResolvers<never>();
@@ -106,8 +106,13 @@ export class BodyBuffer {
     return undefined;
   }
 
-  /** The whole body in one buffer. The blocks are released. */
+  /**
+   * Returns the whole body in one buffer, and releases the blocks.
+   *
+   * @throws {BodyError} the problem that the body was given up for
+   */
   take(): Buffer {
+    if (this.#problem !== undefined) throw this.#problem;
     const last = this.#blocks.pop()?.subarray(0, this.#used) ?? Buffer.alloc(0);
     const body = this.#blocks.length === 0 ? last : Buffer.concat([...this.#blocks, last]);
     this.release();

@@ -32,8 +32,21 @@ export async function readRequestBody(
   request: IncomingMessage,
   bounds: BodyBounds,
 ): Promise<Buffer> {
+  return (await receiveRequestBody(request, bounds)).take();
+}
+
+/**
+ * Reads a body as {@link readRequestBody} does, and leaves it in the budget, where other bodies may still displace it.
+ * The caller ends it with {@link BodyBuffer.take} or {@link BodyBuffer.release}.
+ *
+ * @throws {BodyError} The rest of the body is dropped, or the connection is closed.
+ */
+export async function receiveRequestBody(
+  request: IncomingMessage,
+  bounds: BodyBounds,
+): Promise<BodyBuffer> {
   try {
-    return await collect(bounds, (decoder) => {
+    return await receive(bounds, (decoder) => {
       const length = request.headers["content-length"] ?? null;
       const reading = getRawBody(request, {
         limit: bounds.limit,
@@ -61,9 +74,10 @@ export async function readWebBody(
   bounds: BodyBounds,
 ): Promise<Buffer> {
   if (stream === null) return Buffer.alloc(0);
-  return await collect(bounds, (decoder) =>
+  const body = await receive(bounds, (decoder) =>
     getRawBodyWeb(stream, { limit: bounds.limit, encoding: "raw", decoder }),
   );
+  return body.take();
 }
 
 /**
@@ -87,20 +101,20 @@ export function dropBody(request: IncomingMessage): void {
 type Decoder = () => BodyBuffer;
 
 /** raw-body checks the limit, the length and the end; the bytes go into a buffer of the budget. */
-async function collect(
+async function receive(
   { budget, timeoutMs = BODY_TIMEOUT_MS }: BodyBounds,
   read: (decoder: Decoder) => Promise<unknown>,
-): Promise<Buffer> {
+): Promise<BodyBuffer> {
   const buffer = budget.open();
   const timer = setTimeout(() => buffer.giveUp("timeout"), timeoutMs);
   try {
     await Promise.race([read(() => buffer), buffer.givenUp]);
-    return buffer.take();
+    return buffer;
   } catch (error) {
+    buffer.release();
     throw error instanceof BodyError ? error : new BodyError(problemOf(error), { cause: error });
   } finally {
     clearTimeout(timer);
-    buffer.release();
   }
 }
 

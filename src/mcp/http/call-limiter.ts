@@ -4,7 +4,7 @@ const MAX_CALLS = 512;
 /** Requests under way of one token, so that one client leaves room for the others. */
 const MAX_CALLS_PER_TOKEN = 256;
 
-/** Bytes of the messages of all calls under way: eight of the largest ones. As many may be arriving. */
+/** Bytes of the messages of all calls under way: eight of the largest ones. As many may arrive or wait. */
 export const MAX_MESSAGE_BYTES_HELD: number = 64 * 1024 * 1024;
 
 /** A request under way, until its answer is sent. */

@@ -2,11 +2,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { BodyBudget } from "../../core/body/budget.ts";
+import { dropBody } from "../../core/body/read.ts";
 import { hasCode } from "../../errors.ts";
 import type { Admitted } from "./admission.ts";
 import { refusal, unavailable } from "./answers.ts";
 import { CallLimiter, type CallPermit, MAX_MESSAGE_BYTES_HELD } from "./call-limiter.ts";
-import { readMessage } from "./read-message.ts";
+import { ArrivingMessage } from "./read-message.ts";
 
 /** Handles the requests of a `node:http` server. */
 export type NodeListener = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -33,7 +34,7 @@ const RETRY_AFTER_MS = 1_000;
 
 /**
  * Builds a `node:http` listener. A refusal by the headers does not wait for the body. The body is read within its budget
- * meanwhile, because a request that waits unread keeps each piece of it by itself.
+ * meanwhile, because a request that waits unread keeps each piece of it by itself. Only POST has a body to read.
  */
 export function nodeListener({ admit, serve, closing, onError }: ListenerOptions): NodeListener {
   const limiter = new CallLimiter();
@@ -43,9 +44,13 @@ export function nodeListener({ admit, serve, closing, onError }: ListenerOptions
     response.once("close", () => gone.abort());
     const signal = AbortSignal.any([gone.signal, closing]);
     let permit: CallPermit | undefined;
-    const reading = request.method === "POST" ? readMessage(request, budget) : undefined;
-    reading?.catch(() => undefined);
+    const arriving = request.method === "POST" ? new ArrivingMessage(request, budget) : undefined;
     try {
+      if (arriving === undefined) {
+        dropBody(request);
+        await send(response, notPost());
+        return;
+      }
       const admitted = await admit(request);
       if (gone.signal.aborted) return;
       permit = admitted instanceof Response ? undefined : limiter.admit(admitted.fingerprint);
@@ -53,7 +58,7 @@ export function nodeListener({ admit, serve, closing, onError }: ListenerOptions
         response,
         admitted instanceof Response
           ? closeAfter(admitted)
-          : await answer({ request, reading, admitted, permit, signal, serve }),
+          : await answer({ request, arriving, admitted, permit, signal, serve }),
       );
     } catch (error) {
       if (gone.signal.aborted) return;
@@ -63,6 +68,7 @@ export function nodeListener({ admit, serve, closing, onError }: ListenerOptions
       else await send(response, closeAfter(failed));
     } finally {
       permit?.release();
+      arriving?.release();
     }
   };
 }
@@ -70,25 +76,25 @@ export function nodeListener({ admit, serve, closing, onError }: ListenerOptions
 interface Answering extends Pick<ListenerOptions, "serve"> {
   readonly request: IncomingMessage;
   readonly admitted: Admitted;
-  /** `undefined` unless the method is POST. */
-  readonly reading: Promise<Uint8Array | Response> | undefined;
+  readonly arriving: ArrivingMessage;
   readonly permit: CallPermit | undefined;
   readonly signal: AbortSignal;
 }
 
 async function answer(answering: Answering): Promise<Response> {
-  const { request, reading, admitted, permit, signal, serve } = answering;
+  const { request, arriving, admitted, permit, signal, serve } = answering;
   if (permit === undefined) return busy();
-  if (reading === undefined) {
-    const message = "Messages are sent by POST: there are no sessions.";
-    return closeAfter(refusal(405, message, { Allow: "POST" }));
-  }
-  const body = await reading;
+  const body = await arriving.take();
   if (body instanceof Response) return closeAfter(body);
   if (!permit.reserve(body.byteLength)) return busy();
   const message = parse(body);
   if (message === undefined) return refusal(400, "The body is no JSON.", {}, -32_700);
   return await serve({ admitted, message, request: toRequest(request, signal) });
+}
+
+function notPost(): Response {
+  const message = "Messages are sent by POST: there are no sessions.";
+  return closeAfter(refusal(405, message, { Allow: "POST" }));
 }
 
 function busy(): Response {

@@ -1,23 +1,39 @@
 import type { IncomingMessage } from "node:http";
-import type { BodyBudget } from "../../core/body/budget.ts";
+import type { BodyBudget, BodyBuffer } from "../../core/body/budget.ts";
 import { BodyError, type BodyProblem } from "../../core/body/error.ts";
-import { readRequestBody } from "../../core/body/read.ts";
+import { receiveRequestBody } from "../../core/body/read.ts";
 import { MAX_HTTP_MESSAGE_BYTES } from "../limits.ts";
 import { refusal, unavailable } from "./answers.ts";
 
 /** In ms. A body takes at most some seconds, and so does the room that it makes. */
 const RETRY_AFTER_MS = 5_000;
 
-/** Reads the body of a request, at most {@link MAX_HTTP_MESSAGE_BYTES}. @returns the refusal otherwise */
-export async function readMessage(
-  request: IncomingMessage,
-  budget: BodyBudget,
-): Promise<Uint8Array | Response> {
-  try {
-    return await readRequestBody(request, { limit: MAX_HTTP_MESSAGE_BYTES, budget });
-  } catch (error) {
-    if (!(error instanceof BodyError)) throw error;
-    return refuse(error.problem);
+/** The body of a request. Its bytes stay in the budget until they are taken, also when all of them have arrived. */
+export class ArrivingMessage {
+  readonly #body: Promise<BodyBuffer>;
+
+  /** Begins to read a body of at most {@link MAX_HTTP_MESSAGE_BYTES}. The caller ends it with {@link release}. */
+  constructor(request: IncomingMessage, budget: BodyBudget) {
+    this.#body = receiveRequestBody(request, { limit: MAX_HTTP_MESSAGE_BYTES, budget });
+    this.#body.catch(() => undefined);
+  }
+
+  /** Takes the body once it is complete. @returns the refusal otherwise */
+  async take(): Promise<Uint8Array | Response> {
+    try {
+      return (await this.#body).take();
+    } catch (error) {
+      if (!(error instanceof BodyError)) throw error;
+      return refuse(error.problem);
+    }
+  }
+
+  /** Frees the bytes once the body is complete. An incomplete body ends with its connection. */
+  release(): void {
+    this.#body.then(
+      (body) => body.release(),
+      () => undefined,
+    );
   }
 }
 

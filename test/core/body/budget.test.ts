@@ -95,6 +95,15 @@ describe("beyond the budget", () => {
     expect(budget.usedBytes).toBe(4 * KIB);
   });
 
+  test("a body that is complete gives way like any other until it is taken", () => {
+    const budget = new BodyBudget(10 * KIB);
+    const complete = begin(budget, 8 * KIB);
+    complete.end();
+    begin(budget, 4 * KIB);
+    expect(problemOf(() => complete.take())).toBe("busy");
+    expect(budget.usedBytes).toBe(4 * KIB);
+  });
+
   test("bytes are free again once a body is taken, given up or released", () => {
     const budget = new BodyBudget(100 * KIB);
     begin(budget, 5 * KIB).take();

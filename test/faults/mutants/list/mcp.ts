@@ -28,22 +28,42 @@ export const mcpMutants: readonly Mutant[] = [
   ...mutantsOf("src/mcp/http/token-registry.ts", REGISTRY, [
     {
       name: "MCP: an accepted token is checked again",
-      find: "const until = now + ACCEPTED_FOR_MS;",
-      replace: "const until = Number.POSITIVE_INFINITY;",
+      find: "      refreshAt: now + REFRESH_AFTER_MS,\n      until: now + TRUSTED_FOR_MS,",
+      replace: "      refreshAt: Number.POSITIVE_INFINITY,\n      until: Number.POSITIVE_INFINITY,",
+    },
+    {
+      name: "MCP: an old answer is not trusted while the platform is asked again",
+      find: "if (isPast(entry?.until)) await this.#wait(fingerprint);",
+      replace: "if (entry === undefined) await this.#wait(fingerprint);",
+    },
+    {
+      name: "MCP: an accepted token is trusted for ten minutes of an outage at most",
+      find: "Math.min(accepted.acceptedAt + MAX_UNCONFIRMED_MS, now + TRUSTED_FOR_MS)",
+      replace: "now + TRUSTED_FOR_MS",
     },
     {
       name: "MCP: a refused token is remembered",
-      find: "remember(this.#rejected, fingerprint, { answer, until: now + REFUSED_FOR_MS });",
+      find: 'remember(this.#rejected, fingerprint, { answer: "refused", refreshAt: until, until });',
       replace: "this.#rejected.delete(fingerprint);",
     },
     {
       name: "MCP: a revoked token is dropped",
-      find: "      this.#accepted.delete(fingerprint);\n",
+      find: "    this.#accepted.delete(fingerprint);\n",
       replace: "",
     },
     {
       name: "MCP: unfamiliar tokens are looked up sixteen at once",
-      find: "isUnfamiliar && this.#lookups.size >= MAX_LOOKUPS",
+      find: "this.#unfamiliarLookups >= MAX_LOOKUPS",
+      replace: "false",
+    },
+    {
+      name: "MCP: unfamiliar tokens are looked up in vain sixty times a minute",
+      find: "BUSY_RETRY_MS : this.#failures.freeInMs(1)",
+      replace: "BUSY_RETRY_MS : 0",
+    },
+    {
+      name: "MCP: the requests that wait for look-ups are bounded",
+      find: "this.#waiting >= maxWaiting(accepted)",
       replace: "false",
     },
   ]),
@@ -64,6 +84,11 @@ export const mcpMutants: readonly Mutant[] = [
       name: "MCP: a call that ended makes room",
       find: "      permit?.release();\n",
       replace: "",
+    },
+    {
+      name: "MCP: only POST reaches the look-up of the token",
+      find: 'request.method === "POST" ? new',
+      replace: 'request.method !== "" ? new',
     },
   ]),
   ...mutantsOf("src/mcp/limits.ts", HTTP, [
