@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { ControlClient } from "../../src/cli/control-client.ts";
 import type { EntryOf, Platform, TimelineEntry, TimelineRecord } from "../../src/platform/index.ts";
@@ -174,10 +175,16 @@ export class BotProcess {
     return lines.filter(({ msg }) => msg === TAKEOVER || msg === HAND_BACK).map(({ mode }) => mode);
   }
 
+  /** Resolves to a status that was made after the question: the bot keeps each for a second. */
   async status(): Promise<WrittenStatus> {
+    const asked = Date.now();
     const headers = { authorization: `Bearer ${this.#apiKey}` };
-    const response = await fetch(`${this.url}/readyz?verbose`, { headers });
-    return (await response.json()) as WrittenStatus;
+    for (;;) {
+      const response = await fetch(`${this.url}/readyz?verbose`, { headers });
+      const status = (await response.json()) as WrittenStatus;
+      if (Date.parse(String(status.at)) >= asked) return status;
+      await setTimeout(50);
+    }
   }
 
   async kill(): Promise<void> {
