@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { ControlClient } from "../../src/cli/control-client.ts";
 import type { EntryOf, Platform, TimelineEntry, TimelineRecord } from "../../src/platform/index.ts";
@@ -7,6 +6,7 @@ import type { WrittenStatus } from "../../src/status.ts";
 import { serviceBot } from "../cli/cli.ts";
 import { first } from "../support/first.ts";
 import { TestProcess } from "../support/process.ts";
+import { readStatus } from "../support/read-status.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const BOT = fileURLToPath(new URL("./answering-bot.ts", import.meta.url));
@@ -175,16 +175,8 @@ export class BotProcess {
     return lines.filter(({ msg }) => msg === TAKEOVER || msg === HAND_BACK).map(({ mode }) => mode);
   }
 
-  /** Resolves to a status that was made after the question: the bot keeps each for a second. */
   async status(): Promise<WrittenStatus> {
-    const asked = Date.now();
-    const headers = { authorization: `Bearer ${this.#apiKey}` };
-    for (;;) {
-      const response = await fetch(`${this.url}/readyz?verbose`, { headers });
-      const status = (await response.json()) as WrittenStatus;
-      if (Date.parse(String(status.at)) >= asked) return status;
-      await setTimeout(50);
-    }
+    return await readStatus(this.url, this.#apiKey);
   }
 
   async kill(): Promise<void> {
