@@ -5,7 +5,7 @@ import { conversationsPath } from "./paths.ts";
 import { isUnexplained } from "./token-circuit.ts";
 
 /**
- * The request that distinguishes a refused app from a refused request. It concerns the bot's own conversations alone, and a
+ * Request that distinguishes a refused app from a refused request. It concerns the bot's own conversations alone, and a
  * missing scope has a code of its own there (section 5 of the platform document, rule 4): any other 403 concerns the app.
  */
 const PROBE: string = operationOf("GET", conversationsPath);
@@ -39,7 +39,9 @@ export class TokenProbe {
   /** Returns the error itself, or the same as a refusal of the app. It never rejects. */
   async explain(error: unknown, signal: AbortSignal): Promise<unknown> {
     if (!isUnexplained(error)) {
-      if (error instanceof ApiError && error.refusesToken) this.#forgetAccepted();
+      if (error instanceof ApiError && error.refusesToken) {
+        this.#acceptedAt = Number.NEGATIVE_INFINITY;
+      }
       return error;
     }
     if (this.#clock.now() - this.#acceptedAt < ACCEPTED_FOR_MS) return error;
@@ -54,18 +56,11 @@ export class TokenProbe {
       await this.#ask(conversationsPath, signal);
     } catch (error) {
       if (!(error instanceof ApiError)) return false;
-      if (error.refusesToken) {
-        this.#forgetAccepted();
-        return true;
-      }
+      if (error.refusesToken) return true;
       if (error.retryable) return false;
     }
     this.#acceptedAt = this.#clock.now();
     return false;
-  }
-
-  #forgetAccepted(): void {
-    this.#acceptedAt = Number.NEGATIVE_INFINITY;
   }
 }
 

@@ -13,7 +13,7 @@ import type {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The first problem of a payload, as `path: problem`. It never contains a value from the event. */
+/** Problem of a payload, as `path: problem`; never a value from the event. */
 export class PayloadProblem {
   readonly text: string;
 
