@@ -118,7 +118,7 @@ test("events wait for a platform that does not answer GET /me without losing an 
   });
   const { events } = platform.control.act({ type: "dm.message", from: "ada", text: "hi" });
   await settled(bot, platform);
-  expect(await bot.inbox.show(events[0]?.id ?? "")).toMatchObject({ status: "done", attempts: 1 });
+  expect(await bot.inbox.show(events[0]?.id ?? "")).toMatchObject({ state: "done", attempts: 1 });
 });
 
 test("a handler can leave another bot without an answer", async () => {

@@ -66,7 +66,8 @@ export class LoopGuard {
     const waitMs = this.#waitMs(place, event, now);
     if (waitMs <= 0) return;
     if (!this.#isHolding(place, now)) {
-      log().warn({ retryInMs: waitMs }, "answers are held back: more than a person causes");
+      const logger = log();
+      logger.warn({ retryInMs: waitMs }, "answers are held back: more than a person causes");
     }
     place.heldUntil = now + waitMs;
     throw new LoopHeld(waitMs);
