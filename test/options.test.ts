@@ -97,6 +97,11 @@ describe("what is no function cannot be registered", () => {
   });
 });
 
+test.each([undefined, null, 1, {}, [undefined]])("%j is no event type", (types) => {
+  const given = { types } as unknown as { readonly types: "mention" };
+  expect(() => new Bot().on(given.types, () => undefined)).toThrow(refusal("event type"));
+});
+
 test("all problems are told at once", () => {
   expect(() => new Bot({ maxBacklog: 0, minFreeBytes: -1 })).toThrow(
     /maxBacklog must be .*; minFreeBytes must be /,

@@ -41,6 +41,9 @@ export function createJobHandler(
     get handledTypes() {
       return router.handledTypes;
     },
+    get handlesOtherTypes() {
+      return router.handlesOtherTypes;
+    },
     optionsFor: (type) => router.optionsFor(type),
     failed: (error, job) => forEvent(job, () => router.observe(error, job)),
     over: (job) => router.forget(job),

@@ -50,7 +50,8 @@ export interface RunReporterOptions {
 
 /**
  * Reports the runs of this bot to a local platform, which shows them to the developer. The first request has no runs
- * in it: unless the answer is that of a local platform, nothing else is sent. A report that fails is dropped.
+ * in it, and is repeated until a local platform has answered. Another platform gets nothing else: it answers 404, or
+ * 200 with another body. A report that fails is dropped.
  */
 export class RunReporter implements Pick<Observer, "ran"> {
   readonly #options: RunReporterOptions;
@@ -95,7 +96,7 @@ export class RunReporter implements Pick<Observer, "ran"> {
   /** Sends the remaining reports, for half a second at most. It never rejects. */
   async close(): Promise<void> {
     const cancel = systemClock.timer(CLOSE_TIMEOUT_MS, () => this.#closing.abort());
-    await this.#sending;
+    while (this.#sending !== undefined) await this.#sending;
     cancel();
     this.#closing.abort();
     this.#turnOff();
@@ -119,27 +120,31 @@ export class RunReporter implements Pick<Observer, "ran"> {
 
   #wake(): void {
     if (this.#isOff) return;
-    this.#sending ??= this.#sendAll().finally(() => {
+    this.#sending ??= this.#sendAll().then((isThere) => {
       this.#sending = undefined;
+      // A run can end after the last look at the queue.
+      if (isThere && this.#queue.length > 0) this.#wake();
     });
   }
 
-  async #sendAll(): Promise<void> {
+  /** Returns false if the platform is away. Reports are a convenience, and the next one tries again. */
+  async #sendAll(): Promise<boolean> {
     try {
-      if (!this.#isLocal) await this.#announce();
-      while (this.#queue.length > 0 && !this.#isOff) {
-        const runs = this.#queue.splice(0, MAX_REPORTED_RUNS);
-        if ((await this.#post(runs)).status === 404) this.#turnOff();
-      }
+      this.#isLocal ||= await this.#send([]);
+      if (!this.#isLocal) return false;
+      while (this.#queue.length > 0) await this.#send(this.#queue.splice(0, MAX_REPORTED_RUNS));
+      return true;
     } catch {
-      // The platform is away. Reports are a convenience, and the next one tries again.
+      return false;
     }
   }
 
-  async #announce(): Promise<void> {
-    const { status, body } = await this.#post([]);
-    if (status === 200 && isAcceptance(body)) this.#isLocal = true;
-    else this.#turnOff();
+  /** Returns whether a local platform has accepted the runs. Another platform gets no further request. */
+  async #send(runs: readonly RunReport[]): Promise<boolean> {
+    const { status, body } = await this.#post(runs);
+    const isAccepted = status === 200 && isAcceptance(body);
+    if (status === 404 || (status === 200 && !isAccepted)) this.#turnOff();
+    return isAccepted;
   }
 
   #turnOff(): void {

@@ -30,6 +30,8 @@ export interface JobHandler {
   run(job: EventJob): Promise<void>;
   /** The types that have a handler. */
   readonly handledTypes?: readonly string[];
+  /** True if types without a handler of their own are handled, too. */
+  readonly handlesOtherTypes?: boolean;
   /** What the handlers of a type have set otherwise than the bot. */
   optionsFor?(type: string): HandlerOptions;
   /** Told what a run ended with, whether the handler threw it or ran out of time. */

@@ -63,8 +63,9 @@ export class TypePlaces {
 
   /** A bot with one type has nothing to keep places for. */
   #usualLimit(): number {
-    const { handledTypes = [] } = this.#handler;
-    if (handledTypes.length < 2 || this.#concurrency === 1) return this.#concurrency;
+    const { handledTypes = [], handlesOtherTypes = false } = this.#handler;
+    const hasOneType = handledTypes.length < 2 && !handlesOtherTypes;
+    if (hasOneType || this.#concurrency === 1) return this.#concurrency;
     return this.#concurrency - Math.max(1, Math.floor(this.#concurrency * KEPT_SHARE));
   }
 }

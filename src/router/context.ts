@@ -12,6 +12,7 @@ import type {
 import type { Job } from "../core/job.ts";
 import type { Jsonify } from "../core/jsonify.ts";
 import type { Logger } from "../core/logger.ts";
+import { type OptionNames, refuseProblems, unknownOptions } from "../core/ranges.ts";
 import { unsampled } from "../core/sampling.ts";
 import type { Step } from "../core/step.ts";
 import { ServiceBotError } from "../errors.ts";
@@ -31,6 +32,8 @@ export interface StepOptions {
   /** True when doing it twice does no harm: it is then run again instead of parking the event. */
   readonly repeatable?: boolean;
 }
+
+const STEP_OPTIONS: OptionNames<StepOptions> = { repeatable: true };
 
 /** The result of a write that is not repeated when the handler is retried. */
 export type WriteResult<T> = T & {
@@ -113,7 +116,7 @@ export interface Context<T extends string = string> {
    * it took effect (no answer, a server error, an abort), the event is parked for a person, unless the step
    * is `repeatable`.
    *
-   * @throws {ServiceBotError} STEP_DUPLICATE, STEP_UNCERTAIN, STEP_RESULT_INVALID, LEASE_LOST
+   * @throws {ServiceBotError} INVALID_OPTION, STEP_DUPLICATE, STEP_UNCERTAIN, STEP_RESULT_INVALID, LEASE_LOST
    */
   step<R>(name: string, fn: () => Promise<R> | R, options?: StepOptions): Promise<Jsonify<R>>;
 }
@@ -154,7 +157,10 @@ export function createContext(
       return peer;
     },
     step: (name, fn, options = {}) =>
-      begun.add(async () => job.steps.run(userStep(name, fn, options))),
+      begun.add(async () => {
+        refuseProblems(unknownOptions(options, STEP_OPTIONS));
+        return await job.steps.run(userStep(name, fn, options));
+      }),
   };
 }
 

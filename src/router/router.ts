@@ -40,6 +40,7 @@ export class Router {
     options: HandlerOptions = {},
   ): void {
     const list = typeof types === "string" ? [types] : types;
+    checkTypes(list);
     requireFunction(`on("${list.join('", "')}")`, handler);
     checkOptions(options);
     for (const type of list) {
@@ -78,6 +79,12 @@ export class Router {
   /** The types that have a handler. */
   get handledTypes(): readonly string[] {
     return [...this.#handlers.keys()];
+  }
+
+  /** True if `onUnknown` handles further types, or if middleware handles all of them in the place of handlers. */
+  get handlesOtherTypes(): boolean {
+    const isMiddlewareAlone = this.#handlers.size === 0 && this.#middleware.length > 0;
+    return this.#unknown.length > 0 || isMiddlewareAlone;
   }
 
   /**
@@ -139,6 +146,12 @@ function checkOptions(options: HandlerOptions): void {
     outOfRange("concurrency", concurrency, { min: 1, whole: true }),
     ...retryProblems(retry),
   ]);
+}
+
+/** JavaScript, and values that are cast, pass anything. */
+function checkTypes(list: unknown): void {
+  if (Array.isArray(list) && list.every((type) => typeof type === "string")) return;
+  refuseProblems(["on() needs an event type, or an array of them"]);
 }
 
 function unknownType(type: string): ServiceBotError {

@@ -130,24 +130,67 @@ describe("another platform", () => {
     expect(bodies).toEqual(['{"runs":[]}']);
   });
 
-  test("that answers 404 later on gets no further report", async () => {
-    let status = 200;
+  test.each([
+    [404, { accepted: 0 }],
+    [200, { ok: true }],
+  ])("that answers %i %j later on gets no further report", async (status, body) => {
+    let isLocal = true;
     const bodies: string[] = [];
     const answer = (_url: string, init: RequestInit): Promise<Response> => {
       bodies.push(String(init.body));
-      return Promise.resolve(Response.json({ accepted: 0 }, { status }));
+      return Promise.resolve(
+        isLocal ? Response.json({ accepted: 0 }) : Response.json(body, { status }),
+      );
     };
     const baseUrl = "http://127.0.0.1:1";
     const reporter = RunReporter.for({ baseUrl, apiKey: "key", fetch: answer });
     reporter?.start();
     await new Promise(setImmediate);
-    status = 404;
+    isLocal = false;
     for (let run = 0; run < 3; run += 1) {
       reporter?.ran("follow", "done", 1, done);
       await new Promise(setImmediate);
     }
     await reporter?.close();
     expect(bodies).toHaveLength(2);
+  });
+
+  test("that is not ready at first is asked again with the next run", async () => {
+    const statuses = [502, 200, 200];
+    const bodies: string[] = [];
+    const answer = (_url: string, init: RequestInit): Promise<Response> => {
+      bodies.push(String(init.body));
+      return Promise.resolve(Response.json({ accepted: 0 }, { status: statuses.shift() ?? 500 }));
+    };
+    const reporter = RunReporter.for({
+      baseUrl: "http://127.0.0.1:1",
+      apiKey: "key",
+      fetch: answer,
+    });
+    reporter?.start();
+    await new Promise(setImmediate);
+    reporter?.ran("follow", "done", 1, done);
+    await reporter?.close();
+    expect(bodies.map((body) => JSON.parse(body).runs)).toMatchObject([
+      ...[[], [], [{ eventId: "evt_1" }]],
+    ]);
+  });
+
+  test("gets the report of a run that ends while the sender finishes, at whichever moment", async () => {
+    for (let moment = 0; moment < 100; moment += 1) {
+      const bodies: string[] = [];
+      const answer = (_url: string, init: RequestInit): Promise<Response> => {
+        bodies.push(String(init.body));
+        return Promise.resolve(Response.json({ accepted: 0 }));
+      };
+      const options = { baseUrl: "http://127.0.0.1:1", apiKey: "key", fetch: answer };
+      const reporter = RunReporter.for(options);
+      reporter?.start();
+      for (let turn = 0; turn < moment; turn += 1) await Promise.resolve();
+      reporter?.ran("follow", "done", 1, done);
+      await reporter?.close();
+      expect(bodies, `after ${moment} microtasks`).toHaveLength(2);
+    }
   });
 
   test("that is away does no harm, and gets the report once it is there", async () => {

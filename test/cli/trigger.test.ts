@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { Bot } from "../../src/index.ts";
+import { Bot, RetryLater } from "../../src/index.ts";
 import type { Platform } from "../../src/platform/index.ts";
 import { listenUntilEnd } from "../support/listen.ts";
 import { logSink } from "../support/log.ts";
@@ -155,6 +155,37 @@ describe("--wait", () => {
         error: { type: "TypeError", message: "no such\u001b[2J thing" },
       },
       error: { code: "HANDLER_FAILED" },
+    });
+  });
+
+  test("goes on while a run is put off, and ends with 0 once the handler is done", async () => {
+    const platform = await runPlatform();
+    let runs = 0;
+    await runBot(platform, (bot) => {
+      bot.on("like", () => {
+        runs += 1;
+        if (runs === 1) throw new RetryLater(1, "not yet", { counts: false });
+      });
+    });
+    const { code, out } = await trigger(platform, "like", "--wait", "--json");
+    expect({ code, runs, ...JSON.parse(out) }).toMatchObject({
+      ...{ code: 0, runs: 2, outcome: "handled" },
+    });
+  });
+
+  test("names the error of a run that is still put off when the time is over", async () => {
+    const platform = await runPlatform();
+    await runBot(platform, (bot) => {
+      bot.on("like", () => {
+        throw new RetryLater(60_000, "not yet", { counts: false });
+      });
+    });
+    const wait = ["--wait", "--timeout", "1", "--json"];
+    const { code, out } = await trigger(platform, "like", ...wait);
+    expect({ code, ...JSON.parse(out) }).toMatchObject({
+      ...{ code: 1, outcome: "delivered" },
+      run: { outcome: "released", error: { message: "not yet" } },
+      error: { code: "NO_ANSWER", message: expect.stringContaining("not yet") },
     });
   });
 

@@ -151,6 +151,16 @@ describe("runs that the bot reports", () => {
     expect(seen(commented(), event(), entry(failed, "helper")).failedRun).toBeUndefined();
   });
 
+  test("do not fail where they are put off: the event is not done, and the last of these runs says why", () => {
+    const putOff = { ...run, outcome: "released", retryInMs: 5 };
+    const again = { ...putOff, attempt: 2 };
+    const waiting = seen(commented(), event(), entry(putOff), entry(again));
+    expect(waiting).toMatchObject({ failedRun: undefined, isHandled: false });
+    expect(waiting.putOffRun?.attempt).toBe(2);
+    waiting.see(entry({ ...run, attempt: 3 }));
+    expect(waiting).toMatchObject({ isHandled: true, putOffRun: undefined });
+  });
+
   test("are awaited from every bot concerned", () => {
     const what = { ...commented(), reportingBots: ["bot"] };
     expect(seen(what, event("bot"), event("helper")).isReporting).toBe(false);

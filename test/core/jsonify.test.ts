@@ -55,17 +55,23 @@ describe("the type of a value after JSON", () => {
     expectTypeOf<Jsonify<Order | undefined>>().toExtend<Order | undefined>();
   });
 
-  test("leaves out functions and symbols", () => {
+  test("leaves out keys that are symbols", () => {
+    expectTypeOf<Jsonify<{ a: 1; [Symbol.iterator]: () => void }>>().toEqualTypeOf<{ a: 1 }>();
+  });
+
+  test("of an object with functions is never, and a function that may be absent has to be", () => {
     class Order {
       readonly id = "o_1" as string;
       total(): number {
         return 1;
       }
     }
-    expectTypeOf<Jsonify<Order>>().toEqualTypeOf<{ readonly id: string }>();
-    expectTypeOf<Jsonify<{ a: 1; f?: () => void; [Symbol.iterator]: 1 }>>().toEqualTypeOf<{
-      a: 1;
-    }>();
+    expectTypeOf<Jsonify<Order>>().toBeNever();
+    expectTypeOf<Jsonify<{ orders: Order[] }>>().toEqualTypeOf<{ orders: never[] }>();
+    expectTypeOf<Jsonify<{ a: 1; f: () => void }>>().toBeNever();
+    expectTypeOf<Jsonify<{ a: 1; f: typeof Order }>>().toBeNever();
+    expectTypeOf<Jsonify<{ a: 1; f?: () => void }>>().toEqualTypeOf<{ a: 1; f?: never }>();
+    expectTypeOf<Jsonify<{ a: string | (() => void) }>>().toEqualTypeOf<{ a: string }>();
   });
 
   test("of arrays and tuples has their items, with null for undefined", () => {
@@ -83,6 +89,7 @@ describe("the type of a value after JSON", () => {
     expectTypeOf<Jsonify<symbol>>().toBeNever();
     expectTypeOf<Jsonify<() => void>>().toBeNever();
     expectTypeOf<Jsonify<Uint8Array>>().toBeNever();
+    expectTypeOf<Jsonify<Buffer>>().toEqualTypeOf<{ type: "Buffer"; data: number[] }>();
     expectTypeOf<Jsonify<{ error: Error }>>().toEqualTypeOf<{ error: never }>();
   });
 });

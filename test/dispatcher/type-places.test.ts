@@ -155,11 +155,16 @@ describe("the concurrency of a type", () => {
 });
 
 describe("the places of a type", () => {
-  const limit = (concurrency: number, types: readonly string[], own?: number) =>
+  const limit = (
+    concurrency: number,
+    types: readonly string[],
+    { own, handlesOtherTypes = false }: { own?: number; handlesOtherTypes?: boolean } = {},
+  ) =>
     new TypePlaces(concurrency, {
       run: async () => undefined,
       failed: async () => undefined,
       handledTypes: types,
+      handlesOtherTypes,
       optionsFor: () => (own === undefined ? {} : { concurrency: own }),
     }).limitOf("mention");
   const two = ["mention", "reply"];
@@ -175,11 +180,14 @@ describe("the places of a type", () => {
   ])("of %i are %i, which leaves a quarter to other types", (concurrency, places) => {
     expect(limit(concurrency, two)).toBe(places);
     expect(limit(concurrency, ["mention"])).toBe(concurrency);
+    const others = { handlesOtherTypes: true };
+    expect(limit(concurrency, ["mention"], others)).toBe(places);
+    expect(limit(concurrency, [], others)).toBe(places);
   });
 
   test("are as many as its option says, within those of the bot", () => {
-    expect(limit(16, two, 16)).toBe(16);
-    expect(limit(16, two, 3)).toBe(3);
-    expect(limit(16, two, 50)).toBe(16);
+    expect(limit(16, two, { own: 16 })).toBe(16);
+    expect(limit(16, two, { own: 3 })).toBe(3);
+    expect(limit(16, two, { own: 50 })).toBe(16);
   });
 });

@@ -6,6 +6,7 @@ import type { WrittenStatus } from "../../src/status.ts";
 import { serviceBot } from "../cli/cli.ts";
 import { first } from "../support/first.ts";
 import { TestProcess } from "../support/process.ts";
+import { readStatus } from "../support/read-status.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const BOT = fileURLToPath(new URL("./answering-bot.ts", import.meta.url));
@@ -175,9 +176,7 @@ export class BotProcess {
   }
 
   async status(): Promise<WrittenStatus> {
-    const headers = { authorization: `Bearer ${this.#apiKey}` };
-    const response = await fetch(`${this.url}/readyz?verbose`, { headers });
-    return (await response.json()) as WrittenStatus;
+    return await readStatus(this.url, this.#apiKey);
   }
 
   async kill(): Promise<void> {

@@ -1,4 +1,4 @@
-import { describe, expect, expectTypeOf, test } from "vitest";
+import { describe, expect, expectTypeOf, test, vi } from "vitest";
 import { Client } from "../../src/client/client.ts";
 import type { Fetch } from "../../src/client/http.ts";
 import type { Message, Sent } from "../../src/client/types.ts";
@@ -396,6 +396,17 @@ describe("step", () => {
     await ctx.step("again", () => undefined, { repeatable: true });
     expect(job.steps.ran.map(({ repeatable }) => repeatable)).toEqual([false, true]);
     expect(job.steps.ran.map(({ find }) => find)).toEqual([undefined, undefined]);
+  });
+
+  test("an option that does not exist is refused before anything runs", async () => {
+    const { client } = fakeClient();
+    const ctx = createContext(jobFor("follow"), client);
+    const options: object = { repeatble: true };
+    const run = vi.fn();
+    await expect(ctx.step("once", run, options)).rejects.toMatchObject({
+      ...{ code: "INVALID_OPTION", message: expect.stringContaining("repeatable?") },
+    });
+    expect(run).not.toHaveBeenCalled();
   });
 
   test("what its function throws comes out", async () => {

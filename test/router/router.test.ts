@@ -2,6 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import { ServiceBotError } from "../../src/errors.ts";
 import { eventTypes } from "../../src/events/parse.ts";
 import type { EventType } from "../../src/events/types.ts";
+import type { Middleware } from "../../src/router/compose.ts";
 import type { Context } from "../../src/router/context.ts";
 import { Router } from "../../src/router/router.ts";
 import { fakeClient, jobFor } from "./support.ts";
@@ -33,6 +34,23 @@ describe("on", () => {
     for (const type of eventTypes) await router.run(jobFor(type), client);
     expect(seen).toEqual(["mention", "reply"]);
     expect(router.handledTypes).toEqual(["mention", "reply"]);
+  });
+
+  test("types without a handler count as handled with onUnknown, and with middleware alone", () => {
+    const pass: Middleware = (_context, next) => next();
+    const handlesOtherTypes = (register: (router: Router) => void): boolean => {
+      const router = new Router();
+      register(router);
+      return router.handlesOtherTypes;
+    };
+    expect(handlesOtherTypes((router) => router.onUnknown(() => undefined))).toBe(true);
+    expect(handlesOtherTypes((router) => router.use(pass))).toBe(true);
+    const both = (router: Router) => {
+      router.use(pass);
+      router.on("mention", () => undefined);
+    };
+    expect(handlesOtherTypes(both)).toBe(false);
+    expect(handlesOtherTypes(() => undefined)).toBe(false);
   });
 
   test("handlers of one type run one after the other, in the order of the calls", async () => {

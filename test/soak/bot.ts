@@ -62,8 +62,10 @@ function register(): void {
     const images = what === "picture" ? { images: [PICTURE] } : {};
     await ctx.reply({ text: `${ctx.event.id} answered`, ...images });
   });
-  const comment = async (ctx: Context) => {
-    await ctx.reply(`${ctx.event.id} answered`);
+  // Each event is to be answered, and `reply` answers only one of those that a comment makes.
+  const comment = async (ctx: Context<"mention" | "comment" | "reply" | "like">) => {
+    const { postId, entityId = "" } = ctx.payload;
+    await ctx.comment(postId ?? entityId, `${ctx.event.id} answered`);
   };
   bot.on(["mention", "comment", "reply", "like"], comment);
   bot.on("follow", async (ctx) => {

@@ -90,7 +90,8 @@ function overruled(before: Values, file: Values = {}): Finding[] {
 
 /** No bot reads these; they look as if one should. One that nearly is a variable is a problem of the configuration. */
 function unknown(): Finding[] {
-  const misspelt = misspeltVariables(process.env, known, () => false).map(({ name }) => name);
+  const isKnownSet = (name: string) => isSet(process.env[name]);
+  const misspelt = misspeltVariables(process.env, known, isKnownSet).map(({ name }) => name);
   return Object.keys(process.env)
     .filter((name) => name.startsWith("SERVICE_") && ![...known, ...misspelt].includes(name))
     .map((name) =>

@@ -12,8 +12,8 @@ export interface Reaction {
   readonly outcome: Outcome;
   /** What the bot wrote, oldest first. */
   readonly answers: readonly Answer[];
-  /** The first run that failed; absent if none was reported. */
-  readonly run?: Run;
+  /** The first run that failed; if none did, the last one that is put off. Absent if neither was reported. */
+  readonly run?: Run | undefined;
   /** True if the bot reports its runs, and has not reported all of them in time. */
   readonly isUnfinished?: boolean;
 }
@@ -62,8 +62,8 @@ export async function awaitReaction(control: ControlClient, awaited: Awaited): P
   }
   const answers = watch.likelyAnswers;
   if (answers.length >= wanted) return { outcome: "answered", answers };
-  const isUnfinished = watch.isReporting;
-  return { outcome: watch.taken ? "delivered" : "none", answers, isUnfinished };
+  const { isReporting: isUnfinished, putOffRun: run } = watch;
+  return { outcome: watch.taken ? "delivered" : "none", answers, run, isUnfinished };
 }
 
 /** Returns the end of the wait; `undefined` if it goes on. */

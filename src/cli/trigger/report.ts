@@ -49,9 +49,9 @@ export function failureOf(
   const within = `within ${timeoutMs / 1_000} s`;
   const code = "NO_ANSWER";
   if (outcome === "delivered" && isUnfinished) {
-    return new CommandError(`The bot has not handled the event ${within}. ${LOOK.unfinished}`, {
-      code,
-    });
+    const reason = run === undefined ? LOOK.unfinished : `${run.eventId} ${runWords(run)}`;
+    const message = `The bot has not handled the event ${within}. ${reason}`;
+    return new CommandError(printable(message), { code });
   }
   return new CommandError(`${why(act, outcome, answers.length)} ${within}. ${LOOK[outcome]}`, {
     code,

@@ -41,7 +41,7 @@ by itself), or a type of your own, with --payload.
                      --count N; follow, like, repost, quote and types of your own only have to be taken
   --timeout 30       how long, in seconds
   --json             one line: events, ids, outcome (answered, handled, failed, delivered, none), answers,
-                     run (the one that failed); or error
+                     run (the one that failed, or was put off); or error
   --platform URL     where the platform is; SERVICE_BASE_URL, or ${localPlatformUrl()}
 
 The control token is in the folder where the platform was started. Elsewhere set SERVICE_CONTROL_TOKEN, or give

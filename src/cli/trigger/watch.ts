@@ -42,6 +42,8 @@ export class Watch {
   readonly #unfinished: Set<string>;
   readonly #reporting: Set<string>;
   #failedRun: Run | undefined;
+  /** By event, its last run if that was put off. */
+  readonly #putOff = new Map<string, Run>();
   /** The bots concerned; what others write is no answer. */
   readonly #bots = new Set<string>();
   readonly #queue = new AnswerQueue();
@@ -73,9 +75,14 @@ export class Watch {
     return this.isReporting && this.#unfinished.size === 0;
   }
 
-  /** The first run that failed; `undefined` if none did. */
+  /** The first run that failed; `undefined` if none did. A run that is put off has not failed. */
   get failedRun(): Run | undefined {
     return this.#failedRun;
+  }
+
+  /** The last run of an event that is put off and not done yet; `undefined` if there is none. */
+  get putOffRun(): Run | undefined {
+    return [...this.#putOff.values()].at(-1);
   }
 
   /** What the bot wrote, oldest first. */
@@ -133,7 +140,9 @@ export class Watch {
     if (!this.#ids.has(eventId) || !this.#bots.has(bot)) return;
     this.#reporting.add(bot);
     this.#open.delete(eventId);
+    this.#putOff.delete(eventId);
     if (outcome === "done") this.#unfinished.delete(eventId);
+    else if (outcome === "released") this.#putOff.set(eventId, run);
     else this.#failedRun ??= run;
   }
 

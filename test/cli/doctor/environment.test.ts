@@ -79,10 +79,18 @@ test("a variable that looks like a bot's and is none is told", async () => {
 });
 
 test("a variable that is nearly a bot's is a failure, once", async () => {
-  const examined = await examine({ SERVICE_APIKEY: "x" }, { cwd: folderWith(away) });
+  const { SERVICE_API_KEY: _, ...rest } = away;
+  const examined = await examine({ SERVICE_APIKEY: "x" }, { cwd: folderWith(rest) });
   const found = trouble(examined, "environment");
   expect(found.filter(({ what }) => what.includes("SERVICE_APIKEY"))).toEqual([
     expect.objectContaining({ level: "fail", what: expect.stringContaining("SERVICE_API_KEY?") }),
+  ]);
+});
+
+test("a variable that is nearly one that is set is noted, and the bot can start", async () => {
+  const examined = await examine({ SERVICE_APP_KEY: "x" }, { cwd: folderWith(away) });
+  expect(trouble(examined, "environment")).toEqual([
+    expect.objectContaining({ level: "note", what: expect.stringContaining("SERVICE_APP_KEY") }),
   ]);
 });
 

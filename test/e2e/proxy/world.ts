@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { ControlClient } from "../../../src/cli/control-client.ts";
 import type { TimelineEntry } from "../../../src/platform/index.ts";
 import { TestProcess } from "../../support/process.ts";
+import { readStatus } from "../../support/read-status.ts";
 
 const CLI = fileURLToPath(new URL("../../../src/cli/main.ts", import.meta.url));
 const BOT = fileURLToPath(new URL("../answering-bot.ts", import.meta.url));
@@ -143,8 +144,6 @@ export class BotProcess {
 
   /** What a monitor on the same machine is told. */
   async status(): Promise<Record<string, unknown>> {
-    const headers = { authorization: `Bearer ${API_KEY}` };
-    const response = await fetch(`${this.url}/readyz?verbose`, { headers });
-    return Object(await response.json());
+    return { ...(await readStatus(this.url, API_KEY)) };
   }
 }

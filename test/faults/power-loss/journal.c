@@ -93,7 +93,7 @@ static void note_http(int fd, const struct iovec *data, int count) {
   struct sockaddr_storage peer;
   socklen_t length = sizeof peer;
   if (journal < 0 || count < 1 || data[0].iov_len < 12) return;
-  int request = memcmp(data[0].iov_base, "POST ", 5) == 0;
+  int request = memcmp(data[0].iov_base, "POST /api/", 10) == 0;
   if (!request && memcmp(data[0].iov_base, "HTTP/1.", 7) != 0) return;
   if (getpeername(fd, (struct sockaddr *)&peer, &length) != 0) return;
   uint16_t port = peer.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&peer)->sin6_port

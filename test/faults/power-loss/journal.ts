@@ -16,7 +16,7 @@ export type JournalRecord =
   | { readonly kind: "rename"; readonly from: string; readonly to: string }
   /** An HTTP answer is about to be sent to this port. */
   | { readonly kind: "answer"; readonly port: number; readonly status: number }
-  /** A POST is about to be sent to the platform. */
+  /** A POST to the API is about to be sent to the platform. */
   | { readonly kind: "request"; readonly text: string };
 
 const HEAD_BYTES = 24;

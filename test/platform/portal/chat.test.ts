@@ -132,6 +132,7 @@ test("conversations stand side by side, each written to as its person; a group s
   const { page, platform } = await openPortal();
   const { control } = platform;
   control.act({ type: "dm.message", from: "ben", text: "ben here" });
+  await page.getByText("Hello Ben!").first().waitFor();
   control.createGroup({ members: ["ada", "ben", "bot"], text: "all here?" });
   await page.reload();
   await page.getByRole("button", { name: "Open beside: @ben, @bot (group)" }).click();

@@ -53,7 +53,7 @@ describe("the timeline", () => {
     await find(page).blur();
     await page.keyboard.press("d");
     const line = lines(page).filter({ hasText: "--> dm.message" });
-    await line.filter({ hasText: '@ada "hello"' }).filter({ hasText: "delivered" }).waitFor();
+    await line.filter({ hasText: '@ada "hello"' }).filter({ hasText: "handled" }).waitFor();
     await page.getByRole("button", { name: "Clear the filters" }).click();
     await lines(page)
       .filter({ hasText: /<-- \[200\] \d+ ms {2}attempt 1/ })
@@ -87,7 +87,7 @@ describe("the timeline", () => {
       headers: { authorization: `Bearer ${platform.apiKey}` },
     });
     await page.getByRole("checkbox", { name: "Show reads" }).check();
-    await lines(page).filter({ hasText: "api GET /me [200]" }).waitFor();
+    await lines(page).filter({ hasText: "api GET /me [200]" }).last().waitFor();
   });
 
   test("goes by the keyboard alone: lines, details and back", async () => {

@@ -19,10 +19,15 @@ export interface LiveOptions {
   readonly key: string;
   /** Which entries of the timeline may change it. Default: every one. */
   readonly concerns?: (entry: TimelineEntry) => boolean;
+  /** Wait between a change and the reading, in ms. Default 60. */
+  readonly settleMs?: number;
 }
 
 /** Reads something, and reads it again whenever it may have changed. */
-export function useLive<T>(read: () => Promise<T>, { key, concerns }: LiveOptions): Live<T> {
+export function useLive<T>(
+  read: () => Promise<T>,
+  { key, concerns, settleMs = SETTLE_MS }: LiveOptions,
+): Live<T> {
   const [state, setState] = useState<{ key: string; data?: T; error?: Error | undefined }>({ key });
   const latest = useRef({ read, concerns });
   latest.current = { read, concerns };
@@ -61,14 +66,14 @@ export function useLive<T>(read: () => Promise<T>, { key, concerns }: LiveOption
       timer ??= setTimeout(() => {
         timer = undefined;
         void reload();
-      }, SETTLE_MS);
+      }, settleMs);
     });
     return () => {
       end();
       clearTimeout(timer);
       flight.current = undefined;
     };
-  }, [reload]);
+  }, [reload, settleMs]);
   const current = state.key === key ? state : undefined;
   return { data: current?.data, error: current?.error, reload };
 }

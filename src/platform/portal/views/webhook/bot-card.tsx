@@ -8,6 +8,9 @@ import { BotFacts } from "./bot-facts.tsx";
 import { readBotStatus } from "./bot-status.ts";
 import { modeText, warningsOf } from "./bot-warnings.ts";
 
+/** In ms. The bot keeps each report for a second, so a sooner reading would be the one before the change. */
+const SETTLE_MS = 1_100;
+
 async function read() {
   const view = await control.botView();
   return { view, status: readBotStatus(view.status), readAt: Date.now() };
@@ -19,6 +22,7 @@ export function BotCard({ username }: { readonly username: string }) {
     key: username,
     // What the bot makes of an event comes after it.
     concerns: ({ kind }) => kind !== "event",
+    settleMs: SETTLE_MS,
   });
   return (
     <section class="card" aria-labelledby="bot-view">

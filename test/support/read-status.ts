@@ -1,0 +1,14 @@
+import { setTimeout } from "node:timers/promises";
+import type { WrittenStatus } from "../../src/status.ts";
+
+/** Resolves to a status of a bot that was made after the question: the bot keeps each for a second. */
+export async function readStatus(url: string, apiKey: string): Promise<WrittenStatus> {
+  const asked = Date.now();
+  const headers = { authorization: `Bearer ${apiKey}` };
+  for (;;) {
+    const response = await fetch(`${url}/readyz?verbose`, { headers });
+    const status = (await response.json()) as WrittenStatus;
+    if (Date.parse(String(status.at)) >= asked) return status;
+    await setTimeout(50);
+  }
+}
