@@ -29,7 +29,7 @@ export function variable(name: string): string | undefined {
 export const BOT_PORT = 3000;
 
 /**
- * Where a bot with this environment takes deliveries on this machine.
+ * Returns the address at which a bot with this environment takes deliveries on this machine.
  *
  * @param port the port that it listens on instead
  */

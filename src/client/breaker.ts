@@ -80,7 +80,7 @@ interface Passes {
  * Keeps requests back while they are known to fail, so that a dead platform is not hammered by every
  * lane: after five outages in a row, or at once where a 429 says how long to wait. Then one request at
  * a time tries whether the platform is back. Each operation counts its own outages too, for one that
- * is away while others are answered. All share the circuit of the token. What was held back was never sent.
+ * is away while others are answered. All share the circuit of the token. A held-back request was never sent.
  */
 export class Breaker {
   readonly #options: BreakerOptions;

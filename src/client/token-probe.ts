@@ -5,12 +5,12 @@ import { conversationsPath } from "./paths.ts";
 import { isUnexplained } from "./token-circuit.ts";
 
 /**
- * The request that tells a refused app from a refused request. It is about nothing but the bot's own conversations, and a
+ * Request that distinguishes a refused app from a refused request. It is about nothing but the bot's own conversations, and a
  * missing scope has a code of its own there (section 5 of the platform document, rule 4): any other 403 concerns the app.
  */
 const PROBE: string = operationOf("GET", conversationsPath);
 
-/** So long a token that was accepted is not asked about again, in milliseconds. */
+/** In ms. A token that was accepted is not checked again for this long. */
 const ACCEPTED_FOR_MS = 60_000;
 
 /** The error of a 403 as it concerns the token: the probe's own is a refusal of the app. */

@@ -1,9 +1,12 @@
-import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
 import { ConfigError, hasCode, messageOf, ServiceBotError } from "../errors.ts";
 
 /** Connections of one server. Each costs some 20 KB before its first byte. */
 const MAX_CONNECTIONS = 1_000;
+
+/** Share of the connections in use from which on each new connection closes another one. */
+const CROWDED_SHARE = 0.9;
 
 /** In ms. How long the head of a request may take. */
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -41,9 +44,46 @@ export function bind(
   });
 }
 
-/** Makes room for new connections by closing those that idle between two requests. */
+/** The request that a connection brought last. */
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+/** Bounds the connections of a server, and makes room for new ones before the bound is reached. */
 function boundConnections(server: Server): void {
   server.maxConnections = MAX_CONNECTIONS;
   server.headersTimeout = Math.min(server.headersTimeout, HEADERS_TIMEOUT_MS);
-  server.on("drop", () => server.closeIdleConnections());
+  /** In the order of the last requests, the oldest first. `undefined` before the first request. */
+  const connections = new Map<Socket, Exchange | undefined>();
+  server.on("connection", (socket) => {
+    if (connections.size >= server.maxConnections * CROWDED_SHARE) closeSlowest(connections);
+    connections.set(socket, undefined);
+    socket.once("close", () => connections.delete(socket));
+  });
+  server.on("request", (request, response) => {
+    // A closed connection may still have had a request in its buffer.
+    if (connections.delete(request.socket)) connections.set(request.socket, { request, response });
+  });
+}
+
+/**
+ * Closes the oldest connection that idles between two requests. If none idles, the oldest without a complete request
+ * gives way, because a genuine request is complete within moments.
+ */
+function closeSlowest(connections: Map<Socket, Exchange | undefined>): void {
+  const waiting = [...connections].filter(([, exchange]) => !isServed(exchange));
+  const [slowest] = waiting.find(([, exchange]) => isAnswered(exchange)) ?? waiting[0] ?? [];
+  if (slowest === undefined) return;
+  connections.delete(slowest);
+  slowest.destroy();
+}
+
+/** Returns whether a request is complete and its answer under way. */
+function isServed(exchange: Exchange | undefined): boolean {
+  return exchange?.request.complete === true && !exchange.response.writableEnded;
+}
+
+function isAnswered(exchange: Exchange | undefined): boolean {
+  return exchange?.request.complete === true && exchange.response.writableFinished;
 }

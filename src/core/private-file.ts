@@ -5,7 +5,7 @@ import { hasCode } from "../errors.ts";
 /** The folder for files of the command line, such as the state of the local platform. */
 export const PRIVATE_FOLDER = ".service-bot";
 
-/** What SQLite keeps beside a database; a part of it, as long as it is there. */
+/** Suffixes of the files that SQLite keeps beside a database. They hold a part of its content. */
 const BESIDE = ["-wal", "-shm", "-journal"];
 
 /**

@@ -61,7 +61,7 @@ export class DurableSteps implements StepRunner {
     this.#subject = new SubjectClaim(this.#records);
   }
 
-  /** As {@link execute}, for a caller that needs the result alone. */
+  /** Runs a step like {@link execute}, and returns its result alone. */
   async run<T>(step: Step<T>): Promise<T> {
     return (await this.#execute(step)).result;
   }

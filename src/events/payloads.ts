@@ -13,7 +13,7 @@ import type {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What a payload lacks, as `path: problem`; never a value from the event. */
+/** Problem of a payload, as `path: problem`; never a value from the event. */
 export class PayloadProblem {
   readonly text: string;
 

@@ -81,7 +81,7 @@ export interface Claim {
 export interface ClaimRooms {
   /** None where it is 0 or less. */
   readonly byType: ReadonlyMap<string, number>;
-  /** Of each type that is not in `byType`; 1 or more. */
+  /** Room for each type that is not in `byType`; 1 or more. */
   readonly others: number;
 }
 

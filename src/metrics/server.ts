@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { dropBody } from "../core/body/read.ts";
 import { hostCheck, isLoopbackAddress, loopbackNames } from "../core/hosts.ts";
 import { type Listening, listen } from "../receiver/server.ts";
 import { CONTENT_TYPE, type Meter } from "./meter.ts";
@@ -40,6 +41,8 @@ async function pageFor(
   meter: Pick<Meter, "text">,
 ): Promise<Page> {
   const { method, url = "/" } = request;
+  // A body that waits unread while the store is asked keeps each of its pieces.
+  dropBody(request);
   if (!mayAsk(request)) return plain(403, "Ask for 127.0.0.1 or localhost.");
   const [path] = url.split("?");
   if (path !== "/metrics") return plain(404, "Nothing is here. The metrics are at /metrics.");

@@ -171,7 +171,7 @@ export class Platform {
   readonly portalUrl: string;
   /** What `/control/v1` offers, in process: acts of people, the webhook's configuration, faults. */
   readonly control: Control;
-  /** What every request to `/control/v1` has to send as `X-Control-Token`. New with each start unless it was set. */
+  /** Token that every request to `/control/v1` sends as `X-Control-Token`. New with each start unless it was set. */
   readonly controlToken: string;
   readonly #parts: Parts;
   readonly #listening: Listening;

@@ -6,7 +6,7 @@ export const WEBHOOK_SECRET: RegExp = /^whsec_[\x21-\x2b\x2d-\x7e]+$/;
 /** What fits into an Authorization header as a bearer token. */
 export const API_KEY: RegExp = /^[\x21-\x7e]+$/;
 
-/** What a control token looks like: characters that stand in a URL and in a header as they are. */
+/** Form of a control token. Its characters need no escape in a URL or a header. */
 export const CONTROL_TOKEN: RegExp = /^[\w-]{16,}$/;
 
 export function newApiKey(): string {

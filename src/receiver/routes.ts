@@ -56,7 +56,10 @@ export async function answerWebhook(
 ): Promise<Answer | undefined> {
   const { receiver } = options;
   if (receiver === undefined || !isAt(options.path, incoming)) return undefined;
-  if (incoming.method !== "POST") return methodNotAllowed("POST");
+  if (incoming.method !== "POST") {
+    incoming.drop();
+    return methodNotAllowed("POST");
+  }
   if (receiver === "starting") {
     incoming.drop();
     return notReady;
@@ -86,10 +89,10 @@ export async function answerAny(incoming: Incoming, options: RouteOptions): Prom
   }
 }
 
-async function answerRest(
-  { method, path, query, authorization }: Incoming,
-  options: RouteOptions,
-): Promise<Answer> {
+async function answerRest(incoming: Incoming, options: RouteOptions): Promise<Answer> {
+  const { method, path, query, authorization } = incoming;
+  // A body that waits unread while the store is asked keeps each of its pieces.
+  incoming.drop();
   if (path !== "/healthz" && path !== "/readyz") {
     const webhook = options.receiver === undefined ? "" : ` The webhook is at ${options.path}.`;
     return failure(404, "NOT_FOUND", `Nothing is here.${webhook}`);

@@ -164,7 +164,7 @@ export function createContext(
   };
 }
 
-/** The writes of one run. What throws while a step is described rejects, like everything else about it. */
+/** The writes of one run. An error while a step is described rejects, like every other error of it. */
 function writesOf(
   job: Job<AnyEvent>,
   client: Client,

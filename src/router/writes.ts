@@ -106,7 +106,7 @@ function write(
   const imageCount = images.length + imageKeys.length;
   // Images are uploaded and attached, and both once more should a key have expired.
   const calls = images.length === 0 ? 1 : 4;
-  // The platform's time of the intent: what ours was then is not known any more once it has been set.
+  // The platform's time of the intent, because ours of that moment is lost once the clock has been set.
   const request = () =>
     JSON.stringify({ text, imageCount, ...where, at: client.platformNow() } satisfies Asked);
   return {

@@ -44,9 +44,13 @@ export function undocumented(record: Readonly<Record<string, unknown>>): string 
   const names = Object.keys(fields).sort();
   const isKnown = names.every((name) => known.includes(name));
   if (isKnown && (repeated !== undefined || withoutValues.has(String(msg)))) return undefined;
-  const isAll = known.every((name) => names.includes(name));
+  const isOptional = (name: string) => !line.ofRun && ofEvent.has(name);
+  const isAll = known.every((name) => names.includes(name) || isOptional(name));
   return isKnown && isAll ? undefined : `${msg}: ${names.join(" ")}`;
 }
+
+/** Fields of a line about a request, which the bot may make outside of any run. */
+const ofEvent: ReadonlySet<string> = new Set(["event", "trace"]);
 
 /** Of these a field may be absent: there is no answer, no address to deliver to. */
 const withoutValues: ReadonlySet<string> = new Set(["api", "ready"]);

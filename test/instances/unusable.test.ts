@@ -15,6 +15,7 @@ function make({ url, schema }: Place, options: BotOptions = {}): Bot {
     env: { DATABASE_URL: url, DATABASE_SCHEMA: schema },
     ...{ baseUrl: "http://platform.test", apiKey: "for-tests-only", delivery: "webhook" },
     ...{ webhookSecret: "whsec_of_this_test", logger: logSink().log, port: 0 },
+    fetch: async () => Response.json({ username: "bot" }),
     ...options,
   });
 }

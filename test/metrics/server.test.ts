@@ -53,6 +53,27 @@ describe("the port of the metrics", () => {
     expect(await statusFor(`${here}/metrics`, "bot:9464")).toBe(200);
   });
 
+  test("a body in tiny pieces closes its connection while the metrics are collected", async () => {
+    const asked = Promise.withResolvers<void>();
+    const collected = Promise.withResolvers<string>();
+    const text = () => {
+      asked.resolve();
+      return collected.promise;
+    };
+    const listening = await serveMetrics({ text }, "127.0.0.1", 0);
+    onTestFinished(async () => {
+      collected.resolve("x 1\n");
+      await listening.close();
+    });
+    const headers = { "transfer-encoding": "chunked" };
+    const asking = request(`${listening.url}/metrics`, { headers });
+    const gone = new Promise((resolve) => asking.once("error", resolve));
+    asking.flushHeaders();
+    await asked.promise;
+    asking.socket?.write("1\r\nx\r\n".repeat(100_000));
+    await gone;
+  });
+
   test("an answer that fails is 500, without a reason", async () => {
     const failing = { text: () => Promise.reject(new Error("whsec_secret")) };
     const listening = await serveMetrics(failing, "127.0.0.1", 0);

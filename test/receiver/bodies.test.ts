@@ -1,13 +1,17 @@
 import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { BodyBudget } from "../../src/core/body/budget.ts";
-import { webFace } from "../../src/receiver/faces.ts";
+import { nodeFace, webFace } from "../../src/receiver/faces.ts";
 import { sign } from "../../src/signature/signature.ts";
 import {
+  apiKey,
   batchOf,
   delivery,
   errorIn,
+  limit,
+  listening,
   makeRig,
   now,
   type Rig,
@@ -97,7 +101,71 @@ describe.each(socketFaces)("over $name", (face) => {
   });
 });
 
+describe("a body that the bot does not need", () => {
+  test("in tiny pieces closes its connection while the store is asked", async () => {
+    const asked = Promise.withResolvers<void>();
+    const store = Promise.withResolvers<boolean>();
+    onTestFinished(() => store.resolve(true));
+    const isReady = () => {
+      asked.resolve();
+      return store.promise;
+    };
+    const url = await listening(nodeFace(makeRig({}, { isReady }).routes));
+    const socket = connect(Number(new URL(url).port), "127.0.0.1");
+    const gone = new Promise((resolve) => socket.once("close", resolve));
+    socket.on("error", () => undefined).resume();
+    socket.write("GET /readyz HTTP/1.1\r\nhost: bot.test\r\ntransfer-encoding: chunked\r\n\r\n");
+    await asked.promise;
+    socket.write("1\r\nx\r\n".repeat(100_000));
+    await gone;
+  });
+
+  test.each(["/readyz", "/readyz?verbose"])("is read while %s asks the store", async (path) => {
+    const seen: unknown[] = [];
+    let request: IncomingMessage | undefined;
+    const isReady = async () => seen.push(request?.readableFlowing) > 0;
+    const routes = { isReady, report: async () => ({ ready: await isReady() }) };
+    const face = nodeFace(makeRig({}, routes).routes);
+    const url = await listening((incoming, response) => {
+      request = incoming;
+      face(incoming, response);
+    });
+    const headers = { authorization: `Bearer ${apiKey}` };
+    await sendTo(url, { path, headers, chunked: true, body: "x" });
+    expect(seen).toEqual([true]);
+  });
+
+  test.each([
+    ["POST", "/readyz"],
+    ["POST", "/nowhere"],
+    ["PUT", "/webhook"],
+  ])("is cancelled for %s %s over web", async (method, path) => {
+    const cancel = vi.fn();
+    const init = { method, body: new ReadableStream({ cancel }), duplex: "half" as const };
+    await webFace(makeRig().routes)(new Request(`http://bot.test${path}`, init));
+    expect(cancel).toHaveBeenCalledOnce();
+  });
+});
+
 describe("over web", () => {
+  test.each([
+    ["BODY_TIMEOUT", "x", { bodyTimeoutMs: 50 }],
+    ["BODY_TOO_LARGE", "x".repeat(limit + 1), {}],
+    ["BODIES_BUSY", "x", { bodies: new BodyBudget(10) }],
+  ] as const)("a body given up with %s is cancelled", async (code, piece, options) => {
+    const { routes } = makeRig({}, options);
+    const cancel = vi.fn();
+    const start = (controller: ReadableStreamDefaultController) =>
+      controller.enqueue(Buffer.from(piece));
+    const body = new ReadableStream({ start, cancel });
+    const headers = { "x-service-signature": fresh };
+    const init = { method: "POST", body, duplex: "half" as const, headers };
+    const answer = await webFace(routes)(new Request("http://bot.test/webhook", init));
+    expect(await answer.json()).toMatchObject({ error: { code } });
+    expect(cancel).toHaveBeenCalledOnce();
+    expect(routes.bodies.usedBytes).toBe(0);
+  });
+
   test.each(unread)("%s is refused before the body is read", async (_name, header, expected) => {
     let pulled = 0;
     const body = new ReadableStream(

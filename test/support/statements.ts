@@ -9,20 +9,26 @@ const OFTEN = /^(SELECT|UPDATE|INSERT|DELETE)/;
  * run, only running them tells.
  */
 export function watchStatements(): () => readonly string[] {
-  const seen = new Set<string>();
+  const ran = watchRuns();
+  return () => [...new Set(ran())];
+}
+
+/** Returns each run of a statement from now on, in order, until the end of the test. */
+export function watchRuns(): () => readonly string[] {
+  const seen: string[] = [];
   const statement = Object.getPrototypeOf(new Sqlite(":memory:").prepare("SELECT 1"));
   const methods = ["run", "get", "all"] as const;
   const originals = methods.map((name) => statement[name]);
   for (const [index, name] of methods.entries()) {
     statement[name] = function (this: { source: string }, ...args: unknown[]) {
-      seen.add(this.source);
+      seen.push(this.source);
       return originals[index].apply(this, args);
     };
   }
   onTestFinished(() => {
     for (const [index, name] of methods.entries()) statement[name] = originals[index];
   });
-  return () => [...seen].filter((sql) => OFTEN.test(sql.trim()));
+  return () => seen.filter((sql) => OFTEN.test(sql.trim()));
 }
 
 /** The steps of SQLite's plan for a statement that look at every row there is. */

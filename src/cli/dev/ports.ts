@@ -6,8 +6,8 @@ import { hasCode } from "../../errors.ts";
 const MAX_TRIES = 50;
 
 /**
- * Returns a port, or the next one above it that is free. If none is, or the host has no port at all, it is `port`: whoever
- * listens there reports the problem.
+ * Returns a port, or the next one above it that is free. If none is, or the host has no port at all, it is `port`, and
+ * listening on it reports the problem.
  *
  * @param port 0 stays 0: the system chooses
  */

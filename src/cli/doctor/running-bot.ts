@@ -1,5 +1,8 @@
+import { lookup } from "node:dns/promises";
+import { networkInterfaces } from "node:os";
 import { asDoctor } from "../../client/as-doctor.ts";
 import type { Config } from "../../config.ts";
+import { isLoopbackAddress, normalHost } from "../../core/hosts.ts";
 import { urlHost } from "../../core/url-host.ts";
 import * as z from "../../core/zod.ts";
 import { hasCode, messageOf } from "../../errors.ts";
@@ -59,7 +62,12 @@ const status: z.ZodType<RunningBot> = z.object({
 export async function examineBot(config: Config): Promise<Finding[]> {
   if (config.port === 0) return [];
   const url = new URL("/readyz?verbose", localWebhookUrl());
-  const said = await ask(url, config.apiKey);
+  // Another program may have the port, so only an answer that asks for the token is followed by the token.
+  let said = await ask(url);
+  if (asksForToken(said)) {
+    if (!(await isThisMachine(url.hostname))) return [elsewhere(url.hostname)];
+    said = await ask(url, config.apiKey);
+  }
   if (said === undefined) return [];
   if (asksForToken(said)) return [otherToken];
   const read = status.safeParse(said);
@@ -103,15 +111,32 @@ const otherToken = note(
   "Run the doctor with the SERVICE_API_KEY of the bot, or restart the bot so that it has this one.",
 );
 
+function elsewhere(host: string): Finding {
+  return note(
+    `HOST is ${cut(host, 100)}, which is no address of this machine, so the token is not sent there`,
+    "Run the doctor on the machine of the bot, or set HOST to an address of this machine.",
+  );
+}
+
+/** Returns whether a host, as a `URL` writes it, leads to this machine alone. */
+export async function isThisMachine(host: string): Promise<boolean> {
+  const found = await lookup(normalHost(host), { all: true }).catch(() => []);
+  const interfaces = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  const own = new Set(interfaces.map(({ address }) => normalHost(address)));
+  const isOwn = (address: string) => isLoopbackAddress(address) || own.has(normalHost(address));
+  return found.length > 0 && found.every(({ address }) => isOwn(address));
+}
+
 /** True for the answer of a bot that keeps its report to those who have its token. */
 function asksForToken(said: unknown): boolean {
   return typeof said === "object" && said !== null && "verbose" in said;
 }
 
-async function ask(url: URL, apiKey: string): Promise<unknown> {
+async function ask(url: URL, apiKey?: string): Promise<unknown> {
   try {
     const signal = AbortSignal.timeout(PATIENCE_MS);
-    const headers = { authorization: `Bearer ${apiKey}` };
+    const headers: Record<string, string> =
+      apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
     const init = { method: "GET", redirect: "manual", signal, headers } as const;
     return await (await asDoctor(url.href, init)).json();
   } catch {

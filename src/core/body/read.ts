@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import getRawBody, { getRawBodyWeb } from "raw-body";
+import getRawBody from "raw-body";
 import type { BodyBudget, BodyBuffer } from "./budget.ts";
 import { BodyError, type BodyProblem } from "./error.ts";
 
@@ -54,16 +54,39 @@ export async function readRequestBody(
 /**
  * The same for a web-standard body; `null` is an empty one.
  *
- * @throws {BodyError}
+ * @throws {BodyError} The rest of the body is cancelled, so its source stops.
  */
 export async function readWebBody(
   stream: ReadableStream<Uint8Array> | null,
   bounds: BodyBounds,
 ): Promise<Buffer> {
   if (stream === null) return Buffer.alloc(0);
-  return await collect(bounds, (decoder) =>
-    getRawBodyWeb(stream, { limit: bounds.limit, encoding: "raw", decoder }),
-  );
+  if (stream.locked) throw new BodyError("already_read");
+  const reader = stream.getReader();
+  try {
+    return await collect(bounds, (decoder) => copyPieces(reader, decoder(), bounds.limit));
+  } catch (error) {
+    // A cancelled source may take its time, or fail. The answer does not depend on it.
+    reader.cancel(error).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function copyPieces(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  buffer: BodyBuffer,
+  limit: number,
+): Promise<void> {
+  let received = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    // A stream of the caller's own may hold text that something has decoded.
+    if (!(value instanceof Uint8Array)) throw new BodyError("already_read");
+    received += value.length;
+    if (received > limit) throw new BodyError("too_large");
+    buffer.write(value);
+  }
 }
 
 /**

@@ -71,7 +71,7 @@ export function openMarkedFile(file: string): OpenFile {
   }
 }
 
-/** Locks that this process has taken, by the file of the lock. Those of a bot that has stopped are closed. */
+/** Locks that this process has taken, by the file of the lock. Locks of a stopped bot are closed. */
 const ownLocks = new Map<string, Database>();
 
 /**

@@ -40,7 +40,7 @@ export function textOf(content: Content): string {
 }
 
 /**
- * Lists the events that content makes, whoever wrote it and however (section 6). The conditions do not exclude each
+ * Lists the events that content makes, by any author and operation (section 6). The conditions do not exclude each
  * other: a bot gets one event of each type that applies, in the order reply, comment, quote, mention. Events for the
  * author are among them.
  *

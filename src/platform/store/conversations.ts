@@ -43,7 +43,7 @@ export interface Window {
   readonly limit: number;
 }
 
-/** A person's message answers the one right before it, if that is of somebody else. Bots cannot say what they answer. */
+/** A person's message answers the one right before it, if another account wrote it. Bots cannot say what they answer. */
 const REPLY_TO = `
   iif(u.is_bot, NULL, (
     SELECT iif(b.author = x.author, NULL, b.seq) FROM message b

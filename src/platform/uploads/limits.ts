@@ -12,5 +12,5 @@ export function imageTooLarge(): PlatformError {
   return new PlatformError(400, "TOO_LARGE", `An image holds at most ${MAX_IMAGE_BYTES} bytes.`);
 }
 
-/** Of an upload, as JSON or as multipart/form-data. */
+/** Limit of an upload, as JSON or as multipart/form-data. */
 export const uploadLimit: BodyLimit = { maxBytes: MAX_UPLOAD_BODY_BYTES, tooLarge: imageTooLarge };

@@ -1,6 +1,7 @@
+import { networkInterfaces } from "node:os";
 import { expect, test } from "vitest";
 import { aboutCertificate } from "../../../src/cli/doctor/certificate.ts";
-import { aboutBot, type RunningBot } from "../../../src/cli/doctor/running-bot.ts";
+import { aboutBot, isThisMachine, type RunningBot } from "../../../src/cli/doctor/running-bot.ts";
 import { reservePort } from "../../support/reserve-port.ts";
 import { runBot, runPlatform } from "../../support/running-bot.ts";
 import { access, examine, serve, trouble } from "./examine.ts";
@@ -128,6 +129,28 @@ test("a bot of this machine is asked; what is none is passed over", async () => 
   const asked = await examine({ ...access(platform), PORT: new URL(other).port });
   expect(asked.findings.filter(({ area }) => area === "bot")).toEqual([]);
 }, 60_000);
+
+test("a program that is no bot gets no token", async () => {
+  const tokens: (string | undefined)[] = [];
+  const url = await serve(({ url = "", headers }, response) => {
+    if (url.startsWith("/readyz")) tokens.push(headers.authorization);
+    response.end('{"status":"up"}');
+  });
+  await examine({ ...access({ url: "http://127.0.0.1:2" }), PORT: new URL(url).port });
+  expect(tokens).toEqual([undefined]);
+}, 60_000);
+
+test("the token goes to this machine alone", async () => {
+  const own = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  const addresses = own.map(({ address, family }) =>
+    family === "IPv6" ? `[${address}]` : address,
+  );
+  for (const host of ["localhost", "127.0.0.1", "[::1]", ...addresses]) {
+    expect(await isThisMachine(host), host).toBe(true);
+  }
+  expect(await isThisMachine("192.0.2.1")).toBe(false);
+  expect(await isThisMachine("[2001:db8::1]")).toBe(false);
+});
 
 test("a webhook that takes what is old is told", async () => {
   const body = JSON.stringify({ error: { code: "SIGNATURE_MISMATCH" } });

@@ -33,9 +33,11 @@ export async function live(
   const first = await it.listening(it.launch());
   await meetEverything(it, first);
   const last = await crash(it, first.bot, [() => showAndDiscard(it), () => askForEverything(it)]);
-  // It is asked for once; the next reading is minutes away.
+  // The next request, seconds later, finds the token accepted.
   void it.proxy.spoil("token", phrase(it.songs.message));
-  await last.bot.message("the platform does not accept the token: check SERVICE_API_KEY");
+  await last.bot.message(
+    "the platform does not accept the token: check SERVICE_API_KEY, replace it, and restart; events wait until then",
+  );
   // What is counted instead of written is told when the bot stops.
   expect(await deliver(it, last.url)).toContain(401);
   await lookAtPages(it, last);

@@ -56,7 +56,7 @@ export function pageRouter({ files }: PageOptions): Router {
   return router;
 }
 
-/** Sends the page without the control token: whoever gets it through a proxy must not get the token. */
+/** Sends the page without the control token, because a proxy may pass the page on to other machines. */
 function sendPage(request: Request, response: Response, files: PageFiles): void {
   const index = files.index();
   if (index === undefined) {

@@ -96,7 +96,7 @@ const events: readonly ModeInfo<ModeOf<"events">>[] = [
   {
     value: "own",
     label: "are also of what the bot writes itself",
-    bot: "The bot knows its own name: such an event is done without a handler, and nobody is answered.",
+    bot: "The bot knows its own name: such an event is done without a handler and without an answer.",
   },
   {
     value: "sparse",
