@@ -59,7 +59,7 @@ export class DurableSteps implements StepRunner {
     this.#records = new StepRecords(scope);
   }
 
-  /** As {@link execute}, for a caller that needs the result alone. */
+  /** Runs a step like {@link execute}, and returns its result alone. */
   async run<T>(step: Step<T>): Promise<T> {
     return (await this.#execute(step)).result;
   }
