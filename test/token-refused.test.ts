@@ -95,9 +95,9 @@ test.each([
   await pass(20 * MINUTE);
 
   expect(await bot.inbox.stats()).toMatchObject({ pending: 1, dead: 0 });
-  // One trial a minute when it has lasted, and a few more before that.
+  // One trial a minute when it has lasted, and a few more before that. A trial that gets 403 costs a probe as well.
   expect(statuses.length).toBeGreaterThanOrEqual(15);
-  expect(statuses.length).toBeLessThan(40);
+  expect(statuses.length).toBeLessThan(80);
   const loud = log.records.filter(({ level }) => level === "error");
   expect(loud).toMatchObject([{ operation: "token", msg: expect.stringMatching(remedy) }]);
 

@@ -65,9 +65,9 @@ export class ApiError extends ServiceBotError {
 
   /**
    * Whether the answer says that the request took no effect. True after 4xx except 408, because a request is refused before
-   * it is carried out. After 503 it is true only where the answer is the platform's own: an error body with a code like
-   * those of section 7, or one without a code together with `Retry-After`. A gateway's page says nothing about the
-   * platform, nor does any other 5xx: a write that ended so may have been carried out.
+   * it is carried out. After 503 it is true only if the answer is the platform's own: a JSON error body with a code that
+   * section 7 names, or with another code in capitals together with `Retry-After`. A gateway's answer and any other 5xx
+   * leave it open whether a write was carried out.
    */
   get saysNothingHappened(): boolean {
     if (this.local) return true;
@@ -78,12 +78,13 @@ export class ApiError extends ServiceBotError {
   }
 
   get #isPlatformsOwn(): boolean {
-    if (CODE.test(this.platformCode ?? "")) return true;
-    return this.#hasErrorBody && this.retryAfterMs !== undefined;
+    if (!this.#hasErrorBody) return false;
+    if (this.code !== "API_ERROR") return true;
+    return CODE.test(this.platformCode ?? "") && this.retryAfterMs !== undefined;
   }
 }
 
-/** The form of the codes of section 7. Gateways write words, such as "unavailable", in that place. */
+/** The form of the codes of section 7. Gateways write such words as well, so the form alone proves nothing. */
 const CODE = /^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/;
 
 const retryableStatuses: ReadonlySet<number> = new Set([408, 425, 429]);

@@ -13,7 +13,7 @@ import type {
   Upload,
 } from "./types.ts";
 
-/** Ids are texts to handlers, whatever they were on the wire. */
+/** An id, which is a text to handlers even if the platform sends a number. */
 const id: z.ZodType<string> = z.preprocess(
   (value) => (typeof value === "number" ? String(value) : value),
   z.string(),
@@ -67,7 +67,7 @@ export const sentMessage: z.ZodType<SentMessage> = z.looseObject({
   createdAt: words,
 });
 
-// The answers of these two are not documented: whatever comes is good, and an id is taken if there is one.
+// Section 4 does not show the answers of these two. Any answer is valid, and its id is optional.
 export const sentPost: z.ZodType<SentPost> = z
   .looseObject({ id: perhapsId })
   .catch({ id: undefined });

@@ -59,20 +59,15 @@ export class TokenCircuit {
 
   /** @param answered whether the platform has answered, so that it has seen the token */
   failed(pass: Pass, error: unknown, answered: boolean): void {
-    if (error instanceof ApiError && (error.refusesToken || this.#isStillRefused(error))) {
+    if (error instanceof ApiError && error.refusesToken) {
       this.#refusal = error;
       this.#circuit.refused(pass, 0);
     } else if (answered && !isUnexplained(error)) {
       this.#circuit.succeeded(pass);
     } else {
+      // An unexplained 403 may concern this request alone. The probe that explains the 403 is the trial then.
       this.#circuit.left(pass);
     }
-  }
-
-  /** A trial that ends as the request before it did says that nothing has changed. */
-  #isStillRefused(error: ApiError): boolean {
-    if (this.#circuit.closed || !isUnexplained(error)) return false;
-    return error.platformCode === this.#refusal?.platformCode;
   }
 }
 

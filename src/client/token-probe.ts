@@ -5,13 +5,16 @@ import { conversationsPath } from "./paths.ts";
 import { isUnexplained } from "./token-circuit.ts";
 
 /**
- * Request that distinguishes a refused app from a refused request. It is about nothing but the bot's own conversations, and a
+ * Request that distinguishes a refused app from a refused request. It concerns the bot's own conversations alone, and a
  * missing scope has a code of its own there (section 5 of the platform document, rule 4): any other 403 concerns the app.
  */
 const PROBE: string = operationOf("GET", conversationsPath);
 
-/** In ms. A token that was accepted is not checked again for this long. */
-const ACCEPTED_FOR_MS = 60_000;
+/**
+ * Validity of the last accepted probe, in ms. Long enough for one probe to serve a burst of refused requests, and short
+ * enough that few events burn an attempt after an app is switched off.
+ */
+const ACCEPTED_FOR_MS = 5_000;
 
 /** The error of a 403 as it concerns the token: the probe's own is a refusal of the app. */
 export function withTokenRefused(error: ApiError, operation: string): ApiError {
@@ -35,7 +38,12 @@ export class TokenProbe {
 
   /** Returns the error itself, or the same as a refusal of the app. It never rejects. */
   async explain(error: unknown, signal: AbortSignal): Promise<unknown> {
-    if (!isUnexplained(error)) return error;
+    if (!isUnexplained(error)) {
+      if (error instanceof ApiError && error.refusesToken) {
+        this.#acceptedAt = Number.NEGATIVE_INFINITY;
+      }
+      return error;
+    }
     if (this.#clock.now() - this.#acceptedAt < ACCEPTED_FOR_MS) return error;
     this.#asking ??= this.#isRefused(signal).finally(() => {
       this.#asking = undefined;

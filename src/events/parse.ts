@@ -4,7 +4,7 @@ import { idText } from "./id.ts";
 import { PayloadProblem, payloadReaders } from "./payloads.ts";
 import type { AnyEvent, EventType, KnownEvent, UnknownEvent } from "./types.ts";
 
-/** What came of reading one element of `events`. */
+/** The result of reading one element of `events`. */
 export type ParsedEvent =
   | { readonly ok: true; readonly known: true; readonly event: KnownEvent }
   | { readonly ok: true; readonly known: false; readonly event: UnknownEvent }

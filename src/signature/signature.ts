@@ -69,7 +69,7 @@ export function verify(
 
 /**
  * Reads the header and checks its timestamp (section 5, rule 7), before the body is there. A header that is refused here
- * is refused by {@link verify} for the same reason, whatever the body holds.
+ * is refused by {@link verify} for the same reason, with any body.
  *
  * @param now the receiver's clock, in milliseconds since 1970
  */

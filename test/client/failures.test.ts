@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
 import { Client } from "../../src/client/client.ts";
 import { ApiError, NetworkError } from "../../src/client/errors.ts";
@@ -164,13 +165,22 @@ describe("Retry-After", () => {
 describe("whether an answer says that nothing happened", () => {
   const coded = { error: { code: "OVERLOADED", message: "later" } };
   const later = { "retry-after": "1" };
+  const atOnce = { "retry-after": "0" };
+  const plain = (response: ServerResponse, text: string) =>
+    response.writeHead(503, later).end(text);
   test.each<[string, boolean, Responder]>([
     ["400", true, json(400, coded)],
     ["a gateway's 403", true, (response) => response.writeHead(403).end("<html></html>")],
     ["a gateway's 429", true, (response) => response.writeHead(429).end("<html></html>")],
-    ["503 with a code", true, json(503, coded)],
     ["503 NOT_CONFIGURED", true, json(503, { code: "NOT_CONFIGURED" })],
-    ["503 without a code, with Retry-After", true, json(503, { error: "Later, please" }, later)],
+    ["503 NOT_CONFIGURED as text", false, (response) => plain(response, "NOT_CONFIGURED")],
+    ["503 with a newer code and Retry-After", true, json(503, coded, later)],
+    ["503 with a newer code, to be sent again at once", true, json(503, coded, atOnce)],
+    ["503 with a newer code", false, json(503, coded)],
+    ["503 with a word in capitals", false, json(503, { error: "UNAVAILABLE" })],
+    ["503 with a word and Retry-After", false, json(503, { error: "unavailable" }, later)],
+    ["503 with a code as text", false, (response) => plain(response, "SERVICE_UNAVAILABLE")],
+    ["503 without a code, with Retry-After", false, json(503, { error: "Later, please" }, later)],
     ["503 without a code", false, json(503, { error: "Later, please" })],
     ["503 of an empty object with Retry-After", false, json(503, {}, later)],
     ["a gateway's 503", false, (response) => response.writeHead(503, later).end("<html></html>")],

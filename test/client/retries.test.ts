@@ -43,6 +43,8 @@ const text =
   (code: number, body: string, headers: Record<string, string> = {}): Responder =>
   (response) =>
     response.writeHead(code, headers).end(body);
+const later = { "retry-after": "1" };
+const overloaded = json(503, { error: { code: "OVERLOADED" } }, later);
 const page = (code: number, headers: Record<string, string> = {}) =>
   text(code, `<html><body>${code}</body></html>`, { "content-type": "text/html", ...headers });
 
@@ -130,12 +132,8 @@ describe("a write is tried again", () => {
   test.each<[string, Responder]>([
     ["429", status(429)],
     ["429 with a gateway's page", page(429)],
-    ["503 with a code of its own", json(503, { error: { code: "OVERLOADED" } })],
-    ["503 that names a code of section 7 as text", text(503, "VALIDATION: not now")],
-    [
-      "503 without a code, with Retry-After",
-      json(503, { message: "busy" }, { "retry-after": "1" }),
-    ],
+    ["503 with a code of section 7", json(503, { code: "VALIDATION", message: "not now" })],
+    ["503 with a newer code and Retry-After", overloaded],
   ])("when the answer was %s: nothing has happened", async (_name, answer) => {
     const { write, calls } = await scene([answer]);
     await write();
@@ -155,6 +153,11 @@ describe("a write is tried again", () => {
     ["a gateway answered with 503 and a word", text(503, "upstream connect error")],
     ["a gateway answered with 503 and JSON", json(503, { message: "Service Unavailable" })],
     ["a gateway answered with 503 and a word as code", json(503, { code: "unavailable" })],
+    ["a gateway answered with 503 and capitals", json(503, { error: "SERVICE_UNAVAILABLE" })],
+    ["a gateway answered with 503 and a code", json(503, { error: { code: "UPSTREAM_DOWN" } })],
+    ["a gateway answered with 503 and capitals as text", text(503, "UNAVAILABLE", later)],
+    ["the answer was 503 and a code of section 7 as text", text(503, "VALIDATION: not now")],
+    ["the answer was 503 with Retry-After and no code", json(503, { message: "busy" }, later)],
     ["the answer was 503 with Retry-After and no body", text(503, "", { "retry-after": "1" })],
     ["the answer cannot be understood", (response) => response.end("{")],
   ])("but not when %s: it may have happened", async (_name, answer) => {
@@ -165,7 +168,7 @@ describe("a write is tried again", () => {
   });
 
   test("but not when it was refused first and may have arrived then", async () => {
-    const { write, calls } = await scene([json(503, { code: "OVERLOADED" }), reset]);
+    const { write, calls } = await scene([overloaded, reset]);
     expect(await rejection(write())).toMatchObject({ code: "API_UNREACHABLE", sent: true });
     expect(calls).toHaveLength(2);
   });

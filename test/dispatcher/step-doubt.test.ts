@@ -52,7 +52,10 @@ describe.each(doubts)("a step that cannot be looked for, after %s", (_name, erro
 test.each<[string, Error]>([
   ["an error of its own", new Error("no such customer")],
   ["a refusal", new Error("refused", { cause: new ApiError("no", { status: 400 }) })],
-  ["the platform's own 503", new ApiError("busy", { status: 503, platformCode: "OVERLOADED" })],
+  [
+    "the platform's own 503",
+    new ApiError("busy", { status: 503, platformCode: "NOT_CONFIGURED", hasErrorBody: true }),
+  ],
   [
     "a fetch of one's own that never connected",
     Object.assign(new Error("x"), { code: "ECONNREFUSED" }),

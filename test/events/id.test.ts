@@ -60,39 +60,90 @@ function formerKey(id: string): string {
 }
 
 const prefix = fc.oneof(
-  fc.constantFrom("evt_", "q_", "e", "dm-", "a:", "~", "é/"),
-  fc.string({ unit: "grapheme", minLength: 1, maxLength: 6 }).filter((text) => !/[0-9]/.test(text)),
+  fc.constantFrom(
+    "evt_",
+    "q_",
+    "-",
+    "dm-",
+    "a:",
+    "~",
+    "é/",
+    "é",
+    "evt_2_",
+    "evt_~",
+    "1526919030474-",
+  ),
+  fc
+    .tuple(fc.string({ unit: "grapheme", maxLength: 6 }), fc.constantFrom("_", "-", ":", "~", "é"))
+    .map((parts) => parts.join("")),
 );
 
-describe("ids of one prefix and digits compare as numbers", () => {
+/** Numerals as a base writes them, with digits that ascend in ASCII. */
+function numerals(base: number): fc.Arbitrary<bigint> {
+  const near = BigInt(base) ** 3n;
+  return fc.oneof(
+    fc.bigInt({ min: 0n, max: 2n ** 130n }),
+    fc.bigInt({ min: 2n ** 53n - 100n, max: 2n ** 53n + 100n }),
+    fc.bigInt({ min: near - 5n, max: near + 20n }),
+    fc.bigInt({ min: 0n, max: 300n }),
+  );
+}
+
+function signOf(a: bigint, b: bigint): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+describe("ids with a separator compare by their prefix, then by the numeral behind it", () => {
   test.each([
     ["evt_9", "evt_10"],
     ["q_9", "q_10"],
-    ["q9", "q10"],
     ["evt_99", "evt_100"],
     ["evt-9007199254740992", "evt-9007199254740993"],
     ["evt_0999", "evt_1000"],
     ["evt_9999", "evt_10000"],
+    ["1526919030474-9", "1526919030474-10"],
+    // Hexadecimal: some have no letter, some begin with one.
+    ["evt_1009", "evt_100a"],
+    ["evt_100f", "evt_1010"],
+    ["evt_9", "evt_a"],
+    ["evt_f", "evt_10"],
+    ["evt_ff", "evt_100"],
+    ["evt_9999", "evt_999a"],
+    ["evt_00ff", "evt_0100"],
+    ["evt_1a9", "evt_1a10"],
+    ["EVT_9", "EVT_A"],
+    // Fixed widths.
+    ["evt_01HV9ZZZ", "evt_01HVA000"],
+    ["evt_09ZZ", "evt_0A00"],
+    ["evt_A", "evt_a"],
   ])("%s comes before %s", (smaller, larger) => {
     expect(compare(smaller, larger)).toBe(-1);
     expect(compare(larger, smaller)).toBe(1);
   });
 
-  test("their order is the order of the integers they stand for, whatever the prefix", () => {
-    fc.assert(
-      fc.property(prefix, digits, digits, zeros, (before, a, b, padding) => {
-        const expected = BigInt(a) < BigInt(b) ? -1 : BigInt(a) > BigInt(b) ? 1 : 0;
-        expect(compare(before + a, before + b)).toBe(expected);
-        expect(compare(before + padding + a, before + b)).toBe(expected);
-      }),
-      { numRuns: 2_000 },
-    );
+  test.each([2, 10, 16, 32, 36])(
+    "in base %i their order is the order of the integers they stand for",
+    (base) => {
+      fc.assert(
+        fc.property(prefix, numerals(base), numerals(base), zeros, (before, a, b, padding) => {
+          const [left, right] = [before + a.toString(base), before + b.toString(base)];
+          expect(compare(left, right)).toBe(signOf(a, b));
+          expect(compare(before + padding + a.toString(base), right)).toBe(signOf(a, b));
+        }),
+        { numRuns: 1_000 },
+      );
+    },
+  );
+
+  test("sorting hexadecimal ids sorts their numbers, with letters or without", () => {
+    const ids = Array.from({ length: 0x1200 }, (_, nth) => `evt_${nth.toString(16)}`);
+    expect(ids.toReversed().sort(compare)).toEqual(ids);
   });
 
-  test("digits of one length keep the order that they had as text", () => {
-    const padded = fc.nat({ max: 999_999 }).map((number) => String(number).padStart(6, "0"));
+  test("tails of one length keep the order that they had as text", () => {
+    const tail = fc.stringMatching(/^[0-9A-Za-z]{6}$/);
     fc.assert(
-      fc.property(prefix, padded, padded, (before, a, b) => {
+      fc.property(prefix, tail, tail, (before, a, b) => {
         const former = Buffer.compare(Buffer.from(before + a), Buffer.from(before + b));
         expect(compare(before + a, before + b)).toBe(former);
       }),
@@ -100,8 +151,9 @@ describe("ids of one prefix and digits compare as numbers", () => {
   });
 
   test("a key that earlier versions stored comes before every key of the same prefix", () => {
+    const tail = fc.stringMatching(/^[0-9A-Za-z]{1,12}$/);
     fc.assert(
-      fc.property(prefix, digits, digits, (before, stored, arriving) => {
+      fc.property(prefix, tail, tail, (before, stored, arriving) => {
         const former = Buffer.from(formerKey(before + stored));
         expect(Buffer.compare(former, Buffer.from(orderKey(before + arriving)))).toBe(-1);
       }),
@@ -109,11 +161,18 @@ describe("ids of one prefix and digits compare as numbers", () => {
   });
 });
 
-const counted = /^[^0-9]*[0-9]+$/;
+const numbered = /(^|[^0-9A-Za-z])[0-9A-Za-z]+$/;
+const uuid = fc.uuid();
+const text = fc.oneof(
+  uuid,
+  fc.stringMatching(/^[A-Za-z][0-9A-Za-z]{0,8}$/),
+  fc
+    .string({ unit: "grapheme" })
+    .filter((id) => /[^0-9A-Za-z]$/.test(id) || (/^[0-9A-Za-z]*$/.test(id) && !/^\d+$/.test(id))),
+);
 
 describe("all other ids compare as text, byte by byte", () => {
   test("their order is the order of their bytes, and their keys are those that earlier versions stored", () => {
-    const text = fc.string({ unit: "grapheme" }).filter((id) => !counted.test(id));
     fc.assert(
       fc.property(text, text, (a, b) => {
         expect(compare(a, b)).toBe(Buffer.compare(Buffer.from(a), Buffer.from(b)));
@@ -123,22 +182,22 @@ describe("all other ids compare as text, byte by byte", () => {
   });
 
   test.each([
-    ["evt_A", "evt_a"],
+    ["q10", "q9"],
     ["01HZX", "01HZY"],
-    ["evt_01HV9ZZZ", "evt_01HVA000"],
     ["01J9ZC8XQ4V6N2M7K5T3R1P0WB", "01J9ZC8XQ4V6N2M7K5T3R1P0WC"],
     ["0190a9f3-10ab-7c3d-9e00-000000000009", "0190a9f3-9fab-7c3d-9e00-000000000001"],
-    ["evt_1a10", "evt_1a9"],
-    ["1526919030474-10", "1526919030474-9"],
+    ["0190a9f3-10ab-7c3d-9e00-000000000009", "0190a9f3-10ab-7c3d-9e00-00000000000a"],
+    ["0190A9F3-10AB-7C3D-9E00-000000000009", "0190A9F3-10AB-7C3D-9E00-00000000000A"],
+    ["evt_10_", "evt_9_"],
   ])("%s comes before %s", (smaller, larger) => {
     expect(compare(smaller, larger)).toBe(-1);
   });
 
   test("numbers come before text", () => {
     fc.assert(
-      fc.property(digits, fc.string({ unit: "grapheme" }), (number, text) => {
-        fc.pre(!/^[0-9]+$/.test(text));
-        expect(compare(number, text)).toBe(-1);
+      fc.property(digits, fc.string({ unit: "grapheme" }), (number, other) => {
+        fc.pre(!/^[0-9]+$/.test(other));
+        expect(compare(number, other)).toBe(-1);
       }),
     );
   });
@@ -146,11 +205,13 @@ describe("all other ids compare as text, byte by byte", () => {
 
 describe("whatever the ids", () => {
   const letters = fc.constantFrom("e", "_", ":", "0", "1", "9", "a", "~");
-  const id = fc.array(letters, { maxLength: 4 }).map((all) => all.join(""));
+  const id = fc.array(letters, { maxLength: 5 }).map((all) => all.join(""));
+  const bare = (whole: string) =>
+    numbered.test(whole) && (/[^0-9A-Za-z]/.test(whole) || /^[0-9]+$/.test(whole))
+      ? whole.replace(/(^|[^0-9A-Za-z])0+([0-9A-Za-z]+)$/, "$1$2")
+      : whole;
 
-  test("two have one key only if they differ in zeros before their number", () => {
-    const bare = (text: string) =>
-      counted.test(text) ? text.replace(/^([^0-9]*)0+(?=[0-9])/, "$1") : text;
+  test("two have one key only if they differ in zeros before their numeral", () => {
     fc.assert(
       fc.property(id, id, (a, b) => {
         expect(orderKey(a) === orderKey(b)).toBe(bare(a) === bare(b));
@@ -170,16 +231,20 @@ describe("whatever the ids", () => {
   });
 });
 
-test("ids are of one family where one prefix, or none, is followed by digits alone, and else as texts", () => {
-  expect(idFamily("evt_9")).toBe(idFamily("evt_010"));
+test("ids are of one family if they are digits alone, have one prefix, or are text", () => {
   expect(idFamily("9")).toBe(idFamily("10"));
-  expect(idFamily("evt_01HV")).toBe(idFamily("abc"));
-  expect(new Set(["9", "evt_9", "q_9", "evt_9a"].map(idFamily)).size).toBe(4);
+  expect(idFamily("evt_9")).toBe(idFamily("evt_010"));
+  expect(idFamily("evt_9")).toBe(idFamily("evt_9a"));
+  expect(idFamily("q9")).toBe(idFamily("abc"));
+  expect(idFamily("0190a9f3-10ab-7c3d-9e00-000000000009")).toBe(
+    idFamily("0190a9f4-10ab-7c3d-9e01-000000000001"),
+  );
+  expect(new Set(["9", "evt_9", "q_9", "a_q_9", "q9"].map(idFamily)).size).toBe(5);
 });
 
 test("an id that nearly is a number costs no more than its length", () => {
   const started = performance.now();
-  for (const id of [`${"0".repeat(100_000)}x`, `${"1".repeat(100_000)}x`, "0".repeat(100_000)]) {
+  for (const id of [`${"0".repeat(100_000)}x`, `${"1".repeat(100_000)}_`, "0".repeat(100_000)]) {
     orderKey(id);
   }
   // Quadratic work on ids of this length takes several seconds; linear work, a millisecond.

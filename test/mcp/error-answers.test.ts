@@ -144,7 +144,7 @@ const rows: readonly Row[] = [
     "a web page",
     raw(200, "<html>Sign in</html>"),
     { code: "API_INVALID_RESPONSE", retryable: false },
-    /Is SERVICE_BASE_URL the platform's origin\? Tell whoever has set this up/,
+    /Is SERVICE_BASE_URL the platform's address\? Tell whoever has set this up/,
     DOUBT,
   ),
   row(

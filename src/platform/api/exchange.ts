@@ -7,7 +7,7 @@ import type { CallRecords } from "../calls/records.ts";
 import { recordedRequest } from "../calls/request.ts";
 import type { PlatformClock } from "../clock/platform-clock.ts";
 import { beginningOf, MAX_TEXT_LENGTH } from "../content.ts";
-import { PlatformError } from "../error.ts";
+import { PlatformError, RETRY_AT_ONCE } from "../error.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
 import type { ApiFaults, FaultyAnswer, Gate } from "../faults/api-faults.ts";
 import {
@@ -156,7 +156,9 @@ function refusal({ status, retryAfterSeconds }: FaultyAnswer): PlatformError {
     status,
     status === 429 ? "RATE_LIMITED" : "INJECTED_FAULT",
     "A fault of the local platform answers this request; it was not executed.",
-    retryAfter(retryAfterSeconds),
+    status === 503 && retryAfterSeconds === undefined
+      ? RETRY_AT_ONCE
+      : retryAfter(retryAfterSeconds),
   );
 }
 

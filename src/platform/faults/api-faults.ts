@@ -15,7 +15,7 @@ export interface ApiFault {
   readonly match: "write" | "all";
   /** 300 to 599. */
   readonly status: number;
-  /** Sent as `Retry-After`, in whole seconds. */
+  /** Sent as `Retry-After`, in whole seconds. Default of `status` and `mix`: 0 with 503, none otherwise. */
   readonly retryAfterSeconds?: number | undefined;
   /** The share of the requests that is touched, chosen at random: above 0, up to 1. Absent: all. */
   readonly rate?: number | undefined;

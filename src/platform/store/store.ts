@@ -1,5 +1,5 @@
 import type { Database } from "better-sqlite3";
-import { PlatformError } from "../error.ts";
+import { PlatformError, RETRY_AT_ONCE } from "../error.ts";
 import { AppStore } from "./apps.ts";
 import { Blocks } from "./blocks.ts";
 import { Conversations } from "./conversations.ts";
@@ -60,7 +60,7 @@ export class Store {
   checkEpoch(epoch: number): void {
     if (epoch === this.#epoch) return;
     const message = "The state was restored or reset meanwhile; nothing was done. Send it again.";
-    throw new PlatformError(503, "STATE_REPLACED", message);
+    throw new PlatformError(503, "STATE_REPLACED", message, RETRY_AT_ONCE);
   }
 
   /** Runs `work` as one: when it throws, nothing of it is kept. */

@@ -1,15 +1,22 @@
-/** Ids as the platform means them, written down a second time: digits are numbers, the rest is text. */
+/**
+ * Compares ids as the platform means them, written down a second time: digits alone first, as numbers; `evt_` before a
+ * hexadecimal numeral, by its number.
+ */
 export function compareIds(a: string, b: string): number {
   const numbers = [isNumber(a), isNumber(b)];
   if (numbers[0] !== numbers[1]) return numbers[0] ? -1 : 1;
-  return numbers[0] ? compare(BigInt(a), BigInt(b)) : compare(a, b);
+  return numbers[0] ? compare(BigInt(a), BigInt(b)) : compare(numberOf(a), numberOf(b));
+}
+
+function numberOf(id: string): bigint {
+  return BigInt(id.replace("evt_", "0x"));
 }
 
 export function compareText(a: string, b: string): number {
   return compare(a, b);
 }
 
-/** Among them: different lengths, beyond 2^53, leading zeros (two ids, one place), and text. */
+/** Among them: different lengths, beyond 2^53, leading zeros (two ids, one place), and a prefix. */
 export const IDS: readonly string[] = [
   ...Array.from({ length: 24 }, (_, n) => String(n + 1)),
   ...["07", "100", "99", "9007199254740993", "9007199254740992", "evt_b", "evt_10", "evt_9"],
