@@ -136,7 +136,7 @@ export function checkOptions(options: BotOptions): void {
     outOfRange("shutdownGraceMs", options.shutdownGraceMs, WAIT),
     outOfRange("maxBacklog", options.maxBacklog, { min: 1, whole: true }),
     outOfRange("minFreeBytes", options.minFreeBytes, {}),
-    outOfRange("loopGuard.answers", loopGuard.answers, { min: 1, whole: true }),
+    outOfRange("loopGuard.answers", loopGuard.answers, { min: 1, max: 10_000, whole: true }),
     outOfRange("loopGuard.perMs", loopGuard.perMs, TIME_LIMIT),
     ...retryProblems(options.retry),
     outOfRange("retention.bodiesMs", retention.bodiesMs, {}),

@@ -85,7 +85,68 @@ describe("a platform that reports what the bot does itself", () => {
   });
 });
 
-test("two bots in one conversation are held back with one warning each, and a person is answered meanwhile", async () => {
+test("what a step of a handler returns is no account of the bot", async () => {
+  const platform = await runPlatform();
+  const { apiKey } = platform.control.createToken(["dm"]);
+  const { bot } = await runBot(
+    platform,
+    (made) => {
+      made.on("dm.message", async (ctx) => {
+        await ctx.step("look up", () => ({ author: { username: "ada" } }));
+        await ctx.reply("found");
+      });
+    },
+    { apiKey, delivery: "webhook" },
+  );
+  const say = async (text: string) => {
+    const { conversationId = "" } = platform.control.act({ type: "dm.message", from: "ada", text });
+    await settled(bot, platform);
+    return platform.control.messages(conversationId);
+  };
+  await say("hi");
+  const messages = await say("hi again");
+  expect(messages.filter(({ fromBot }) => fromBot)).toHaveLength(2);
+});
+
+test("events wait for a platform that does not answer GET /me without losing an attempt", async () => {
+  const platform = await runPlatform();
+  const hanging = Promise.withResolvers<Response>();
+  onTestFinished(() => hanging.reject(new Error("over")));
+  const { bot } = await runBot(platform, answer, {
+    handlerTimeoutMs: 1_000,
+    fetch: (url, init) => (String(url).endsWith("/me") ? hanging.promise : fetch(url, init)),
+  });
+  const { events } = platform.control.act({ type: "dm.message", from: "ada", text: "hi" });
+  await settled(bot, platform);
+  expect(await bot.inbox.show(events[0]?.id ?? "")).toMatchObject({ state: "done", attempts: 1 });
+});
+
+test("a handler can leave another bot without an answer", async () => {
+  const platform = await runPlatform();
+  platform.control.apps.create({ username: "other" });
+  const { bot } = await runBot(platform, (made) => {
+    made.use(async (ctx, next) => {
+      const peer = await ctx.peer();
+      if (peer?.isBot !== true) await next();
+    });
+    answer(made);
+  });
+  const said = ["other", "ada"].map((from) => {
+    const { conversationId = "" } = platform.control.act({
+      ...{ type: "dm.message", from, to: "bot", text: "hi" },
+    });
+    return conversationId;
+  });
+  platform.control.act({ type: "comment", from: "ada", text: "nice" });
+  await settled(bot, platform);
+  const answers = said.map((id) =>
+    platform.control.messages(id).filter(({ authorUsername }) => authorUsername === "bot"),
+  );
+  expect(answers.map(({ length }) => length)).toEqual([0, 1]);
+  expect(commentsOf(platform, "bot")).toHaveLength(1);
+});
+
+test("two bots in one conversation are held back with one warning, and a person is answered meanwhile", async () => {
   const platform = await runPlatform();
   const other = platform.control.apps.create({ username: "other" });
   const first = await runBot(platform, answer);
@@ -171,6 +232,23 @@ describe("a comment on the bot's post that mentions it is answered once", () => 
       await settled(second.bot, platform);
       expect(seen).toEqual(["comment", "mention"]);
       expect(commentsOf(platform, "bot")).toHaveLength(1);
+    },
+  );
+
+  test.each(Object.keys(stores))(
+    "by its second event if the reply to the first is refused: %s",
+    async (store) => {
+      const platform = await runPlatform();
+      const place = await stores[store]?.();
+      const register = (made: Bot) => {
+        made.on("comment", (ctx) => ctx.reply("x".repeat(1_000_000)));
+        made.on("mention", (ctx) => ctx.reply("as a mention"));
+      };
+      const { bot } = await runBot(platform, register, { ...place });
+      platform.control.act({ type: "comment", from: "ada", text });
+      await settled(bot, platform);
+      expect(await bot.inbox.stats()).toMatchObject({ done: 1, dead: 1 });
+      expect(commentsOf(platform, "bot").map((comment) => comment.text)).toEqual(["as a mention"]);
     },
   );
 

@@ -127,7 +127,7 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
   const poller = await makePoller(config, options, reading);
   const { baseUrl, apiKey } = config;
   const reporter = RunReporter.for({ baseUrl, apiKey, fetch: options.fetch ?? fetch });
-  const dispatcher = makeDispatcher(ground, { inbox, client, restored, reporter });
+  const dispatcher = makeDispatcher(ground, { inbox, client, laneOf, restored, reporter });
   // Signatures are dated by the time of day.
   const wall = options.clock ?? systemClock;
   const receiver: Receiver = new Receiver({
@@ -180,13 +180,14 @@ function makeRoutes(config: Config, receiver: Receiver, status: StatusSources): 
 interface DispatcherParts {
   readonly inbox: Inbox;
   readonly client: Client;
+  readonly laneOf: LaneOf;
   readonly restored: Restored | undefined;
   readonly reporter: RunReporter | undefined;
 }
 
 function makeDispatcher(
   ground: Ground,
-  { inbox, client, restored, reporter }: DispatcherParts,
+  { inbox, client, laneOf, restored, reporter }: DispatcherParts,
 ): Dispatcher {
   const { config, options, router, deadline, secrets, clock, log, tracing, meter } = ground;
   return new Dispatcher({
@@ -195,7 +196,7 @@ function makeDispatcher(
     log,
     deadline,
     tracing,
-    handler: createJobHandler(router, client, options, clock),
+    handler: createJobHandler(router, { ...options, client, clock, laneOf }),
     concurrency: config.concurrency,
     maxAttempts: config.maxAttempts,
     handlerTimeoutMs: options.handlerTimeoutMs ?? HANDLER_TIMEOUT_MS,

@@ -2,23 +2,33 @@ import type { Client } from "../client/client.ts";
 import type { Clock } from "../core/clock.ts";
 import { duringEvent } from "../core/current-event.ts";
 import type { EventJob, JobHandler } from "../dispatcher/run.ts";
+import type { LaneOf } from "../events/lane.ts";
 import type { BotOptions } from "../options.ts";
 import { LoopGuard } from "../router/loop-guard.ts";
 import { OwnAccount } from "../router/own-account.ts";
 import type { Router } from "../router/router.ts";
 
+/** What a job handler takes of a bot. */
+export interface JobHandlerOptions extends Pick<BotOptions, "loopGuard"> {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly laneOf: LaneOf;
+}
+
+/** The steps of the framework's own writes. Steps of `ctx.step` are named `step/…`. */
+const WRITE = /^(reply|comment|post)\//;
+
 /** Runs the handlers of a bot, except for events that it caused itself or that the loop guard holds back. */
 export function createJobHandler(
   router: Router,
-  client: Client,
-  { loopGuard = {} }: Pick<BotOptions, "loopGuard">,
-  clock: Clock,
+  { client, clock, laneOf, loopGuard = {} }: JobHandlerOptions,
 ): JobHandler {
   const account = new OwnAccount(client, clock);
   const platformNow = () => client.platformNow() ?? clock.now();
-  const guard = loopGuard === false ? undefined : new LoopGuard(loopGuard, platformNow);
+  const guard =
+    loopGuard === false ? undefined : new LoopGuard(loopGuard, { now: platformNow, laneOf });
   const run = async (job: EventJob) => {
-    if (await account.hasCaused(job.event, job.signal)) {
+    if (account.hasCaused(job.event)) {
       job.log.debug("caused by the bot itself: no handler runs");
       return;
     }
@@ -26,6 +36,7 @@ export function createJobHandler(
     await router.run(job, client);
   };
   return {
+    prepare: (job) => forEvent(job, () => account.learn(job.event, () => job.signal)),
     run: (job) => forEvent(job, () => run(job)),
     get handledTypes() {
       return router.handledTypes;
@@ -37,9 +48,12 @@ export function createJobHandler(
     failed: (error, job) => forEvent(job, () => router.observe(error, job)),
     over: (job) => router.forget(job),
     stepEnded: (event, { step, outcome, result }) => {
-      account.noteWrite(result);
       const wasSent = outcome === "made" || outcome === "found";
-      if (wasSent && /^(reply|comment)\//.test(step)) guard?.noteAnswer(event);
+      const kind = WRITE.exec(step)?.[1];
+      if (!wasSent || kind === undefined) return;
+      account.noteWrite(result);
+      if (kind === "post") guard?.notePost(event);
+      else guard?.noteAnswer(event);
     },
   };
 }

@@ -34,9 +34,9 @@ export interface HandlerOptions {
   readonly concurrency?: number;
 }
 
-/** The rate at which a bot answers one account in one conversation, or on one post. */
+/** The rate at which a bot answers one account in one conversation, or on one post, or with posts of its own. */
 export interface LoopGuardOptions {
-  /** Events of one account in one place that are answered within `perMs`, from 1 up. Default 30. */
+  /** Events of one account in one place that are answered within `perMs`, from 1 to 10,000. Default 30. */
   readonly answers?: number;
   /** In ms, up to 365 days. Default 60,000. */
   readonly perMs?: number;

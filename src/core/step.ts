@@ -44,6 +44,14 @@ export interface OpenPast extends Past {
   readonly lookedForMs: number;
 }
 
+/** Something that several events are about, such as a comment. */
+export interface Subject {
+  /** A name that at most one event can have. */
+  readonly ref: string;
+  /** The same among events of one kind. An event that finds it taken is about another subject, because none has two of a kind. */
+  readonly kindRef: string;
+}
+
 export interface Step<T> {
   /** Unique within one run of a handler. */
   readonly name: string;
@@ -60,10 +68,8 @@ export interface Step<T> {
   /** Whether the request that an earlier run recorded asks for something else than this one. */
   differs?(recorded: string): boolean;
   run(): Promise<Effect<T>>;
-  /**
-   * A name that at most one event can have. While another event has it, nothing is done and the result is `undefined`.
-   */
-  readonly soleRef?: string | undefined;
+  /** The subject of the event, if several events can have it. One of them makes the step, and the others get `undefined`. */
+  readonly subject?: Subject | undefined;
   /**
    * Looks for what an earlier run may have done; undefined when it did nothing. Without it an open
    * intent cannot be resolved, and the event is parked, unless the step may be repeated.

@@ -25,6 +25,8 @@ export type EventJob = Job<AnyEvent>;
 
 /** What runs the handlers. */
 export interface JobHandler {
+  /** Does what precedes the handlers, within a few seconds. Their time limit begins afterwards. */
+  prepare?(job: EventJob): Promise<void> | undefined;
   run(job: EventJob): Promise<void>;
   /** The types that have a handler. */
   readonly handledTypes?: readonly string[];
@@ -141,8 +143,15 @@ class ClaimedJob implements EventJob {
  */
 export async function runJob(job: EventJob, abort: Abort, options: RunOptions): Promise<void> {
   const { handlerTimeoutMs, clock } = options;
-  const cancel = clock.timer(handlerTimeoutMs, () => abort.abort(timeout(handlerTimeoutMs)));
-  const running = options.handler.run(job);
+  let cancel = () => {};
+  const run = async () => {
+    const preparation = options.handler.prepare?.(job);
+    if (preparation !== undefined) await preparation;
+    if (abort.aborted) throw abort.reason;
+    cancel = clock.timer(handlerTimeoutMs, () => abort.abort(timeout(handlerTimeoutMs)));
+    await options.handler.run(job);
+  };
+  const running = run();
   try {
     await abort.race(running);
   } catch (error) {

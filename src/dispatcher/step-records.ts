@@ -15,9 +15,6 @@ export interface StepRecordsOptions {
   readonly signal: AbortSignal;
 }
 
-/** The step by which an event has its {@link Step.soleRef}. */
-const SOLE = "sole";
-
 /** The intents and results of the steps of one run. What has lost its lease throws LEASE_LOST. */
 export class StepRecords {
   readonly #options: StepRecordsOptions;
@@ -71,13 +68,21 @@ export class StepRecords {
     return adoption === "adopted";
   }
 
-  /** Gives the event a name that at most one event can have; false when another event has it. */
-  async claim(ref: string): Promise<boolean> {
-    const start = await this.begin(SOLE, "");
-    if (start.state === "done") return true;
-    if (await this.adopt(SOLE, { result: undefined, ref })) return true;
-    await this.drop(SOLE);
-    return false;
+  /** Gives the event a name that at most one event can have. Resolves to `taken` if another event has it. */
+  async claim(step: string, ref: string): Promise<"new" | "old" | "taken"> {
+    const start = await this.begin(step, "");
+    if (start.state === "done") return "old";
+    if (await this.adopt(step, { result: undefined, ref })) return "new";
+    await this.drop(step);
+    return "taken";
+  }
+
+  /** Takes the name from the event again. */
+  async unclaim(step: string): Promise<void> {
+    const { inbox, claim } = this.#options;
+    const restart = () => inbox.restartStep(claim, step, "");
+    if (!(await this.#patiently(step, restart))) throw leaseLost(step);
+    await this.drop(step);
   }
 
   /** Wraps the result, so that a step without one gives none again. */

@@ -6,6 +6,7 @@ import { doubtOf, endedInside, failedInside, restoredBefore, shown } from "./dou
 import type { Shared } from "./shared.ts";
 import { type StepOutcome, stepSpan } from "./spans.ts";
 import { StepRecords, type StepRecordsOptions, unpack } from "./step-records.ts";
+import { SubjectClaim } from "./subject-claim.ts";
 
 /** An intent that took longer to be recorded may be taken for one whose call is over, in milliseconds. */
 const FRESH_MS = 500;
@@ -52,11 +53,12 @@ export class DurableSteps implements StepRunner {
   readonly #scope: StepScope;
   readonly #records: StepRecords;
   readonly #names = new Set<string>();
-  #sole: Promise<boolean> | undefined;
+  readonly #subject: SubjectClaim;
 
   constructor(scope: StepScope) {
     this.#scope = scope;
     this.#records = new StepRecords(scope);
+    this.#subject = new SubjectClaim(this.#records);
   }
 
   /** Runs a step like {@link execute}, and returns its result alone. */
@@ -87,13 +89,17 @@ export class DurableSteps implements StepRunner {
   }
 
   async #end<T>(step: Step<T>): Promise<Ended<T>> {
-    if (!(await this.#isSole(step.soleRef))) {
-      this.#scope.log.info(
-        { step: shown(step.name) },
-        "not sent: another event of this comment is answered",
-      );
-      return { result: unpack<T>(undefined), outcome: "elsewhere" };
-    }
+    if (step.subject === undefined) return await this.#endAlone(step);
+    const end = await this.#subject.run(step.subject, () => this.#endAlone(step));
+    if (end !== undefined) return end;
+    this.#scope.log.info(
+      { step: shown(step.name) },
+      "not sent: another event of this comment is answered",
+    );
+    return { result: unpack<T>(undefined), outcome: "elsewhere" };
+  }
+
+  async #endAlone<T>(step: Step<T>): Promise<Ended<T>> {
     const past = this.#scope.past && (await this.#scope.past());
     const begun = await this.#alone(step, step.request(), () => this.#begin(step, past));
     if (begun.state === "made") return { ...begun.effect, outcome: "made" };
@@ -112,13 +118,6 @@ export class DurableSteps implements StepRunner {
     }
     const effect = await this.#alone(step, step.request(), () => this.#again(step));
     return { ...effect, outcome: "made" };
-  }
-
-  /** Asked once per run: an event that has the name keeps it. */
-  async #isSole(ref: string | undefined): Promise<boolean> {
-    if (ref === undefined) return true;
-    this.#sole ??= this.#records.claim(ref);
-    return await this.#sole;
   }
 
   /** What was said stays said: without a line in the log, the other words of this run would vanish. */
@@ -213,6 +212,7 @@ export class DurableSteps implements StepRunner {
     if (doubt === "none") {
       // Nothing can have happened, so the next run need not look for it.
       await this.#records.drop(step.name);
+      if (step.subject !== undefined) await this.#subject.release();
       return error;
     }
     if (doubt === "answered") shared.rememberEnd(claim.id, step.name, Number.NEGATIVE_INFINITY);

@@ -2,7 +2,7 @@ import type { LoopGuardOptions } from "../core/job.ts";
 import type { Logger } from "../core/logger.ts";
 import { LoopHeld } from "../errors.ts";
 import { actorOf, foldUsername } from "../events/actor.ts";
-import { defaultLane } from "../events/lane.ts";
+import { defaultLane, type LaneOf } from "../events/lane.ts";
 import type { AnyEvent } from "../events/types.ts";
 
 /** No person writes 30 messages a minute for long; two bots write thousands. */
@@ -14,43 +14,58 @@ const MAX_PLACES = 10_000;
 /** An episode ends after this many windows without an event held back. */
 const CALM_WINDOWS = 10;
 
-/** One account in one conversation, or on one post. Times are ms since 1970 on the platform's clock. */
+/** The place of posts that an account causes. No lane has this name. */
+const POSTS = "";
+
+/** An account in one conversation, on one post, or with the posts that it causes. Times are ms since 1970 on the platform's clock. */
 interface Place {
-  /** Creation times of the latest answered events, by event id. */
+  /** Times of the latest answered events, by event id. */
   readonly answered: Map<string, number>;
   /** `undefined` if nothing was held back yet. */
   heldUntil: number | undefined;
+  /** The time of the last answer. */
   usedAt: number;
+}
+
+export interface LoopGuardEnvironment {
+  /** Ms since 1970 on the platform's clock. */
+  readonly now: () => number;
+  readonly laneOf?: LaneOf;
 }
 
 /**
  * Holds back events of an account that is answered faster than a person writes, because two bots answer each other for
  * ever. Answers are counted by the time at which the answered event was created: a bot that catches up after an outage is
- * not slowed. Counts live in memory, in each process.
+ * not slowed. While events are held back, the time of the answer counts instead, because a loop makes a backlog, too.
+ * Counts live in memory, in each process.
  */
 export class LoopGuard {
   readonly #options: Required<LoopGuardOptions>;
   readonly #now: () => number;
+  readonly #laneOf: LaneOf;
   /** By account and place; the one that was used last is the last. */
   readonly #places = new Map<string, Place>();
 
-  /** @param now ms since 1970 on the platform's clock */
-  constructor(options: LoopGuardOptions, now: () => number) {
+  constructor(options: LoopGuardOptions, { now, laneOf = defaultLane }: LoopGuardEnvironment) {
     this.#options = { ...LOOP_GUARD, ...options };
     this.#now = now;
+    this.#laneOf = laneOf;
   }
 
-  /** @throws {RetryLater} while the account of this event was answered too often here; the attempt does not count */
+  /** @throws {RetryLater} while the account of this event was answered too often; the attempt does not count */
   check(event: AnyEvent, log: () => Logger): void {
-    const place = this.#places.get(keyOf(event) ?? "");
-    if (place === undefined || place.answered.has(event.id)) return;
-    const { answers, perMs } = this.#options;
-    if (place.answered.size < answers) return;
+    for (const key of [keyOf(event, defaultLane(event)), keyOf(event, POSTS)]) {
+      const place = this.#places.get(key ?? "");
+      if (place !== undefined) this.#checkPlace(place, event, log);
+    }
+  }
+
+  #checkPlace(place: Place, event: AnyEvent, log: () => Logger): void {
+    if (place.answered.has(event.id) || place.answered.size < this.#options.answers) return;
     const now = this.#now();
-    const waitMs = Math.min(...place.answered.values()) + perMs - now;
+    const waitMs = this.#waitMs(place, event, now);
     if (waitMs <= 0) return;
-    const calmSince = (place.heldUntil ?? Number.NEGATIVE_INFINITY) + CALM_WINDOWS * perMs;
-    if (calmSince < now) {
+    if (!this.#isHolding(place, now)) {
       const logger = log();
       logger.warn({ retryInMs: waitMs }, "answers are held back: more than a person causes");
     }
@@ -58,9 +73,30 @@ export class LoopGuard {
     throw new LoopHeld(waitMs);
   }
 
+  /** A lane of the bot's own choice has other conversations, too. They wait for one answer instead of a whole window. */
+  #waitMs({ answered, usedAt }: Place, event: AnyEvent, now: number): number {
+    const { answers, perMs } = this.#options;
+    const windowMs = oldestOf(answered) + perMs - now;
+    if (windowMs <= 0 || this.#laneOf(event) === defaultLane(event)) return windowMs;
+    return Math.min(windowMs, usedAt + perMs / answers - now);
+  }
+
+  /** Returns true until nothing was held back for a while. */
+  #isHolding({ heldUntil }: Place, now: number): boolean {
+    return heldUntil !== undefined && heldUntil + CALM_WINDOWS * this.#options.perMs >= now;
+  }
+
   /** Counts an event that was answered; several answers to one event count once. */
   noteAnswer(event: AnyEvent): void {
-    const key = keyOf(event);
+    this.#note(event, keyOf(event, defaultLane(event)));
+  }
+
+  /** Counts an event that was answered with a post. It counts for the account, because each post is a new place. */
+  notePost(event: AnyEvent): void {
+    this.#note(event, keyOf(event, POSTS));
+  }
+
+  #note(event: AnyEvent, key: string | undefined): void {
     if (key === undefined) return;
     const now = this.#now();
     const place = this.#places.get(key) ?? {
@@ -72,7 +108,7 @@ export class LoopGuard {
     // The last place is the one that was used last.
     this.#places.delete(key);
     this.#places.set(key, place);
-    const createdAt = Date.parse(event.createdAt);
+    const createdAt = this.#isHolding(place, now) ? now : Date.parse(event.createdAt);
     place.answered.set(event.id, Number.isNaN(createdAt) ? now : Math.min(createdAt, now));
     if (place.answered.size > this.#options.answers) forgetOldest(place.answered);
     this.#forgetPlaces(now);
@@ -88,13 +124,19 @@ export class LoopGuard {
 }
 
 /** `undefined` for an event without an account: no reply can cause it again. */
-function keyOf(event: AnyEvent): string | undefined {
+function keyOf(event: AnyEvent, where: string): string | undefined {
   const actor = actorOf(event);
-  return actor && JSON.stringify([defaultLane(event), foldUsername(actor)]);
+  return actor && JSON.stringify([where, foldUsername(actor)]);
+}
+
+function oldestOf(answered: ReadonlyMap<string, number>): number {
+  let oldest = Number.POSITIVE_INFINITY;
+  for (const at of answered.values()) oldest = Math.min(oldest, at);
+  return oldest;
 }
 
 function forgetOldest(answered: Map<string, number>): void {
-  const oldest = Math.min(...answered.values());
+  const oldest = oldestOf(answered);
   for (const [id, at] of answered) {
     if (at === oldest) return void answered.delete(id);
   }

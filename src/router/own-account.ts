@@ -1,20 +1,27 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Client } from "../client/client.ts";
 import { ApiError } from "../client/errors.ts";
-import type { Clock } from "../core/clock.ts";
+import { isUnexplained } from "../client/token-circuit.ts";
+import { type Clock, sleep } from "../core/clock.ts";
 import { actorOf, foldUsername } from "../events/actor.ts";
 import { idText } from "../events/id.ts";
 import type { AnyEvent } from "../events/types.ts";
 
-/** In ms. An event waits for `GET /me` at most this often while the platform does not answer it. */
+/** In ms. `GET /me` is requested at most this often while it fails. */
 const RETRY_INTERVAL_MS = 60_000;
+
+/** In ms. The same while the token lacks the scope, because a token rarely gets another scope. */
+const REFUSED_INTERVAL_MS = 600_000;
+
+/** In ms. An event waits this long for the username. The request itself goes on. */
+const LEARN_TIMEOUT_MS = 2_000;
 
 /** Conversations without a message of the bot that are remembered. Beyond it they are read again. */
 const MAX_CONVERSATIONS = 1_000;
 
 /**
  * Recognizes events that the bot caused itself: section 6 excepts nobody, and a bot that answers its own comments never
- * stops. The username comes from `GET /me`, asked once. A token without `read` learns it from messages of the bot.
+ * stops. The username comes from `GET /me`. Until that answers, it is learnt from messages and writes of the bot.
  */
 export class OwnAccount {
   readonly #client: Client;
@@ -22,9 +29,11 @@ export class OwnAccount {
   /** Runs a request outside of the event that happens to be the first: neither log nor trace show it there. */
   readonly #outside = AsyncLocalStorage.snapshot();
   #username: string | undefined;
+  /** True once `GET /me` has named the username. A learnt username gives way to that answer. */
+  #isConfirmed = false;
   #asking: Promise<void> | undefined;
   #nextRequestAt = Number.NEGATIVE_INFINITY;
-  /** True once the platform refused `GET /me`, or answered without a username. A token does not change: no more requests. */
+  /** True while the platform refuses `GET /me` to this token, or answers without a username. */
   #isRefused = false;
   /** Conversations in which the bot has written nothing yet. */
   readonly #silent = new Set<string>();
@@ -34,19 +43,29 @@ export class OwnAccount {
     this.#clock = clock;
   }
 
-  /**
-   * Resolves to true when the bot's own account caused the event. While the username is unknown the answer is false.
-   */
-  async hasCaused(event: AnyEvent, signal: AbortSignal): Promise<boolean> {
+  /** Returns true when the bot's own account caused the event. While the username is unknown the answer is false. */
+  hasCaused(event: AnyEvent): boolean {
     const actor = actorOf(event);
-    if (actor === undefined) return false;
-    if (this.#username === undefined) await this.#learn(event, signal);
-    return this.#username === foldUsername(actor);
+    return actor !== undefined && this.#username === foldUsername(actor);
   }
 
-  /** Learns from the result of a write, as far as it names its author. */
+  /**
+   * Finds out the username. Resolves when that has succeeded or failed, after 2 s at the latest. `undefined` if the event
+   * need not wait.
+   */
+  learn(event: AnyEvent, signal: () => AbortSignal): Promise<void> | undefined {
+    if (this.#isConfirmed || actorOf(event) === undefined) return undefined;
+    const asking = this.#ask();
+    if (this.#username !== undefined) return undefined;
+    if (asking === undefined && !this.#isRefused) return undefined;
+    const aborted = signal();
+    const late = sleep(this.#clock, LEARN_TIMEOUT_MS, aborted, { background: true });
+    return Promise.race([this.#learn(asking, event, aborted), late]);
+  }
+
+  /** Learns from the result of a write of the bot, as far as it names its author. */
   noteWrite(result: unknown): void {
-    if (this.#username !== undefined) return;
+    if (this.#isConfirmed) return;
     const { author, fromBot, authorUsername, conversationId }: Readonly<Record<string, unknown>> = {
       ...Object(result),
     };
@@ -55,27 +74,36 @@ export class OwnAccount {
     if (typeof conversationId === "string") this.#silent.delete(conversationId);
   }
 
-  async #learn(event: AnyEvent, signal: AbortSignal): Promise<void> {
-    if (this.#clock.now() >= this.#nextRequestAt) {
-      this.#asking ??= this.#readProfile(signal).finally(() => {
-        this.#asking = undefined;
-      });
-      await this.#asking;
-    }
+  async #learn(
+    asking: Promise<void> | undefined,
+    event: AnyEvent,
+    signal: AbortSignal,
+  ): Promise<void> {
+    await asking;
     if (this.#username === undefined && this.#isRefused) await this.#readMessages(event, signal);
   }
 
-  async #readProfile(signal: AbortSignal): Promise<void> {
-    try {
-      const { username } = await this.#outside(() => this.#client.me({ signal }));
-      this.#set(username);
-      this.#isRefused = username === undefined;
-    } catch (error) {
-      // The run was aborted, which says nothing about the platform: the next event asks again.
-      if (signal.aborted) return;
-      this.#isRefused = error instanceof ApiError && error.status === 403;
+  /** Starts a request unless one was made a short time ago. Resolves with the request that is under way. */
+  #ask(): Promise<void> | undefined {
+    if (this.#asking === undefined && this.#clock.now() >= this.#nextRequestAt) {
+      this.#asking = this.#readProfile().finally(() => {
+        this.#asking = undefined;
+      });
     }
-    const waitMs = this.#isRefused ? Number.POSITIVE_INFINITY : RETRY_INTERVAL_MS;
+    return this.#asking;
+  }
+
+  async #readProfile(): Promise<void> {
+    let waitMs = RETRY_INTERVAL_MS;
+    try {
+      const { username } = await this.#outside(() => this.#client.me());
+      this.#isConfirmed = this.#set(username);
+      this.#isRefused = !this.#isConfirmed;
+      if (this.#isRefused) waitMs = REFUSED_INTERVAL_MS;
+    } catch (error) {
+      this.#isRefused = isRefusal(error);
+      if (this.#isRefused && !isUnexplained(error)) waitMs = REFUSED_INTERVAL_MS;
+    }
     this.#nextRequestAt = this.#clock.now() + waitMs;
   }
 
@@ -88,16 +116,23 @@ export class OwnAccount {
     this.#silent.add(conversationId);
     try {
       const { items } = await this.#client.dms.messages(conversationId, { limit: 50, signal });
-      this.#set(items.find(({ fromBot }) => fromBot)?.authorUsername);
+      const own = items.find(({ fromBot }) => fromBot);
+      if (!this.#isConfirmed) this.#set(own?.authorUsername);
     } catch (error) {
       // The next event of the conversation tries again, unless it would be refused as well.
-      if (!(error instanceof ApiError)) this.#silent.delete(conversationId);
+      if (!isRefusal(error)) this.#silent.delete(conversationId);
     }
   }
 
-  #set(username: unknown): void {
-    if (typeof username !== "string" || username === "") return;
+  #set(username: unknown): boolean {
+    if (typeof username !== "string" || username === "") return false;
     this.#username = foldUsername(username);
     this.#silent.clear();
+    return true;
   }
+}
+
+/** Returns true when the platform refuses this request. The kill switch refuses the app instead, for a while. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 403 && !error.refusesToken;
 }

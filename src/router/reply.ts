@@ -3,7 +3,7 @@ import type { Step } from "../core/step.ts";
 import { ServiceBotError } from "../errors.ts";
 import { idText } from "../events/id.ts";
 import type { AnyEvent } from "../events/types.ts";
-import { contentRef } from "./content-ref.ts";
+import { subjectOf } from "./subject.ts";
 import { commentStep, messageStep, type WriteScope } from "./writes.ts";
 
 /** Where a reply goes. */
@@ -22,7 +22,7 @@ export function replyStep(
   if (target.kind === "dm") return messageStep(name, target.conversationId, message, scope);
   return {
     ...commentStep(name, target.postId, message, scope),
-    soleRef: contentRef(event),
+    subject: subjectOf(event),
   };
 }
 

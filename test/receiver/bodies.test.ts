@@ -78,7 +78,8 @@ describe.each(socketFaces)("over $name", (face) => {
     const signature = `x-service-signature: ${fresh}`;
     const socket = await sendHead(url, signature, "transfer-encoding: chunked");
     const gone = once(socket, "close");
-    socket.write("1\r\nx\r\n".repeat(100_000));
+    // A little more than is accepted: a connection that goes on for long is cut, and may lose its answer.
+    socket.write("1\r\nx\r\n".repeat(70_000));
     expect(await answerOn(socket)).toBe("400 BODY_FRAGMENTED");
     await gone;
   });

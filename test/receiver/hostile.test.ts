@@ -49,7 +49,7 @@ beforeAll(async () => {
     maxBodyBytes: 1_048_576,
     clock: new ManualClock(now * 1000),
     logger: log.log,
-    fetch: () => Promise.reject(new Error("there is no platform")),
+    fetch: async () => Response.json({ username: "bot" }),
   });
   bot.on("follow", (ctx) => void handled.push(ctx.event.id));
   await bot.start({ standalone: false });

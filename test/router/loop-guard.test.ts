@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { LoopGuardOptions } from "../../src/core/job.ts";
 import { LoopHeld } from "../../src/errors.ts";
+import { defaultLane, type LaneOf } from "../../src/events/lane.ts";
 import type { AnyEvent } from "../../src/events/types.ts";
 import { Bot } from "../../src/index.ts";
 import { LoopGuard } from "../../src/router/loop-guard.ts";
@@ -20,12 +21,16 @@ interface Written {
 
 class Scene {
   now = NOW;
+  laneOf: LaneOf = defaultLane;
   readonly #sink = logSink();
   readonly #guard: LoopGuard;
   #written = 0;
 
   constructor(options: LoopGuardOptions = { answers: 3 }) {
-    this.#guard = new LoopGuard(options, () => this.now);
+    this.#guard = new LoopGuard(options, {
+      now: () => this.now,
+      laneOf: (event) => this.laneOf(event),
+    });
   }
 
   get warnings(): number {
@@ -53,6 +58,10 @@ class Scene {
 
   noteAnswer(event: AnyEvent): void {
     this.#guard.noteAnswer(event);
+  }
+
+  notePost(event: AnyEvent): void {
+    this.#guard.notePost(event);
   }
 
   /** Writes a message, and answers it if it goes through. */
@@ -124,6 +133,55 @@ describe("the loop guard", () => {
     expect(scene.warnings).toBe(2);
   });
 
+  test("keeps to its rate while another bot answers twice each time", () => {
+    const scene = new Scene({ answers: 3 });
+    const backlog = [scene.message()];
+    const answeredAt: number[] = [];
+    for (let second = 0; second < 3_600; second++) {
+      scene.now = NOW + second * 1_000;
+      const [event] = backlog;
+      if (event === undefined || scene.wait(event) > 0) continue;
+      scene.noteAnswer(event);
+      answeredAt.push(second);
+      backlog.shift();
+      backlog.push(scene.message(), scene.message());
+    }
+    expect(answeredAt).toHaveLength(180);
+    const fastest = answeredAt.slice(3).map((at, n) => at - (answeredAt[n] ?? 0));
+    expect(Math.min(...fastest)).toBeGreaterThanOrEqual(60);
+  });
+
+  test("counts posts for the account, because each is a place of its own", () => {
+    const scene = new Scene({ answers: 3 });
+    const waits = Array.from({ length: 4 }, (_, n) => {
+      const event = scene.message({ conversationId: `c_${n}` });
+      const wait = scene.wait(event);
+      if (wait === 0) scene.notePost(event);
+      return wait;
+    });
+    expect(waits).toEqual([0, 0, 0, MINUTE]);
+    expect(scene.wait(scene.message({ by: "ben" }))).toBe(0);
+  });
+
+  test("lets an event in a lane of the bot's own choice wait for one answer, at the same rate", () => {
+    const scene = new Scene({ answers: 3 });
+    scene.laneOf = () => "all";
+    for (let n = 0; n < 3; n++) expect(scene.exchange()).toBe(0);
+    for (let n = 0; n < 10; n++) {
+      expect(scene.exchange()).toBe(MINUTE / 3);
+      scene.now += MINUTE / 3;
+      expect(scene.exchange()).toBe(0);
+    }
+    expect(scene.warnings).toBe(1);
+  });
+
+  test("takes the largest number of answers", () => {
+    const scene = new Scene({ answers: 10_000 });
+    const event = scene.message();
+    for (let n = 0; n < 10_000; n++) scene.noteAnswer({ ...event, id: `evt_answered_${n}` });
+    expect(scene.exchange()).toBe(MINUTE);
+  });
+
   test("lets an event without an account through", () => {
     const scene = new Scene({ answers: 1 });
     const { event } = jobFor("poll.closed", {});
@@ -133,7 +191,7 @@ describe("the loop guard", () => {
   });
 });
 
-test.each([{ answers: 0 }, { answers: 1.5 }, { perMs: 0 }])(
+test.each([{ answers: 0 }, { answers: 10_001 }, { answers: 1.5 }, { perMs: 0 }])(
   "a bot refuses loopGuard %j",
   (loopGuard) => {
     expect(() => new Bot({ loopGuard })).toThrow(

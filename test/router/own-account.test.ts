@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import type { AnyEvent } from "../../src/events/types.ts";
 import { OwnAccount } from "../../src/router/own-account.ts";
 import { ManualClock } from "../../src/testing/manual-clock.ts";
 import { fakeClient, jobFor } from "./support.ts";
@@ -6,18 +7,22 @@ import { fakeClient, jobFor } from "./support.ts";
 const { signal } = new AbortController();
 
 function setUp() {
-  const { client, platform } = fakeClient();
   const clock = new ManualClock(1_800_000_000_000);
+  const { client, platform } = fakeClient({ clock });
   const account = new OwnAccount(client, clock);
   const commentBy = (username: string) =>
     jobFor("comment", { actor: { username, name: username } }).event;
   const messageBy = (username: string) =>
     jobFor("dm.message", { from: { userId: "u_1", username, name: username } }).event;
   const requests = () => platform.calls.map(({ method, path }) => `${method} ${path}`);
+  const hasCaused = async (event: AnyEvent, until = signal) => {
+    await account.learn(event, () => until);
+    return account.hasCaused(event);
+  };
   return {
-    ...{ client, platform, clock, account, requests },
-    comment: (username: string) => account.hasCaused(commentBy(username), signal),
-    message: (username: string) => account.hasCaused(messageBy(username), signal),
+    ...{ client, platform, clock, account, requests, hasCaused },
+    comment: (username: string) => hasCaused(commentBy(username)),
+    message: (username: string) => hasCaused(messageBy(username)),
   };
 }
 
@@ -41,8 +46,8 @@ describe("the bot's own account", () => {
   });
 
   test("is not asked for because of an event without an account", async () => {
-    const { account, requests } = setUp();
-    expect(await account.hasCaused(jobFor("poll.closed").event, signal)).toBe(false);
+    const { hasCaused, requests } = setUp();
+    expect(await hasCaused(jobFor("poll.closed").event)).toBe(false);
     expect(requests()).toEqual([]);
   });
 
@@ -56,18 +61,66 @@ describe("the bot's own account", () => {
     expect(await comment("bot")).toBe(true);
   });
 
-  test("is asked for again when the run was aborted", async () => {
-    const { account, comment } = setUp();
-    const aborted = AbortSignal.abort();
-    expect(await account.hasCaused(jobFor("comment").event, aborted)).toBe(false);
+  test("is waited for no longer once the run is aborted", async () => {
+    const { hasCaused, comment, requests } = setUp();
+    await hasCaused(jobFor("comment").event, AbortSignal.abort());
+    expect(await comment("bot")).toBe(true);
+    expect(requests()).toEqual(["GET /me"]);
+  });
+
+  test("is waited for 2 s, and recognized as soon as the answer is there", async () => {
+    const answer = Promise.withResolvers<void>();
+    const { platform } = fakeClient();
+    const { client } = fakeClient({
+      fetch: (url, init) => answer.promise.then(() => platform.fetch(url, init)),
+    });
+    const clock = new ManualClock(1_800_000_000_000);
+    const account = new OwnAccount(client, clock);
+    const { event } = jobFor("comment", { actor: { username: "bot", name: "bot" } });
+    const learning = account.learn(event, () => signal);
+    await clock.advance(2_000);
+    await learning;
+    expect(account.hasCaused(event)).toBe(false);
+    const again = account.learn(event, () => signal);
+    answer.resolve();
+    await again;
+    expect(account.hasCaused(event)).toBe(true);
+  });
+
+  test("is learnt from the author of a comment that the bot made, until the profile says otherwise", async () => {
+    const { account, comment, clock, platform } = setUp();
+    platform.refuse({ code: "AWAY", status: 503, path: "/me" });
+    expect(await comment("bot")).toBe(false);
+    account.noteWrite({ id: "cm_1", author: { username: "ada" } });
+    expect([await comment("ada"), await comment("bot")]).toEqual([true, false]);
+    await clock.advance(60_000);
+    await comment("ada");
+    await vi.waitFor(async () => expect(await comment("bot")).toBe(true));
+    expect(await comment("ada")).toBe(false);
+    account.noteWrite({ id: "cm_1", author: { username: "ada" } });
+    expect(await comment("ada")).toBe(false);
+  });
+
+  test.each([
+    ["FORBIDDEN", 60_000],
+    ["AGENT_SCOPE_MISSING", 600_000],
+  ])("is asked for again after a 403 with %s", async (code, waitMs) => {
+    const { comment, clock, platform } = setUp();
+    platform.refuse({ code, status: 403, path: "/me" });
+    expect(await comment("bot")).toBe(false);
+    await clock.advance(waitMs - 1);
+    expect(await comment("bot")).toBe(false);
+    await clock.advance(1);
     expect(await comment("bot")).toBe(true);
   });
 
-  test("is learnt from the author of a comment that the bot made", async () => {
-    const { account, comment, requests } = setUp();
-    account.noteWrite({ id: "cm_1", author: { username: "bot" } });
+  test("is asked for again once the app is no longer switched off", async () => {
+    const { comment, clock, platform } = setUp();
+    platform.refuse({ code: "APP_DISABLED", status: 403, path: "/me" });
+    platform.refuse({ code: "APP_DISABLED", status: 403, path: "/dm/conversations" });
+    expect(await comment("bot")).toBe(false);
+    await clock.advance(60_000);
     expect(await comment("bot")).toBe(true);
-    expect(requests()).toEqual([]);
   });
 
   test("is learnt from the bot's messages where the profile may not be read", async () => {
