@@ -120,7 +120,7 @@ export class DurableSteps implements StepRunner {
     return { ...effect, outcome: "made" };
   }
 
-  /** What was said stays said: without a line in the log, the other words of this run would vanish. */
+  /** Logs that the words of this run are not sent, because an earlier run has sent others. */
   #warnIfDifferent(step: Step<unknown>, recorded: string): void {
     if (step.differs?.(recorded) !== true) return;
     const { log, nameOf = shown } = this.#scope;

@@ -20,7 +20,7 @@ const LEARN_TIMEOUT_MS = 2_000;
 const MAX_CONVERSATIONS = 1_000;
 
 /**
- * Recognizes events that the bot caused itself: section 6 excepts nobody, and a bot that answers its own comments never
+ * Recognizes events that the bot caused itself. Section 6 does not leave them out, and a bot that answers itself never
  * stops. The username comes from `GET /me`. Until that answers, it is learnt from messages and writes of the bot.
  */
 export class OwnAccount {
