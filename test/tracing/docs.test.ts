@@ -55,7 +55,7 @@ async function happen(): Promise<void> {
   await world.deliver(bot, [world.message("delivered"), world.message("broken")]);
   await world.deliver(bot, [], { "x-service-signature": "x" });
   world.message("found in the log");
-  world.platform.refuse({ code: "SOMETHING", status: 503, method: "POST" });
+  world.platform.refuse({ code: "SOMETHING", status: 503, retryAfterSeconds: 0, method: "POST" });
   while (spans.named("poll").length === 0) await world.clock.advance(10_000);
   while (!spans.all.some((span) => "http.request.resend_count" in span.attributes)) {
     await world.clock.advance(1_000);

@@ -33,7 +33,7 @@ test("docs/mcp.md names the suite that is run here, and the scenarios that fit",
   expect(documented()).toContain(suite.title);
   const [, section = ""] = readFileSync(PAGE, "utf8").split("## Checked against");
   const total = fitting.length + notFitting.length;
-  expect(section).toContain(`Of the suite's ${total} scenarios these ${fitting.length} fit`);
+  expect(section).toContain(`${fitting.length} of the suite's ${total} scenarios fit`);
   for (const name of fitting) expect(section).toContain(`\`${name}\``);
 });
 

@@ -29,7 +29,7 @@ test("a person writes to the bot by keyboard alone, and its answer arrives", asy
   expect(await focused(page)()).toBe("Message to @bot as @ada");
   await page.keyboard.type("a second one, at once");
   await page.keyboard.press("Enter");
-  await eventually(() => logOf(page).getByText("Hello Ada!").count(), 2);
+  await eventually(() => logOf(page).getByText("Hello Ada!", { exact: true }).count(), 2);
 });
 
 test("messages written without a pause arrive in their order", async () => {
@@ -141,7 +141,7 @@ test("conversations stand side by side, each written to as its person; a group s
   await eventually(focused(page), "Message to @bot as @ben");
   await page.keyboard.type("beside");
   await page.keyboard.press("Enter");
-  await eventually(() => page.getByText("Hello Ben!").count(), 3);
+  await eventually(() => page.getByText("Hello Ben!", { exact: true }).count(), 2);
   await page.getByRole("button", { name: /^Close .*@ada, @ben/ }).click();
   await eventually(() => logOf(page).count(), 1);
 });
