@@ -52,8 +52,8 @@ const close = { connection: "close" };
 const RETRY_AFTER_SECONDS = 5;
 
 const answers: Readonly<Record<BodyProblem, (limit: number) => Answer>> = {
-  too_large: (limit) =>
-    failure(413, "BODY_TOO_LARGE", `The body is larger than ${limit} bytes.`, close),
+  // The connection stays open while the rest is dropped: a proxy whose connection is reset answers with 502.
+  too_large: (limit) => failure(413, "BODY_TOO_LARGE", `The body is larger than ${limit} bytes.`),
   incomplete: () =>
     failure(400, "BODY_INCOMPLETE", "The connection was closed before the body was complete."),
   length_mismatch: () =>

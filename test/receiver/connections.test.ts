@@ -44,6 +44,18 @@ async function firstLine(socket: Socket): Promise<string> {
 }
 
 describe.each(socketFaces)("over $name", (face) => {
+  test("after a body over the limit the connection serves the next delivery, so a proxy passes the 413 on", async () => {
+    const { socket, inbox } = await open(face);
+    const large = "x".repeat(100_000);
+    const refused = firstLine(socket);
+    socket.write(head(large));
+    expect(await refused).toContain(" 413 ");
+    const accepted = firstLine(socket);
+    socket.write(large + head(batchOf("1")) + batchOf("1"));
+    expect(await accepted).toContain(" 200 ");
+    expect(inbox.stored.size).toBe(1);
+  });
+
   test("a body that comes byte by byte is a body", async () => {
     const { socket, inbox } = await open(face);
     const body = batchOf("1");
