@@ -8,7 +8,7 @@ import { LoopGuard } from "../router/loop-guard.ts";
 import { OwnAccount } from "../router/own-account.ts";
 import type { Router } from "../router/router.ts";
 
-/** What a job handler takes of a bot. */
+/** Parts and options of a bot that its job handler uses. */
 export interface JobHandlerOptions extends Pick<BotOptions, "loopGuard"> {
   readonly client: Client;
   readonly clock: Clock;

@@ -6,7 +6,7 @@ import { hasCode } from "../errors.ts";
 export const PRIVATE_FOLDER = ".service-bot";
 
 /** Suffixes of the files that SQLite keeps beside a database. They hold a part of its content. */
-const BESIDE = ["-wal", "-shm", "-journal"];
+export const BESIDE: readonly string[] = ["-wal", "-shm", "-journal"];
 
 /**
  * Makes the folder of a file with mode 0700. A folder that is there keeps its mode, unless it is

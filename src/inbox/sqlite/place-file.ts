@@ -9,11 +9,9 @@ import {
   unlinkSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { BESIDE } from "../../core/private-file.ts";
 import { hasCode, messageOf, ServiceBotError } from "../../errors.ts";
 import { syncFolder } from "./open.ts";
-
-/** What SQLite keeps beside a database; a part of it, as long as it is there. */
-export const BESIDE: readonly string[] = ["-wal", "-shm", "-journal"];
 
 /** Puts back what was cleared out of the way. */
 export type PutBack = () => void;

@@ -1,6 +1,7 @@
 import { chmodSync, chownSync, copyFileSync, existsSync, renameSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
+import { BESIDE } from "../../core/private-file.ts";
 import { messageOf, ServiceBotError } from "../../errors.ts";
 import { markError } from "../copy/mark.ts";
 import { FORGET_ABSENT, type RestoreMark } from "../restored.ts";
@@ -8,7 +9,7 @@ import { isLocked } from "./attach.ts";
 import { type BackupContents, examine, settle } from "./backup.ts";
 import { readMark } from "./copy-mark.ts";
 import { canonical, lockOf, prepareConnection, takeLock } from "./open.ts";
-import { BESIDE, type PutBack, placeFile, refuseToReplace } from "./place-file.ts";
+import { type PutBack, placeFile, refuseToReplace } from "./place-file.ts";
 import { storeMark } from "./restore-mark.ts";
 
 export interface RestoreReport extends BackupContents {
