@@ -2,20 +2,49 @@ import { availableParallelism } from "node:os";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
 import { ConformanceReporter } from "./test/platform/conformance/reporter.ts";
 
+/** Bots with tests of their own, which test/e2e/upgrade.system.test.ts runs. */
+const FIXTURES = "test/fixtures/**";
+
+/**
+ * A test's suffix names what it needs: `.postgres` a server, `.browser` the built portal and Chromium, `.system` more than a
+ * handful of processes, an installed package or minutes. A test without a suffix is quick.
+ */
 const config: ViteUserConfig = defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
-    // Bots of their own, whose tests are run by test/e2e/upgrade.test.ts.
-    exclude: ["test/fixtures/**"],
-    globalSetup: [
-      "test/support/postgres/global-setup.ts",
-      "test/platform/portal/support/global-setup.ts",
-    ],
     reporters: ["default", new ConformanceReporter({ brief: true })],
-    // Much of what is tested runs in processes of its own, and its tests only wait.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Many tests outside the quick project only wait for processes of their own.
+    maxWorkers: Math.max(2, availableParallelism()),
     testTimeout: 20_000,
     hookTimeout: 20_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "quick",
+          include: ["test/**/*.test.ts"],
+          exclude: [FIXTURES, "test/**/*.{postgres,browser,system}.test.ts"],
+          // One worker runs many files, so that each module is loaded once a worker.
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "postgres",
+          include: ["test/**/*.postgres.test.ts"],
+          globalSetup: ["test/support/postgres/global-setup.ts"],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "browser",
+          include: ["test/**/*.browser.test.ts"],
+          globalSetup: ["test/platform/portal/support/global-setup.ts"],
+        },
+      },
+      { extends: true, test: { name: "system", include: ["test/**/*.system.test.ts"] } },
+    ],
   },
 });
 

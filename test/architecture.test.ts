@@ -330,6 +330,47 @@ function isForeign(name: string): boolean {
   return !name.startsWith("node:") && !builtinModules.includes(name);
 }
 
+/** Files that `package.json` exports: a test may import them as a user does. */
+const publicFiles = [
+  "index.ts",
+  "client/index.ts",
+  "env.ts",
+  "platform/index.ts",
+  "testing/index.ts",
+];
+
+/** Imports of tests that reach into src past a face. */
+function pastFaces(graph: readonly Import[]): string[] {
+  return graph
+    .filter(({ from }) => !/^test\/(faces\/|platform\/portal\/face\.ts$)/.test(from))
+    .filter(({ kind, to }) => kind === "file" && to.startsWith("src/"))
+    .filter(({ to }) => !publicFiles.includes(to.slice("src/".length)))
+    .map(tell);
+}
+
+describe("the tests", () => {
+  const folder = import.meta.dirname;
+  const tests = Object.fromEntries(
+    readdirSync(folder, { recursive: true, encoding: "utf8" })
+      .filter((path) => /\.tsx?$/.test(path) && !path.startsWith("fixtures"))
+      // This file has imports in its strings.
+      .filter((path) => path !== "architecture.test.ts")
+      .map((path) => [
+        `test/${path.replaceAll("\\", "/")}`,
+        readFileSync(join(folder, path), "utf8"),
+      ]),
+  );
+
+  test("import src through test/faces or a public entry alone, so that a renamed file is one edit", () => {
+    expect(pastFaces(graphOf(tests))).toEqual([]);
+  });
+
+  test("an import past the faces is found", () => {
+    const past = { "test/client/http.test.ts": 'import { Http } from "../../src/client/http.ts";' };
+    expect(pastFaces(graphOf(past))).toEqual(["test/client/http.test.ts → src/client/http.ts"]);
+  });
+});
+
 describe("the reader", () => {
   test("sees every form of import", () => {
     const text = `

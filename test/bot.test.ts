@@ -5,7 +5,7 @@ import express from "express";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { Bot } from "../src/index.ts";
 import type { ActResult, Platform } from "../src/platform/index.ts";
-import { sign } from "../src/signature/signature.ts";
+import { sign } from "./faces/signature.ts";
 import { ManualClock } from "./platform/support/clock.ts";
 import { logSink } from "./support/log.ts";
 import { botOptions, runBot, runPlatform } from "./support/running-bot.ts";

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { warnOfBudget } from "../src/budget-warning.ts";
-import { type ConfigOverrides, loadConfig } from "../src/config.ts";
+import { type ConfigOverrides, loadConfig, warnOfBudget } from "./faces/bot.ts";
 import { type LogRecord, logSink } from "./support/log.ts";
 
 /** What is said at the start of a bot with these options. */

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Bot, BotOptions, BotStatus } from "../src/index.ts";
 import type { ApiEntry, Platform, TimelineEntry } from "../src/platform/index.ts";
-import { ManualClock } from "../src/testing/manual-clock.ts";
+import { ManualClock } from "./faces/testing.ts";
 import type { logSink } from "./support/log.ts";
 import { runBot, runPlatform } from "./support/running-bot.ts";
 

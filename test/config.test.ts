@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, expectTypeOf, test } from "vitest";
-import { type Config, type ConfigOverrides, loadConfig, loadDatabase } from "../src/config.ts";
-import { ConfigError } from "../src/errors.ts";
+import { type Config, type ConfigOverrides, loadConfig, loadDatabase } from "./faces/bot.ts";
+import { ConfigError } from "./faces/errors.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 

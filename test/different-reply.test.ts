@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { Bot } from "../src/bot.ts";
-import type { Context } from "../src/router/context.ts";
 import { type TestBot, testBot } from "../src/testing/index.ts";
 import { payloads } from "./events/samples.ts";
+import { Bot } from "./faces/bot.ts";
+import type { Context } from "./faces/router.ts";
 import { logSink } from "./support/log.ts";
 
 const WARNING = "not sent: an earlier run sent something else in its place";

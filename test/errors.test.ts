@@ -1,8 +1,14 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, expectTypeOf, test } from "vitest";
-import { ApiError, apiErrorOf, NetworkError, platformCodes } from "../src/client/errors.ts";
-import { ConfigError, type ErrorCode, hasCode, messageOf, ServiceBotError } from "../src/errors.ts";
+import { ApiError, apiErrorOf, NetworkError, platformCodes } from "./faces/client.ts";
+import {
+  ConfigError,
+  type ErrorCode,
+  hasCode,
+  messageOf,
+  ServiceBotError,
+} from "./faces/errors.ts";
 
 const source = readFileSync(new URL("../src/errors.ts", import.meta.url), "utf8");
 const catalogue = readFileSync(new URL("../docs/errors.md", import.meta.url), "utf8");

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { Client } from "../src/client/client.ts";
-import { duringEvent } from "../src/core/current-event.ts";
+import { Client } from "./faces/client.ts";
+import { duringEvent } from "./faces/core.ts";
 import { runBot, runPlatform } from "./support/running-bot.ts";
 
 test("what a handler asks of a platform on this machine belongs to its event, replies and other calls alike", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { Bot } from "../src/bot.ts";
-import { sign } from "../src/signature/signature.ts";
 import { type TestBot, type TestEvent, testBot } from "../src/testing/index.ts";
+import { Bot } from "./faces/bot.ts";
+import { sign } from "./faces/signature.ts";
 
 // Section 6 of the platform document names the fields of a payload, and shows no types.
 

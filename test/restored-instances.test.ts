@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { Restored } from "../src/bot/restored.ts";
-import { RESTORED, readRestoreMark, writeRestoreMark } from "../src/inbox/restored.ts";
-import { SqliteInbox } from "../src/inbox/sqlite/sqlite-inbox.ts";
-import type { PollerStatus } from "../src/poller/record.ts";
-import { ManualClock } from "../src/testing/manual-clock.ts";
+import { Restored } from "./faces/bot.ts";
+import { RESTORED, readRestoreMark, writeRestoreMark } from "./faces/inbox.ts";
+import { SqliteInbox } from "./faces/inbox-sqlite.ts";
+import type { PollerStatus } from "./faces/poller.ts";
+import { ManualClock } from "./faces/testing.ts";
 import { message } from "./support/inbox-events.ts";
 import { logSink } from "./support/log.ts";
 

@@ -1,14 +1,9 @@
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import {
-  RESTORED,
-  type RestoreMark,
-  readRestoreMark,
-  writeRestoreMark,
-} from "../src/inbox/restored.ts";
-import { SqliteInbox } from "../src/inbox/sqlite/sqlite-inbox.ts";
 import { Bot, type BotOptions } from "../src/index.ts";
-import { ManualClock } from "../src/testing/manual-clock.ts";
+import { RESTORED, type RestoreMark, readRestoreMark, writeRestoreMark } from "./faces/inbox.ts";
+import { SqliteInbox } from "./faces/inbox-sqlite.ts";
+import { ManualClock } from "./faces/testing.ts";
 import { FakeLog } from "./poller/fake-log.ts";
 import { messages } from "./support/inbox-events.ts";
 import { logSink } from "./support/log.ts";

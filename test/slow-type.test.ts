@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
-import { Bot } from "../src/bot.ts";
 import { testBot } from "../src/testing/index.ts";
 import { gate } from "./dispatcher/harness.ts";
 import { payloads } from "./events/samples.ts";
+import { Bot } from "./faces/bot.ts";
 
 test("sixteen mentions that hang do not delay an event for onUnknown", async () => {
   const hanging = gate();

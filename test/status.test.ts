@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { Bot, type BotOptions, type BotStatus, RetryLater } from "../src/index.ts";
-import { SIGNATURE_HEADER, sign } from "../src/signature/signature.ts";
-import { ManualClock } from "../src/testing/manual-clock.ts";
+import { SIGNATURE_HEADER, sign } from "./faces/signature.ts";
+import { ManualClock } from "./faces/testing.ts";
 import { FakeLog } from "./poller/fake-log.ts";
 import { botOptions, runBot, runPlatform } from "./support/running-bot.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Bot } from "../src/index.ts";
 import type { Platform } from "../src/platform/index.ts";
-import { ManualClock } from "../src/testing/manual-clock.ts";
+import { ManualClock } from "./faces/testing.ts";
 import { runBot, runPlatform } from "./support/running-bot.ts";
 
 const MINUTE = 60_000;

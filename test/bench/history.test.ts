@@ -4,10 +4,10 @@ import { expect, onTestFinished, test } from "vitest";
 import { drainInbox } from "../../bench/support/drain.ts";
 import { lanesOf, makeHistory } from "../../bench/support/history.ts";
 import { makeEvents } from "../../bench/support/queue.ts";
-import { parseEventText } from "../../src/events/parse.ts";
-import type { NewEvent } from "../../src/inbox/inbox.ts";
-import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
-import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { parseEventText } from "../faces/events.ts";
+import type { NewEvent } from "../faces/inbox.ts";
+import { SqliteInbox } from "../faces/inbox-sqlite.ts";
+import { ManualClock } from "../faces/testing.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /** Four lanes; each has events that are done, and events that wait. */

@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { RunReporter } from "../../src/bot/run-reporter.ts";
-import { RUNS_PATH } from "../../src/core/run-report.ts";
-import { GiveUp, RetryLater } from "../../src/errors.ts";
+import { RunReporter } from "../faces/bot.ts";
+import { RUNS_PATH } from "../faces/core.ts";
+import { GiveUp, RetryLater } from "../faces/errors.ts";
 import { listenUntilEnd } from "../support/listen.ts";
 import { runBot, runPlatform } from "../support/running-bot.ts";
 

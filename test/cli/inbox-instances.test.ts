@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { instancesText } from "../../src/cli/inbox/instances.ts";
+import { instancesText } from "../faces/cli.ts";
 
 const instance = {
   id: "0b7e4f5a-1111",

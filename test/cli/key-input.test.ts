@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { InputLine } from "../../src/cli/dev/input-line.ts";
-import { type KeyCommand, KeyInput } from "../../src/cli/dev/key-input.ts";
+import { InputLine, type KeyCommand, KeyInput } from "../faces/cli.ts";
 
 /** Slow enough for single keys, in ms. */
 const SLOWLY_MS = 1_000;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { logFormatter } from "../../src/cli/dev/log-lines.ts";
+import { logFormatter } from "../faces/cli.ts";
 
 const webhook = "http://127.0.0.1:3000/webhook";
 

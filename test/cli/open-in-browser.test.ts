@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openInBrowser } from "../../src/cli/dev/open-in-browser.ts";
+import { openInBrowser } from "../faces/cli.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const URL = "http://127.0.0.1:4400/#token=a-b_c";

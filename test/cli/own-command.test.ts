@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ownCommand } from "../../src/cli/own-command.ts";
+import { ownCommand } from "../faces/cli.ts";
 
 test.each([
   ["/home/ada/my-bot/node_modules/.bin/service-bot", "npx service-bot"],

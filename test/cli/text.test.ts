@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { age, cut, moment, printableLines, quoted, table } from "../../src/cli/text.ts";
-import { printable } from "../../src/core/terminal.ts";
+import { age, cut, moment, printableLines, quoted, table } from "../faces/cli.ts";
+import { printable } from "../faces/core.ts";
 
 test.each([
   [0, "just now"],

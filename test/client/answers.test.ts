@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { ServiceBotError } from "../../src/errors.ts";
-import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { ServiceBotError } from "../faces/errors.ts";
+import { ManualClock } from "../faces/testing.ts";
 import { json, rejection, serve } from "./api.ts";
 
 const message = {

@@ -4,7 +4,7 @@ import {
   type IncomingMessage,
   type ServerResponse,
 } from "node:http";
-import { Client, type ClientOptions } from "../../src/client/client.ts";
+import { Client, type ClientOptions } from "../faces/client.ts";
 import { listenUntilEnd } from "../support/listen.ts";
 
 export const apiKey = "key-of-this-test";

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { Client } from "../../src/client/client.ts";
-import type { OutgoingMessage } from "../../src/client/types.ts";
-import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { Client, type OutgoingMessage } from "../faces/client.ts";
+import { ManualClock } from "../faces/testing.ts";
 import { image } from "../platform/support/images.ts";
 import { rejection } from "./api.ts";
 

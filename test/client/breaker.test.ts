@@ -1,8 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { BreakerChange } from "../../src/client/breaker.ts";
-import { Client } from "../../src/client/client.ts";
-import { NetworkError, outageOf } from "../../src/client/errors.ts";
-import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { type BreakerChange, Client, NetworkError, outageOf } from "../faces/client.ts";
+import { ManualClock } from "../faces/testing.ts";
 import { rejection } from "./api.ts";
 
 type Respond = (method: string, path: string) => Response | Promise<Response>;

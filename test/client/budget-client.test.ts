@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { Client } from "../../src/client/client.ts";
-import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { Client } from "../faces/client.ts";
+import { ManualClock } from "../faces/testing.ts";
 import { rejection } from "./api.ts";
 
 const START = 1_800_000_000_000;

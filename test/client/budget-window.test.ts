@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { RequestBudget } from "../../src/client/budget.ts";
-import type { RequestKind } from "../../src/client/waiting.ts";
-import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { RequestBudget, type RequestKind } from "../faces/client.ts";
+import { ManualClock } from "../faces/testing.ts";
 
 const START = 1_800_000_000_000;
 const MINUTE = 60_000;

@@ -1,8 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type BudgetWait, RequestBudget } from "../../src/client/budget.ts";
-import { NetworkError } from "../../src/client/errors.ts";
-import type { RequestKind } from "../../src/client/waiting.ts";
-import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { type BudgetWait, NetworkError, RequestBudget, type RequestKind } from "../faces/client.ts";
+import { ManualClock } from "../faces/testing.ts";
 import { rejection } from "./api.ts";
 
 const START = 1_800_000_000_000;

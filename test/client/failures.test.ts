@@ -1,9 +1,8 @@
 import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
-import { Client } from "../../src/client/client.ts";
-import { ApiError, NetworkError } from "../../src/client/errors.ts";
-import { ServiceBotError } from "../../src/errors.ts";
-import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { ApiError, Client, NetworkError } from "../faces/client.ts";
+import { ServiceBotError } from "../faces/errors.ts";
+import { ManualClock } from "../faces/testing.ts";
 import { reservePort } from "../support/reserve-port.ts";
 import { apiKey, json, type Responder, rejection, serve } from "./api.ts";
 

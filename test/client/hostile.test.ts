@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { ApiError, NetworkError } from "../../src/client/errors.ts";
+import { ApiError, NetworkError } from "../faces/client.ts";
 import { apiKey, json, type Responder, rejection, serve } from "./api.ts";
 
 const MIB = 1024 * 1024;

@@ -1,4 +1,4 @@
-import type { Clock } from "../../src/core/clock.ts";
+import type { Clock } from "../faces/core.ts";
 
 /**
  * A clock on which every wait is over at once and has taken its time; deadlines never come. Clients whose requests go

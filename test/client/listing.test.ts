@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Client } from "../../src/client/client.ts";
-import { Listing } from "../../src/client/listing.ts";
+import { Client, Listing } from "../faces/client.ts";
 import { json, rejection, serve } from "./api.ts";
 
 interface Item {

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { Client } from "../../src/client/client.ts";
-import { operationOf } from "../../src/client/operation.ts";
+import { Client, operationOf } from "../faces/client.ts";
 
 test("every request that the client can make has a template, and no id is in it", async () => {
   const seen = new Set<string>();

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { ImageInput } from "../../src/client/images/source.ts";
+import type { ImageInput } from "../faces/client.ts";
 import { image, kinds } from "../platform/support/images.ts";
 import { act } from "../platform/support/platform.ts";
 import { world } from "./platform.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { Client, type ClientOptions } from "../../src/client/client.ts";
-import { ServiceBotError } from "../../src/errors.ts";
+import { Client, type ClientOptions } from "../faces/client.ts";
+import { ServiceBotError } from "../faces/errors.ts";
 
 const good: ClientOptions = { baseUrl: "https://platform.example", apiKey: "sbk_1" };
 

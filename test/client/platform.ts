@@ -1,6 +1,6 @@
-import { Client, type ClientOptions } from "../../src/client/client.ts";
 import type { Platform, Scope } from "../../src/platform/index.ts";
-import { MAX_IMAGE_BYTES } from "../../src/platform/uploads/limits.ts";
+import { Client, type ClientOptions } from "../faces/client.ts";
+import { MAX_IMAGE_BYTES } from "../faces/platform.ts";
 import { ManualClock } from "../platform/support/clock.ts";
 import { image } from "../platform/support/images.ts";
 import { act, tokenWith } from "../platform/support/platform.ts";

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Client } from "../../src/client/client.ts";
-import type { RequestReport } from "../../src/client/http.ts";
+import { Client, type RequestReport } from "../faces/client.ts";
 import { apiKey, json, rejection, serve } from "./api.ts";
 
 const page = { items: [], nextCursor: null };

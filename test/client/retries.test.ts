@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
-import type { ClientOptions } from "../../src/client/client.ts";
+import type { ClientOptions } from "../faces/client.ts";
 import { type Api, json, type Responder, rejection, serve } from "./api.ts";
 import { HurriedClock } from "./hurried-clock.ts";
 

@@ -1,21 +1,21 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import type { RequestOptions } from "../../src/client/call.ts";
 import {
   AccessError,
   type ApiError,
   ContentError,
+  Http,
   ImageError,
   LimitError,
   NotFoundError,
+  type OutgoingMessage,
   platformCodes,
+  type RequestOptions,
   UnavailableError,
-} from "../../src/client/errors.ts";
-import { Http } from "../../src/client/http.ts";
-import { uploadBody } from "../../src/client/images/form.ts";
-import type { OutgoingMessage } from "../../src/client/types.ts";
-import type { PlatformCode } from "../../src/errors.ts";
-import { UPLOAD_LIFETIME_MS } from "../../src/platform/store/images.ts";
+  uploadBody,
+} from "../faces/client.ts";
+import type { PlatformCode } from "../faces/errors.ts";
+import { UPLOAD_LIFETIME_MS } from "../faces/platform.ts";
 import { image } from "../platform/support/images.ts";
 import { rejection } from "./api.ts";
 import { type World, world } from "./platform.ts";

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import type { Client } from "../../src/client/client.ts";
-import type { CallOptions } from "../../src/client/types.ts";
+import type { CallOptions, Client } from "../faces/client.ts";
 import { image } from "../platform/support/images.ts";
 import { rejection, serve } from "./api.ts";
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { BreakerChange } from "../../src/client/breaker.ts";
-import { Client } from "../../src/client/client.ts";
-import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { type BreakerChange, Client } from "../faces/client.ts";
+import { ManualClock } from "../faces/testing.ts";
 import { rejection } from "./api.ts";
 
 type Respond = (path: string) => Response;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import type { Claim, Inbox, NewEvent } from "../../src/inbox/inbox.ts";
-import { ManualClock } from "../../src/testing/manual-clock.ts";
+import type { Claim, Inbox, NewEvent } from "../faces/inbox.ts";
+import { ManualClock } from "../faces/testing.ts";
 import { deadLetters } from "../support/dead-letters.ts";
 import { first } from "../support/first.ts";
 import { message, messages } from "../support/inbox-events.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { RESTORED } from "../../src/inbox/restored.ts";
+import { RESTORED } from "../faces/inbox.ts";
 import { deadLetters } from "../support/dead-letters.ts";
 import { message, messages } from "../support/inbox-events.ts";
 import { bench, LEASE, type OpenInbox } from "./open-inbox.ts";

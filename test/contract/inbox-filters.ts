@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { InboxFilter } from "../../src/inbox/admin.ts";
+import type { InboxFilter } from "../faces/inbox.ts";
 import { message, messages } from "../support/inbox-events.ts";
 import { bench, type OpenInbox } from "./open-inbox.ts";
 

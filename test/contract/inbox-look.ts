@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { InboxListOptions } from "../../src/inbox/admin.ts";
+import type { InboxListOptions } from "../faces/inbox.ts";
 import { first } from "../support/first.ts";
 import { message, messages } from "../support/inbox-events.ts";
 import { bench, LEASE, type OpenInbox } from "./open-inbox.ts";

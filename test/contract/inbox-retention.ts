@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Retention } from "../../src/inbox/inbox.ts";
+import type { Retention } from "../faces/inbox.ts";
 import { deadLetters } from "../support/dead-letters.ts";
 import { message, messages } from "../support/inbox-events.ts";
 import { bench, type OpenInbox } from "./open-inbox.ts";

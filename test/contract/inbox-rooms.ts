@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ClaimRooms, NewEvent } from "../../src/inbox/inbox.ts";
+import type { ClaimRooms, NewEvent } from "../faces/inbox.ts";
 import { message } from "../support/inbox-events.ts";
 import { bench, LEASE, type OpenInbox } from "./open-inbox.ts";
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach } from "vitest";
-import type { Claim, Inbox } from "../../src/inbox/inbox.ts";
-import { ManualClock } from "../../src/testing/manual-clock.ts";
+import type { Claim, Inbox } from "../faces/inbox.ts";
+import { ManualClock } from "../faces/testing.ts";
 import { first } from "../support/first.ts";
 import { messages } from "../support/inbox-events.ts";
 

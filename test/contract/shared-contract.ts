@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { EVENT_LOG, type Inbox } from "../../src/inbox/inbox.ts";
-import type { Shared } from "../../src/inbox/shared.ts";
-import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { EVENT_LOG, type Inbox, type Shared } from "../faces/inbox.ts";
+import { ManualClock } from "../faces/testing.ts";
 import { messages } from "../support/inbox-events.ts";
 
 /** Opens inboxes in one place, each for an instance of its own. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { backoff } from "../../src/core/backoff.ts";
+import { backoff } from "../faces/core.ts";
 
 const policy = { baseMs: 1_000, maxMs: 300_000, factor: 2 };
 /** The largest number that `Math.random` gives. */

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import { connect, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { bind } from "../../src/core/bind.ts";
+import { bind } from "../faces/core.ts";
 
 /** So that the tenth connection closes another one. */
 const MAX_CONNECTIONS = 10;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { Bot } from "../../src/bot.ts";
-import { createLogger } from "../../src/core/logger.ts";
-import { SIGNATURE_HEADER, sign } from "../../src/signature/signature.ts";
-import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { Bot } from "../faces/bot.ts";
+import { createLogger } from "../faces/core.ts";
+import { SIGNATURE_HEADER, sign } from "../faces/signature.ts";
+import { ManualClock } from "../faces/testing.ts";
 
 const canaries = {
   apiKey: "key-canary-0d9c4b71",

@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, test, vi } from "vitest";
-import { every, sleep, steadyClock, systemClock } from "../../src/core/clock.ts";
-import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { every, sleep, steadyClock, systemClock } from "../faces/core.ts";
+import { ManualClock } from "../faces/testing.ts";
 
 describe("the system's clock", () => {
   test("tells the time of this machine", () => {

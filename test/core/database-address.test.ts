@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readDatabase, secretsOf } from "../../src/core/database-address.ts";
+import { readDatabase, secretsOf } from "../faces/core.ts";
 
 const secrets = (url: string, env: { readonly PGPASSWORD?: string } = {}) =>
   secretsOf(readDatabase(url), env);

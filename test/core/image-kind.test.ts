@@ -1,12 +1,7 @@
 import fc from "fast-check";
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
-import {
-  type ImageKind,
-  imageKindOf,
-  KIND_PREFIX_BYTES,
-  mediaTypeOf,
-} from "../../src/core/image-kind.ts";
+import { type ImageKind, imageKindOf, KIND_PREFIX_BYTES, mediaTypeOf } from "../faces/core.ts";
 
 const kinds: readonly ImageKind[] = ["png", "jpeg", "webp", "gif", "avif"];
 

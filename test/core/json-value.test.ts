@@ -1,6 +1,6 @@
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
-import { copyAsJson } from "../../src/core/json-value.ts";
+import { copyAsJson } from "../faces/core.ts";
 
 class Order {
   readonly id = 1;

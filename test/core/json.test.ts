@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseJson } from "../../src/core/json.ts";
+import { parseJson } from "../faces/core.ts";
 
 describe("an integer beyond 2^53", () => {
   test.each<[string, unknown]>([

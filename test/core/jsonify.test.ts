@@ -1,5 +1,5 @@
 import { describe, expectTypeOf, test } from "vitest";
-import type { Jsonify } from "../../src/core/jsonify.ts";
+import type { Jsonify } from "../faces/core.ts";
 
 /** `any`, as a library may return it. */
 type Anything = ReturnType<typeof JSON.parse>;

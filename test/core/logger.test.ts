@@ -1,9 +1,15 @@
 import fc from "fast-check";
 import { pino } from "pino";
 import { describe, expect, test } from "vitest";
-import { ApiError } from "../../src/client/errors.ts";
-import { createLogger, type Logger, type LogLevel, logLevels } from "../../src/core/logger.ts";
-import { scrubber, showError } from "../../src/core/redact.ts";
+import { ApiError } from "../faces/client.ts";
+import {
+  createLogger,
+  type Logger,
+  type LogLevel,
+  logLevels,
+  scrubber,
+  showError,
+} from "../faces/core.ts";
 import { FORBIDDEN, hostileText } from "../support/hostile-text.ts";
 
 const secret = "whsec_canary_3f9a";

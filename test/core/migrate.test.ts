@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import Sqlite, { type Database } from "better-sqlite3";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { migrate } from "../../src/core/migrate.ts";
+import { migrate } from "../faces/core.ts";
 
 let folder = "";
 let db: Database;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { variables } from "../../src/config.ts";
-import { misspeltVariables } from "../../src/core/misspelt-variables.ts";
+import { variables } from "../faces/bot.ts";
+import { misspeltVariables } from "../faces/core.ts";
 import { commonVariables } from "./common-variables.ts";
 
 const known = Object.values(variables);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { editsBetween, nearestName } from "../../src/core/names.ts";
+import { editsBetween, nearestName } from "../faces/core.ts";
 
 describe("the edits between two names", () => {
   test.each([

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { OLDEST_NODE, requireNode } from "../../src/core/node-version.ts";
+import { OLDEST_NODE, requireNode } from "../faces/core.ts";
 
 describe("Node", () => {
   test.each([

@@ -1,11 +1,7 @@
 import { chmodSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import {
-  makePrivateFile,
-  makePrivateFolderOf,
-  tightenDatabase,
-} from "../../src/core/private-file.ts";
+import { makePrivateFile, makePrivateFolderOf, tightenDatabase } from "../faces/core.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);

@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import { describe, expect, test } from "vitest";
-import { type ProcessLike, ProcessOwners } from "../../src/core/process.ts";
+import { type ProcessLike, ProcessOwners } from "../faces/core.ts";
 import { TestProcess } from "../support/process.ts";
 
 class FakeProcess extends EventEmitter implements ProcessLike {

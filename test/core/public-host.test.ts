@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isPublicAddress, isPublicHost } from "../../src/core/public-host.ts";
+import { isPublicAddress, isPublicHost } from "../faces/core.ts";
 
 test.each([
   "0.0.0.0",

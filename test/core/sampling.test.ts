@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { createLogger, type Logger } from "../../src/core/logger.ts";
-import { Sampling, unsampled } from "../../src/core/sampling.ts";
-import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { createLogger, type Logger, Sampling, unsampled } from "../faces/core.ts";
+import { ManualClock } from "../faces/testing.ts";
 import type { LogRecord } from "../support/log.ts";
 
 /** A logger that samples, its clock, and what it has written. */

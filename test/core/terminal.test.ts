@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { printable, printableStyled, printableText } from "../../src/core/terminal.ts";
-import { printableText as printableOfCreate } from "../../src/create/printable.ts";
+import { printable, printableStyled, printableText } from "../faces/core.ts";
+import { printableText as printableOfCreate } from "../faces/create.ts";
 import { FORBIDDEN, hostileText } from "../support/hostile-text.ts";
 
 const texts = fc.oneof(hostileText, fc.string({ unit: "binary" }));

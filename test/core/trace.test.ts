@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { newTrace, readTraceparent, spanIn, traceIdOf, traceOf } from "../../src/core/trace.ts";
+import { newTrace, readTraceparent, spanIn, traceIdOf, traceOf } from "../faces/core.ts";
 
 const traceId = "0af7651916cd43dd8448eb211c80319c";
 const spanId = "b7ad6b7169203331";

@@ -3,8 +3,7 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough, Writable } from "node:stream";
 import { describe, expect, test } from "vitest";
-import { isAttended } from "../../src/create/attended.ts";
-import { stores, templates } from "../../src/create/choices.ts";
+import { isAttended, stores, templates } from "../faces/create.ts";
 import {
   everythingIn,
   type Outcome,

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { describe, expect, test } from "vitest";
-import { templates } from "../../src/create/choices.ts";
+import { templates } from "../faces/create.ts";
 import { everythingIn, root, scaffold, temporaryDirectory } from "./harness.ts";
 
 /** Makes a bot and gives its directory. */

@@ -3,10 +3,14 @@ import { tmpdir } from "node:os";
 import { join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
-import type { Io } from "../../src/create/io.ts";
-import { main, type Source } from "../../src/create/main.ts";
-import type { RunOptions, RunResult } from "../../src/create/run.ts";
-import type { Terminal } from "../../src/create/terminal.ts";
+import {
+  type Io,
+  main,
+  type RunOptions,
+  type RunResult,
+  type Source,
+  type Terminal,
+} from "../faces/create.ts";
 
 /** The checkout that is under test. */
 export const root: string = fileURLToPath(new URL("../..", import.meta.url));

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { packageManagers, templates } from "../../src/create/choices.ts";
+import { packageManagers, templates } from "../faces/create.ts";
 import { everythingIn, type Setup, scaffold, temporaryDirectory } from "./harness.ts";
 
 async function make(argv: readonly string[], setup: Omit<Setup, "cwd"> = {}) {

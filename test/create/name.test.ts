@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { UsageError } from "../../src/create/errors.ts";
-import { packageName } from "../../src/create/name.ts";
+import { packageName, UsageError } from "../faces/create.ts";
 
 describe("a directory's name becomes a package name", () => {
   test.each([

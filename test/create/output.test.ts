@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { quote } from "../../src/create/shell.ts";
+import { quote } from "../faces/create.ts";
 import { everythingIn, root, scaffold, temporaryDirectory } from "./harness.ts";
 
 describe("what is printed", () => {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { readTar, type TarEntry } from "../../scripts/pack/read-tar.ts";
-import { run } from "../../src/create/run.ts";
+import { run } from "../faces/create.ts";
 import { writeEntries } from "../pack/unpack.ts";
 import { root } from "./harness.ts";
 

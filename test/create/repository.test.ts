@@ -2,8 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { templates } from "../../src/create/choices.ts";
-import { run } from "../../src/create/run.ts";
+import { run, templates } from "../faces/create.ts";
 import { type Call, everythingIn, scaffold, temporaryDirectory } from "./harness.ts";
 
 /** An environment with a git that knows nobody, or this user alone. */

@@ -2,8 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { describe, expect, test } from "vitest";
-import { templates } from "../../src/create/choices.ts";
-import { needsOf } from "../../src/create/store.ts";
+import { needsOf, templates } from "../faces/create.ts";
 import { everythingIn, root, scaffold, temporaryDirectory } from "./harness.ts";
 
 async function bot(template: string, store: string) {

@@ -1,9 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { packageManagers } from "../../src/create/choices.ts";
-import { lockFile } from "../../src/create/package-manager.ts";
-import { toolchainOf } from "../../src/create/toolchain.ts";
+import { lockFile, packageManagers, toolchainOf } from "../faces/create.ts";
 import { type Setup, scaffold, temporaryDirectory } from "./harness.ts";
 
 async function made(packageManager: string, setup: Omit<Setup, "cwd"> = {}) {

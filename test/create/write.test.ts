@@ -2,9 +2,7 @@ import { spawnSync } from "node:child_process";
 import { chmod, cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { CreateError } from "../../src/create/errors.ts";
-import { inWords } from "../../src/create/system-error.ts";
-import { writeFiles } from "../../src/create/write.ts";
+import { CreateError, inWords, writeFiles } from "../faces/create.ts";
 import { type Call, everythingIn, root, scaffold, temporaryDirectory } from "./harness.ts";
 
 const filesAt = (...paths: string[]) => paths.map((path) => ({ path, content: "new" }));

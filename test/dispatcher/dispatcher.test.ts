@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { ApiError, NetworkError } from "../../src/client/errors.ts";
-import { systemClock } from "../../src/core/clock.ts";
-import { GiveUp, RetryLater, ServiceBotError } from "../../src/errors.ts";
-import type { Claim } from "../../src/inbox/inbox.ts";
-import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
+import { ApiError, NetworkError } from "../faces/client.ts";
+import { systemClock } from "../faces/core.ts";
+import { GiveUp, RetryLater, ServiceBotError } from "../faces/errors.ts";
+import type { Claim } from "../faces/inbox.ts";
+import { SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { deadLetters } from "../support/dead-letters.ts";
 import { message, messages } from "../support/inbox-events.ts";
 import { gate, harness, stop } from "./harness.ts";

@@ -1,8 +1,12 @@
 import { onTestFinished } from "vitest";
-import { Dispatcher, type DispatcherOptions } from "../../src/dispatcher/dispatcher.ts";
-import type { EventJob, JobHandler } from "../../src/dispatcher/run.ts";
-import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
-import { ManualClock } from "../../src/testing/manual-clock.ts";
+import {
+  Dispatcher,
+  type DispatcherOptions,
+  type EventJob,
+  type JobHandler,
+} from "../faces/dispatcher.ts";
+import { SqliteInbox } from "../faces/inbox-sqlite.ts";
+import { ManualClock } from "../faces/testing.ts";
 import { logSink } from "../support/log.ts";
 
 export type Handle = (job: EventJob) => Promise<unknown> | unknown;

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
-import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
-import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { SqliteInbox } from "../faces/inbox-sqlite.ts";
+import { ManualClock } from "../faces/testing.ts";
 import { messages } from "../support/inbox-events.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { harness } from "./harness.ts";

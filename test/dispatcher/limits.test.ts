@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { NetworkError } from "../../src/client/errors.ts";
-import { ServiceBotError } from "../../src/errors.ts";
+import { NetworkError } from "../faces/client.ts";
+import { ServiceBotError } from "../faces/errors.ts";
 import { deadLetters } from "../support/dead-letters.ts";
 import { message, messages } from "../support/inbox-events.ts";
 import { gate, harness } from "./harness.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { Client } from "../../src/client/client.ts";
-import { Router } from "../../src/router/router.ts";
-import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { Client } from "../faces/client.ts";
+import { Router } from "../faces/router.ts";
+import { ManualClock } from "../faces/testing.ts";
 import { harness } from "./harness.ts";
 
 const LANES = 50;

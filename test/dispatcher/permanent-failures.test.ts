@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { apiErrorOf } from "../../src/client/errors.ts";
-import { GiveUp, RetryLater, ServiceBotError } from "../../src/errors.ts";
+import { apiErrorOf } from "../faces/client.ts";
+import { GiveUp, RetryLater, ServiceBotError } from "../faces/errors.ts";
 import { deadLetters } from "../support/dead-letters.ts";
 import { messages } from "../support/inbox-events.ts";
 import { harness } from "./harness.ts";

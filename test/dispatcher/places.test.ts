@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { NetworkError } from "../../src/client/errors.ts";
-import type { OpenIntent } from "../../src/core/step.ts";
-import { Shared } from "../../src/dispatcher/shared.ts";
-import type { Claim } from "../../src/inbox/inbox.ts";
+import { NetworkError } from "../faces/client.ts";
+import type { OpenIntent } from "../faces/core.ts";
+import { Shared } from "../faces/dispatcher.ts";
+import type { Claim } from "../faces/inbox.ts";
 import { gate } from "./harness.ts";
 import { IN_FLIGHT, LEASE, StepWorld } from "./step-world.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { NetworkError } from "../../src/client/errors.ts";
-import type { Step } from "../../src/core/step.ts";
+import { NetworkError } from "../faces/client.ts";
+import type { Step } from "../faces/core.ts";
 import { message } from "../support/inbox-events.ts";
 import { gate, harness } from "./harness.ts";
 

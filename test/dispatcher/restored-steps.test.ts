@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { ApiError } from "../../src/client/errors.ts";
-import type { OpenIntent, Past, Step } from "../../src/core/step.ts";
-import type { DurableSteps } from "../../src/dispatcher/steps.ts";
-import { ServiceBotError } from "../../src/errors.ts";
-import { RESTORED, writeRestoreMark } from "../../src/inbox/restored.ts";
+import { ApiError } from "../faces/client.ts";
+import type { OpenIntent, Past, Step } from "../faces/core.ts";
+import type { DurableSteps } from "../faces/dispatcher.ts";
+import { ServiceBotError } from "../faces/errors.ts";
+import { RESTORED, writeRestoreMark } from "../faces/inbox.ts";
 import { died, IN_FLIGHT, LEASE, StepWorld } from "./step-world.ts";
 
 let world: StepWorld;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { ApiError, NetworkError } from "../../src/client/errors.ts";
-import { ServiceBotError } from "../../src/errors.ts";
+import { ApiError, NetworkError } from "../faces/client.ts";
+import { ServiceBotError } from "../faces/errors.ts";
 import { died, IN_FLIGHT, StepWorld } from "./step-world.ts";
 
 let world: StepWorld;

@@ -1,9 +1,8 @@
-import type { Effect, OpenIntent, Step } from "../../src/core/step.ts";
-import { Shared } from "../../src/dispatcher/shared.ts";
-import { DurableSteps, type StepScope } from "../../src/dispatcher/steps.ts";
-import type { Claim } from "../../src/inbox/inbox.ts";
-import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
-import { ManualClock } from "../../src/testing/manual-clock.ts";
+import type { Effect, OpenIntent, Step } from "../faces/core.ts";
+import { DurableSteps, Shared, type StepScope } from "../faces/dispatcher.ts";
+import type { Claim } from "../faces/inbox.ts";
+import { SqliteInbox } from "../faces/inbox-sqlite.ts";
+import { ManualClock } from "../faces/testing.ts";
 import { first } from "../support/first.ts";
 import { message } from "../support/inbox-events.ts";
 import { logSink } from "../support/log.ts";

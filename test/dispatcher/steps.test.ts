@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { ApiError, NetworkError } from "../../src/client/errors.ts";
-import type { Step } from "../../src/core/step.ts";
-import { Shared } from "../../src/dispatcher/shared.ts";
-import { ServiceBotError } from "../../src/errors.ts";
+import { ApiError, NetworkError } from "../faces/client.ts";
+import type { Step } from "../faces/core.ts";
+import { Shared } from "../faces/dispatcher.ts";
+import { ServiceBotError } from "../faces/errors.ts";
 import { died, IN_FLIGHT, LEASE, StepWorld } from "./step-world.ts";
 
 let world: StepWorld;

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { apiErrorOf } from "../../src/client/errors.ts";
-import type { Step } from "../../src/core/step.ts";
-import type { DurableSteps } from "../../src/dispatcher/steps.ts";
-import type { Claim } from "../../src/inbox/inbox.ts";
+import { apiErrorOf } from "../faces/client.ts";
+import type { Step } from "../faces/core.ts";
+import type { DurableSteps } from "../faces/dispatcher.ts";
+import type { Claim } from "../faces/inbox.ts";
 import { LEASE, StepWorld } from "./step-world.ts";
 
 let world: StepWorld;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { EventJob } from "../../src/dispatcher/run.ts";
-import { ServiceBotError } from "../../src/errors.ts";
-import type { Advance } from "../../src/inbox/inbox.ts";
-import type { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
+import type { EventJob } from "../faces/dispatcher.ts";
+import { ServiceBotError } from "../faces/errors.ts";
+import type { Advance } from "../faces/inbox.ts";
+import type { SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { message, messages } from "../support/inbox-events.ts";
 import { gate, harness } from "./harness.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
-import type { HandlerOptions } from "../../src/core/job.ts";
-import { TypePlaces } from "../../src/dispatcher/type-places.ts";
-import type { NewEvent } from "../../src/inbox/inbox.ts";
 import { payloads } from "../events/samples.ts";
+import type { HandlerOptions } from "../faces/core.ts";
+import { TypePlaces } from "../faces/dispatcher.ts";
+import type { NewEvent } from "../faces/inbox.ts";
 import { message } from "../support/inbox-events.ts";
 import { gate, type Harness, harness, stop } from "./harness.ts";
 

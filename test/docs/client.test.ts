@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { Client } from "../../src/client/client.ts";
+import { Client } from "../faces/client.ts";
 import { root } from "./markdown.ts";
 
 const text = readFileSync(join(root, "docs/client.md"), "utf8");

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { commands } from "../../src/cli/run.ts";
-import { flags as scaffolderFlags } from "../../src/create/options.ts";
+import { commands } from "../faces/cli.ts";
+import { flags as scaffolderFlags } from "../faces/create.ts";
 import { root } from "./markdown.ts";
 
 /** Programs that are somebody else's, and whose arguments are theirs. */

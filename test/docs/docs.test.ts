@@ -50,10 +50,10 @@ function isWritten({ path }: Page): boolean {
   return !path.startsWith(join("docs", "reference"));
 }
 
-/** Files of a bot, with their name in the first line, are compiled where they are written: in test/e2e/start.test.ts. */
+/** Files of a bot, with their name in the first line, are compiled where they are written: in test/e2e/start.system.test.ts. */
 function isExample({ language, code, note }: CodeBlock): boolean {
   const isFile = code.startsWith("// src/") || code.startsWith("// test/");
-  if (isFile) expect(note, code).toContain("test/e2e/start.test.ts");
+  if (isFile) expect(note, code).toContain("test/e2e/start.system.test.ts");
   return language === "ts" && !isFile;
 }
 

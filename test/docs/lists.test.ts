@@ -3,10 +3,9 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { nameIn } from "../../scripts/reference/describe.ts";
 import { entryPoints } from "../../scripts/reference/reference.ts";
-import { commands } from "../../src/cli/run.ts";
-import { variables } from "../../src/config.ts";
-import { help } from "../../src/create/help.ts";
-import { flags as scaffolderFlags } from "../../src/create/options.ts";
+import { variables } from "../faces/bot.ts";
+import { commands } from "../faces/cli.ts";
+import { help, flags as scaffolderFlags } from "../faces/create.ts";
 import { actionsOf, flagsTaken } from "./command-lines.ts";
 import { root } from "./markdown.ts";
 

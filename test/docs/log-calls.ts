@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseAst } from "rolldown/parseAst";
-import { aboutEvent, duringEvent } from "../../src/core/current-event.ts";
+import { aboutEvent, duringEvent } from "../faces/core.ts";
 import { root } from "./markdown.ts";
 
 /** A call that writes a line, as it stands in the source. */

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ControlClient } from "../../src/cli/control-client.ts";
 import type { EntryOf, Platform, TimelineEntry, TimelineRecord } from "../../src/platform/index.ts";
-import type { WrittenStatus } from "../../src/status.ts";
 import { serviceBot } from "../cli/cli.ts";
+import type { WrittenStatus } from "../faces/bot.ts";
+import { ControlClient } from "../faces/cli.ts";
 import { first } from "../support/first.ts";
 import { TestProcess } from "../support/process.ts";
 import { readStatus } from "../support/read-status.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { idFamily, orderKey } from "../../src/events/id.ts";
+import { idFamily, orderKey } from "../faces/events.ts";
 
 /** As the stores compare: byte by byte. */
 function compare(a: string, b: string): number {

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { defaultLane } from "../../src/events/lane.ts";
-import { eventTypes, parseEvent } from "../../src/events/parse.ts";
+import { defaultLane, eventTypes, parseEvent } from "../faces/events.ts";
 import { payloads, wireEvent } from "./samples.ts";
 
 function laneOf(type: string, payload: unknown): string {

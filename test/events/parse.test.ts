@@ -1,14 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
+  type AnyEvent,
+  type EventType,
   eventTypes,
   isEventType,
   type ParsedEvent,
   parseEvent,
   parseEventText,
   textsOf,
-} from "../../src/events/parse.ts";
-import type { AnyEvent, EventType } from "../../src/events/types.ts";
+} from "../faces/events.ts";
 import { payloads, wireEvent } from "./samples.ts";
 
 function eventOf(parsed: ParsedEvent): AnyEvent {

@@ -1,4 +1,4 @@
-import type { EventType } from "../../src/events/types.ts";
+import type { EventType } from "../faces/events.ts";
 
 const actor = { username: "ada", name: "Ada" };
 const activity = { actor, entityType: "post", entityId: "p_1" };

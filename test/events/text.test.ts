@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { textOf } from "../../src/events/text.ts";
+import { textOf } from "../faces/events.ts";
 
 /** So many levels, as `JSON.parse` makes them of a body. */
 function nested(levels: number, open: string, close: string): unknown {

@@ -1,15 +1,16 @@
 import { expect, expectTypeOf, test } from "vitest";
-import { eventTypes, parseEvent } from "../../src/events/parse.ts";
-import type {
-  ActivityPayload,
-  AnyEvent,
-  DmMessagePayload,
-  EventOf,
-  EventType,
-  FollowPayload,
-  KnownEvent,
-  UnknownEvent,
-} from "../../src/events/types.ts";
+import {
+  type ActivityPayload,
+  type AnyEvent,
+  type DmMessagePayload,
+  type EventOf,
+  type EventType,
+  eventTypes,
+  type FollowPayload,
+  type KnownEvent,
+  parseEvent,
+  type UnknownEvent,
+} from "../faces/events.ts";
 import { payloads, wireEvent } from "./samples.ts";
 
 // What is said about types is held by the compiler (`npm run check`); the rest runs.

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
-import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { SqliteInbox } from "../faces/inbox-sqlite.ts";
+import { ManualClock } from "../faces/testing.ts";
 import { messages } from "../support/inbox-events.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 

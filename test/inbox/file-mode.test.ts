@@ -1,7 +1,7 @@
 import { chmodSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
+import { SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { messages } from "../support/inbox-events.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 

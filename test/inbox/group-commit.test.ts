@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { GroupCommit } from "../../src/inbox/sqlite/group-commit.ts";
+import { GroupCommit } from "../faces/inbox-sqlite.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 let statements: string[];

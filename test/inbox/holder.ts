@@ -1,5 +1,5 @@
 /** Holds an inbox open until it is killed. Run by tests as a process of its own. */
-import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
+import { SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { message } from "../support/inbox-events.ts";
 
 const inbox = new SqliteInbox({ file: process.argv[2] ?? "" });

@@ -1,9 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
-import { orderKey } from "../../src/events/id.ts";
-import { defaultLane, type LaneOf } from "../../src/events/lane.ts";
-import type { NewEvent } from "../../src/inbox/inbox.ts";
-import { readBatch } from "../../src/inbox/intake.ts";
+import { defaultLane, type LaneOf, orderKey } from "../faces/events.ts";
+import { type NewEvent, readBatch } from "../faces/inbox.ts";
 
 const actor = { username: "ada", name: "Ada" };
 

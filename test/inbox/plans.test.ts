@@ -1,10 +1,8 @@
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
-import { selectBatch, tables } from "../../src/inbox/copy/tables.ts";
-import { openFile } from "../../src/inbox/sqlite/open.ts";
-import { EVERY_LANE } from "../../src/inbox/sqlite/resting-lanes.ts";
-import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
+import { selectBatch, tables } from "../faces/inbox-copy.ts";
+import { EVERY_LANE, openFile, SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { messages } from "../support/inbox-events.ts";
 import { planOf, scansOf, watchStatements } from "../support/statements.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

@@ -2,10 +2,8 @@ import fs, { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import type { RestoreMark } from "../../src/inbox/restored.ts";
-import { backUpFile } from "../../src/inbox/sqlite/backup.ts";
-import { restoreFile } from "../../src/inbox/sqlite/restore.ts";
-import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
+import type { RestoreMark } from "../faces/inbox.ts";
+import { backUpFile, restoreFile, SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { message } from "../support/inbox-events.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 

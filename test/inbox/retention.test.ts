@@ -1,9 +1,9 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { Retention } from "../../src/inbox/inbox.ts";
-import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
-import { ManualClock } from "../../src/testing/manual-clock.ts";
+import type { Retention } from "../faces/inbox.ts";
+import { SqliteInbox } from "../faces/inbox-sqlite.ts";
+import { ManualClock } from "../faces/testing.ts";
 import { first } from "../support/first.ts";
 import { message } from "../support/inbox-events.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, test } from "vitest";
-import { openFile } from "../../src/inbox/sqlite/open.ts";
+import { openFile } from "../faces/inbox-sqlite.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const SQL = new URL("../../src/inbox/sqlite/sql/", import.meta.url);

@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
-import type { PostgresInbox } from "../../src/inbox/postgres/postgres-inbox.ts";
-import type { ManualClock } from "../../src/testing/manual-clock.ts";
+import type { PostgresInbox } from "../faces/inbox-postgres.ts";
+import type { ManualClock } from "../faces/testing.ts";
 import { listening } from "../support/postgres/listening.ts";
 import { emptyPlace, openAt } from "../support/postgres/open.ts";
 

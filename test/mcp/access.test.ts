@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
-import type { ScopeAnswer } from "../../src/client/scopes.ts";
-import type { Scope } from "../../src/core/scope.ts";
-import { Access, TokenRefused } from "../../src/mcp/access.ts";
-import { allTools } from "../../src/mcp/tools/all.ts";
+import type { ScopeAnswer } from "../faces/client.ts";
+import type { Scope } from "../faces/core.ts";
+import { Access, allTools, TokenRefused } from "../faces/mcp.ts";
 import { ManualClock } from "../platform/support/clock.ts";
 
 const MINUTE_MS = 60_000;

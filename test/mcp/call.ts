@@ -1,6 +1,6 @@
 import type { CallToolResult, Client } from "@modelcontextprotocol/client";
 import { expect } from "vitest";
-import type { Failure } from "../../src/mcp/failure.ts";
+import type { Failure } from "../faces/mcp.ts";
 
 /** A result, and what is in it. */
 export interface Called {

@@ -3,9 +3,8 @@ import { fileURLToPath } from "node:url";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { onTestFinished } from "vitest";
-import { createLogger } from "../../src/core/logger.ts";
-import { type HttpOptions, McpHttp } from "../../src/mcp/http/handler.ts";
-import { onItsPath } from "../../src/mcp/http/path.ts";
+import { createLogger } from "../faces/core.ts";
+import { type HttpOptions, McpHttp, onItsPath } from "../faces/mcp.ts";
 import { listenUntilEnd } from "../support/listen.ts";
 import { COMPILE_CACHE } from "../support/process.ts";
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { mcp } from "../../src/cli/mcp/mcp.ts";
-import { allTools } from "../../src/mcp/tools/all.ts";
+import { mcp } from "../faces/cli.ts";
+import { allTools } from "../faces/mcp.ts";
 
 const page = readFileSync(new URL("../../docs/mcp.md", import.meta.url), "utf8");
 

@@ -1,4 +1,4 @@
-import { type Clock, systemClock, type TimerOptions } from "../../src/core/clock.ts";
+import { type Clock, systemClock, type TimerOptions } from "../faces/core.ts";
 
 /** The deadline of a call, in milliseconds. */
 const DEADLINE_MS = 10_000;

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from "node:http";
 import { expect, test } from "vitest";
-import type { Image } from "../../src/client/types.ts";
-import { previewsOf } from "../../src/mcp/previews.ts";
+import type { Image } from "../faces/client.ts";
+import { previewsOf } from "../faces/mcp.ts";
 import { image } from "../platform/support/images.ts";
 import { listenUntilEnd } from "../support/listen.ts";
 

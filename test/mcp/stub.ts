@@ -1,5 +1,5 @@
-import { DOCTOR_AGENT } from "../../src/core/doctor-agent.ts";
 import { type Api, type Call, json, type Responder, serve as serveApi } from "../client/api.ts";
+import { DOCTOR_AGENT } from "../faces/core.ts";
 
 /**
  * A platform that answers so to what tools ask. It knows the token: that is asked once before, and is none of its

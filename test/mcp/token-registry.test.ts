@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import type { ScopeAnswer } from "../../src/client/scopes.ts";
-import { Access } from "../../src/mcp/access.ts";
-import { TokenRegistry } from "../../src/mcp/http/token-registry.ts";
+import type { ScopeAnswer } from "../faces/client.ts";
+import { Access, TokenRegistry } from "../faces/mcp.ts";
 import { ManualClock } from "../platform/support/clock.ts";
 
 const MINUTE_MS = 60_000;

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from "vitest";
-import { type Observer, unobserved } from "../../src/core/observer.ts";
-import type { Candidacy, Shared } from "../../src/inbox/shared.ts";
-import { Election } from "../../src/poller/leadership.ts";
-import { ManualClock } from "../../src/testing/manual-clock.ts";
 import { gate, harness } from "../dispatcher/harness.ts";
+import { type Observer, unobserved } from "../faces/core.ts";
+import type { Candidacy, Shared } from "../faces/inbox.ts";
+import { Election } from "../faces/poller.ts";
+import { ManualClock } from "../faces/testing.ts";
 import { messages } from "../support/inbox-events.ts";
 import { logSink } from "../support/log.ts";
 

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { GiveUp } from "../../src/index.ts";
-import { Calls } from "../../src/metrics/calls.ts";
-import { Registry } from "../../src/metrics/prom.ts";
-import { SIGNATURE_HEADER } from "../../src/signature/signature.ts";
+import { Calls, Registry } from "../faces/metrics.ts";
+import { SIGNATURE_HEADER } from "../faces/signature.ts";
 import { dm, scrape, value, World } from "./world.ts";
 
 const deliveries = "service_bot_deliveries_total";

@@ -1,10 +1,9 @@
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { unobserved } from "../../src/core/observer.ts";
-import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
-import { Looks } from "../../src/metrics/looks.ts";
-import { Meter } from "../../src/metrics/meter.ts";
-import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { unobserved } from "../faces/core.ts";
+import { SqliteInbox } from "../faces/inbox-sqlite.ts";
+import { Looks, Meter } from "../faces/metrics.ts";
+import { ManualClock } from "../faces/testing.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { readScrape, valuesOf } from "./scrape.ts";
 import { dm, scrape, value, World } from "./world.ts";

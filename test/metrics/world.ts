@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
 import { Bot, type BotOptions } from "../../src/index.ts";
-import { SIGNATURE_HEADER, sign } from "../../src/signature/signature.ts";
-import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { SIGNATURE_HEADER, sign } from "../faces/signature.ts";
+import { ManualClock } from "../faces/testing.ts";
 import { FakeLog } from "../poller/fake-log.ts";
 import { type Family, readScrape, valuesOf } from "./scrape.ts";
 

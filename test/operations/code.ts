@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Config, loadConfig } from "../../src/config.ts";
+import { type Config, loadConfig } from "../faces/bot.ts";
 
 export const root: string = join(import.meta.dirname, "../..");
 export const operations: string = join(root, "templates/operations");

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
-import { variables } from "../../src/config.ts";
+import { variables } from "../faces/bot.ts";
 import { operations, root } from "./code.ts";
 import { kinds, Manifest } from "./kubernetes.ts";
 import { problemsOf } from "./kubernetes-problems.ts";

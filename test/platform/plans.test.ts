@@ -1,9 +1,7 @@
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
-import { openDatabase } from "../../src/platform/store/database.ts";
-import { addBot, seed } from "../../src/platform/store/seed.ts";
-import { Store } from "../../src/platform/store/store.ts";
+import { addBot, openDatabase, Store, seed } from "../faces/platform.ts";
 import { planOf, scansOf, watchStatements } from "../support/statements.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 

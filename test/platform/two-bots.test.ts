@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { AnyEvent } from "../../src/events/types.ts";
 import type { NewApp, Platform } from "../../src/platform/index.ts";
-import { verify } from "../../src/signature/signature.ts";
+import type { AnyEvent } from "../faces/events.ts";
+import { verify } from "../faces/signature.ts";
 import { newKeys } from "./support/images.ts";
 import { act, deliveryOf, ids, request, runPlatform } from "./support/platform.ts";
 import { runReceiver } from "./support/receiver.ts";

@@ -1,7 +1,6 @@
-import { ApiError } from "../../src/client/errors.ts";
-import type { EventPage } from "../../src/client/types.ts";
-import { orderKey } from "../../src/events/id.ts";
-import type { ManualClock } from "../../src/testing/manual-clock.ts";
+import { ApiError, type EventPage } from "../faces/client.ts";
+import { orderKey } from "../faces/events.ts";
+import type { ManualClock } from "../faces/testing.ts";
 
 interface Entry {
   readonly id: string;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { defaultLane } from "../../src/events/lane.ts";
-import { LogReader } from "../../src/poller/log-reader.ts";
-import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { defaultLane } from "../faces/events.ts";
+import { LogReader } from "../faces/poller.ts";
+import { ManualClock } from "../faces/testing.ts";
 import { logSink } from "../support/log.ts";
 import { FakeLog } from "./fake-log.ts";
 import { MemoryInbox } from "./simulation/memory-inbox.ts";

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import type { Candidacy, Shared, Topic } from "../../src/inbox/shared.ts";
-import { Election, type Term } from "../../src/poller/leadership.ts";
-import { ManualClock } from "../../src/testing/manual-clock.ts";
+import type { Candidacy, Shared, Topic } from "../faces/inbox.ts";
+import { Election, type Term } from "../faces/poller.ts";
+import { ManualClock } from "../faces/testing.ts";
 import { logSink } from "../support/log.ts";
 
 const LEASE = 15_000;

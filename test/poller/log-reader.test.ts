@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { ApiError } from "../../src/client/errors.ts";
-import { defaultLane } from "../../src/events/lane.ts";
-import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
-import { CURSOR, LogReader, type LogReaderOptions } from "../../src/poller/log-reader.ts";
-import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { ApiError } from "../faces/client.ts";
+import { defaultLane } from "../faces/events.ts";
+import { SqliteInbox } from "../faces/inbox-sqlite.ts";
+import { CURSOR, LogReader, type LogReaderOptions } from "../faces/poller.ts";
+import { ManualClock } from "../faces/testing.ts";
 import { deadLetters } from "../support/dead-letters.ts";
 import { logSink } from "../support/log.ts";
 import { FakeLog } from "./fake-log.ts";

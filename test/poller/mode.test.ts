@@ -7,7 +7,7 @@ import {
   nextDeadline,
   type Observation,
   observe,
-} from "../../src/poller/mode.ts";
+} from "../faces/poller.ts";
 
 const SILENCE = 45_000;
 const T0 = 1_800_000_000_000;

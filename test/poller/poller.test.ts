@@ -1,11 +1,10 @@
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { ApiError, NetworkError } from "../../src/client/errors.ts";
-import { sleep } from "../../src/core/clock.ts";
-import { defaultLane } from "../../src/events/lane.ts";
-import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
-import type { Mode } from "../../src/poller/mode.ts";
-import { Poller, type PollerOptions } from "../../src/poller/poller.ts";
-import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { ApiError, NetworkError } from "../faces/client.ts";
+import { sleep } from "../faces/core.ts";
+import { defaultLane } from "../faces/events.ts";
+import { SqliteInbox } from "../faces/inbox-sqlite.ts";
+import { type Mode, Poller, type PollerOptions } from "../faces/poller.ts";
+import { ManualClock } from "../faces/testing.ts";
 import { logSink } from "../support/log.ts";
 import { FakeLog } from "./fake-log.ts";
 

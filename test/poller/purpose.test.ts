@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from "vitest";
-import type { LogPurpose } from "../../src/client/call.ts";
-import { defaultLane } from "../../src/events/lane.ts";
-import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
-import { Poller } from "../../src/poller/poller.ts";
-import { ManualClock } from "../../src/testing/manual-clock.ts";
+import type { LogPurpose } from "../faces/client.ts";
+import { defaultLane } from "../faces/events.ts";
+import { SqliteInbox } from "../faces/inbox-sqlite.ts";
+import { Poller } from "../faces/poller.ts";
+import { ManualClock } from "../faces/testing.ts";
 import { logSink } from "../support/log.ts";
 import { FakeLog } from "./fake-log.ts";
 

@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { ServiceBotError } from "../../src/errors.ts";
-import { sign } from "../../src/signature/signature.ts";
+import { ServiceBotError } from "../faces/errors.ts";
+import { sign } from "../faces/signature.ts";
 import {
   apiKey,
   batchOf,

@@ -2,9 +2,9 @@ import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { BodyBudget } from "../../src/core/body/budget.ts";
-import { nodeFace, webFace } from "../../src/receiver/faces.ts";
-import { sign } from "../../src/signature/signature.ts";
+import { BodyBudget } from "../faces/core.ts";
+import { nodeFace, webFace } from "../faces/receiver.ts";
+import { sign } from "../faces/signature.ts";
 import {
   apiKey,
   batchOf,

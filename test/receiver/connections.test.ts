@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { webFace } from "../../src/receiver/faces.ts";
-import { sign } from "../../src/signature/signature.ts";
+import { webFace } from "../faces/receiver.ts";
+import { sign } from "../faces/signature.ts";
 import {
   batchOf,
   delivery,

@@ -1,8 +1,8 @@
 import express, { type Express } from "express";
 import request from "supertest";
 import { describe, expect, test } from "vitest";
-import { expressFace } from "../../src/receiver/faces.ts";
-import { sign } from "../../src/signature/signature.ts";
+import { expressFace } from "../faces/receiver.ts";
+import { sign } from "../faces/signature.ts";
 import { batchOf, bodyOf, limit, makeRig, now, type Rig, secret } from "./support.ts";
 
 /** An application whose middleware `mount` puts in order. */

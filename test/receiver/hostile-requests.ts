@@ -1,5 +1,5 @@
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
-import { sign } from "../../src/signature/signature.ts";
+import { sign } from "../faces/signature.ts";
 import { batchOf, bodyOf, delivery, follow, now, secret, type TestRequest } from "./support.ts";
 
 /** MAX_BODY_BYTES of the bot under test. */

@@ -1,10 +1,9 @@
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { Bot } from "../../src/index.ts";
-import { nodeFace } from "../../src/receiver/faces.ts";
-import { listen } from "../../src/receiver/server.ts";
-import { sign } from "../../src/signature/signature.ts";
-import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { listen, nodeFace } from "../faces/receiver.ts";
+import { sign } from "../faces/signature.ts";
+import { ManualClock } from "../faces/testing.ts";
 import { logSink } from "../support/log.ts";
 import {
   batches,

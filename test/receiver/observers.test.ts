@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { NewEvent } from "../../src/inbox/inbox.ts";
-import { ManualClock } from "../../src/testing/manual-clock.ts";
+import type { NewEvent } from "../faces/inbox.ts";
+import { ManualClock } from "../faces/testing.ts";
 import { batchOf, delivery, faces, makeRig } from "./support.ts";
 
 describe.each(faces)("onDelivery, over $name", (face) => {

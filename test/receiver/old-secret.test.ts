@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { sign } from "../../src/signature/signature.ts";
-import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { sign } from "../faces/signature.ts";
+import { ManualClock } from "../faces/testing.ts";
 import { batchOf, makeRig, now } from "./support.ts";
 
 const HOUR = 3_600_000;

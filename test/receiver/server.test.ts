@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { Agent, get, type RequestListener } from "node:http";
 import { connect, type Socket } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { ServiceBotError } from "../../src/errors.ts";
-import { type Listening, listen } from "../../src/receiver/server.ts";
+import { ServiceBotError } from "../faces/errors.ts";
+import { type Listening, listen } from "../faces/receiver.ts";
 
 async function open(listener: RequestListener, host = "127.0.0.1", port = 0): Promise<Listening> {
   const server = await listen(listener, host, port);

@@ -1,15 +1,18 @@
 import { createServer, request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import express from "express";
-import { bearerCheck } from "../../src/core/bearer.ts";
-import { BodyBudget } from "../../src/core/body/budget.ts";
-import { createLogger } from "../../src/core/logger.ts";
-import { defaultLane } from "../../src/events/lane.ts";
-import type { Inbox, NewEvent, PutResult } from "../../src/inbox/inbox.ts";
-import { expressFace, nodeFace, webFace } from "../../src/receiver/faces.ts";
-import { Receiver, type ReceiverOptions } from "../../src/receiver/receiver.ts";
-import type { RouteOptions } from "../../src/receiver/routes.ts";
-import { sign } from "../../src/signature/signature.ts";
-import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { BodyBudget, bearerCheck, createLogger } from "../faces/core.ts";
+import { defaultLane } from "../faces/events.ts";
+import type { Inbox, NewEvent, PutResult } from "../faces/inbox.ts";
+import {
+  expressFace,
+  nodeFace,
+  Receiver,
+  type ReceiverOptions,
+  type RouteOptions,
+  webFace,
+} from "../faces/receiver.ts";
+import { sign } from "../faces/signature.ts";
+import { ManualClock } from "../faces/testing.ts";
 import { listenUntilEnd } from "../support/listen.ts";
 
 export const secret = "whsec_of_this_test";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parseArguments } from "../../scripts/release-check/arguments.ts";
 import { cells, chooseCells, nameOf, sampleCells } from "../../scripts/release-check/cells.ts";
-import { stores, templates } from "../../src/create/choices.ts";
+import { stores, templates } from "../faces/create.ts";
 
 const names = cells.map(nameOf);
 

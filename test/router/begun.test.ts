@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Begun } from "../../src/router/begun.ts";
+import { Begun } from "../faces/router.ts";
 
 const boom = new Error("boom");
 const fails = async () => {

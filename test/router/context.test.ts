@@ -1,19 +1,22 @@
 import { describe, expect, expectTypeOf, test, vi } from "vitest";
-import { Client } from "../../src/client/client.ts";
-import type { Fetch } from "../../src/client/http.ts";
-import type { Message, Sent } from "../../src/client/types.ts";
-import { systemClock } from "../../src/core/clock.ts";
-import { eventTypes } from "../../src/events/parse.ts";
-import type {
-  ActivityPayload,
-  AnyEvent,
-  DmMessagePayload,
-  EventOf,
-  FollowPayload,
-} from "../../src/events/types.ts";
-import { type Context, createContext, type WriteResult } from "../../src/router/context.ts";
-import { type Handler, Router } from "../../src/router/router.ts";
 import { payloads } from "../events/samples.ts";
+import { Client, type Fetch, type Message, type Sent } from "../faces/client.ts";
+import { systemClock } from "../faces/core.ts";
+import {
+  type ActivityPayload,
+  type AnyEvent,
+  type DmMessagePayload,
+  type EventOf,
+  eventTypes,
+  type FollowPayload,
+} from "../faces/events.ts";
+import {
+  type Context,
+  createContext,
+  type Handler,
+  Router,
+  type WriteResult,
+} from "../faces/router.ts";
 import { fakeClient, fakePlatform, jobFor } from "./support.ts";
 
 describe("the context is typed by what it was asked for", () => {

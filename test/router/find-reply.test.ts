@@ -1,10 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { Client } from "../../src/client/client.ts";
-import type { OpenIntent } from "../../src/core/step.ts";
-import { refOf } from "../../src/router/adopt.ts";
-import { findPost } from "../../src/router/find-post.ts";
-import { findComment, findMessage } from "../../src/router/find-reply.ts";
-import { ManualClock } from "../../src/testing/manual-clock.ts";
+import { Client } from "../faces/client.ts";
+import type { OpenIntent } from "../faces/core.ts";
+import { findComment, findMessage, findPost, refOf } from "../faces/router.ts";
+import { ManualClock } from "../faces/testing.ts";
 
 const startedAt = Date.parse("2026-01-01T12:00:00Z");
 const { signal } = new AbortController();

@@ -1,10 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { LoopGuardOptions } from "../../src/core/job.ts";
-import { LoopHeld } from "../../src/errors.ts";
-import { defaultLane, type LaneOf } from "../../src/events/lane.ts";
-import type { AnyEvent } from "../../src/events/types.ts";
 import { Bot } from "../../src/index.ts";
-import { LoopGuard } from "../../src/router/loop-guard.ts";
+import type { LoopGuardOptions } from "../faces/core.ts";
+import { LoopHeld } from "../faces/errors.ts";
+import { type AnyEvent, defaultLane, type LaneOf } from "../faces/events.ts";
+import { LoopGuard } from "../faces/router.ts";
 import { logSink } from "../support/log.ts";
 import { jobFor } from "./support.ts";
 

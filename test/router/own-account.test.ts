@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
-import type { AnyEvent } from "../../src/events/types.ts";
-import { OwnAccount } from "../../src/router/own-account.ts";
-import { ManualClock } from "../../src/testing/manual-clock.ts";
+import type { AnyEvent } from "../faces/events.ts";
+import { OwnAccount } from "../faces/router.ts";
+import { ManualClock } from "../faces/testing.ts";
 import { fakeClient, jobFor } from "./support.ts";
 
 const { signal } = new AbortController();

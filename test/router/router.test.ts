@@ -1,10 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
-import { ServiceBotError } from "../../src/errors.ts";
-import { eventTypes } from "../../src/events/parse.ts";
-import type { EventType } from "../../src/events/types.ts";
-import type { Middleware } from "../../src/router/compose.ts";
-import type { Context } from "../../src/router/context.ts";
-import { Router } from "../../src/router/router.ts";
+import { ServiceBotError } from "../faces/errors.ts";
+import { type EventType, eventTypes } from "../faces/events.ts";
+import { type Context, type Middleware, Router } from "../faces/router.ts";
 import { fakeClient, jobFor } from "./support.ts";
 
 const { client } = fakeClient();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { subjectOf } from "../../src/router/subject.ts";
+import { subjectOf } from "../faces/router.ts";
 import { jobFor } from "./support.ts";
 
 const actor = { username: "ada", name: "Ada" };

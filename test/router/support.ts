@@ -1,11 +1,8 @@
-import { Client, type ClientOptions } from "../../src/client/client.ts";
-import type { Job } from "../../src/core/job.ts";
-import { createLogger } from "../../src/core/logger.ts";
-import type { Step, StepEnd, StepRunner } from "../../src/core/step.ts";
-import { parseEvent } from "../../src/events/parse.ts";
-import type { AnyEvent } from "../../src/events/types.ts";
-import { FakePlatform } from "../../src/testing/fake-platform.ts";
 import { payloads, wireEvent } from "../events/samples.ts";
+import { Client, type ClientOptions } from "../faces/client.ts";
+import { createLogger, type Job, type Step, type StepEnd, type StepRunner } from "../faces/core.ts";
+import { type AnyEvent, parseEvent } from "../faces/events.ts";
+import { FakePlatform } from "../faces/testing.ts";
 
 /** Runs every step, and remembers which. */
 export class FakeSteps implements StepRunner {

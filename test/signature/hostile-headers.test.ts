@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { sign, verify } from "../../src/signature/signature.ts";
+import { sign, verify } from "../faces/signature.ts";
 
 const secret = "whsec_of_this_test";
 const body = Buffer.from('{"events":[]}');

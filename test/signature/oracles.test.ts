@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import fc from "fast-check";
 import Stripe from "stripe";
 import { describe, expect, test } from "vitest";
-import { sign, verify } from "../../src/signature/signature.ts";
+import { sign, verify } from "../faces/signature.ts";
 
 // The scheme of section 5 is the one that Stripe uses, so Stripe's own library can judge ours.
 const { webhooks } = new Stripe("sk_test_unused");

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { sign, TOLERANCE_SECONDS, type Verdict, verify } from "../../src/signature/signature.ts";
+import { sign, TOLERANCE_SECONDS, type Verdict, verify } from "../faces/signature.ts";
 
 const secret = "whsec_of_this_test";
 const body = Buffer.from('{"events":[]}');

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { sign, verify } from "../../src/signature/signature.ts";
+import { sign, verify } from "../faces/signature.ts";
 
 const secret = fc.string({ minLength: 1, maxLength: 40 }).map((rest) => `whsec_${rest}`);
 const bytes = fc.uint8Array({ minLength: 1, maxLength: 300 });

@@ -1,8 +1,8 @@
 import { openSync, readFileSync, writeSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { answer } from "../../bench/harness/child.ts";
-import { createLogger } from "../../src/core/logger.ts";
 import { Bot, type Context } from "../../src/index.ts";
+import { createLogger } from "../faces/core.ts";
 import { asked } from "./texts.ts";
 
 /** What the driver says about the bot. */

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Child } from "../../bench/harness/child.ts";
-import type { ControlClient } from "../../src/cli/control-client.ts";
+import type { ControlClient } from "../faces/cli.ts";
 import type { Span } from "./plan.ts";
 import type { Reader } from "./reader.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { TimelineEntry } from "../../src/platform/index.ts";
-import type { ApiEntry, TimelineRecord } from "../../src/platform/timeline/entries.ts";
+import type { ApiEntry, TimelineRecord } from "../faces/platform.ts";
 import { Ledger } from "./ledger.ts";
 import { textOf } from "./texts.ts";
 

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { ControlClient } from "../../src/cli/control-client.ts";
 import type { TimelineEntry } from "../../src/platform/index.ts";
+import type { ControlClient } from "../faces/cli.ts";
 import { asked } from "./texts.ts";
 
 /** Between two looks at the timeline, in milliseconds. It keeps far more than comes meanwhile. */

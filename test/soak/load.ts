@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { ControlClient } from "../../src/cli/control-client.ts";
-import { messageOf } from "../../src/errors.ts";
 import type { ActInput } from "../../src/platform/index.ts";
+import type { ControlClient } from "../faces/cli.ts";
+import { messageOf } from "../faces/errors.ts";
 import type { Random } from "../faults/random.ts";
 import type { Ledger } from "./ledger.ts";
 import { type Behaviour, textOf } from "./texts.ts";

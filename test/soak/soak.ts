@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { messageOf } from "../../src/errors.ts";
+import { messageOf } from "../faces/errors.ts";
 import { Random } from "../faults/random.ts";
 import { inflict, insisting } from "./faults.ts";
 import { Ledger } from "./ledger.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { Child } from "../../bench/harness/child.ts";
 import type { LocalPlatform } from "../../bench/processes/platform.ts";
-import { ControlClient } from "../../src/cli/control-client.ts";
+import { ControlClient } from "../faces/cli.ts";
 import type { SoakBot } from "./bot.ts";
 import type { Reader } from "./reader.ts";
 

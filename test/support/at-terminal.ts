@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from "node:child_process";
-import { quote } from "../../src/create/shell.ts";
 import { Screen } from "../create/screen.ts";
+import { quote } from "../faces/create.ts";
 
 /** Can there be a real terminal here? By `script` of util-linux, which every Linux has. */
 export const hasPty: boolean = ((): boolean => {

@@ -1,5 +1,4 @@
-import type { Inbox } from "../../src/inbox/inbox.ts";
-import type { EventSummary } from "../../src/inbox/records.ts";
+import type { EventSummary, Inbox } from "../faces/inbox.ts";
 
 /** The dead letters of an inbox, the newest first. */
 export async function deadLetters({

@@ -1,5 +1,5 @@
-import { orderKey } from "../../src/events/id.ts";
-import type { NewEvent } from "../../src/inbox/inbox.ts";
+import { orderKey } from "../faces/events.ts";
+import type { NewEvent } from "../faces/inbox.ts";
 
 /** A message event for the inbox, in the lane of its conversation. */
 export function message(id: string, conversation = "c1"): NewEvent {

@@ -1,4 +1,4 @@
-import { createLogger, type Logger } from "../../src/core/logger.ts";
+import { createLogger, type Logger } from "../faces/core.ts";
 
 /** What was logged: one record a line. */
 export interface LogRecord {

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { delimiter, join } from "node:path";
-import { OLDEST_NODE, runsBots } from "../../src/create/choices.ts";
+import { OLDEST_NODE, runsBots } from "../faces/create.ts";
 
 /** A Node on the PATH that is too old to run TypeScript, where there is one; says so where there is none. */
 export function nodeOlderThanBots(): string | undefined {

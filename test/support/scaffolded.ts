@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Result } from "../../src/create/result.ts";
-import { run } from "../../src/create/run.ts";
+import { type Result, run } from "../faces/create.ts";
 
 const CREATE_BOT = fileURLToPath(new URL("../../create-bot.js", import.meta.url));
 

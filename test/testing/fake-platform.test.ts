@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Http } from "../../src/client/http.ts";
 import { rejection } from "../client/api.ts";
+import type { Http } from "../faces/client.ts";
 import { image } from "../platform/support/images.ts";
 import { ada, scene } from "./scene.ts";
 

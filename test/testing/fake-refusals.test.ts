@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { Client } from "../../src/client/client.ts";
-import { platformCodes } from "../../src/client/errors.ts";
-import type { PlatformCode } from "../../src/errors.ts";
 import { rejection } from "../client/api.ts";
+import { Client, platformCodes } from "../faces/client.ts";
+import type { PlatformCode } from "../faces/errors.ts";
 import { access, scene } from "./scene.ts";
 
 const text = "hi";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { RequestOptions } from "../../src/client/call.ts";
 import { rejection } from "../client/api.ts";
+import type { RequestOptions } from "../faces/client.ts";
 import { image } from "../platform/support/images.ts";
 import { scene } from "./scene.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { sleep } from "../../src/core/clock.ts";
 import { ManualClock } from "../../src/testing/index.ts";
+import { sleep } from "../faces/core.ts";
 
 describe("the time", () => {
   test("stands still until it is advanced", async () => {

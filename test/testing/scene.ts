@@ -1,6 +1,5 @@
-import { Client, type ClientOptions } from "../../src/client/client.ts";
-import { Http } from "../../src/client/http.ts";
 import { FakePlatform } from "../../src/testing/index.ts";
+import { Client, type ClientOptions, Http } from "../faces/client.ts";
 
 export const access: ClientOptions = { baseUrl: "http://platform.test", apiKey: "key", retries: 0 };
 export const ada = { userId: "u_1", username: "ada", name: "Ada" };

@@ -1,9 +1,4 @@
 import { describe, expect, expectTypeOf, onTestFinished, test, vi } from "vitest";
-import { Bot } from "../../src/bot.ts";
-import type { Client } from "../../src/client/client.ts";
-import { systemClock } from "../../src/core/clock.ts";
-import type { ServiceBotError } from "../../src/errors.ts";
-import type { DmMessagePayload } from "../../src/events/types.ts";
 import {
   ManualClock,
   type TestBot,
@@ -12,6 +7,11 @@ import {
   testBot,
 } from "../../src/testing/index.ts";
 import { payloads } from "../events/samples.ts";
+import { Bot } from "../faces/bot.ts";
+import type { Client } from "../faces/client.ts";
+import { systemClock } from "../faces/core.ts";
+import type { ServiceBotError } from "../faces/errors.ts";
+import type { DmMessagePayload } from "../faces/events.ts";
 import { image } from "../platform/support/images.ts";
 
 /** A bot under test, changed by `prepare`, that stops with the test. */

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
-import { loadApi } from "../../src/tracing/api.ts";
 import { root } from "../docs/markdown.ts";
+import { loadApi } from "../faces/tracing.ts";
 import { TestProcess } from "../support/process.ts";
 import { World } from "./bot.ts";
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { run } from "../../src/create/run.ts";
+import { run } from "../faces/create.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { scriptOf } from "./problems.ts";
 

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { BodyBudget } from "../../core/body/budget.ts";
 import { dropBody } from "../../core/body/read.ts";
@@ -139,7 +138,7 @@ async function send(response: ServerResponse, { status, headers, body }: Respons
     return;
   }
   try {
-    await pipeline(Readable.fromWeb(body), response);
+    await pipeline(body, response);
   } catch (error) {
     // The client is gone.
     if (!hasCode(error, "ERR_STREAM_PREMATURE_CLOSE")) throw error;

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { RequestListener } from "node:http";
 import { createServer } from "node:http";
 import { onTestFinished } from "vitest";
-import type { Finding } from "../../../src/cli/doctor/finding.ts";
+import type { Finding } from "../../faces/cli.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { type CliOptions, serviceBotEnds } from "../cli.ts";
 

@@ -1,7 +1,6 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
-import { untilAborted } from "../../../src/client/images/aborted.ts";
-import { prepareImage } from "../../../src/client/images/prepare.ts";
+import { prepareImage, untilAborted } from "../../faces/client.ts";
 import { refusal } from "./refusal.ts";
 import { sampleOf } from "./samples.ts";
 

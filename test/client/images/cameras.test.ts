@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { checkImage } from "../../../src/client/images/check.ts";
+import { checkImage } from "../../faces/client.ts";
 import { refusal } from "./refusal.ts";
 import { noise, sampleOf, samples, video, withChunk, withSegment } from "./samples.ts";
 

@@ -1,8 +1,7 @@
 import { deflateRawSync, gzipSync } from "node:zlib";
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
-import { checkImage } from "../../../src/client/images/check.ts";
-import { MAX_IMAGE_BYTES } from "../../../src/client/images/limits.ts";
+import { checkImage, MAX_IMAGE_BYTES } from "../../faces/client.ts";
 import { refusal } from "./refusal.ts";
 import { box, noise, pngOf, sampleOf, samples, video } from "./samples.ts";
 

@@ -1,8 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { checkContent } from "../../../src/client/images/content.ts";
-import { uploadBody } from "../../../src/client/images/form.ts";
-import { prepareImage, prepareImages } from "../../../src/client/images/prepare.ts";
-import type { ImageKind } from "../../../src/core/image-kind.ts";
+import { checkContent, prepareImage, prepareImages, uploadBody } from "../../faces/client.ts";
+import type { ImageKind } from "../../faces/core.ts";
 import { refusal } from "./refusal.ts";
 import { sampleOf } from "./samples.ts";
 

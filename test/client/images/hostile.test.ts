@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { checkImage } from "../../../src/client/images/check.ts";
-import type { ImageKind } from "../../../src/core/image-kind.ts";
+import { checkImage } from "../../faces/client.ts";
+import type { ImageKind } from "../../faces/core.ts";
 import { refusalOf } from "./refusal.ts";
 import { box, samples } from "./samples.ts";
 

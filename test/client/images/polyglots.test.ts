@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { checkImage } from "../../../src/client/images/check.ts";
-import type { ImageKind } from "../../../src/core/image-kind.ts";
+import { checkImage } from "../../faces/client.ts";
+import type { ImageKind } from "../../faces/core.ts";
 import { refusal } from "./refusal.ts";
 import { box, noise, sampleOf, withChunk, withSegment } from "./samples.ts";
 

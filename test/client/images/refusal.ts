@@ -1,5 +1,5 @@
-import { ApiError } from "../../../src/client/errors.ts";
-import { ServiceBotError } from "../../../src/errors.ts";
+import { ApiError } from "../../faces/client.ts";
+import { ServiceBotError } from "../../faces/errors.ts";
 
 /** What an image was refused with. */
 export interface Refusal {

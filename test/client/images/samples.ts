@@ -1,5 +1,5 @@
 import sharp, { type Sharp } from "sharp";
-import type { ImageKind } from "../../../src/core/image-kind.ts";
+import type { ImageKind } from "../../faces/core.ts";
 import { mulberry32 } from "../../support/mulberry32.ts";
 
 /** A real image, made by an encoder. */

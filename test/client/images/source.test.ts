@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
-import { type ImageInput, sourceOf } from "../../../src/client/images/source.ts";
+import { type ImageInput, sourceOf } from "../../faces/client.ts";
 import { refusal } from "./refusal.ts";
 import { sampleOf } from "./samples.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { checkImageUrl } from "../../../src/client/images/url.ts";
+import { checkImageUrl } from "../../faces/client.ts";
 import { refusal } from "./refusal.ts";
 
 const localHosts = [

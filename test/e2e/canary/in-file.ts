@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { attachInbox } from "../../../src/inbox/sqlite/attach.ts";
+import { attachInbox } from "../../faces/inbox-sqlite.ts";
 import type { Place } from "./stage.ts";
 
 /** A file of SQLite: whoever may not read it has no secret of it to learn. */

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { EventDetails } from "../../../src/inbox/records.ts";
+import type { EventDetails } from "../../faces/inbox.ts";
 import { leaks } from "./forms.ts";
 import type { Stage } from "./stage.ts";
 

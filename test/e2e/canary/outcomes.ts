@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { sign } from "../../../src/signature/signature.ts";
+import { sign } from "../../faces/signature.ts";
 import type { TestProcess } from "../../support/process.ts";
 import type { LogFault } from "./indiscreet.ts";
 import { type Listening, phrase, type Stage } from "./stage.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ControlClient } from "../../../src/cli/control-client.ts";
 import type { TimelineEntry } from "../../../src/platform/index.ts";
+import { ControlClient } from "../../faces/cli.ts";
 import { TestProcess } from "../../support/process.ts";
 import { readStatus } from "../../support/read-status.ts";
 

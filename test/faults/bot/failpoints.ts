@@ -1,6 +1,6 @@
 import Sqlite from "better-sqlite3";
-import type { Fetch } from "../../../src/client/http.ts";
-import { SqliteInbox } from "../../../src/inbox/sqlite/sqlite-inbox.ts";
+import type { Fetch } from "../../faces/client.ts";
+import { SqliteInbox } from "../../faces/inbox-sqlite.ts";
 import { tell } from "./tell.ts";
 
 /** Where the bot under test kills itself. Between any two of these the state on disk differs. */

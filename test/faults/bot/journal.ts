@@ -1,5 +1,5 @@
 import { openSync, writeSync } from "node:fs";
-import { PostgresInbox } from "../../../src/inbox/postgres/postgres-inbox.ts";
+import { PostgresInbox } from "../../faces/inbox-postgres.ts";
 import type { JournalEntry } from "../driver/journal.ts";
 
 type Methods = Record<string, (...given: never[]) => Promise<unknown>>;

@@ -1,9 +1,8 @@
 import { setImmediate as turn } from "node:timers/promises";
-import { systemClock } from "../../../src/core/clock.ts";
-import { createLogger } from "../../../src/core/logger.ts";
-import { EVENT_LOG } from "../../../src/inbox/inbox.ts";
-import { PostgresInbox } from "../../../src/inbox/postgres/postgres-inbox.ts";
-import { Election, type Term } from "../../../src/poller/leadership.ts";
+import { createLogger, systemClock } from "../../faces/core.ts";
+import { EVENT_LOG } from "../../faces/inbox.ts";
+import { PostgresInbox } from "../../faces/inbox-postgres.ts";
+import { Election, type Term } from "../../faces/poller.ts";
 import { TcpProxy } from "../../support/tcp-proxy.ts";
 
 /** What becomes of a leader. */

@@ -1,5 +1,5 @@
 import { Agent, request } from "node:http";
-import { sign } from "../../../src/signature/signature.ts";
+import { sign } from "../../faces/signature.ts";
 
 /** Delivers to a bot's webhook in the platform's stead, signed, over connections that stay open. */
 export class Poster {

@@ -1,13 +1,13 @@
 import type {
   Claim,
   CursorMove,
+  EventSummary,
   InboxStats,
   NewEvent,
   PutResult,
   Source,
   StepStart,
-} from "../../../src/inbox/inbox.ts";
-import type { EventSummary } from "../../../src/inbox/records.ts";
+} from "../../faces/inbox.ts";
 import { compareIds, compareText } from "./ids.ts";
 
 /** How long a suspect waits for another one, in milliseconds. */

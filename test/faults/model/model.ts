@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { ManualClock } from "../../../src/testing/manual-clock.ts";
+import { ManualClock } from "../../faces/testing.ts";
 import type { Outcome, Scenario } from "../scenario.ts";
 import { commands } from "./commands/index.ts";
 import { InboxModel } from "./inbox-model.ts";

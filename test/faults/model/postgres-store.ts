@@ -1,5 +1,5 @@
 import pg from "pg";
-import { PostgresInbox } from "../../../src/inbox/postgres/postgres-inbox.ts";
+import { PostgresInbox } from "../../faces/inbox-postgres.ts";
 import type { Place } from "../../support/postgres/open.ts";
 import type { OpenStore } from "./world.ts";
 

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
-import { SqliteInbox } from "../../../src/inbox/sqlite/sqlite-inbox.ts";
+import { SqliteInbox } from "../../faces/inbox-sqlite.ts";
 import type { OpenStore } from "./world.ts";
 
 /** In memory where the system has such a folder: what a disk keeps is not what is compared here. */

@@ -1,6 +1,6 @@
 import type { AsyncCommand } from "fast-check";
-import type { Claim, Inbox } from "../../../src/inbox/inbox.ts";
-import type { ManualClock } from "../../../src/testing/manual-clock.ts";
+import type { Claim, Inbox } from "../../faces/inbox.ts";
+import type { ManualClock } from "../../faces/testing.ts";
 import type { InboxModel } from "./inbox-model.ts";
 
 /** One store under test, empty at first. */

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
-import { SqliteInbox } from "../../../src/inbox/sqlite/sqlite-inbox.ts";
+import { SqliteInbox } from "../../faces/inbox-sqlite.ts";
 import type { Image } from "./disk.ts";
 import type { Delivery } from "./sender.ts";
 

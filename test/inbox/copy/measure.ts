@@ -8,8 +8,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { orderKey } from "../../../src/events/id.ts";
-import { openFile } from "../../../src/inbox/sqlite/open.ts";
+import { orderKey } from "../../faces/events.ts";
+import { openFile } from "../../faces/inbox-sqlite.ts";
 import { look } from "../../support/postgres/look.ts";
 import { PostgresServer } from "../../support/postgres/server.ts";
 

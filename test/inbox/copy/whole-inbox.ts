@@ -1,7 +1,6 @@
 import Sqlite from "better-sqlite3";
-import type { Claim } from "../../../src/inbox/inbox.ts";
-import { EVERY_LANE } from "../../../src/inbox/sqlite/resting-lanes.ts";
-import { SqliteInbox } from "../../../src/inbox/sqlite/sqlite-inbox.ts";
+import type { Claim } from "../../faces/inbox.ts";
+import { EVERY_LANE, SqliteInbox } from "../../faces/inbox-sqlite.ts";
 import { message } from "../../support/inbox-events.ts";
 
 const LEASE = 60_000;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Backlog } from "../../../src/inbox/postgres/backlog.ts";
+import { Backlog } from "../../faces/inbox-postgres.ts";
 
 /** A backlog of at most 3, and what answers its counts, in their order. */
 function backlog() {

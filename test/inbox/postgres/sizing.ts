@@ -2,8 +2,8 @@
  * Measures what an event costs in PostgreSQL, for docs/scaling.md: node test/inbox/postgres/sizing.ts [EVENTS]
  * One process, no handler. The server keeps its data in memory where the system has /dev/shm.
  */
-import type { Claim } from "../../../src/inbox/inbox.ts";
-import { PostgresInbox } from "../../../src/inbox/postgres/postgres-inbox.ts";
+import type { Claim } from "../../faces/inbox.ts";
+import { PostgresInbox } from "../../faces/inbox-postgres.ts";
 import { message } from "../../support/inbox-events.ts";
 import { look } from "../../support/postgres/look.ts";
 import { PostgresServer } from "../../support/postgres/server.ts";

@@ -1,9 +1,9 @@
 import { createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
 import { onTestFinished } from "vitest";
-import { createLogger } from "../../../src/core/logger.ts";
-import { type StdioConnection, serveOverStdio } from "../../../src/mcp/stdio.ts";
 import { apiKey } from "../../client/api.ts";
+import { createLogger } from "../../faces/core.ts";
+import { type StdioConnection, serveOverStdio } from "../../faces/mcp.ts";
 
 export interface Wire {
   readonly connection: StdioConnection;

@@ -4,7 +4,7 @@ import { copyFile, mkdir, mkdtemp, readFile, rename, rm } from "node:fs/promises
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { root } from "../../../scripts/compile.ts";
-import { run, tail } from "../../../src/create/run.ts";
+import { run, tail } from "../../faces/create.ts";
 
 /** Where they are kept: outside `test/`, for packages bring tests of their own. */
 const cache = join(root, "node_modules", ".cache", "mcp-peers");

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
-import { askBot } from "../../../src/platform/control/bot-view.ts";
 import type { BotView } from "../../../src/platform/index.ts";
+import { askBot } from "../../faces/platform.ts";
 import { listenUntilEnd } from "../../support/listen.ts";
 import { runBot, runPlatform } from "../../support/running-bot.ts";
 import { request } from "../support/platform.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { verify } from "../../../src/signature/signature.ts";
+import { verify } from "../../faces/signature.ts";
 import { act, deliveryOf, ids, request, runPlatform } from "../support/platform.ts";
 import { runReceiver, statuses } from "../support/receiver.ts";
 

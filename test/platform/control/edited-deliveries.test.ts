@@ -4,7 +4,7 @@ import { buffer } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import type { DeliveryCommand, DeliveryRecord, Platform } from "../../../src/platform/index.ts";
-import { verify } from "../../../src/signature/signature.ts";
+import { verify } from "../../faces/signature.ts";
 import { listenUntilEnd } from "../../support/listen.ts";
 import { ManualClock } from "../support/clock.ts";
 import { act, ids, request, runPlatform } from "../support/platform.ts";

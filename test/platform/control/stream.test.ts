@@ -1,10 +1,7 @@
 import { request as httpRequest } from "node:http";
 import express, { Router } from "express";
 import { expect, onTestFinished, test } from "vitest";
-import { mount } from "../../../src/platform/control/endpoint.ts";
-import { streamEndpoints } from "../../../src/platform/control/stream.ts";
-import { listen } from "../../../src/platform/http/server.ts";
-import { Timeline } from "../../../src/platform/timeline/timeline.ts";
+import { listen, mount, streamEndpoints, Timeline } from "../../faces/platform.ts";
 import { ManualClock } from "../support/clock.ts";
 import { act, ids, request, runPlatform, withControlToken } from "../support/platform.ts";
 import { readStream } from "../support/stream.ts";

@@ -1,10 +1,13 @@
 import { expect, onTestFinished, test } from "vitest";
-import { systemClock } from "../../../src/core/clock.ts";
-import { createLogger } from "../../../src/core/logger.ts";
-import { controlRouter } from "../../../src/platform/control/router.ts";
-import { createApp, listen } from "../../../src/platform/http/server.ts";
 import type { Platform, TimelineEntry } from "../../../src/platform/index.ts";
-import { Timeline, type TimelineListener } from "../../../src/platform/timeline/timeline.ts";
+import { createLogger, systemClock } from "../../faces/core.ts";
+import {
+  controlRouter,
+  createApp,
+  listen,
+  Timeline,
+  type TimelineListener,
+} from "../../faces/platform.ts";
 import { ManualClock } from "../support/clock.ts";
 import { act, ids, request, runPlatform } from "../support/platform.ts";
 

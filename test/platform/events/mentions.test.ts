@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mentionsIn } from "../../../src/platform/events/mentions.ts";
+import { mentionsIn } from "../../faces/platform.ts";
 import { act, runPlatform } from "../support/platform.ts";
 
 test.each([

@@ -1,13 +1,8 @@
 import { createServer } from "node:http";
 import { expect, test } from "vitest";
-import { systemClock } from "../../../src/core/clock.ts";
-import {
-  type Extension,
-  Extensions,
-  type OpenExtension,
-} from "../../../src/platform/http/extensions.ts";
-import { createApp } from "../../../src/platform/http/server.ts";
 import { startPlatform } from "../../../src/platform/index.ts";
+import { systemClock } from "../../faces/core.ts";
+import { createApp, type Extension, Extensions, type OpenExtension } from "../../faces/platform.ts";
 import { listenUntilEnd } from "../../support/listen.ts";
 import { logSink } from "../../support/log.ts";
 import { runPlatform } from "../support/platform.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import supertest from "supertest";
 import { expect, onTestFinished, test } from "vitest";
-import { type Platform, startPlatform } from "../../../src/platform/platform.ts";
+import { type Platform, startPlatform } from "../../faces/platform.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { rawRequest } from "../support/raw.ts";
 

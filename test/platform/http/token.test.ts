@@ -1,9 +1,8 @@
 import supertest from "supertest";
 import { describe, expect, test } from "vitest";
-import { systemClock } from "../../../src/core/clock.ts";
-import { controlRouter } from "../../../src/platform/control/router.ts";
 import { type Platform, startPlatform } from "../../../src/platform/index.ts";
-import { Timeline } from "../../../src/platform/timeline/timeline.ts";
+import { systemClock } from "../../faces/core.ts";
+import { controlRouter, Timeline } from "../../faces/platform.ts";
 import { runPlatform, withControlToken } from "../support/platform.ts";
 import { rawRequest } from "../support/raw.ts";
 

@@ -1,15 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { ControlComment } from "../../../src/platform/index.ts";
-import { rolesIn } from "../../../src/platform/portal/views/chat/roles.ts";
-import { whereaboutsOf } from "../../../src/platform/portal/views/chat/whereabouts.ts";
-import { threaded } from "../../../src/platform/portal/views/posts/threads.ts";
 import type {
   ApiEntry,
   DeliveryEntry,
   EventEntry,
   TimelineEntry,
   TimelineRecord,
-} from "../../../src/platform/timeline/entries.ts";
+} from "../../faces/platform.ts";
+import { rolesIn, threaded, whereaboutsOf } from "./face.ts";
 
 const ada = { username: "ada", name: "Ada", isBot: false };
 const ben = { username: "ben", name: "Ben", isBot: false };

@@ -1,29 +1,28 @@
 import { describe, expect, test } from "vitest";
 import type { FaultsState, LimitsView } from "../../../src/platform/index.ts";
+import { runPlatform } from "../support/platform.ts";
 import {
   activeCount,
   activeFault,
-  heldBack,
-} from "../../../src/platform/portal/views/faults/active.ts";
-import {
+  changeOf,
   fieldTime,
+  heldBack,
   isMachineTime,
   isRefused,
-  machineTime,
-  offsetAt,
-  shownTime,
-  typedTime,
-} from "../../../src/platform/portal/views/faults/clock.ts";
-import { changeOf, newDraft } from "../../../src/platform/portal/views/faults/draft.ts";
-import {
   limitNames,
+  machineTime,
+  modes,
+  newDraft,
+  nothingWrong,
+  offsetAt,
+  presets,
+  shownTime,
+  targets,
   typedLimit,
+  typedTime,
   untilReset,
   usage,
-} from "../../../src/platform/portal/views/faults/limit-names.ts";
-import { modes, targets } from "../../../src/platform/portal/views/faults/modes.ts";
-import { nothingWrong, presets } from "../../../src/platform/portal/views/faults/presets.ts";
-import { runPlatform } from "../support/platform.ts";
+} from "./face.ts";
 
 const none: FaultsState = {
   webhook: { mode: "none", status: 500, delayMs: 1_000 },

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { bytes, duration } from "../../../src/platform/portal/parts/duration.ts";
-import { envLines } from "../../../src/platform/portal/parts/env-lines.ts";
+import { bytes, duration, envLines } from "./face.ts";
 
 test.each([
   [0, "0 s"],

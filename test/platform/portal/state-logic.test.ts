@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { allScopes } from "../../../src/core/scope.ts";
+import { allScopes } from "../../faces/core.ts";
 import {
   account,
   fileName,
@@ -8,7 +8,7 @@ import {
   revokeWarning,
   scopes,
   usernamesIn,
-} from "../../../src/platform/portal/views/state/names.ts";
+} from "./face.ts";
 
 test("every scope of the platform can be chosen, in the order of the document", () => {
   expect(scopes.map(({ scope }) => scope)).toEqual(allScopes);

@@ -1,17 +1,18 @@
 import { describe, expect, test } from "vitest";
 import type { NotificationView, WebhookView } from "../../../src/platform/index.ts";
-import { readBotStatus } from "../../../src/platform/portal/views/webhook/bot-status.ts";
-import { modeText, warningsOf } from "../../../src/platform/portal/views/webhook/bot-warnings.ts";
-import { eventTypes } from "../../../src/platform/portal/views/webhook/event-types.ts";
+import type { TimelineEntry } from "../../faces/platform.ts";
 import {
   draftOf,
+  eventTypes,
   failures,
   isSameDraft,
+  modeText,
+  deliveryOutcome as outcomeOf,
+  readBotStatus,
+  warningsOf,
   whyNotSent,
   whyOff,
-} from "../../../src/platform/portal/views/webhook/health.ts";
-import { outcomeOf } from "../../../src/platform/portal/views/webhook/outcome.ts";
-import type { TimelineEntry } from "../../../src/platform/timeline/entries.ts";
+} from "./face.ts";
 
 const webhook: WebhookView = {
   url: "http://127.0.0.1:3000/webhook",

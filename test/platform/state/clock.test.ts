@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { PlatformClock } from "../../../src/platform/clock/platform-clock.ts";
 import type { ClockView } from "../../../src/platform/index.ts";
-import { verify } from "../../../src/signature/signature.ts";
+import { PlatformClock } from "../../faces/platform.ts";
+import { verify } from "../../faces/signature.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { ManualClock } from "../support/clock.ts";
 import { newUpload } from "../support/images.ts";

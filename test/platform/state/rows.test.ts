@@ -1,6 +1,6 @@
 import Sqlite, { type Database } from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
-import { replaceRows } from "../../../src/platform/store/rows.ts";
+import { replaceRows } from "../../faces/platform.ts";
 
 /** A database of its own with tables of several kinds, that refer to one another in a circle. */
 function database(rows: string): Database {

@@ -1,4 +1,4 @@
-import type { Clock } from "../../../src/core/clock.ts";
+import type { Clock } from "../../faces/core.ts";
 
 interface Timer {
   readonly at: number;

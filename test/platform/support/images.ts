@@ -1,6 +1,6 @@
 import sharp from "sharp";
-import type { ImageKind } from "../../../src/core/image-kind.ts";
 import type { Platform } from "../../../src/platform/index.ts";
+import type { ImageKind } from "../../faces/core.ts";
 import { type Answer, type ErrorBody, request } from "./platform.ts";
 
 /** An image inside content; messages have no `thumbUrl`. */

@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
-import type { KnownEvent } from "../../../src/events/types.ts";
+import type { KnownEvent } from "../../faces/events.ts";
 import { listenUntilEnd } from "../../support/listen.ts";
 
 export interface Received {

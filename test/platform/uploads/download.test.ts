@@ -1,8 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { DOWNLOAD_TIME_LIMIT_MS, downloadWith } from "../../../src/platform/uploads/download.ts";
-import { MAX_IMAGE_BYTES } from "../../../src/platform/uploads/limits.ts";
+import { DOWNLOAD_TIME_LIMIT_MS, downloadWith, MAX_IMAGE_BYTES } from "../../faces/platform.ts";
 import { ManualClock } from "../support/clock.ts";
 import { image, imageOf } from "../support/images.ts";
 import { imageServer } from "./image-server.ts";

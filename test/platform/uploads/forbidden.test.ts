@@ -1,8 +1,8 @@
 import { promises as dns, type LookupAddress } from "node:dns";
 import { request as httpsRequest } from "node:https";
 import { expect, test } from "vitest";
-import { systemClock } from "../../../src/core/clock.ts";
-import { downloadWith, type Open } from "../../../src/platform/uploads/download.ts";
+import { systemClock } from "../../faces/core.ts";
+import { downloadWith, type Open } from "../../faces/platform.ts";
 import { request, runPlatform } from "../support/platform.ts";
 import { countConnections } from "./connections.ts";
 import { imageServer } from "./image-server.ts";

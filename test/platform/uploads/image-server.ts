@@ -1,10 +1,6 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
-import { systemClock } from "../../../src/core/clock.ts";
-import {
-  type DownloadParts,
-  downloadWith,
-  type Open,
-} from "../../../src/platform/uploads/download.ts";
+import { systemClock } from "../../faces/core.ts";
+import { type DownloadParts, downloadWith, type Open } from "../../faces/platform.ts";
 import { listenUntilEnd } from "../../support/listen.ts";
 import { image } from "../support/images.ts";
 

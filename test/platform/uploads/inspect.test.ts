@@ -1,7 +1,7 @@
 import sharp from "sharp";
 import { expect, test } from "vitest";
-import { inspect, MAX_SIDE } from "../../../src/platform/uploads/inspect.ts";
 import { box, sampleOf, samples, withSegment } from "../../client/images/samples.ts";
+import { inspect, MAX_SIDE } from "../../faces/platform.ts";
 import { mulberry32 } from "../../support/mulberry32.ts";
 
 /** A copy in which one place is written anew. */

@@ -1,9 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { onTestFinished } from "vitest";
 import type { Platform } from "../../../src/platform/index.ts";
-import type { PlatformOptions } from "../../../src/platform/options.ts";
-import { startPlatform } from "../../../src/platform/platform.ts";
-import { downloadWith } from "../../../src/platform/uploads/download.ts";
+import { downloadWith, type PlatformOptions, startPlatform } from "../../faces/platform.ts";
 import { image } from "../support/images.ts";
 import { type Answer, type ErrorBody, request } from "../support/platform.ts";
 import { imageServer } from "./image-server.ts";

@@ -2,15 +2,15 @@ import { spawn } from "node:child_process";
 import { text as textOf } from "node:stream/consumers";
 import sharp from "sharp";
 import { expect, onTestFinished, test } from "vitest";
-import { startPlatform } from "../../../src/platform/platform.ts";
-import { inspect } from "../../../src/platform/uploads/inspect.ts";
+import { samples } from "../../client/images/samples.ts";
 import {
+  inspect,
   loadSharp,
   type MakeThumbnail,
   type OpenImage,
+  startPlatform,
   thumbnailsWith,
-} from "../../../src/platform/uploads/thumbnail.ts";
-import { samples } from "../../client/images/samples.ts";
+} from "../../faces/platform.ts";
 import { type Image, image, kinds, newUpload, uploadBytes } from "../support/images.ts";
 import { request, runPlatform } from "../support/platform.ts";
 

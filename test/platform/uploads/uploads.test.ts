@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { MAX_IMAGE_BYTES } from "../../../src/platform/uploads/limits.ts";
 import { withChunk } from "../../client/images/samples.ts";
+import { MAX_IMAGE_BYTES } from "../../faces/platform.ts";
 import {
   formWith,
   image,

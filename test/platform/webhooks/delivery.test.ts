@@ -1,6 +1,6 @@
 import Stripe from "stripe";
 import { expect, test } from "vitest";
-import { verify } from "../../../src/signature/signature.ts";
+import { verify } from "../../faces/signature.ts";
 import { ManualClock } from "../support/clock.ts";
 import { act, deliveryOf, ids, request, runPlatform } from "../support/platform.ts";
 import { type Received, runReceiver } from "../support/receiver.ts";

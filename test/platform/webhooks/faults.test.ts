@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Platform, WebhookFaultInput } from "../../../src/platform/index.ts";
-import { verify } from "../../../src/signature/signature.ts";
+import { verify } from "../../faces/signature.ts";
 import { ManualClock } from "../support/clock.ts";
 import { act, deliveryOf, ids, request, runPlatform } from "../support/platform.ts";
 import { type Received, type Receiver, runReceiver, statuses } from "../support/receiver.ts";

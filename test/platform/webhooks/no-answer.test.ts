@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { whyNoAnswer } from "../../../src/platform/webhooks/no-answer.ts";
+import { whyNoAnswer } from "../../faces/platform.ts";
 import { act, deliveryOf, ids, runPlatform } from "../support/platform.ts";
 
 const url = new URL("https://bot.example.org:8443/webhook");

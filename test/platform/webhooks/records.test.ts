@@ -1,9 +1,7 @@
 import { expect, test } from "vitest";
 import type { DeliveryRecord, DeliverySummary, Page } from "../../../src/platform/index.ts";
-import { Timeline } from "../../../src/platform/timeline/timeline.ts";
-import { DeliveryRecords } from "../../../src/platform/webhooks/records.ts";
-import type { Sent } from "../../../src/platform/webhooks/sender.ts";
-import { verify } from "../../../src/signature/signature.ts";
+import { DeliveryRecords, type Sent, Timeline } from "../../faces/platform.ts";
+import { verify } from "../../faces/signature.ts";
 import { ManualClock } from "../support/clock.ts";
 import { act, deliveryOf, type ErrorBody, ids, request, runPlatform } from "../support/platform.ts";
 import { runReceiver, statuses } from "../support/receiver.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { createLogger } from "../../../src/core/logger.ts";
-import { verify } from "../../../src/signature/signature.ts";
+import { createLogger } from "../../faces/core.ts";
+import { verify } from "../../faces/signature.ts";
 import { reservePort } from "../../support/reserve-port.ts";
 import { ManualClock } from "../support/clock.ts";
 import { act, deliveryOf, ids, request, runPlatform } from "../support/platform.ts";

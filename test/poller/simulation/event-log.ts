@@ -1,5 +1,4 @@
-import { ApiError } from "../../../src/client/errors.ts";
-import type { EventPage } from "../../../src/client/types.ts";
+import { ApiError, type EventPage } from "../../faces/client.ts";
 import type { Schedule } from "./schedule.ts";
 
 /** An event of the simulated platform. Times are the simulation's, not the platform's own. */

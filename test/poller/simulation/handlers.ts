@@ -1,7 +1,5 @@
-import { RequestBudget } from "../../../src/client/budget.ts";
-import type { LogPurpose } from "../../../src/client/call.ts";
-import { NetworkError } from "../../../src/client/errors.ts";
-import { type Clock, sleep } from "../../../src/core/clock.ts";
+import { type LogPurpose, NetworkError, RequestBudget } from "../../faces/client.ts";
+import { type Clock, sleep } from "../../faces/core.ts";
 import type { Random } from "../../faults/random.ts";
 
 export interface HandlersOptions {

@@ -1,4 +1,4 @@
-import type { CursorMove, Inbox, NewEvent, PutResult, Source } from "../../../src/inbox/inbox.ts";
+import type { CursorMove, Inbox, NewEvent, PutResult, Source } from "../../faces/inbox.ts";
 
 /** When an event came in, and through which door. */
 export interface Stored {

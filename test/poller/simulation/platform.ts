@@ -1,6 +1,5 @@
-import { ApiError, NetworkError } from "../../../src/client/errors.ts";
-import type { EventPage } from "../../../src/client/types.ts";
-import { type Clock, sleep } from "../../../src/core/clock.ts";
+import { ApiError, type EventPage, NetworkError } from "../../faces/client.ts";
+import { type Clock, sleep } from "../../faces/core.ts";
 import { Random } from "../../faults/random.ts";
 import { EventLog, idOf, type LogEvent } from "./event-log.ts";
 import type { RunRecord } from "./record.ts";

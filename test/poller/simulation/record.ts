@@ -1,4 +1,4 @@
-import type { Mode } from "../../../src/poller/mode.ts";
+import type { Mode } from "../../faces/poller.ts";
 import type { LogEvent } from "./event-log.ts";
 import type { MemoryInbox } from "./memory-inbox.ts";
 import { SILENCE_MS } from "./schedule.ts";

@@ -1,9 +1,8 @@
 import { pino } from "pino";
-import type { Client } from "../../../src/client/client.ts";
-import type { EventPage } from "../../../src/client/types.ts";
-import { defaultLane } from "../../../src/events/lane.ts";
-import { readBatch } from "../../../src/inbox/intake.ts";
-import { Poller } from "../../../src/poller/poller.ts";
+import type { Client, EventPage } from "../../faces/client.ts";
+import { defaultLane } from "../../faces/events.ts";
+import { readBatch } from "../../faces/inbox.ts";
+import { Poller } from "../../faces/poller.ts";
 import { Random } from "../../faults/random.ts";
 import { EventClock } from "./event-clock.ts";
 import type { LogEvent } from "./event-log.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../../src/core/clock.ts";
+import type { Clock } from "../../faces/core.ts";
 import type { Random } from "../../faults/random.ts";
 import type { LogEvent } from "./event-log.ts";
 

@@ -1,4 +1,4 @@
-import { PROCESSES } from "../../../src/inbox/postgres/listener.ts";
+import { PROCESSES } from "../../faces/inbox-postgres.ts";
 import { connected } from "./look.ts";
 import type { Place } from "./open.ts";
 

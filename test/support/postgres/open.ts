@@ -1,11 +1,8 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { inject, onTestFinished } from "vitest";
-import {
-  PostgresInbox,
-  type PostgresInboxOptions,
-} from "../../../src/inbox/postgres/postgres-inbox.ts";
 import type { OpenInbox } from "../../contract/open-inbox.ts";
+import { PostgresInbox, type PostgresInboxOptions } from "../../faces/inbox-postgres.ts";
 
 /** A place in the server of this version that nobody else uses. */
 export interface Place {

@@ -1,4 +1,4 @@
-import type { PostgresInbox } from "../../../src/inbox/postgres/postgres-inbox.ts";
+import type { PostgresInbox } from "../../faces/inbox-postgres.ts";
 
 export interface WakeUpsSeen {
   readonly calls: number;

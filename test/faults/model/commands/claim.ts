@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc, { type Arbitrary } from "fast-check";
-import type { Claim } from "../../../../src/inbox/inbox.ts";
+import type { Claim } from "../../../faces/inbox.ts";
 import { compareText } from "../ids.ts";
 import type { InboxModel } from "../inbox-model.ts";
 import { type Command, command, type World } from "../world.ts";

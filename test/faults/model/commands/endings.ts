@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc, { type Arbitrary } from "fast-check";
-import type { Advance, Claim, Inbox } from "../../../../src/inbox/inbox.ts";
+import type { Advance, Claim, Inbox } from "../../../faces/inbox.ts";
 import type { ExpectedClaim, InboxModel } from "../inbox-model.ts";
 import { type Command, command, onClaim } from "../world.ts";
 import { checkFence, LEASE } from "./claim.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import fc, { type Arbitrary } from "fast-check";
-import { hasCode } from "../../../../src/errors.ts";
-import { orderKey } from "../../../../src/events/id.ts";
-import type { CursorMove, NewEvent, Source } from "../../../../src/inbox/inbox.ts";
+import { hasCode } from "../../../faces/errors.ts";
+import { orderKey } from "../../../faces/events.ts";
+import type { CursorMove, NewEvent, Source } from "../../../faces/inbox.ts";
 import { IDS } from "../ids.ts";
 import type { InboxModel } from "../inbox-model.ts";
 import { type Command, command, type World } from "../world.ts";

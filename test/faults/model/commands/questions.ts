@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc, { type Arbitrary } from "fast-check";
-import type { EventSummary } from "../../../../src/inbox/records.ts";
+import type { EventSummary } from "../../../faces/inbox.ts";
 import { deadLetters } from "../../../support/dead-letters.ts";
 import { IDS } from "../ids.ts";
 import type { InboxModel } from "../inbox-model.ts";

@@ -1,7 +1,7 @@
 import { type Mutant, mutantsOf } from "../mutant.ts";
 
-const COPY = "test/inbox/copy/copy.test.ts";
-const SERVING = "test/inbox/postgres/serving.test.ts";
+const COPY = "test/inbox/copy/copy.postgres.test.ts";
+const SERVING = "test/inbox/postgres/serving.postgres.test.ts";
 
 const order: Mutant[] = mutantsOf(
   "src/inbox/copy/copy.ts",

@@ -2,7 +2,7 @@ import { type Mutant, mutantsOf } from "../mutant.ts";
 
 const GROUP = "test/inbox/group-commit.test.ts";
 const FILE = "test/inbox/sqlite-file.test.ts";
-const POWER = "test/faults/power-loss.test.ts";
+const POWER = "test/faults/power-loss.system.test.ts";
 const ANSWERS = "test/receiver/answers.test.ts";
 
 /** What taking the power away must notice by itself. */

@@ -3,7 +3,7 @@ import { type Mutant, mutantsOf } from "../mutant.ts";
 const CONTRACT = "test/inbox/sqlite.test.ts";
 const FILE = "test/inbox/sqlite-file.test.ts";
 const RESTING = "test/inbox/resting-lanes.test.ts";
-const MODEL = "test/faults/model.test.ts";
+const MODEL = "test/faults/model.postgres.test.ts";
 
 const LANES = "src/inbox/sqlite/lanes.ts";
 const HELD = "$" + "{HELD}";

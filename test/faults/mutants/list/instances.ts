@@ -1,13 +1,13 @@
 import { type Mutant, mutantsOf } from "../mutant.ts";
 
-const SHARED = "test/inbox/postgres/shared.test.ts";
-const CHURN = "test/inbox/postgres/leader-churn.test.ts";
-const BOTS = "test/instances/bots.test.ts";
-const BREAKERS = "test/instances/shared-breakers.test.ts";
-const PLACES = "test/instances/shared-places.test.ts";
+const SHARED = "test/inbox/postgres/shared.postgres.test.ts";
+const CHURN = "test/inbox/postgres/leader-churn.postgres.test.ts";
+const BOTS = "test/instances/bots.postgres.test.ts";
+const BREAKERS = "test/instances/shared-breakers.postgres.test.ts";
+const PLACES = "test/instances/shared-places.postgres.test.ts";
 const LEADERSHIP = "test/poller/leadership.test.ts";
-const UNUSABLE = "test/instances/unusable.test.ts";
-const SERVING = "test/inbox/postgres/serving.test.ts";
+const UNUSABLE = "test/instances/unusable.postgres.test.ts";
+const SERVING = "test/inbox/postgres/serving.postgres.test.ts";
 
 const store = (name: string) => `src/inbox/postgres/shared/${name}.ts`;
 
@@ -274,7 +274,7 @@ export const instanceMutants: readonly Mutant[] = [
   ),
   ...mutantsOf(
     "src/bot.ts",
-    ["test/e2e/rolling.test.ts"],
+    ["test/e2e/rolling.postgres.test.ts"],
     [
       {
         name: "instances: ending the process that is too old for its inbox",
@@ -285,7 +285,7 @@ export const instanceMutants: readonly Mutant[] = [
   ),
   ...mutantsOf(
     "src/bot.ts",
-    ["test/e2e/postgres.test.ts"],
+    ["test/e2e/postgres.postgres.test.ts"],
     [
       {
         name: "instances: a bot that stops to its end",

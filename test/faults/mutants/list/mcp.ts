@@ -1,9 +1,9 @@
 import { type Mutant, mutantsOf } from "../mutant.ts";
 
-const HTTP = ["test/mcp/http.test.ts"];
+const HTTP = ["test/mcp/http.system.test.ts"];
 const PAGES = ["test/mcp/pages.test.ts"];
 const PREVIEWS = ["test/mcp/previews.test.ts"];
-const SCOPES = ["test/mcp/scopes.test.ts"];
+const SCOPES = ["test/mcp/scopes.system.test.ts"];
 const REGISTRY = ["test/mcp/token-registry.test.ts"];
 
 /** What an assistant may do and see, and what of others it must not. */

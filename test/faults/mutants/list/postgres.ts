@@ -2,7 +2,7 @@ import { type Mutant, mutantsOf } from "../mutant.ts";
 
 const folder = "test/inbox/postgres";
 const CONTRACT = `${folder}/contract.test.ts`;
-const LOCK_ORDER = "test/inbox/postgres/lock-order.test.ts";
+const LOCK_ORDER = "test/inbox/postgres/lock-order.postgres.test.ts";
 const CHANGED = `${folder}/changed-lanes.test.ts`;
 const HELD = `${folder}/held.test.ts`;
 const TOGETHER = `${folder}/together.test.ts`;
@@ -13,7 +13,7 @@ const DATABASE = `${folder}/database.test.ts`;
 const SHARED = `${folder}/shared.test.ts`;
 const STATEMENTS = `${folder}/statements.test.ts`;
 const DECISIONS = `${folder}/decisions.test.ts`;
-const FROZEN = "test/instances/frozen-database.test.ts";
+const FROZEN = "test/instances/frozen-database.postgres.test.ts";
 
 const source = (name: string) => `src/inbox/postgres/${name}.ts`;
 

@@ -40,7 +40,7 @@ const postgres: Mutant[] = [
   ]),
   ...mutantsOf(
     source("database"),
-    ["test/inbox/postgres/wake-ups.test.ts"],
+    ["test/inbox/postgres/wake-ups.postgres.test.ts"],
     [
       {
         name: "several bots: listening for what a connection says before it is used",

@@ -1,7 +1,7 @@
 import { type Mutant, mutantsOf } from "../mutant.ts";
 
 const CONTRACT = "test/inbox/sqlite.test.ts";
-const TRANSFER = "test/inbox/transfer.test.ts";
+const TRANSFER = "test/inbox/transfer.postgres.test.ts";
 const SQLITE = "src/inbox/sqlite/transfer.ts";
 const POSTGRES = "src/inbox/postgres/transfer.ts";
 

@@ -1,5 +1,5 @@
-import type { CallRecord, TimelineEntry } from "../../../../src/platform/portal/api/shapes.ts";
-import type { TimelineRecord } from "../../../../src/platform/timeline/entries.ts";
+import type { TimelineRecord } from "../../../faces/platform.ts";
+import type { CallRecord, TimelineEntry } from "../face.ts";
 
 /** Entries of a timeline, numbered from 1 up. */
 export function timelineOf(...records: readonly TimelineRecord[]): readonly TimelineEntry[] {

@@ -3,13 +3,13 @@ import {
   everything,
   type Filter,
   filterOf,
+  indexOf,
   isNarrow,
   peopleOf,
   select,
   textOf,
   typesOf,
-} from "../../../../src/platform/portal/views/events/filter.ts";
-import { indexOf } from "../../../../src/platform/portal/views/events/index-of.ts";
+} from "../face.ts";
 import { called, delivered, happened, read, timelineOf } from "./entries.ts";
 
 const entries = timelineOf(

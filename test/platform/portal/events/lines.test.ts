@@ -1,15 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { timelineLine } from "../../../../src/cli/dev/timeline-lines.ts";
-import { timeOfDay } from "../../../../src/platform/portal/parts/time-of-day.ts";
-import { indexOf, outcomeOf } from "../../../../src/platform/portal/views/events/index-of.ts";
-import {
-  addressedAs,
-  marksOf,
-  moved,
-  placeOf,
-} from "../../../../src/platform/portal/views/events/lines.ts";
-import type { TimelineRecord } from "../../../../src/platform/timeline/entries.ts";
-import { wordsOf } from "../../../../src/platform/timeline/words.ts";
+import { timelineLine } from "../../../faces/cli.ts";
+import { type TimelineRecord, wordsOf } from "../../../faces/platform.ts";
+import { addressedAs, indexOf, marksOf, moved, outcomeOf, placeOf, timeOfDay } from "../face.ts";
 import { called, delivered, happened, read, timelineOf } from "./entries.ts";
 
 test("the mark of an event is that of its newest run, and no delivery counts against it", () => {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { check } from "../../../../src/platform/portal/views/events/edited.ts";
-import { remedyOf } from "../../../../src/platform/portal/views/events/remedy.ts";
+import { check, remedyOf } from "../face.ts";
 
 describe("a text that is to be sent", () => {
   test("is a batch, other JSON, or none", () => {

@@ -1,0 +1,177 @@
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { sign } from "../faces/signature.ts";
+import { TestProcess } from "../support/process.ts";
+import { runPlatform } from "../support/running-bot.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+/** A small machine: the heap in MB, and how much the process may grow, in bytes. */
+const HEAP_FLAG = "--max-old-space-size=128";
+const MAX_GROWTH_BYTES = 128 * 1024 * 1024;
+
+/** In ms. A second is the aim on a free machine. The floods come from this process, and its own requests wait for them. */
+const MAX_WAIT_MS = 10_000;
+
+/** Bodies of 5.4 MB in chunks of one byte, six bytes each on the wire. */
+const CONNECTIONS = 5;
+const CHUNKS = 5_400_000;
+const CHUNKS_AT_ONCE = 100_000;
+const chunks = Buffer.from("1\r\nx\r\n".repeat(CHUNKS_AT_ONCE));
+
+/** Bodies of which the last byte does not come. */
+const UNFINISHED = 300;
+const unfinished = Buffer.alloc(1_048_575, "x");
+
+const SECRET = "whsec_of_this_test";
+const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+const BOT = fileURLToPath(new URL("./answering-bot.ts", import.meta.url));
+
+interface Target {
+  readonly process: TestProcess;
+  readonly url: string;
+  readonly path: string;
+  /** Headers of strangers, and of those who seem to be none. */
+  readonly heads: readonly (readonly string[])[];
+  /** Sends a genuine request, and resolves to its status. */
+  genuine(): Promise<number>;
+}
+
+async function post(url: string, body: string, headers: Record<string, string>): Promise<number> {
+  const all = { "content-type": "application/json", ...headers };
+  const response = await fetch(url, { method: "POST", body, headers: all });
+  await response.text();
+  return response.status;
+}
+
+const now = () => Date.now() / 1000;
+
+const targets: readonly [string, () => Promise<Target>][] = [
+  [
+    "the bot",
+    async () => {
+      const bot = new TestProcess([HEAP_FLAG, BOT], {
+        bareEnv: true,
+        env: {
+          SERVICE_BASE_URL: "http://127.0.0.1:9",
+          SERVICE_API_KEY: "for-tests-only",
+          SERVICE_WEBHOOK_SECRET: SECRET,
+          DATABASE_URL: `file:${join(temporaryFolder(), "bot.db")}`,
+          DELIVERY: "webhook",
+          PORT: "0",
+        },
+      });
+      const url = String((await bot.message("ready")).url);
+      const body = JSON.stringify({ events: [] });
+      return {
+        ...{ process: bot, url, path: "/webhook" },
+        heads: [[], [`x-service-signature: ${sign("another body", SECRET, now())}`]],
+        genuine: () =>
+          post(`${url}/webhook`, body, { "x-service-signature": sign(body, SECRET, now()) }),
+      };
+    },
+  ],
+  [
+    "the local platform",
+    async () => {
+      const args = [HEAP_FLAG, MAIN, "platform", "--port", "0", "--json"];
+      const platform = new TestProcess(args, { bareEnv: true, cwd: temporaryFolder() });
+      const { url, apiKey } = JSON.parse(await platform.line((line) => line.startsWith("{")));
+      const authorization = `Bearer ${apiKey}`;
+      const json = "content-type: application/json";
+      const body = JSON.stringify({ text: "hello" });
+      return {
+        ...{ process: platform, url, path: "/api/v1/posts" },
+        heads: [[json], [json, `authorization: ${authorization}`]],
+        genuine: () => post(`${url}/api/v1/posts`, body, { authorization }),
+      };
+    },
+  ],
+  [
+    "MCP over HTTP",
+    async () => {
+      const platform = await runPlatform();
+      const mcp = new TestProcess([HEAP_FLAG, MAIN, "mcp", "--http", "0"], {
+        bareEnv: true,
+        env: { SERVICE_BASE_URL: platform.url },
+      });
+      const line = await mcp.line((text) => text.includes("listening"));
+      const [url = ""] = /http:\/\/[\d.:]+/.exec(line) ?? [];
+      const authorization = `Bearer ${platform.apiKey}`;
+      const json = "content-type: application/json";
+      const accept = "application/json, text/event-stream";
+      const clientInfo = { name: "test", version: "1" };
+      const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo };
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params });
+      return {
+        ...{ process: mcp, url, path: "/mcp" },
+        heads: [[json], [json, `authorization: ${authorization}`]],
+        genuine: () => post(`${url}/mcp`, body, { authorization, accept }),
+      };
+    },
+  ],
+];
+
+/** The most memory that a process has had, in bytes. */
+function peakOf({ pid }: TestProcess): number {
+  const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Number(kilobytes) * 1024;
+}
+
+async function open({ url, path }: Target, headers: readonly string[]): Promise<Socket> {
+  const { hostname, port, host } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  onTestFinished(() => void socket.destroy());
+  socket.on("error", () => undefined);
+  await once(socket, "connect");
+  socket
+    .resume()
+    .write([`POST ${path} HTTP/1.1`, `host: ${host}`, ...headers, "", ""].join("\r\n"));
+  return socket;
+}
+
+/** Sends a body in single bytes until it is whole, or the connection is closed. */
+async function sendChunks(target: Target, head: readonly string[]): Promise<void> {
+  const socket = await open(target, [...head, "transfer-encoding: chunked"]);
+  const closed = new Promise((resolve) => socket.once("close", resolve));
+  for (let sent = 0; sent < CHUNKS && !socket.destroyed; sent += CHUNKS_AT_ONCE) {
+    const drained = new Promise((resolve) => socket.once("drain", resolve));
+    if (!socket.write(chunks)) await Promise.race([drained, closed]);
+  }
+}
+
+async function timeOf(target: Target): Promise<number> {
+  const asked = performance.now();
+  expect(await target.genuine()).toBeLessThan(300);
+  return performance.now() - asked;
+}
+
+test.skipIf(process.platform !== "linux").each(targets)(
+  "strangers' bodies neither fill the memory of %s nor hold it up",
+  async (name, start) => {
+    const target = await start();
+    await timeOf(target);
+    const before = peakOf(target.process);
+    const waits: number[] = [];
+    for (const head of target.heads) {
+      const floods = Array.from({ length: CONNECTIONS }, () => sendChunks(target, head));
+      waits.push(await timeOf(target));
+      await Promise.all(floods);
+    }
+    const head = [...(target.heads.at(-1) ?? []), `content-length: ${unfinished.length + 1}`];
+    for (let count = 0; count < UNFINISHED; count++) {
+      const socket = await open(target, head);
+      socket.write(unfinished);
+    }
+    waits.push(await timeOf(target));
+    const grown = peakOf(target.process) - before;
+    const figures = `${name}: ${waits.map(Math.round)} ms, ${Math.round(grown / 1e6)} MB more`;
+    if (process.env.SHOW_FIGURES !== undefined) process.stderr.write(`${figures}\n`);
+    expect(grown, figures).toBeLessThan(MAX_GROWTH_BYTES);
+    expect(Math.max(...waits), figures).toBeLessThan(MAX_WAIT_MS);
+  },
+  120_000,
+);

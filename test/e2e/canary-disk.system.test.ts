@@ -1,0 +1,59 @@
+import { describe, expect, test } from "vitest";
+import { sign } from "../faces/signature.ts";
+import { expectQuiet } from "./canary/expect-quiet.ts";
+import { inFile } from "./canary/in-file.ts";
+import { showAll } from "./canary/operator.ts";
+import { deliver, ends, lookAtPages, say } from "./canary/outcomes.ts";
+import { type Listening, phrase, Stage } from "./canary/stage.ts";
+
+const TIMEOUT_MS = 60_000;
+
+describe("neither secrets nor texts come out of a bot", () => {
+  test("whose disk is nearly full", { timeout: TIMEOUT_MS }, async () => {
+    const it = await Stage.set(inFile);
+    const bot = it.launch({ MIN_FREE_BYTES: String(Number.MAX_SAFE_INTEGER) });
+    const listening = await it.listening(bot);
+    expect(await deliver(it, listening.url)).toContain(503);
+    await endQuietly(it, listening);
+    expectQuiet(it, [
+      "STORE_UNAVAILABLE",
+      "The disk of the inbox has",
+      "delivery cannot be stored",
+    ]);
+  });
+
+  test("to which SQLite says that the disk is full", { timeout: TIMEOUT_MS }, async () => {
+    const it = await Stage.set(inFile);
+    const listening = await it.listening(it.launch());
+    const { bot, url } = listening;
+    say(it, "fill");
+    await bot.message("the outcome of a run cannot be written");
+    expect(await deliverLong(it, url)).toBe(503);
+    await lookAtPages(it, listening);
+    bot.kill("SIGUSR2");
+    await ends(bot, "dead letter", 1);
+    expect(await deliverLong(it, url)).toBe(200);
+    await showAll(it, 1);
+    await endQuietly(it, listening);
+    expectQuiet(it, [
+      ...["STORE_UNAVAILABLE", "database or disk is full", "delivery cannot be stored"],
+      ...["there is no room for", 'service_bot_store_failures_total{reason="disk_full"}'],
+    ]);
+  });
+});
+
+async function deliverLong(it: Stage, url: string): Promise<number> {
+  const { platform, songs } = it;
+  const body = JSON.stringify({
+    events: [{ id: "long", text: phrase(songs.message).repeat(200) }],
+  });
+  const signature = sign(body, platform.webhookSecret, Date.now() / 1000);
+  const headers = { "x-service-signature": signature };
+  return (await it.ask(`${url}/webhook`, { method: "POST", body, headers })).status;
+}
+
+async function endQuietly(it: Stage, { bot, ...rest }: Listening): Promise<void> {
+  await lookAtPages(it, { bot, ...rest });
+  bot.kill("SIGTERM");
+  expect(await bot.exited).toMatchObject({ code: 0 });
+}

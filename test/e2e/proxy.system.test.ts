@@ -1,0 +1,149 @@
+import { readFileSync } from "node:fs";
+import { request } from "node:https";
+import { describe, expect, test } from "vitest";
+import { sign } from "../faces/signature.ts";
+import { reservePort } from "../support/reserve-port.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { caddy } from "./proxy/caddy.ts";
+import { makeCertificates } from "./proxy/certificates.ts";
+import { nginx } from "./proxy/nginx.ts";
+import { type ProxyKind, startProxy, whyNoProxy } from "./proxy/proxy.ts";
+import { answersTo, BotProcess, PlatformProcess, SECRET } from "./proxy/world.ts";
+
+/** The bot's limit for a body, and the proxy's, in bytes. */
+const LIMIT = 16_777_216;
+
+/** A platform that trusts the proxy's certificate, the proxy, and the bot behind it. */
+async function start(kind: ProxyKind) {
+  const folder = temporaryFolder();
+  const certificates = makeCertificates(folder);
+  const trusted = certificates.authority.cert;
+  const platform = await PlatformProcess.start(folder, trusted);
+  const bot = await BotProcess.start(folder, platform);
+  const port = await reservePort();
+  await startProxy(kind, { folder, certificates, port, bot: bot.url });
+  const origin = `https://localhost:${port}`;
+  await platform.control.saveWebhook({ url: `${origin}/webhook` });
+  return { folder, trusted, platform, bot, origin };
+}
+
+/** The status of a request by https, with the certificate checked. */
+function statusOf(
+  url: string,
+  ca: string,
+  { body, headers = {} }: { body?: Buffer; headers?: Record<string, string> } = {},
+): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const method = body === undefined ? "GET" : "POST";
+    const sent = request(url, { method, headers, ca: readFileSync(ca), agent: false });
+    sent.on("error", reject);
+    sent.on("response", (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+    sent.end(body);
+  });
+}
+
+/** A delivery of 50 events that is so many bytes long. */
+function batchOf(bytes: number): Buffer {
+  const events = Array.from({ length: 50 }, (_, n) => ({
+    id: `evt_large_${bytes}_${n}`,
+    type: "follow",
+    payload: {
+      actor: { username: "ada", name: "Ada 🙂" },
+      entityType: "user",
+      entityId: "u_1",
+      more: "ü".repeat(10_000),
+    },
+    createdAt: new Date().toISOString(),
+  }));
+  const body = JSON.stringify({ events });
+  // White space between two tokens fills it up to the byte.
+  return Buffer.from(body.replace("[", `[${" ".repeat(bytes - Buffer.byteLength(body))}`));
+}
+
+describe.each([nginx, caddy])("behind $name with TLS", (kind) => {
+  const reason = whyNoProxy(kind);
+  if (reason !== undefined) process.stderr.write(`${reason}\n`);
+
+  test.skipIf(reason !== undefined)("a message comes by webhook and is answered", async () => {
+    const { platform, bot, origin, trusted } = await start(kind);
+    const text = "grüße 🙂 e\u0301 \u2028";
+    const { event, conversation } = await platform.message(text);
+    expect(await platform.delivery(event)).toMatchObject({ status: 200, eventIds: [event] });
+    await platform.answer(answersTo(text)[1]);
+    expect(await platform.answers(conversation)).toEqual(answersTo(text));
+    expect(await bot.status()).toMatchObject({
+      mode: "auditing",
+      modeReason: "the bot has started",
+      lastDeliveryAt: expect.any(String),
+    });
+    // The webhook alone is public.
+    expect(await statusOf(`${origin}/readyz?verbose`, trusted)).toBe(404);
+  });
+
+  test.skipIf(reason !== undefined)("a batch comes as it was signed, up to 16 MiB", async () => {
+    const { platform, origin, trusted } = await start(kind);
+    const { events } = await platform.control.act({
+      type: "dm.message",
+      from: "ada",
+      text: "🙂".repeat(200),
+      count: 50,
+    });
+    const eventIds = events.map(({ id }) => id);
+    const delivery = await platform.delivery(eventIds.at(-1) ?? "");
+    expect(delivery).toMatchObject({ status: 200, eventIds });
+
+    const post = (body: Buffer) => {
+      const headers = { "x-service-signature": sign(body, SECRET, Date.now() / 1000) };
+      return statusOf(`${origin}/webhook`, trusted, { body, headers });
+    };
+    expect(await post(batchOf(LIMIT))).toBe(200);
+    expect(await post(batchOf(LIMIT + 1))).toBe(413);
+  });
+});
+
+const reason = whyNoProxy(nginx);
+
+describe.skipIf(reason !== undefined)("the platform checks the certificate", () => {
+  test.each([
+    {
+      fault: "is signed by an authority that it does not know",
+      shown: "localhost",
+      trusts: false,
+      told: /^the certificate of localhost:\d+ is not trusted .* NODE_EXTRA_CA_CERTS=/,
+    },
+    {
+      fault: "is for another name",
+      shown: "elsewhere",
+      trusts: true,
+      told: /^the certificate of localhost:\d+ is for another name .*bot\.example\.org/,
+    },
+  ] as const)("and delivers nothing where it $fault", async ({ shown, trusts, told }) => {
+    const folder = temporaryFolder();
+    const certificates = makeCertificates(folder);
+    const trusted = certificates.authority.cert;
+    const platform = await PlatformProcess.start(folder, trusts ? trusted : undefined);
+    const bot = await BotProcess.start(folder, platform, { DELIVERY: "webhook" });
+    const port = await reservePort();
+    const served = { ...certificates, localhost: certificates[shown] };
+    const options = { folder, port, bot: bot.url };
+    const proxy = await startProxy(nginx, { ...options, certificates: served });
+    const url = `https://localhost:${port}/webhook`;
+    await platform.control.saveWebhook({ url });
+    const { event } = await platform.message("nobody may read this");
+    const { status, error } = await platform.delivery(event);
+    expect({ status, error }).toEqual({ status: null, error: expect.stringMatching(told) });
+    expect(await bot.status()).toMatchObject({ lastDeliveryAt: null });
+
+    // The certificate is all that is wrong: a platform that has no reason to doubt gets through.
+    await proxy.stop();
+    await startProxy(nginx, { ...options, certificates });
+    const other = await PlatformProcess.start(folder, trusted);
+    await other.control.saveWebhook({ url });
+    const { event: readable } = await other.message("this may be read");
+    expect(await other.delivery(readable)).toMatchObject({ status: 200 });
+    expect(await bot.status()).toMatchObject({ lastDeliveryAt: expect.any(String) });
+  });
+});

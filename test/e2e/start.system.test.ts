@@ -1,0 +1,76 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { environment, usePorts } from "../../scripts/tour/newcomer.ts";
+import { Shell } from "../../scripts/tour/shell.ts";
+import { root } from "../create/harness.ts";
+import { codeBlocks, pages } from "../docs/markdown.ts";
+import { hasPty } from "../support/at-terminal.ts";
+import { reservePort } from "../support/reserve-port.ts";
+import { SCAFFOLD_TIMEOUT_MS } from "../support/scaffolded.ts";
+
+/** What docs/start.md has a newcomer do, block by block. */
+const blocks = pages.filter(({ path }) => path === join("docs", "start.md")).flatMap(codeBlocks);
+const played = blocks.filter(({ note }) => note.includes("test/e2e/start.system.test.ts"));
+
+test("every block of docs/start.md is played, but for those that need a server", () => {
+  expect(played.length).toBeGreaterThan(8);
+  const others = blocks.filter((block) => !played.includes(block));
+  for (const { code } of others) expect(code).toContain("docker compose");
+});
+
+test.skipIf(!hasPty)(
+  "docs/start.md leads from nothing to a bot with a handler and a test of one's own",
+  { timeout: SCAFFOLD_TIMEOUT_MS },
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), "service-bot-start-"));
+    const newcomer = new Newcomer(new Shell(folder, root, environment()));
+    onTestFinished(() => {
+      newcomer.shell.close();
+      rmSync(folder, { recursive: true, force: true });
+    });
+    for (const { language, code } of played) {
+      if (language === "ts") await newcomer.writes(code);
+      else if (language === "text") expect(newcomer.shown).toContain(code.trimEnd());
+      else for (const line of code.trimEnd().split("\n")) await newcomer.types(line);
+    }
+  },
+);
+
+class Newcomer {
+  readonly shell: Shell;
+  /** What the last command has shown. */
+  shown = "";
+
+  constructor(shell: Shell) {
+    this.shell = shell;
+  }
+
+  async types(line: string): Promise<void> {
+    const { shell } = this;
+    if (line.startsWith("cd ")) {
+      shell.cd(line.slice(3));
+      const ports = [String(await reservePort()), String(await reservePort())] as const;
+      await usePorts(join(shell.folder, "my-bot/.env"), ...ports);
+    } else if (line === "npm run dev") {
+      await shell.open(line).shows(" bot ready");
+      shell.opened.takes();
+    } else {
+      // The registry may have another version than this checkout.
+      const own = line.replace(
+        /^npm create service-bot@latest (\S+) --/,
+        "node service-bot/create-bot.js $1",
+      );
+      this.shown = await shell.run(own);
+    }
+  }
+
+  /** Saves a file, whose name is in its first line. The bot starts again where it is one of its sources. */
+  async writes(code: string): Promise<void> {
+    const [, path = ""] = /^\/\/ (\S+)\n/.exec(code) ?? [];
+    this.shell.opened.takes();
+    writeFileSync(join(this.shell.folder, "my-bot", path), code);
+    if (path.startsWith("src/")) await this.shell.opened.shows("Restarting", " bot ready");
+  }
+}

@@ -1,0 +1,102 @@
+import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { root } from "../create/harness.ts";
+import { type RunResult, run } from "../faces/create.ts";
+import { SIGNATURE_HEADER, sign } from "../faces/signature.ts";
+import { message } from "../support/inbox-events.ts";
+import { TestProcess } from "../support/process.ts";
+import { SCAFFOLD_TIMEOUT_MS, withoutBotVariables } from "../support/scaffolded.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { API_KEY, PlatformProcess, SECRET } from "./proxy/world.ts";
+
+const fixtures = join(root, "test/fixtures");
+
+/** Where the event was said that waits in the inbox of each of them. */
+const conversation = "c_9";
+
+const bots = readdirSync(fixtures).filter((name) => name.startsWith("bot-"));
+
+/** Bots as earlier versions have made them, with the inbox that they left; docs/upgrading.md. */
+describe.each(bots)("%s with this version of service-bot", { timeout: 60_000 }, (name) => {
+  let folder: string;
+  let bot: string;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "upgrade-"));
+    bot = join(folder, name);
+    cpSync(join(fixtures, name), bot, { recursive: true });
+    const pack = [join(root, "scripts/pack.ts"), "--out", folder];
+    await done(run(process.execPath, pack, { cwd: root, env: process.env }));
+    const tarball = readdirSync(folder).find((file) => file.endsWith(".tgz")) ?? "";
+    // The update, as docs/upgrading.md has it.
+    await npm("install", `../${tarball}`, "--no-audit", "--no-fund");
+  }, SCAFFOLD_TIMEOUT_MS);
+
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  const npm = (...args: string[]): Promise<RunResult> =>
+    done(run("npm", args, { cwd: bot, env: withoutBotVariables() }));
+
+  test("passes its own tests", async () => {
+    expect((await npm("test")).output).toMatch(/fail 0/);
+  });
+
+  test("has no type errors", async () => {
+    await npm("run", "typecheck");
+  });
+
+  test("goes on with its inbox: what waits is handled, what is done is not done again", async () => {
+    const platform = await PlatformProcess.start(temporaryFolder());
+    await platform.conversation(conversation);
+    const running = new TestProcess(["--import", "service-bot/env", "src/main.ts"], {
+      cwd: bot,
+      bareEnv: true,
+      env: {
+        SERVICE_BASE_URL: platform.url,
+        SERVICE_API_KEY: API_KEY,
+        SERVICE_WEBHOOK_SECRET: SECRET,
+        DELIVERY: "webhook",
+        PORT: "0",
+      },
+    });
+    const { url } = await running.message("ready");
+    await platform.answer("Hi Ada! You wrote: text of evt_old_waiting");
+
+    // Once more what it has handled, now in the conversation where an answer would be seen.
+    expect(await deliver(String(url), message("evt_old_done", conversation).body)).toBe(200);
+    expect(await deliver(String(url), message("evt_new", conversation).body)).toBe(200);
+    await platform.answer("Hi Ada! You wrote: text of evt_new");
+    expect(await platform.answers(conversation)).toEqual([
+      "Hi Ada! You wrote: text of evt_old_waiting",
+      "Hi Ada! You wrote: text of evt_new",
+    ]);
+    running.kill("SIGTERM");
+    expect(await running.exited).toEqual({ code: 0, signal: null });
+
+    const inbox = await run("npx", ["service-bot", "inbox", "show", "evt_old_dead"], {
+      cwd: bot,
+      env: withoutBotVariables(),
+    });
+    expect(inbox.output).toContain("TypeError: a mistake of the bot's");
+  });
+});
+
+test("there is a bot of this or an earlier version to hold this one to", () => {
+  expect(bots.length).toBeGreaterThan(0);
+});
+
+async function done(running: Promise<RunResult>): Promise<RunResult> {
+  const result = await running;
+  if (result.code !== 0) throw new Error(`it ended with ${result.code}:\n${result.output}`);
+  return result;
+}
+
+async function deliver(origin: string, event: string): Promise<number> {
+  const body = `{"events":[${event}]}`;
+  const headers = { [SIGNATURE_HEADER]: sign(body, SECRET, Date.now() / 1000) };
+  const response = await fetch(`${origin}/webhook`, { method: "POST", headers, body });
+  await response.arrayBuffer();
+  return response.status;
+}

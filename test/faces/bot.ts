@@ -1,0 +1,12 @@
+export { Restored } from "../../src/bot/restored.ts";
+export { RunReporter } from "../../src/bot/run-reporter.ts";
+export { Bot } from "../../src/bot.ts";
+export { warnOfBudget } from "../../src/budget-warning.ts";
+export {
+  type Config,
+  type ConfigOverrides,
+  loadConfig,
+  loadDatabase,
+  variables,
+} from "../../src/config.ts";
+export type { WrittenStatus } from "../../src/status.ts";

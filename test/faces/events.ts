@@ -1,0 +1,21 @@
+export { idFamily, orderKey } from "../../src/events/id.ts";
+export { defaultLane, type LaneOf } from "../../src/events/lane.ts";
+export {
+  eventTypes,
+  isEventType,
+  type ParsedEvent,
+  parseEvent,
+  parseEventText,
+  textsOf,
+} from "../../src/events/parse.ts";
+export { textOf } from "../../src/events/text.ts";
+export type {
+  ActivityPayload,
+  AnyEvent,
+  DmMessagePayload,
+  EventOf,
+  EventType,
+  FollowPayload,
+  KnownEvent,
+  UnknownEvent,
+} from "../../src/events/types.ts";

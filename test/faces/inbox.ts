@@ -1,0 +1,27 @@
+export type { InboxFilter, InboxListOptions } from "../../src/inbox/admin.ts";
+export type { AttachedInbox } from "../../src/inbox/attached.ts";
+export type { FileHealth } from "../../src/inbox/health.ts";
+export {
+  type Advance,
+  type Claim,
+  type ClaimRooms,
+  type CursorMove,
+  EVENT_LOG,
+  type Inbox,
+  type InboxStats,
+  type NewEvent,
+  type PutResult,
+  type Retention,
+  type Source,
+  type StepStart,
+} from "../../src/inbox/inbox.ts";
+export { readBatch } from "../../src/inbox/intake.ts";
+export type { EventDetails, EventSummary, InboxReport } from "../../src/inbox/records.ts";
+export {
+  RESTORED,
+  type RestoreMark,
+  readRestoreMark,
+  writeRestoreMark,
+} from "../../src/inbox/restored.ts";
+export type { Candidacy, Shared, Topic } from "../../src/inbox/shared.ts";
+export type { TransferFilter, WholeEvent } from "../../src/inbox/transfer.ts";

@@ -1,0 +1,46 @@
+export { PlatformClock } from "../../src/platform/clock/platform-clock.ts";
+export { askBot } from "../../src/platform/control/bot-view.ts";
+export { mount } from "../../src/platform/control/endpoint.ts";
+export { controlRouter } from "../../src/platform/control/router.ts";
+export { streamEndpoints } from "../../src/platform/control/stream.ts";
+export { mentionsIn } from "../../src/platform/events/mentions.ts";
+export {
+  type Extension,
+  Extensions,
+  type OpenExtension,
+} from "../../src/platform/http/extensions.ts";
+export { createApp, listen } from "../../src/platform/http/server.ts";
+export type { PlatformOptions } from "../../src/platform/options.ts";
+export { type Platform, startPlatform } from "../../src/platform/platform.ts";
+export { openDatabase } from "../../src/platform/store/database.ts";
+export { UPLOAD_LIFETIME_MS } from "../../src/platform/store/images.ts";
+export { replaceRows } from "../../src/platform/store/rows.ts";
+export { addBot, seed } from "../../src/platform/store/seed.ts";
+export { Store } from "../../src/platform/store/store.ts";
+export { whyUnusable } from "../../src/platform/store/unusable.ts";
+export type {
+  ApiEntry,
+  DeliveryEntry,
+  EventEntry,
+  TimelineEntry,
+  TimelineRecord,
+} from "../../src/platform/timeline/entries.ts";
+export { Timeline, type TimelineListener } from "../../src/platform/timeline/timeline.ts";
+export { wordsOf } from "../../src/platform/timeline/words.ts";
+export {
+  DOWNLOAD_TIME_LIMIT_MS,
+  type DownloadParts,
+  downloadWith,
+  type Open,
+} from "../../src/platform/uploads/download.ts";
+export { inspect, MAX_SIDE } from "../../src/platform/uploads/inspect.ts";
+export { MAX_IMAGE_BYTES } from "../../src/platform/uploads/limits.ts";
+export {
+  loadSharp,
+  type MakeThumbnail,
+  type OpenImage,
+  thumbnailsWith,
+} from "../../src/platform/uploads/thumbnail.ts";
+export { whyNoAnswer } from "../../src/platform/webhooks/no-answer.ts";
+export { DeliveryRecords } from "../../src/platform/webhooks/records.ts";
+export type { Sent } from "../../src/platform/webhooks/sender.ts";

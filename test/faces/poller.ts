@@ -1,0 +1,14 @@
+export { Election, type Term } from "../../src/poller/leadership.ts";
+export { CURSOR, LogReader, type LogReaderOptions } from "../../src/poller/log-reader.ts";
+export {
+  type FoundEvent,
+  initialMode,
+  type Mode,
+  type ModeState,
+  type ModeStep,
+  nextDeadline,
+  type Observation,
+  observe,
+} from "../../src/poller/mode.ts";
+export { Poller, type PollerOptions } from "../../src/poller/poller.ts";
+export type { PollerStatus } from "../../src/poller/record.ts";

@@ -1,0 +1,1 @@
+export { loadApi } from "../../src/tracing/api.ts";

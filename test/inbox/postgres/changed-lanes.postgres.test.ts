@@ -1,0 +1,283 @@
+import { describe, expect, test } from "vitest";
+import { orderKey } from "../../faces/events.ts";
+import type { Claim } from "../../faces/inbox.ts";
+import type { PostgresInbox } from "../../faces/inbox-postgres.ts";
+import { ManualClock } from "../../faces/testing.ts";
+import { chooseSeed, Random } from "../../faults/random.ts";
+import { first } from "../../support/first.ts";
+import { message, messages } from "../../support/inbox-events.ts";
+import { hold } from "../../support/postgres/hold.ts";
+import { emptyPlace, openAt, type Place, through } from "../../support/postgres/open.ts";
+import { TcpProxy } from "../../support/tcp-proxy.ts";
+
+/**
+ * Claims and completions read what a lane holds without locking it, and write only lanes that have not changed since.
+ * These lanes change in between.
+ */
+const LEASE = 30_000;
+
+async function two() {
+  const place = await emptyPlace();
+  return { place, one: await openAt(place), other: await openAt(place) };
+}
+
+const numbers = (n: number) => Array.from({ length: n }, (_, i) => i + 1);
+
+/** Discards a pending event that is not the first of its lane, and holds the lane until that is committed. */
+function discarding(place: Place, id: string) {
+  const { schema } = place;
+  return hold(
+    place,
+    `UPDATE ${schema}.event SET state = 'discarded', done_at = 1, reason = 'spam' WHERE id = '${id}';
+     UPDATE ${schema}.lane SET pending = pending - 1, done_at = 1 WHERE key = 'dm:c1'`,
+  );
+}
+
+describe("while a lane is about to go on", () => {
+  for (const third of [undefined, "3"]) {
+    const what = third === undefined ? "and was the last one" : "and is passed over";
+    test(`the event behind it is discarded ${what}`, async () => {
+      const { place, one } = await two();
+      await one.put(messages("1", "2", ...(third === undefined ? [] : [third])), "webhook");
+      const claim = first(await one.claim(1, LEASE));
+      const free = await discarding(place, "2");
+      const advancing = one.advance(claim);
+      await free(1, "COMMIT");
+      const { held, next } = await advancing;
+      expect(held).toBe(true);
+      expect([undefined, third]).toContain(next?.id);
+      const rest = next === undefined ? await one.claim(1, LEASE) : [next];
+      expect(rest.map(({ id, attempt }) => ({ id, attempt }))).toEqual(
+        third === undefined ? [] : [{ id: third, attempt: 1 }],
+      );
+      for (const last of rest) expect(await one.complete(last)).toBe(true);
+      expect(await one.nextReadyIn()).toBeUndefined();
+      expect(await one.heal()).toBe(0);
+    });
+  }
+
+  test("the event behind it is about to be discarded, and is not after all", async () => {
+    const { place, one } = await two();
+    await one.put(messages("1", "2"), "webhook");
+    const claim = first(await one.claim(1, LEASE));
+    const free = await discarding(place, "2");
+    const advancing = one.advance(claim);
+    await free(1, "ROLLBACK");
+    const { held, next } = await advancing;
+    expect(held).toBe(true);
+    expect(next ?? first(await one.claim(1, LEASE))).toMatchObject({ id: "2", attempt: 1 });
+  });
+
+  test("an event comes in: it is gone on with, or its lane is ready at once", async () => {
+    const { place, one, other } = await two();
+    for (const [before, id] of [["5"], ["6", "7"]].entries()) {
+      await one.put(messages(...id), "webhook");
+      const claim = first(await one.claim(1, LEASE));
+      const free = await hold(place, `SELECT FROM ${place.schema}.lane FOR UPDATE`);
+      // Of the second round it comes before the one that waits.
+      const early = String(before + 1);
+      const putting = other.put(messages(early), "webhook");
+      await free.waiting(1);
+      const advancing = one.advance(claim);
+      await free(2);
+      const { held, next } = await advancing;
+      expect(held).toBe(true);
+      await putting;
+      const rest: string[] = [];
+      for (let at = next ?? first(await one.claim(1, LEASE)); ; ) {
+        rest.push(at.id);
+        expect(await one.complete(at)).toBe(true);
+        const [more] = await one.claim(1, LEASE);
+        if (more === undefined) break;
+        at = more;
+      }
+      expect(rest.sort()).toEqual([early, ...id.slice(1)].sort());
+    }
+    expect(await one.heal()).toBe(0);
+  });
+});
+
+describe("between a look at what a lane holds and its claim", () => {
+  /** Statements take the time as they begin to run; here they wait for it, and see what was before that. */
+  const KEY = 20_251;
+  const slowTime = `(SELECT 1800000000000 FROM pg_advisory_xact_lock_shared(${KEY}))`;
+  const now = () => slowTime as unknown as number;
+
+  async function claimBeside(sql: (place: Place) => string, ...ids: readonly string[]) {
+    const place = await emptyPlace();
+    const one = await openAt(place, { now });
+    await one.put(messages(...ids), "webhook");
+    const free = await hold(place, `SELECT pg_advisory_xact_lock(${KEY}); ${sql(place)}`);
+    const claiming = one.claim(1, LEASE);
+    await free(1, "COMMIT");
+    // A lane that has changed is left for the next time.
+    return { one, claims: [...(await claiming), ...(await one.claim(1, LEASE))] };
+  }
+
+  test("its first event is discarded: it is never handed out", async () => {
+    const { one, claims } = await claimBeside(
+      ({ schema }) => `
+        UPDATE ${schema}.event SET state = 'discarded', done_at = 1, reason = 'spam' WHERE id = '1';
+        UPDATE ${schema}.lane SET pending = pending - 1, done_at = 1, ready_at = 0`,
+      ...["1", "2"],
+    );
+    expect(claims).toMatchObject([{ id: "2", attempt: 1 }]);
+    expect(await one.complete(first(claims))).toBe(true);
+    expect(await one.nextReadyIn()).toBeUndefined();
+  });
+
+  test("an event comes in that goes before it: that one is handed out first", async () => {
+    const { claims } = await claimBeside(
+      ({ schema }) => `
+        INSERT INTO ${schema}.event (id, lane, ord, type, body, source, state, received_at)
+        SELECT '1', lane, '${orderKey("1")}', type, body, source, state, received_at FROM ${schema}.event;
+        UPDATE ${schema}.lane SET pending = pending + 1`,
+      "2",
+    );
+    expect(claims).toMatchObject([{ id: "1", attempt: 1 }]);
+  });
+
+  test("nothing happens: it is handed out at once", async () => {
+    const { claims } = await claimBeside(() => "SELECT 1", "1");
+    expect(claims).toMatchObject([{ id: "1", attempt: 1 }]);
+  });
+});
+
+/** So many lanes are handled by one instance in a round, while the other one discards half of their events. */
+const LANES = 300;
+const ROUNDS = 3;
+
+/** On a busy machine one of the two may be done before the other begins: then there are more rounds. */
+const MOST_ROUNDS = 30;
+
+describe("what was discarded is never handled", () => {
+  for (const goesOn of [false, true]) {
+    const how = goesOn ? "lanes that go on" : "claims";
+    test(`by ${how}, whenever that was`, { timeout: 60_000 }, async () => {
+      const seed = chooseSeed();
+      const random = new Random(seed);
+      const { one, other } = await two();
+      let discards = 0;
+      for (
+        let round = 0;
+        round < ROUNDS || (discards <= ROUNDS && round < MOST_ROUNDS);
+        round += 1
+      ) {
+        const ids = numbers(2 * LANES).map((n) => String(round * 10_000 + n));
+        await one.put(
+          ids.map((id) => message(id, `c${Number(id) % LANES}`)),
+          "webhook",
+        );
+        const chosen = ids.filter(() => random.chance(0.5));
+        const [handled, discarded] = await Promise.all([
+          handleAll(one, goesOn),
+          discardAll(other, chosen),
+        ]);
+        discards += discarded.length;
+        const gone = new Set(discarded);
+        const where = `SEED=${seed}, round ${round}`;
+        expect(
+          handled.filter((id) => gone.has(id)),
+          where,
+        ).toEqual([]);
+        expect([...handled, ...discarded].sort(), where).toEqual([...ids].sort());
+        expect(await one.heal(), where).toBe(0);
+      }
+      expect(discards).toBeGreaterThan(ROUNDS);
+    });
+  }
+});
+
+async function handleAll(inbox: PostgresInbox, goesOn: boolean): Promise<string[]> {
+  const handled: string[] = [];
+  const finish = async (claim: Claim) => {
+    for (let at: Claim | undefined = claim; at !== undefined; ) {
+      handled.push(at.id);
+      at = goesOn ? (await inbox.advance(at)).next : void (await inbox.complete(at));
+    }
+  };
+  for (;;) {
+    const claims = await inbox.claim(500, LEASE);
+    await Promise.all(claims.map(finish));
+    if (claims.length === 0 && (await inbox.stats()).pending === 0) return handled;
+  }
+}
+
+/** Resolves to those that were not handled before. */
+async function discardAll(inbox: PostgresInbox, ids: readonly string[]): Promise<string[]> {
+  const discarded: string[] = [];
+  const discard = async (id: string) => {
+    const result = await inbox.admin.discard(id, "spam").catch(() => undefined);
+    if (result !== undefined) discarded.push(id);
+  };
+  for (let from = 0; from < ids.length; from += 5) {
+    await Promise.all(ids.slice(from, from + 5).map(discard));
+  }
+  return discarded;
+}
+
+describe("a lane that has gone on although nobody was told", () => {
+  test("is given back by the next claim: its event runs once, and no attempt is counted", async () => {
+    const place = await emptyPlace();
+    const proxy = await TcpProxy.to(Number(new URL(place.url).port));
+    const clock = new ManualClock(1_800_000_000_000);
+    const bot = await openAt(through(place, proxy), { clock, timeoutMs: 2_000 });
+    await bot.put(
+      [message("1", "a"), message("2", "a"), message("3", "b"), message("4", "b")],
+      "webhook",
+    );
+    const [a, b] = await bot.claim(2, LEASE);
+    if (a === undefined || b === undefined) throw new Error("two lanes");
+    proxy.hush();
+    await expect(bot.advance(a)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    proxy.mend();
+    // It was carried out: that is what makes the difference.
+    expect(await bot.admin.show("2")).toMatchObject({ leased: true, attempts: 1 });
+    expect(await bot.advance(a)).toMatchObject({ held: false });
+    const again = await bot.claim(10, LEASE);
+    expect(again).toMatchObject([{ id: "2", attempt: 1, crashes: 0 }]);
+    expect(await bot.admin.show("2")).toMatchObject({ history: [] });
+    // What this process knows of is left alone.
+    const { next } = await bot.advance(b);
+    expect(next).toMatchObject({ id: "4", attempt: 1 });
+    expect(await bot.claim(10, LEASE)).toEqual([]);
+    for (const claim of [...again, ...(next ? [next] : [])]) {
+      expect(await bot.complete(claim)).toBe(true);
+    }
+    expect(await bot.stats()).toMatchObject({ pending: 0, done: 4 });
+  });
+
+  test("in a round of which another part failed is given back in the same way", async () => {
+    const place = await emptyPlace();
+    let fails = true;
+    const onStatement = (text: string) => {
+      if (fails && text.includes("buried")) throw new Error("the connection is gone");
+    };
+    const bot = await openAt(place, { onStatement });
+    await bot.put([message("1", "a"), message("2", "a"), message("3", "b")], "webhook");
+    const [a, b] = await bot.claim(2, LEASE);
+    if (a === undefined || b === undefined) throw new Error("two lanes");
+    const ended = await Promise.allSettled([bot.advance(a), bot.bury(b, "x")]);
+    expect(ended.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    expect(await bot.admin.show("2")).toMatchObject({ leased: true });
+    fails = false;
+    expect(await bot.claim(10, LEASE)).toMatchObject([{ id: "2", attempt: 1, crashes: 0 }]);
+    expect(await bot.advance(a)).toMatchObject({ held: false });
+    expect(await bot.bury(b, "x")).toBe(true);
+    expect(await bot.stats()).toMatchObject({ pending: 1, done: 1, dead: 1 });
+  });
+
+  test("is kept where it did not go on at all: the next try ends its event", async () => {
+    let fails = true;
+    const onStatement = (text: string) => {
+      if (fails && text.includes("goes_on")) throw new Error("the connection is gone");
+    };
+    const bot = await openAt(await emptyPlace(), { onStatement });
+    await bot.put(messages("1", "2"), "webhook");
+    const claim = first(await bot.claim(1, LEASE));
+    await expect(bot.advance(claim)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    fails = false;
+    expect(await bot.claim(10, LEASE)).toEqual([]);
+    expect(await bot.advance(claim)).toMatchObject({ held: true, next: { id: "2", attempt: 1 } });
+  });
+});

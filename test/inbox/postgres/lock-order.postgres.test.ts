@@ -1,0 +1,75 @@
+import { describe, expect, test } from "vitest";
+import type { Claim } from "../../faces/inbox.ts";
+import type { PostgresInbox } from "../../faces/inbox-postgres.ts";
+import { message } from "../../support/inbox-events.ts";
+import { versions } from "../../support/postgres/binaries.ts";
+import { hold } from "../../support/postgres/hold.ts";
+import { emptyPlace, openAt, sessionAt } from "../../support/postgres/open.ts";
+
+/**
+ * Whoever writes several lanes takes them in the order of their keys, so that two never wait for each other. That must
+ * hold whatever the planner does: for a small table it may read all of it, as it lies on the disk.
+ */
+const LEASE = 30_000;
+const LANES = 20;
+const HELD = 10;
+
+const keyOf = (lane: number) => `c${String(lane).padStart(2, "0")}`;
+const eventsOf = (batch: string) =>
+  Array.from({ length: LANES }, (_, n) => message(`${batch}${keyOf(n)}`, keyOf(n)));
+
+/** All lanes are claimed, with a second event each, and lie on the disk with the last key first. */
+async function upsideDown(version: string) {
+  const place = await emptyPlace(version);
+  const url = new URL(place.url);
+  // What makes it look up each lane by itself, one after the other.
+  url.searchParams.set("options", "-c enable_nestloop=off");
+  const inbox = await openAt({ ...place, url: url.href });
+  await inbox.put(eventsOf("1"), "webhook");
+  await inbox.put(eventsOf("2"), "webhook");
+  const claims = await inbox.claim(LANES, LEASE);
+  const client = await sessionAt(place);
+  const { schema } = place;
+  await client.query(
+    `CREATE TEMP TABLE copy AS SELECT * FROM ${schema}.lane;
+     TRUNCATE ${schema}.lane;
+     INSERT INTO ${schema}.lane SELECT * FROM copy ORDER BY key DESC;
+     ANALYZE ${schema}.lane, ${schema}.event`,
+  );
+  const { rows } = await client.query(`SELECT key FROM ${schema}.lane`);
+  expect(rows.map(({ key }) => key)).toEqual(claims.map(({ lane }) => lane).reverse());
+  return { place, inbox, client, claims };
+}
+
+const writes: Record<string, (inbox: PostgresInbox, claims: readonly Claim[]) => Promise<unknown>> =
+  {
+    "events are done": (inbox, claims) => Promise.all(claims.map((claim) => inbox.complete(claim))),
+    "lanes go on": (inbox, claims) => Promise.all(claims.map((claim) => inbox.advance(claim))),
+    "events are buried": (inbox, claims) =>
+      Promise.all(claims.map((claim) => inbox.bury(claim, "x"))),
+    "leases are extended": (inbox, claims) => inbox.extend(claims, LEASE),
+    "a batch is stored": (inbox) => inbox.put(eventsOf("3"), "webhook"),
+  };
+
+describe.each(versions)(
+  "in PostgreSQL %s lanes are taken in the order of their keys",
+  (version) => {
+    test.each(Object.keys(writes))("while %s", async (what) => {
+      const { place, inbox, client, claims } = await upsideDown(version);
+      const { schema } = place;
+      const keys = claims.map(({ lane }) => lane);
+      const free = await hold(
+        place,
+        `SELECT FROM ${schema}.lane WHERE key = '${keys[HELD]}' FOR UPDATE`,
+      );
+      const writing = writes[what]?.(inbox, [...claims.slice(HELD), ...claims.slice(0, HELD)]);
+      await free.waiting(1);
+      const { rows } = await client.query(
+        `SELECT key FROM ${schema}.lane ORDER BY key FOR UPDATE SKIP LOCKED`,
+      );
+      expect(rows.map(({ key }) => key)).toEqual(keys.slice(HELD + 1));
+      await free(1);
+      await writing;
+    });
+  },
+);

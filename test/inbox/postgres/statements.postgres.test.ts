@@ -1,0 +1,257 @@
+import type pg from "pg";
+import { describe, expect, test } from "vitest";
+import { harness } from "../../dispatcher/harness.ts";
+import type { PostgresInbox } from "../../faces/inbox-postgres.ts";
+import { first } from "../../support/first.ts";
+import { message } from "../../support/inbox-events.ts";
+import { versions } from "../../support/postgres/binaries.ts";
+import { emptyPlace, openAt, sessionAt } from "../../support/postgres/open.ts";
+
+const LEASE = 30_000;
+
+interface Statement {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+/** An inbox, and the statements that it runs. */
+async function watched(version = "18") {
+  const place = await emptyPlace(version);
+  const statements: Statement[] = [];
+  const inbox = await openAt(place, {
+    onStatement: (text, values) => {
+      // That tells other processes, apart from all else, and ten times a second at most.
+      if (!text.includes("pg_notify")) statements.push({ text, values });
+    },
+  });
+  return { place, inbox, statements, client: await sessionAt(place) };
+}
+
+const numbers = (n: number) => Array.from({ length: n }, (_, i) => i);
+
+/** Everything that happens to an event on its way, with a reply. */
+async function oneEvent(inbox: PostgresInbox, id: string): Promise<void> {
+  await inbox.put([message(id, id)], "webhook");
+  await inbox.nextReadyIn();
+  const claim = first(await inbox.claim(1, LEASE));
+  await inbox.extend([claim], LEASE);
+  await inbox.beginStep(claim, "s", "");
+  await inbox.finishStep(claim, "s", "1", "m_1");
+  await inbox.claimedRefs(["m_1"]);
+  await inbox.complete(claim);
+}
+
+/**
+ * An inbox that has been at work for a while: of 60,000 events nearly all have ended, a third of them without their
+ * bodies; a few are dead, discarded or wait. What is kept of runs and steps is of all of them.
+ */
+async function grown(version: string) {
+  const scene = await watched(version);
+  const { place, client } = scene;
+  const { schema } = place;
+  await client.query(
+    `INSERT INTO ${schema}.event (id, lane, ord, type, body, source, state, received_at, done_at)
+     SELECT n, 'dm:' || n, lpad(n::text, 9, '0'), 'dm.message',
+       CASE WHEN n % 3 > 0 THEN repeat('x', 500) END, 'webhook',
+       CASE n % 1000 WHEN 1 THEN 'dead' WHEN 2 THEN 'discarded' WHEN 4 THEN 'pending' ELSE 'done' END,
+       n, CASE WHEN n % 1000 <> 4 THEN n END
+     FROM generate_series(1, 60000) AS n;
+     INSERT INTO ${schema}.step (event_id, name, state, request, fence, started_at)
+     SELECT n, 'reply', 'done', repeat('x', 100), 1, n FROM generate_series(1, 60000) AS n;
+     INSERT INTO ${schema}.attempt (event_id, fence, number, outcome, error, ended_at)
+     SELECT n, 1, 1, 'failed', repeat('x', 100), n FROM generate_series(1, 60000) AS n;
+     INSERT INTO ${schema}.lane (key, pending, ready_at, done_at)
+     SELECT 'dm:' || n, (n % 1000 = 4)::integer, CASE WHEN n % 1000 = 4 THEN 0 END, n
+     FROM generate_series(1, 60000) AS n`,
+  );
+  const names = ["event", "step", "attempt", "lane"].map((name) => `${schema}.${name}`);
+  await client.query(`VACUUM ANALYZE ${names.join(", ")}`);
+  // Of a batch among a million rows each is looked up. Here there are fewer, on a disk that finds each in no time.
+  await client.query("SET random_page_cost = 1.1");
+  // As it is unless a transaction stays open for long, here one of another test.
+  await client.query(
+    "UPDATE pg_class SET relallvisible = relpages WHERE oid = ANY ($1::regclass[])",
+    [names],
+  );
+  return scene;
+}
+
+async function planOf(client: pg.Client, { text, values }: Statement): Promise<string> {
+  const { rows } = await client.query(`EXPLAIN ${text}`, [...values]);
+  return rows.map((row) => String(row["QUERY PLAN"])).join("\n");
+}
+
+const SCAN = /Seq Scan on (event|lane|step|attempt)/;
+
+/** None of these reads a table from its first row to its last. */
+async function expectNoScan(client: pg.Client, statements: readonly Statement[]): Promise<void> {
+  for (const one of statements) expect(await planOf(client, one), one.text).not.toMatch(SCAN);
+}
+
+describe.each(versions)("in PostgreSQL %s", (version) => {
+  test("nothing that is asked for each event looks at a whole table", async () => {
+    const { place, inbox, statements, client } = await watched(version);
+    const lanes = numbers(3_000).map((n) => message(String(n + 10), `c${n}`));
+    const hot = numbers(3_000).map((n) => message(String(n + 100_000), "hot"));
+    await inbox.put([...lanes, ...hot], "webhook");
+    for (const analysed of [false, true]) {
+      if (analysed) await client.query(`ANALYZE ${place.schema}.event, ${place.schema}.lane`);
+      statements.length = 0;
+      await oneEvent(inbox, analysed ? "2" : "1");
+      await inbox.retry(first(await inbox.claim(1, LEASE)), 0, "x");
+      await inbox.bury(first(await inbox.claim(1, LEASE)), "x");
+      // What may be asked at any time, by anybody who sees the status.
+      await inbox.shared.report();
+      await expectNoScan(client, statements);
+    }
+    expect(statements.length).toBeGreaterThan(10);
+  });
+
+  test("nor does what is asked now and then: counts, the search for stranded lanes, and each phase of a sweep", async () => {
+    const { place, inbox, statements, client } = await grown(version);
+    statements.length = 0;
+    const { done } = await inbox.stats();
+    await inbox.admin.stats();
+    expect(await inbox.heal()).toBe(0);
+    // Some batches of each, so that there is as much left as before.
+    const ageMs = Date.now() - 2_000;
+    const keep = { bodiesMs: ageMs, idsMs: ageMs, deadLettersMs: ageMs };
+    while (await inbox.sweep(keep));
+    const left = (await inbox.stats()).done;
+    expect(left).toBeLessThan(done);
+    expect(left).toBeGreaterThan(done / 2);
+    expect(statements.length).toBeGreaterThan(10);
+    await expectNoScan(client, statements);
+    // A control: what none of them asks.
+    const whole = {
+      text: `SELECT count(*) FROM ${place.schema}.event WHERE error IS NULL`,
+      values: [],
+    };
+    expect(await planOf(client, whole)).toMatch(SCAN);
+  });
+});
+
+describe.each(versions)("in PostgreSQL %s", (version) => {
+  test("a page of a list is read by indexes, and only as far as the page goes", async () => {
+    const { place, inbox, statements, client } = await watched(version);
+    await inbox.put(
+      numbers(6_000).map((n) => message(String(n), `c${n}`)),
+      "webhook",
+    );
+    const claims = [...(await inbox.claim(500, LEASE)), ...(await inbox.claim(500, LEASE))];
+    await Promise.all(claims.slice(0, 900).map((claim) => inbox.complete(claim)));
+    await Promise.all(claims.slice(900).map((claim) => inbox.bury(claim, "x")));
+    await client.query(
+      `UPDATE ${place.schema}.event SET body = NULL WHERE id < '3' AND state = 'done'`,
+    );
+    await client.query(
+      `UPDATE ${place.schema}.event SET state = 'done', done_at = seq WHERE state = 'pending' AND id > '15'`,
+    );
+    await client.query(`VACUUM ANALYZE ${place.schema}.event, ${place.schema}.lane`);
+    for (const state of [undefined, "done", "dead", "discarded"] as const) {
+      statements.length = 0;
+      const { next } = await inbox.admin.list({ state, limit: 20 });
+      await inbox.admin.list({ state, limit: 20, after: next });
+      for (const { text, values } of statements) {
+        const { rows } = await client.query(`EXPLAIN (ANALYZE, BUFFERS) ${text}`, [...values]);
+        const plan = rows.map((row) => String(row["QUERY PLAN"])).join("\n");
+        expect(plan, plan).not.toMatch(/Seq Scan on (event|lane)/);
+      }
+    }
+    expect(statements.length).toBeGreaterThan(0);
+  });
+});
+
+describe("each of these is one round trip, and commits by itself", () => {
+  test("a batch, however many events it has", async () => {
+    const { inbox, statements } = await watched();
+    statements.length = 0;
+    const batch = numbers(50).map((n) => message(String(n), `c${n}`));
+    await inbox.put(batch, "webhook", [{ name: "events", position: "49" }]);
+    expect(statements).toHaveLength(1);
+    expect(await inbox.cursor("events")).toBe("49");
+  });
+
+  test("a claim of many lanes, and the outcomes of what ends together", async () => {
+    const { inbox, statements } = await watched();
+    await inbox.put(
+      numbers(50).map((n) => message(String(n), `c${n}`)),
+      "webhook",
+    );
+    statements.length = 0;
+    const claims = await inbox.claim(50, LEASE);
+    expect(claims).toHaveLength(50);
+    expect(statements).toHaveLength(1);
+    const done = claims.slice(0, 40).map((claim) => inbox.complete(claim));
+    expect(new Set(await Promise.all(done))).toEqual(new Set([true]));
+    expect(statements).toHaveLength(2);
+    const buried = claims.slice(40).map((claim) => inbox.bury(claim, "x"));
+    expect(new Set(await Promise.all(buried))).toEqual(new Set([true]));
+    expect(statements).toHaveLength(3);
+    expect(await inbox.stats()).toMatchObject({ pending: 0, done: 40, dead: 10 });
+  });
+
+  test("the outcomes of what ends together, with the next events of all their lanes", async () => {
+    const { inbox, statements } = await watched();
+    await inbox.put(
+      numbers(100).map((n) => message(String(n), `c${n % 50}`)),
+      "webhook",
+    );
+    const claims = await inbox.claim(50, LEASE);
+    statements.length = 0;
+    const advances = await Promise.all(claims.map((claim) => inbox.advance(claim)));
+    expect(statements).toHaveLength(1);
+    expect(advances.map(({ next }) => next?.lane)).toEqual(claims.map(({ lane }) => lane));
+    // What is buried beside it is a statement of its own.
+    const ended = advances.map(({ next }, n) => {
+      if (next === undefined) throw new Error("each lane has two");
+      return n % 5 === 0 ? inbox.bury(next, "x") : inbox.complete(next);
+    });
+    expect(new Set(await Promise.all(ended))).toEqual(new Set([true]));
+    expect(statements).toHaveLength(3);
+    expect(await inbox.stats()).toMatchObject({ pending: 0, done: 90, dead: 10 });
+  });
+
+  test("the count for 1,000 events is printed: from batches of 50 to 16 handlers that do nothing", async () => {
+    const { inbox, statements } = await watched();
+    statements.length = 0;
+    const events = 1_000;
+    for (let from = 0; from < events; from += 50) {
+      const batch = numbers(50).map((n) => message(String(from + n), `c${from + n}`));
+      await inbox.put(batch, "webhook");
+    }
+    const stored = statements.length;
+    const { dispatcher } = harness(() => undefined, { inbox, concurrency: 16 });
+    await dispatcher.idle();
+    expect(await inbox.stats()).toMatchObject({ pending: 0, done: events });
+    const handled = statements.length - stored;
+    const per = (n: number) => (n / events).toFixed(3);
+    console.info(
+      `statements (= round trips) per event: ${per(stored)} to store, ${per(handled)} to claim and complete`,
+    );
+    expect(stored).toBe(events / 50);
+    // One to claim and one to complete for each 16 is an eighth; twice that where little comes together.
+    expect(handled).toBeLessThan(events / 4);
+  });
+});
+
+test("leases are on the database's clock, whatever this process takes the time for", async () => {
+  const { inbox, statements, client, place } = await watched();
+  await inbox.put([message("1")], "webhook");
+  const claim = first(await inbox.claim(1, LEASE));
+  const { rows } = await client.query(
+    `SELECT ready_at - extract(epoch FROM now()) * 1000 AS left FROM ${place.schema}.lane`,
+  );
+  expect(Number(rows[0]?.left)).toBeGreaterThan(LEASE - 10_000);
+  expect(Number(rows[0]?.left)).toBeLessThanOrEqual(LEASE);
+  await inbox.extend([claim], LEASE);
+  await inbox.beginStep(claim, "s", "");
+  await inbox.retry(claim, 1_000, "x");
+  const now = Date.now();
+  // No time of this process is among what it sends.
+  const sent = statements
+    .flatMap(({ values }) => values.flat())
+    .filter((v) => typeof v === "number");
+  expect(sent.length).toBeGreaterThan(5);
+  expect(sent.filter((value) => Math.abs(value - now) < 86_400_000)).toEqual([]);
+});

@@ -1,0 +1,51 @@
+import { spawnSync } from "node:child_process";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { makeCertificates } from "../../e2e/proxy/certificates.ts";
+import { PostgresInbox } from "../../faces/inbox-postgres.ts";
+import { PostgresServer } from "../../support/postgres/server.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+
+/** With it the certificates are made. */
+const openssl = spawnSync("openssl", ["version"]).error === undefined;
+
+test.skipIf(!openssl)(
+  "TLS is as strict as the address says, and never less without a word",
+  {
+    timeout: 60_000,
+  },
+  async () => {
+    const { authority, localhost, elsewhere } = makeCertificates(temporaryFolder());
+    const server = await PostgresServer.start("18");
+    onTestFinished(() => server.stop());
+    const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
+    onTestFinished(() => warn.mockRestore());
+    const open = async (parameters: string) => {
+      const inbox = await PostgresInbox.open({ url: `${server.url()}?${parameters}`, schema: "s" });
+      await inbox.close();
+      return "opened";
+    };
+    const root = `sslrootcert=${authority.cert}`;
+    const refused = (parameters: string) =>
+      expect(open(parameters), parameters).rejects.toMatchObject({
+        code: "INBOX_UNUSABLE",
+        message: expect.not.stringContaining("hunter2"),
+      });
+    const modes = ["prefer", "require", "verify-ca", "verify-full"];
+
+    // Without TLS on the server none of them goes on without it.
+    for (const mode of modes) await refused(`sslmode=${mode}&${root}`);
+    expect(await open("sslmode=disable")).toBe("opened");
+
+    await server.secure(localhost);
+    for (const mode of modes) {
+      expect(await open(`sslmode=${mode}&${root}`)).toBe("opened");
+      // Nobody that is known here has signed it.
+      await refused(`sslmode=${mode}`);
+    }
+    expect(await open("sslmode=no-verify")).toBe("opened");
+
+    await server.secure(elsewhere);
+    for (const mode of modes) await refused(`sslmode=${mode}&${root}`);
+    expect(warn).not.toHaveBeenCalled();
+  },
+);

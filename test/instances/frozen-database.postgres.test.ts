@@ -1,0 +1,62 @@
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { Bot } from "../../src/index.ts";
+import { ManualClock } from "../faces/testing.ts";
+import { logSink } from "../support/log.ts";
+import { listening } from "../support/postgres/listening.ts";
+import { emptyPlace, openAt, through } from "../support/postgres/open.ts";
+import { TestProcess } from "../support/process.ts";
+import { TcpProxy } from "../support/tcp-proxy.ts";
+
+/** A database, and the way to it on which nothing may arrive any more. */
+async function database() {
+  const place = await emptyPlace();
+  const proxy = await TcpProxy.to(Number(new URL(place.url).port));
+  return { place, proxy, at: through(place, proxy) };
+}
+
+const env = { SERVICE_BASE_URL: "http://127.0.0.1:9", SERVICE_API_KEY: "key" };
+
+describe("while nothing arrives at the database any more, and nobody says so", () => {
+  test("an inbox is closed all the same", async () => {
+    const { place, proxy, at } = await database();
+    const inbox = await openAt(at, { clock: new ManualClock(), timeoutMs: 1_000 });
+    await listening(place, 1);
+    proxy.freeze();
+    await inbox.close();
+  });
+
+  test("a bot stops within the time of its handlers and a few seconds", async () => {
+    const { place, proxy, at } = await database();
+    const clock = new ManualClock();
+    const log = logSink();
+    const bot = new Bot({
+      env: { ...env, DATABASE_URL: at.url, DATABASE_SCHEMA: at.schema },
+      ...{ delivery: "auto", webhookSecret: "whsec_of_this_test", maxRequestsPerMinute: 600 },
+      ...{ clock, logger: log.log, shutdownGraceMs: 2_000 },
+    });
+    await bot.start({ listen: false });
+    await listening(place, 1);
+    proxy.freeze();
+    const stopping = bot.stop();
+    await clock.advance(7_000);
+    await stopping;
+    expect(log.records.at(-1)).toMatchObject({ msg: "stopped" });
+    await expect(bot.inbox.stats()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  });
+
+  test("SIGTERM ends its process with 0", async () => {
+    const { place, proxy, at } = await database();
+    const file = fileURLToPath(new URL("./brief-bot.ts", import.meta.url));
+    const options = { DELIVERY: "polling", PORT: "0", POLL_INTERVAL_MS: "100" };
+    const bot = new TestProcess([file], {
+      bareEnv: true,
+      env: { ...env, ...options, DATABASE_URL: at.url, DATABASE_SCHEMA: at.schema },
+    });
+    await bot.message("ready");
+    await listening(place, 1);
+    proxy.freeze();
+    bot.kill("SIGTERM");
+    expect(await bot.exited, bot.output()).toEqual({ code: 0, signal: null });
+  });
+});

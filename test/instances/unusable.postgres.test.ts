@@ -1,0 +1,226 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { Bot, type BotOptions, ServiceBotError } from "../../src/index.ts";
+import { gate } from "../dispatcher/harness.ts";
+import { Membership, type MembershipOptions } from "../faces/instances.ts";
+import { sign } from "../faces/signature.ts";
+import { ManualClock } from "../faces/testing.ts";
+import { messages } from "../support/inbox-events.ts";
+import { logSink } from "../support/log.ts";
+import { hold } from "../support/postgres/hold.ts";
+import { look } from "../support/postgres/look.ts";
+import { emptyPlace, openAt, type Place } from "../support/postgres/open.ts";
+
+function make({ url, schema }: Place, options: BotOptions = {}): Bot {
+  return new Bot({
+    env: { DATABASE_URL: url, DATABASE_SCHEMA: schema },
+    ...{ baseUrl: "http://platform.test", apiKey: "for-tests-only", delivery: "webhook" },
+    ...{ webhookSecret: "whsec_of_this_test", logger: logSink().log, port: 0 },
+    fetch: async () => Response.json({ username: "bot" }),
+    ...options,
+  });
+}
+
+/** A bot that works, on a clock of its own. */
+async function running(prepare: (bot: Bot) => unknown = () => undefined) {
+  const place = await emptyPlace();
+  const clock = new ManualClock(1_800_000_000_000);
+  const sink = logSink();
+  const bot = make(place, { logger: sink.log, clock });
+  prepare(bot);
+  await bot.start({ listen: false });
+  onTestFinished(() => bot.stop());
+  const ready = async () => (await bot.status()).ready;
+  return { place, clock, sink, bot, ready };
+}
+
+/** A bot whose handler of the first message is at work until `end`, whatever its signal says. */
+async function atWork() {
+  const work = gate();
+  const signals: AbortSignal[] = [];
+  const scene = await running((bot) =>
+    bot.on("dm.message", async ({ signal }) => {
+      signals.push(signal);
+      await work.pass();
+    }),
+  );
+  const { bot, clock, place } = scene;
+  const deliver = (...ids: string[]) => {
+    const events = messages(...ids).map(({ body }) => JSON.parse(body));
+    const body = JSON.stringify({ events });
+    const signature = sign(body, "whsec_of_this_test", clock.now() / 1000);
+    const headers = { "x-service-signature": signature };
+    return bot.handle(new Request("http://bot/webhook", { method: "POST", body, headers }));
+  };
+  expect((await deliver("1", "2")).status).toBe(200);
+  await work.entered;
+  const states = async () =>
+    (
+      await look<{ state: string }>(place, `SELECT state FROM ${place.schema}.event ORDER BY id`)
+    ).map(({ state }) => state);
+  return { ...scene, deliver, signals, states, end: work.open };
+}
+
+const migrated = (place: Place, readableFrom: number) =>
+  look(place, `INSERT INTO ${place.schema}.migration (version, readable_from) VALUES (999, $1)`, [
+    readableFrom,
+  ]);
+
+const mark = (place: Place) =>
+  look(
+    place,
+    `CREATE TABLE ${place.schema}.copy_mark AS SELECT 'source' AS role, 'elsewhere' AS other, '1' AS run`,
+  );
+
+const instances = (place: Place) => look(place, `SELECT id FROM ${place.schema}.instance`);
+
+/** What gives the signs of life, without a database; and what it has called. */
+function member(shared: Partial<MembershipOptions["shared"]> = {}) {
+  const calls: string[] = [];
+  const clock = new ManualClock(0);
+  const call = (name: string) => async () => void calls.push(name);
+  const membership = new Membership({
+    shared: {
+      beat: async () => calls.push("beat"),
+      ...{ requireUsable: call("requireUsable"), leave: call("leave") },
+      ...shared,
+    },
+    ...{ clock, log: logSink().log, lastDeliveryAt: () => undefined },
+    details: { host: "h", pid: 1, version: "1.0.0" },
+  });
+  return { membership, calls, clock };
+}
+
+describe("a bot that runs", () => {
+  test("stops, and says why, once a newer version has changed its inbox beyond it", async () => {
+    const { place, clock, sink, bot, ready } = await running();
+    await migrated(place, 999);
+    expect(await ready()).toBe(true);
+    expect(await instances(place)).toHaveLength(1);
+    while (await ready()) await clock.advance(1_000);
+    await bot.stop();
+    expect(await instances(place)).toEqual([]);
+    const said = sink.records.find(({ level }) => level === "error");
+    expect(said).toMatchObject({ err: { message: expect.stringContaining("Update service-bot") } });
+  });
+
+  test("stops, too, where the newer version has changed what it gives its signs of life to", async () => {
+    const { place, clock, sink, ready } = await running();
+    await look(place, `ALTER TABLE ${place.schema}.instance DROP COLUMN delivered_at`);
+    for (let seconds = 0; seconds < 20; seconds++) {
+      await clock.advance(1_000);
+      expect(await ready()).toBe(true);
+    }
+    await migrated(place, 999);
+    while (await ready()) await clock.advance(1_000);
+    expect(sink.text()).toContain("Update service-bot");
+  });
+
+  test("acknowledges nothing more from then on, and brings to its end what it has begun", async () => {
+    const { place, clock, bot, ready, deliver, signals, states, end } = await atWork();
+    await migrated(place, 999);
+    while (await ready()) await clock.advance(1_000);
+    const refused = await deliver("3");
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get("retry-after")).toBe("5");
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+    end();
+    await bot.stop();
+    expect(await states()).toEqual(["done", "pending"]);
+  });
+
+  test("ends what it has begun where its inbox was copied: that is handled elsewhere", async () => {
+    const { place, clock, bot, ready, deliver, signals, states, end } = await atWork();
+    await mark(place);
+    while (await ready()) await clock.advance(1_000);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+    expect(signals[0]?.reason).toMatchObject({ code: "LEASE_LOST" });
+    expect((await deliver("3")).status).toBe(503);
+    end();
+    await bot.stop();
+    expect(await states()).toEqual(["pending", "pending"]);
+    expect(signals).toHaveLength(1);
+  });
+
+  test("goes on beside a newer version that has only added to it", async () => {
+    const { place, clock, ready } = await running();
+    await migrated(place, 1);
+    for (let seconds = 0; seconds < 20; seconds++) {
+      await clock.advance(1_000);
+      expect(await ready()).toBe(true);
+    }
+  });
+
+  test("stops where a copy has taken the place of its inbox while nothing was heard of it", async () => {
+    const { place, clock, sink, ready } = await running();
+    await mark(place);
+    while (await ready()) await clock.advance(1_000);
+    expect(sink.text()).toContain("was copied to elsewhere");
+  });
+});
+
+describe("a bot that starts", () => {
+  test("ends where a copy has begun since it opened the inbox, and takes nothing before", async () => {
+    const place = await emptyPlace();
+    await (await openAt(place)).close();
+    const free = await hold(place, `LOCK TABLE ${place.schema}.instance IN EXCLUSIVE MODE`);
+    const bot = make(place);
+    const starting = bot.start({ standalone: false });
+    const waits = `SELECT 1 FROM pg_locks WHERE NOT granted AND relation = '${place.schema}.instance'::regclass`;
+    while ((await look(place, waits)).length === 0);
+    expect(bot.url).toBeUndefined();
+    expect(() => bot.inbox).toThrow(expect.objectContaining({ code: "NOT_STARTED" }));
+    await mark(place);
+    await free(0);
+    await expect(starting).rejects.toMatchObject({ code: "INBOX_MOVED" });
+    expect(await instances(place)).toEqual([]);
+    await bot.stop();
+  });
+
+  test("does not where nobody says whether it may use the inbox", async () => {
+    const place = await emptyPlace();
+    await (await openAt(place)).close();
+    await look(place, `ALTER TABLE ${place.schema}.instance RENAME delivered_at TO away`);
+    const bot = make(place);
+    const away = { code: "STORE_UNAVAILABLE" };
+    await expect(bot.start({ standalone: false })).rejects.toMatchObject(away);
+    expect(bot.url).toBeUndefined();
+    await look(place, `ALTER TABLE ${place.schema}.instance RENAME away TO delivered_at`);
+    const next = make(place);
+    await next.start({ standalone: false });
+    await next.stop();
+  });
+
+  test("says why it may not use the inbox, although it cannot give a sign of life", async () => {
+    const { membership } = member({
+      beat: () => Promise.reject(new ServiceBotError("STORE_UNAVAILABLE", "no such column")),
+      requireUsable: () => Promise.reject(new ServiceBotError("INBOX_TOO_NEW", "newer")),
+    });
+    await expect(membership.start(() => undefined)).rejects.toMatchObject({
+      code: "INBOX_TOO_NEW",
+    });
+    await membership.stop();
+  });
+
+  test("looks whether it may use the inbox once others can see it, not before", async () => {
+    const { membership, calls } = member();
+    await membership.start(() => undefined);
+    await membership.stop();
+    expect(calls).toEqual(["beat", "requireUsable", "leave"]);
+  });
+});
+
+test("a bot that must stop is seen by others until it has, and is told once", async () => {
+  const told: string[] = [];
+  let usable = true;
+  const { membership, calls, clock } = member({
+    requireUsable: async () => {
+      if (!usable) throw new ServiceBotError("INBOX_MOVED", "elsewhere");
+    },
+  });
+  await membership.start(({ code }) => told.push(code));
+  usable = false;
+  for (let beats = 0; beats < 4; beats++) await clock.advance(5_000);
+  expect(told).toEqual(["INBOX_MOVED"]);
+  await membership.stop();
+  expect(calls).toEqual(["beat", "beat", "beat", "beat", "beat", "leave"]);
+});

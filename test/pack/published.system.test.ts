@@ -1,0 +1,331 @@
+import { execFileSync } from "node:child_process";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import {
+  checkPackage,
+  createPackageFromTarballData,
+  Package,
+  type Problem,
+} from "@arethetypeswrong/core";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { packBoth, packScaffolder } from "../../scripts/pack/packages.ts";
+import { readTar } from "../../scripts/pack/read-tar.ts";
+import type { Packed } from "../../scripts/pack/stage.ts";
+import { run, stores, templates } from "../faces/create.ts";
+import { nodeOlderThanBots } from "../support/older-node.ts";
+import { exportedNames } from "./exported-names.ts";
+import { unpack } from "./unpack.ts";
+
+const root = join(import.meta.dirname, "../..");
+
+describe("what would be published", { timeout: 120_000 }, () => {
+  let folder: string;
+  let library: Packed;
+  let scaffolder: Packed;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "published "));
+    const packed = await packBoth(folder);
+    const named = (name: string) => packed.find((one) => one.name === name) as Packed;
+    [library, scaffolder] = [named("service-bot"), named("create-service-bot")];
+  }, 120_000);
+
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  test("both packages have the version of the checkout", async () => {
+    const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+    expect([library.version, scaffolder.version]).toEqual([version, version]);
+  });
+
+  test("both say what they are, and name no address that does not exist", async () => {
+    for (const { path } of [library, scaffolder]) {
+      const { description, keywords, ...rest } = await manifestIn(path);
+      expect(description).toMatch(/bot/);
+      expect(keywords).toContain("bot");
+      for (const field of ["homepage", "bugs", "repository"])
+        expect(rest).not.toHaveProperty(field);
+    }
+  });
+
+  test("publint has nothing to say", async () => {
+    for (const { path, name } of [library, scaffolder]) {
+      const tarball = new Uint8Array(await readFile(path)).buffer;
+      const { messages, pkg } = await publint({ pack: { tarball } });
+      expect(
+        messages.map((message) => formatMessage(message, pkg)),
+        name,
+      ).toEqual([]);
+    }
+  });
+
+  test("publint would say so: the check sees the files of the tarball", async () => {
+    const bytes = await readFile(library.path);
+    const missing = [...readTar(bytes)]
+      .filter(([path]) => path !== "package/dist/client/index.js")
+      .map(([name, { text }]) => ({ name, data: text }));
+    const { messages } = await publint({ pkgDir: "package", pack: { files: missing } });
+    expect(messages.map(({ code }) => code)).toContain("FILE_DOES_NOT_EXIST");
+  });
+
+  test("the types are right wherever an ESM package is imported", async () => {
+    const analysis = await checkPackage(createPackageFromTarballData(await readFile(library.path)));
+    if (!analysis.types) throw new Error("no types were found");
+    expect(Object.keys(analysis.entrypoints)).toContain("./testing");
+    expect(analysis.problems.filter(concernsUs)).toEqual([]);
+  });
+
+  test("a missing declaration would be noticed", async () => {
+    const files = [...readTar(await readFile(library.path))]
+      .filter(([path]) => path !== "package/dist/testing/index.d.ts")
+      .map(([path, { text }]) => [path.replace("package/", "/node_modules/service-bot/"), text]);
+    const broken = new Package(Object.fromEntries(files), library.name, library.version);
+    const analysis = await checkPackage(broken);
+    if (!analysis.types) throw new Error("no types were found");
+    expect(analysis.problems.filter(concernsUs).map(({ kind }) => kind)).toContain(
+      "UntypedResolution",
+    );
+  });
+
+  test("no install script, and nothing to install beside the scaffolder", async () => {
+    for (const { path } of [library, scaffolder]) {
+      expect(await manifestIn(path)).not.toHaveProperty("scripts");
+    }
+    const { dependencies, peerDependenciesMeta } = await manifestIn(library.path);
+    expect(dependencies).not.toHaveProperty("pg");
+    expect(peerDependenciesMeta.pg).toEqual({ optional: true });
+    const kinds = Object.keys(await manifestIn(scaffolder.path));
+    expect(kinds.filter((kind) => /dependencies/i.test(kind))).toEqual([]);
+  });
+
+  test("the library holds what it uses of zod, and none of its languages but one", async () => {
+    const files = readTar(await readFile(library.path));
+    expect((await manifestIn(library.path)).dependencies).not.toHaveProperty("zod");
+    const zod = files.get("package/dist/core/zod.js")?.text ?? "";
+    expect(zod).not.toMatch(/^import\b/m);
+    expect(zod).toContain("Invalid input: expected");
+    expect(zod).not.toContain("Ungültige Eingabe");
+    const code = [...files].filter(([path]) => path.endsWith(".js"));
+    expect(code.filter(([, { text }]) => /from "zod"/.test(text)).map(([path]) => path)).toEqual(
+      [],
+    );
+    expect(files.get("package/THIRD-PARTY.md")?.text).toMatch(/^## zod [\d.]+ \(MIT\)$/m);
+  });
+
+  test("the library tells what the MCP SDK that it holds was bundled with", async () => {
+    const notices = readTar(await readFile(library.path)).get("package/THIRD-PARTY.md")?.text ?? "";
+    const held = [...notices.matchAll(/^### (\S+) [\d.]+.*, in @modelcontextprotocol\/server$/gm)];
+    expect(held.map(([, name]) => name)).toEqual(
+      expect.arrayContaining(["ajv", "ajv-formats", "content-type", "fast-uri"]),
+    );
+    expect(notices).not.toContain("@cfworker");
+  });
+
+  test("each package that is bundled, be it in another, has the text of its licence, as of its version", async () => {
+    for (const { path } of [library, scaffolder]) {
+      const notices = readTar(await readFile(path)).get("package/THIRD-PARTY.md")?.text ?? "";
+      const sections = notices.split(/^##+ /m).slice(1);
+      expect(sections.length).toBeGreaterThan(0);
+      for (const section of sections) {
+        const [title = "", ...text] = section.split("\n");
+        expect(title).toMatch(/^\S+ [\d.]+ \(\S+\)/);
+        expect(text.join("\n"), title).toMatch(
+          /^ {4}.*(?:Copyright|Permission is hereby granted)/m,
+        );
+        // That of content-type has not changed since.
+        if (!title.startsWith("content-type ")) expect(section).not.toContain("As of ");
+      }
+    }
+  });
+
+  test("a repository is named where one is given, as provenance asks", async () => {
+    const repository = "https://example.org/a/b";
+    const { path } = await packScaffolder(join(folder, "named"), { repository });
+    expect((await manifestIn(path)).repository).toEqual({
+      type: "git",
+      url: "git+https://example.org/a/b.git",
+    });
+  });
+
+  test("what those who run bots take is in the library, and not in the scaffolder", async () => {
+    const paths = async ({ path }: Packed) => [...readTar(await readFile(path)).keys()];
+    expect(await paths(library)).toEqual(
+      expect.arrayContaining([
+        "package/operations/service-bot@.service",
+        "package/operations/kubernetes/sqlite.yaml",
+        "package/operations/kubernetes/postgres.yaml",
+      ]),
+    );
+    expect((await paths(scaffolder)).filter((path) => path.includes("operations"))).toEqual([]);
+  });
+
+  test("the scaffolder is its bundle and the templates, and nothing of the library", async () => {
+    const paths = [...readTar(await readFile(scaffolder.path)).keys()];
+    const others = paths.filter((path) => !/^package\/(?:templates|dist)\//.test(path));
+    expect(others.sort()).toEqual([
+      "package/LICENSE",
+      "package/README.md",
+      "package/THIRD-PARTY.md",
+      "package/create-bot.js",
+      "package/package.json",
+    ]);
+    for (const template of templates) {
+      expect(paths).toContain(`package/templates/${template}/_gitignore`);
+    }
+  });
+
+  test("the bundle asks for nothing that is not in it or in Node, and tells whose code it holds", async () => {
+    const files = readTar(await readFile(scaffolder.path));
+    const code = [...files].filter(([path]) => path.startsWith("package/dist/"));
+    const asked = code.flatMap(([, { text }]) => [...text.matchAll(/require\("([^"]+)"\)/g)]);
+    const names = [...new Set(asked.map(([, name = ""]) => name))];
+    expect(names).toContain("node:fs");
+    const own = (name: string) => files.has(name.replace("./", "package/dist/"));
+    expect(names.filter((name) => !name.startsWith("node:") && !own(name))).toEqual([]);
+    expect(files.get("package/THIRD-PARTY.md")?.text).toMatch(/^## @clack\/core [\d.]+ \(MIT\)$/m);
+  });
+
+  test("each entry exports these names, and at run time those of them that are values", async () => {
+    const entries = await entriesOf(library.path);
+    const listed = Object.entries(entries).flatMap(([name, names]) => [`# ${name}`, ...names, ""]);
+    await expect(listed.join("\n")).toMatchFileSnapshot("exports.txt");
+    const values = (names: readonly string[]) =>
+      names.filter((name) => name.startsWith("value ")).map((name) => name.slice("value ".length));
+    expect(await importedNames(library.path, Object.keys(entries))).toEqual(
+      Object.fromEntries(Object.entries(entries).map(([name, names]) => [name, values(names)])),
+    );
+  });
+
+  test("the MCP server runs with nothing but the dependencies of the package", async () => {
+    const installed = join(folder, "alone");
+    await unpack(library.path, installed);
+    const { dependencies } = await manifestIn(library.path);
+    for (const name of Object.keys(dependencies)) {
+      const link = join(installed, "node_modules", name);
+      await mkdir(dirname(link), { recursive: true });
+      await symlink(join(root, "node_modules", name), link);
+    }
+    const client = new Client({ name: "test", version: "1" });
+    onTestFinished(() => client.close());
+    await client.connect(
+      new StdioClientTransport({
+        command: process.execPath,
+        args: [join(installed, "dist/cli/main.js"), "mcp", "--scopes", "posts:write"],
+        env: { SERVICE_BASE_URL: "http://127.0.0.1:9", SERVICE_API_KEY: "sbk_any" },
+      }),
+    );
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(["service_create_post", "service_upload_image"]);
+  });
+
+  describe("npm create makes what a checkout makes", () => {
+    let installed: string;
+
+    beforeAll(async () => {
+      installed = join(folder, "installed");
+      await unpack(scaffolder.path, installed);
+    });
+
+    const choices = templates.flatMap((template) => stores.map((store) => [template, store]));
+    test.each(choices)("%s with %s, byte for byte", async (template, store) => {
+      const argv = ["--template", template, "--store", store, "--service-bot", "1.2.3"];
+      const published = await made(join(installed, "create-bot.js"), argv);
+      expect(published.size).toBeGreaterThan(5);
+      expect(published).toEqual(await made(join(root, "create-bot.js"), argv));
+    });
+
+    test("and depends on the version that it was published with", async () => {
+      const files = await made(join(installed, "create-bot.js"), []);
+      const { dependencies } = JSON.parse(files.get("package.json") ?? "");
+      expect(dependencies["service-bot"]).toBe(`^${scaffolder.version}`);
+    });
+
+    const node = nodeOlderThanBots();
+    test.skipIf(node === undefined)("on a Node that is too old for bots, too", async () => {
+      const files = await made(join(installed, "create-bot.js"), [], node);
+      expect(JSON.parse(files.get("package.json") ?? "").devDependencies.node).toBe("^24.0.0");
+    });
+  });
+});
+
+/** Who resolves as before Node 12 finds no entries, and from CommonJS `require` of ESM is needed: 22.12. */
+function concernsUs(problem: Problem): boolean {
+  if ("resolutionKind" in problem && problem.resolutionKind === "node10") return false;
+  return problem.kind !== "CJSResolvesToESM";
+}
+
+async function manifestIn(tarball: string) {
+  return JSON.parse(readTar(await readFile(tarball)).get("package/package.json")?.text ?? "");
+}
+
+/** The names of each entry with declarations, by what is imported. */
+async function entriesOf(tarball: string): Promise<Record<string, string[]>> {
+  const files = readTar(await readFile(tarball));
+  const { exports }: { exports: Record<string, string | { types: string }> } =
+    await manifestIn(tarball);
+  return Object.fromEntries(
+    Object.entries(exports).flatMap(([entry, target]) => {
+      if (typeof target === "string") return [];
+      const text = files.get(target.types.replace("./", "package/"))?.text ?? "";
+      return [[entry.replace(".", "service-bot"), exportedNames(text)]];
+    }),
+  );
+}
+
+/** What `import` of each entry gives. */
+async function importedNames(tarball: string, entries: readonly string[]): Promise<unknown> {
+  // Inside the checkout, so that the dependencies are found.
+  const cache = join(root, "node_modules", ".cache");
+  await mkdir(cache, { recursive: true });
+  const folder = await mkdtemp(join(cache, "published-"));
+  try {
+    await unpack(tarball, join(folder, "node_modules/service-bot"));
+    const script = `
+      const names = {};
+      for (const entry of ${JSON.stringify(entries)}) names[entry] = Object.keys(await import(entry)).sort();
+      console.log(JSON.stringify(names));
+    `;
+    await writeFile(join(folder, "main.mjs"), script);
+    const output = execFileSync(process.execPath, ["main.mjs"], { cwd: folder, encoding: "utf8" });
+    return JSON.parse(output);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The files of a new bot by path, but for its secrets. */
+async function made(
+  script: string,
+  argv: readonly string[],
+  node = process.execPath,
+): Promise<ReadonlyMap<string, string>> {
+  const cwd = await mkdtemp(join(tmpdir(), "made "));
+  try {
+    const args = [script, "bot", "--yes", "--no-install", "--no-git", ...argv];
+    const { code, output } = await run(node, args, { cwd, env: process.env });
+    expect(code, output).toBe(0);
+    const entries = await readdir(join(cwd, "bot"), { recursive: true, withFileTypes: true });
+    const files = entries
+      .filter((entry) => entry.isFile())
+      .map(async ({ parentPath, name }): Promise<[string, string]> => {
+        const path = join(parentPath, name);
+        const text = await readFile(path, "utf8");
+        return [
+          path.slice(join(cwd, "bot/").length).replaceAll("\\", "/"),
+          path.endsWith("/.env") ? withoutSecrets(text) : text,
+        ];
+      });
+    return new Map((await Promise.all(files)).sort());
+  } finally {
+    await rm(cwd, { recursive: true, force: true });
+  }
+}
+
+/** Each bot gets secrets of its own: here, whatever is long and random. */
+function withoutSecrets(env: string): string {
+  return env.replace(/^(\w+=\D*?)[\da-f]{32,}$/gm, "$1…");
+}

@@ -1,0 +1,70 @@
+export type { CallRecord, TimelineEntry } from "../../../src/platform/portal/api/shapes.ts";
+export { bytes, duration } from "../../../src/platform/portal/parts/duration.ts";
+export { envLines } from "../../../src/platform/portal/parts/env-lines.ts";
+export { timeOfDay } from "../../../src/platform/portal/parts/time-of-day.ts";
+export { rolesIn } from "../../../src/platform/portal/views/chat/roles.ts";
+export { whereaboutsOf } from "../../../src/platform/portal/views/chat/whereabouts.ts";
+export { check } from "../../../src/platform/portal/views/events/edited.ts";
+export {
+  everything,
+  type Filter,
+  filterOf,
+  isNarrow,
+  peopleOf,
+  select,
+  textOf,
+  typesOf,
+} from "../../../src/platform/portal/views/events/filter.ts";
+export { type Fixture, fixtureOf } from "../../../src/platform/portal/views/events/fixture.ts";
+export { indexOf, outcomeOf } from "../../../src/platform/portal/views/events/index-of.ts";
+export {
+  addressedAs,
+  marksOf,
+  moved,
+  placeOf,
+} from "../../../src/platform/portal/views/events/lines.ts";
+export { remedyOf } from "../../../src/platform/portal/views/events/remedy.ts";
+export {
+  activeCount,
+  activeFault,
+  heldBack,
+} from "../../../src/platform/portal/views/faults/active.ts";
+export {
+  fieldTime,
+  isMachineTime,
+  isRefused,
+  machineTime,
+  offsetAt,
+  shownTime,
+  typedTime,
+} from "../../../src/platform/portal/views/faults/clock.ts";
+export { changeOf, newDraft } from "../../../src/platform/portal/views/faults/draft.ts";
+export {
+  limitNames,
+  typedLimit,
+  untilReset,
+  usage,
+} from "../../../src/platform/portal/views/faults/limit-names.ts";
+export { modes, targets } from "../../../src/platform/portal/views/faults/modes.ts";
+export { nothingWrong, presets } from "../../../src/platform/portal/views/faults/presets.ts";
+export { threaded } from "../../../src/platform/portal/views/posts/threads.ts";
+export {
+  account,
+  fileName,
+  inOrder,
+  membersIn,
+  revokeWarning,
+  scopes,
+  usernamesIn,
+} from "../../../src/platform/portal/views/state/names.ts";
+export { readBotStatus } from "../../../src/platform/portal/views/webhook/bot-status.ts";
+export { modeText, warningsOf } from "../../../src/platform/portal/views/webhook/bot-warnings.ts";
+export { eventTypes } from "../../../src/platform/portal/views/webhook/event-types.ts";
+export {
+  draftOf,
+  failures,
+  isSameDraft,
+  whyNotSent,
+  whyOff,
+} from "../../../src/platform/portal/views/webhook/health.ts";
+export { outcomeOf as deliveryOutcome } from "../../../src/platform/portal/views/webhook/outcome.ts";
