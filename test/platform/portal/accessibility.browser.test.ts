@@ -8,7 +8,6 @@ import { lively } from "./support/world.ts";
 const VIEWS = ["chat", "posts", "events", "webhook", "faults", "state"];
 const DESKTOP = { width: 1280, height: 800 };
 const PHONE = { width: 360, height: 740 };
-const TIMEOUT_MS = 90_000;
 
 /** Looks at a page in both schemes. A scheme changes colours alone. */
 async function expectNoViolations(page: Page, name: string): Promise<void> {
@@ -18,9 +17,7 @@ async function expectNoViolations(page: Page, name: string): Promise<void> {
   await page.emulateMedia({ colorScheme: "light" });
 }
 
-test("axe-core finds nothing on any view, none is wider than a phone, and Tab comes to everything on it", {
-  timeout: TIMEOUT_MS,
-}, async () => {
+test("axe-core finds nothing on any view, none is wider than a phone, and Tab comes to everything on it", async () => {
   const { platform, page } = await openPortal({ window: { colorScheme: "light" } });
   const { conversationId, eventId } = await lively(platform);
   for (const address of [...VIEWS, `chat/${conversationId}`, `events/${eventId}`]) {
@@ -91,9 +88,7 @@ function readFocus(): { stop: number; visible: boolean }[] {
   return Reflect.get(window, "__seen");
 }
 
-test("nor does axe-core on a platform where nothing has happened yet, nor in a dialog", {
-  timeout: TIMEOUT_MS,
-}, async () => {
+test("nor does axe-core on a platform where nothing has happened yet, nor in a dialog", async () => {
   const platform = await runPlatform();
   platform.control.saveWebhook({ enabled: false });
   const page = await openPage(platform, "", { colorScheme: "light" });
