@@ -26,5 +26,7 @@ export { hostedMcp } from "../../src/cli/platform/hosted-mcp.ts";
 export { mendable } from "../../src/cli/platform/start.ts";
 export { commands, run } from "../../src/cli/run.ts";
 export { age, cut, moment, printableLines, quoted, table } from "../../src/cli/text.ts";
+export { type Awaited, awaitReaction, type Reaction } from "../../src/cli/trigger/reaction.ts";
+export { failureOf } from "../../src/cli/trigger/report.ts";
 export { type Happened, Watch } from "../../src/cli/trigger/watch.ts";
 export { readArguments, UsageError } from "../../src/cli/usage.ts";

@@ -4,13 +4,13 @@ import { describe, expect, test } from "vitest";
 import { openFile } from "../../faces/inbox-sqlite.ts";
 import { emptyPlace, openAt, sessionAt } from "../../support/postgres/open.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import type { CliOptions } from "../cli.ts";
+import type { CommandOptions } from "../command.ts";
 import { examine } from "./examine.ts";
 
 /** The findings about the database, where nothing else is known. */
 async function databaseAt(
   url: string,
-  { schema = "service_bot", ...options }: CliOptions & { readonly schema?: string } = {},
+  { schema = "service_bot", ...options }: CommandOptions & { readonly schema?: string } = {},
 ) {
   const env = { DATABASE_URL: url, DATABASE_SCHEMA: schema };
   const { findings } = await examine(env, options);

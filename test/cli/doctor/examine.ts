@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { onTestFinished } from "vitest";
 import type { Finding } from "../../faces/cli.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { type CliOptions, serviceBotEnds } from "../cli.ts";
+import { type CommandOptions, runCommand } from "../command.ts";
 
 export interface Examination {
   readonly code: number | null;
@@ -20,9 +20,9 @@ export async function examine(
     cwd = temporaryFolder(),
     flags = [],
     user,
-  }: CliOptions & { readonly flags?: readonly string[] } = {},
+  }: CommandOptions & { readonly flags?: readonly string[] } = {},
 ): Promise<Examination> {
-  const { code, out, err } = await serviceBotEnds(["doctor", "--json", ...flags], {
+  const { code, out, err } = await runCommand(["doctor", "--json", ...flags], {
     cwd,
     env,
     user,

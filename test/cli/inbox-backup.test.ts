@@ -7,7 +7,7 @@ import { messages } from "../support/inbox-events.ts";
 import { emptyPlace, openAt } from "../support/postgres/open.ts";
 import { runBot, runPlatform } from "../support/running-bot.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { serviceBotEnds } from "./cli.ts";
+import { runCommand } from "./command.ts";
 
 // Several processes each, and a machine may have much else to do.
 vi.setConfig({ testTimeout: 90_000 });
@@ -24,7 +24,7 @@ beforeEach(() => {
 });
 
 const inbox = (...args: readonly string[]) =>
-  serviceBotEnds(["inbox", ...args], { cwd: folder, env });
+  runCommand(["inbox", ...args], { cwd: folder, env });
 
 async function fill(): Promise<void> {
   const made = new SqliteInbox({ file });

@@ -15,7 +15,7 @@ import { message } from "../support/inbox-events.ts";
 import { emptyPlace } from "../support/postgres/open.ts";
 import { botOptions, runBot, runPlatform } from "../support/running-bot.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { serviceBotEnds } from "./cli.ts";
+import { runCommand } from "./command.ts";
 
 let folder: string;
 let file: string;
@@ -26,7 +26,7 @@ beforeEach(() => {
 });
 
 const run = (args: readonly string[], env: Record<string, string> = {}) =>
-  serviceBotEnds(["inbox", ...args], { cwd: folder, env });
+  runCommand(["inbox", ...args], { cwd: folder, env });
 const inbox = (...args: readonly string[]) => run(args);
 
 /** An empty inbox elsewhere, by the environment of its bot. */

@@ -7,7 +7,7 @@ import { first } from "../support/first.ts";
 import { message } from "../support/inbox-events.ts";
 import { botOptions, runBot, runPlatform } from "../support/running-bot.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { serviceBotEnds } from "./cli.ts";
+import { runCommand } from "./command.ts";
 
 const LEASE = 60_000;
 
@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 
 /** Runs `service-bot inbox` in the bot's folder, without any variable set. */
-const inbox = (...args: readonly string[]) => serviceBotEnds(["inbox", ...args], { cwd: folder });
+const inbox = (...args: readonly string[]) => runCommand(["inbox", ...args], { cwd: folder });
 
 /**
  * Leaves the inbox of a bot that has stopped: evt_1 and evt_2 died three minutes ago, evt_2 inside a step;
@@ -176,7 +176,7 @@ describe("service-bot inbox", () => {
 
   test("finds the file by DATABASE_URL, of the environment or of .env", async () => {
     const elsewhere = temporaryFolder();
-    const run = (env: Record<string, string>) => serviceBotEnds(["inbox"], { cwd: elsewhere, env });
+    const run = (env: Record<string, string>) => runCommand(["inbox"], { cwd: elsewhere, env });
     expect((await run({ DATABASE_URL: `file:${file}` })).out).toContain("dead");
     writeFileSync(join(elsewhere, ".env"), `DATABASE_URL=file:${file}\n`);
     expect((await run({})).out).toContain("dead");
@@ -268,7 +268,7 @@ test("wrong usage ends with 2, before any file is looked for", async () => {
 
 test("a DATABASE_URL that cannot be used ends with 2 and its name", async () => {
   const env = { DATABASE_URL: "bot.db" };
-  const { code, err } = await serviceBotEnds(["inbox"], { cwd: folder, env });
+  const { code, err } = await runCommand(["inbox"], { cwd: folder, env });
   expect(code).toBe(2);
   expect(err).toContain("DATABASE_URL");
 });

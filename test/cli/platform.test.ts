@@ -11,7 +11,7 @@ import { listenUntilEnd } from "../support/listen.ts";
 import type { TestProcess } from "../support/process.ts";
 import { runPlatform } from "../support/running-bot.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { serviceBot, serviceBotEnds } from "./cli.ts";
+import { runCommand, startCommand } from "./command.ts";
 
 const run = promisify(execFile);
 
@@ -32,7 +32,7 @@ async function introduced(
 ): Promise<{ platform: TestProcess; folder: string; text: string }> {
   const folder = temporaryFolder();
   writeFileSync(join(folder, ".env"), dotEnv);
-  const platform = serviceBot(["platform", "--port", "0", ...flags], { cwd: folder });
+  const platform = startCommand(["platform", "--port", "0", ...flags], { cwd: folder });
   await platform.line((line) => line.startsWith(LAST_LINE));
   return { platform, folder, text: platform.stdout.join("\n") };
 }
@@ -47,7 +47,7 @@ async function paste(text: string, begins: string, folder: string): Promise<stri
 
 describe("service-bot platform --json", () => {
   test("prints one line once it is ready, serves, and ends with 0 on SIGTERM", async () => {
-    const platform = serviceBot(["platform", "--port", "0", "--json"], { cwd: temporaryFolder() });
+    const platform = startCommand(["platform", "--port", "0", "--json"], { cwd: temporaryFolder() });
     const ready: Ready = JSON.parse(await platform.line((line) => line.startsWith("{")));
     expect(ready.apiKey).toMatch(/^sbk_/);
     expect(ready.webhookSecret).toMatch(/^whsec_/);
@@ -68,14 +68,14 @@ describe("service-bot platform --json", () => {
       join(folder, ".env"),
       `SERVICE_API_KEY=${secrets.apiKey}\nSERVICE_WEBHOOK_SECRET=${secrets.webhookSecret},whsec_old_one\n`,
     );
-    const platform = serviceBot(["platform", "--port", "0", "--json"], { cwd: folder });
+    const platform = startCommand(["platform", "--port", "0", "--json"], { cwd: folder });
     expect(JSON.parse(await platform.line(() => true))).toMatchObject(secrets);
   });
 
   test("keeps its state in a file", async () => {
     const state = join(temporaryFolder(), "state.db");
     const read = async () => {
-      const platform = serviceBot(["platform", "--port", "0", "--json", "--state", state]);
+      const platform = startCommand(["platform", "--port", "0", "--json", "--state", state]);
       const ready: Ready = JSON.parse(await platform.line(() => true));
       platform.kill("SIGTERM");
       await platform.exited;
@@ -88,7 +88,7 @@ describe("service-bot platform --json", () => {
   test("--limit sets a limit, and can be repeated", async () => {
     const limits = ["--limit", "requestsPerMinute=60", "--limit", "dmsPerDay=0"];
     const args = ["platform", "--port", "0", "--json", ...limits];
-    const platform = serviceBot(args, { cwd: temporaryFolder() });
+    const platform = startCommand(args, { cwd: temporaryFolder() });
     const { url, controlToken }: Ready = JSON.parse(await platform.line(() => true));
     const headers = { "x-control-token": controlToken };
     const response = await fetch(`${url}/control/v1/limits`, { headers });
@@ -167,7 +167,7 @@ describe("service-bot platform tells people", () => {
 describe("on all addresses of this machine", () => {
   test("the address of the portal has the token of the run, in the ready line too", async () => {
     const args = ["platform", "--port", "0", "--host", "0.0.0.0", "--json"];
-    const platform = serviceBot(args, { cwd: temporaryFolder() });
+    const platform = startCommand(args, { cwd: temporaryFolder() });
     const { url, portal }: Ready = JSON.parse(await platform.line(() => true));
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:/);
     expect(portal).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#token=[\w-]{32}$/);
@@ -210,7 +210,7 @@ describe("what keeps it from starting is told in one line with the remedy", () =
   test("a port with another local platform", async () => {
     const { url } = await runPlatform();
     const port = Number(new URL(url).port);
-    const { code, out, err } = await serviceBotEnds(["platform", "--port", `${port}`]);
+    const { code, out, err } = await runCommand(["platform", "--port", `${port}`]);
     expect({ code, out }).toEqual({ code: 1, out: "" });
     expect(err).toMatch(/^Port \d+ is taken by another local platform, .* platform --port \d+$/);
     expect(err).toContain(url);
@@ -219,7 +219,7 @@ describe("what keeps it from starting is told in one line with the remedy", () =
   test("the port of .env, taken by another program", async () => {
     const { url, port } = await listenUntilEnd(createServer((_, response) => response.end("{}")));
     const env = { SERVICE_BASE_URL: url };
-    const { code, err } = await serviceBotEnds(["platform", "--json"], { env });
+    const { code, err } = await runCommand(["platform", "--json"], { env });
     expect(code).toBe(1);
     expect(err).toMatch(/^Port \d+ is taken by another program: .* platform --port \d+$/);
     expect(err).toContain(`--port ${port + 1}`);
@@ -227,7 +227,7 @@ describe("what keeps it from starting is told in one line with the remedy", () =
 
   test("a port with a program that does not answer", async () => {
     const { port } = await listenUntilEnd(createServer(() => undefined));
-    const { err } = await serviceBotEnds(["platform", "--port", `${port}`]);
+    const { err } = await runCommand(["platform", "--port", `${port}`]);
     expect(err).toContain(`Port ${port} is taken by another program`);
   });
 
@@ -239,14 +239,14 @@ describe("what keeps it from starting is told in one line with the remedy", () =
   });
 
   test("an address of another machine", async () => {
-    const { code, err } = await serviceBotEnds(["platform", "--port", "0", "--host", "192.0.2.1"]);
+    const { code, err } = await runCommand(["platform", "--port", "0", "--host", "192.0.2.1"]);
     expect(code).toBe(2);
     expect(err).toMatch(/^--host: cannot listen on 192\.0\.2\.1.* take an address of this machine/);
   });
 
   test("a name to allow that is none", async () => {
     const args = ["platform", "--port", "0", "--allow-host", "http://platform.test"];
-    const { code, err } = await serviceBotEnds(args);
+    const { code, err } = await runCommand(args);
     expect(code).toBe(2);
     expect(err).toMatch(/^--allow-host: must be names without scheme/);
   });
@@ -254,7 +254,7 @@ describe("what keeps it from starting is told in one line with the remedy", () =
   test("a state file that is none", async () => {
     const file = join(temporaryFolder(), "notes.txt");
     writeFileSync(file, "not a database, but long enough to have the look of something else\n");
-    const { code, out, err } = await serviceBotEnds(["platform", "--port", "0", "--state", file]);
+    const { code, out, err } = await runCommand(["platform", "--port", "0", "--state", file]);
     expect({ code, out, lines: err.split("\n").length }).toEqual({ code: 2, out: "", lines: 1 });
     expect(err).toMatch(/^--state: /);
     expect(err).toContain(file);
@@ -262,7 +262,7 @@ describe("what keeps it from starting is told in one line with the remedy", () =
 
   test("a secret that cannot be one", async () => {
     const env = { SERVICE_WEBHOOK_SECRET: "canary" };
-    const { code, err } = await serviceBotEnds(["platform", "--port", "0"], { env });
+    const { code, err } = await runCommand(["platform", "--port", "0"], { env });
     expect(code).toBe(2);
     expect(err).toMatch(/^SERVICE_WEBHOOK_SECRET: must begin with whsec_/);
     expect(err).not.toContain("canary");
@@ -276,7 +276,7 @@ describe("what keeps it from starting is told in one line with the remedy", () =
     [["--host", ""], "--host takes an address"],
   ])("wrong usage: %j", async (flags, names) => {
     const args = ["platform", "--port", "0", "--json", ...flags];
-    const { code, out, err } = await serviceBotEnds(args, { cwd: temporaryFolder() });
+    const { code, out, err } = await runCommand(args, { cwd: temporaryFolder() });
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain(names);
     expect(err).toContain("Usage: service-bot platform");
@@ -293,7 +293,7 @@ test.each([
   ],
 ])("a state file that is %s ends with 2 and one sentence", async (_, make, said) => {
   const state = make(temporaryFolder());
-  const { code, out, err } = await serviceBotEnds(["platform", "--port", "0", "--state", state]);
+  const { code, out, err } = await runCommand(["platform", "--port", "0", "--state", state]);
   expect({ code, out }).toEqual({ code: 2, out: "" });
   expect(err.split("\n")).toHaveLength(1);
   expect(err).toMatch(/^--state: /);
@@ -310,8 +310,8 @@ function textFile(folder: string): string {
 test("a state file that another platform uses ends with 2 and says so", async () => {
   const state = join(temporaryFolder(), "state.db");
   const args = ["platform", "--port", "0", "--json", "--state", state];
-  await serviceBot(args).line(() => true);
-  const { code, err } = await serviceBotEnds(args);
+  await startCommand(args).line(() => true);
+  const { code, err } = await runCommand(args);
   expect(code).toBe(2);
   expect(err).toContain(`another platform uses ${state}; stop it, or choose another file`);
 });

@@ -7,13 +7,13 @@ import { ManualClock } from "../faces/testing.ts";
 import { first } from "../support/first.ts";
 import { message } from "../support/inbox-events.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { serviceBot, serviceBotEnds } from "./cli.ts";
+import { runCommand, startCommand } from "./command.ts";
 
 const HOUR = 3_600_000;
 
 let folder: string;
 
-const inbox = (...args: readonly string[]) => serviceBotEnds(["inbox", ...args], { cwd: folder });
+const inbox = (...args: readonly string[]) => runCommand(["inbox", ...args], { cwd: folder });
 
 /** Leaves 25 dead letters, a minute apart, of which the last one ended an hour ago; the odd ones came by polling. */
 beforeEach(async () => {
@@ -100,7 +100,7 @@ test("Ctrl-C ends a retry between two batches, and says how many are left", asyn
   await made.close();
   const attached = attachInbox(file);
   onTestFinished(() => attached.close());
-  const child = serviceBot(["inbox", "retry", "--error", "bad"], { cwd: folder });
+  const child = startCommand(["inbox", "retry", "--error", "bad"], { cwd: folder });
   while ((await attached.admin.stats()).pending === 0) await setTimeout(20);
   child.kill("SIGINT");
   const { code } = await child.exited;
