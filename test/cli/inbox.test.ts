@@ -8,6 +8,7 @@ import { message } from "../support/inbox-events.ts";
 import { botOptions, runBot, runPlatform } from "../support/running-bot.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { runCommand } from "./command.ts";
+import { inboxTemplate } from "./inbox-template.ts";
 
 const LEASE = 60_000;
 
@@ -23,10 +24,10 @@ beforeEach(() => {
 const inbox = (...args: readonly string[]) => runCommand(["inbox", ...args], { cwd: folder });
 
 /**
- * Leaves the inbox of a bot that has stopped: evt_1 and evt_2 died three minutes ago, evt_2 inside a step;
+ * The inbox of a bot that has stopped: evt_1 and evt_2 died three minutes ago, evt_2 inside a step;
  * evt_3 is pending, evt_4 is done.
  */
-async function fill(): Promise<void> {
+const putInbox = inboxTemplate(async (file) => {
   const clock = new ManualClock(Date.now() - 3 * 60_000 - 500);
   const made = new SqliteInbox({ file, clock });
   await made.put([message("evt_1", "a"), message("evt_4", "d")], "webhook");
@@ -40,7 +41,7 @@ async function fill(): Promise<void> {
   }
   await made.put([message("evt_3", "c")], "webhook");
   await made.close();
-}
+});
 
 async function stateOf(id: string): Promise<unknown> {
   const { out } = await inbox("show", id, "--json");
@@ -48,7 +49,7 @@ async function stateOf(id: string): Promise<unknown> {
 }
 
 describe("service-bot inbox", () => {
-  beforeEach(fill);
+  beforeEach(() => putInbox(file));
 
   test("alone counts what there is, and says whether the bot is running", async () => {
     const { code, out } = await inbox();
@@ -232,7 +233,7 @@ describe("refused with one sentence, exit code 1", () => {
   });
 
   test("for an event that is not there", async () => {
-    await fill();
+    await putInbox(file);
     const { code, err } = await inbox("show", "nope");
     expect(code).toBe(1);
     expect(err).toContain('"nope"');
