@@ -24,8 +24,22 @@ export async function runCommand(
 /** Starts `service-bot` in this process. It is stopped when the test has finished. */
 export function startCommand(args: readonly string[], options: CommandOptions = {}): Command {
   const command = new Command(args, options);
-  onTestFinished(() => command.stop());
+  onTestFinished(async () => void (await command.stop()));
   return command;
+}
+
+/** Runs a part of a command in a folder and an environment of its own. */
+export async function runAt<T>(
+  { cwd = temporaryFolder(), env = {} }: CommandOptions,
+  work: () => T | Promise<T>,
+): Promise<T> {
+  const place = { cwd, env: { PATH: process.env["PATH"], ...env } };
+  enter(place);
+  try {
+    return await work();
+  } finally {
+    leave(place);
+  }
 }
 
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;
@@ -39,11 +53,9 @@ export class Command {
   readonly #stdout = new Lines();
   readonly #stderr = new Lines();
 
-  constructor(args: readonly string[], { cwd = temporaryFolder(), env = {} }: CommandOptions) {
-    const place = { cwd, env: { PATH: process.env["PATH"], ...env } };
-    enter(place);
+  constructor(args: readonly string[], options: CommandOptions) {
     const output = { stdout: this.#stdout, stderr: this.#stderr };
-    this.exited = current.run(output, () => run(args)).finally(() => leave(place));
+    this.exited = current.run(output, () => runAt(options, () => run(args)));
   }
 
   get stdout(): readonly string[] {

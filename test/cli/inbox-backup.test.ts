@@ -19,8 +19,7 @@ beforeEach(() => {
   env = { DATABASE_URL: "file:data/bot.db" };
 });
 
-const inbox = (...args: readonly string[]) =>
-  runCommand(["inbox", ...args], { cwd: folder, env });
+const inbox = (...args: readonly string[]) => runCommand(["inbox", ...args], { cwd: folder, env });
 
 async function fill(): Promise<void> {
   const made = new SqliteInbox({ file });

@@ -89,7 +89,9 @@ describe("service-bot inbox copy", () => {
     await putInbox(file);
     await new SqliteInbox({ file: target }).close();
     const db = new Sqlite(target);
-    db.exec(`CREATE TRIGGER spoil AFTER INSERT ON cursor BEGIN UPDATE cursor SET position = '1'; END`);
+    db.exec(
+      `CREATE TRIGGER spoil AFTER INSERT ON cursor BEGIN UPDATE cursor SET position = '1'; END`,
+    );
     db.close();
     const { code, out, err } = await copy();
     expect(code).toBe(1);

@@ -261,7 +261,10 @@ test("what was in doubt after a restore is in doubt after an import, and is not 
   const importedAt = Date.now();
   expect((await run(asPending, there)).out).toContain("in doubt: up to 1");
   await start(databaseUrl, "after the import");
-  const { outcome, error } = await platform.waitFor("run", ({ at }) => Date.parse(at) >= importedAt);
+  const { outcome, error } = await platform.waitFor(
+    "run",
+    ({ at }) => Date.parse(at) >= importedAt,
+  );
   expect(outcome).toBe("released");
   expect(error?.message).toContain("may belong to another event");
   const answers = platform.control.messages(conversation).filter(({ fromBot }) => fromBot);

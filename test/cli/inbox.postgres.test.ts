@@ -130,7 +130,12 @@ test.each(["event", "webhook_type"])(
     expect(await copy()).toMatchObject({ code: 0 });
     const copied = await openAt(place);
     expect(await copied.cursor("events")).toBe("evt_0778");
-    expect(await copied.admin.stats()).toMatchObject({ done: 1, dead: 2, discarded: 1, pending: 4 });
+    expect(await copied.admin.stats()).toMatchObject({
+      done: 1,
+      dead: 2,
+      discarded: 1,
+      pending: 4,
+    });
   },
 );
 

@@ -19,14 +19,24 @@ function awaited(type: "dm.message" | "like", reportingBots: readonly string[] =
   const act: ActInput = { type, from: "ada" };
   const event = { id: "evt_1", type, payload: {}, createdAt: "" };
   const result: unknown = { events: [event], conversationId: "c_1" };
-  return { act, result: result as Awaited["result"], after: 0, timeoutMs: TIMEOUT_MS, reportingBots };
+  return {
+    act,
+    result: result as Awaited["result"],
+    after: 0,
+    timeoutMs: TIMEOUT_MS,
+    reportingBots,
+  };
 }
 
 /** Entries of the timeline as they come over the wire. Nothing else happens afterwards. */
 async function reactionTo(
   awaited: Awaited,
   ...entries: readonly Readonly<Record<string, unknown>>[]
-): Promise<{ readonly reaction: Reaction; readonly code: string | undefined; readonly ms: number }> {
+): Promise<{
+  readonly reaction: Reaction;
+  readonly code: string | undefined;
+  readonly ms: number;
+}> {
   const happened = { kind: "event", id: "evt_1", type: awaited.act.type, conversationId: "c_1" };
   const left = [happened, ...entries].map((entry, index) => {
     const wire: unknown = { seq: index + 1, at: "2026-01-01T00:00:00.000Z", bot: "bot", ...entry };

@@ -5,7 +5,7 @@ import type { Platform } from "../../src/platform/index.ts";
 import { listenUntilEnd } from "../support/listen.ts";
 import { logSink } from "../support/log.ts";
 import { botOptions, runBot, runPlatform } from "../support/running-bot.ts";
-import { runCommand, startCommand } from "./command.ts";
+import { runCommand } from "./command.ts";
 
 /** Runs `service-bot trigger` to its end. */
 function trigger(

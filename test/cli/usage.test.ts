@@ -91,10 +91,3 @@ test.each(["2h --until 3h", "2h --until 2h", "2026-11-21 --until 2026-11-20"])(
     expect({ code, said: err.includes("--since 3h --until 2h") }).toEqual({ code: 2, said: true });
   },
 );
-
-test("dev in a folder without a bot says where to run it", async () => {
-  const { code, err } = await runCommand(["dev"], { cwd: temporaryFolder() });
-  expect(code).toBe(1);
-  expect(err).toContain("src/main.ts");
-  expect(err).toContain("--entry");
-});

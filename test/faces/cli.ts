@@ -6,6 +6,7 @@ export { logFormatter } from "../../src/cli/dev/log-lines.ts";
 export { openInBrowser } from "../../src/cli/dev/open-in-browser.ts";
 export { stackLines, tellTimeline, timelineLine } from "../../src/cli/dev/timeline-lines.ts";
 export { aboutCertificate } from "../../src/cli/doctor/certificate.ts";
+export { examineEnvironment } from "../../src/cli/doctor/environment.ts";
 export type { Finding } from "../../src/cli/doctor/finding.ts";
 export { aboutBot, isThisMachine, type RunningBot } from "../../src/cli/doctor/running-bot.ts";
 export {
