@@ -4,7 +4,7 @@ const STEPS = ["test/dispatcher/restored-steps.test.ts"];
 const REPLIES = ["test/router/find-reply.test.ts"];
 const BOT = ["test/restored.test.ts", "test/restored-instances.test.ts"];
 const FILES = ["test/inbox/backup.system.test.ts"];
-const EXPORTS = ["test/cli/inbox-export.postgres.test.ts"];
+const EXPORTS = ["test/cli/inbox-export.test.ts"];
 const TWICE = ["test/inbox/restored-twice.postgres.test.ts"];
 
 /** A backup has everything of one moment, and what was said after it is not said again once it is restored. */
