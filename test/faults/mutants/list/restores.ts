@@ -3,9 +3,9 @@ import { type Mutant, mutantsOf } from "../mutant.ts";
 const STEPS = ["test/dispatcher/restored-steps.test.ts"];
 const REPLIES = ["test/router/find-reply.test.ts"];
 const BOT = ["test/restored.test.ts", "test/restored-instances.test.ts"];
-const FILES = ["test/inbox/backup.system.test.ts"];
+const FILES = ["test/inbox/backup.test.ts"];
 const EXPORTS = ["test/cli/inbox-export.postgres.test.ts"];
-const TWICE = ["test/inbox/restored-twice.postgres.test.ts"];
+const TWICE = ["test/inbox/restored-twice.test.ts"];
 
 /** A backup has everything of one moment, and what was said after it is not said again once it is restored. */
 export const restoreMutants: readonly Mutant[] = [
