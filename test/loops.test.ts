@@ -112,7 +112,7 @@ test("events wait for a platform that does not answer GET /me without losing an 
   const hanging = Promise.withResolvers<Response>();
   onTestFinished(() => hanging.reject(new Error("over")));
   const { bot } = await runBot(platform, answer, {
-    handlerTimeoutMs: 1_000,
+    handlerTimeoutMs: 200,
     fetch: (url, init) => (String(url).endsWith("/me") ? hanging.promise : fetch(url, init)),
   });
   const { events } = platform.control.act({ type: "dm.message", from: "ada", text: "hi" });
