@@ -29,7 +29,7 @@ test("every TypeScript example compiles, strictly", { timeout: 60_000 }, async (
     `${page.replaceAll(/\W/g, "_")}_${index}.ts`,
     `${code}\nexport {};\n`,
   ]);
-  expect(await typeErrors(Object.fromEntries(files), sourcesOfExports())).toBe("");
+  expect(await typeErrors(Object.fromEntries(files), { paths: sourcesOfExports() })).toBe("");
 });
 
 /** The reference has declarations, out of sources that are compiled. */

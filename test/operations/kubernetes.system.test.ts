@@ -1,13 +1,12 @@
-import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { INSTALL_TIMEOUT_MS, installPeer } from "../peers/install.ts";
 import { typeErrors } from "../support/type-errors.ts";
 import { Manifest, manifestFiles, type Resource, withMetrics, workloads } from "./kubernetes.ts";
 
-let types: string;
+let modules: string;
 
 beforeAll(async () => {
-  types = join(await installPeer("kubernetes"), "kubernetes-types");
+  modules = await installPeer("kubernetes");
 }, INSTALL_TIMEOUT_MS);
 
 /** Complaints of the compiler about the resources as literals of their types, in which no field may be unknown. */
@@ -17,12 +16,12 @@ async function complaintsAbout(manifests: readonly Manifest[]): Promise<string> 
     (resource, index) =>
       `export const resource${index}: ${typeOf(resource)} = ${JSON.stringify(resource, null, 2)};\n`,
   );
-  return await typeErrors({ "resources.ts": literals.join("\n") });
+  return await typeErrors({ "resources.ts": literals.join("\n") }, { modules });
 }
 
 function typeOf({ kind, apiVersion }: Resource): string {
   const module = apiVersion === "v1" ? "core/v1" : apiVersion.replace(".k8s.io", "");
-  return `import("${types}/${module}.js").${kind}`;
+  return `import("kubernetes-types/${module}.js").${kind}`;
 }
 
 test("Kubernetes has every field of the manifests, with these types", async () => {

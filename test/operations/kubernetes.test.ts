@@ -6,7 +6,6 @@ import { root } from "./code.ts";
 import { Manifest, manifestFiles, withMetrics, workloads } from "./kubernetes.ts";
 import { problemsOf } from "./kubernetes-problems.ts";
 
-
 test("there is one file for each store, and the Secret", () => {
   expect(manifestFiles).toEqual([workloads[0], "secret.example.yaml", workloads[1]]);
 });

@@ -6,18 +6,23 @@ import { root } from "../../scripts/compile.ts";
 
 const run = promisify(execFile);
 
+interface TypeErrorsOptions {
+  readonly modules?: string;
+  readonly paths?: Readonly<Record<string, readonly string[]>>;
+}
+
 /**
- * Compiles files as strictly as the project's own, in a folder where the project's packages are found.
+ * Compiles files as strictly as the project's own.
  *
  * @param files texts by file name
- * @param paths `paths` of the compiler: where other modules are found
+ * @param options `modules` is the `node_modules` folder of imported packages, `paths` the compiler's option
  * @returns the compiler's complaints; empty without any
  */
 export async function typeErrors(
   files: Readonly<Record<string, string>>,
-  paths: Readonly<Record<string, readonly string[]>> = {},
+  { modules = join(root, "node_modules"), paths = {} }: TypeErrorsOptions = {},
 ): Promise<string> {
-  const cache = join(root, "node_modules", ".cache");
+  const cache = join(modules, ".cache");
   mkdirSync(cache, { recursive: true });
   const folder = mkdtempSync(join(cache, "types-"));
   try {
