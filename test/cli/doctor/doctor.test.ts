@@ -2,14 +2,14 @@ import { expect, test } from "vitest";
 import { Client } from "../../../src/index.ts";
 import { runBot, runPlatform } from "../../support/running-bot.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { serviceBotEnds } from "../cli.ts";
+import { runCommand } from "../command.ts";
 import { access, examine } from "./examine.ts";
 
 test("all is well: every line is ok, exit code 0", async () => {
   const platform = await runPlatform();
   const { bot } = await runBot(platform, () => undefined);
   const env = { ...access(platform), PORT: new URL(bot.url ?? "").port };
-  const { code, out } = await serviceBotEnds(["doctor"], { cwd: temporaryFolder(), env });
+  const { code, out } = await runCommand(["doctor"], { cwd: temporaryFolder(), env });
   const lines = out.split("\n");
   const others = lines.filter((line) => !line.startsWith("ok   "));
   expect(others).toEqual([
@@ -22,7 +22,7 @@ test("all is well: every line is ok, exit code 0", async () => {
 
 test("each finding is told with its remedy, and as JSON in the same order", async () => {
   const cwd = temporaryFolder();
-  const text = await serviceBotEnds(["doctor"], { cwd });
+  const text = await runCommand(["doctor"], { cwd });
   const { code, findings } = await examine({}, { cwd });
   expect(code).toBe(1);
   expect(text.code).toBe(1);
@@ -48,7 +48,7 @@ test("an examination writes nothing, and every try to is refused", async () => {
 });
 
 test("an address that is none is wrong usage", async () => {
-  const { code, err } = await serviceBotEnds(["doctor", "--webhook", "bot.example.org"], {
+  const { code, err } = await runCommand(["doctor", "--webhook", "bot.example.org"], {
     cwd: temporaryFolder(),
   });
   expect(code).toBe(2);

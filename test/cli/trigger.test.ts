@@ -5,14 +5,14 @@ import type { Platform } from "../../src/platform/index.ts";
 import { listenUntilEnd } from "../support/listen.ts";
 import { logSink } from "../support/log.ts";
 import { botOptions, runBot, runPlatform } from "../support/running-bot.ts";
-import { serviceBot, serviceBotEnds } from "./cli.ts";
+import { runCommand } from "./command.ts";
 
 /** Runs `service-bot trigger` to its end. */
 function trigger(
   { url, portalUrl = url }: Pick<Platform, "url"> & Partial<Pick<Platform, "portalUrl">>,
   ...args: readonly string[]
-): ReturnType<typeof serviceBotEnds> {
-  return serviceBotEnds(["trigger", ...args, "--platform", portalUrl]);
+): ReturnType<typeof runCommand> {
+  return runCommand(["trigger", ...args, "--platform", portalUrl]);
 }
 
 /** A platform on which everything is answered by one that is none: it keeps the bodies of acts. */
@@ -37,16 +37,17 @@ describe("service-bot trigger", () => {
     expect(out).toBe(`follow ${event?.id}`);
   });
 
-  test.each(["dm.message", "mention", "comment", "reply", "like", "repost", "quote"])(
-    "makes a %s happen",
-    async (type) => {
-      const platform = await runPlatform();
-      const { code, out } = await trigger(platform, type);
+  test("makes an event of every type happen", async () => {
+    const platform = await runPlatform();
+    const types = ["dm.message", "mention", "comment", "reply", "like", "repost", "quote"];
+    for (const type of types) {
+      const { code, out } = await trigger(platform, type, "--json");
+      const events: { type: string }[] = JSON.parse(out).events;
       // The reply is below the bot's own post, and a comment on it therefore.
-      const second = type === "reply" ? "\ncomment evt_000000000002" : "";
-      expect({ code, out }).toEqual({ code: 0, out: `${type} evt_000000000001${second}` });
-    },
-  );
+      const made = type === "reply" ? [type, "comment"] : [type];
+      expect({ code, types: events.map((event) => event.type) }).toEqual({ code: 0, types: made });
+    }
+  });
 
   test("attaches images", async () => {
     const platform = await runPlatform();
@@ -173,22 +174,6 @@ describe("--wait", () => {
     });
   });
 
-  test("names the error of a run that is still put off when the time is over", async () => {
-    const platform = await runPlatform();
-    await runBot(platform, (bot) => {
-      bot.on("like", () => {
-        throw new RetryLater(60_000, "not yet", { counts: false });
-      });
-    });
-    const wait = ["--wait", "--timeout", "1", "--json"];
-    const { code, out } = await trigger(platform, "like", ...wait);
-    expect({ code, ...JSON.parse(out) }).toMatchObject({
-      ...{ code: 1, outcome: "delivered" },
-      run: { outcome: "released", error: { message: "not yet" } },
-      error: { code: "NO_ANSWER", message: expect.stringContaining("not yet") },
-    });
-  });
-
   test("ends with 1 when the handler fails after it has answered", async () => {
     const platform = await runPlatform();
     await runBot(platform, (bot) => {
@@ -202,46 +187,11 @@ describe("--wait", () => {
     expect(err).toContain("Error: not found");
   });
 
-  test("is content with a delivery where bots rarely write anything and report no runs", async () => {
-    const platform = await runPlatform();
-    const foreign = createServer((request, response) => {
-      request.resume().on("end", () => response.end());
-    });
-    platform.control.saveWebhook({ url: `${(await listenUntilEnd(foreign)).url}/webhook` });
-    const { code, out } = await trigger(platform, "like", "--wait");
-    expect(code).toBe(0);
-    expect(out).toContain("delivered; the bot wrote nothing");
-  });
-
-  test("is content there with a bot that has polled the event", async () => {
+  test("is content with a bot that has polled an event that bots rarely answer", async () => {
     const platform = await runPlatform();
     await runPollingBot(platform);
     const { code, out } = await trigger(platform, "follow", "--wait", "--json");
     expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 0, outcome: "handled" });
-  });
-
-  test("takes no answer to somebody else for one, and ends with 1 without its own", async () => {
-    const platform = await runPlatform();
-    const { signal } = endedWithTest();
-    await runBot(platform, (bot) => {
-      bot.on("dm.message", async (ctx) => {
-        if (ctx.payload.from.username === "ben") await ctx.reply("hello Ben");
-        else await new Promise((resolve) => signal.addEventListener("abort", resolve));
-      });
-    });
-    const flags = ["--wait", "--json", "--platform", platform.portalUrl];
-    const ada = ["trigger", "dm.message", "--from", "ada", "--timeout", "3", ...flags];
-    const waiting = serviceBot(ada);
-    await platform.waitFor("event", ({ from }) => from === "ada");
-    const ben = await serviceBotEnds(["trigger", "dm.message", "--from", "ben", ...flags]);
-    expect(JSON.parse(ben.out)).toMatchObject({ answer: { text: "hello Ben" } });
-    expect((await waiting.exited).code).toBe(1);
-    expect(JSON.parse(waiting.stdout.join("\n"))).toMatchObject({
-      events: [{ type: "dm.message" }],
-      outcome: "delivered",
-      answers: [],
-      error: { code: "NO_ANSWER", message: expect.stringContaining("3 s") },
-    });
   });
 
   test("gives each of several that run at once in one conversation its own answer", async () => {
@@ -261,7 +211,7 @@ describe("--wait", () => {
     const platform = await runPlatform();
     const { code, out, err } = await trigger(platform, "like", "--wait", "--timeout", "1");
     expect({ code, out }).toEqual({ code: 1, out: "like evt_000000000001" });
-    expect(err).toMatch(/^The bot has not taken the event within 1 s\. Is it running/);
+    expect(err).toContain("within 1 s");
   });
 });
 
@@ -272,7 +222,7 @@ describe("--json", () => {
     const args = ["trigger", "dm.message", "--text", "hi", "--wait", "--json"];
     const { url, controlToken } = platform;
     const env = { SERVICE_BASE_URL: url, SERVICE_CONTROL_TOKEN: controlToken };
-    const { out } = await serviceBotEnds(args, { env });
+    const { out } = await runCommand(args, { env });
     expect(JSON.parse(out)).toMatchObject({
       events: [{ type: "dm.message", payload: { excerpt: "hi" } }],
       outcome: "answered",
@@ -291,7 +241,7 @@ describe("--json", () => {
   });
 
   test("prints wrong usage as well", async () => {
-    const { code, out, err } = await serviceBotEnds(["trigger", "follow", "--fast", "--json"]);
+    const { code, out, err } = await runCommand(["trigger", "follow", "--fast", "--json"]);
     expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 2, error: { code: "USAGE" } });
     expect(err).toContain("--fast");
   });
@@ -314,20 +264,6 @@ describe("without a platform", () => {
     expect(err).toContain(`${url} answers 200, so it is no local platform`);
   });
 });
-
-test("it says what the platform refused", async () => {
-  const platform = await runPlatform();
-  const { code, err } = await trigger(platform, "follow", "--text", "hi");
-  expect(code).toBe(1);
-  expect(err).toContain("text");
-});
-
-/** Aborts with the end of the test, before bots stop. */
-function endedWithTest(): AbortController {
-  const ended = new AbortController();
-  onTestFinished(() => ended.abort());
-  return ended;
-}
 
 /** A bot without a webhook. */
 async function runPollingBot(platform: Platform): Promise<void> {

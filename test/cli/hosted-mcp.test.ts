@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { clientOf } from "../mcp/connect.ts";
-import { serviceBot } from "./cli.ts";
+import { startCommand } from "./command.ts";
 
 test("the platform says where its MCP server is, and an assistant reads its bot's messages there", async () => {
-  const platform = serviceBot(["platform", "--port", "0", "--json"]);
+  const platform = startCommand(["platform", "--port", "0", "--json"]);
   const ready = JSON.parse(await platform.line((line) => line.startsWith("{")));
   for (const era of ["legacy", "modern"] as const) {
     const client = await clientOf(ready.mcp, ready.apiKey, era);
@@ -14,6 +14,5 @@ test("the platform says where its MCP server is, and an assistant reads its bot'
   const stranger = await fetch(ready.mcp, { method: "POST", body: "{}" });
   expect(stranger.status).toBe(401);
   expect((await fetch(`${ready.mcp}/more`)).status).toBe(404);
-  platform.kill("SIGTERM");
-  expect(await platform.exited).toMatchObject({ code: 0 });
+  expect(await platform.stop()).toBe(0);
 });

@@ -1,19 +1,15 @@
-import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
-import { parseEnv, promisify } from "node:util";
+import { parseEnv } from "node:util";
 import supertest from "supertest";
 import { describe, expect, test } from "vitest";
 import { mendable } from "../faces/cli.ts";
 import { listenUntilEnd } from "../support/listen.ts";
-import type { TestProcess } from "../support/process.ts";
 import { runPlatform } from "../support/running-bot.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { serviceBot, serviceBotEnds } from "./cli.ts";
-
-const run = promisify(execFile);
+import { type Command, runCommand, startCommand } from "./command.ts";
 
 interface Ready {
   readonly url: string;
@@ -29,38 +25,21 @@ const LAST_LINE = "Ctrl+C stops the platform";
 async function introduced(
   flags: readonly string[] = [],
   dotEnv = "",
-): Promise<{ platform: TestProcess; folder: string; text: string }> {
+): Promise<{ platform: Command; folder: string; text: string }> {
   const folder = temporaryFolder();
   writeFileSync(join(folder, ".env"), dotEnv);
-  const platform = serviceBot(["platform", "--port", "0", ...flags], { cwd: folder });
+  const platform = startCommand(["platform", "--port", "0", ...flags], { cwd: folder });
   await platform.line((line) => line.startsWith(LAST_LINE));
   return { platform, folder, text: platform.stdout.join("\n") };
 }
 
-/** The command in the text that begins like this, run as if it had been pasted. */
-async function paste(text: string, begins: string, folder: string): Promise<string> {
-  const command = text.split("\n").find((line) => line.startsWith(`  ${begins}`)) ?? "";
-  expect(command).not.toBe("");
-  const { stdout } = await run("sh", ["-ec", command], { cwd: folder });
-  return stdout;
+/** Runs the command in the text that triggers an event. */
+async function runTrigger(text: string, folder: string): Promise<string> {
+  const [, words = ""] = /^ {2}.* (trigger .*)$/m.exec(text) ?? [];
+  return (await runCommand(words.split(" "), { cwd: folder })).out;
 }
 
 describe("service-bot platform --json", () => {
-  test("prints one line once it is ready, serves, and ends with 0 on SIGTERM", async () => {
-    const platform = serviceBot(["platform", "--port", "0", "--json"], { cwd: temporaryFolder() });
-    const ready: Ready = JSON.parse(await platform.line((line) => line.startsWith("{")));
-    expect(ready.apiKey).toMatch(/^sbk_/);
-    expect(ready.webhookSecret).toMatch(/^whsec_/);
-    expect(ready.portal).toContain(ready.url);
-    const headers = { authorization: `Bearer ${ready.apiKey}` };
-    const response = await fetch(`${ready.url}/api/v1/events`, { headers });
-    expect(response.status).toBe(200);
-    platform.kill("SIGTERM");
-    expect(await platform.exited).toEqual({ code: 0, signal: null });
-    expect(platform.stdout).toHaveLength(1);
-    expect(platform.stderr).toEqual([]);
-  });
-
   test("takes the token and the secret of the bot's .env", async () => {
     const folder = temporaryFolder();
     const secrets = { apiKey: "sbk_from_the_file", webhookSecret: "whsec_from_the_file" };
@@ -68,17 +47,20 @@ describe("service-bot platform --json", () => {
       join(folder, ".env"),
       `SERVICE_API_KEY=${secrets.apiKey}\nSERVICE_WEBHOOK_SECRET=${secrets.webhookSecret},whsec_old_one\n`,
     );
-    const platform = serviceBot(["platform", "--port", "0", "--json"], { cwd: folder });
-    expect(JSON.parse(await platform.line(() => true))).toMatchObject(secrets);
+    const platform = startCommand(["platform", "--port", "0", "--json"], { cwd: folder });
+    const ready: Ready = JSON.parse(await platform.line(() => true));
+    expect(ready).toMatchObject(secrets);
+    expect(ready.portal).toContain(ready.url);
+    const headers = { authorization: `Bearer ${ready.apiKey}` };
+    expect((await fetch(`${ready.url}/api/v1/events`, { headers })).status).toBe(200);
   });
 
   test("keeps its state in a file", async () => {
     const state = join(temporaryFolder(), "state.db");
     const read = async () => {
-      const platform = serviceBot(["platform", "--port", "0", "--json", "--state", state]);
+      const platform = startCommand(["platform", "--port", "0", "--json", "--state", state]);
       const ready: Ready = JSON.parse(await platform.line(() => true));
-      platform.kill("SIGTERM");
-      await platform.exited;
+      await platform.stop();
       return ready;
     };
     const { apiKey, webhookSecret } = await read();
@@ -88,7 +70,7 @@ describe("service-bot platform --json", () => {
   test("--limit sets a limit, and can be repeated", async () => {
     const limits = ["--limit", "requestsPerMinute=60", "--limit", "dmsPerDay=0"];
     const args = ["platform", "--port", "0", "--json", ...limits];
-    const platform = serviceBot(args, { cwd: temporaryFolder() });
+    const platform = startCommand(args, { cwd: temporaryFolder() });
     const { url, controlToken }: Ready = JSON.parse(await platform.line(() => true));
     const headers = { "x-control-token": controlToken };
     const response = await fetch(`${url}/control/v1/limits`, { headers });
@@ -111,16 +93,6 @@ describe("service-bot platform tells people", () => {
     expect(secrets.SERVICE_WEBHOOK_SECRET).toMatch(/^whsec_/);
     const headers = { authorization: `Bearer ${secrets.SERVICE_API_KEY}` };
     expect((await fetch(`${url}/api/v1/me`, { headers })).status).toBe(200);
-  });
-
-  test("commands that work when they are pasted", async () => {
-    const { platform, folder, text } = await introduced();
-    expect(await paste(text, "node ", folder)).toBe("dm.message evt_000000000001\n");
-    await platform.line((line) => /--> dm.message evt_000000000001 @ada "hello"/.test(line));
-    expect(JSON.parse(await paste(text, "curl ", folder))).toMatchObject({
-      url: "http://127.0.0.1:3000/webhook",
-      enabled: true,
-    });
   });
 
   test("nothing that somebody has set themselves, a secret above all", async () => {
@@ -148,8 +120,7 @@ describe("service-bot platform tells people", () => {
 
   test("at the end that what was in memory is gone", async () => {
     const { platform } = await introduced();
-    platform.kill("SIGINT");
-    expect((await platform.exited).code).toBe(0);
+    expect(await platform.stop("SIGINT")).toBe(0);
     expect(platform.stdout.at(-1)).toBe(
       "Stopped. The state was in memory and is gone; --state FILE keeps it.",
     );
@@ -158,8 +129,7 @@ describe("service-bot platform tells people", () => {
   test("at the start and at the end which file keeps the state", async () => {
     const { platform, text } = await introduced(["--state", "my.db"]);
     expect(text).toMatch(/^ {2}state +my\.db/m);
-    platform.kill("SIGINT");
-    await platform.exited;
+    await platform.stop("SIGINT");
     expect(platform.stdout.at(-1)).toContain("The state is kept in my.db");
   });
 });
@@ -167,24 +137,16 @@ describe("service-bot platform tells people", () => {
 describe("on all addresses of this machine", () => {
   test("the address of the portal has the token of the run, in the ready line too", async () => {
     const args = ["platform", "--port", "0", "--host", "0.0.0.0", "--json"];
-    const platform = serviceBot(args, { cwd: temporaryFolder() });
+    const platform = startCommand(args, { cwd: temporaryFolder() });
     const { url, portal }: Ready = JSON.parse(await platform.line(() => true));
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:/);
     expect(portal).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#token=[\w-]{32}$/);
   });
 
-  test("the commands work when they are pasted, and a name that is allowed is answered", async () => {
-    const flags = [
-      "--host",
-      "0.0.0.0",
-      "--allow-host",
-      "platform.test",
-      "--allow-host",
-      "other.test",
-    ];
-    const { folder, text } = await introduced(flags);
-    expect(await paste(text, "node ", folder)).toBe("dm.message evt_000000000001\n");
-    expect(await paste(text, "curl ", folder)).toContain('"enabled":true');
+  test("the command that is shown works, and a name that is allowed is answered", async () => {
+    const names = ["--allow-host", "platform.test", "--allow-host", "other.test"];
+    const { folder, text } = await introduced(["--host", "0.0.0.0", ...names]);
+    expect(await runTrigger(text, folder)).toBe("dm.message evt_000000000001");
     const [, url = "", token = ""] = /portal +(http:\S+?)\/#token=([\w-]+)/.exec(text) ?? [];
     const ask = (host: string) =>
       supertest(url).get("/control/v1/state").set({ Host: host, "X-Control-Token": token });
@@ -192,7 +154,7 @@ describe("on all addresses of this machine", () => {
     expect((await ask("third.test")).status).toBe(403);
   });
 
-  test("each address of the network is told, and the commands of one work", async () => {
+  test("each address of the network is told, and the command that is shown for one works", async () => {
     const outside = Object.values(networkInterfaces())
       .flatMap((addresses) => addresses ?? [])
       .filter(({ family, internal }) => family === "IPv4" && !internal);
@@ -201,8 +163,7 @@ describe("on all addresses of this machine", () => {
     const [first] = outside;
     if (first === undefined) return;
     const one = await introduced(["--host", first.address]);
-    expect(await paste(one.text, "node ", one.folder)).toBe("dm.message evt_000000000001\n");
-    expect(await paste(one.text, "curl ", one.folder)).toContain('"enabled":true');
+    expect(await runTrigger(one.text, one.folder)).toBe("dm.message evt_000000000001");
   });
 });
 
@@ -210,7 +171,7 @@ describe("what keeps it from starting is told in one line with the remedy", () =
   test("a port with another local platform", async () => {
     const { url } = await runPlatform();
     const port = Number(new URL(url).port);
-    const { code, out, err } = await serviceBotEnds(["platform", "--port", `${port}`]);
+    const { code, out, err } = await runCommand(["platform", "--port", `${port}`]);
     expect({ code, out }).toEqual({ code: 1, out: "" });
     expect(err).toMatch(/^Port \d+ is taken by another local platform, .* platform --port \d+$/);
     expect(err).toContain(url);
@@ -219,7 +180,7 @@ describe("what keeps it from starting is told in one line with the remedy", () =
   test("the port of .env, taken by another program", async () => {
     const { url, port } = await listenUntilEnd(createServer((_, response) => response.end("{}")));
     const env = { SERVICE_BASE_URL: url };
-    const { code, err } = await serviceBotEnds(["platform", "--json"], { env });
+    const { code, err } = await runCommand(["platform", "--json"], { env });
     expect(code).toBe(1);
     expect(err).toMatch(/^Port \d+ is taken by another program: .* platform --port \d+$/);
     expect(err).toContain(`--port ${port + 1}`);
@@ -227,7 +188,7 @@ describe("what keeps it from starting is told in one line with the remedy", () =
 
   test("a port with a program that does not answer", async () => {
     const { port } = await listenUntilEnd(createServer(() => undefined));
-    const { err } = await serviceBotEnds(["platform", "--port", `${port}`]);
+    const { err } = await runCommand(["platform", "--port", `${port}`]);
     expect(err).toContain(`Port ${port} is taken by another program`);
   });
 
@@ -239,30 +200,21 @@ describe("what keeps it from starting is told in one line with the remedy", () =
   });
 
   test("an address of another machine", async () => {
-    const { code, err } = await serviceBotEnds(["platform", "--port", "0", "--host", "192.0.2.1"]);
+    const { code, err } = await runCommand(["platform", "--port", "0", "--host", "192.0.2.1"]);
     expect(code).toBe(2);
     expect(err).toMatch(/^--host: cannot listen on 192\.0\.2\.1.* take an address of this machine/);
   });
 
   test("a name to allow that is none", async () => {
     const args = ["platform", "--port", "0", "--allow-host", "http://platform.test"];
-    const { code, err } = await serviceBotEnds(args);
+    const { code, err } = await runCommand(args);
     expect(code).toBe(2);
     expect(err).toMatch(/^--allow-host: must be names without scheme/);
   });
 
-  test("a state file that is none", async () => {
-    const file = join(temporaryFolder(), "notes.txt");
-    writeFileSync(file, "not a database, but long enough to have the look of something else\n");
-    const { code, out, err } = await serviceBotEnds(["platform", "--port", "0", "--state", file]);
-    expect({ code, out, lines: err.split("\n").length }).toEqual({ code: 2, out: "", lines: 1 });
-    expect(err).toMatch(/^--state: /);
-    expect(err).toContain(file);
-  });
-
   test("a secret that cannot be one", async () => {
     const env = { SERVICE_WEBHOOK_SECRET: "canary" };
-    const { code, err } = await serviceBotEnds(["platform", "--port", "0"], { env });
+    const { code, err } = await runCommand(["platform", "--port", "0"], { env });
     expect(code).toBe(2);
     expect(err).toMatch(/^SERVICE_WEBHOOK_SECRET: must begin with whsec_/);
     expect(err).not.toContain("canary");
@@ -276,7 +228,7 @@ describe("what keeps it from starting is told in one line with the remedy", () =
     [["--host", ""], "--host takes an address"],
   ])("wrong usage: %j", async (flags, names) => {
     const args = ["platform", "--port", "0", "--json", ...flags];
-    const { code, out, err } = await serviceBotEnds(args, { cwd: temporaryFolder() });
+    const { code, out, err } = await runCommand(args, { cwd: temporaryFolder() });
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain(names);
     expect(err).toContain("Usage: service-bot platform");
@@ -293,7 +245,7 @@ test.each([
   ],
 ])("a state file that is %s ends with 2 and one sentence", async (_, make, said) => {
   const state = make(temporaryFolder());
-  const { code, out, err } = await serviceBotEnds(["platform", "--port", "0", "--state", state]);
+  const { code, out, err } = await runCommand(["platform", "--port", "0", "--state", state]);
   expect({ code, out }).toEqual({ code: 2, out: "" });
   expect(err.split("\n")).toHaveLength(1);
   expect(err).toMatch(/^--state: /);
@@ -310,8 +262,8 @@ function textFile(folder: string): string {
 test("a state file that another platform uses ends with 2 and says so", async () => {
   const state = join(temporaryFolder(), "state.db");
   const args = ["platform", "--port", "0", "--json", "--state", state];
-  await serviceBot(args).line(() => true);
-  const { code, err } = await serviceBotEnds(args);
+  await startCommand(args).line(() => true);
+  const { code, err } = await runCommand(args);
   expect(code).toBe(2);
   expect(err).toContain(`another platform uses ${state}; stop it, or choose another file`);
 });

@@ -6,7 +6,6 @@ import type { FileHealth, InboxReport } from "../../faces/inbox.ts";
 import { healthOfFile, networkOf, openFile, SqliteInbox } from "../../faces/inbox-sqlite.ts";
 import { first } from "../../support/first.ts";
 import { messages } from "../../support/inbox-events.ts";
-import { emptyPlace, openAt } from "../../support/postgres/open.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { examine } from "./examine.ts";
 
@@ -145,18 +144,7 @@ describe("an inbox", () => {
   });
 });
 
-describe("PostgreSQL", { timeout: 60_000 }, () => {
-  test("is told with its version", async () => {
-    const place = await emptyPlace();
-    await openAt(place);
-    const { findings } = await examine({ DATABASE_URL: place.url, DATABASE_SCHEMA: place.schema });
-    const told = findings.filter(({ area }) => area === "storage" || area === "inbox");
-    expect(told.map(({ what }) => what)).toEqual([
-      expect.stringMatching(/^PostgreSQL 18\S* keeps what is committed/),
-      "pending: 0 events, no dead letters",
-    ]);
-  });
-
+describe("PostgreSQL", () => {
   test("instances of several versions are told", () => {
     const [one, other] = [{ version: "0.1.0" }, { version: "0.2.0" }];
     expect(aboutInstances([])).toEqual([]);

@@ -1,11 +1,25 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { examineEnvironment, type Finding } from "../../faces/cli.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { runAt } from "../command.ts";
 import { access, examine, trouble } from "./examine.ts";
 
-/** Nobody listens there. */
-const away = access({ url: "http://127.0.0.1:2" });
+/** All that a bot has to have. */
+const complete = access({ url: "http://127.0.0.1:2" });
+
+/** The findings about an environment, with those that are well. */
+async function findingsAt(
+  env: Record<string, string>,
+  cwd: string = temporaryFolder(),
+): Promise<readonly Finding[]> {
+  return await runAt({ cwd, env }, () => examineEnvironment().findings);
+}
+
+async function troubleAt(...at: Parameters<typeof findingsAt>): Promise<readonly Finding[]> {
+  return (await findingsAt(...at)).filter(({ level }) => level !== "ok");
+}
 
 function folderWith(lines: Record<string, string>, mode = 0o600): string {
   const cwd = temporaryFolder();
@@ -16,10 +30,9 @@ function folderWith(lines: Record<string, string>, mode = 0o600): string {
 }
 
 test("every variable is told with where it comes from, secrets without their value", async () => {
-  const cwd = folderWith({ ...away, DATABASE_URL: "postgres://bot:pa55@127.0.0.1:2/bot" });
-  const { findings, out } = await examine({ LOG_LEVEL: "warn" }, { cwd });
-  const told = findings.filter(({ area }) => area === "environment").map(({ what }) => what);
-  expect(told).toEqual([
+  const cwd = folderWith({ ...complete, DATABASE_URL: "postgres://bot:pa55@127.0.0.1:2/bot" });
+  const findings = await findingsAt({ LOG_LEVEL: "warn" }, cwd);
+  expect(findings.map(({ what }) => what)).toEqual([
     ".env is read",
     "SERVICE_BASE_URL = http://127.0.0.1:2 (.env)",
     "SERVICE_API_KEY is set (.env)",
@@ -31,7 +44,7 @@ test("every variable is told with where it comes from, secrets without their val
       /^with their defaults: DELIVERY, HOST, .*MAX_REQUESTS_PER_MINUTE, METRICS_PORT, METRICS_HOST, LOG_SAMPLING, TRACING$/,
     ),
   ]);
-  expect(out).not.toMatch(/pa55|sbk_test|whsec_of/);
+  expect(JSON.stringify(findings)).not.toMatch(/pa55|sbk_test|whsec_of/);
 });
 
 test("what is missing or wrong is told by variable, and what can be looked at still is", async () => {
@@ -50,27 +63,21 @@ test("what is missing or wrong is told by variable, and what can be looked at st
 });
 
 test("an .env that others can read is told", async () => {
-  const examined = await examine({}, { cwd: folderWith(away, 0o644) });
-  expect(trouble(examined, "environment")).toEqual([
+  expect(await troubleAt({}, folderWith(complete, 0o644))).toEqual([
     expect.objectContaining({ level: "note", remedy: "chmod 600 .env" }),
   ]);
 });
 
 test("a variable that .env and the environment set differently is told", async () => {
-  const examined = await examine(
-    { PORT: "0", LOG_LEVEL: "warn" },
-    {
-      cwd: folderWith({ ...away, LOG_LEVEL: "info" }),
-    },
-  );
-  expect(trouble(examined, "environment").map(({ what }) => what)).toEqual([
+  const cwd = folderWith({ ...complete, LOG_LEVEL: "info" });
+  const found = await troubleAt({ PORT: "0", LOG_LEVEL: "warn" }, cwd);
+  expect(found.map(({ what }) => what)).toEqual([
     "LOG_LEVEL is set in the environment, and what .env says is not used",
   ]);
 });
 
 test("a variable that looks like a bot's and is none is told", async () => {
-  const examined = await examine({ SERVICE_NAME: "x" }, { cwd: folderWith(away) });
-  expect(trouble(examined, "environment")).toEqual([
+  expect(await troubleAt({ SERVICE_NAME: "x" }, folderWith(complete))).toEqual([
     expect.objectContaining({
       what: "SERVICE_NAME is set, and no bot reads it",
       remedy: expect.stringContaining("SERVICE_API_KEY"),
@@ -79,32 +86,29 @@ test("a variable that looks like a bot's and is none is told", async () => {
 });
 
 test("a variable that is nearly a bot's is a failure, once", async () => {
-  const { SERVICE_API_KEY: _, ...rest } = away;
-  const examined = await examine({ SERVICE_APIKEY: "x" }, { cwd: folderWith(rest) });
-  const found = trouble(examined, "environment");
+  const { SERVICE_API_KEY: _, ...rest } = complete;
+  const found = await troubleAt({ SERVICE_APIKEY: "x" }, folderWith(rest));
   expect(found.filter(({ what }) => what.includes("SERVICE_APIKEY"))).toEqual([
     expect.objectContaining({ level: "fail", what: expect.stringContaining("SERVICE_API_KEY?") }),
   ]);
 });
 
 test("a variable that is nearly one that is set is noted, and the bot can start", async () => {
-  const examined = await examine({ SERVICE_APP_KEY: "x" }, { cwd: folderWith(away) });
-  expect(trouble(examined, "environment")).toEqual([
+  expect(await troubleAt({ SERVICE_APP_KEY: "x" }, folderWith(complete))).toEqual([
     expect.objectContaining({ level: "note", what: expect.stringContaining("SERVICE_APP_KEY") }),
   ]);
 });
 
 test("several secrets of a rotation are counted", async () => {
   const secrets = "whsec_the_new_one,whsec_the_old_one";
-  const cwd = folderWith({ ...away, SERVICE_WEBHOOK_SECRET: secrets });
-  const { out } = await examine({}, { cwd });
-  expect(out).toContain("SERVICE_WEBHOOK_SECRET has 2 secrets");
+  const cwd = folderWith({ ...complete, SERVICE_WEBHOOK_SECRET: secrets });
+  const found = await findingsAt({}, cwd);
+  expect(JSON.stringify(found)).toContain("SERVICE_WEBHOOK_SECRET has 2 secrets");
 });
 
 test("a token that goes to another machine over plain http is a warning, and no failure of its own", async () => {
   // This machine under an address that does not say so.
-  const examined = await examine(access({ url: "http://0.0.0.0:2" }));
-  expect(trouble(examined, "environment").slice(1)).toEqual([
+  expect((await troubleAt(access({ url: "http://0.0.0.0:2" }))).slice(1)).toEqual([
     {
       area: "environment",
       level: "warn",
@@ -112,6 +116,16 @@ test("a token that goes to another machine over plain http is a warning, and no 
       remedy: expect.stringContaining("https"),
     },
   ]);
-  const local = await examine(away);
-  expect(trouble(local, "environment").slice(1)).toEqual([]);
+  expect((await troubleAt(complete)).slice(1)).toEqual([]);
+});
+
+test("a budget that is too small for the intervals is told", async () => {
+  const leftBy = async (MAX_REQUESTS_PER_MINUTE: string) => {
+    const env = { ...complete, POLL_INTERVAL_MS: "1000", MAX_REQUESTS_PER_MINUTE };
+    return (await troubleAt(env)).filter(({ what }) => what.includes(" leaves "));
+  };
+  expect(await leftBy("10")).toMatchObject([
+    { level: "note", remedy: expect.stringContaining("interval") },
+  ]);
+  expect(await leftBy("600")).toEqual([]);
 });

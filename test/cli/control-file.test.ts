@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { runPlatform } from "../support/running-bot.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { serviceBot, serviceBotEnds } from "./cli.ts";
+import { runCommand, startCommand } from "./command.ts";
 
 interface Ready {
   readonly url: string;
@@ -13,7 +13,7 @@ interface Ready {
 
 /** Starts `service-bot platform` in a folder, with a state file where the command line keeps its files. */
 async function startIn(folder: string, ...flags: readonly string[]) {
-  const platform = serviceBot(["platform", "--port", "0", "--json", ...flags], { cwd: folder });
+  const platform = startCommand(["platform", "--port", "0", "--json", ...flags], { cwd: folder });
   const ready: Ready = JSON.parse(await platform.line((line) => line.startsWith("{")));
   return { platform, ready };
 }
@@ -37,8 +37,7 @@ describe("the control token of a platform", () => {
     );
     expect(modes.length).toBeGreaterThan(3);
     expect(new Set(modes)).toEqual(new Set([0]));
-    platform.kill("SIGTERM");
-    await platform.exited;
+    await platform.stop();
     expect(readdirSync(own).filter((name) => name.startsWith("control-"))).toEqual([]);
   });
 
@@ -49,10 +48,9 @@ describe("the control token of a platform", () => {
     await mkdir(below);
     const args = ["trigger", "follow", "--platform", ready.url.replace("127.0.0.1", "localhost")];
     for (const cwd of [folder, below]) {
-      expect((await serviceBotEnds(args, { cwd })).code).toBe(0);
+      expect((await runCommand(args, { cwd })).code).toBe(0);
     }
-    platform.kill("SIGTERM");
-    await platform.exited;
+    await platform.stop();
     // A folder that holds nothing else goes with the file.
     expect(readdirSync(folder)).toEqual(["src"]);
   });
@@ -61,15 +59,15 @@ describe("the control token of a platform", () => {
     const { url, portalUrl, controlToken } = await runPlatform();
     const cwd = temporaryFolder();
     const args = ["trigger", "follow", "--platform"];
-    const refused = await serviceBotEnds([...args, url], { cwd });
+    const refused = await runCommand([...args, url], { cwd });
     expect(refused.code).toBe(1);
     expect(refused.err).toContain("SERVICE_CONTROL_TOKEN");
     expect(refused.err).toContain(join(".service-bot", fileOf({ url })));
-    const { out } = await serviceBotEnds([...args, url, "--json"], { cwd });
+    const { out } = await runCommand([...args, url, "--json"], { cwd });
     expect(JSON.parse(out).error.code).toBe("UNAUTHORIZED");
     const env = { SERVICE_CONTROL_TOKEN: controlToken };
-    expect((await serviceBotEnds([...args, url], { cwd, env })).code).toBe(0);
-    expect((await serviceBotEnds([...args, portalUrl], { cwd })).code).toBe(0);
+    expect((await runCommand([...args, url], { cwd, env })).code).toBe(0);
+    expect((await runCommand([...args, portalUrl], { cwd })).code).toBe(0);
   });
 
   test("of another platform's file is not sent", async () => {
@@ -79,7 +77,7 @@ describe("the control token of a platform", () => {
     const controlToken = "of_another_machine";
     const other = JSON.stringify({ url: "http://192.0.2.1:4400", controlToken });
     writeFileSync(join(cwd, ".service-bot", fileOf({ url })), other);
-    const { err } = await serviceBotEnds(["trigger", "follow", "--platform", url], { cwd });
+    const { err } = await runCommand(["trigger", "follow", "--platform", url], { cwd });
     expect(err).toContain("needs its control token");
   });
 
@@ -89,7 +87,7 @@ describe("the control token of a platform", () => {
     writeFileSync(join(folder, ".env"), `SERVICE_CONTROL_TOKEN=${controlToken}\n`);
     expect((await startIn(folder)).ready.controlToken).toBe(controlToken);
     writeFileSync(join(folder, ".env"), "SERVICE_CONTROL_TOKEN=short\n");
-    const { code, err } = await serviceBotEnds(["platform", "--port", "0"], { cwd: folder });
+    const { code, err } = await runCommand(["platform", "--port", "0"], { cwd: folder });
     expect({ code, named: err.includes("SERVICE_CONTROL_TOKEN: must be") }).toEqual({
       code: 2,
       named: true,

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { setTimeout } from "node:timers/promises";
+import { setImmediate } from "node:timers/promises";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { filterIn, progressLine, readArguments, UsageError } from "../faces/cli.ts";
 import { attachInbox, SqliteInbox } from "../faces/inbox-sqlite.ts";
@@ -7,19 +7,19 @@ import { ManualClock } from "../faces/testing.ts";
 import { first } from "../support/first.ts";
 import { message } from "../support/inbox-events.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { serviceBot, serviceBotEnds } from "./cli.ts";
+import { runCommand, startCommand } from "./command.ts";
+import { inboxTemplate } from "./inbox-template.ts";
 
 const HOUR = 3_600_000;
 
 let folder: string;
 
-const inbox = (...args: readonly string[]) => serviceBotEnds(["inbox", ...args], { cwd: folder });
+const inbox = (...args: readonly string[]) => runCommand(["inbox", ...args], { cwd: folder });
 
-/** Leaves 25 dead letters, a minute apart, of which the last one ended an hour ago; the odd ones came by polling. */
-beforeEach(async () => {
-  folder = temporaryFolder();
+/** 25 dead letters, a minute apart, of which the last one ended an hour ago. The odd ones came by polling. */
+const putInbox = inboxTemplate(async (file) => {
   const clock = new ManualClock(Date.now() - HOUR - 25 * 60_000);
-  const made = new SqliteInbox({ file: join(folder, "data", "bot.db"), clock });
+  const made = new SqliteInbox({ file, clock });
   for (let n = 0; n < 25; n++) {
     const id = `evt_${String(n).padStart(2, "0")}`;
     await made.put([message(id, id)], n % 2 === 0 ? "webhook" : "poll");
@@ -31,7 +31,13 @@ beforeEach(async () => {
   await made.close();
 });
 
-describe("filters", { timeout: 60_000 }, () => {
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+
+describe("filters", () => {
+  beforeEach(() => putInbox(join(folder, "data", "bot.db")));
+
   test("list keeps to them, and so does the command for the next page", async () => {
     const { out } = await inbox("list", "--code", "NOT_FOUND", "--source", "webhook");
     expect(out).toMatch(/^evt_02 /m);
@@ -95,24 +101,23 @@ describe("filters", { timeout: 60_000 }, () => {
 test("Ctrl-C ends a retry between two batches, and says how many are left", async () => {
   const file = join(folder, "data", "bot.db");
   const made = new SqliteInbox({ file });
-  const bad = Array.from({ length: 20_000 }, (_, n) => ({ ...message(`x_${n}`), unusable: "bad" }));
+  const bad = Array.from({ length: 2_000 }, (_, n) => ({ ...message(`x_${n}`), unusable: "bad" }));
   await made.put(bad, "webhook");
   await made.close();
   const attached = attachInbox(file);
   onTestFinished(() => attached.close());
-  const child = serviceBot(["inbox", "retry", "--error", "bad"], { cwd: folder });
-  while ((await attached.admin.stats()).pending === 0) await setTimeout(20);
-  child.kill("SIGINT");
-  const { code } = await child.exited;
+  const command = startCommand(["inbox", "retry", "--error", "bad"], { cwd: folder });
+  while ((await attached.admin.stats()).pending === 0) await setImmediate();
+  const code = await command.stop("SIGINT");
   const { pending, dead } = await attached.admin.stats();
   expect(code).toBe(1);
-  expect(pending).toBeLessThan(20_000);
+  expect(pending).toBeLessThan(2_000);
   expect(pending % 100).toBe(0);
-  expect(child.stdout).toEqual([`retried: ${pending} dead letters, to run when the bot starts`]);
-  expect(child.stderr).toEqual([
-    `stopped: ${(dead - 25).toLocaleString("en-US")} left as they were; what is retried stays so.`,
+  expect(command.stdout).toEqual([`retried: ${pending} dead letters, to run when the bot starts`]);
+  expect(command.stderr).toEqual([
+    `stopped: ${dead.toLocaleString("en-US")} left as they were; what is retried stays so.`,
   ]);
-}, 60_000);
+});
 
 describe("a time", () => {
   const NOW = Date.parse("2026-11-20T16:00:00Z");

@@ -1,16 +1,12 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { beforeEach, describe, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { RESTORED, readRestoreMark } from "../faces/inbox.ts";
 import { SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { messages } from "../support/inbox-events.ts";
-import { emptyPlace, openAt } from "../support/postgres/open.ts";
 import { runBot, runPlatform } from "../support/running-bot.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { serviceBotEnds } from "./cli.ts";
-
-// Several processes each, and a machine may have much else to do.
-vi.setConfig({ testTimeout: 90_000 });
+import { runCommand } from "./command.ts";
 
 let folder: string;
 let file: string;
@@ -23,8 +19,7 @@ beforeEach(() => {
   env = { DATABASE_URL: "file:data/bot.db" };
 });
 
-const inbox = (...args: readonly string[]) =>
-  serviceBotEnds(["inbox", ...args], { cwd: folder, env });
+const inbox = (...args: readonly string[]) => runCommand(["inbox", ...args], { cwd: folder, env });
 
 async function fill(): Promise<void> {
   const made = new SqliteInbox({ file });
@@ -104,19 +99,5 @@ describe("service-bot inbox backup and restore", () => {
     const { code, err } = await inbox(...args);
     expect(code).toBe(2);
     expect(err).toContain(words);
-  });
-
-  test("leave PostgreSQL to its own tools, and mark what they have restored", async () => {
-    const place = await emptyPlace();
-    await (await openAt(place)).close();
-    writeFileSync(join(folder, "1.db"), "");
-    env = { DATABASE_URL: place.url, DATABASE_SCHEMA: place.schema };
-    const taken = await inbox("backup", "2.db");
-    expect(taken.code).toBe(1);
-    expect(taken.err).toMatch(/pg_dump.*docs\/backup\.md/);
-    expect((await inbox("restore", "1.db")).err).toMatch(/pg_restore.*--in-place/);
-    const marked = await inbox("restore", "--in-place");
-    expect(marked).toMatchObject({ code: 0, err: "" });
-    expect(marked.out).toMatch(/^restored: postgres:.*0 events/);
   });
 });

@@ -7,7 +7,8 @@ import { first } from "../support/first.ts";
 import { message } from "../support/inbox-events.ts";
 import { botOptions, runBot, runPlatform } from "../support/running-bot.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { serviceBotEnds } from "./cli.ts";
+import { runCommand } from "./command.ts";
+import { inboxTemplate } from "./inbox-template.ts";
 
 const LEASE = 60_000;
 
@@ -20,13 +21,13 @@ beforeEach(() => {
 });
 
 /** Runs `service-bot inbox` in the bot's folder, without any variable set. */
-const inbox = (...args: readonly string[]) => serviceBotEnds(["inbox", ...args], { cwd: folder });
+const inbox = (...args: readonly string[]) => runCommand(["inbox", ...args], { cwd: folder });
 
 /**
- * Leaves the inbox of a bot that has stopped: evt_1 and evt_2 died three minutes ago, evt_2 inside a step;
+ * The inbox of a bot that has stopped: evt_1 and evt_2 died three minutes ago, evt_2 inside a step;
  * evt_3 is pending, evt_4 is done.
  */
-async function fill(): Promise<void> {
+const putInbox = inboxTemplate(async (file) => {
   const clock = new ManualClock(Date.now() - 3 * 60_000 - 500);
   const made = new SqliteInbox({ file, clock });
   await made.put([message("evt_1", "a"), message("evt_4", "d")], "webhook");
@@ -40,7 +41,7 @@ async function fill(): Promise<void> {
   }
   await made.put([message("evt_3", "c")], "webhook");
   await made.close();
-}
+});
 
 async function stateOf(id: string): Promise<unknown> {
   const { out } = await inbox("show", id, "--json");
@@ -48,7 +49,7 @@ async function stateOf(id: string): Promise<unknown> {
 }
 
 describe("service-bot inbox", () => {
-  beforeEach(fill);
+  beforeEach(() => putInbox(file));
 
   test("alone counts what there is, and says whether the bot is running", async () => {
     const { code, out } = await inbox();
@@ -176,7 +177,7 @@ describe("service-bot inbox", () => {
 
   test("finds the file by DATABASE_URL, of the environment or of .env", async () => {
     const elsewhere = temporaryFolder();
-    const run = (env: Record<string, string>) => serviceBotEnds(["inbox"], { cwd: elsewhere, env });
+    const run = (env: Record<string, string>) => runCommand(["inbox"], { cwd: elsewhere, env });
     expect((await run({ DATABASE_URL: `file:${file}` })).out).toContain("dead");
     writeFileSync(join(elsewhere, ".env"), `DATABASE_URL=file:${file}\n`);
     expect((await run({})).out).toContain("dead");
@@ -232,7 +233,7 @@ describe("refused with one sentence, exit code 1", () => {
   });
 
   test("for an event that is not there", async () => {
-    await fill();
+    await putInbox(file);
     const { code, err } = await inbox("show", "nope");
     expect(code).toBe(1);
     expect(err).toContain('"nope"');
@@ -268,7 +269,7 @@ test("wrong usage ends with 2, before any file is looked for", async () => {
 
 test("a DATABASE_URL that cannot be used ends with 2 and its name", async () => {
   const env = { DATABASE_URL: "bot.db" };
-  const { code, err } = await serviceBotEnds(["inbox"], { cwd: folder, env });
+  const { code, err } = await runCommand(["inbox"], { cwd: folder, env });
   expect(code).toBe(2);
   expect(err).toContain("DATABASE_URL");
 });

@@ -1,19 +1,19 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { serviceBotEnds } from "./cli.ts";
+import { runCommand } from "./command.ts";
 
 const { version } = JSON.parse(
   readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
 ) as { version: string };
 
 test("--version prints the version of the package", async () => {
-  expect(await serviceBotEnds(["--version"])).toMatchObject({ code: 0, out: version });
+  expect(await runCommand(["--version"])).toMatchObject({ code: 0, out: version });
 });
 
 test("without a command, and with --help, it lists the commands", async () => {
   for (const args of [[], ["--help"], ["help"]]) {
-    const { code, out } = await serviceBotEnds(args);
+    const { code, out } = await runCommand(args);
     expect(code).toBe(0);
     for (const name of ["dev", "platform", "trigger", "inbox", "doctor"])
       expect(out).toContain(name);
@@ -21,13 +21,13 @@ test("without a command, and with --help, it lists the commands", async () => {
 });
 
 test("a command's --help tells its flags", async () => {
-  const { code, out } = await serviceBotEnds(["trigger", "--help"]);
+  const { code, out } = await runCommand(["trigger", "--help"]);
   expect(code).toBe(0);
   expect(out).toContain("--wait");
 });
 
 test("an unknown command ends with 2 and the list", async () => {
-  const { code, err } = await serviceBotEnds(["fly"]);
+  const { code, err } = await runCommand(["fly"]);
   expect(code).toBe(2);
   expect(err).toContain('"fly"');
   expect(err).toContain("trigger");
@@ -52,7 +52,7 @@ const wrong: readonly [string[], string][] = [
 test.each(wrong)(
   "%j ends with 2, says what is wrong, and how it is called",
   async (args, names) => {
-    const { code, out, err } = await serviceBotEnds(args, { cwd: temporaryFolder() });
+    const { code, out, err } = await runCommand(args, { cwd: temporaryFolder() });
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain(names);
     expect(err).toContain(`Usage: service-bot ${args[0]}`);
@@ -67,7 +67,7 @@ test.each([
 ])(
   "inbox %s with a wrong flag tells how that action is called, and no other",
   async (name, has, more) => {
-    const { code, err } = await serviceBotEnds(["inbox", name, "--wrong"], {
+    const { code, err } = await runCommand(["inbox", name, "--wrong"], {
       cwd: temporaryFolder(),
     });
     const [, usage = ""] = err.split("Usage: service-bot ");
@@ -78,7 +78,7 @@ test.each([
 );
 
 test("a word that is no action of inbox gets the whole list", async () => {
-  const { code, err } = await serviceBotEnds(["inbox", "lst"], { cwd: temporaryFolder() });
+  const { code, err } = await runCommand(["inbox", "lst"], { cwd: temporaryFolder() });
   expect(code).toBe(2);
   for (const name of ["list", "backup", "FILTER: "]) expect(err).toContain(name);
 });
@@ -87,14 +87,7 @@ test.each(["2h --until 3h", "2h --until 2h", "2026-11-21 --until 2026-11-20"])(
   "--since %s is refused, with what would be meant",
   async (range) => {
     const args = ["inbox", "list", "--since", ...range.split(" ")];
-    const { code, err } = await serviceBotEnds(args, { cwd: temporaryFolder() });
+    const { code, err } = await runCommand(args, { cwd: temporaryFolder() });
     expect({ code, said: err.includes("--since 3h --until 2h") }).toEqual({ code: 2, said: true });
   },
 );
-
-test("dev in a folder without a bot says where to run it", async () => {
-  const { code, err } = await serviceBotEnds(["dev"], { cwd: temporaryFolder() });
-  expect(code).toBe(1);
-  expect(err).toContain("src/main.ts");
-  expect(err).toContain("--entry");
-});
