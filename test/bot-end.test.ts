@@ -61,3 +61,19 @@ test("what keeps a bot from starting is told, not what fails when it is closed t
     expect.objectContaining({ level: "error", err: expect.anything() }),
   );
 });
+
+test("a second bot on one file says that the first is in this process, at once", async () => {
+  const { options } = await onFile();
+  const first = new Bot(options);
+  await first.start({ standalone: false });
+  onTestFinished(() => first.stop());
+  const starting = new Bot(options).start({ standalone: false });
+  await expect(starting).rejects.toMatchObject({
+    code: "INBOX_IN_USE",
+    message: expect.stringContaining("Another bot in this process"),
+  });
+  await first.stop();
+  const next = new Bot(options);
+  await next.start({ standalone: false });
+  await next.stop();
+});

@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import Sqlite from "better-sqlite3";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { NewEvent } from "../../faces/inbox.ts";
 import {
@@ -76,19 +75,6 @@ async function leaveUnfinished(): Promise<void> {
 }
 
 describe("what is copied", () => {
-  test("is every column of every table in a file that does not belong to its process", () => {
-    const { db, close } = openFile(file);
-    onTestFinished(close);
-    const names = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all();
-    // What it says of lanes is in the table of lanes of a copy.
-    expect(names.sort()).toEqual([...tables.map(({ name }) => name), "resting_lane"].sort());
-    for (const table of tables) {
-      const columns = db.prepare("SELECT name FROM pragma_table_info(?)").pluck().all(table.name);
-      const left = columns.filter((name) => !processColumns.includes(`${table.name}.${name}`));
-      expect(left).toEqual(table.columns.map(({ name }) => name));
-    }
-  });
-
   test("is every column of every table in PostgreSQL that does not belong to its processes", async () => {
     await openAt(place);
     const columns = await look<{ name: string; column: string }>(
@@ -400,11 +386,4 @@ test("of two runs into one place the first gives way, and nothing of it stays", 
   expect(await inbox.cursor("one")).toBeUndefined();
   expect(await inbox.cursor("two")).toBe("2");
   expect(await inbox.cursor("three")).toBeUndefined();
-});
-
-test("a file of another program is refused as a source", () => {
-  const db = new Sqlite(file);
-  db.exec("CREATE TABLE t (x)");
-  db.close();
-  expect(() => openSqliteSource(file)).toThrow(expect.objectContaining({ code: "INBOX_UNUSABLE" }));
 });
