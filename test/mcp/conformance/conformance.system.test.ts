@@ -2,9 +2,10 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { hostedMcp } from "../../faces/cli.ts";
 import { MCP_PATH } from "../../faces/mcp.ts";
+import { usePeer } from "../../peers/peer.ts";
 import { runPlatform } from "../../platform/support/platform.ts";
 import { mcpOverHttp } from "../connect.ts";
-import { documented, usePeer } from "../peers/peer.ts";
+import { documentedPeers } from "../documented.ts";
 import { fitting, notFitting, notFittingChecks, revisions } from "./scenarios.ts";
 import { runSuite, scenariosOf } from "./suite.ts";
 import { withToken } from "./with-token.ts";
@@ -47,7 +48,7 @@ function listScenarios(): ReturnType<typeof scenariosOf> {
 }
 
 test("docs/mcp.md names the suite that is run here, and the scenarios that fit", () => {
-  expect(documented()).toContain(suite.title);
+  expect(documentedPeers()).toContain(suite.title);
   const [, section = ""] = readFileSync(PAGE, "utf8").split("## Checked against");
   const total = fitting.length + notFitting.length;
   expect(section).toContain(`${fitting.length} of the suite's ${total} scenarios fit`);
