@@ -212,7 +212,7 @@ function admitted(token: string): Admitted {
   return { answer: "accepted", fingerprint: token, token, access: new Access() };
 }
 
-test("complete messages that wait for their token stay within 64 MiB, and so do those under way: the oldest give way", async () => {
+test("complete messages that wait for their token stay within 64 MiB: the oldest give way, and so do calls under way: 503", async () => {
   const admission = Promise.withResolvers<Admitted>();
   const { server, post, arrived, release } = await holdCalls(() => admission.promise);
   const answers: Promise<Response>[] = [];
