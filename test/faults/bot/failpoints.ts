@@ -1,9 +1,9 @@
 import Sqlite from "better-sqlite3";
 import type { Fetch } from "../../faces/client.ts";
 import { SqliteInbox } from "../../faces/inbox-sqlite.ts";
-import { tell } from "./tell.ts";
+import { notifyDriver } from "./protocol.ts";
 
-/** Where the bot under test kills itself. Between any two of these the state on disk differs. */
+/** Places at which the bot under test kills itself. The state on disk differs between any two of them. */
 export const failpoints = [
   "before put",
   "after put",
@@ -24,11 +24,11 @@ export type Failpoint = (typeof failpoints)[number];
 
 export interface FailpointSetting {
   readonly at: Failpoint;
-  /** At which time of coming by, from 1 up. */
+  /** Counts the passes, from 1 up. */
   readonly hit: number;
 }
 
-/** The methods that the failpoints stand around. */
+/** Methods of the inbox between a failpoint before and one after. */
 const methods = {
   put: ["put"],
   claim: ["claim"],
@@ -37,28 +37,27 @@ const methods = {
   complete: ["complete", "advance"],
 } as const satisfies Readonly<Record<string, readonly (keyof SqliteInbox)[]>>;
 
-/** Sets the trap, and returns the `fetch` that the bot must use. */
-export function arm(setting: FailpointSetting): Fetch {
+/** Sets the trap. Returns the `fetch` that the bot must use. */
+export function armFailpoint(setting: FailpointSetting): Fetch {
   let left = setting.hit;
-  const pass = (at: Failpoint) => {
+  const pass = (at: string) => {
     if (at !== setting.at) return;
     left -= 1;
     if (left > 0) return;
-    tell({ failpoint: at });
+    notifyDriver({ failpoint: at });
     process.kill(process.pid, "SIGKILL");
   };
-  const names: readonly (keyof typeof methods)[] = ["put", "claim", "intent", "record", "complete"];
-  for (const name of names) {
-    for (const method of methods[name]) aroundMethod(name, method, pass);
+  for (const [name, around] of Object.entries(methods)) {
+    for (const method of around) aroundMethod(name, method, pass);
   }
   aroundCommit(pass);
   return aroundFetch(pass);
 }
 
 function aroundMethod(
-  name: keyof typeof methods,
+  name: string,
   method: keyof SqliteInbox,
-  pass: (at: Failpoint) => void,
+  pass: (at: string) => void,
 ): void {
   // One shape for five signatures: the arguments are only handed on.
   const prototype: Record<string, (...given: unknown[]) => Promise<unknown>> =
@@ -74,7 +73,7 @@ function aroundMethod(
   };
 }
 
-function aroundCommit(pass: (at: Failpoint) => void): void {
+function aroundCommit(pass: (at: string) => void): void {
   const { exec } = Sqlite.prototype;
   Sqlite.prototype.exec = function around(this: Sqlite.Database, sql) {
     if (sql === "COMMIT") pass("before commit");
@@ -84,7 +83,7 @@ function aroundCommit(pass: (at: Failpoint) => void): void {
   };
 }
 
-function aroundFetch(pass: (at: Failpoint) => void): Fetch {
+function aroundFetch(pass: (at: string) => void): Fetch {
   return async (url, init) => {
     const write = init.method === "POST";
     if (write) pass("before send");

@@ -1,37 +1,32 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { PostgresServer } from "../../../support/postgres/server.ts";
-import { Candidate, type Fate, type LeaderWatch } from "../../driver/candidate.ts";
-import { CursorAudit } from "../../driver/cursor-audit.ts";
-import { scaled } from "../../driver/numbers.ts";
-import { Random } from "../../random.ts";
-import type { Outcome, Scenario, ScenarioRun, Size } from "../../scenario.ts";
+import { PostgresServer } from "../../support/postgres/server.ts";
+import { Candidate, type Fate, type LeaderWatch } from "../driver/candidate.ts";
+import { CursorAudit } from "../driver/cursor-audit.ts";
+import type { Outcome, Scenario, ScenarioRun, Size } from "../scenario.ts";
 
-const sizes: Readonly<Record<Size, { terms: number }>> = {
-  small: { terms: 100 },
-  large: { terms: 5_000 },
-};
+const TERMS: Readonly<Record<Size, number>> = { small: 25, large: 5_000 };
+
+/** One leader in so many loses the database instead of resigning, and must distrust itself in time. */
+const CUT_OFF_EVERY: Readonly<Record<Size, number>> = { small: 10, large: 50 };
 
 const CANDIDATES = 5;
 
-/** Long enough for an answer on a machine that has much to do, in milliseconds. */
+/** In ms. Long enough for an answer on a busy machine. */
 const LEASE_MS = 2_000;
 
-/** One leader in so many loses the database instead of resigning, and has to distrust itself in time. */
-const ONE_IN = 50;
-
-/** So long there may be no new term, in milliseconds. */
-const PATIENCE_MS = 40_000;
+/** In ms. Without a new term for so long, the election is stuck. */
+const STUCK_MS = 40_000;
 
 const SCHEMA = "leaders";
 
-/** One leader after the other resigns or is cut off; whoever is left over writes all the same. */
+/** One leader after the other resigns or is cut off. Each one writes once more after its term. */
 export const leaderChurn: Scenario = {
   name: "postgres, five instances: leader churn, leaders that are cut off among them",
-  async run({ size, seed, scale, progress }: ScenarioRun): Promise<Outcome> {
-    const plan = scaled(sizes[size], scale);
+  async run({ size, scale = 1, progress }: ScenarioRun): Promise<Outcome> {
+    const planned = Math.max(1, Math.round(TERMS[size] * scale));
     const server = await PostgresServer.start("18");
     const audit = new CursorAudit(server.url(), SCHEMA);
-    const terms = new Terms(new Random(seed));
+    const terms = new Terms(CUT_OFF_EVERY[size]);
     const candidates: Candidate[] = [];
     try {
       for (let n = 0; n < CANDIDATES; n++) {
@@ -39,7 +34,7 @@ export const leaderChurn: Scenario = {
         candidates.push(await Candidate.start({ ...place, watch: terms }));
         if (n === 0) await audit.begin();
       }
-      await terms.reached(plan.terms, progress);
+      await terms.waitFor(planned, progress);
       await Promise.all(candidates.map((candidate) => candidate.stop()));
       const { moves, violations } = await audit.end();
       if (moves < terms.begun / 2) terms.violations.push(`only ${moves} moves of the cursor`);
@@ -53,19 +48,19 @@ export const leaderChurn: Scenario = {
   },
 };
 
-/** Sees who is trusted, and decides what becomes of them. */
+/** Watches the trusted leaders, and decides their fate. */
 class Terms implements LeaderWatch {
   readonly violations: string[] = [];
   begun = 0;
-  readonly #random: Random;
+  readonly #cutOffEvery: number;
   readonly #trusted = new Set<number>();
   readonly #seen = new Set<number>();
   #cutOff = 0;
   #together = 0;
   #refused = 0;
 
-  constructor(random: Random) {
-    this.#random = random;
+  constructor(cutOffEvery: number) {
+    this.#cutOffEvery = cutOffEvery;
   }
 
   begin(term: number): Fate {
@@ -77,9 +72,9 @@ class Terms implements LeaderWatch {
     this.#trusted.add(term);
     this.#together = Math.max(this.#together, this.#trusted.size);
     this.begun += 1;
-    if (!this.#random.chance(1 / ONE_IN)) return "resigns";
+    if (this.begun % this.#cutOffEvery !== 0) return "resigns";
     this.#cutOff += 1;
-    return this.#random.chance(0.5) ? "is cut off" : "hears nothing any more";
+    return this.#cutOff % 2 === 0 ? "is cut off" : "is half-open";
   }
 
   over(term: number): void {
@@ -90,8 +85,8 @@ class Terms implements LeaderWatch {
     if (!moved) this.#refused += 1;
   }
 
-  /** Resolves after so many terms, or when there are no new ones any more, or when a promise is broken. */
-  async reached(terms: number, progress: (line: string) => void): Promise<void> {
+  /** Resolves after that many terms, when no new ones come, or when a promise is broken. */
+  async waitFor(terms: number, progress: (line: string) => void): Promise<void> {
     let before = 0;
     let since = performance.now();
     while (this.begun < terms && this.violations.length === 0) {
@@ -102,12 +97,12 @@ class Terms implements LeaderWatch {
         progress(`${this.begun} of ${terms} terms`);
       }
       before = this.begun;
-      if (performance.now() - since < PATIENCE_MS) continue;
-      this.violations.push(`nobody leads after ${this.begun} terms`);
+      if (performance.now() - since < STUCK_MS) continue;
+      this.violations.push(`no leader after ${this.begun} terms`);
     }
   }
 
-  /** Without them nothing is shown: whoever leads no more has not tried to move the cursor. */
+  /** Without refused moves nothing is shown: no former leader has tried to move the cursor. */
   requireLateMoves(): void {
     if (this.#refused === 0) this.violations.push("nothing was tried: no late move was refused");
   }

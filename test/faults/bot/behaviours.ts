@@ -1,6 +1,6 @@
 /**
- * What the handler of the bot under test does with a message; `twins` are answers with one text, and `alike` are those
- * that other messages get, too.
+ * The first word of a message decides its handler's behaviour. `twins` gives two equal answers, `alike` the same answer
+ * to several messages; `once` fails in its first attempt, `stubborn` until a person retries it.
  */
 export const behaviours = [
   "answer",
@@ -8,13 +8,20 @@ export const behaviours = [
   "alike",
   "slow",
   "linger",
+  "step",
+  "picture",
+  "once",
+  "stubborn",
   "throw",
   "hang",
   "block",
 ] as const;
 export type Behaviour = (typeof behaviours)[number];
 
-/** The text of the n-th message of a scenario: unique, and it says what its handler shall do. */
+/** Behaviours that never succeed. */
+export const poisons: readonly Behaviour[] = ["throw", "hang", "block"];
+
+/** A unique text for the n-th message. */
 export function messageText(behaviour: Behaviour, number: number, note = ""): string {
   return `${behaviour} ${number}${note === "" ? "" : ` (${note})`}`;
 }
@@ -23,8 +30,8 @@ export function behaviourOf(text: string): Behaviour {
   return behaviours.find((behaviour) => text.startsWith(`${behaviour} `)) ?? "answer";
 }
 
-/** Behaviours of handlers that never succeed. */
-export const poisons: readonly Behaviour[] = ["throw", "hang", "block"];
+/** The same for several messages, so its order proves nothing. */
+export const ALIKE = "thanks for writing";
 
 /** The n-th answer to a message, from 1 up. */
 export function answerTo(text: string, n: number): string {
@@ -33,5 +40,7 @@ export function answerTo(text: string, n: number): string {
   return behaviour === "twins" ? `either: ${text}` : `${n}: ${text}`;
 }
 
-/** What is said to several messages, so that its order tells nothing. */
-export const ALIKE = "thanks for writing";
+/** The one answer to an event that is no message. */
+export function commentOn(eventId: string): string {
+  return `${eventId} answered`;
+}

@@ -1,41 +1,41 @@
-/** One line of what the bots under test asked of an inbox in PostgreSQL. */
+/** One request of a bot under test to its inbox in PostgreSQL. */
 export interface JournalEntry {
   readonly pid: number;
   /**
-   * `claim`: it got this event; `intend`: it is about to record an intent; `record`: the step has an outcome;
-   * `end`: it has said that the event is done or dead; `heal`: it has looked for lanes that were stranded.
+   * `claim`: the process got this event; `intend`: an intent is about to be recorded; `record`: the step has an outcome;
+   * `end`: the event was reported as done or dead; `heal`: stranded lanes were searched.
    */
   readonly what: "claim" | "intend" | "record" | "end" | "heal";
   readonly id?: string;
   readonly lane?: string;
   readonly fence?: number;
   readonly step?: string;
-  /** What the step is about to do, as JSON. */
+  /** The request of the step, as JSON. */
   readonly request?: string;
-  /** Whether the lease still held, so that the outcome was taken. */
+  /** Whether the lease still held, so that the outcome counted. */
   readonly held?: boolean;
-  /** How many lanes were stranded. */
+  /** Stranded lanes. */
   readonly lanes?: number;
 }
 
-/** Reads the lines; one that a process has died in is passed over. */
+/** Reads the lines. The last one is skipped when its process died while writing it. */
 export function readJournal(text: string): JournalEntry[] {
   const lines = text.split("\n");
   return lines.slice(0, -1).map((line): JournalEntry => JSON.parse(line));
 }
 
-/** What the journal tells about leases. */
+/** Findings about leases. */
 export interface Leases {
   readonly violations: readonly string[];
-  /** Outcomes that were taken although somebody else had the event by then. */
+  /** Outcomes that counted although another process had claimed the event. */
   readonly stale: number;
-  /** Outcomes that came after the lease was lost, and were dropped. */
+  /** Outcomes that were dropped because the lease was lost. */
   readonly dropped: number;
-  /** Lanes that had pending events and that nobody would have claimed. */
+  /** Lanes with pending events that no process would have claimed. */
   readonly stranded: number;
 }
 
-/** @param fences of the last claim of each event, as the inbox has it */
+/** @param fences of the last claim of each event, as the inbox has them */
 export function checkLeases(
   journal: readonly JournalEntry[],
   fences: ReadonlyMap<string, number>,
@@ -62,16 +62,14 @@ export function checkLeases(
       );
     } else if (what === "heal" && lanes > 0) {
       count.stranded += lanes;
-      violations.push(
-        `stranded: ${lanes} lanes had pending events, and nobody would have claimed them`,
-      );
+      violations.push(`stranded: ${lanes} lanes had pending events and no way to be claimed`);
     }
   }
   return { violations, ...count };
 }
 
-/** The texts that a process was in the middle of saying, as far as the journal goes: intended, without outcome. */
-export function beingSaid(journal: readonly JournalEntry[], pid: number): string[] {
+/** Lists the texts that a process was sending: intended, without outcome. */
+export function findUnfinishedTexts(journal: readonly JournalEntry[], pid: number): string[] {
   const open = new Map<string, string>();
   for (const entry of journal) {
     if (entry.pid !== pid) continue;
