@@ -1,6 +1,6 @@
 import { EventEmitter, once } from "node:events";
 import type { ActInput, Platform, TimelineEntry } from "../../../src/platform/index.ts";
-import { type Behaviour, commentOn, messageText, poisons } from "../bot/behaviours.ts";
+import { answerTo, type Behaviour, commentOn, messageText, poisons } from "../bot/behaviours.ts";
 import { COMMENTS, type Written } from "./checker.ts";
 
 export interface Message {
@@ -20,15 +20,15 @@ export class Ledger {
   /** Ids of the bot's comments, the newest last. */
   readonly comments: string[] = [];
   readonly #platform: Platform;
-  readonly #answers: number;
+  readonly #perMessage: number;
   readonly #arrivals = new EventEmitter();
   readonly #commented: string[] = [];
   #unchecked: string[] = [];
 
-  /** @param answers how many the bot gives to each message */
-  constructor(platform: Platform, answers: number) {
+  /** @param perMessage answers of the bot to each message */
+  constructor(platform: Platform, perMessage: number) {
     this.#platform = platform;
-    this.#answers = answers;
+    this.#perMessage = perMessage;
     platform.onTimeline((entry) => this.#note(entry));
   }
 
@@ -42,7 +42,7 @@ export class Ledger {
     const [event] = events;
     if (event === undefined || conversationId === undefined) throw new Error("no event was made");
     const poison = poisons.includes(behaviour);
-    const answers = poison ? 0 : this.#answers;
+    const answers = poison ? 0 : this.#perMessage;
     const written: Written = {
       ...{ id: event.id, lane: conversationId, text, answers },
       ends: poison ? "dead" : "done",
@@ -75,6 +75,20 @@ export class Ledger {
     return this.said >= total;
   }
 
+  /** Waits for the next answer, or some time. */
+  async waitAnswer(timeoutMs: number): Promise<void> {
+    const signal = AbortSignal.timeout(timeoutMs);
+    await once(this.#arrivals, "said", { signal }).catch(() => undefined);
+  }
+
+  /** True once the platform has an answer to this event. */
+  hasAnswer(id: string): boolean {
+    const event = this.written.find((each) => each.id === id);
+    if (event === undefined) return false;
+    if (event.lane === COMMENTS) return this.#commented.includes(event.text);
+    return this.#saidIn(event.lane).includes(answerTo(event.text, 1));
+  }
+
   /** Records that a delivery of this event was answered with 2xx. */
   acknowledge(id: string): void {
     if (this.acknowledged.has(id)) return;
@@ -87,6 +101,11 @@ export class Ledger {
     const ids = this.#unchecked;
     this.#unchecked = [];
     return ids;
+  }
+
+  /** Messages, comments and posts of the bot. */
+  get answers(): number {
+    return this.said + this.#commented.length;
   }
 
   /** The bot's answers by lane, oldest first. */

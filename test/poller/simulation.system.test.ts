@@ -1,0 +1,4 @@
+import { simulate } from "./simulation/scenario.ts";
+import { testSmall } from "../faults/test-small.ts";
+
+testSmall(simulate({ schedules: 60 }), "60 schedules of outages, up to two weeks long, break no promise of the poller");
