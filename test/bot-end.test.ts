@@ -57,5 +57,23 @@ test("what keeps a bot from starting is told, not what fails when it is closed t
   const bot = new Bot({ ...options, host: "127.0.0.1", port, logger: log.log });
   const starting = bot.start({ standalone: false });
   await expect(starting).rejects.toMatchObject({ code: "ADDRESS_IN_USE" });
-  expect(log.records).toContainEqual(expect.objectContaining({ msg: "the bot cannot be closed" }));
+  expect(log.records).toContainEqual(
+    expect.objectContaining({ level: "error", err: expect.anything() }),
+  );
+});
+
+test("a second bot on one file says that the first is in this process, at once", async () => {
+  const { options } = await onFile();
+  const first = new Bot(options);
+  await first.start({ standalone: false });
+  onTestFinished(() => first.stop());
+  const starting = new Bot(options).start({ standalone: false });
+  await expect(starting).rejects.toMatchObject({
+    code: "INBOX_IN_USE",
+    message: expect.stringContaining("Another bot in this process"),
+  });
+  await first.stop();
+  const next = new Bot(options);
+  await next.start({ standalone: false });
+  await next.stop();
 });

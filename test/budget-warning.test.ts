@@ -15,7 +15,6 @@ function warnings(options: ConfigOverrides): readonly LogRecord[] {
 }
 
 const POLLING = {
-  msg: expect.stringMatching(/^MAX_REQUESTS_PER_MINUTE leaves fewer/),
   ...{ perMinute: 10, places: 7, variable: "POLL_INTERVAL_MS", intervalMs: 4_000, wanted: 15 },
 };
 

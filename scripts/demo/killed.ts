@@ -2,11 +2,19 @@ import type { Process } from "./process.ts";
 import { chapter, show, tell } from "./report.ts";
 import { handled, type Stage, type Written } from "./stage.ts";
 
-/**
- * Kill -9 at the three worst moments at once: one message is acknowledged and not yet handled, one is
- * being answered, and one was answered, but the bot does not know it yet.
- */
-export async function killed(stage: Stage, bot: Process, webhook: string): Promise<Process> {
+/** The three messages that a killed bot leaves unfinished, and the process that goes on with them. */
+export interface Unfinished {
+  readonly restarted: Process;
+  /** Answered, but the killed process did not learn of it. */
+  readonly said: Written;
+  /** Its answer was on the way. */
+  readonly underWay: Written;
+  /** Acknowledged and not yet handled. */
+  readonly waiting: Written;
+}
+
+/** Kill -9 at the three worst moments at once. */
+export async function killed(stage: Stage, bot: Process, webhook: string): Promise<Unfinished> {
   chapter("The bot is killed at the worst moments");
   await stage.control.setFaults({ api: { mode: "lose-answer", match: "write", times: 1 } });
   const said = await stage.write("dora", "was this said?");
@@ -29,7 +37,17 @@ export async function killed(stage: Stage, bot: Process, webhook: string): Promi
   await stage.control.setFaults({ api: { mode: "none" } });
 
   const { bot: restarted } = await stage.startBot(new URL(webhook).port);
-  tell("the bot is started again");
+  tell("the bot is started again; after 10 s every request of the killed process has ended,");
+  tell("and the bot looks up what was said; everything else goes on meanwhile");
+  return { restarted, said, underWay, waiting };
+}
+
+/** The restarted bot finishes the three messages, each with exactly one answer. */
+export async function finished(
+  stage: Stage,
+  { restarted, said, underWay, waiting }: Unfinished,
+): Promise<void> {
+  chapter("The killed bot's work is finished");
   for (const { eventId } of [said, underWay, waiting]) {
     await restarted.line(`${eventId} handled`, handled(eventId));
   }
@@ -38,7 +56,6 @@ export async function killed(stage: Stage, bot: Process, webhook: string): Promi
   const toEmil = await stage.answers(waiting.conversationId);
   show(`what was on its way is said, once: "${toEmil[0]}"`, toEmil.length === 2, toEmil);
   show(`what was acknowledged is not lost: "${toEmil[1]}"`, toEmil.length === 2, toEmil);
-  return restarted;
 }
 
 async function acknowledged(stage: Stage, { eventId }: Written): Promise<number | null> {

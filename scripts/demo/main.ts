@@ -4,7 +4,7 @@
  */
 import { messageOf } from "../../src/errors.ts";
 import { answering, forgery, repeats } from "./answering.ts";
-import { killed } from "./killed.ts";
+import { finished, killed } from "./killed.ts";
 import { BrokenPromise, chapter, elapsed, promisesKept, show, tell } from "./report.ts";
 import { Stage } from "./stage.ts";
 import { webhookOff, webhookOn } from "./webhook.ts";
@@ -29,7 +29,7 @@ try {
 
 async function play(on: Stage): Promise<void> {
   chapter("A bot is scaffolded");
-  for (const line of await on.scaffold()) tell(line);
+  await on.scaffold(tell);
   chapter("A platform and the bot start, as two processes");
   tell(`platform ${await on.startPlatform()}`);
   const { bot, webhook } = await on.startBot();
@@ -37,11 +37,14 @@ async function play(on: Stage): Promise<void> {
   tell(`bot ${webhook}`);
 
   await answering(on);
+  // Finishing takes 10 s, because a request of the killed process may last that long: other chapters come between.
+  const unfinished = await killed(on, bot, webhook);
+  const { restarted } = unfinished;
   await forgery(on, webhook);
   await repeats(on);
-  await webhookOff(on, bot);
-  await webhookOn(on, bot);
-  const restarted = await killed(on, bot, webhook);
+  await webhookOff(on, restarted);
+  await webhookOn(on, restarted);
+  await finished(on, unfinished);
   await accounts(on);
 
   chapter("The bot is told to stop");

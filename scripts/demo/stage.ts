@@ -1,7 +1,9 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { parseEnv } from "node:util";
 import { ControlClient } from "../../src/cli/control-client.ts";
@@ -54,24 +56,21 @@ export class Stage {
     return new ControlClient(this.#platformUrl, { controlToken: this.#controlToken });
   }
 
-  /** Runs create-bot.js as a newcomer would; resolves to what it printed. */
-  async scaffold(): Promise<string[]> {
+  /** Runs create-bot.js as a newcomer would, and hands over each line that it prints. */
+  async scaffold(onLine: (line: string) => void): Promise<void> {
     const script = join(checkout, "create-bot.js");
     const child = spawn(process.execPath, [script, this.botFolder, "--yes", "--no-git"], {
       cwd: this.folder,
       stdio: ["ignore", "pipe", "inherit"],
     });
-    const chunks: Buffer[] = [];
-    for await (const chunk of child.stdout) chunks.push(chunk);
-    const code = child.exitCode ?? (await new Promise((resolve) => child.once("exit", resolve)));
-    const lines = Buffer.concat(chunks).toString().trimEnd().split("\n");
-    if (code !== 0)
-      throw new BrokenPromise(`create-bot.js ended with ${code}\n${lines.join("\n")}`);
+    const closed = once(child, "close");
+    createInterface({ input: child.stdout }).on("line", onLine);
+    const [code] = await closed;
+    if (code !== 0) throw new BrokenPromise(`create-bot.js ended with ${code}`);
     this.#env = parseEnv(await readFile(join(this.botFolder, ".env"), "utf8")) as Record<
       string,
       string
     >;
-    return lines;
   }
 
   /** Starts the local platform that is installed in the bot, as a process of its own. */

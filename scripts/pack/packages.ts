@@ -1,6 +1,6 @@
 import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { compile, root } from "../compile.ts";
+import { type CompileOptions, compile, root } from "../compile.ts";
 import { bundle, bundleModule } from "./bundle.ts";
 import { refuseTooLarge } from "./size.ts";
 import { type Packed, packStage } from "./stage.ts";
@@ -9,7 +9,7 @@ import { thirdPartyNotices } from "./third-party.ts";
 /** The oldest Node that runs the scaffolder. Bots need a newer one, which they can bring along. */
 const SCAFFOLDER_NODE = ">=20.12";
 
-export interface PackOptions {
+export interface PackOptions extends CompileOptions {
   /** The repository's address, which the manifests name then: `https://github.com/someone/service-bot`. */
   readonly repository?: string | undefined;
 }
@@ -30,7 +30,7 @@ const operations = join(root, "templates", "operations");
 /** What a bot depends on: the compiled sources, all but the scaffolder, the portal, and what they use of others. */
 export function packServiceBot(out: string, options: PackOptions = {}): Promise<Packed> {
   return packStage(out, async (stage) => {
-    const portal = await compile(join(stage, "dist"));
+    const portal = await compile(join(stage, "dist"), options);
     const modules = await Promise.all(
       bundled.map((module) =>
         bundleModule(join(root, "src", `${module}.ts`), join(stage, "dist", `${module}.js`)),

@@ -36,7 +36,7 @@ export function dependencyOf(source: Source, requested: string | undefined): Dep
 }
 
 /**
- * Packs the checkout.
+ * Packs the checkout, once for as long as it stays unchanged.
  *
  * @throws {CreateError} with what the packing printed
  * @throws {Cancelled}
@@ -46,10 +46,11 @@ export async function packCheckout(source: Source, io: Io): Promise<Uint8Array> 
   const out = mkdtempSync(join(tmpdir(), "create-bot-"));
   try {
     const script = join(source.root, "scripts", "pack.ts");
-    const { code, interrupted, output } = await io.run(process.execPath, [script, "--out", out], {
-      cwd: source.root,
-      env: io.env,
-    });
+    const { code, interrupted, output } = await io.run(
+      process.execPath,
+      [script, "--cached", "--out", out],
+      { cwd: source.root, env: io.env },
+    );
     if (interrupted) throw new Cancelled();
     const tarball = readdirSync(out).find((name) => name.endsWith(".tgz"));
     if (code === 0 && tarball !== undefined) return readFileSync(join(out, tarball));

@@ -2,12 +2,10 @@ import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { Bot } from "../../src/index.ts";
 import { linkPackage } from "../support/linked-package.ts";
 import { listenUntilEnd } from "../support/listen.ts";
-import { logSink } from "../support/log.ts";
 import { TestProcess } from "../support/process.ts";
-import { botOptions, runPlatform } from "../support/running-bot.ts";
+import { runPlatform } from "../support/running-bot.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /** A process with the bots `slow`, whose handler waits for an answer of `gate`, and `quick`, which handles nothing. */
@@ -75,22 +73,4 @@ test("a bot that cannot start ends the process with its code after the handlers 
   gate.open();
   expect(await child.exited).toEqual({ code: 2, signal: null });
   expect(child.stdout).toContain("handled to its end");
-});
-
-test("a second bot on one file says that the first is in this process, at once", async () => {
-  const platform = await runPlatform();
-  const databaseUrl = `file:${join(temporaryFolder(), "bot.db")}`;
-  const options = { ...botOptions(platform), databaseUrl, logger: logSink().log };
-  const first = new Bot(options);
-  await first.start({ standalone: false });
-  onTestFinished(() => first.stop());
-  const starting = new Bot(options).start({ standalone: false });
-  await expect(starting).rejects.toMatchObject({
-    code: "INBOX_IN_USE",
-    message: expect.stringContaining("Another bot in this process"),
-  });
-  await first.stop();
-  const next = new Bot(options);
-  await next.start({ standalone: false });
-  await next.stop();
 });

@@ -34,7 +34,7 @@ describe("upkeep", () => {
     };
     await clock.advance(120_000);
     expect(calls).toBe(2);
-    const line = { level: "error", msg: "upkeep of the inbox failed" };
+    const line = { level: "error", err: { message: "disk full" } };
     expect(log.records).toMatchObject([line, line]);
   });
 });

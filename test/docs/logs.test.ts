@@ -12,15 +12,15 @@ const calls = logCalls();
 /** In every line, or in those that stand for others. */
 const general = ["level", "time", "msg", "repeated", "spanMs"];
 
-test("docs/logs.md has every line that is logged with its level and fields, and no other", () => {
-  const logged = calls.flatMap(({ levels, message, fields }) =>
-    levels.map((level) => `${level} ${message}: ${fields.join(" ")}`),
+/** The level and the fields of a line. The wording of its message may change. */
+const shapesOf = (lines: readonly Pick<(typeof calls)[number], "levels" | "fields">[]) =>
+  new Set(
+    lines.flatMap(({ levels, fields }) => levels.map((level) => `${level}: ${fields.join(" ")}`)),
   );
-  const documented = documentedLines.flatMap(({ levels, message, fields }) =>
-    levels.map((level) => `${level} ${message}: ${fields.join(" ")}`),
-  );
-  expect(logged.length).toBeGreaterThan(50);
-  expect(documented.sort()).toEqual([...new Set(logged)].sort());
+
+test("docs/logs.md has the level and the fields of every logged line, and no others", () => {
+  expect(calls.length).toBeGreaterThan(50);
+  expect(shapesOf(documentedLines)).toEqual(shapesOf(calls));
 });
 
 test("docs/logs.md has every field, once, and no other", () => {

@@ -1,13 +1,13 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Platform } from "../../src/platform/index.ts";
-import { Tree } from "../faults/mutants/tree.ts";
 import { look } from "../support/postgres/look.ts";
 import { emptyPlace, type Place } from "../support/postgres/open.ts";
 import { TestProcess } from "../support/process.ts";
 import { runPlatform } from "../support/running-bot.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const SQL = "src/inbox/postgres/sql";
@@ -18,10 +18,13 @@ const NEXT = PRESENT + 1;
 
 /** A copy of this package with one more step of the schema, which also does `more`. Returns its folder. */
 function nextVersion(readableFrom: number, more = ""): string {
-  const tree = new Tree();
-  onTestFinished(() => tree.remove());
+  const folder = temporaryFolder();
+  for (const name of ["src", "test/e2e/versioned-bot.ts", "package.json"]) {
+    cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+  }
+  symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
   writeFileSync(
-    join(tree.folder, SQL, `${String(NEXT).padStart(3, "0")}_next.sql`),
+    join(folder, SQL, `${String(NEXT).padStart(3, "0")}_next.sql`),
     `-- readable from: ${readableFrom}
      CREATE TABLE next (x integer);
      ALTER TABLE instance ADD COLUMN zone text;
@@ -30,7 +33,7 @@ function nextVersion(readableFrom: number, more = ""): string {
      ALTER TABLE lane ADD COLUMN weight integer;
      ${more}`,
   );
-  return tree.folder;
+  return folder;
 }
 
 /** One that older versions cannot work with: they cannot even give a sign of life. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Sqlite from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { lockOf, openFile, SqliteInbox } from "../faces/inbox-sqlite.ts";
+import { lockOf, openFile, SqliteInbox, takeLock } from "../faces/inbox-sqlite.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { first } from "../support/first.ts";
 import { message, messages } from "../support/inbox-events.ts";
@@ -156,6 +156,9 @@ describe("one process per file", () => {
       holder.kill("SIGKILL");
     });
     expect(String((await once(holder.stdout, "data"))[0])).toBe("stored\n");
+    expect(() => takeLock(file, "stop it", 0)).toThrow(
+      expect.objectContaining({ code: "INBOX_IN_USE" }),
+    );
     holder.kill("SIGKILL");
     await once(holder, "exit");
 

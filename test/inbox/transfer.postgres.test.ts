@@ -1,62 +1,33 @@
-import { join } from "node:path";
-import Sqlite from "better-sqlite3";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { eventLine, readEvent } from "../faces/cli.ts";
+import { describe, expect, test } from "vitest";
 import {
-  type AttachedInbox,
-  type Inbox,
-  RESTORED,
-  type RestoreMark,
-  readRestoreMark,
-  type TransferFilter,
-  type WholeEvent,
-} from "../faces/inbox.ts";
+  exported,
+  fileStore,
+  filled,
+  imported,
+  type LaneRow,
+  made,
+  SELECT_LANES,
+  type TransferStore,
+  transferContract,
+} from "../contract/inbox-transfer.ts";
 import { attachPostgres, PostgresInbox } from "../faces/inbox-postgres.ts";
-import { attachInbox, SqliteInbox } from "../faces/inbox-sqlite.ts";
-import { first } from "../support/first.ts";
-import { message } from "../support/inbox-events.ts";
 import { look } from "../support/postgres/look.ts";
 import { emptyPlace } from "../support/postgres/open.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
-import { fillInbox, ODD } from "./copy/whole-inbox.ts";
+import { ODD } from "./copy/whole-inbox.ts";
 
-interface Lane {
-  readonly key: string;
-  readonly done_ord: string | null;
-  readonly done_at: number | null;
+interface ServerStore extends TransferStore {
+  lanes(): Promise<readonly LaneRow[]>;
 }
 
-/** An empty inbox that can be opened as a bot and as an operator does. */
-interface Store {
-  open(): Promise<Inbox>;
-  attach(): Promise<AttachedInbox>;
-  /** What its lanes know of what has ended. */
-  lanes(): Promise<readonly unknown[]>;
-}
-
-const LANES = "SELECT key, done_ord, done_at FROM";
-
-function sqlite(file = join(temporaryFolder(), "bot.db")): Store {
-  return {
-    open: async () => new SqliteInbox({ file }),
-    attach: async () => attachInbox(file),
-    lanes: async () => {
-      const db = new Sqlite(file, { readonly: true });
-      onTestFinished(() => void db.close());
-      return db.prepare(`${LANES} lane WHERE key LIKE 'dm:%' ORDER BY key`).all();
-    },
-  };
-}
-
-async function postgres(): Promise<Store> {
+async function serverStore(): Promise<ServerStore> {
   const place = await emptyPlace();
   return {
     open: () => PostgresInbox.open(place),
     attach: () => attachPostgres(place),
     lanes: async () => {
-      const rows = await look<Lane>(
+      const rows = await look<LaneRow>(
         place,
-        `${LANES} ${place.schema}.lane WHERE key LIKE 'dm:%' ORDER BY key COLLATE "C"`,
+        `${SELECT_LANES} ${place.schema}.lane WHERE key LIKE 'dm:%' ORDER BY key COLLATE "C"`,
       );
       return rows.map((row) => ({
         ...row,
@@ -66,64 +37,19 @@ async function postgres(): Promise<Store> {
   };
 }
 
-const stores = [
-  ["SQLite", async () => sqlite()],
-  ["PostgreSQL", postgres],
-] as const;
+transferContract("PostgreSQL", serverStore);
 
-/** Makes an empty inbox of it. */
-async function made(store: Store): Promise<Store> {
-  await (await store.open()).close();
-  return store;
-}
-
-async function using<T>(store: Store, work: (inbox: AttachedInbox) => Promise<T>): Promise<T> {
-  const attached = await store.attach();
-  try {
-    return await work(attached);
-  } finally {
-    await attached.close();
-  }
-}
-
-/** Everything, as the lines of an export have it, and read from them again. */
-function exported(store: Store, filter: TransferFilter = {}): Promise<WholeEvent[]> {
-  return using(store, async ({ transfer }) => {
-    const events: WholeEvent[] = [];
-    await transfer.read(filter, async (batch) => {
-      for (const event of batch) {
-        const read = readEvent(JSON.parse(eventLine(event)));
-        if ("problem" in read) throw new Error(read.problem);
-        events.push(read.event);
-      }
-    });
-    expect(await transfer.count(filter)).toBe(events.length);
-    return events;
-  });
-}
-
-const imported = (store: Store, events: readonly WholeEvent[]) =>
-  using(store, ({ transfer }) => transfer.write(events));
-
-async function filled(): Promise<readonly WholeEvent[]> {
-  const file = join(temporaryFolder(), "bot.db");
-  await fillInbox(file);
-  return await exported(sqlite(file));
-}
-
-const LEASE = 30_000;
-
-describe("events of one inbox in another", { timeout: 60_000 }, () => {
+describe("events of one inbox in another", () => {
   test("leave its lanes alike in both stores, those of discarded events too", async () => {
     const events = await filled();
-    const [inFile, onServer] = [await made(sqlite()), await made(await postgres())];
+    const [inFile, onServer] = [await made(fileStore()), await made(await serverStore())];
     for (const store of [inFile, onServer]) await imported(store, events);
-    const lanes = await inFile.lanes();
+    const lanes = inFile.lanes();
     expect(lanes).toEqual(await onServer.lanes());
     const discarded = events.filter(({ state }) => state === "discarded");
     expect(discarded.length).toBeGreaterThan(0);
     for (const { lane, endedAt } of discarded) {
-      const known = (lanes as Lane[]).find(({ key }) => key === lane);
+      const known = lanes.find(({ key }) => key === lane);
       expect(known?.done_at).toBeGreaterThanOrEqual(endedAt ?? Number.NaN);
     }
   });
@@ -135,143 +61,12 @@ describe("events of one inbox in another", { timeout: 60_000 }, () => {
     );
     expect(events.flatMap(({ steps }) => steps).length).toBeGreaterThan(2);
     expect(JSON.stringify(events)).toContain(JSON.stringify(ODD).slice(1, -1));
-    const there = await made(await postgres());
+    const there = await made(await serverStore());
     await imported(there, events);
     const thereAgain = await exported(there);
     expect(thereAgain).toEqual(events);
-    const back = await made(sqlite());
+    const back = await made(fileStore());
     await imported(back, thereAgain);
     expect(await exported(back)).toEqual(events);
-  });
-});
-
-describe.each(stores)("an inbox in %s", { timeout: 60_000 }, (_, make) => {
-  test("passes over what it knows, as often as it comes", async () => {
-    const events = await filled();
-    const store = await made(await make());
-    expect((await imported(store, [...events, ...events.slice(0, 2)])).size).toBe(events.length);
-    expect((await imported(store, events)).size).toBe(0);
-    expect(await exported(store)).toEqual(events);
-    await using(store, async ({ transfer }) => {
-      expect(await transfer.known([...events.map(({ id }) => id), "nope"])).toBe(events.length);
-    });
-  });
-
-  test("takes all of a batch or nothing", async () => {
-    const events = await filled();
-    const store = await made(await make());
-    const withStep = first(events.filter(({ id }) => id === "dead"));
-    const bad = { ...withStep, id: "evt_2", steps: [...withStep.steps, ...withStep.steps] };
-    await expect(imported(store, [withStep, bad])).rejects.toThrow();
-    expect(await exported(store)).toEqual([]);
-  });
-
-  test("hands out what is pending, with the attempts and the steps that it had", async () => {
-    const events = await filled();
-    const store = await made(await make());
-    await imported(store, events);
-    const inbox = await store.open();
-    onTestFinished(() => inbox.close());
-    const claims = await inbox.claim(10, LEASE);
-    expect(claims.map(({ id, attempt }) => [id, attempt]).sort()).toEqual([
-      ["crashed", 2],
-      ["odd", 2],
-      ["waits", 2],
-    ]);
-    const crashed = first(claims.filter(({ id }) => id === "crashed"));
-    expect(await inbox.beginStep(crashed, "step/reply", "hello")).toMatchObject({ state: "open" });
-    // Its own runs come after those that it came with.
-    await inbox.retry(crashed, 0, "again");
-    expect((await inbox.admin.show("crashed")).history.at(-1)).toMatchObject({ error: "again" });
-    const odd = await inbox.admin.show("odd");
-    expect(odd.history).toHaveLength(1);
-    await inbox.bury(first(claims.filter(({ id }) => id === "odd")), "x");
-    expect((await inbox.admin.show("odd")).history).toHaveLength(2);
-    expect(await inbox.admin.stats()).toMatchObject({ pending: 3 });
-  });
-
-  test("tells a dead letter late whose followers were done where it came from", async () => {
-    const store = await made(await make());
-    const source = sqlite();
-    const inbox = await source.open();
-    await inbox.put([message("1", "a")], "webhook");
-    await inbox.bury(first(await inbox.claim(1, LEASE)), "x");
-    await inbox.put([message("2", "a")], "webhook");
-    await inbox.complete(first(await inbox.claim(1, LEASE)));
-    await inbox.close();
-    await imported(store, await exported(source));
-    await using(store, ({ admin }) => admin.retry("1"));
-    const bot = await store.open();
-    onTestFinished(() => bot.close());
-    expect(await bot.claim(1, LEASE)).toMatchObject([{ id: "1", late: true, attempt: 1 }]);
-  });
-
-  test("gives away what a filter asks for, while a bot uses it", async () => {
-    const store = await make();
-    const bot = await store.open();
-    onTestFinished(() => bot.close());
-    await bot.put([message("1", "a"), message("2", "b")], "webhook");
-    await bot.bury(first(await bot.claim(1, LEASE)), "E CODE: boom");
-    expect((await exported(store, { state: "dead", code: "CODE" })).map(({ id }) => id)).toEqual([
-      "1",
-    ]);
-    expect(await exported(store, { state: "dead", code: "OTHER" })).toEqual([]);
-    // As a lease has it, so that a run whose end nobody knows of counts.
-    expect(first(await bot.claim(1, LEASE)).id).toBe("2");
-    expect(await exported(store, { state: "pending" })).toMatchObject([{ id: "2", attempts: 1 }]);
-  });
-
-  test("gives them away as they were at one moment", async () => {
-    const store = await make();
-    const bot = await store.open();
-    onTestFinished(() => bot.close());
-    const ids = Array.from({ length: 150 }, (_, index) => String(1000 + index));
-    await bot.put(
-      ids.map((id) => message(id, id)),
-      "webhook",
-    );
-    const seen: string[] = [];
-    await using(store, ({ transfer }) =>
-      transfer.read({}, async (batch) => {
-        // Behind what was read, and before what comes.
-        if (seen.length === 0) await bot.put([message("1140-later", "z")], "webhook");
-        seen.push(...batch.map(({ id }) => id));
-      }),
-    );
-    expect(seen).toEqual(ids);
-    expect((await bot.stats()).pending).toBe(151);
-  });
-
-  test("takes over what another one knows of its restore, and widens what it knows of its own", async () => {
-    const store = await made(await make());
-    const known = () => using(store, ({ transfer }) => transfer.mark());
-    const take = (mark: RestoreMark) => using(store, ({ transfer }) => transfer.takeMark(mark));
-    expect(await known()).toBeUndefined();
-    await take({ at: 100, until: 90, readAt: 110, overAt: 120, assumeAbsent: true });
-    // What comes is in doubt, so it is not over.
-    expect(await known()).toEqual({ at: 100, until: 90, readAt: 110, assumeAbsent: true });
-    await take({ at: 50, until: 95, readAt: 60, overAt: 70, assumeAbsent: false });
-    const widened = { at: 100, until: 95, readAt: 110, assumeAbsent: false };
-    expect(await known()).toEqual(widened);
-    await take({ at: 40, until: 30, readAt: 50, assumeAbsent: true });
-    expect(await known()).toEqual(widened);
-    // Nobody has learned yet until when; a bot does at its start.
-    await take({ at: 40, assumeAbsent: false });
-    expect(await known()).toEqual({ at: 100, assumeAbsent: false });
-    const bot = await store.open();
-    onTestFinished(() => bot.close());
-    expect(readRestoreMark(await bot.cursor(RESTORED))).toEqual(await known());
-  });
-
-  test("wakes the bot that uses it", async () => {
-    const store = await make();
-    const bot = await store.open();
-    onTestFinished(() => bot.close());
-    const woken = Promise.withResolvers<void>();
-    bot.onReady(() => woken.resolve());
-    const events = (await filled()).filter(({ id }) => id === "crashed");
-    await imported(store, events);
-    await woken.promise;
-    expect(await bot.claim(10, LEASE)).toMatchObject([{ id: "crashed" }]);
   });
 });

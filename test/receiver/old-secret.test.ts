@@ -14,7 +14,7 @@ function makeRotation(clock = new ManualClock(now * 1000)) {
     const signature = sign(body, secret, clock.now() / 1000);
     return await rig.receiver.receive({ body: Buffer.from(body), signature });
   };
-  const told = () => rig.lines().filter(({ msg }) => msg.includes("old secret"));
+  const told = () => rig.lines().filter(({ configured }) => configured !== undefined);
   return { ...rig, clock, deliver, told };
 }
 

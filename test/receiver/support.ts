@@ -45,6 +45,8 @@ export interface LogLine {
   readonly code?: string;
   readonly status?: number;
   readonly err?: { readonly message: string };
+  /** How many secrets there are. */
+  readonly configured?: number;
 }
 
 /** A receiver over a fake inbox, and all that a test wants to look at. */

@@ -7,6 +7,16 @@ export interface LogRecord {
   readonly [field: string]: unknown;
 }
 
+/** The kind of a line, by its fields, so that its wording can change. */
+export function kindOf(line: LogRecord): string {
+  if ("duplicates" in line) return "status" in line ? "delivery" : "page";
+  if ("method" in line) return "request";
+  if ("outcome" in line) return "step";
+  if ("retryInMs" in line) return "retry";
+  if (!("ms" in line)) return "handler";
+  return line.level === "error" ? "dead letter" : "handled";
+}
+
 /** A logger and the lines it has written. */
 export function logSink(secrets: readonly string[] = []): {
   readonly log: Logger;

@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { LogRecord } from "../support/log.ts";
+import { kindOf, type LogRecord } from "../support/log.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { World } from "./bot.ts";
 
-/** The messages of the lines that have this id, in their order. */
+/** The kinds of the lines that have this id, in their order. */
 function linesOf(records: readonly LogRecord[], trace: string | undefined): string[] {
   expect(trace).toMatch(/^[0-9a-f]{32}$/);
-  return records.filter((line) => line["trace"] === trace).map(({ msg }) => msg);
+  return records.filter((line) => line["trace"] === trace).map(kindOf);
 }
 
 test("every line from the delivery to the reply has one id, also of the next process", async () => {
@@ -35,13 +35,13 @@ test("every line from the delivery to the reply has one id, also of the next pro
   const { trace } = await second.inbox.show("evt_1");
   expect(linesOf(world.records, trace)).toEqual([
     "delivery",
-    ...["at work", "api", "attempt failed"],
+    ...["handler", "request", "retry"],
     // The first reply asks for the platform's time before.
-    ...["at work", "api", "api", "api", "step", "handled"],
+    ...["handler", "request", "request", "request", "step", "handled"],
   ]);
   expect(traces).toEqual([trace, trace]);
   // The line of the reply says whose it is, and what it is.
-  expect(world.records.find(({ msg }) => msg === "step")).toMatchObject({
+  expect(world.records.find((line) => kindOf(line) === "step")).toMatchObject({
     ...{ level: "debug", trace, event: "evt_1", step: "reply/1", outcome: "made" },
     ref: expect.any(String),
   });
@@ -59,7 +59,9 @@ test("what is held back for the platform's sake says of which event it was told"
   );
   world.platform.refuse({ code: "X", status: 503, method: "GET", times: Infinity });
   for (let n = 0; n < 30; n++) await world.deliver(bot, [world.message("hi", `c_${n}`)]);
-  const line = world.records.find(({ msg }) => msg === "requests to the platform are held back");
+  const line = world.records.find(
+    (line) => kindOf(line) === "retry" && line["operation"] !== undefined,
+  );
   const { trace } = await bot.inbox.show(String(line?.["event"]));
   expect(line).toMatchObject({ level: "warn", trace });
 });
@@ -78,9 +80,8 @@ test("a dead letter has the id, and so has what could not be handled at the door
   expect(linesOf(world.records, trace)).toEqual(["delivery", "dead letter"]);
   await world.deliver(bot, [{ id: "bad", type: "dm.message", payload: {} }]);
   const bad = await bot.inbox.show("bad");
-  expect(linesOf(world.records, bad.trace)).toEqual([
-    "delivery with events that cannot be handled: see the dead letters",
-  ]);
+  expect(linesOf(world.records, bad.trace)).toEqual(["delivery"]);
+  expect(world.records.at(-1)).toMatchObject({ level: "error", unusable: 1 });
 });
 
 test("events of one delivery share the id, of two they do not; a repeat leaves it as it was", async () => {
@@ -106,7 +107,7 @@ test("a page of the log that brings something has an id of its own", async () =>
   world.message("hello");
   while ((await bot.inbox.stats()).done === 0) await world.clock.advance(4_000);
   const { trace } = await bot.inbox.show("evt_1");
-  expect(linesOf(world.records, trace)).toEqual(["events from the log", "handled"]);
-  const line = world.records.find(({ msg }) => msg === "events from the log");
+  expect(linesOf(world.records, trace)).toEqual(["page", "handled"]);
+  const line = world.records.find((line) => kindOf(line) === "page");
   expect(line).toMatchObject({ level: "info", events: 1, stored: 1, duplicates: 0, unusable: 0 });
 });

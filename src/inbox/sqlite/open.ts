@@ -79,8 +79,13 @@ const ownLocks = new Map<string, Database>();
  * however the process ends.
  *
  * @param remedy what to do where another one has it
+ * @param timeoutMs how long the end of the process before it is waited for
  */
-export function takeLock(file: string, remedy: string = OWN_FILE): Database {
+export function takeLock(
+  file: string,
+  remedy: string = OWN_FILE,
+  timeoutMs: number = LOCK_TIMEOUT_MS,
+): Database {
   let path = file;
   let lock: Database | undefined;
   try {
@@ -89,7 +94,7 @@ export function takeLock(file: string, remedy: string = OWN_FILE): Database {
     if (ownLocks.get(path)?.open) throw inUse("Another bot in this process", file, remedy);
     // A restart overlaps with the end of the process before it, so a short wait is worth it.
     makeOwn(path);
-    lock = new Sqlite(path, { timeout: LOCK_TIMEOUT_MS });
+    lock = new Sqlite(path, { timeout: timeoutMs });
     lock.exec("BEGIN EXCLUSIVE");
     ownLocks.set(path, lock);
     return lock;

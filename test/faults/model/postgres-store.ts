@@ -1,9 +1,7 @@
 import pg from "pg";
 import { PostgresInbox } from "../../faces/inbox-postgres.ts";
-import type { Place } from "../../support/postgres/open.ts";
+import { emptyTables, type Place } from "../../support/postgres/open.ts";
 import type { OpenStore } from "./world.ts";
-
-const TABLES = ["event", "lane", "attempt", "step", "cursor", "webhook_type"];
 
 /** Inboxes in one schema of a PostgreSQL server, one after the other: each begins with empty tables. */
 export async function postgresStoreAt(
@@ -11,13 +9,11 @@ export async function postgresStoreAt(
 ): Promise<{ readonly open: OpenStore; close(): Promise<void> }> {
   const client = new pg.Client(place.url);
   await client.connect();
-  const tables = TABLES.map((table) => `${place.schema}.${table}`);
-  const empty = `TRUNCATE ${tables}; UPDATE ${place.schema}.suspect SET lane = NULL, fence = NULL`;
+  // Makes the schema.
+  await (await PostgresInbox.open(place)).close();
   const open: OpenStore = async ({ clock, maxBacklog }) => {
     const options = { ...place, clock, now: () => clock.now(), maxBacklog };
-    // The first one makes the schema.
-    await (await PostgresInbox.open(options)).close();
-    await client.query(empty);
+    await emptyTables(client, place);
     let inbox = await PostgresInbox.open(options);
     return {
       get inbox() {

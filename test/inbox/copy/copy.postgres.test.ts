@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import Sqlite from "better-sqlite3";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { NewEvent } from "../../faces/inbox.ts";
 import {
@@ -28,7 +27,6 @@ import {
 import { ManualClock } from "../../faces/testing.ts";
 import { first } from "../../support/first.ts";
 import { message, messages } from "../../support/inbox-events.ts";
-import { versions } from "../../support/postgres/binaries.ts";
 import { look } from "../../support/postgres/look.ts";
 import { emptyPlace, openAt, type Place } from "../../support/postgres/open.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
@@ -77,19 +75,6 @@ async function leaveUnfinished(): Promise<void> {
 }
 
 describe("what is copied", () => {
-  test("is every column of every table in a file that does not belong to its process", () => {
-    const { db, close } = openFile(file);
-    onTestFinished(close);
-    const names = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all();
-    // What it says of lanes is in the table of lanes of a copy.
-    expect(names.sort()).toEqual([...tables.map(({ name }) => name), "resting_lane"].sort());
-    for (const table of tables) {
-      const columns = db.prepare("SELECT name FROM pragma_table_info(?)").pluck().all(table.name);
-      const left = columns.filter((name) => !processColumns.includes(`${table.name}.${name}`));
-      expect(left).toEqual(table.columns.map(({ name }) => name));
-    }
-  });
-
   test("is every column of every table in PostgreSQL that does not belong to its processes", async () => {
     await openAt(place);
     const columns = await look<{ name: string; column: string }>(
@@ -112,8 +97,7 @@ describe("what is copied", () => {
     );
   });
 
-  test.each(versions)("comes back from PostgreSQL %s as it was", async (version) => {
-    place = await emptyPlace(version);
+  test("comes back from PostgreSQL as it was", async () => {
     await fillInbox(file);
     // As a start would: it ends what the last process left under way.
     await new SqliteInbox({ file }).close();
@@ -402,11 +386,4 @@ test("of two runs into one place the first gives way, and nothing of it stays", 
   expect(await inbox.cursor("one")).toBeUndefined();
   expect(await inbox.cursor("two")).toBe("2");
   expect(await inbox.cursor("three")).toBeUndefined();
-});
-
-test("a file of another program is refused as a source", () => {
-  const db = new Sqlite(file);
-  db.exec("CREATE TABLE t (x)");
-  db.close();
-  expect(() => openSqliteSource(file)).toThrow(expect.objectContaining({ code: "INBOX_UNUSABLE" }));
 });

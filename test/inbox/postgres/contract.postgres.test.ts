@@ -1,4 +1,6 @@
 import { inboxContract } from "../../contract/inbox-contract.ts";
-import { openPostgres } from "../../support/postgres/open.ts";
+import { sharedContract } from "../../contract/shared-contract.ts";
+import { openPostgres, openPostgresTogether } from "../../support/postgres/open.ts";
 
-inboxContract("PostgreSQL 18", openPostgres("18"));
+inboxContract("PostgreSQL 18", openPostgres());
+sharedContract("PostgreSQL 18", openPostgresTogether());

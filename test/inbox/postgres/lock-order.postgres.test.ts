@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import type { Claim } from "../../faces/inbox.ts";
 import type { PostgresInbox } from "../../faces/inbox-postgres.ts";
 import { message } from "../../support/inbox-events.ts";
-import { versions } from "../../support/postgres/binaries.ts";
 import { hold } from "../../support/postgres/hold.ts";
 import { emptyPlace, openAt, sessionAt } from "../../support/postgres/open.ts";
 
@@ -19,8 +18,8 @@ const eventsOf = (batch: string) =>
   Array.from({ length: LANES }, (_, n) => message(`${batch}${keyOf(n)}`, keyOf(n)));
 
 /** All lanes are claimed, with a second event each, and lie on the disk with the last key first. */
-async function upsideDown(version: string) {
-  const place = await emptyPlace(version);
+async function upsideDown() {
+  const place = await emptyPlace();
   const url = new URL(place.url);
   // What makes it look up each lane by itself, one after the other.
   url.searchParams.set("options", "-c enable_nestloop=off");
@@ -51,25 +50,22 @@ const writes: Record<string, (inbox: PostgresInbox, claims: readonly Claim[]) =>
     "a batch is stored": (inbox) => inbox.put(eventsOf("3"), "webhook"),
   };
 
-describe.each(versions)(
-  "in PostgreSQL %s lanes are taken in the order of their keys",
-  (version) => {
-    test.each(Object.keys(writes))("while %s", async (what) => {
-      const { place, inbox, client, claims } = await upsideDown(version);
-      const { schema } = place;
-      const keys = claims.map(({ lane }) => lane);
-      const free = await hold(
-        place,
-        `SELECT FROM ${schema}.lane WHERE key = '${keys[HELD]}' FOR UPDATE`,
-      );
-      const writing = writes[what]?.(inbox, [...claims.slice(HELD), ...claims.slice(0, HELD)]);
-      await free.waiting(1);
-      const { rows } = await client.query(
-        `SELECT key FROM ${schema}.lane ORDER BY key FOR UPDATE SKIP LOCKED`,
-      );
-      expect(rows.map(({ key }) => key)).toEqual(keys.slice(HELD + 1));
-      await free(1);
-      await writing;
-    });
-  },
-);
+describe("lanes are taken in the order of their keys", () => {
+  test.each(Object.keys(writes))("while %s", async (what) => {
+    const { place, inbox, client, claims } = await upsideDown();
+    const { schema } = place;
+    const keys = claims.map(({ lane }) => lane);
+    const free = await hold(
+      place,
+      `SELECT FROM ${schema}.lane WHERE key = '${keys[HELD]}' FOR UPDATE`,
+    );
+    const writing = writes[what]?.(inbox, [...claims.slice(HELD), ...claims.slice(0, HELD)]);
+    await free.waiting(1);
+    const { rows } = await client.query(
+      `SELECT key FROM ${schema}.lane ORDER BY key FOR UPDATE SKIP LOCKED`,
+    );
+    expect(rows.map(({ key }) => key)).toEqual(keys.slice(HELD + 1));
+    await free(1);
+    await writing;
+  });
+});

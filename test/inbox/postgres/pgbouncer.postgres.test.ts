@@ -5,7 +5,7 @@ import { PostgresInbox } from "../../faces/inbox-postgres.ts";
 import { ManualClock } from "../../faces/testing.ts";
 import { first } from "../../support/first.ts";
 import { messages } from "../../support/inbox-events.ts";
-import { emptyPlace, openAt, through } from "../../support/postgres/open.ts";
+import { emptyPlace, openAt, reusedPlace, through } from "../../support/postgres/open.ts";
 import { PgBouncer, whyNoPgBouncer } from "../../support/postgres/pgbouncer.ts";
 import { TcpProxy } from "../../support/tcp-proxy.ts";
 
@@ -19,7 +19,7 @@ describe.skipIf(reason !== undefined)("behind PgBouncer in transaction mode", ()
     afterAll(async () => (await started)?.stop());
 
     inboxContract("PostgreSQL 18 by two sessions", async ({ clock, maxBacklog }) => {
-      const place = await emptyPlace();
+      const place = await reusedPlace();
       started ??= PgBouncer.start(place.url, { default_pool_size: 2 });
       const options = { now: () => clock.now(), clock, maxBacklog };
       return await PostgresInbox.open({ ...through(place, await started), ...options });

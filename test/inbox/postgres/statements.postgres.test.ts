@@ -4,7 +4,6 @@ import { harness } from "../../dispatcher/harness.ts";
 import type { PostgresInbox } from "../../faces/inbox-postgres.ts";
 import { first } from "../../support/first.ts";
 import { message } from "../../support/inbox-events.ts";
-import { versions } from "../../support/postgres/binaries.ts";
 import { emptyPlace, openAt, sessionAt } from "../../support/postgres/open.ts";
 
 const LEASE = 30_000;
@@ -15,8 +14,8 @@ interface Statement {
 }
 
 /** An inbox, and the statements that it runs. */
-async function watched(version = "18") {
-  const place = await emptyPlace(version);
+async function watched() {
+  const place = await emptyPlace();
   const statements: Statement[] = [];
   const inbox = await openAt(place, {
     onStatement: (text, values) => {
@@ -45,8 +44,8 @@ async function oneEvent(inbox: PostgresInbox, id: string): Promise<void> {
  * An inbox that has been at work for a while: of 60,000 events nearly all have ended, a third of them without their
  * bodies; a few are dead, discarded or wait. What is kept of runs and steps is of all of them.
  */
-async function grown(version: string) {
-  const scene = await watched(version);
+async function grown() {
+  const scene = await watched();
   const { place, client } = scene;
   const { schema } = place;
   await client.query(
@@ -88,9 +87,9 @@ async function expectNoScan(client: pg.Client, statements: readonly Statement[])
   for (const one of statements) expect(await planOf(client, one), one.text).not.toMatch(SCAN);
 }
 
-describe.each(versions)("in PostgreSQL %s", (version) => {
+describe("of the indexes", () => {
   test("nothing that is asked for each event looks at a whole table", async () => {
-    const { place, inbox, statements, client } = await watched(version);
+    const { place, inbox, statements, client } = await watched();
     const lanes = numbers(3_000).map((n) => message(String(n + 10), `c${n}`));
     const hot = numbers(3_000).map((n) => message(String(n + 100_000), "hot"));
     await inbox.put([...lanes, ...hot], "webhook");
@@ -108,7 +107,7 @@ describe.each(versions)("in PostgreSQL %s", (version) => {
   });
 
   test("nor does what is asked now and then: counts, the search for stranded lanes, and each phase of a sweep", async () => {
-    const { place, inbox, statements, client } = await grown(version);
+    const { place, inbox, statements, client } = await grown();
     statements.length = 0;
     const { done } = await inbox.stats();
     await inbox.admin.stats();
@@ -129,11 +128,9 @@ describe.each(versions)("in PostgreSQL %s", (version) => {
     };
     expect(await planOf(client, whole)).toMatch(SCAN);
   });
-});
 
-describe.each(versions)("in PostgreSQL %s", (version) => {
   test("a page of a list is read by indexes, and only as far as the page goes", async () => {
-    const { place, inbox, statements, client } = await watched(version);
+    const { place, inbox, statements, client } = await watched();
     await inbox.put(
       numbers(6_000).map((n) => message(String(n), `c${n}`)),
       "webhook",

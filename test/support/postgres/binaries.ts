@@ -22,20 +22,23 @@ export interface Binaries {
 /** Where Debian and its kin install each version. */
 const SYSTEM = "/usr/lib/postgresql";
 
-/** "18" is the one that npm installs, for every platform that it has; the others are the system's own. */
-export const versions: readonly string[] = ["18", ...systemVersions()];
+/** The version that npm installs, for every platform that it has. */
+export const NEWEST = "18";
+
+/** The oldest version that the system has itself. `undefined` if it has none. */
+export const OLDER: string | undefined = systemVersions().sort((a, b) => Number(a) - Number(b))[0];
 
 function systemVersions(): string[] {
   if (!existsSync(SYSTEM)) return [];
   const found = readdirSync(SYSTEM).filter((name) =>
     existsSync(join(SYSTEM, name, "bin/postgres")),
   );
-  return found.filter((name) => name !== "18");
+  return found.filter((name) => name !== NEWEST);
 }
 
 /** @param scratch a folder that the server's user can read */
 export async function binariesOf(version: string, scratch: string): Promise<Binaries> {
-  if (version !== "18") return { bin: join(SYSTEM, version, "bin"), env: {} };
+  if (version !== NEWEST) return { bin: join(SYSTEM, version, "bin"), env: {} };
   const native = readable(nativeFolder(), scratch);
   return { bin: join(native, "bin"), env: await linkLibraries(native, scratch) };
 }

@@ -2,7 +2,11 @@ import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { inject, onTestFinished } from "vitest";
 import type { OpenInbox } from "../../contract/open-inbox.ts";
+import type { OpenTogether } from "../../contract/shared-contract.ts";
 import { PostgresInbox, type PostgresInboxOptions } from "../../faces/inbox-postgres.ts";
+import type { ManualClock } from "../../faces/testing.ts";
+import { NEWEST } from "./binaries.ts";
+import { connected } from "./look.ts";
 
 /** A place in the server of this version that nobody else uses. */
 export interface Place {
@@ -10,15 +14,8 @@ export interface Place {
   readonly schema: string;
 }
 
-let usual = "18";
-
-/** From now on this is the version that tests of this file run on, where they name none. */
-export function usePostgres(version: string): void {
-  usual = version;
-}
-
 /** Starts the server when it is the first to ask. */
-export async function emptyPlace(version: string = usual): Promise<Place> {
+export async function emptyPlace(version: string = NEWEST): Promise<Place> {
   const response = await fetch(`${inject("postgres")}/${version}`);
   const answer = await response.text();
   if (!response.ok) throw new Error(`PostgreSQL ${version} cannot be had: ${answer}`);
@@ -50,10 +47,49 @@ export async function openAt(
   return inbox;
 }
 
+/** Places with a schema and without rows, by version of the server. */
+const emptied = new Map<string, Place[]>();
+
+/** A place that serves one test after the other, emptied in between: making a schema takes longer than most tests. */
+export async function reusedPlace(version: string = NEWEST): Promise<Place> {
+  const free = emptied.get(version) ?? [];
+  emptied.set(version, free);
+  const place = free.pop() ?? (await emptyPlace(version));
+  onTestFinished(async () => {
+    await connected(place, (client) => emptyTables(client, place));
+    free.push(place);
+  });
+  return place;
+}
+
+/** Leaves the tables of an inbox as its migrations do. */
+export async function emptyTables(client: pg.Client, { schema }: Place): Promise<void> {
+  await client.query(
+    `DO $$ DECLARE name regclass; BEGIN
+       FOR name IN SELECT oid FROM pg_class WHERE relnamespace = to_regnamespace('${schema}')
+         AND relkind = 'r' AND relname NOT IN ('migration', 'suspect')
+       LOOP EXECUTE 'DELETE FROM ' || name; END LOOP;
+     END $$;
+     UPDATE ${schema}.suspect SET lane = NULL, fence = NULL`,
+  );
+}
+
 /** Empty inboxes in the server of a version, on the clock of the suite. */
-export function openPostgres(version: string): OpenInbox {
+export function openPostgres(version: string = NEWEST): OpenInbox {
   return async ({ clock, maxBacklog }) => {
-    const place = await emptyPlace(version);
+    const place = await reusedPlace(version);
     return await PostgresInbox.open({ ...place, now: () => clock.now(), clock, maxBacklog });
+  };
+}
+
+/** Several inboxes in one empty place, on the clock of the suite. */
+export function openPostgresTogether(version: string = NEWEST): OpenTogether {
+  // The instances of one test have one clock; with the next clock comes the next test.
+  const places = new WeakMap<ManualClock, Promise<Place>>();
+  return async (clock, instances) => {
+    const place = places.get(clock) ?? reusedPlace(version);
+    places.set(clock, place);
+    const options = { ...(await place), clock, now: () => clock.now() };
+    return await Promise.all(Array.from({ length: instances }, () => PostgresInbox.open(options)));
   };
 }

@@ -4,22 +4,20 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import Sqlite from "better-sqlite3";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { RESTORED, type RestoreMark, readRestoreMark } from "../faces/inbox.ts";
 import { backUpFile, markFile, restoreFile, SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { first } from "../support/first.ts";
 import { message } from "../support/inbox-events.ts";
-import { TestProcess } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-const HOLDER = fileURLToPath(new URL("./holder.ts", import.meta.url));
 const mark: RestoreMark = { at: 1_800_000_000_000, assumeAbsent: false };
 
 let folder: string;
@@ -52,11 +50,21 @@ async function read(place = file) {
   return { ids: events.map(({ id }) => id).sort(), restored };
 }
 
-/** Another process that has the file open, as a bot has it. */
-async function hold(place: string): Promise<TestProcess> {
-  const holder = new TestProcess([HOLDER, place]);
-  await holder.line((line) => line === "stored");
-  return holder;
+/** An inbox with the event 1 that has the file open, as a bot has it. */
+async function hold(): Promise<SqliteInbox> {
+  const inbox = new SqliteInbox({ file });
+  onTestFinished(() => inbox.close());
+  await inbox.put([message("1")], "webhook");
+  return inbox;
+}
+
+/** Puts the event 1 into the file, and leaves it as a killed process does: the commit is in the WAL alone. */
+async function leaveKilled(): Promise<void> {
+  const left = join(folder, "left.db");
+  const inbox = await hold();
+  for (const suffix of ["", "-wal"]) copyFileSync(`${file}${suffix}`, `${left}${suffix}`);
+  await inbox.close();
+  for (const suffix of ["", "-wal"]) renameSync(`${left}${suffix}`, `${file}${suffix}`);
 }
 
 describe("a backup", () => {
@@ -155,10 +163,7 @@ describe("a restore", () => {
   test("moves aside what is there, with all that belongs to it", async () => {
     await fill("2");
     await backUpFile(file, backup);
-    // Killed, so that its last commits are in the WAL alone.
-    const holder = await hold(file);
-    holder.kill("SIGKILL");
-    await holder.exited;
+    await leaveKilled();
     expect(statSync(`${file}-wal`).size).toBeGreaterThan(0);
     const { movedTo = "" } = await restoreFile(backup, file, mark, true);
     expect((await read()).ids).toEqual(["2"]);
@@ -166,9 +171,8 @@ describe("a restore", () => {
   });
 
   test("takes the last commits of a file that was copied by hand from beside it", async () => {
-    const holder = await hold(file);
+    await hold();
     for (const suffix of ["", "-wal"]) copyFileSync(`${file}${suffix}`, `${backup}${suffix}`);
-    holder.kill("SIGKILL");
     const place = join(folder, "new.db");
     await restoreFile(backup, place, mark, false);
     expect((await read(place)).ids).toEqual(["1"]);
@@ -176,7 +180,7 @@ describe("a restore", () => {
   });
 
   test("is refused while a bot uses either of the two, and of a file to itself", async () => {
-    await hold(file);
+    await hold();
     await backUpFile(file, backup);
     const inUse = { code: "INBOX_IN_USE" };
     await expect(restoreFile(backup, file, mark, true)).rejects.toMatchObject(inUse);
@@ -186,7 +190,7 @@ describe("a restore", () => {
       code: "INBOX_NOT_EMPTY",
     });
     expect(existsSync(place)).toBe(false);
-  }, 20_000);
+  });
 
   test("of what is no good is refused before anything is moved", async () => {
     await fill("1");
@@ -229,9 +233,9 @@ describe("a file that was put in its place by other means", () => {
 
   test("is not marked while a bot uses it, nor where there is none", async () => {
     expect(() => markFile(file, mark)).toThrow(expect.objectContaining({ code: "INBOX_MISSING" }));
-    await hold(file);
+    await hold();
     expect(() => markFile(file, mark)).toThrow(expect.objectContaining({ code: "INBOX_IN_USE" }));
-  }, 20_000);
+  });
 });
 
 test("a mark survives what is done with the inbox, and a claim comes as from any other", async () => {

@@ -1,0 +1,127 @@
+import { createHash, randomUUID } from "node:crypto";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { copyFile, mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
+import { basename, join, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** All that decides the content of the package: files and folders of the checkout. */
+const SOURCES = [
+  "CHANGELOG.md",
+  "LICENSE",
+  "README.md",
+  "package.json",
+  "package-lock.json",
+  // Written by npm: the packages that are installed.
+  "node_modules/.package-lock.json",
+  "scripts/compile.ts",
+  "scripts/pack",
+  "scripts/tsconfig.build.json",
+  "src",
+  "templates/operations",
+  "tsconfig.json",
+];
+
+/** Folders below the sources that are not packed: the scaffolder, and the built page, which packing builds anew. */
+const APART = [join("src", "create"), join("src", "platform", "portal", "static")];
+
+/** A handful of branches. A tarball has about 1 MB. */
+const MAX_KEPT = 5;
+
+export interface PackCacheOptions {
+  readonly checkout?: string;
+  /** The folder with the kept tarballs. */
+  readonly folder?: string;
+  /** Packs the checkout into a folder; resolves to the path of the tarball. */
+  readonly pack?: (out: string) => Promise<string>;
+}
+
+/**
+ * Packs an unchanged checkout once. A tarball is kept under the hash of all that went into it, so several processes can
+ * share the folder.
+ */
+export class PackCache {
+  readonly #checkout: string;
+  readonly #folder: string;
+  readonly #pack: (out: string) => Promise<string>;
+
+  constructor(options: PackCacheOptions = {}) {
+    this.#checkout = options.checkout ?? fileURLToPath(new URL("../../", import.meta.url));
+    this.#folder = options.folder ?? join(this.#checkout, "node_modules/.cache/packed");
+    this.#pack = options.pack ?? packUnchecked;
+  }
+
+  /** Leaves the tarball in `out`, and resolves to its path. */
+  async packServiceBot(out: string): Promise<string> {
+    const hash = hashOf(this.#checkout);
+    const kept = await this.#copyKept(hash, out);
+    if (kept !== undefined) return kept;
+    const packed = await this.#pack(out);
+    // A source that changed meanwhile may be packed in either version.
+    if (hashOf(this.#checkout) === hash) await this.#keep(hash, packed);
+    return packed;
+  }
+
+  async #copyKept(hash: string, out: string): Promise<string | undefined> {
+    await mkdir(this.#folder, { recursive: true });
+    const name = (await readdir(this.#folder)).find((each) => each.startsWith(`${hash}-`));
+    if (name === undefined) return undefined;
+    const kept = join(this.#folder, name);
+    const copy = join(out, name.slice(hash.length + 1));
+    try {
+      await utimes(kept, new Date(), new Date());
+      await mkdir(out, { recursive: true });
+      await copyFile(kept, copy);
+      return copy;
+    } catch (error) {
+      // Another process has removed it.
+      if (!isMissing(kept)) throw error;
+      return undefined;
+    }
+  }
+
+  async #keep(hash: string, packed: string): Promise<void> {
+    const incoming = join(this.#folder, `new-${randomUUID()}`);
+    await copyFile(packed, incoming);
+    await rename(incoming, join(this.#folder, `${hash}-${basename(packed)}`));
+    await this.#removeOld();
+  }
+
+  async #removeOld(): Promise<void> {
+    const paths = (await readdir(this.#folder)).map((name) => join(this.#folder, name));
+    const used = await Promise.all(
+      paths.map(async (path) => ({ path, at: (await stat(path).catch(() => undefined))?.mtimeMs })),
+    );
+    const old = used.sort((one, other) => (other.at ?? 0) - (one.at ?? 0)).slice(MAX_KEPT);
+    await Promise.all(old.map(({ path }) => rm(path, { force: true })));
+  }
+}
+
+/** Packs without the check of types, which takes most of the time and changes no byte. */
+async function packUnchecked(out: string): Promise<string> {
+  const { packServiceBot } = await import("./packages.ts");
+  return (await packServiceBot(out, { checkTypes: false })).path;
+}
+
+function hashOf(checkout: string): string {
+  const hash = createHash("sha256");
+  for (const path of SOURCES.flatMap((source) => filesIn(checkout, source)).sort()) {
+    const content = readFileSync(join(checkout, path));
+    hash.update(`${path}\0${content.length}\0`).update(content);
+  }
+  return hash.digest("hex").slice(0, 32);
+}
+
+/** The files of a source, relative to the checkout; none where the source is missing. */
+function filesIn(checkout: string, source: string): string[] {
+  const path = join(checkout, source);
+  if (isMissing(path)) return [];
+  if (statSync(path).isFile()) return [source];
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(source, join(parentPath, name).slice(path.length + 1)))
+    .filter((file) => !APART.some((folder) => file.startsWith(folder + sep)));
+}
+
+function isMissing(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) === undefined;
+}

@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import { ManualClock } from "../faces/testing.ts";
+import { compareWithModel } from "./model/model.ts";
+import { openSqliteStore } from "./model/sqlite-store.ts";
+import { chooseSeed } from "./random.ts";
+
+test("random commands have the same results in SQLite as in a simple model of the inbox", async () => {
+  const seed = chooseSeed();
+  const commands = await compareWithModel({ runs: 50, seed, open: openSqliteStore });
+  expect(commands, `SEED=${seed}`).toBeGreaterThan(500);
+});
+
+test("an inbox that differs from the model is found, and the commands are shown", async () => {
+  // The clock of the store has nothing to do with that of the model.
+  const differing = compareWithModel({
+    ...{ runs: 25, seed: 1, shrinkMs: 0 },
+    open: (options) => openSqliteStore({ ...options, clock: new ManualClock(0) }),
+  });
+  await expect(differing).rejects.toThrow(/Counterexample/);
+});

@@ -1,0 +1,30 @@
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { expect, onTestFinished, test } from "vitest";
+import { tables } from "../../faces/inbox-copy.ts";
+import { openFile, openSqliteSource } from "../../faces/inbox-sqlite.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+
+/** A term, and which event a run that has not ended is of: nothing is copied while there is one. */
+const PROCESS_COLUMNS = ["cursor.term", "lane.claimed"];
+
+test("what is copied is every column of every table in a file that does not belong to its process", () => {
+  const { db, close } = openFile(join(temporaryFolder(), "bot.db"));
+  onTestFinished(close);
+  const names = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all();
+  // What it says of lanes is in the table of lanes of a copy.
+  expect(names.sort()).toEqual([...tables.map(({ name }) => name), "resting_lane"].sort());
+  for (const table of tables) {
+    const columns = db.prepare("SELECT name FROM pragma_table_info(?)").pluck().all(table.name);
+    const left = columns.filter((name) => !PROCESS_COLUMNS.includes(`${table.name}.${name}`));
+    expect(left).toEqual(table.columns.map(({ name }) => name));
+  }
+});
+
+test("a file of another program is refused as a source", () => {
+  const file = join(temporaryFolder(), "bot.db");
+  const db = new Sqlite(file);
+  db.exec("CREATE TABLE t (x)");
+  db.close();
+  expect(() => openSqliteSource(file)).toThrow(expect.objectContaining({ code: "INBOX_UNUSABLE" }));
+});

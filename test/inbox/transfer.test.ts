@@ -1,0 +1,3 @@
+import { fileStore, transferContract } from "../contract/inbox-transfer.ts";
+
+transferContract("SQLite", async () => fileStore());

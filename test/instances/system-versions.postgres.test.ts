@@ -1,3 +1,0 @@
-import { runOnSystemVersions } from "../support/postgres/system-versions.ts";
-
-runOnSystemVersions(import.meta.dirname);

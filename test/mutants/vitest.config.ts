@@ -1,0 +1,17 @@
+import { defineConfig, type ViteUserConfig } from "vitest/config";
+
+/** The quick tests of one folder, which test/mutants/main.ts names, without those that take seconds each. */
+const config: ViteUserConfig = defineConfig({
+  test: {
+    include: ["**/*.test.ts"],
+    exclude: [
+      "**/*.{postgres,browser,system}.test.ts",
+      "postgres/**",
+      "**/{background,interrupted,oracles,retention,simulation}.test.ts",
+    ],
+    isolate: false,
+    testTimeout: 10_000,
+  },
+});
+
+export default config;

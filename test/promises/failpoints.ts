@@ -1,0 +1,95 @@
+import Sqlite from "better-sqlite3";
+import type { Fetch } from "../faces/client.ts";
+import { SqliteInbox } from "../faces/inbox-sqlite.ts";
+
+/** Moments of an event's way. Between any two of them the state on disk differs. */
+export const failpoints = [
+  "before put",
+  "before commit",
+  "after commit",
+  "after put",
+  "before claim",
+  "after claim",
+  "before intent",
+  "after intent",
+  "before send",
+  "after answer",
+  "before record",
+  "after record",
+  "before complete",
+  "after complete",
+] as const;
+export type Failpoint = (typeof failpoints)[number];
+
+/** Methods of the inbox that the failpoints enclose. */
+const METHODS = {
+  put: ["put"],
+  claim: ["claim"],
+  intent: ["beginStep"],
+  record: ["finishStep"],
+  complete: ["complete", "advance"],
+} as const satisfies Readonly<Record<string, readonly (keyof SqliteInbox)[]>>;
+
+/** Reports each failpoint that a bot of this process passes. */
+export interface FailpointWatch {
+  /** Wraps the bot's `fetch`. */
+  watchFetch(fetch: Fetch): Fetch;
+  /** Removes the failpoints. */
+  remove(): void;
+}
+
+/** Sets the failpoints of every SQLite inbox of this process. An error of `pass` breaks off the operation. */
+export function watchFailpoints(pass: (at: Failpoint) => void): FailpointWatch {
+  const names: readonly (keyof typeof METHODS)[] = ["put", "claim", "intent", "record", "complete"];
+  const removals = names.flatMap((name) =>
+    METHODS[name].map((method) => encloseMethod(name, method, pass)),
+  );
+  removals.push(encloseCommit(pass));
+  return {
+    watchFetch: (fetch) => async (url, init) => {
+      const isWrite = init.method === "POST";
+      if (isWrite) pass("before send");
+      const response = await fetch(url, init);
+      if (isWrite) pass("after answer");
+      return response;
+    },
+    remove: () => {
+      for (const remove of removals) remove();
+    },
+  };
+}
+
+function encloseMethod(
+  name: keyof typeof METHODS,
+  method: keyof SqliteInbox,
+  pass: (at: Failpoint) => void,
+): () => void {
+  // One shape for several signatures, because the arguments are only passed on.
+  const prototype: Record<string, (...given: unknown[]) => Promise<unknown>> =
+    SqliteInbox.prototype as never;
+  const original = prototype[method];
+  if (original === undefined) throw new Error(`the inbox has no method ${method}`);
+  prototype[method] = async function enclosed(this: SqliteInbox, ...given) {
+    pass(`before ${name}`);
+    const result = await original.apply(this, given);
+    // An empty claim changes nothing on disk.
+    if (!Array.isArray(result) || result.length > 0) pass(`after ${name}`);
+    return result;
+  };
+  return () => {
+    prototype[method] = original;
+  };
+}
+
+function encloseCommit(pass: (at: Failpoint) => void): () => void {
+  const { exec } = Sqlite.prototype;
+  Sqlite.prototype.exec = function enclosed(this: Sqlite.Database, sql) {
+    if (sql === "COMMIT") pass("before commit");
+    const result = exec.call(this, sql);
+    if (sql === "COMMIT") pass("after commit");
+    return result;
+  };
+  return () => {
+    Sqlite.prototype.exec = exec;
+  };
+}

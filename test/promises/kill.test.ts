@@ -1,0 +1,74 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import Sqlite from "better-sqlite3";
+import { expect, test } from "vitest";
+import type { Platform } from "../../src/platform/index.ts";
+import { TestProcess } from "../support/process.ts";
+import { runPlatform } from "../support/running-bot.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const BOT = fileURLToPath(new URL("../e2e/answering-bot.ts", import.meta.url));
+
+/** Starts a process with a bot that answers each message twice, and gives the platform its address. */
+async function startBot(platform: Platform, file: string): Promise<TestProcess> {
+  const bot = new TestProcess([BOT], {
+    bareEnv: true,
+    env: {
+      SERVICE_BASE_URL: platform.url,
+      SERVICE_API_KEY: platform.apiKey,
+      SERVICE_WEBHOOK_SECRET: platform.webhookSecret,
+      DATABASE_URL: `file:${file}`,
+      PORT: "0",
+      MIN_FREE_BYTES: "0",
+      START_FROM: "oldest",
+      POLL_INTERVAL_MS: "50",
+      AUDIT_INTERVAL_MS: "100",
+    },
+  });
+  const { webhook } = await bot.message("ready");
+  platform.control.saveWebhook({ url: String(webhook) });
+  return bot;
+}
+
+test("a process killed with -9 in the middle of an answer loses nothing and says nothing twice; SIGTERM ends the next one with 0", async () => {
+  const platform = await runPlatform({ retryIntervalMs: 100 });
+  const file = join(temporaryFolder(), "bot.db");
+  const first = await startBot(platform, file);
+  const acknowledged = new Set<string>();
+  let answers = 0;
+  platform.onTimeline((entry) => {
+    if (entry.kind === "delivery" && entry.status === 200) {
+      for (const id of entry.eventIds) acknowledged.add(id);
+    }
+    if (entry.kind !== "api" || entry.created?.messageId === undefined) return;
+    answers += 1;
+    // The platform has the answer and the bot does not know yet.
+    if (answers === 5) first.kill("SIGKILL");
+  });
+  const people = ["ada", "ben", "cleo"];
+  const texts = Array.from({ length: 12 }, (_, index) => `message ${index + 1}`);
+  const written = texts.map((text, index) => {
+    const from = people[index % people.length] ?? "";
+    const { conversationId = "" } = platform.control.act({ type: "dm.message", from, text });
+    return { conversationId, text };
+  });
+  expect(await first.exited).toEqual({ code: null, signal: "SIGKILL" });
+  const inbox = new Sqlite(file);
+  const stored = inbox.prepare("SELECT id FROM event").pluck().all();
+  expect(stored).toEqual(expect.arrayContaining([...acknowledged]));
+  expect(inbox.pragma("integrity_check", { simple: true })).toBe("ok");
+  inbox.close();
+
+  const next = await startBot(platform, file);
+  const due = written.length * 2;
+  if (answers < due) await platform.waitFor("api", () => answers >= due);
+  next.kill("SIGTERM");
+  expect(await next.exited).toEqual({ code: 0, signal: null });
+  for (const conversationId of new Set(written.map((one) => one.conversationId))) {
+    const sent = platform.control.messages(conversationId).filter(({ fromBot }) => fromBot);
+    const expected = written
+      .filter((one) => one.conversationId === conversationId)
+      .flatMap(({ text }) => [`first answer to ${text}`, `second answer to ${text}`]);
+    expect(sent.map(({ text }) => text)).toEqual(expected);
+  }
+});

@@ -1,0 +1,119 @@
+import { copyFileSync, existsSync } from "node:fs";
+import { join } from "node:path";
+import { setImmediate as turn } from "node:timers/promises";
+import { onTestFinished } from "vitest";
+import { Bot, type BotOptions, sign } from "../../src/index.ts";
+import { FakePlatform, ManualClock } from "../../src/testing/index.ts";
+import { logSink } from "../support/log.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const SECRET = "whsec_of_this_test";
+
+/** The bot and the platform give up a conversation that takes longer, in ms of the manual clock. */
+const MAX_SETTLE_MS = 10 * 60_000;
+
+export interface DeliveredEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly payload: { readonly conversationId: string };
+}
+
+/** A platform in memory, a manual clock, and bots on real SQLite files, all in one process. */
+export class World {
+  readonly clock: ManualClock = new ManualClock(1_800_000_000_000);
+  readonly platform: FakePlatform = new FakePlatform(() => this.clock.now());
+  readonly log: ReturnType<typeof logSink> = logSink();
+  /** The inbox of the next bot. */
+  file: string = join(temporaryFolder(), "bot.db");
+  #events = 0;
+
+  /** Starts a bot without a port. The bot stops with the test. */
+  async startBot(register: (bot: Bot) => void, options: BotOptions = {}): Promise<Bot> {
+    const bot = new Bot({
+      env: {},
+      baseUrl: "http://platform.test",
+      apiKey: "key",
+      webhookSecret: SECRET,
+      databaseUrl: `file:${this.file}`,
+      delivery: "webhook",
+      clock: this.clock,
+      fetch: this.platform.fetch,
+      logger: this.log.log,
+      random: () => 0.5,
+      requestRetries: 0,
+      minFreeBytes: 0,
+      ...options,
+    });
+    register(bot);
+    await bot.start({ listen: false });
+    onTestFinished(() => this.#stop(bot));
+    return bot;
+  }
+
+  /** A person writes to the bot. The platform has the message; the event is not delivered yet. */
+  write(conversationId: string, text: string): DeliveredEvent {
+    this.#events += 1;
+    const event = {
+      id: `evt_${String(this.#events).padStart(4, "0")}`,
+      type: "dm.message",
+      createdAt: new Date(this.clock.now()).toISOString(),
+      payload: {
+        conversationId,
+        messageId: `m_${this.#events}`,
+        from: { username: conversationId, name: conversationId },
+        excerpt: text,
+      },
+    };
+    this.platform.happen(event);
+    return event;
+  }
+
+  /** Delivers events to the bot's webhook in one batch. Returns the status of the answer. */
+  async deliver(bot: Bot, ...events: readonly DeliveredEvent[]): Promise<number> {
+    const body = JSON.stringify({ events });
+    const signature = sign(body, SECRET, this.clock.now() / 1000);
+    const headers = { "content-type": "application/json", "x-service-signature": signature };
+    const request = new Request("http://bot.test/webhook", { method: "POST", headers, body });
+    return (await bot.handle(request)).status;
+  }
+
+  /** Texts that the bot has sent to a conversation, in order. */
+  sentTo(conversationId: string): string[] {
+    return this.platform.sent
+      .filter((sent) => sent.kind === "dm" && sent.conversationId === conversationId)
+      .map(({ text }) => text);
+  }
+
+  /** Moves the clock until no event of the inbox is pending. */
+  async settle(bot: Bot): Promise<void> {
+    const end = this.clock.now() + MAX_SETTLE_MS;
+    while (this.clock.now() < end) {
+      for (let n = 0; n < 10; n++) await turn();
+      if ((await bot.status()).inbox?.pending === 0) return;
+      await this.clock.advance(250);
+    }
+    throw new Error("events are still pending after ten minutes of the manual clock");
+  }
+
+  /** Copies the inbox as it is on disk: exactly what kill -9 would leave at this moment. */
+  copyInbox(): string {
+    const copy = join(temporaryFolder(), "bot.db");
+    for (const suffix of ["", "-wal"]) {
+      if (existsSync(this.file + suffix)) copyFileSync(this.file + suffix, copy + suffix);
+    }
+    return copy;
+  }
+
+  async #stop(bot: Bot): Promise<void> {
+    const stopped = bot.stop();
+    let done = false;
+    void stopped.finally(() => {
+      done = true;
+    });
+    while (!done) {
+      await this.clock.advance(1_000);
+      await turn();
+    }
+    await stopped;
+  }
+}
