@@ -55,10 +55,7 @@ async function main(chosen: readonly Scenario[]): Promise<void> {
   process.exitCode = results.some(({ outcome }) => outcome.violations.length > 0) ? 1 : 0;
 }
 
-async function runOne(
-  scenario: Scenario,
-  options: Omit<ScenarioRun, "progress">,
-): Promise<Result> {
+async function runOne(scenario: Scenario, options: Omit<ScenarioRun, "progress">): Promise<Result> {
   const started = performance.now();
   const seconds = () => (performance.now() - started) / 1000;
   const progress = (line: string) =>

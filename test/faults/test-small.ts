@@ -10,7 +10,11 @@ const TIMEOUT_MS = 180_000;
  *
  * @param judge further expectations. Default: no violations
  */
-export function testSmall(scenario: Scenario, name: string, judge?: (outcome: Outcome) => void): void {
+export function testSmall(
+  scenario: Scenario,
+  name: string,
+  judge?: (outcome: Outcome) => void,
+): void {
   const seed = chooseSeed();
   const reason = scenario.whyNot?.();
   if (reason !== undefined) process.stderr.write(`${reason}\n`);

@@ -4,8 +4,8 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as wait } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
 import { Bot, type Context } from "../../../src/index.ts";
+import { watchFailpoints } from "../../promises/failpoints.ts";
 import { answerTo, behaviourOf, commentOn } from "./behaviours.ts";
-import { armFailpoint } from "./failpoints.ts";
 import { limitFile } from "./file-limit.ts";
 import { keepJournal, limitDatabaseTime } from "./journal.ts";
 import * as protocol from "./protocol.ts";
@@ -91,6 +91,19 @@ async function misbehave(ctx: Context<"dm.message">): Promise<void> {
       break;
     default:
   }
+}
+
+/** Kills this process at the failpoint. Returns the `fetch` that the bot must use. */
+function armFailpoint({ at, hit }: NonNullable<protocol.BotSettings["failpoint"]>) {
+  let left = hit;
+  const watch = watchFailpoints((passed) => {
+    if (passed !== at) return;
+    left -= 1;
+    if (left > 0) return;
+    protocol.notifyDriver({ failpoint: at });
+    process.kill(process.pid, "SIGKILL");
+  });
+  return watch.watchFetch(fetch);
 }
 
 async function takeSample(): Promise<protocol.BotSample> {

@@ -1,5 +1,5 @@
 import { writeSync } from "node:fs";
-import type { FailpointSetting } from "./failpoints.ts";
+import type { Failpoint } from "../../promises/failpoints.ts";
 
 /** Settings of a bot under test beyond its environment. They travel as JSON in one variable. Times in ms. */
 export interface BotSettings {
@@ -16,7 +16,11 @@ export interface BotSettings {
   /** Answers per message. */
   readonly answers: number;
   /** The place at which the bot kills itself. */
-  readonly failpoint?: FailpointSetting;
+  readonly failpoint?: {
+    readonly at: Failpoint;
+    /** Counts the passes, from 1 up. */
+    readonly hit: number;
+  };
   /** File for one line per handler run: id, lane, late. */
   readonly runsFile?: string;
   /** File for the requests to an inbox in PostgreSQL and their results. */

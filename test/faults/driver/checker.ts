@@ -157,14 +157,17 @@ export function checkRuns(written: readonly Written[], runs: readonly Run[]): st
   for (const { id, lane, late } of runs) {
     const before = newest.get(lane) ?? "";
     if (late !== id < before) {
-      violations.push(`reordered: ${id} ran with late=${late} after ${before || "nothing"} in ${lane}`);
+      violations.push(
+        `reordered: ${id} ran with late=${late} after ${before || "nothing"} in ${lane}`,
+      );
     }
     if (id > before) newest.set(lane, id);
   }
   const counts = countRuns(runs);
   for (const { id } of written) {
     const count = counts.get(id) ?? 0;
-    if (count !== 1) violations.push(`${count === 0 ? "lost" : "duplicated"}: ${id} had ${count} runs`);
+    if (count !== 1)
+      violations.push(`${count === 0 ? "lost" : "duplicated"}: ${id} had ${count} runs`);
   }
   return violations;
 }

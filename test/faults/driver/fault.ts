@@ -1,5 +1,5 @@
-import { readyFigures } from "../report.ts";
 import { Random } from "../random.ts";
+import { readyFigures } from "../report.ts";
 import type { Outcome, Scenario, ScenarioRun, Size } from "../scenario.ts";
 import type { Observed, Rules } from "./checker.ts";
 import type { SqliteStore, Store } from "./store.ts";

@@ -1,6 +1,5 @@
 /** The driver's face: bots over a store, a fault, and the check of every invariant. */
 export { type Behaviour, poisons } from "../bot/behaviours.ts";
-export { type Failpoint, failpoints } from "../bot/failpoints.ts";
 export type { BotSettings } from "../bot/protocol.ts";
 export { chooseSeed, Random } from "../random.ts";
 export { BotProcess } from "./bot-process.ts";

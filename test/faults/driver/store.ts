@@ -72,7 +72,9 @@ export class SqliteStore implements Store {
     try {
       this.#db ??= new Sqlite(this.file, { readonly: true, fileMustExist: true });
       const row: unknown = this.#db
-        .prepare("SELECT count(*) AS stored, count(*) FILTER (WHERE state = 'pending') AS pending FROM event")
+        .prepare(
+          "SELECT count(*) AS stored, count(*) FILTER (WHERE state = 'pending') AS pending FROM event",
+        )
         .get();
       return row as Progress;
     } catch {

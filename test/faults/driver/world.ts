@@ -104,7 +104,11 @@ export class World<S extends Store = SqliteStore> {
   }
 
   /** Starts a bot. Once it is ready, the platform delivers to it. The bot before at this place must have ended. */
-  spawn(settings: Partial<BotSettings> = {}, place = 0, env: Record<string, string> = {}): BotProcess {
+  spawn(
+    settings: Partial<BotSettings> = {},
+    place = 0,
+    env: Record<string, string> = {},
+  ): BotProcess {
     const port = this.#ports[place];
     const bot = new BotProcess(
       {
@@ -264,7 +268,10 @@ export class World<S extends Store = SqliteStore> {
 }
 
 /** Starts a platform that repeats deliveries soon and never disables a webhook. */
-async function startPatientPlatform({ platform: own, deliveries }: WorldOptions): Promise<Platform> {
+async function startPatientPlatform({
+  platform: own,
+  deliveries,
+}: WorldOptions): Promise<Platform> {
   const usual = { retryIntervalMs: 100, disableAfter: 1_000_000, deliveryTimeoutMs: 2_000 };
   const platform = await startPlatform({ ...usual, ...own });
   // Events before the first bot listens are due as well.

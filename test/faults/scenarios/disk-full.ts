@@ -27,7 +27,9 @@ export const diskFull: Scenario = {
         return new FullDisk(stage, disk);
       };
       const times = { small: 4, large: 100 };
-      return await onOneBot({ name: this.name, counted: "times full", times, world, begin }).run(options);
+      return await onOneBot({ name: this.name, counted: "times full", times, world, begin }).run(
+        options,
+      );
     } finally {
       disk?.unmount();
     }

@@ -104,7 +104,9 @@ class Duplicates implements Attack {
   async #deliver(batch: Uint32Array): Promise<void> {
     const { world } = this.#stage;
     const events = [...batch].flatMap((index) => this.#events[index] ?? []);
-    const status = await this.#poster.post(`{"events":[${events.map(({ body }) => body).join(",")}]}`);
+    const status = await this.#poster.post(
+      `{"events":[${events.map(({ body }) => body).join(",")}]}`,
+    );
     this.#requests += 1;
     this.#delivered += batch.length;
     if (status !== 200) world.violations.push(`a delivery was answered with ${status}`);

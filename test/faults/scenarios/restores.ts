@@ -17,7 +17,15 @@ const PEOPLE = 6;
 /** In ms, at most. Half of it is the average. */
 const MAX_PAUSE_MS = 120;
 
-const mixture: readonly Behaviour[] = ["alike", "alike", "alike", "twins", "answer", "answer", "answer"];
+const mixture: readonly Behaviour[] = [
+  "alike",
+  "alike",
+  "alike",
+  "twins",
+  "answer",
+  "answer",
+  "answer",
+];
 
 const CLI = fileURLToPath(new URL("../../../src/cli/main.ts", import.meta.url));
 

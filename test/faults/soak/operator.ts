@@ -29,17 +29,31 @@ export class Operator {
       return error?.includes("--assume") ? "look" : "retry";
     });
     const reason = "this event can never be handled";
-    this.decided.discarded += await this.#decide(choices.get("discard"), "discard", "--reason", reason);
+    this.decided.discarded += await this.#decide(
+      choices.get("discard"),
+      "discard",
+      "--reason",
+      reason,
+    );
     this.decided.retried += await this.#decide(choices.get("retry"), "retry");
     // The bot cannot know whether a reply was sent. A person looks at the platform.
     for (const event of choices.get("look") ?? []) {
       const fact = this.#world.ledger.hasAnswer(event.id) ? "done" : "absent";
-      this.decided["retried with --assume"] += await this.#decide([event], "retry", "--assume", fact);
+      this.decided["retried with --assume"] += await this.#decide(
+        [event],
+        "retry",
+        "--assume",
+        fact,
+      );
     }
     return events.length;
   }
 
-  async #decide(events: readonly DeadLetter[] = [], command: string, ...more: string[]): Promise<number> {
+  async #decide(
+    events: readonly DeadLetter[] = [],
+    command: string,
+    ...more: string[]
+  ): Promise<number> {
     if (events.length === 0) return 0;
     const ids = events.map(({ id }) => id);
     return (await this.#inbox<{ changed: number }>(command, ...ids, ...more)).changed;

@@ -49,8 +49,22 @@ const WAL = "WAL, not pinned (MiB)";
 
 const all: readonly Series[] = [
   series("memory of the process (MiB)", ({ rss }) => mebi(rss), 0.15, 15, MEMORY),
-  series("heap after collections (MiB)", ({ heapUsed }) => mebi(heapUsed), 0.15, 4, MEMORY, "lowest"),
-  series("memory outside of the heap (MiB)", ({ external }) => mebi(external), 0.15, 4, MEMORY, "lowest"),
+  series(
+    "heap after collections (MiB)",
+    ({ heapUsed }) => mebi(heapUsed),
+    0.15,
+    4,
+    MEMORY,
+    "lowest",
+  ),
+  series(
+    "memory outside of the heap (MiB)",
+    ({ external }) => mebi(external),
+    0.15,
+    4,
+    MEMORY,
+    "lowest",
+  ),
   series("file of the inbox (MiB)", ({ file }) => mebi(file), 0.15, 2, FILE),
   series(WAL, ({ wal }) => mebi(wal), 0.1, 2, FILE),
   series("open file descriptors", ({ descriptors }) => descriptors, 0.1, 8, OTHER),
@@ -79,11 +93,23 @@ export interface Verdict {
 }
 
 /** Decides which resources have reached a plateau. */
-export function judgeSeries(samples: readonly Sample[], spans: readonly Span[], seconds: number): Verdict {
+export function judgeSeries(
+  samples: readonly Sample[],
+  spans: readonly Span[],
+  seconds: number,
+): Verdict {
   const pins = spans.filter(({ kind }) => kind === PINNED);
   const isPinned = ({ at }: Sample) =>
     pins.some(({ from, to }) => at >= from && at < to + WAL_RECOVERY);
-  const head = ["resource", "2nd quarter", "last quarter", "trend per hour", "allowed", "highest", ""];
+  const head = [
+    "resource",
+    "2nd quarter",
+    "last quarter",
+    "trend per hour",
+    "allowed",
+    "highest",
+    "",
+  ];
   const rows: (readonly string[])[] = [head, ["---", ...head.slice(2).map(() => "---:"), "---"]];
   const violations: string[] = [];
   for (const one of all) {
@@ -98,7 +124,8 @@ export function judgeSeries(samples: readonly Sample[], spans: readonly Span[], 
     rows.push([one.name, ...text, counts ? verdict : "run too short"]);
     if (counts && !reached) violations.push(`rises: ${one.name}: ${text.join(", ")}`);
   }
-  if (seconds >= PIN_MINUTES * 60) violations.push(...pins.flatMap((pin) => judgePin(pin, samples)));
+  if (seconds >= PIN_MINUTES * 60)
+    violations.push(...pins.flatMap((pin) => judgePin(pin, samples)));
   return { table: markdownTable(rows), violations };
 }
 
@@ -115,7 +142,10 @@ function findPlateau(points: readonly Point[], { by, floor, share }: Series, sec
   const length = seconds / PARTS;
   const parts = [...Map.groupBy(points, ({ at }) => Math.floor(at / length))].map(([part, own]) => {
     const values = own.map(({ value }) => value);
-    return { at: (part + 0.5) * length, value: by === "lowest" ? Math.min(...values) : median(values) };
+    return {
+      at: (part + 0.5) * length,
+      value: by === "lowest" ? Math.min(...values) : median(values),
+    };
   });
   const between = (from: number, to: number) =>
     parts.filter(({ at }) => at >= from * seconds && at < to * seconds);

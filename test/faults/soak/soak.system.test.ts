@@ -27,9 +27,19 @@ test("a leak of memory is found in the noise, and a plateau is not", () => {
     Array.from({ length: 1_440 }, (_, nth): Sample => {
       const at = nth * 5;
       const rss = (noise(at) + leak * at) * 2 ** 20;
-      const rest = { heapUsed: 0, external: 0, file: 0, wal: 0, handles: 0, loopP99: 0, pending: 0 };
+      const rest = {
+        heapUsed: 0,
+        external: 0,
+        file: 0,
+        wal: 0,
+        handles: 0,
+        loopP99: 0,
+        pending: 0,
+      };
       return { at, rss, ...rest, deadLetters: 0, mode: "auditing" };
     });
   expect(judgeSeries(run(0), [], 7_200).violations).toEqual([]);
-  expect(judgeSeries(run(0.01), [], 7_200).violations).toEqual([expect.stringMatching(/^rises: memory of/)]);
+  expect(judgeSeries(run(0.01), [], 7_200).violations).toEqual([
+    expect.stringMatching(/^rises: memory of/),
+  ]);
 });

@@ -1,0 +1,72 @@
+import { describe, expect, test } from "vitest";
+import { check, checkRuns, type Observed } from "./checker.ts";
+import { checkLeases, findUnfinishedTexts, type JournalEntry } from "./leases.ts";
+
+/** Two messages of one lane, one of them poison, and everything as promised. */
+const good: Observed = {
+  written: [
+    { id: "e1", lane: "c1", text: "one", answers: 2 },
+    { id: "e2", lane: "c1", text: "two", answers: 1 },
+    { id: "e3", lane: "c1", text: "throw 3", answers: 0, ends: "dead" },
+  ],
+  said: new Map([["c1", ["1: one", "2: one", "1: two"]]]),
+  acknowledged: new Set(["e1", "e2"]),
+  stored: ["done", "done", "dead"].map((state, n) => {
+    return { id: `e${n + 1}`, state, attempts: 1, error: null };
+  }),
+  integrity: "ok",
+};
+const { stored } = good;
+const say = (...texts: string[]): Observed => ({ ...good, said: new Map([["c1", texts]]) });
+
+// Otherwise no scenario could fail.
+describe("the checker accepts kept promises, and finds", () => {
+  test("nothing where all are kept", () => {
+    expect(check(good)).toEqual([]);
+    const again = say("1: one", "2: one", "2: one", "1: two");
+    expect(check(again, { mayRepeat: new Map([["2: one", 1]]) })).toEqual([]);
+  });
+
+  test.each<[string, Observed]>([
+    ["lost", say("1: one", "1: two")],
+    ["lost", { ...good, stored: stored.slice(1) }],
+    ["duplicated", say("1: one", "2: one", "1: two", "1: one")],
+    ["unexpected", say("1: one", "2: one", "1: two", "1: three")],
+    ["unexpected", { ...good, stored: stored.map((row) => ({ ...row, state: "done" })) }],
+    ["unexpected", { ...good, written: good.written.slice(0, 2) }],
+    ["reordered", say("1: two", "1: one", "2: one")],
+    ["integrity_check", { ...good, integrity: "row 1 missing" }],
+  ])("%s, case %#", (kind, observed) => {
+    expect(check(observed)).toContainEqual(expect.stringMatching(`^${kind}`));
+  });
+
+  test.each([
+    ["lost", []],
+    ["duplicated", ["e1", "e1"]],
+    ["reordered", ["e2", "e1"]],
+  ])("%s in the runs of handlers", (kind, ids) => {
+    const runs = ids.map((id) => ({ id, lane: "c1", late: false }));
+    expect(checkRuns(good.written, runs)).toContainEqual(expect.stringMatching(`^${kind}`));
+  });
+
+  const claim: JournalEntry = { pid: 1, what: "claim", id: "e1", lane: "c1", fence: 1 };
+  const end: JournalEntry = { ...claim, what: "end", held: true };
+  test.each<[string, JournalEntry[]]>([
+    ["two leases", [claim, { ...claim, pid: 2 }]],
+    ["two endings", [claim, end, end]],
+    ["stale", [{ ...end, fence: 0 }]],
+    ["stranded", [{ pid: 1, what: "heal", lanes: 2 }]],
+  ])("%s in the journal of an inbox", (kind, journal) => {
+    const { violations } = checkLeases(journal, new Map([["e1", 1]]));
+    expect(violations).toEqual([expect.stringMatching(`^${kind}`)]);
+  });
+});
+
+test("a text is unfinished between its intent and its outcome, in one process", () => {
+  const step = (pid: number, name: string): JournalEntry => ({
+    ...{ pid, what: "intend", id: "e1", step: name, request: JSON.stringify({ text: name }) },
+  });
+  const record: JournalEntry = { pid: 1, what: "record", id: "e1", step: "one" };
+  const journal = [step(1, "one"), record, step(1, "two"), step(2, "three")];
+  expect(findUnfinishedTexts(journal, 1)).toEqual(["two"]);
+});
