@@ -1,10 +1,6 @@
-import { describe, expect, test } from "vitest";
-import { apiKey, json } from "../../client/api.ts";
+import { expect, test } from "vitest";
 import { image, imageOf } from "../../platform/support/images.ts";
-import { call, failureIn } from "../call.ts";
-import { ways } from "../connect.ts";
-import { everyScope } from "../every-tool.ts";
-import { serve } from "../stub.ts";
+import { directCalls, failureIn } from "../call.ts";
 
 const upload = {
   ...{
@@ -62,22 +58,22 @@ const rows: readonly Row[] = [
   ].map((url): Row => [url, { url }, "BLOCKED_HOST", /https|public internet|password/]),
 ];
 
-// Over stdio one era: what is told apart here does not know of eras.
-describe.each(ways.slice(1))("over %s", (_, connect) => {
-  test("what is no image, too large or elsewhere never reaches the platform", async () => {
-    const api = await serve(json(200, upload));
-    const client = await connect({ url: api.url, apiKey, scopes: everyScope });
-    for (const [name, args, code, why] of rows) {
-      const failure = failureIn(await call(client, "service_upload_image", args));
-      expect(failure.code, name).toBe(code);
-      expect(failure.message, name).toMatch(why);
-      expect(failure.message.length, name).toBeLessThan(600);
-      expect(failure.message, name).not.toContain("secret");
-    }
-    expect(api.calls).toEqual([]);
-    const most = (await image()).toString("base64");
-    const { result } = await call(client, "service_upload_image", { dataBase64: most });
-    expect(result.structuredContent).toEqual(upload);
-    expect(api.calls).toHaveLength(1);
-  });
+test("what is no image, too large or elsewhere never reaches the platform", async () => {
+  let requests = 0;
+  const fetch = async () => {
+    requests += 1;
+    return Response.json(upload);
+  };
+  const call = directCalls({ baseUrl: "http://platform.test", fetch });
+  for (const [name, args, code, why] of rows) {
+    const failure = failureIn(await call("service_upload_image", args));
+    expect(failure.code, name).toBe(code);
+    expect(failure.message, name).toMatch(why);
+    expect(failure.message.length, name).toBeLessThan(600);
+    expect(failure.message, name).not.toContain("secret");
+  }
+  expect(requests).toBe(0);
+  const dataBase64 = (await image()).toString("base64");
+  const { result } = await call("service_upload_image", { dataBase64 });
+  expect([result.structuredContent, requests]).toEqual([upload, 1]);
 });

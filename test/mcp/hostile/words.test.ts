@@ -1,9 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { apiKey, json } from "../../client/api.ts";
-import { call, failureIn } from "../call.ts";
-import { overHttp } from "../connect.ts";
-import { everyScope, everyTool } from "../every-tool.ts";
-import { serve } from "../stub.ts";
+import { directCalls, failureIn } from "../call.ts";
+import { everyTool } from "../every-tool.ts";
 
 /** What people write, made to look like a part of the answer. All of them contain the mark. */
 const texts = [
@@ -84,21 +81,20 @@ const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 describe.each(everyTool)("%s", (name, args) => {
   async function ask(body: unknown, status = 200) {
-    const { url } = await serve(json(status, body));
-    return await call(await overHttp({ url, apiKey, scopes: everyScope }), name, args);
+    const fetch = async () => Response.json(body, { status });
+    return await directCalls({ baseUrl: "http://platform.test", fetch })(name, args);
   }
 
-  test.each(texts)(
-    "%j stays in its quotation marks, on its line, and unchanged as data",
-    async (text) => {
+  test("what people write stays in its quotation marks, on its line, and unchanged as data", async () => {
+    const plain = await ask(answers("a b")[name]);
+    for (const text of texts) {
       const body = answers(text)[name];
-      const plain = await ask(answers("a b")[name]);
-      const told = await ask(body);
-      expect(told.result.structuredContent).toEqual(body);
-      expect(outside(told.text)).toBe(outside(plain.text));
-      expect(told.text.replaceAll("\n", "")).not.toMatch(unseen);
-    },
-  );
+      const called = await ask(body);
+      expect(called.result.structuredContent, text).toEqual(body);
+      expect(outside(called.text), text).toBe(outside(plain.text));
+      expect(called.text.replaceAll("\n", ""), text).not.toMatch(unseen);
+    }
+  });
 
   test("a single word is in quotation marks, too", async () => {
     const { text } = await ask(answers(WORD, "a b")[name]);
