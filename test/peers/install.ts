@@ -3,24 +3,27 @@ import { existsSync } from "node:fs";
 import { copyFile, mkdir, mkdtemp, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { root } from "../../../scripts/compile.ts";
-import { run, tail } from "../../faces/create.ts";
+import { root } from "../../scripts/compile.ts";
+import { run, tail } from "../faces/create.ts";
 
-/** Where they are kept: outside `test/`, for packages bring tests of their own. */
-const cache = join(root, "node_modules", ".cache", "mcp-peers");
+/** The folder of the installed packages: outside `test/`, because packages bring tests of their own. */
+const cache = join(root, "node_modules", ".cache", "peers");
+
+/** Downloading a peer may take five minutes on a slow line, in ms. */
+export const INSTALL_TIMEOUT_MS: number = 5 * 60_000;
 
 /**
- * Installs what the package-lock.json of a folder beside this file names, once for all runs. Several may ask at once,
- * also in several processes.
+ * Installs the packages that the package-lock.json of a folder beside this file names, once for all runs. Several
+ * processes may install at once.
  *
- * @returns the folder with its `node_modules`
+ * @returns the `node_modules` folder
  */
-export async function installed(name: string): Promise<string> {
+export async function installPeer(name: string): Promise<string> {
   const source = fileURLToPath(new URL(name, import.meta.url));
   const lock = await readFile(join(source, "package-lock.json"));
   const hash = createHash("sha256").update(lock).digest("hex").slice(0, 12);
   const folder = join(cache, `${name}-${hash}`);
-  if (existsSync(folder)) return folder;
+  if (existsSync(folder)) return join(folder, "node_modules");
   await mkdir(cache, { recursive: true });
   const stage = await mkdtemp(join(cache, "installing-"));
   try {
@@ -32,7 +35,7 @@ export async function installed(name: string): Promise<string> {
   } finally {
     await rm(stage, { recursive: true, force: true });
   }
-  return folder;
+  return join(folder, "node_modules");
 }
 
 async function install(name: string, folder: string): Promise<void> {
@@ -41,12 +44,12 @@ async function install(name: string, folder: string): Promise<void> {
   if (code !== 0) throw new Error(`${name} cannot be installed:\n${tail(output)}`);
 }
 
-/** A folder that has its name is whole. */
+/** Renames `stage`, so that a folder with the final name is complete. */
 async function moveTo(folder: string, stage: string): Promise<void> {
   try {
     await rename(stage, folder);
   } catch (error) {
-    // Somebody else was quicker, with the same.
+    // Another process has installed the same meanwhile.
     if (!existsSync(folder)) throw error;
   }
 }
