@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { world } from "../client/platform.ts";
+import { usePeer } from "../peers/peer.ts";
 import { COMPILE_CACHE } from "../support/process.ts";
 import { MAIN, mcpOverHttp } from "./connect.ts";
-import { documented, usePeer } from "./peers/peer.ts";
+import { documentedPeers } from "./documented.ts";
 
 /** Each test waits for several processes, of which some start others. */
 const TIMEOUT_MS = 60_000;
@@ -34,7 +35,7 @@ const overHttp: Target = async ({ url, apiKey }) => {
 };
 
 test("docs/mcp.md names the inspector that is run here", () => {
-  expect(documented()).toContain(inspector.title);
+  expect(documentedPeers()).toContain(inspector.title);
 });
 
 describe.each([

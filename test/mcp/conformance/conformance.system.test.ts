@@ -3,10 +3,11 @@ import { createServer } from "node:http";
 import { describe, expect, test } from "vitest";
 import { hostedMcp } from "../../faces/cli.ts";
 import { MCP_PATH } from "../../faces/mcp.ts";
+import { usePeer } from "../../peers/peer.ts";
 import { runPlatform } from "../../platform/support/platform.ts";
 import { listenUntilEnd } from "../../support/listen.ts";
 import { mcpOverHttp } from "../connect.ts";
-import { documented, usePeer } from "../peers/peer.ts";
+import { documentedPeers } from "../documented.ts";
 import { fitting, notFitting, notFittingChecks, revisions } from "./scenarios.ts";
 import { runSuite, scenariosOf } from "./suite.ts";
 import { withToken } from "./with-token.ts";
@@ -30,7 +31,7 @@ const servers = {
 } as const;
 
 test("docs/mcp.md names the suite that is run here, and the scenarios that fit", () => {
-  expect(documented()).toContain(suite.title);
+  expect(documentedPeers()).toContain(suite.title);
   const [, section = ""] = readFileSync(PAGE, "utf8").split("## Checked against");
   const total = fitting.length + notFitting.length;
   expect(section).toContain(`${fitting.length} of the suite's ${total} scenarios fit`);

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Peer } from "../../peers/peer.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import type { Peer } from "../peers/peer.ts";
 
 interface Check {
   readonly id: string;
