@@ -47,6 +47,10 @@ const config: ViteUserConfig = defineConfig({
           name: "browser",
           include: ["test/**/*.browser.test.ts"],
           globalSetup: ["test/platform/portal/support/global-setup.ts"],
+          // A journey through a view has dozens of steps.
+          testTimeout: 180_000,
+          // One worker runs many files, so that each module is loaded once a worker.
+          isolate: false,
         },
       },
       { extends: true, test: { name: "system", include: ["test/**/*.system.test.ts"] } },

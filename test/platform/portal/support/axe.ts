@@ -12,12 +12,24 @@ interface Results {
   }[];
 }
 
+/** All rules, the one about colours, or all others. */
+export type Rules = "all" | "colours" | "others";
+
+const options: Readonly<Record<Rules, object>> = {
+  all: {},
+  colours: { runOnly: ["color-contrast"] },
+  others: { rules: { "color-contrast": { enabled: false } } },
+};
+
 /** Complaints of axe-core about a page as it is now. The first call may install axe-core. */
-export async function violationsOf(page: Page): Promise<readonly string[]> {
-  const source = readFileSync(join(await installPeer("accessibility"), "axe-core/axe.js"), "utf8");
-  // The page's policy forbids foreign scripts, so this one comes by the browser's own way in.
-  await page.evaluate(source);
-  const { violations } = await page.evaluate<Results>("axe.run()");
+export async function violationsOf(page: Page, rules: Rules = "all"): Promise<readonly string[]> {
+  if (!(await page.evaluate("'axe' in globalThis"))) {
+    const path = join(await installPeer("accessibility"), "axe-core/axe.js");
+    // The page's policy forbids foreign scripts, so this one comes by the browser's own way in.
+    await page.evaluate(readFileSync(path, "utf8"));
+  }
+  const given = JSON.stringify({ ...options[rules], resultTypes: ["violations"] });
+  const { violations } = await page.evaluate<Results>(`axe.run(document, ${given})`);
   return violations.flatMap(({ id, help, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${help}\n  ${html}\n  ${failureSummary}`),
   );
