@@ -72,14 +72,14 @@ test("a variable that .env and the environment set differently is told", async (
   const cwd = folderWith({ ...complete, LOG_LEVEL: "info" });
   const found = await troubleAt({ PORT: "0", LOG_LEVEL: "warn" }, cwd);
   expect(found.map(({ what }) => what)).toEqual([
-    "LOG_LEVEL is set in the environment, and what .env says is not used",
+    expect.stringMatching(/^LOG_LEVEL is set in the environment, .*\.env/),
   ]);
 });
 
 test("a variable that looks like a bot's and is none is told", async () => {
   expect(await troubleAt({ SERVICE_NAME: "x" }, folderWith(complete))).toEqual([
     expect.objectContaining({
-      what: "SERVICE_NAME is set, and no bot reads it",
+      what: expect.stringMatching(/^SERVICE_NAME is set/),
       remedy: expect.stringContaining("SERVICE_API_KEY"),
     }),
   ]);

@@ -26,7 +26,7 @@ test("a bot that is well is one line", () => {
     {
       area: "bot",
       level: "ok",
-      what: "the bot runs, mode auditing since 1 h ago: the webhook brings the events",
+      what: expect.stringMatching(/mode auditing since 1 h ago: the webhook brings the events$/),
     },
   ]);
 });
@@ -61,7 +61,7 @@ test("one that is not ready, or far behind in the log, is told", () => {
   expect(told({ ready: false }).map(({ level }) => level)).toEqual(["note", "ok"]);
   expect(told({ log: { lagMs: 20 * 60_000 } })).toMatchObject([
     { level: "ok" },
-    { level: "note", what: "the event log was last read to its end 20 min ago" },
+    { level: "note", what: expect.stringContaining("20 min ago") },
   ]);
 });
 
@@ -158,7 +158,7 @@ test("a certificate that was not renewed in time is told, however long it holds"
   expect(left(90, 30)).toBeUndefined();
   expect(left(90, 10)).toMatchObject({
     level: "note",
-    what: "the certificate of bot.example.org ends in 10 days, and was not renewed",
+    what: expect.stringMatching(/bot\.example\.org ends in 10 days/),
   });
   expect(left(6, 2)).toBeUndefined();
   expect(left(6, 1)).toMatchObject({ level: "note" });

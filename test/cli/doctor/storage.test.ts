@@ -28,10 +28,10 @@ const levels = (health: Partial<FileHealth>) =>
 describe("a file", () => {
   test("that is well is one line", () => {
     expect(levels({})).toEqual([
-      "ok the file is whole, 1.0 MB and 0 KB in its WAL, 49 GB free on its disk",
+      expect.stringMatching(/^ok .* whole, 1\.0 MB .* 0 KB in its WAL, 49 GB free/),
     ]);
     expect(levels({ damage: undefined, freeBytes: undefined })).toEqual([
-      "ok the file is too large to be looked through, 1.0 MB and 0 KB in its WAL",
+      expect.stringMatching(/^ok .* too large .*, 1\.0 MB .* 0 KB in its WAL$/),
     ]);
   });
 
@@ -112,7 +112,7 @@ describe("a file", () => {
       {
         area: "inbox",
         level: "note",
-        what: "a person has to decide about 1 dead letter",
+        what: expect.stringContaining("1 dead letter"),
         remedy: "service-bot inbox list",
       },
     ]);
@@ -139,7 +139,7 @@ describe("an inbox", () => {
   test("with old events, and lanes behind a retry, is told", () => {
     const lanes = { ready: 0, waiting: 2, leased: 0, blocked: 2 };
     expect(what({ pending: 30, oldestPendingAt: NOW - 3_600_000, lanes })).toEqual([
-      "note pending: 30 events, of which the oldest came 1 h ago; 2 lanes behind a retry",
+      expect.stringMatching(/^note pending: 30 events, .* oldest .*1 h ago; 2 lanes /),
     ]);
   });
 });

@@ -26,7 +26,7 @@ describe("on this machine", () => {
       {
         area: "webhook",
         level: "ok",
-        what: `${href} answers, and refuses a forged request, of which the bot's log warns`,
+        what: expect.stringContaining(`${href} answers, and refuses a forged request`),
       },
     ]);
     expect(handled).toEqual([]);
