@@ -150,23 +150,26 @@ describe("4. nothing is skipped", () => {
     expect(bot.mode).toBe("auditing");
   });
 
-  test("the cursor moves with the events of its page or not at all", async () => {
-    const world = new World();
-    for (const text of ["a", "b", "c"]) world.write("ada", text);
-    let isBroken = false;
-    const watch = watchFailpoints((at) => {
-      if (at === "before commit" && isBroken) throw new Error("the disk is gone");
-    });
-    onTestFinished(watch.remove);
-    const bot = await world.startBot(answer, { delivery: "polling", startFrom: "oldest" });
-    isBroken = true;
-    await world.clock.advance(MINUTE_MS);
-    expect(world.sentTo("ada")).toEqual([]);
-    isBroken = false;
-    await world.clock.advance(5 * MINUTE_MS);
-    await world.settle(bot);
-    expect(world.sentTo("ada")).toEqual(["to a", "to b", "to c"]);
-  });
+  test.each(["odd", "even"])(
+    "the cursor moves with the events of its page or not at all, while %s commits fail",
+    async (failing) => {
+      const world = new World();
+      for (const text of ["a", "b", "c"]) world.write("ada", text);
+      const bot = await world.startBot(answer, { delivery: "polling", startFrom: "oldest" });
+      let commits = 0;
+      const watch = watchFailpoints((at) => {
+        if (at !== "before commit") return;
+        commits += 1;
+        if ((commits % 2 === 0) === (failing === "even")) throw new Error("the disk is gone");
+      });
+      onTestFinished(watch.remove);
+      await world.clock.advance(5 * MINUTE_MS);
+      watch.remove();
+      await world.clock.advance(5 * MINUTE_MS);
+      await world.settle(bot);
+      expect(world.sentTo("ada")).toEqual(["to a", "to b", "to c"]);
+    },
+  );
 });
 
 describe("5. failures end somewhere", () => {
@@ -242,7 +245,12 @@ describe("7. stopping is boring", () => {
       },
       { concurrency: 1 },
     );
-    await world.deliver(bot, world.write("ada", "first"), world.write("ben", "second"));
+    const texts = [
+      ["ada", "first"],
+      ["ada", "later"],
+      ["ben", "second"],
+    ] as const;
+    await world.deliver(bot, ...texts.map(([name, text]) => world.write(name, text)));
     await pass();
     const stopped = bot.stop();
     await pass();
@@ -255,6 +263,7 @@ describe("7. stopping is boring", () => {
     expect(world.sentTo("ben")).toEqual([]);
     const next = await world.startBot(answer, { maxAttempts: 1 });
     await world.settle(next);
+    expect(world.sentTo("ada")).toEqual(["to first", "to later"]);
     expect(world.sentTo("ben")).toEqual(["to second"]);
   });
 });
