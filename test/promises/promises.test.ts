@@ -117,16 +117,17 @@ describe("3. order in a lane, lanes side by side", () => {
     const bot = await world.startBot((bot) => {
       bot.on("dm.message", async (ctx) => {
         const { conversationId, excerpt } = ctx.payload;
-        if (conversationId === "slow") await once(ctx.signal, "abort");
-        if (conversationId === "broken") throw new Error("broken");
+        if (conversationId === "abe") await once(ctx.signal, "abort");
+        if (conversationId === "abi") throw new Error("broken");
         await ctx.reply(`to ${excerpt}`);
       });
     });
-    const events = ["slow", "broken", "ada", "ben"].map((name) => world.write(name, name));
+    // Lanes are claimed in the order of their names.
+    const events = ["abe", "abi", "ben", "cleo"].map((name) => world.write(name, name));
     expect(await world.deliver(bot, ...events)).toBe(200);
     await pass();
-    expect(world.sentTo("ada")).toEqual(["to ada"]);
     expect(world.sentTo("ben")).toEqual(["to ben"]);
+    expect(world.sentTo("cleo")).toEqual(["to cleo"]);
   });
 });
 
@@ -149,27 +150,6 @@ describe("4. nothing is skipped", () => {
     }
     expect(bot.mode).toBe("auditing");
   });
-
-  test.each(["odd", "even"])(
-    "the cursor moves with the events of its page or not at all, while %s commits fail",
-    async (failing) => {
-      const world = new World();
-      for (const text of ["a", "b", "c"]) world.write("ada", text);
-      const bot = await world.startBot(answer, { delivery: "polling", startFrom: "oldest" });
-      let commits = 0;
-      const watch = watchFailpoints((at) => {
-        if (at !== "before commit") return;
-        commits += 1;
-        if ((commits % 2 === 0) === (failing === "even")) throw new Error("the disk is gone");
-      });
-      onTestFinished(watch.remove);
-      await world.clock.advance(5 * MINUTE_MS);
-      watch.remove();
-      await world.clock.advance(5 * MINUTE_MS);
-      await world.settle(bot);
-      expect(world.sentTo("ada")).toEqual(["to a", "to b", "to c"]);
-    },
-  );
 });
 
 describe("5. failures end somewhere", () => {
