@@ -203,7 +203,7 @@ describe("5. failures end somewhere", () => {
       maxAttempts: 1,
       fetch: async (url, init) => {
         if (init.method === "POST" && failures-- > 0) throw new TypeError("fetch failed");
-        return await world.platform.fetch(url, init);
+        return await world.fetch(url, init);
       },
     });
     await world.deliver(bot, world.write("ada", "hello"));
@@ -245,6 +245,24 @@ describe("7. stopping is boring", () => {
     await world.settle(next);
     expect(world.sentTo("ada")).toEqual(["to first", "to later"]);
     expect(world.sentTo("ben")).toEqual(["to second"]);
+  });
+
+  test("a run that outlasts its grace is aborted and handed back uncounted", async () => {
+    const world = new World();
+    const bot = await world.startBot((bot) => {
+      bot.on("dm.message", async (ctx) => {
+        await once(ctx.signal, "abort");
+        throw ctx.signal.reason;
+      });
+    });
+    await world.deliver(bot, world.write("ada", "hello"));
+    await pass();
+    const stopped = bot.stop();
+    await world.clock.advance(MINUTE_MS);
+    await stopped;
+    const next = await world.startBot(answer, { maxAttempts: 1 });
+    await world.settle(next);
+    expect(world.sentTo("ada")).toEqual(["to hello"]);
   });
 });
 
