@@ -33,6 +33,14 @@ export const run: Run = async (command, args, { cwd, env, timeoutMs }) => {
   // The files of a bot are written without it, and the sooner.
   const { spawn } = await import("node:child_process");
   return await new Promise((resolve) => {
+    // A terminal signals both processes; a signal to this one alone is passed on.
+    let interrupted = false;
+    const onInterrupt = () => {
+      interrupted = true;
+      child.kill("SIGINT");
+    };
+    // Before the start, because Ctrl-C may come as soon as the program runs.
+    process.once("SIGINT", onInterrupt);
     const batch = process.platform === "win32" && /^(?:npm|npx|pnpm|yarn|bun)$/.test(command);
     const child = spawn(
       batch ? [command, ...args].join(" ") : command,
@@ -40,13 +48,6 @@ export const run: Run = async (command, args, { cwd, env, timeoutMs }) => {
       // Nothing may wait for an answer that nobody can see it asking for.
       { cwd, env: { ...env }, shell: batch, timeout: timeoutMs, stdio: ["ignore", "pipe", "pipe"] },
     );
-    // A terminal tells both processes; whoever tells this one alone means the other one as well.
-    let interrupted = false;
-    const onInterrupt = () => {
-      interrupted = true;
-      child.kill("SIGINT");
-    };
-    process.once("SIGINT", onInterrupt);
     const end = (result: Omit<RunResult, "interrupted">) => {
       process.off("SIGINT", onInterrupt);
       resolve({ ...result, interrupted });

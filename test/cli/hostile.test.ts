@@ -4,44 +4,45 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { logFormatter, printStyled, run, tellTimeline } from "../faces/cli.ts";
+import { logFormatter, printStyled, tellTimeline } from "../faces/cli.ts";
 import { SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { FORBIDDEN, FORGED, hostileText } from "../support/hostile-text.ts";
 import { message } from "../support/inbox-events.ts";
 import { listenUntilEnd } from "../support/listen.ts";
 import { runPlatform } from "../support/running-bot.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { runCommand } from "./command.ts";
 
 /** How many hostile texts each command gets. fast-check prints the seed of one that gets through. */
 const numRuns = 15;
 
-let written: string[] = [];
+/** Environment of the commands. */
+let env: Record<string, string> = {};
 
 beforeEach(() => {
-  written = [];
-  const record = (chunk: string | Uint8Array) => written.push(String(chunk)) > 0;
-  vi.spyOn(process.stdout, "write").mockImplementation(record);
-  vi.spyOn(process.stderr, "write").mockImplementation(record);
+  env = {};
 });
 
-afterEach(() => {
-  vi.unstubAllEnvs();
-  vi.restoreAllMocks();
-});
+afterEach(() => void vi.restoreAllMocks());
 
-/** Runs a command in this process. Returns what it has written, which nothing hostile may be in. */
+/** Returns what a command has written, which nothing hostile may be in. */
 async function safeOutput(...args: readonly string[]): Promise<string> {
-  written = [];
-  await run(args);
-  return expectSafe();
+  const { out, err } = await runCommand(args, { env });
+  return expectSafe([out, err].join("\n").trim());
 }
 
-function expectSafe(): string {
-  const output = written.join("");
+function expectSafe(output: string): string {
   expect(output).not.toBe("");
   expect(output).not.toMatch(FORBIDDEN);
   expect(output.split("\n").filter((line) => line.startsWith(FORGED))).toEqual([]);
   return output;
+}
+
+/** Collects what this process prints outside of a command. Returns a function that takes what there is. */
+function collectOutput(): () => string {
+  const written: string[] = [];
+  vi.spyOn(process.stdout, "write").mockImplementation((chunk) => written.push(String(chunk)) > 0);
+  return () => written.splice(0).join("");
 }
 
 function forHostileTexts(check: (text: string) => Promise<void>): Promise<void> {
@@ -75,7 +76,7 @@ describe("nothing that commands a terminal leaves", () => {
     await forHostileTexts(async (text) => {
       const name = `${++number}`;
       const file = join(folder, `${name}.db`);
-      vi.stubEnv("DATABASE_URL", `file:${file}`);
+      env["DATABASE_URL"] = `file:${file}`;
       await fillInbox(file, text);
       await safeOutput("inbox");
       const [event] = JSON.parse(await safeOutput("inbox", "list", "--json")).events;
@@ -112,11 +113,11 @@ describe("nothing that commands a terminal leaves", () => {
 
   test("doctor, whatever platform and bot answer", { timeout: 60_000 }, async () => {
     const server = await hostileServer();
-    vi.stubEnv("SERVICE_BASE_URL", server.url);
-    vi.stubEnv("SERVICE_API_KEY", "sbk_test");
-    vi.stubEnv("SERVICE_WEBHOOK_SECRET", "whsec_of_a_test");
-    vi.stubEnv("PORT", new URL(server.url).port);
-    vi.stubEnv("DATABASE_URL", `file:${join(temporaryFolder(), "bot.db")}`);
+    env["SERVICE_BASE_URL"] = server.url;
+    env["SERVICE_API_KEY"] = "sbk_test";
+    env["SERVICE_WEBHOOK_SECRET"] = "whsec_of_a_test";
+    env["PORT"] = new URL(server.url).port;
+    env["DATABASE_URL"] = `file:${join(temporaryFolder(), "bot.db")}`;
     const check = async (text: string) => {
       for (const status of [200, 403]) {
         Object.assign(server, { text, status });
@@ -129,23 +130,24 @@ describe("nothing that commands a terminal leaves", () => {
 
   test("the lines of dev and platform, whatever happens there", async () => {
     const platform = await runPlatform();
+    const takeOutput = collectOutput();
     tellTimeline(platform);
     const { url } = await hostileServer();
     platform.control.saveWebhook({ url: `${url}/hook`, enabled: false });
     await forHostileTexts(async (text) => {
-      written = [];
+      takeOutput();
       platform.control.act({ type: "dm.message", from: "ada", text: `.${text}` });
       const headers = { authorization: `Bearer ${platform.apiKey}` };
       await fetch(`${platform.url}/api/v1/posts/${encodeURIComponent(text)}`, { headers });
-      expectSafe();
+      expectSafe(takeOutput());
     });
   });
 
   test("the log of a bot in dev, with and without colours", async () => {
+    const takeOutput = collectOutput();
     for (const colour of [false, true]) {
       const format = await logFormatter({ colour, webhook: "http://127.0.0.1:3000/webhook" });
       await forHostileTexts(async (text) => {
-        written = [];
         const err = {
           type: text,
           message: text,
@@ -154,7 +156,7 @@ describe("nothing that commands a terminal leaves", () => {
         const record = { level: "error", time: 0, msg: text, id: text, [text]: text, err };
         printStyled(format(JSON.stringify(record)) ?? "");
         printStyled(format(text.replaceAll(/[\n\r\u2028\u2029]/g, "")) ?? "");
-        const output = written.join("");
+        const output = takeOutput();
         // biome-ignore lint/suspicious/noControlCharactersInRegex: the colours of the formatter itself
         const own = /\u001b\[(?:0|2?[0-9]|3[0-9]|4[0-9]|9[0-9])m/g;
         if (colour) expect(output).toMatch(own);

@@ -68,16 +68,20 @@ describe("a question", () => {
     expect(out).not.toContain("Install ");
   });
 
-  test("of yes or no is yes with Enter alone", async () => {
+  test("takes the default with Enter alone, which is yes for install and git", async () => {
     const cwd = await temporaryDirectory();
-    const session = new Session(["bot"], { cwd });
+    const session = new Session([], { cwd });
     await session.answer(
+      ["Directory", keys.enter],
       ...defaults,
       ["Install with npm?", keys.enter],
       ["Initialize git?", keys.enter],
     );
     const { calls } = await session.outcome;
     expect(calls.map(({ command }) => command)).toEqual(["npm", "git", "git", "git"]);
+    expect(session.screen.text).toMatch(/◇ Directory +my-bot\n/);
+    expect(session.screen.text).toMatch(/◇ Store +sqlite\n/);
+    expect(await everythingIn(join(cwd, "my-bot"))).toContain("src/main.ts");
   });
 
   test("of install and git is not asked where a flag says yes", async () => {
@@ -207,24 +211,42 @@ describe("nothing is asked", () => {
     expect(session.screen.text).toBe("");
   });
 
-  test("with npm's own --yes", async () => {
+  test.each([
+    ["with --yes", ["--yes"], {}],
+    ["with npm's own --yes", [], { npm_config_yes: "true" }],
+    ["with --json", ["--json"], {}],
+    ["where the flags have said everything", ["--template=starter", "--store=sqlite"], {}],
+    ["in CI", [], { CI: "true" }],
+  ])("%s", async (_, argv, env) => {
     const cwd = await temporaryDirectory();
-    const session = new Session(["bot"], { cwd, env: { npm_config_yes: "true" } });
+    const session = new Session(["bot", ...quick, ...argv], { cwd, env });
     expect((await session.outcome).code).toBe(0);
     expect(session.screen.text).toBe("");
   });
+});
 
-  test("when the terminal goes away, which ends the run with 130", async () => {
+describe("a run ends with 130, and nothing is written,", () => {
+  test.each(["ctrlC", "escape", "ctrlD"] as const)("on %s", async (key) => {
+    const cwd = await temporaryDirectory();
+    const session = new Session(["bot"], { cwd });
+    await session.answer(["Template", keys.enter], ["Store", keys[key]]);
+    await expectCancelled(session, cwd);
+  });
+
+  test("when the terminal goes away", async () => {
     const cwd = await temporaryDirectory();
     const session = new Session(["bot"], { cwd });
     await session.screen.shows("◆ Template");
     session.input.end();
-    const { code, err } = await session.outcome;
-    expect(code).toBe(130);
-    expect(err).toBe("✖ Cancelled. Nothing was written.\n");
-    expect(await everythingIn(cwd)).toEqual([]);
+    await expectCancelled(session, cwd);
   });
 });
+
+async function expectCancelled({ outcome }: Session, cwd: string): Promise<void> {
+  const { code, err } = await outcome;
+  expect({ code, err }).toEqual({ code: 130, err: "✖ Cancelled. Nothing was written.\n" });
+  expect(await everythingIn(cwd)).toEqual([]);
+}
 
 test("a fresh clone gets its dependencies before the first question", async () => {
   const cwd = await temporaryDirectory();

@@ -30,6 +30,9 @@ export interface Setup {
   /** Where questions are asked; by default there is none. */
   readonly terminal?: Terminal;
   readonly rewrites?: Io["rewrites"];
+  /** The time, and what calls again and again; by default time stands still. */
+  readonly now?: Io["now"];
+  readonly every?: Io["every"];
   /** Stands in for every program; by default each one succeeds without doing anything. */
   readonly run?: (call: Call) => Partial<RunResult> | Promise<Partial<RunResult>>;
 }
@@ -51,8 +54,8 @@ export async function scaffold(argv: readonly string[], setup: Setup): Promise<O
     env: setup.env ?? {},
     platform: setup.platform ?? "linux",
     nodeVersion: setup.nodeVersion ?? "24.0.0",
-    now: () => 0,
-    every: () => () => {},
+    now: setup.now ?? (() => 0),
+    every: setup.every ?? (() => () => {}),
     rewrites: setup.rewrites ?? { out: false, err: false },
     terminal: setup.terminal,
     out: (text) => {

@@ -29,6 +29,34 @@ describe("what is printed", () => {
     expect(out).toMatch(/✔ npm install +0\.0 s\n/);
   });
 
+  test("at a terminal, the seconds of a step while it runs, and nothing of them at its end", async () => {
+    const cwd = await temporaryDirectory();
+    let now = 0;
+    let isStopped = false;
+    let tick = () => {};
+    const { out } = await scaffold(["bot", "--no-git"], {
+      cwd,
+      rewrites: { out: true, err: true },
+      now: () => now,
+      every: (_ms, what) => {
+        tick = what;
+        return () => {
+          isStopped = true;
+        };
+      },
+      run: () => {
+        now += 1_200;
+        tick();
+        return {};
+      },
+    });
+    const clear = "\r\x1b[K";
+    expect(out).toContain(
+      `${clear}⠋ npm install  0 s${clear}⠙ npm install  1 s${clear}✔ npm install `,
+    );
+    expect(isStopped).toBe(true);
+  });
+
   test("--yes changes nothing where nothing is asked anyway", async () => {
     const cwd = await temporaryDirectory();
     const { code, out } = await scaffold(["bot", "--yes"], { cwd });

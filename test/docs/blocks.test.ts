@@ -83,10 +83,10 @@ test("YAML can be parsed", () => {
 
 test("a command that is not there is found", () => {
   const found = (code: string) => problemsIn(commandsOf(code));
-  expect(found("npm run tour && npm run detour")).toEqual([
+  expect(found("npm run demo && npm run detour")).toEqual([
     "npm run detour: there is no script detour",
   ]);
-  expect(found("npm run faults -- --size small --sise 3")[0]).toContain("takes no --sise");
+  expect(found("node test/faults/main.ts --size small --sise 3")[0]).toContain("takes no --sise");
   expect(found("service-bot inbox retry ID --reason x")[0]).toContain("takes no --reason");
   expect(found("service-bot inbox list --reason x # --json")[0]).toContain("takes no --reason");
   expect(found("npx service-bot trigger dm.message --from ada --tekst 'a --b'")[0]).toContain(

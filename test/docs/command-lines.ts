@@ -123,7 +123,11 @@ function nodeProblem(words: readonly string[]): string | undefined {
   if (file === undefined) return "node is given no file";
   const places = [file, `templates/starter/${file}`, file.replace(/^service-bot\//, "")];
   if (!places.some((path) => existsSync(join(root, path)))) return `${file} is not there`;
-  return file.endsWith("create-bot.js") ? scaffolderProblem(words) : undefined;
+  if (file.endsWith("create-bot.js")) return scaffolderProblem(words);
+  const path = join(root, file);
+  if (!file.endsWith("main.ts") || !existsSync(path)) return undefined;
+  const unknown = flagsIn(words).find((flag) => !takes(sourcesBeside(path), flag));
+  return unknown && `${file} takes no ${unknown}`;
 }
 
 function serviceBotProblem([name = "", ...words]: readonly string[]): string | undefined {

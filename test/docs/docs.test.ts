@@ -1,11 +1,8 @@
-import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { typeErrors } from "../support/type-errors.ts";
 import { type CodeBlock, codeBlocks, links, type Page, pages, prose, root } from "./markdown.ts";
-
-const run = promisify(execFile);
 
 test.each(pages)("$path links to files that are there", (page) => {
   expect(links(page).filter((target) => !existsSync(target))).toEqual([]);
@@ -28,21 +25,11 @@ test("a draft is not finished", () => {
 test("every TypeScript example compiles, strictly", { timeout: 60_000 }, async () => {
   const blocks = pages.filter(isWritten).flatMap(codeBlocks).filter(isExample);
   expect(blocks.length).toBeGreaterThan(4);
-  // Inside the checkout, so that its dependencies and its own sources are found.
-  mkdirSync(join(root, "node_modules", ".cache"), { recursive: true });
-  const folder = mkdtempSync(join(root, "node_modules", ".cache", "docs-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  for (const [index, { page, code }] of blocks.entries()) {
-    const name = `${page.replaceAll(/\W/g, "_")}_${index}.ts`;
-    writeFileSync(join(folder, name), `${code}\nexport {};\n`);
-  }
-  const paths = sourcesOfExports();
-  const compilerOptions = { paths, isolatedDeclarations: false, declaration: false };
-  const config = { extends: join(root, "tsconfig.json"), compilerOptions, include: ["*.ts"] };
-  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
-  const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
-  const { stdout } = await run(process.execPath, [tsc, "-p", folder]).catch((error) => error);
-  expect(stdout).toBe("");
+  const files = blocks.map(({ page, code }, index) => [
+    `${page.replaceAll(/\W/g, "_")}_${index}.ts`,
+    `${code}\nexport {};\n`,
+  ]);
+  expect(await typeErrors(Object.fromEntries(files), { paths: sourcesOfExports() })).toBe("");
 });
 
 /** The reference has declarations, out of sources that are compiled. */
@@ -50,11 +37,14 @@ function isWritten({ path }: Page): boolean {
   return !path.startsWith(join("docs", "reference"));
 }
 
-/** Files of a bot, with their name in the first line, are compiled where they are written: in test/e2e/start.system.test.ts. */
+/**
+ * Files of a bot, with their name in the first line, are compiled in test/e2e/start.system.test.ts, and the set-up of
+ * OpenTelemetry in test/tracing/docs.system.test.ts, which installs its packages.
+ */
 function isExample({ language, code, note }: CodeBlock): boolean {
   const isFile = code.startsWith("// src/") || code.startsWith("// test/");
   if (isFile) expect(note, code).toContain("test/e2e/start.system.test.ts");
-  return language === "ts" && !isFile;
+  return language === "ts" && !isFile && !code.includes("@opentelemetry/exporter-");
 }
 
 /** The source of each entry point that package.json names. */

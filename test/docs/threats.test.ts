@@ -3,16 +3,21 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { root } from "./markdown.ts";
 
-const rows = readFileSync(join(root, "SECURITY.md"), "utf8")
-  .split("\n")
-  .filter((line) => line.startsWith("| ") && line.includes("`test/"));
+const rowsOf = (page: string) =>
+  readFileSync(join(root, page), "utf8")
+    .split("\n")
+    .filter((line) => line.startsWith("| ") && line.includes("| `test/"));
 
-test("there is a table of threats", () => {
-  expect(rows.length).toBeGreaterThan(20);
+const threats = rowsOf("SECURITY.md");
+const mechanisms = rowsOf("docs/reliability.md");
+
+test("there are tables of threats and of mechanisms", () => {
+  expect(threats.length).toBeGreaterThan(20);
+  expect(mechanisms.length).toBeGreaterThan(40);
 });
 
-test.each(rows)("%s", (row) => {
-  const [, file = "", title = ""] = /`(test\/[^`]+\.test\.ts)`: (.+) \|$/.exec(row) ?? [];
+test.each([...threats, ...mechanisms])("%s", (row) => {
+  const [, file = "", title = ""] = /`(test\/[^`]+\.ts)`: (.+) \|$/.exec(row) ?? [];
   expect(existsSync(join(root, file)), file).toBe(true);
   expect(readFileSync(join(root, file), "utf8")).toContain(title);
 });

@@ -8,7 +8,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const BOT = fileURLToPath(new URL("./answering-bot.ts", import.meta.url));
 
-function startBot(platform: Platform, folder: string, port = "0"): TestProcess {
+function startBot(platform: Platform, folder: string): TestProcess {
   return new TestProcess([BOT], {
     bareEnv: true,
     env: {
@@ -16,7 +16,7 @@ function startBot(platform: Platform, folder: string, port = "0"): TestProcess {
       SERVICE_API_KEY: platform.apiKey,
       SERVICE_WEBHOOK_SECRET: platform.webhookSecret,
       DATABASE_URL: `file:${join(folder, "bot.db")}`,
-      PORT: port,
+      PORT: "0",
       POLL_INTERVAL_MS: "50",
       AUDIT_INTERVAL_MS: "100",
     },
@@ -24,14 +24,6 @@ function startBot(platform: Platform, folder: string, port = "0"): TestProcess {
 }
 
 describe("a bot that owns its process", () => {
-  test("ends with exit code 0 on SIGTERM", async () => {
-    const bot = startBot(await runPlatform(), temporaryFolder());
-    await bot.message("ready");
-    bot.kill("SIGTERM");
-    expect(await bot.exited).toEqual({ code: 0, signal: null });
-    await bot.message("stopped");
-  });
-
   test("ends with exit code 2 and one message when its configuration is wrong", async () => {
     const bot = new TestProcess([BOT], {
       bareEnv: true,
@@ -47,9 +39,7 @@ describe("a bot that owns its process", () => {
     expect(bot.stdout).toEqual([]);
   });
 
-  test("ends with exit code 1 and the way out when its file is in use", {
-    timeout: 30_000,
-  }, async () => {
+  test("ends with exit code 1 and the way out when its file is in use, while the first ends with 0 on SIGTERM", async () => {
     const platform = await runPlatform();
     const folder = temporaryFolder();
     const bot = startBot(platform, folder);
@@ -57,5 +47,8 @@ describe("a bot that owns its process", () => {
     const second = startBot(platform, folder);
     expect(await second.exited).toEqual({ code: 1, signal: null });
     expect(second.stderr.join("\n")).toContain("postgres://");
+    bot.kill("SIGTERM");
+    expect(await bot.exited).toEqual({ code: 0, signal: null });
+    await bot.message("stopped");
   });
 });

@@ -2,6 +2,7 @@ import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { PackCache } from "../../scripts/pack/cache.ts";
 import { root } from "../create/harness.ts";
 import { type RunResult, run } from "../faces/create.ts";
 import { SIGNATURE_HEADER, sign } from "../faces/signature.ts";
@@ -27,11 +28,9 @@ describe.each(bots)("%s with this version of service-bot", { timeout: 60_000 }, 
     folder = mkdtempSync(join(tmpdir(), "upgrade-"));
     bot = join(folder, name);
     cpSync(join(fixtures, name), bot, { recursive: true });
-    const pack = [join(root, "scripts/pack.ts"), "--out", folder];
-    await done(run(process.execPath, pack, { cwd: root, env: process.env }));
-    const tarball = readdirSync(folder).find((file) => file.endsWith(".tgz")) ?? "";
+    const tarball = await new PackCache().packServiceBot(folder);
     // The update, as docs/upgrading.md has it.
-    await npm("install", `../${tarball}`, "--no-audit", "--no-fund");
+    await npm("install", tarball, "--no-audit", "--no-fund");
   }, SCAFFOLD_TIMEOUT_MS);
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));

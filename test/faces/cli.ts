@@ -6,6 +6,7 @@ export { logFormatter } from "../../src/cli/dev/log-lines.ts";
 export { openInBrowser } from "../../src/cli/dev/open-in-browser.ts";
 export { stackLines, tellTimeline, timelineLine } from "../../src/cli/dev/timeline-lines.ts";
 export { aboutCertificate } from "../../src/cli/doctor/certificate.ts";
+export { examineEnvironment } from "../../src/cli/doctor/environment.ts";
 export type { Finding } from "../../src/cli/doctor/finding.ts";
 export { aboutBot, isThisMachine, type RunningBot } from "../../src/cli/doctor/running-bot.ts";
 export {
@@ -26,5 +27,7 @@ export { hostedMcp } from "../../src/cli/platform/hosted-mcp.ts";
 export { mendable } from "../../src/cli/platform/start.ts";
 export { commands, run } from "../../src/cli/run.ts";
 export { age, cut, moment, printableLines, quoted, table } from "../../src/cli/text.ts";
+export { type Awaited, awaitReaction, type Reaction } from "../../src/cli/trigger/reaction.ts";
+export { failureOf } from "../../src/cli/trigger/report.ts";
 export { type Happened, Watch } from "../../src/cli/trigger/watch.ts";
 export { readArguments, UsageError } from "../../src/cli/usage.ts";

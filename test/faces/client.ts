@@ -30,7 +30,7 @@ export { type ImageBytes, type ImageInput, sourceOf } from "../../src/client/ima
 export { checkImageUrl } from "../../src/client/images/url.ts";
 export { Listing } from "../../src/client/listing.ts";
 export { operationOf } from "../../src/client/operation.ts";
-export type { ScopeAnswer } from "../../src/client/scopes.ts";
+export { probeScopes, type ScopeAnswer } from "../../src/client/scopes.ts";
 export type {
   CallOptions,
   EventPage,

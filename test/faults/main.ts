@@ -1,62 +1,95 @@
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
+import { simulate } from "../poller/simulation/scenario.ts";
 import { chooseSeed } from "./random.ts";
-import { type Result, summary, table } from "./report.ts";
-import type { Scenario, Size } from "./scenario.ts";
+import { type Result, summarize, tabulate } from "./report.ts";
+import type { Scenario, ScenarioRun } from "./scenario.ts";
 import { scenarios } from "./scenarios.ts";
+import { soak } from "./soak/soak.ts";
 
-/**
- * Runs the fault scenarios and prints what came of them as a Markdown table.
- *
- *     node test/faults/main.ts [--size small|large] [--only WORDS] [--seed N] [--scale SHARE]
- *
- * Ends with exit code 1 when a promise was broken.
- */
-const { values } = parseArgs({
+const USAGE = `node test/faults/main.ts            [--size small|large] [--only WORDS] [--scale SHARE] [--seed N]
+node test/faults/main.ts soak       [--minutes 10] [--rate 20] [--seed N]
+node test/faults/main.ts simulate   [--schedules 5000] [--only SEED] [--seed N]
+
+Inflicts faults on real bots, lets one bot work for long, or simulates outages of the webhook.
+Prints the figures as a Markdown table. Exit code 1: a promise was broken.`;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     size: { type: "string", default: "large" },
     only: { type: "string", default: "" },
-    seed: { type: "string" },
-    // A share of the size, to try a large run in short.
     scale: { type: "string", default: "1" },
+    minutes: { type: "string", default: "10" },
+    rate: { type: "string", default: "20" },
+    schedules: { type: "string", default: "5000" },
+    seed: { type: "string" },
+    help: { type: "boolean", default: false },
   },
 });
 
-const size = sizeIn(values.size);
-const scale = Number(values.scale);
 const seed = chooseSeed(values.seed);
-const chosen = scenarios.filter(({ name }) => name.includes(values.only));
-if (chosen.length === 0) throw new Error(`no scenario has "${values.only}" in its name`);
+const [command = "faults"] = positionals;
 
-const machine = `Node ${process.versions.node}, ${availableParallelism()} cores`;
-console.log(`seed ${seed}, size ${size}${scale === 1 ? "" : ` × ${scale}`}, ${machine}`);
-const results: Result[] = [];
-for (const scenario of chosen) {
-  const reason = scenario.whyNot?.();
-  if (reason !== undefined) {
-    console.log(`\n${scenario.name}\n  skipped: ${reason}`);
-    continue;
+if (values.help) console.log(USAGE);
+else await main(chooseScenarios());
+
+async function main(chosen: readonly Scenario[]): Promise<void> {
+  const { size } = values;
+  if (size !== "small" && size !== "large") throw new Error(`--size ${size} is not small or large`);
+  const machine = `Node ${process.versions.node}, ${availableParallelism()} cores`;
+  console.log(`seed ${seed}, size ${size}, ${machine}`);
+  const results: Result[] = [];
+  for (const scenario of chosen) {
+    console.log(`\n${scenario.name}`);
+    const reason = scenario.whyNot?.();
+    if (reason !== undefined) {
+      console.log(`  skipped: ${reason}`);
+      continue;
+    }
+    const result = await runOne(scenario, { size, seed, scale: numberOf("scale") });
+    results.push(result);
+    console.log(summarize(result, seed));
   }
-  const result = await runOne(scenario);
-  results.push(result);
-  console.log(summary(result, seed));
+  console.log(`\n${tabulate(results)}\n\nSeed ${seed}, ${new Date().toISOString()}, ${machine}.`);
+  process.exitCode = results.some(({ outcome }) => outcome.violations.length > 0) ? 1 : 0;
 }
-console.log(`\n${table(results)}\n`);
-console.log(`Seed ${seed}, ${new Date().toISOString()}, ${machine}.`);
-process.exitCode = results.some(({ outcome }) => outcome.violations.length > 0) ? 1 : 0;
 
-async function runOne(scenario: Scenario): Promise<Result> {
-  console.log(`\n${scenario.name}`);
+async function runOne(scenario: Scenario, options: Omit<ScenarioRun, "progress">): Promise<Result> {
   const started = performance.now();
-  const progress = (line: string) => {
-    const seconds = Math.round((performance.now() - started) / 1000);
-    console.log(`  ${String(seconds).padStart(4)} s  ${line}`);
-  };
-  const outcome = await scenario.run({ size, seed, scale, progress });
-  return { name: scenario.name, outcome, seconds: (performance.now() - started) / 1000 };
+  const seconds = () => (performance.now() - started) / 1000;
+  const progress = (line: string) =>
+    console.log(`  ${seconds().toFixed(0).padStart(4)} s  ${line}`);
+  const outcome = await scenario.run({ ...options, progress });
+  return { name: scenario.name, outcome, seconds: seconds() };
 }
 
-function sizeIn(text: string): Size {
-  if (text === "small" || text === "large") return text;
-  throw new Error(`--size must be small or large (got "${text}")`);
+function chooseScenarios(): readonly Scenario[] {
+  if (command === "simulate") {
+    const only = values.only === "" ? undefined : Number(values.only);
+    return [simulate({ schedules: numberOf("schedules"), only })];
+  }
+  if (command === "soak") return [soakScenario(numberOf("minutes"), numberOf("rate"))];
+  if (command !== "faults") throw new Error(`there is no ${command}\n\n${USAGE}`);
+  const chosen = scenarios.filter(({ name }) => name.includes(values.only));
+  if (chosen.length === 0) throw new Error(`no scenario has "${values.only}" in its name`);
+  return chosen;
+}
+
+function soakScenario(minutes: number, rate: number): Scenario {
+  return {
+    name: `${minutes} minutes of work, ${rate} events a second`,
+    async run({ seed, progress }) {
+      const run = { seed, rate, seconds: minutes * 60, sampleMs: 5_000, progress };
+      const { table, ...outcome } = await soak(run);
+      console.log(`\n${table}\n`);
+      return outcome;
+    },
+  };
+}
+
+function numberOf(name: "scale" | "minutes" | "rate" | "schedules"): number {
+  const value = Number(values[name]);
+  if (value > 0) return value;
+  throw new Error(`--${name} must be a number above 0 (got "${values[name]}")`);
 }

@@ -1,26 +1,23 @@
-import { describe, expect, test } from "vitest";
+import { expect } from "vitest";
 import { powerLoss, powerLossControl } from "./power-loss/power-loss.ts";
-import { whyNoShim } from "./power-loss/shim.ts";
-import { chooseSeed } from "./random.ts";
+import { testSmall } from "./test-small.ts";
 
-const reason = whyNoShim();
-if (reason !== undefined) process.stderr.write(`${reason}\n`);
-
-const seed = chooseSeed();
-const options = { size: "small", seed, progress: () => undefined } as const;
-
-describe.skipIf(reason !== undefined)("power loss", { timeout: 60_000 }, () => {
-  test("at random moments loses nothing acknowledged and no intent of a reply: a sync comes before each is sent", async () => {
-    const { figures, violations } = await powerLoss.run(options);
-    expect(violations, `SEED=${seed}`).toEqual([]);
+testSmall(
+  powerLoss,
+  "a power loss loses nothing acknowledged and no intent, because a sync comes before each answer and reply",
+  ({ figures, violations }) => {
+    expect(violations).toEqual([]);
     expect(figures["power losses"]).toBeGreaterThan(10);
     expect(figures["answers with 2xx"]).toBeGreaterThanOrEqual(120);
     expect(figures["replies sent"]).toBeGreaterThanOrEqual(100);
-  });
+  },
+);
 
-  test("would lose acknowledged events with synchronous=NORMAL, the default", async () => {
-    const { figures, violations } = await powerLossControl("NORMAL").run(options);
-    expect(violations, `SEED=${seed}`).toEqual([]);
+testSmall(
+  powerLossControl("NORMAL"),
+  "a power loss would lose acknowledged events with synchronous=NORMAL, the default",
+  ({ figures, violations }) => {
+    expect(violations).toEqual([]);
     expect(figures["acknowledged events lost, all cuts added up"]).toBeGreaterThan(0);
-  });
-});
+  },
+);

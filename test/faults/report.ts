@@ -7,38 +7,57 @@ export interface Result {
   readonly seconds: number;
 }
 
-/** So many violations are shown in full; more of them say nothing new. */
-const SHOWN = 20;
+/** More violations show nothing new. */
+const MAX_SHOWN = 20;
 
-/** What came of one scenario, for people who wait. */
-export function summary({ outcome, seconds }: Result, seed: number): string {
+/** Describes one result for people who wait. */
+export function summarize({ outcome, seconds }: Result, seed: number): string {
   const { violations } = outcome;
-  const lines = violations.slice(0, SHOWN).map((violation) => `  VIOLATION ${violation}`);
-  if (violations.length > SHOWN) lines.push(`  and ${violations.length - SHOWN} more`);
+  const lines = violations.slice(0, MAX_SHOWN).map((violation) => `  VIOLATION ${violation}`);
+  if (violations.length > MAX_SHOWN) lines.push(`  and ${violations.length - MAX_SHOWN} more`);
   if (violations.length > 0) lines.push(`  Run again with --seed ${seed}.`);
-  lines.push(`  ${figures(outcome)}; ${violations.length} violations, ${seconds.toFixed(0)} s`);
+  lines.push(`  ${listFigures(outcome)}; ${violations.length} violations, ${seconds.toFixed(0)} s`);
   return lines.join("\n");
 }
 
-/** Markdown. */
-export function table(results: readonly Result[]): string {
-  const rows = results.map(
-    ({ name, outcome, seconds }) =>
-      `| ${name} | ${figures(outcome)} | ${outcome.violations.length} | ${seconds.toFixed(0)} |`,
-  );
-  return [
-    "| fault | what was done and measured | violations | seconds |",
-    "|---|---|--:|--:|",
-    ...rows,
-  ].join("\n");
+/** All results as a Markdown table. */
+export function tabulate(results: readonly Result[]): string {
+  const rows = results.map(({ name, outcome, seconds }) => [
+    name,
+    listFigures(outcome),
+    outcome.violations.length,
+    seconds.toFixed(0),
+  ]);
+  const head = ["fault", "what was done and measured", "violations", "seconds"];
+  return markdownTable([head, ["---", "---", "--:", "--:"], ...rows]);
 }
 
-function figures({ figures: all }: Outcome): string {
-  return Object.entries(all)
-    .map(([name, value]) => `${name}: ${typeof value === "number" ? thousands(value) : value}`)
+export function markdownTable(rows: readonly (readonly (string | number)[])[]): string {
+  return rows.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+}
+
+/** The figures of a scenario about the time until a bot was ready. */
+export function readyFigures(values: readonly number[]): Record<string, number> {
+  return {
+    "ready, median (ms)": Math.round(median(values)),
+    "ready, worst (ms)": Math.round(Math.max(0, ...values)),
+  };
+}
+
+/** The middle of some measurements; NaN without any. */
+export function median(values: readonly number[]): number {
+  const sorted = Float64Array.from(values).sort();
+  const middle = sorted.length / 2;
+  const [low, high] = [sorted[Math.ceil(middle) - 1], sorted[Math.floor(middle)]];
+  return ((low ?? Number.NaN) + (high ?? Number.NaN)) / 2;
+}
+
+export function sum(numbers: Iterable<number>): number {
+  return [...numbers].reduce((total, number) => total + number, 0);
+}
+
+function listFigures({ figures }: Outcome): string {
+  return Object.entries(figures)
+    .map(([name, value]) => `${name}: ${value.toLocaleString("en-US")}`)
     .join(", ");
-}
-
-function thousands(value: number): string {
-  return value.toLocaleString("en-US");
 }

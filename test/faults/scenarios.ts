@@ -6,23 +6,24 @@ import { diskFull } from "./scenarios/disk-full.ts";
 import { duplicates } from "./scenarios/duplicates.ts";
 import { failpoints } from "./scenarios/failpoints.ts";
 import { kills } from "./scenarios/kills.ts";
+import { leaderChurn } from "./scenarios/leaders.ts";
 import { poison } from "./scenarios/poison.ts";
-import { postgresScenarios } from "./scenarios/postgres/index.ts";
+import { clusterScenarios } from "./scenarios/postgres.ts";
 import { restores } from "./scenarios/restores.ts";
 import { stops } from "./scenarios/stops.ts";
 
-/** Everything that `npm run faults` runs, in this order. */
+/** One bot on SQLite. */
+export const botScenarios: readonly Scenario[] = [
+  ...[kills, failpoints, duplicates, diskFull],
+  ...[apiFaults, poison, stops, restores],
+];
+
+/** All scenarios, in the order of the report. */
 export const scenarios: readonly Scenario[] = [
-  kills,
-  failpoints,
-  duplicates,
-  diskFull,
-  apiFaults,
-  poison,
-  stops,
-  restores,
+  ...botScenarios,
   powerLoss,
   powerLossControl("NORMAL"),
   modelScenario,
-  ...postgresScenarios,
+  ...clusterScenarios,
+  leaderChurn,
 ];

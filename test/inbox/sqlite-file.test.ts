@@ -146,6 +146,18 @@ describe("one process per file", () => {
     expect(() => open(file)).toThrow(/postgres/);
   });
 
+  test("an open inbox holds a lock that another process meets", () => {
+    const file = join(temporaryFolder(), "bot.db");
+    open(file);
+    const other = new Sqlite(lockOf(file), { timeout: 0 });
+    onTestFinished(() => {
+      other.close();
+    });
+    expect(() => other.exec("BEGIN EXCLUSIVE")).toThrow(
+      expect.objectContaining({ code: "SQLITE_BUSY" }),
+    );
+  });
+
   test("a process that is killed frees the file and leaves what it had stored", async () => {
     const file = join(temporaryFolder(), "bot.db");
     const holder = spawn(process.execPath, [
@@ -229,6 +241,21 @@ describe("lanes that have got events", () => {
     expect(lanes(file)).toEqual([]);
     await inbox.put([message("last", "last")], "webhook");
     expect(lanes(file)).toMatchObject([["dm:last", 1, expect.any(Number)]]);
+  });
+});
+
+describe("a lane that a dead process left with a wrong count", () => {
+  test("is counted anew, and keeps the wait for its retry", async () => {
+    const file = join(temporaryFolder(), "bot.db");
+    const before = open(file);
+    await before.put(messages("1", "2"), "webhook");
+    await before.retry(first(await before.claim(1, 30_000)), 600_000, "boom");
+    await before.close();
+    look(file, (db) => db.exec("UPDATE lane SET pending = 1"));
+
+    const after = open(file);
+    expect(look(file, (db) => db.prepare("SELECT pending FROM lane").pluck().all())).toEqual([2]);
+    expect(await after.claim(1, 30_000)).toEqual([]);
   });
 });
 

@@ -1,29 +1,55 @@
-import type { CallToolResult, Client } from "@modelcontextprotocol/client";
+import type { CallToolResult, Client as McpClient } from "@modelcontextprotocol/client";
 import { expect } from "vitest";
-import type { Failure } from "../faces/mcp.ts";
+import { apiKey } from "../client/api.ts";
+import { Client, type ClientOptions } from "../faces/client.ts";
+import { createLogger } from "../faces/core.ts";
+import { Access, allTools, callTool, type Failure } from "../faces/mcp.ts";
 
-/** A result, and what is in it. */
+/** A result with the first of its texts. */
 export interface Called {
   readonly result: CallToolResult;
-  /** Its first text. */
   readonly text: string;
 }
 
-export async function call(
-  client: Client,
-  name: string,
-  args: Readonly<Record<string, unknown>> = {},
-): Promise<Called> {
-  const result = await client.callTool({ name, arguments: args });
-  const [first] = result.content;
-  return { result, text: first?.type === "text" ? first.text : "" };
+type Args = Readonly<Record<string, unknown>>;
+
+/** Calls a tool by its name. */
+export type Call = (name: string, args?: Args) => Promise<Called>;
+
+/** Calls a tool through a connected client. */
+export async function call(client: McpClient, name: string, args: Args = {}): Promise<Called> {
+  return toCalled(await client.callTool({ name, arguments: args }));
 }
 
-/** What a failed call says for programs; it has the form that every failure has. */
+/** Calls tools directly, with no protocol between: the client reaches the platform at `baseUrl`. */
+export function directCalls(
+  options: Pick<ClientOptions, "baseUrl"> & Partial<ClientOptions>,
+): Call {
+  const client = new Client({ apiKey, ...options });
+  const context = {
+    baseUrl: options.baseUrl,
+    access: new Access(),
+    client: () => client,
+    signal: new AbortController().signal,
+    logger: createLogger({ level: "silent", secrets: [] }),
+  };
+  return async (name, args = {}) => {
+    const tool = allTools.find((one) => one.name === name);
+    if (tool === undefined) throw new Error(`There is no tool ${name}.`);
+    return toCalled(await callTool(tool, args, context));
+  };
+}
+
+/** Extracts the failure of a failed call; its form is that of every failure. */
 export function failureIn({ result, text }: Called): Failure {
   expect(result).toMatchObject({ isError: true, content: [{ type: "text" }] });
   expect(result).not.toHaveProperty("structuredContent");
   const failure = result._meta?.["service-bot/error"] as Failure;
   expect(text).toBe(`${failure.code}: ${failure.message}`);
   return failure;
+}
+
+function toCalled(result: CallToolResult): Called {
+  const [first] = result.content;
+  return { result, text: first?.type === "text" ? first.text : "" };
 }

@@ -1,17 +1,21 @@
 import { createServer } from "node:http";
+import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import {
+  Client,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from "@modelcontextprotocol/client";
+import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { onTestFinished } from "vitest";
-import { createLogger } from "../faces/core.ts";
-import { type HttpOptions, McpHttp, onItsPath } from "../faces/mcp.ts";
+import { allScopes, createLogger, type Logger, type Scope } from "../faces/core.ts";
+import { type HttpOptions, McpHttp, onItsPath, serveOverStdio } from "../faces/mcp.ts";
 import { listenUntilEnd } from "../support/listen.ts";
-import { COMPILE_CACHE } from "../support/process.ts";
 
 /** The commands of `service-bot`. */
 export const MAIN: string = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 
-/** Which token reaches which platform, and how the two sides speak. */
+/** The platform and the token of a connection, and the revision of the protocol. */
 export interface Connecting {
   readonly url: string;
   readonly apiKey: string;
@@ -23,27 +27,22 @@ export interface Connecting {
 /** The official client, connected until the test ends. */
 export type Connect = (options: Connecting) => Promise<Client>;
 
-/** `service-bot mcp` as a process, over standard input and output. */
-export const overStdio: Connect = async ({ url, apiKey, scopes, era }) => {
-  const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [MAIN, "mcp", ...(scopes === undefined ? [] : ["--scopes", scopes])],
-    env: {
-      SERVICE_BASE_URL: url,
-      SERVICE_API_KEY: apiKey,
-      NODE_COMPILE_CACHE: COMPILE_CACHE,
-    },
-    stderr: "ignore",
+/** The lines of stdio, over two streams of this process. */
+export const overPipes: Connect = async ({ url, apiKey, scopes, era }) => {
+  const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+  const server = serveOverStdio({
+    ...{ baseUrl: url, apiKey, stdin, stdout },
+    scopes: scopeList(scopes),
+    logger: silentLogger(),
   });
-  return await connected(transport, era);
+  onTestFinished(() => server.close());
+  // The transport is the same on both sides: lines come in by one stream, and go out by the other.
+  return await connected(new StdioServerTransport(stdout, stdin), era);
 };
 
 /** Streamable HTTP, served in this process. */
 export const overHttp: Connect = async ({ url, apiKey, scopes, era }) => {
-  const server = await mcpOverHttp({
-    baseUrl: url,
-    ...(scopes === undefined ? {} : { scopes: scopes.split(",") as HttpOptions["scopes"] }),
-  });
+  const server = await mcpOverHttp({ baseUrl: url, scopes: scopeList(scopes) });
   return await clientOf(server.url, apiKey, era);
 };
 
@@ -63,23 +62,23 @@ export async function clientOf(
 export async function mcpOverHttp(
   options: Omit<HttpOptions, "logger"> & Partial<Pick<HttpOptions, "logger">>,
 ): Promise<{ readonly url: string; readonly mcp: McpHttp }> {
-  const logger = createLogger({ level: "silent", secrets: [] });
-  const mcp = new McpHttp({ logger, ...options });
+  const mcp = new McpHttp({ logger: silentLogger(), ...options });
   const { url } = await listenUntilEnd(createServer(onItsPath(mcp.listener)));
   onTestFinished(() => mcp.close());
   return { url: `${url}/mcp`, mcp };
 }
 
-/** Every way in which the two can speak. */
+/** Every way in which client and server can speak: each transport with each revision of the protocol. */
 export const ways: readonly (readonly [string, Connect])[] = [
-  ["stdio, 2025", overStdio],
-  ["stdio, 2026", (options) => overStdio({ ...options, era: "modern" })],
+  ["stdio, 2025", overPipes],
+  ["stdio, 2026", (options) => overPipes({ ...options, era: "modern" })],
   ["HTTP, 2025", overHttp],
   ["HTTP, 2026", (options) => overHttp({ ...options, era: "modern" })],
 ];
 
-async function connected(
-  transport: StdioClientTransport | StreamableHTTPClientTransport,
+/** Connects the official client until the test ends. */
+export async function connected(
+  transport: Transport,
   era: Connecting["era"] = "legacy",
 ): Promise<Client> {
   const client = new Client(
@@ -89,4 +88,15 @@ async function connected(
   onTestFinished(() => client.close());
   await client.connect(transport);
   return client;
+}
+
+/** Reads the list that `--scopes` takes. */
+function scopeList(list: string | undefined): readonly Scope[] | undefined {
+  return list === undefined
+    ? undefined
+    : allScopes.filter((scope) => list.split(",").includes(scope));
+}
+
+function silentLogger(): Logger {
+  return createLogger({ level: "silent", secrets: [] });
 }

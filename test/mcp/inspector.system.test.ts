@@ -1,8 +1,9 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { world } from "../client/platform.ts";
+import { usePeer } from "../peers/peer.ts";
 import { COMPILE_CACHE } from "../support/process.ts";
 import { MAIN, mcpOverHttp } from "./connect.ts";
-import { documented, usePeer } from "./peers/peer.ts";
+import { documentedPeers } from "./documented.ts";
 
 /** Each test waits for several processes, of which some start others. */
 const TIMEOUT_MS = 60_000;
@@ -34,63 +35,40 @@ const overHttp: Target = async ({ url, apiKey }) => {
 };
 
 test("docs/mcp.md names the inspector that is run here", () => {
-  expect(documented()).toContain(inspector.title);
+  expect(documentedPeers()).toContain(inspector.title);
 });
 
-describe.each([
-  ["stdio, 2025", overStdio, "legacy"],
-  ["stdio, 2026", overStdio, "modern"],
-  ["HTTP, 2025", overHttp, "legacy"],
-  ["HTTP, 2026", overHttp, "modern"],
-] as const)("the official inspector, in its command-line mode, over %s", (_, target, era) => {
-  async function inspecting() {
+test.each([
+  ["stdio", overStdio],
+  ["HTTP", overHttp],
+] as const)(
+  "the official inspector lists all tools over %s without an error in their schemas, calls one, and reports a failed call",
+  async (_, target) => {
     const { platform, client } = await world();
     const where = await target(platform);
-    const ask = async (method: string, ...more: readonly string[]) => {
+    const ask = async (era: "legacy" | "modern", method: string, ...more: readonly string[]) => {
       const how = ["--cli", "--protocol-era", era, "--format", "json", "--method", method];
       return await inspector.run([...how, ...more, ...where]);
     };
-    const call = async (tool: string, args: object) =>
-      await ask("tools/call", "--tool-name", tool, "--tool-args-json", JSON.stringify(args));
-    return { client, ask, call };
-  }
+    const callArguments = (tool: string, args: object) =>
+      ["--tool-name", tool, "--tool-args-json", JSON.stringify(args)] as const;
+    const [list, made, failed] = await Promise.all([
+      ask("modern", "tools/list", "--strict"),
+      ask("legacy", "tools/call", ...callArguments("service_create_post", { text: "inspected" })),
+      ask("modern", "tools/call", ...callArguments("service_get_post", { postId: "p_999" })),
+    ]);
 
-  test(
-    "lists all thirteen tools, and finds no error in their schemas",
-    async () => {
-      const { ask } = await inspecting();
-      const { code, stdout, output } = await ask("tools/list", "--strict");
-      expect(output).toContain("0 errors");
-      expect(code).toBe(0);
-      const { tools }: { tools: readonly { name: string }[] } = JSON.parse(stdout).result;
-      expect(tools).toHaveLength(13);
-      const names = tools.map(({ name }) => name);
-      expect(names).toEqual(expect.arrayContaining(["service_get_me", "service_create_post"]));
-    },
-    TIMEOUT_MS,
-  );
+    expect(list.output).toContain("0 errors");
+    expect(list).toMatchObject({ code: 0 });
+    expect(JSON.parse(list.stdout).result.tools).toHaveLength(13);
 
-  test(
-    "calls tools that read and write, and tells of one that failed",
-    async () => {
-      const { client, call } = await inspecting();
-      const me = await call("service_get_me", {});
-      expect(me).toMatchObject({ code: 0 });
-      expect(JSON.parse(me.stdout).result.structuredContent).toMatchObject({ username: "bot" });
+    expect(made).toMatchObject({ code: 0 });
+    const { id } = JSON.parse(made.stdout).result.structuredContent;
+    expect(await client.posts.get(id)).toMatchObject({ text: "inspected" });
 
-      const made = await call("service_create_post", { text: "by the inspector" });
-      expect(made).toMatchObject({ code: 0 });
-      const { id } = JSON.parse(made.stdout).result.structuredContent;
-      expect((await client.feed()).items).toContainEqual(
-        expect.objectContaining({ id, text: "by the inspector" }),
-      );
-
-      const failed = await call("service_get_post", { postId: "p_999" });
-      expect(failed).toMatchObject({ code: 5 });
-      expect(JSON.parse(failed.stdout).result.content).toMatchObject([
-        { type: "text", text: expect.stringMatching(/^NOT_FOUND: /) },
-      ]);
-    },
-    TIMEOUT_MS,
-  );
-});
+    expect(failed).toMatchObject({ code: 5 });
+    const { _meta } = JSON.parse(failed.stdout).result;
+    expect(_meta["service-bot/error"]).toMatchObject({ code: "NOT_FOUND" });
+  },
+  TIMEOUT_MS,
+);

@@ -2,207 +2,138 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { serviceBotEnds } from "../cli/cli.ts";
+import { text } from "node:stream/consumers";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { expect, onTestFinished, test } from "vitest";
 import { world } from "../client/platform.ts";
 import { listenUntilEnd } from "../support/listen.ts";
 import { COMPILE_CACHE } from "../support/process.ts";
+import { call, failureIn } from "./call.ts";
+import { connected, MAIN } from "./connect.ts";
+import { calling, garbage, initialize } from "./hostile/raw.ts";
 
-const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+/** `service-bot mcp` as a process: its streams, its end, and the official client that starts it. */
 
-const INITIALIZE = {
-  jsonrpc: "2.0",
-  id: 0,
-  method: "initialize",
-  params: {
-    protocolVersion: "2025-11-25",
-    capabilities: {},
-    clientInfo: { name: "test", version: "1" },
-  },
-};
-
-/** `service-bot mcp` with pipes, and what it writes. */
-class Pipes {
-  readonly child: ChildProcess;
-  readonly out: string[] = [];
-  readonly #lines: AsyncIterator<string>;
-
-  constructor(env: Record<string, string>) {
-    this.child = spawn(process.execPath, [MAIN, "mcp"], {
-      env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: COMPILE_CACHE, ...env },
-      stdio: ["pipe", "pipe", "pipe"],
-    });
-    onTestFinished(() => void this.child.kill("SIGKILL"));
-    const { stdout } = this.child;
-    if (stdout === null) throw new Error("There is no pipe.");
-    this.#lines = createInterface({ input: stdout })[Symbol.asyncIterator]();
-  }
-
-  write(...lines: readonly (object | string)[]): void {
-    for (const line of lines) {
-      this.child.stdin?.write(`${typeof line === "string" ? line : JSON.stringify(line)}\n`);
-    }
-  }
-
-  /** The next line of standard output, which must be a message of the protocol. */
-  async next(): Promise<Record<string, unknown>> {
-    const { value } = await this.#lines.next();
-    const message = JSON.parse(String(value));
-    expect(message.jsonrpc).toBe("2.0");
-    return message;
-  }
-
-  async exit(): Promise<[number | null, NodeJS.Signals | null]> {
-    if (this.child.exitCode !== null) return [this.child.exitCode, null];
-    return (await once(this.child, "exit")) as [number | null, NodeJS.Signals | null];
-  }
+function environment(url: string, apiKey: string): Record<string, string> {
+  return {
+    PATH: process.env.PATH ?? "",
+    SERVICE_BASE_URL: url,
+    SERVICE_API_KEY: apiKey,
+    NODE_COMPILE_CACHE: COMPILE_CACHE,
+    LOG_LEVEL: "trace",
+  };
 }
 
-async function started() {
+/** A process that is killed with the test at the latest. */
+function start(url: string, apiKey: string) {
+  const child = spawn(process.execPath, [MAIN, "mcp"], { env: environment(url, apiKey) });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  child.stdin.on("error", () => undefined);
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return {
+    child,
+    stderr: text(child.stderr),
+    write: (...messages: readonly (object | string)[]) => {
+      for (const message of messages) {
+        child.stdin.write(`${typeof message === "string" ? message : JSON.stringify(message)}\n`);
+      }
+    },
+    /** Resolves to the next line, which must be a message of the protocol. */
+    next: async (): Promise<Record<string, unknown>> => {
+      const message = JSON.parse(String((await lines.next()).value));
+      expect(message.jsonrpc).toBe("2.0");
+      return message;
+    },
+    ended: lines.next.bind(lines),
+  };
+}
+
+async function exitCode(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+  return child.exitCode;
+}
+
+test.each(["legacy", "modern"] as const)("the official client starts it, %s", async (era) => {
   const { platform } = await world();
-  const env = { SERVICE_BASE_URL: platform.url, SERVICE_API_KEY: platform.apiKey };
-  return { platform, pipes: new Pipes(env) };
-}
-
-describe("standard output", () => {
-  test("has nothing but the protocol, also at LOG_LEVEL=trace and when something fails", async () => {
-    const { platform } = await world();
-    const pipes = new Pipes({
-      SERVICE_BASE_URL: platform.url,
-      SERVICE_API_KEY: platform.apiKey,
-      LOG_LEVEL: "trace",
-    });
-    pipes.write("this is no message", INITIALIZE);
-    const messages = [await pipes.next()];
-    if (messages[0]?.id === null) messages.push(await pipes.next());
-    expect(messages.at(-1)).toMatchObject({
-      id: 0,
-      result: { serverInfo: { name: "service-bot" } },
-    });
-    pipes.write({ jsonrpc: "2.0", method: "notifications/initialized" });
-    pipes.write({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "no_such_tool" } });
-    expect(await pipes.next()).toMatchObject({ id: 1, error: { code: -32_602 } });
-  });
+  const env = environment(platform.url, platform.apiKey);
+  const client = await connected(
+    new StdioClientTransport({
+      ...{ command: process.execPath, args: [MAIN, "mcp"], env, stderr: "ignore" },
+    }),
+    era,
+  );
+  expect((await client.listTools()).tools).toHaveLength(13);
+  const { result } = await call(client, "service_get_me");
+  expect(result.structuredContent).toMatchObject({ username: "bot" });
+  const failed = failureIn(await call(client, "service_get_post", { postId: "p_99" }));
+  expect(failed).toMatchObject({ code: "NOT_FOUND", status: 404 });
 });
 
-test("each write is a line on standard error, with its id and without its text", async () => {
-  const { pipes } = await started();
-  const { stderr } = pipes.child;
-  if (stderr === null) throw new Error("There is no pipe.");
-  const lines = createInterface({ input: stderr })[Symbol.asyncIterator]();
-  pipes.write(INITIALIZE);
-  await pipes.next();
-  const calls = [
-    { name: "service_get_feed", arguments: {} },
-    { name: "service_create_post", arguments: { text: "between us" } },
-  ];
-  for (const [n, params] of calls.entries()) {
-    pipes.write({ jsonrpc: "2.0", id: n + 1, method: "tools/call", params });
-    await pipes.next();
-  }
-  const { value } = await lines.next();
-  expect(JSON.parse(String(value))).toMatchObject({
-    level: "info",
-    tool: "service_create_post",
-    id: expect.stringMatching(/^p_/),
-    msg: "written",
+test("standard output has nothing but the protocol, and standard error each write without its text", async () => {
+  const { platform } = await world();
+  const { child, stderr, write, next, ended } = start(platform.url, platform.apiKey);
+  write(...garbage, initialize);
+  expect(await next()).toMatchObject({ id: "init", result: { serverInfo: {} } });
+  write(...garbage, calling(1, "no_such_tool"));
+  expect(await next()).toMatchObject({ id: 1, error: { code: -32_602 } });
+  write(calling(2, "service_create_post", { text: "between us" }));
+  expect(await next()).toMatchObject({ id: 2, result: { structuredContent: {} } });
+  child.stdin.end();
+  expect([await ended(), await exitCode(child)]).toMatchObject([{ done: true }, 0]);
+  const log = await stderr;
+  const written = log.split("\n").find((line) => line.includes('"service_create_post"'));
+  expect(JSON.parse(written ?? "")).toMatchObject({
+    ...{ level: "info", tool: "service_create_post", id: expect.stringMatching(/^p_/) },
   });
-  expect(value).not.toContain("between us");
+  expect(log).not.toContain("between us");
+  expect(log).not.toContain(platform.apiKey);
 });
 
-describe("it ends", () => {
-  test("when standard input is closed", async () => {
-    const { pipes } = await started();
-    pipes.write(INITIALIZE);
-    await pipes.next();
-    pipes.child.stdin?.end();
-    expect(await pipes.exit()).toEqual([0, null]);
-  });
+test("it ends when standard input is closed before the first message", async () => {
+  const { child } = start("http://127.0.0.1:9", "sbk_any");
+  child.stdin.end();
+  expect(await exitCode(child)).toBe(0);
+});
 
-  test("when nobody has said anything yet, and standard input is closed", async () => {
-    const { pipes } = await started();
-    pipes.child.stdin?.end();
-    expect(await pipes.exit()).toEqual([0, null]);
-  });
+test.each(["end of input", "SIGTERM"])("it ends while its platform hangs: %s", async (how) => {
+  const asked = Promise.withResolvers<void>();
+  let requests = 0;
+  const { url } = await listenUntilEnd(
+    createServer(() => {
+      requests += 1;
+      asked.resolve();
+    }),
+  );
+  const { child, write } = start(url, "sbk_any");
+  write(initialize, { jsonrpc: "2.0", id: 1, method: "tools/list" });
+  await asked.promise;
+  if (how === "SIGTERM") child.kill("SIGTERM");
+  else child.stdin.end();
+  expect(await exitCode(child)).toBe(0);
+  // After an answer it would have asked for the other scopes as well.
+  expect(requests).toBe(1);
+});
 
-  test.each(["SIGTERM", "SIGINT"] as const)("at %s, with its input still open", async (signal) => {
-    const { pipes } = await started();
-    pipes.write(INITIALIZE);
-    await pipes.next();
-    pipes.child.kill(signal);
-    expect(await pipes.exit()).toEqual([0, null]);
-  });
-
-  test.each(["end of input", "SIGTERM"])(
-    "and waits for no platform that hangs: %s",
-    async (how) => {
-      const asked = Promise.withResolvers<void>();
-      let requests = 0;
-      const { url } = await listenUntilEnd(
-        createServer(() => {
-          requests += 1;
-          asked.resolve();
-        }),
-      );
-      const pipes = new Pipes({ SERVICE_BASE_URL: url, SERVICE_API_KEY: "sbk_any" });
-      pipes.write(INITIALIZE, { jsonrpc: "2.0", id: 1, method: "tools/list" });
-      await asked.promise;
-      if (how === "SIGTERM") pipes.child.kill("SIGTERM");
-      else pipes.child.stdin?.end();
-      expect(await pipes.exit()).toEqual([0, null]);
-      // Had it waited for the first answer, it would have asked for the other scopes, too.
-      expect(requests).toBe(1);
+test("it ends when the process that started it is killed", async () => {
+  const { platform } = await world();
+  const parent = spawn(
+    process.execPath,
+    [
+      "-e",
+      `const { spawn } = require("node:child_process");
+       const child = spawn(process.execPath, [${JSON.stringify(MAIN)}, "mcp"], { stdio: ["pipe", "inherit", "inherit"] });
+       child.stdin.write(${JSON.stringify(`${JSON.stringify(initialize)}\n`)});`,
+    ],
+    {
+      env: environment(platform.url, platform.apiKey),
+      stdio: ["ignore", "pipe", "inherit"],
     },
   );
-
-  test("when whoever has started it is killed", async () => {
-    const { platform } = await world();
-    const grandparent = spawn(
-      process.execPath,
-      [
-        "-e",
-        `const { spawn } = require("node:child_process");
-         const child = spawn(process.execPath, [${JSON.stringify(MAIN)}, "mcp"], { stdio: ["pipe", "inherit", "inherit"] });
-         child.stdin.write(${JSON.stringify(`${JSON.stringify(INITIALIZE)}\n`)});`,
-      ],
-      {
-        env: {
-          PATH: process.env.PATH,
-          NODE_COMPILE_CACHE: COMPILE_CACHE,
-          SERVICE_BASE_URL: platform.url,
-          SERVICE_API_KEY: platform.apiKey,
-        },
-        stdio: ["ignore", "pipe", "inherit"],
-      },
-    );
-    onTestFinished(() => void grandparent.kill("SIGKILL"));
-    const { stdout } = grandparent;
-    await once(stdout, "data");
-    grandparent.kill("SIGKILL");
-    // The pipe ends when the last of those who could write into it has ended.
-    stdout.resume();
-    await once(stdout, "end");
-  });
-});
-
-describe("what is wrong is told on standard error, with exit code 2", () => {
-  test("a configuration that is not complete, all of it at once", async () => {
-    const { code, out, err } = await serviceBotEnds(["mcp"]);
-    expect({ code, out }).toEqual({ code: 2, out: "" });
-    expect(err).toContain("SERVICE_BASE_URL");
-    expect(err).toContain("SERVICE_API_KEY");
-  });
-
-  test.each([
-    [["--scopes", "read,write"], 'read,posts:write,comments:write,dm (got "write")'],
-    [["--host", "0.0.0.0"], "--host and --allow-host go with --http PORT."],
-    [["--http", "many"], "--http takes a whole number from 0 to 65535."],
-    [["extra"], '"extra" is one word too many.'],
-  ])("%j", async (args, words) => {
-    const { code, out, err } = await serviceBotEnds(["mcp", ...args]);
-    expect({ code, out }).toEqual({ code: 2, out: "" });
-    expect(err).toContain(words);
-    expect(err).toContain("Usage: service-bot mcp");
-  });
+  onTestFinished(() => void parent.kill("SIGKILL"));
+  const { stdout } = parent;
+  await once(stdout, "data");
+  parent.kill("SIGKILL");
+  // The pipe ends with the last process that could write into it.
+  stdout.resume();
+  await once(stdout, "end");
 });

@@ -52,7 +52,7 @@ function optionsFor(path: string): PartialStrykerOptions {
     testRunner: "vitest",
     vitest: {
       ...{ configFile: "test/mutants/vitest.config.ts", dir: `test/${folder}` },
-      ...{ pool: "forks", related: false },
+      ...{ pool: "threads", related: false },
     },
     coverageAnalysis: "perTest",
     concurrency: 2,

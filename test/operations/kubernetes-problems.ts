@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Probe } from "kubernetes-types/core/v1.js";
 import { defaults, longestStopMs } from "./code.ts";
-import type { Manifest } from "./kubernetes.ts";
+import type { Manifest, Probe } from "./kubernetes.ts";
 
 /** What would not work, or not as the documentation says it: in a sentence each. */
 export function problemsOf(manifest: Manifest): string[] {

@@ -1,31 +1,118 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Deployment, StatefulSet } from "kubernetes-types/apps/v1.js";
-import type { Container, PodSpec, Secret, Service } from "kubernetes-types/core/v1.js";
-import type { Ingress, NetworkPolicy } from "kubernetes-types/networking/v1.js";
-import type { PodDisruptionBudget } from "kubernetes-types/policy/v1.js";
 import { parseAllDocuments } from "yaml";
 import { operations } from "./code.ts";
 
-/** The kinds that we use, and where their types are. */
-export const kinds = {
-  StatefulSet: "apps/v1",
-  Deployment: "apps/v1",
-  Service: "core/v1",
-  Secret: "core/v1",
-  Ingress: "networking/v1",
-  NetworkPolicy: "networking/v1",
-  PodDisruptionBudget: "policy/v1",
-} as const;
+interface Metadata {
+  readonly name?: string;
+  readonly labels?: Labels;
+}
 
+type Labels = Readonly<Record<string, string>>;
+
+interface Selector {
+  readonly matchLabels?: Labels;
+}
+
+export interface Probe {
+  readonly httpGet?: { readonly path?: string; readonly port: string };
+  readonly periodSeconds?: number;
+  readonly failureThreshold?: number;
+}
+
+interface Container {
+  readonly env?: readonly { readonly name: string; readonly value?: string }[];
+  readonly envFrom?: readonly { readonly secretRef?: { readonly name?: string } }[];
+  readonly ports?: readonly { readonly name?: string; readonly containerPort: number }[];
+  readonly lifecycle?: {
+    readonly preStop?: { readonly exec?: { readonly command?: readonly string[] } };
+  };
+  readonly livenessProbe?: Probe;
+  readonly startupProbe?: Probe;
+  readonly readinessProbe?: Probe;
+  readonly resources?: { readonly limits?: Labels };
+  readonly securityContext?: {
+    readonly runAsUser?: number;
+    readonly readOnlyRootFilesystem?: boolean;
+    readonly allowPrivilegeEscalation?: boolean;
+    readonly capabilities?: object;
+  };
+  readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string }[];
+}
+
+interface PodSpec {
+  readonly containers: readonly Container[];
+  readonly terminationGracePeriodSeconds?: number;
+  readonly automountServiceAccountToken?: boolean;
+  readonly enableServiceLinks?: boolean;
+  readonly securityContext?: {
+    readonly runAsNonRoot?: boolean;
+    readonly seccompProfile?: { readonly type: string };
+  };
+  readonly volumes?: readonly { readonly name: string }[];
+}
+
+interface WorkloadSpec {
+  readonly replicas?: number;
+  readonly selector: Selector;
+  readonly template: { readonly metadata?: Metadata; readonly spec?: PodSpec };
+}
+
+interface StatefulSet {
+  readonly spec?: WorkloadSpec & {
+    readonly volumeClaimTemplates?: readonly {
+      readonly metadata?: Metadata;
+      readonly spec?: { readonly accessModes?: readonly string[] };
+    }[];
+  };
+}
+
+interface Deployment {
+  readonly spec?: WorkloadSpec & {
+    readonly strategy?: {
+      readonly type?: string;
+      readonly rollingUpdate?: { readonly maxUnavailable?: number };
+    };
+  };
+}
+
+interface IngressPath {
+  readonly path?: string;
+  readonly pathType: string;
+  readonly backend: {
+    readonly service?: { readonly name: string; readonly port?: { readonly name?: string } };
+  };
+}
+
+/** The fields of each kind that tests look at; test/operations/kubernetes.system.test.ts holds all to Kubernetes' types. */
 interface Kinds {
   readonly StatefulSet: StatefulSet;
   readonly Deployment: Deployment;
-  readonly Service: Service;
-  readonly Secret: Secret;
-  readonly Ingress: Ingress;
-  readonly NetworkPolicy: NetworkPolicy;
-  readonly PodDisruptionBudget: PodDisruptionBudget;
+  readonly Service: {
+    readonly metadata?: Metadata;
+    readonly spec?: {
+      readonly selector?: Labels;
+      readonly ports?: readonly { readonly name?: string; readonly targetPort?: string }[];
+    };
+  };
+  readonly Secret: { readonly stringData?: Labels };
+  readonly Ingress: {
+    readonly spec?: {
+      readonly rules?: readonly { readonly http?: { readonly paths: readonly IngressPath[] } }[];
+    };
+  };
+  readonly NetworkPolicy: {
+    readonly spec?: {
+      readonly podSelector: Selector;
+      readonly ingress?: readonly {
+        readonly from?: readonly object[];
+        readonly ports?: readonly { readonly port?: string }[];
+      }[];
+    };
+  };
+  readonly PodDisruptionBudget: {
+    readonly spec?: { readonly selector?: Selector; readonly maxUnavailable?: number };
+  };
 }
 
 export interface Resource {
@@ -33,7 +120,18 @@ export interface Resource {
   readonly apiVersion: string;
 }
 
-/** The resources of a file, one way or the other changed before. */
+/** Every file of manifests. */
+export const manifestFiles: readonly string[] = readdirSync(join(operations, "kubernetes")).sort();
+
+/** The files that run a bot, one for each store. */
+export const workloads: readonly string[] = ["postgres.yaml", "sqlite.yaml"];
+
+/** The manifest with the part in comments that serves metrics. */
+export function withMetrics(text: string): string {
+  return text.replaceAll(/^( *)# (- | {2})/gm, "$1$2");
+}
+
+/** The resources of a file, after `change`. */
 export class Manifest {
   readonly resources: readonly Resource[];
 
@@ -45,14 +143,14 @@ export class Manifest {
     });
   }
 
-  /** The only one of its kind; undefined where there is none. */
+  /** The only resource of its kind. `undefined` if there is none. */
   find<Kind extends keyof Kinds>(kind: Kind): Kinds[Kind] | undefined {
     const found = this.resources.filter((resource) => resource.kind === kind);
     if (found.length > 1) throw new Error(`${found.length} of ${kind}`);
     return found[0] as Kinds[Kind] | undefined;
   }
 
-  /** What runs the bot. */
+  /** The resource that runs the bot. */
   get workload(): StatefulSet | Deployment {
     const found = this.find("StatefulSet") ?? this.find("Deployment");
     if (found === undefined) throw new Error("nothing runs the bot");

@@ -1,79 +1,45 @@
-import { execFileSync, spawnSync } from "node:child_process";
-import fc from "fast-check";
-import Stripe from "stripe";
 import { describe, expect, test } from "vitest";
 import { sign, verify } from "../faces/signature.ts";
+import recorded from "./stripe-headers.json" with { type: "json" };
 
-// The scheme of section 5 is the one that Stripe uses, so Stripe's own library can judge ours.
-const { webhooks } = new Stripe("sk_test_unused");
+// Section 5 has Stripe's scheme: stripe 23.1.0 made these headers with webhooks.generateTestHeaderString.
+describe.each(recorded)("Stripe's header for $payload at $timestamp", (row) => {
+  const { payload, secret, timestamp, header } = row;
 
-/** Stripe's library looks at the machine's clock. */
-const nowSeconds = () => Math.floor(Date.now() / 1000);
-const secret = fc.stringMatching(/^whsec_[A-Za-z0-9+/=_-]{1,60}$/);
-/** Far enough inside the window that the run of the test does not matter. */
-const age = fc.integer({ min: -200, max: 200 });
-const jsonBody = fc
-  .dictionary(fc.string(), fc.jsonValue())
-  .map((fields) => JSON.stringify({ ...fields, object: "event" }));
-
-describe("against Stripe's library", () => {
-  test("its headers verify here", () => {
-    fc.assert(
-      fc.property(jsonBody, secret, age, (payload, key, seconds) => {
-        const timestamp = nowSeconds() - seconds;
-        const header = webhooks.generateTestHeaderString({ payload, secret: key, timestamp });
-        const verdict = verify(Buffer.from(payload), header, { secrets: [key], now: Date.now() });
-        expect(verdict).toMatchObject({ ok: true, timestamp });
-      }),
-      { numRuns: 300 },
-    );
+  test("is ours too", () => {
+    expect(sign(payload, secret, timestamp)).toBe(header);
   });
 
-  test("our headers pass there", () => {
-    fc.assert(
-      fc.property(jsonBody, secret, age, (payload, key, seconds) => {
-        const header = sign(payload, key, nowSeconds() - seconds);
-        const event: unknown = webhooks.constructEvent(Buffer.from(payload), header, key);
-        expect(event).toEqual(JSON.parse(payload));
-      }),
-      { numRuns: 300 },
-    );
-  });
-
-  test("both refuse the same forgeries", () => {
-    fc.assert(
-      fc.property(jsonBody, secret, secret, (payload, key, other) => {
-        fc.pre(key !== other);
-        const header = sign(payload, other, nowSeconds());
-        const verdict = verify(Buffer.from(payload), header, { secrets: [key], now: Date.now() });
-        expect(verdict.ok).toBe(false);
-        expect(() => webhooks.constructEvent(payload, header, key)).toThrow();
-      }),
-    );
-  });
-
-  test("both refuse what is older than 300 s", () => {
-    const header = sign("{}", "whsec_x", nowSeconds() - 310);
-    const verdict = verify(Buffer.from("{}"), header, { secrets: ["whsec_x"], now: Date.now() });
-    expect(verdict.ok ? 200 : verdict.status).toBe(400);
-    expect(() => webhooks.constructEvent("{}", header, "whsec_x", 300)).toThrow(/tolerance/);
+  test("verifies, and not with another secret", () => {
+    const verdict = (key: string) =>
+      verify(Buffer.from(payload), header, { secrets: [key], now: timestamp * 1000 });
+    expect(verdict(secret)).toMatchObject({ ok: true, timestamp });
+    expect(verdict(`${secret}x`)).toMatchObject({ ok: false, status: 401 });
   });
 });
 
-const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
-
-describe.runIf(hasOpenssl)("against openssl", () => {
-  test.each<[string, Uint8Array]>([
-    ["JSON", Buffer.from('{"events":[{"id":"1"}]}')],
-    ["an empty body", Buffer.alloc(0)],
-    ["umlauts and emoji", Buffer.from('{"text":"grüße 👋"}')],
-    ["bytes that are no text", Uint8Array.from({ length: 256 }, (_, index) => index)],
-  ])("the signature of %s is the same", (_name, body) => {
-    const input = Buffer.concat([Buffer.from("1700000000."), body]);
-    const printed = execFileSync("openssl", ["dgst", "-sha256", "-hmac", "whsec_oracle"], {
-      input,
-    });
-    const [hex] = /[0-9a-f]{64}/.exec(printed.toString()) ?? [];
-    expect(sign(body, "whsec_oracle", 1_700_000_000)).toBe(`t=1700000000,v1=${hex}`);
-  });
+// OpenSSL 3.0 printed these: { printf '1700000000.'; cat BODY; } | openssl dgst -sha256 -hmac whsec_oracle
+test.each<[string, Uint8Array, string]>([
+  [
+    "JSON",
+    Buffer.from('{"events":[{"id":"1"}]}'),
+    "583bda46e0be2953dda1fd6885c8333c8b7cf8b5c4136a3a905920aaf756752c",
+  ],
+  [
+    "an empty body",
+    Buffer.alloc(0),
+    "ab21fc0612b07e6bd290fdd61f70a354ccf319296b18af350f4721fa4c25456b",
+  ],
+  [
+    "umlauts and emoji",
+    Buffer.from('{"text":"grüße 👋"}'),
+    "94c91ce6880279967f9c510765d5b94430a2d52524e47b37a23c5533c17f3cf9",
+  ],
+  [
+    "bytes that are no text",
+    Uint8Array.from({ length: 256 }, (_, index) => index),
+    "367ae07246f94932ed1567b25ce6dc1d8be18c6e77907b765250bab224455be3",
+  ],
+])("openssl signs %s alike", (_name, body, hex) => {
+  expect(sign(body, "whsec_oracle", 1_700_000_000)).toBe(`t=1700000000,v1=${hex}`);
 });

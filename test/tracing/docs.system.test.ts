@@ -1,9 +1,13 @@
 import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
+import type { TracerProvider } from "@opentelemetry/api";
 import { expect, test } from "vitest";
 import { GiveUp, RetryLater } from "../../src/index.ts";
 import { root } from "../docs/markdown.ts";
+import { installPeer } from "../peers/install.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { typeErrors } from "../support/type-errors.ts";
 import { World } from "./bot.ts";
 import { type SeenSpan, Spans } from "./spans.ts";
 
@@ -28,7 +32,29 @@ function nameOf({ name, kind }: SeenSpan): string {
   return name.replace(/^process .*/, "process <type>").replace(/^step .*/, "step <name>");
 }
 
-const spans = new Spans();
+/** The packages that the page sets up. */
+const modules = await installPeer("tracing");
+
+test("the set-up of OpenTelemetry compiles with its packages", async () => {
+  const [, setUp = ""] = /^```ts\n(import [^`]*exporter-[^`]*)```$/m.exec(page) ?? [];
+  expect(setUp).toContain("setGlobalTracerProvider");
+  expect(await typeErrors({ "tracing.ts": setUp }, { modules })).toBe("");
+});
+
+/** The used part of `@opentelemetry/sdk-trace`. */
+interface Sdk {
+  readonly TracerProvider: new (options: {
+    readonly spanProcessors: readonly object[];
+  }) => TracerProvider;
+}
+
+const sdk: Sdk = createRequire(join(modules, "any.js"))("@opentelemetry/sdk-trace");
+
+const spans = new Spans((onEnd) => {
+  const done = async () => undefined;
+  const processor = { onStart: () => undefined, onEnd, forceFlush: done, shutdown: done };
+  return new sdk.TracerProvider({ spanProcessors: [processor] });
+});
 
 /** Everything that a span is made for. */
 async function happen(): Promise<void> {

@@ -1,11 +1,15 @@
-import { context, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
-import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
+import { AsyncLocalStorage } from "node:async_hooks";
 import {
-  AlwaysOnSampler,
-  ParentBasedSampler,
-  type ReadableSpan,
-  TracerProvider,
-} from "@opentelemetry/sdk-trace";
+  type Context,
+  type ContextManager,
+  context,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  type TracerProvider,
+  trace,
+} from "@opentelemetry/api";
+import { type EndedSpan, recordingProvider } from "./recording-provider.ts";
 
 /** A span that has ended, as far as a test looks at it. */
 export interface SeenSpan {
@@ -18,20 +22,39 @@ export interface SeenSpan {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-/** An SDK, as an application sets one up: every span that has ended is remembered. */
-export class Spans {
-  readonly #ended: ReadableSpan[] = [];
+/** Keeps the active context across `await`, as the context manager of an application does. */
+class AsyncContextManager implements ContextManager {
+  readonly #storage = new AsyncLocalStorage<Context>();
 
-  constructor() {
-    context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
-    const remember = {
-      onStart: () => undefined,
-      onEnd: (span: ReadableSpan) => void this.#ended.push(span),
-      forceFlush: () => Promise.resolve(),
-      shutdown: () => Promise.resolve(),
-    };
-    const sampler = new ParentBasedSampler({ root: new AlwaysOnSampler() });
-    trace.setGlobalTracerProvider(new TracerProvider({ sampler, spanProcessors: [remember] }));
+  active(): Context {
+    return this.#storage.getStore() ?? ROOT_CONTEXT;
+  }
+
+  with: ContextManager["with"] = (active, callback, thisArg, ...args) =>
+    this.#storage.run(active, () => Reflect.apply(callback, thisArg, args));
+
+  bind<Target>(_: Context, target: Target): Target {
+    return target;
+  }
+
+  enable(): this {
+    return this;
+  }
+
+  disable(): this {
+    return this;
+  }
+}
+
+/** Remembers every ended span, of the recorder or of another provider. */
+export class Spans {
+  readonly #ended: EndedSpan[] = [];
+
+  constructor(
+    createProvider: (onEnd: (span: EndedSpan) => void) => TracerProvider = recordingProvider,
+  ) {
+    context.setGlobalContextManager(new AsyncContextManager());
+    trace.setGlobalTracerProvider(createProvider((span) => void this.#ended.push(span)));
   }
 
   /** In the order in which they began. */
@@ -74,7 +97,7 @@ export class Spans {
   }
 }
 
-function see(span: ReadableSpan): SeenSpan {
+function see(span: EndedSpan): SeenSpan {
   const { traceId, spanId } = span.spanContext();
   return {
     name: span.name,

@@ -1,21 +1,4 @@
 import { isMap, isScalar, parseDocument, visit } from "yaml";
-import { loadParser } from "./parser.ts";
-
-const { convertWorkflowTemplate, NoOperationTraceWriter, parseWorkflow } = await loadParser();
-
-/** What GitHub would not take, or what we do not let a workflow do: in a sentence each. */
-export async function problemsOf(name: string, content: string): Promise<string[]> {
-  return [...(await refusals(name, content)), ...habits(content)];
-}
-
-/** What GitHub's own parser says: unknown keys, values of other types, expressions that are none. */
-async function refusals(name: string, content: string): Promise<string[]> {
-  const { context, value } = parseWorkflow({ name, content }, new NoOperationTraceWriter());
-  const errors = context.errors.getErrors().map(({ message }) => message);
-  if (value === undefined || errors.length > 0) return errors;
-  const template = await convertWorkflowTemplate(context, value);
-  return [...new Set((template.errors ?? []).map(({ Message }) => Message))];
-}
 
 interface Job {
   readonly permissions?: Readonly<Record<string, string>>;
@@ -30,7 +13,8 @@ interface Step {
   readonly run?: string;
 }
 
-function habits(content: string): string[] {
+/** Rules of our own that a workflow breaks: a sentence each. */
+export function problemsOf(content: string): string[] {
   const workflow: {
     readonly on?: unknown;
     readonly permissions?: unknown;

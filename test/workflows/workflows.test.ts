@@ -1,24 +1,16 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { actionsIn, problemsOf } from "./problems.ts";
+import { ownWorkflow, workflows } from "./workflows.ts";
 
 const root = join(import.meta.dirname, "../..");
 
-/** Of the project, and of a starter as it comes out. */
-const workflows = [".github/workflows", "test/fixtures/bot-0.1.0/.github/workflows"].flatMap(
-  (folder) =>
-    readdirSync(join(root, folder)).map((name) => {
-      return { path: join(folder, name), content: readFileSync(join(root, folder, name), "utf8") };
-    }),
-);
-const content = (name: string) =>
-  workflows.find(({ path }) => path === join(".github/workflows", name))?.content ?? "";
-const [ci, release] = [content("ci.yml"), content("release.yml")];
+const [ci, release] = [ownWorkflow("ci.yml"), ownWorkflow("release.yml")];
 
-test.each(workflows)("$path is without complaint", async ({ path, content: text }) => {
-  expect(actionsIn(text).length).toBeGreaterThan(1);
-  expect(await problemsOf(path, text)).toEqual([]);
+test.each(workflows)("$path keeps our rules", ({ content }) => {
+  expect(actionsIn(content).length).toBeGreaterThan(1);
+  expect(problemsOf(content)).toEqual([]);
 });
 
 test("the starter has the actions of the project, wherever it has them", () => {
@@ -48,11 +40,9 @@ describe("there would be a complaint about", () => {
     ["pull requests of strangers", "  pull_request:\n", "  pull_request_target:\n", "strangers"],
     ["a job without an end", "    timeout-minutes: 90\n", "", "no time limit"],
     ["words of others in a script", ".ci/run", "echo $\u007b{ github.head_ref }}", "expression"],
-    ["a key that GitHub does not know", "runs-on:", "run-on:", "run-on"],
-    ["an expression that is none", "{{ github.ref }}", "{{ githb.ref }}", "githb"],
-  ])("%s", async (_, from, to, complaint) => {
+  ])("%s", (_, from, to, complaint) => {
     expect(ci).toMatch(from);
-    expect((await problemsOf("ci.yml", ci.replace(from, to))).join("\n")).toContain(complaint);
+    expect(problemsOf(ci.replace(from, to)).join("\n")).toContain(complaint);
   });
 
   test.each([
@@ -63,9 +53,8 @@ describe("there would be a complaint about", () => {
       "npm ci; base64",
       "runs others",
     ],
-  ])("%s", async (_, from, to, complaint) => {
+  ])("%s", (_, from, to, complaint) => {
     expect(release).toContain(from);
-    const problems = await problemsOf("release.yml", release.replace(from, to));
-    expect(problems.join("\n")).toContain(complaint);
+    expect(problemsOf(release.replace(from, to)).join("\n")).toContain(complaint);
   });
 });

@@ -42,7 +42,10 @@ const LOOK_BACK = 200;
  * Waits until the bot has done what can be expected of it, or until the time is over. Returns at once where
  * no bot is concerned.
  */
-export async function awaitReaction(control: ControlClient, awaited: Awaited): Promise<Reaction> {
+export async function awaitReaction(
+  control: Pick<ControlClient, "timeline">,
+  awaited: Awaited,
+): Promise<Reaction> {
   const { act, after, timeoutMs } = awaited;
   const watch = new Watch(awaited);
   const wanted = act.count ?? 1;

@@ -1,10 +1,8 @@
-import { once } from "node:events";
 import type { RequestListener } from "node:http";
 import { createServer } from "node:http";
-import { onTestFinished } from "vitest";
 import type { Finding } from "../../faces/cli.ts";
-import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { type CliOptions, serviceBotEnds } from "../cli.ts";
+import { listenUntilEnd } from "../../support/listen.ts";
+import { type CommandOptions, runCommand } from "../command.ts";
 
 export interface Examination {
   readonly code: number | null;
@@ -16,30 +14,33 @@ export interface Examination {
 /** Runs `service-bot doctor --json` with this environment alone. */
 export async function examine(
   env: Record<string, string>,
-  {
-    cwd = temporaryFolder(),
-    flags = [],
-    user,
-  }: CliOptions & { readonly flags?: readonly string[] } = {},
+  { flags = [], ...options }: CommandOptions & { readonly flags?: readonly string[] } = {},
 ): Promise<Examination> {
-  const { code, out, err } = await serviceBotEnds(["doctor", "--json", ...flags], {
-    cwd,
-    env,
-    user,
-  });
+  return read(await runCommand(["doctor", "--json", ...flags], { ...options, env }));
+}
+
+/** Reads the output of `service-bot doctor --json`. */
+export function read(ended: {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}): Examination {
+  const { code, out, err } = ended;
   if (err !== "") throw new Error(err);
   const { ok, findings }: { ok: boolean; findings: Finding[] } = JSON.parse(out);
   const failed = findings.some(({ level }) => level === "fail");
-  if (ok === failed) throw new Error(`ok is ${ok}, and the findings say otherwise: ${out}`);
+  if (ok === failed || code !== (failed ? 1 : 0)) {
+    throw new Error(`ok is ${ok}, the exit code ${code}, and the findings say otherwise: ${out}`);
+  }
   return { code, findings, out };
 }
 
-/** What was found in an area, without what is well. */
+/** Findings in an area that are not well. */
 export function trouble({ findings }: Examination, area: Finding["area"]): readonly Finding[] {
   return findings.filter((finding) => finding.area === area && finding.level !== "ok");
 }
 
-/** What a bot needs to know of a platform; its webhook is looked for where nobody listens. */
+/** Variables that lead to a platform. The webhook has no port that could be tried. */
 export function access({
   url,
   apiKey = "sbk_test",
@@ -55,12 +56,12 @@ export function access({
   };
 }
 
+/** A platform that refuses the token at once: what a test is about is looked at all the same. */
+export async function refusingPlatform(): Promise<Record<string, string>> {
+  return access({ url: await serve((_request, response) => void response.writeHead(401).end()) });
+}
+
 /** A server that is gone when the test has finished; its origin. */
 export async function serve(answer: RequestListener): Promise<string> {
-  const server = createServer(answer).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => void server.close());
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return `http://127.0.0.1:${address.port}`;
+  return (await listenUntilEnd(createServer(answer))).url;
 }

@@ -1,12 +1,12 @@
 import { openSync, writeSync } from "node:fs";
 import { PostgresInbox } from "../../faces/inbox-postgres.ts";
-import type { JournalEntry } from "../driver/journal.ts";
+import type { JournalEntry } from "../driver/leases.ts";
 
 type Methods = Record<string, (...given: never[]) => Promise<unknown>>;
 
 /**
- * Writes down what this process asks of its inbox and what it is answered. All processes write to one file; a
- * line is written at once, for the process may be killed or stand still the moment after.
+ * Records the requests of this process to its inbox, and their results. All processes write to one file. A line is
+ * written synchronously, because the process may be killed or frozen right after.
  */
 export function keepJournal(file: string): void {
   const journal = openSync(file, "a");
@@ -35,7 +35,7 @@ export function keepJournal(file: string): void {
     around(inbox, method, {
       before: ([claim, step, request]) =>
         note({ what: "intend", ...partsOf(claim), step: String(step), request: String(request) }),
-      // What was done or begun before is no intent of this run.
+      // A step that was done or begun before is no intent of this run.
       after: ([claim, step], begun) => {
         if (isNew(begun)) return;
         note({ what: "record", ...partsOf(claim), step: String(step) });
@@ -52,7 +52,7 @@ export function keepJournal(file: string): void {
   });
 }
 
-/** Of a step that was begun, or of whether one could be begun again. */
+/** Reads the result of beginning a step, or of beginning it again. */
 function isNew(begun: unknown): boolean {
   return begun === true || (begun as { readonly state?: string } | undefined)?.state === "new";
 }
@@ -68,7 +68,7 @@ function partsOf(claim: unknown): Claimed {
   return { id, lane, fence };
 }
 
-/** One shape for all signatures: the arguments are only handed on. */
+/** Has one shape for all signatures, because the arguments are only passed on. */
 function around(
   methods: Methods,
   name: string,
@@ -87,8 +87,8 @@ function around(
   };
 }
 
-/** Gives PostgreSQL less time for an answer than usual: a test need not wait for as long as people would. */
-export function hurryDatabase(timeoutMs: number): void {
+/** Shortens the deadline of statements, so that a test waits less. */
+export function limitDatabaseTime(timeoutMs: number): void {
   const { open } = PostgresInbox;
   PostgresInbox.open = (options) => open.call(PostgresInbox, { ...options, timeoutMs });
 }

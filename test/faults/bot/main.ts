@@ -1,31 +1,39 @@
-/**
- * The bot under test: the framework as it is, a handler that answers, and a few ways to hurt it. What
- * a message says decides what its handler does, so that a driver needs no other way in.
- */
-import { openSync, writeSync } from "node:fs";
+/** The bot under test: the framework unchanged, a handler that answers, and ways to hurt the process. */
+import { openSync, readFileSync, writeSync } from "node:fs";
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as wait } from "node:timers/promises";
+import Sqlite from "better-sqlite3";
 import { Bot, type Context } from "../../../src/index.ts";
-import { answerTo, behaviourOf } from "../driver/texts.ts";
-import { arm } from "./failpoints.ts";
+import { watchFailpoints } from "../../promises/failpoints.ts";
+import { answerTo, behaviourOf, commentOn } from "./behaviours.ts";
 import { limitFile } from "./file-limit.ts";
-import { hurryDatabase, keepJournal } from "./journal.ts";
-import { onOrder } from "./orders.ts";
-import { readSettings } from "./settings.ts";
+import { keepJournal, limitDatabaseTime } from "./journal.ts";
+import * as protocol from "./protocol.ts";
 import { moveSystemClock } from "./system-clock.ts";
-import { tell } from "./tell.ts";
 
-const settings = readSettings(process.env);
-const { answers, failpoint, runsFile, journalFile, databaseTimeoutMs, ...rest } = settings;
+const given: Partial<protocol.BotSettings> = JSON.parse(
+  process.env[protocol.SETTINGS_VARIABLE] ?? "{}",
+);
+const settings = { ...protocol.defaultSettings, ...given };
+const { answers, failpoint, runsFile, journalFile, databaseTimeoutMs, synchronous, ...rest } =
+  settings;
 const { clockOffsetMs = 0, ...options } = rest;
 const driver = process.ppid;
 const runs = runsFile === undefined ? undefined : openSync(runsFile, "a");
+const picture = readFileSync(new URL("../../../src/platform/acts/sample.png", import.meta.url));
+/** Failures by event, for handlers that give in after a person's retry. */
+const failures = new Map<string, number>();
+const delay = monitorEventLoopDelay();
 const setDisk = limitFile();
-onOrder(({ disk }) => {
+
+protocol.onOrder(({ disk, sample }) => {
   if (disk !== undefined) setDisk(disk);
+  if (sample) void takeSample().then((taken) => process.send?.(taken));
 });
 moveSystemClock(clockOffsetMs);
+if (synchronous !== undefined) weakenSync(synchronous);
 if (journalFile !== undefined) keepJournal(journalFile);
-if (databaseTimeoutMs !== undefined) hurryDatabase(databaseTimeoutMs);
+if (databaseTimeoutMs !== undefined) limitDatabaseTime(databaseTimeoutMs);
 // A driver that is gone leaves no bots behind.
 process.on("disconnect", () => process.exit(1));
 
@@ -33,36 +41,88 @@ const bot = new Bot({
   ...options,
   // A few people write far more than people do.
   loopGuard: false,
-  ...(failpoint === undefined ? {} : { fetch: arm(failpoint) }),
+  ...(failpoint === undefined ? {} : { fetch: armFailpoint(failpoint) }),
 });
 bot.on("dm.message", async (ctx) => {
   const { excerpt, conversationId } = ctx.payload;
+  const behaviour = behaviourOf(excerpt);
   if (runs !== undefined) writeSync(runs, `${ctx.event.id} ${conversationId} ${ctx.late}\n`);
   await misbehave(ctx);
+  if (behaviour === "step") await ctx.step("count", () => ({ words: excerpt.length }));
   for (let n = 1; n <= answers; n++) {
-    if (n > 1 && behaviourOf(excerpt) === "slow")
-      await wait(700, undefined, { signal: ctx.signal });
-    await ctx.reply(answerTo(excerpt, n));
+    if (n > 1 && behaviour === "slow") await wait(700, undefined, { signal: ctx.signal });
+    const images = behaviour === "picture" ? { images: [picture] } : {};
+    await ctx.reply({ text: answerTo(excerpt, n), ...images });
   }
-  // Nothing but the end of the run is left to be written down.
-  if (behaviourOf(excerpt) === "linger") await wait(500);
+  // Only the end of the run is left to be recorded.
+  if (behaviour === "linger") await wait(500);
+});
+// `reply` answers only one of the events that a comment makes.
+bot.on(["mention", "comment", "reply", "like"], async (ctx) => {
+  const { postId, entityId = "" } = ctx.payload;
+  await ctx.comment(postId ?? entityId, commentOn(ctx.event.id));
+});
+bot.on("follow", async (ctx) => {
+  await ctx.post(commentOn(ctx.event.id));
 });
 await bot.start();
-tell({ ready: bot.url ?? "" });
+protocol.notifyDriver({ ready: bot.url ?? "" });
 
 async function misbehave(ctx: Context<"dm.message">): Promise<void> {
+  const failed = failures.get(ctx.event.id) ?? 0;
   switch (behaviourOf(ctx.payload.excerpt)) {
     case "throw":
       throw new Error("this handler always fails");
+    case "once":
+      if (ctx.attempt === 1) throw new Error("this handler fails once");
+      break;
+    case "stubborn":
+      if (failed >= Number(process.env.MAX_ATTEMPTS)) break;
+      failures.set(ctx.event.id, failed + 1);
+      throw new Error("this handler fails until a person retries it");
     case "hang":
-      // Not even the signal ends it.
+      // The signal does not end it either.
       await new Promise(() => undefined);
       break;
     case "block":
-      // Nothing else in this process runs any more; it ends when its driver is gone.
+      // Stops the event loop until the driver is gone.
       while (process.ppid === driver);
       process.exit(1);
       break;
     default:
   }
+}
+
+/** Kills this process at the failpoint. Returns the `fetch` that the bot must use. */
+function armFailpoint({ at, hit }: NonNullable<protocol.BotSettings["failpoint"]>) {
+  let left = hit;
+  const watch = watchFailpoints((passed) => {
+    if (passed !== at) return;
+    left -= 1;
+    if (left > 0) return;
+    protocol.notifyDriver({ failpoint: at });
+    process.kill(process.pid, "SIGKILL");
+  });
+  return watch.watchFetch(fetch);
+}
+
+async function takeSample(): Promise<protocol.BotSample> {
+  delay.enable();
+  const { inbox, mode } = await bot.status();
+  const { rss, heapUsed, external } = process.memoryUsage();
+  const loopP99 = delay.percentile(99) / 1e6;
+  delay.reset();
+  const handles = process.getActiveResourcesInfo().length;
+  const { pending = Number.NaN, deadLetters = Number.NaN } = inbox ?? {};
+  return { rss, heapUsed, external, handles, loopP99, pending, deadLetters, mode };
+}
+
+/** Sets SQLite to less than the inbox asks for, and hides that from the inbox. */
+function weakenSync(level: string): void {
+  const { pragma } = Sqlite.prototype;
+  Sqlite.prototype.pragma = function (this: Sqlite.Database, source, options) {
+    const weaker = source === "synchronous = FULL" ? `synchronous = ${level}` : source;
+    const answer: unknown = pragma.call(this, weaker, options);
+    return source === "synchronous" ? 2 : answer;
+  };
 }

@@ -1,4 +1,4 @@
-import { onOrder } from "./orders.ts";
+import { onOrder } from "./protocol.ts";
 
 /**
  * Sets the clock of this process as an administrator would set the machine's: the time of day jumps, and what

@@ -3,7 +3,7 @@ import { NGINX_LISTENS, NGINX_PACKAGE, NGINX_VERSION, prepareNginx } from "../..
 import { isInstalled, SERVER_PATH } from "../../support/server-path.ts";
 import { type Dependent, endWithParent, spawnWithParent } from "../../support/with-parent.ts";
 
-/** Why there can be no load balancer here; undefined when there can. */
+/** Returns why no load balancer can run here. `undefined` if one can. */
 export function whyNoBalancer(): string | undefined {
   if (isInstalled(NGINX_VERSION)) return undefined;
   const install = `apt-get install --no-install-recommends ${NGINX_PACKAGE}`;
@@ -21,8 +21,8 @@ export class Balancer {
   }
 
   /**
-   * @param folder holds everything that it writes
-   * @param bots the ports that it passes on to
+   * @param folder for all files of nginx
+   * @param bots their ports
    */
   static async start(folder: string, port: number, bots: readonly number[]): Promise<Balancer> {
     const command = ["nginx", ...prepareNginx(folder, configuration(port, bots))];
@@ -42,7 +42,7 @@ export class Balancer {
   }
 }
 
-/** A bot that does not answer is left alone for a second; what it was sent goes to the next one. */
+/** Passes a delivery to the next bot when one does not answer, and spares that bot for a second. */
 function configuration(port: number, bots: readonly number[]): string {
   const servers = bots.map((bot) => `server 127.0.0.1:${bot} max_fails=1 fail_timeout=1s;`);
   return `

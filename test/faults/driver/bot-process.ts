@@ -1,17 +1,21 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import type { Order } from "../bot/orders.ts";
-import { type BotNote, type BotSettings, MARK, SETTINGS_VARIABLE } from "../bot/settings.ts";
-
-/** A bot that has not ended after so long never will, in milliseconds. */
-const PATIENCE_MS = 30_000;
+import {
+  type BotNote,
+  type BotSample,
+  type BotSettings,
+  MARK,
+  type Order,
+  SETTINGS_VARIABLE,
+} from "../bot/protocol.ts";
 
 const SCRIPT = fileURLToPath(new URL("../bot/main.ts", import.meta.url));
 
-/** The last lines of a bot that are kept for the post-mortem. */
-const TAIL = 40;
+/** Lines of output that are kept for the post-mortem. */
+const MAX_TAIL_LINES = 40;
 
 export interface Exit {
   readonly code: number | null;
@@ -20,13 +24,15 @@ export interface Exit {
 
 /** One life of a bot under test. */
 export class BotProcess {
-  /** Resolves to the bot's address once it is ready; to undefined when it ends before. */
+  /** Resolves to the bot's address, or to undefined when the bot ends before it is ready. */
   readonly ready: Promise<string | undefined>;
   readonly exited: Promise<Exit>;
   readonly pid: number;
-  /** The failpoint at which it has died. */
+  /** Empty until the bot is ready. */
+  url = "";
+  /** The failpoint that killed the process. */
   failpoint: string | undefined;
-  /** From its start until it said that it was ready, in milliseconds. */
+  /** In ms. From the start until the bot was ready. */
   readyMs: number | undefined;
   readonly #child: ChildProcess;
   readonly #started = performance.now();
@@ -46,7 +52,7 @@ export class BotProcess {
       }
     }
     this.exited = new Promise((resolve) => {
-      // "close" comes after the last line has been read.
+      // "close" comes after the last line was read.
       this.#child.once("close", (code, signal) => {
         this.#ready.resolve(undefined);
         resolve({ code, signal });
@@ -58,23 +64,23 @@ export class BotProcess {
     return this.#child.exitCode === null && this.#child.signalCode === null && !this.killed;
   }
 
-  /** True once somebody has asked for its end. */
+  /** True once the driver has sent a signal. */
   get killed(): boolean {
     return this.#child.killed;
   }
 
-  /** At once, without a turn of the event loop in between. */
+  /** Sends a signal synchronously. */
   signal(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
   }
 
-  /** Sends a signal; resolves to how the process has ended. */
+  /** Sends a signal and waits for the end of the process. */
   async end(signal: NodeJS.Signals): Promise<Exit> {
     this.signal(signal);
     return await this.exited;
   }
 
-  /** Lets it stand still, and resolves once it does. */
+  /** Stops the process with SIGSTOP. Resolves once it stands still. */
   async freeze(): Promise<void> {
     process.kill(this.pid, "SIGSTOP");
     while (this.running && !stateOf(this.pid).startsWith("T")) await wait(1);
@@ -88,7 +94,16 @@ export class BotProcess {
     this.#child.send(order);
   }
 
-  /** What it wrote last. */
+  /** Asks the bot for the state of its process. */
+  async sample(): Promise<BotSample> {
+    const answer = once(this.#child, "message");
+    this.order({ sample: true });
+    const [sample]: BotSample[] = await answer;
+    if (sample === undefined) throw new Error("the bot sent no sample");
+    return sample;
+  }
+
+  /** The last lines of output. */
   tail(): string {
     return this.#tail.join("\n");
   }
@@ -96,7 +111,7 @@ export class BotProcess {
   #read(line: string): void {
     if (!line.startsWith(MARK)) {
       this.#tail.push(line);
-      if (this.#tail.length > TAIL) this.#tail.shift();
+      if (this.#tail.length > MAX_TAIL_LINES) this.#tail.shift();
       return;
     }
     const note: BotNote = JSON.parse(line.slice(MARK.length));
@@ -105,23 +120,12 @@ export class BotProcess {
       return;
     }
     this.readyMs = performance.now() - this.#started;
+    this.url = note.ready;
     this.#ready.resolve(note.ready);
   }
 }
 
-/** As ps shows it: T when a process stands still. */
+/** Reads the state from ps: T for a process that stands still. */
 function stateOf(pid: number): string {
   return execFileSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" });
-}
-
-/** Stops a bot with SIGTERM, which must end in exit code 0. */
-export async function stopBot(bot: BotProcess, violations: string[]): Promise<Exit> {
-  const timer = setTimeout(() => bot.signal("SIGKILL"), PATIENCE_MS);
-  const exit = await bot.end("SIGTERM");
-  clearTimeout(timer);
-  if (exit.code !== 0) {
-    const how = exit.signal ?? `exit code ${exit.code}`;
-    violations.push(`SIGTERM ended in ${how}, not in exit code 0:\n${bot.tail()}`);
-  }
-  return exit;
 }

@@ -5,31 +5,31 @@ import { PostgresInbox } from "../../faces/inbox-postgres.ts";
 import { Election, type Term } from "../../faces/poller.ts";
 import { TcpProxy } from "../../support/tcp-proxy.ts";
 
-/** What becomes of a leader. */
-export type Fate = "resigns" | "is cut off" | "hears nothing any more";
+/** The end of a term. */
+export type Fate = "resigns" | "is cut off" | "is half-open";
 
-/** Is told of everything that concerns trust. */
+/** Watches everything that concerns trust. */
 export interface LeaderWatch {
-  /** Somebody is trusted. Returns what is to become of it. */
+  /** Begins a term. Returns its end. */
   begin(term: number): Fate;
-  /** It is trusted no more. */
+  /** Ends the trust in a term. */
   over(term: number): void;
-  /** Whether a cursor was moved by a term that was over for whoever moved it. */
+  /** Records whether a term that was over could move the cursor. */
   movedLate(moved: boolean): void;
 }
 
 export interface CandidateOptions {
-  /** Of the server. */
+  /** Port of the server. */
   readonly port: number;
   readonly schema: string;
   readonly leaseMs: number;
   readonly watch: LeaderWatch;
 }
 
-/** How long an answer of the database may take, in milliseconds. */
+/** In ms, per statement. */
 const TIMEOUT_MS = 3_000;
 
-/** An instance that reads the log when it may, with a way of its own to the database. */
+/** An instance in the election, with a connection of its own to the database. */
 export class Candidate {
   readonly #options: CandidateOptions;
   readonly #proxy: TcpProxy;
@@ -76,7 +76,7 @@ export class Candidate {
     while (!signal.aborted) {
       const term = await this.#election.next(signal);
       if (term?.number === undefined) return;
-      // Timers that are due fire before the next turn: whoever has to distrust itself by now does it first.
+      // Timers that are due fire before the next turn: a leader that must distrust itself by now does so first.
       await turn();
       await turn();
       if (!term.signal.aborted) await this.#lead(term, term.number);
@@ -97,7 +97,7 @@ export class Candidate {
     } else {
       if (fate === "is cut off") this.#proxy.cut();
       else this.#proxy.freeze();
-      // Nobody tells it: it has to find out by itself.
+      // The leader must notice by itself.
       await Promise.race([over, this.#stopped]);
       this.#proxy.dropFrozen();
       this.#proxy.mend();
@@ -105,13 +105,13 @@ export class Candidate {
     await this.#moveLate(number);
   }
 
-  /** What was under way when the term ended. */
+  /** Makes a move that was under way when the term ended. */
   async #moveLate(number: number): Promise<void> {
     const refused = await this.#move(number).catch(() => undefined);
     if (refused !== undefined) this.#options.watch.movedLate(!refused);
   }
 
-  /** True when it was refused, for the term is over. */
+  /** True when the move was refused, because the term is over. */
   async #move(term: number): Promise<boolean> {
     this.#position += 1;
     const position = String(this.#position);

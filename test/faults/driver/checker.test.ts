@@ -1,125 +1,72 @@
 import { describe, expect, test } from "vitest";
-import { check, type Observed, repeats } from "./checker.ts";
+import { check, checkRuns, type Observed } from "./checker.ts";
+import { checkLeases, findUnfinishedTexts, type JournalEntry } from "./leases.ts";
 
-/** Two lanes, three messages, everything as promised. */
+/** Two messages of one lane, one of them poison, and everything as promised. */
 const good: Observed = {
   written: [
     { id: "e1", lane: "c1", text: "one", answers: 2 },
-    { id: "e2", lane: "c2", text: "two", answers: 2 },
-    { id: "e3", lane: "c1", text: "three", answers: 2 },
-    { id: "e4", lane: "c2", text: "poison", answers: 0, ends: "dead" },
+    { id: "e2", lane: "c1", text: "two", answers: 1 },
+    { id: "e3", lane: "c1", text: "throw 3", answers: 0, ends: "dead" },
   ],
-  said: new Map([
-    ["c1", ["1: one", "2: one", "1: three", "2: three"]],
-    ["c2", ["1: two", "2: two"]],
-  ]),
-  acknowledged: new Set(["e1", "e3"]),
-  stored: [
-    { id: "e1", state: "done", attempts: 1, error: null },
-    { id: "e2", state: "done", attempts: 3, error: null },
-    { id: "e3", state: "done", attempts: 1, error: null },
-    { id: "e4", state: "dead", attempts: 3, error: "Error: no" },
-  ],
+  said: new Map([["c1", ["1: one", "2: one", "1: two"]]]),
+  acknowledged: new Set(["e1", "e2"]),
+  stored: ["done", "done", "dead"].map((state, n) => {
+    return { id: `e${n + 1}`, state, attempts: 1, error: null };
+  }),
   integrity: "ok",
 };
+const { stored } = good;
+const say = (...texts: string[]): Observed => ({ ...good, said: new Map([["c1", texts]]) });
 
-function said(...texts: readonly string[]): Observed {
-  return { ...good, said: new Map([...good.said, ["c1", texts]]) };
-}
-
-function without(id: string): Observed {
-  return { ...good, stored: good.stored.filter((row) => row.id !== id) };
-}
-
-function having(row: Observed["stored"][number]): Observed {
-  return { ...without(row.id), stored: [...without(row.id).stored, row] };
-}
-
-describe("the checker", () => {
-  test("has nothing to say about a run that kept every promise", () => {
+// Otherwise no scenario could fail.
+describe("the checker accepts kept promises, and finds", () => {
+  test("nothing where all are kept", () => {
     expect(check(good)).toEqual([]);
+    const again = say("1: one", "2: one", "2: one", "1: two");
+    expect(check(again, { mayRepeat: new Map([["2: one", 1]]) })).toEqual([]);
   });
 
-  test("knows that two answers with one text are two answers", () => {
-    const written = [{ id: "e1", lane: "c1", text: "twins 1", answers: 2 }];
-    const stored = good.stored.slice(0, 1);
-    const twins = (...texts: readonly string[]) =>
-      check({ ...good, written, stored, acknowledged: new Set(), said: new Map([["c1", texts]]) });
-    const text = "either: twins 1";
-    expect(twins(text, text)).toEqual([]);
-    expect(twins(text)).toEqual([`lost: "${text}" was said 1 times in c1, not 2`]);
-    expect(twins(text, text, text)).toEqual([
-      `duplicated: "${text}" was said 3 times in c1, not 2`,
-    ]);
+  test.each<[string, Observed]>([
+    ["lost", say("1: one", "1: two")],
+    ["lost", { ...good, stored: stored.slice(1) }],
+    ["duplicated", say("1: one", "2: one", "1: two", "1: one")],
+    ["unexpected", say("1: one", "2: one", "1: two", "1: three")],
+    ["unexpected", { ...good, stored: stored.map((row) => ({ ...row, state: "done" })) }],
+    ["unexpected", { ...good, written: good.written.slice(0, 2) }],
+    ["reordered", say("1: two", "1: one", "2: one")],
+    ["integrity_check", { ...good, integrity: "row 1 missing" }],
+  ])("%s, case %#", (kind, observed) => {
+    expect(check(observed)).toContainEqual(expect.stringMatching(`^${kind}`));
   });
 
-  test("lets a text be said again as often as it may, and counts it", () => {
-    const again = said("1: one", "2: one", "2: one", "1: three", "2: three");
-    const text = "2: one";
-    expect(check(again, { mayRepeat: new Map([[text, 1]]) })).toEqual([]);
-    expect(check(again, { mayRepeat: new Map([["1: one", 1]]) })).toEqual([
-      `duplicated: "${text}" was said 2 times in c1, not 1`,
-    ]);
-    expect([repeats(good), repeats(again)]).toEqual([0, 1]);
+  test.each([
+    ["lost", []],
+    ["duplicated", ["e1", "e1"]],
+    ["reordered", ["e2", "e1"]],
+  ])("%s in the runs of handlers", (kind, ids) => {
+    const runs = ids.map((id) => ({ id, lane: "c1", late: false }));
+    expect(checkRuns(good.written, runs)).toContainEqual(expect.stringMatching(`^${kind}`));
   });
 
-  test.each<[what: string, seen: Observed, says: RegExp]>([
-    ["an answer is missing", said("1: one", "2: one", "1: three"), /^lost: "2: three" was never/],
-    ["a lane is silent", { ...good, said: new Map() }, /^lost: "1: one" was never said in c1/],
-    [
-      "an answer is said twice",
-      said("1: one", "1: one", "2: one", "1: three", "2: three"),
-      /^duplicated: "1: one" was said 2 times in c1/,
-    ],
-    [
-      "an answer is said again at the end",
-      said("1: one", "2: one", "1: three", "2: three", "1: one"),
-      /^duplicated: "1: one"/,
-    ],
-    [
-      "an answer comes from nowhere",
-      said("1: one", "2: one", "3: one", "1: three", "2: three"),
-      /^unexpected: "3: one" was said in c1/,
-    ],
-    [
-      "a lane's answer is said in another lane",
-      said("1: one", "2: one", "1: three", "2: three", "1: two"),
-      /^unexpected: "1: two" was said in c1/,
-    ],
-    [
-      "two answers of one event change places",
-      said("2: one", "1: one", "1: three", "2: three"),
-      /^reordered: "1: one" was said after "2: one" in c1/,
-    ],
-    [
-      "two events of one lane change places",
-      said("1: three", "2: three", "1: one", "2: one"),
-      /^reordered: "1: one" was said after "2: three"/,
-    ],
-    ["an acknowledged event is gone", without("e3"), /^lost: e3 was acknowledged/],
-    ["an event was never stored", without("e2"), /^lost: e2 "two" is not stored/],
-    [
-      "an event is still pending",
-      having({ id: "e2", state: "pending", attempts: 1, error: null }),
-      /^unexpected: e2 "two" is pending after 1 attempts, not done/,
-    ],
-    [
-      "a good event is dead",
-      having({ id: "e2", state: "dead", attempts: 8, error: "HandlerError: x" }),
-      /^unexpected: e2 "two" is dead after 8 attempts, not done: HandlerError: x/,
-    ],
-    [
-      "poison counts as done",
-      having({ id: "e4", state: "done", attempts: 1, error: null }),
-      /^unexpected: e4 "poison" is done after 1 attempts, not dead/,
-    ],
-    [
-      "an event that nobody wrote is stored",
-      having({ id: "e9", state: "done", attempts: 1, error: null }),
-      /^unexpected: e9 is in the inbox/,
-    ],
-    ["the file is damaged", { ...good, integrity: "row 1 missing" }, /^integrity_check: row 1/],
-  ])("sees that %s", (_what, seen, says) => {
-    expect(check(seen)).toContainEqual(expect.stringMatching(says));
+  const claim: JournalEntry = { pid: 1, what: "claim", id: "e1", lane: "c1", fence: 1 };
+  const end: JournalEntry = { ...claim, what: "end", held: true };
+  test.each<[string, JournalEntry[]]>([
+    ["two leases", [claim, { ...claim, pid: 2 }]],
+    ["two endings", [claim, end, end]],
+    ["stale", [{ ...end, fence: 0 }]],
+    ["stranded", [{ pid: 1, what: "heal", lanes: 2 }]],
+  ])("%s in the journal of an inbox", (kind, journal) => {
+    const { violations } = checkLeases(journal, new Map([["e1", 1]]));
+    expect(violations).toEqual([expect.stringMatching(`^${kind}`)]);
   });
+});
+
+test("a text is unfinished between its intent and its outcome, in one process", () => {
+  const step = (pid: number, name: string): JournalEntry => ({
+    ...{ pid, what: "intend", id: "e1", step: name, request: JSON.stringify({ text: name }) },
+  });
+  const record: JournalEntry = { pid: 1, what: "record", id: "e1", step: "one" };
+  const journal = [step(1, "one"), record, step(1, "two"), step(2, "three")];
+  expect(findUnfinishedTexts(journal, 1)).toEqual(["two"]);
 });

@@ -1,142 +1,101 @@
-import { ALIKE, answerTo } from "./texts.ts";
+import { ALIKE, answerTo } from "../bot/behaviours.ts";
+import type { Contents } from "./store.ts";
 
-/** A message that somebody wrote to the bot. */
+/** An event for the bot. */
 export interface Written {
   readonly id: string;
   readonly lane: string;
   readonly text: string;
-  /** How many answers it must get; 0 where its handler never succeeds. */
+  /** Answers that are due; 0 where the handler never succeeds. */
   readonly answers: number;
-  /** How it must end. Default done. */
+  /** Expected end. Default done. */
   readonly ends?: "done" | "dead";
 }
 
-/** An event as the inbox has it. */
+/** An event in the inbox. */
 export interface Stored {
   readonly id: string;
   readonly state: string;
   readonly attempts: number;
   readonly error: string | null;
+  readonly source?: "webhook" | "poll";
 }
 
-/** Everything that was seen of a run, from outside of the bot. */
-export interface Observed {
-  /** In the order in which it was written. */
+/** A run of a handler. */
+export interface Run {
+  readonly id: string;
+  readonly lane: string;
+  readonly late: boolean;
+}
+
+/** All observations of a run, from outside of the bot. */
+export interface Observed extends Contents {
+  /** In the order of writing. */
   readonly written: readonly Written[];
-  /** What the bot said, as the platform has it, oldest first, by lane. */
+  /** The bot's answers by lane, oldest first, as the platform has them. */
   readonly said: ReadonlyMap<string, readonly string[]>;
-  /** The ids in deliveries that were answered with 2xx. */
+  /** Ids in deliveries that were answered with 2xx. */
   readonly acknowledged: ReadonlySet<string>;
-  readonly stored: readonly Stored[];
-  /** What `pragma integrity_check` says. */
-  readonly integrity: string;
 }
 
 export interface Rules {
-  /** `any` where events themselves come out of order. Default `lane`. */
+  /** `any` where the events themselves come out of order. Default `lane`. */
   readonly order?: "lane" | "any";
-  /** How often each of these texts may be said besides what is due. */
+  /** How often each of these texts may be said beyond the answers that are due. */
   readonly mayRepeat?: ReadonlyMap<string, number>;
 }
 
-/** Holds what was seen against what was promised; every broken promise is one sentence. */
+/** Compares the observations with the promises. Returns one sentence per broken promise. */
 export function check(observed: Observed, rules: Rules = {}): string[] {
-  return [...checkStored(observed), ...checkSaid(observed, rules), ...checkIntegrity(observed)];
+  const { integrity } = observed;
+  const damage = integrity === "ok" ? [] : [`integrity_check: ${integrity}`];
+  return [...checkStored(observed), ...checkSaid(observed, rules), ...damage];
 }
 
-/** A violation for each of these, which were acknowledged and are not in the inbox. */
-export function lost(missing: readonly string[], moment?: string): string[] {
-  const when = moment === undefined ? "" : ` ${moment}`;
-  return missing.map((id) => `lost: ${id} was acknowledged and is not in the inbox${when}`);
-}
-
-function checkIntegrity({ integrity }: Observed): string[] {
-  return integrity === "ok" ? [] : [`integrity_check: ${integrity}`];
+/** Returns a violation per id: acknowledged, and missing in the inbox. */
+export function reportLost(missing: readonly string[], moment = "in the end"): string[] {
+  return missing.map((id) => `lost: ${id} was acknowledged and is not in the inbox ${moment}`);
 }
 
 function checkStored({ written, stored, acknowledged }: Observed): string[] {
-  const violations: string[] = [];
   const rows = new Map(stored.map((row) => [row.id, row]));
   const known = new Set(written.map(({ id }) => id));
-  violations.push(...lost([...acknowledged].filter((id) => !rows.has(id))));
-  for (const { id, text, ends = "done" } of written) {
+  const wrong = written.flatMap(({ id, text, ends = "done" }) => {
     const row = rows.get(id);
-    if (row?.state === ends) continue;
-    const why = row?.error === null || row === undefined ? "" : `: ${row.error}`;
-    const runs = row === undefined ? "" : ` after ${row.attempts} attempts`;
-    violations.push(
-      `${row === undefined ? "lost" : "unexpected"}: ${id} "${text}" is ${row?.state ?? "not stored"}` +
-        `${runs}, not ${ends}${why}`,
-    );
-  }
-  for (const { id } of stored) {
-    if (!known.has(id)) violations.push(`unexpected: ${id} is in the inbox, and nobody wrote it`);
-  }
-  return violations;
+    if (row === undefined) return [`lost: ${id} "${text}" is not stored`];
+    const { state, attempts, error } = row;
+    if (state === ends) return [];
+    return [`unexpected: ${id} "${text}" is ${state} after ${attempts} attempts: ${error}`];
+  });
+  const invented = stored.filter(({ id }) => !known.has(id));
+  return [
+    ...reportLost([...acknowledged].filter((id) => !rows.has(id))),
+    ...wrong,
+    ...invented.map(({ id }) => `unexpected: ${id} is in the inbox and was never written`),
+  ];
 }
 
-/** Lost, duplicated, unexpected and reordered answers, lane by lane. */
-function checkSaid(observed: Observed, { order = "lane", mayRepeat = new Map() }: Rules): string[] {
-  const expected = expectedIn(observed);
+/** Finds lost, duplicated, unexpected and reordered answers, lane by lane. */
+export function checkSaid(
+  observed: Pick<Observed, "written" | "said">,
+  { order = "lane", mayRepeat = new Map() }: Rules = {},
+): string[] {
+  const expected = expectedAnswers(observed);
   const { said } = observed;
   const lanes = new Set([...expected.keys(), ...said.keys()]);
   return [...lanes].flatMap((lane) => {
     const [wanted, actual] = [expected.get(lane) ?? [], said.get(lane) ?? []];
-    const reordered = order === "any" ? [] : checkOrder(lane, wanted, actual);
-    return [...compare(lane, wanted, actual, mayRepeat), ...reordered];
+    const due = countTexts(wanted);
+    const counts = countTexts(actual);
+    const wrong = [...new Set([...wanted, ...actual])].flatMap((text) => {
+      const [times, most] = [counts.get(text) ?? 0, due.get(text) ?? 0];
+      const found = `"${text}" was said ${times} times in ${lane}, not ${most}`;
+      if (times < most) return [`lost: ${found}`];
+      if (most === 0) return [`unexpected: ${found}`];
+      return times > most + (mayRepeat.get(text) ?? 0) ? [`duplicated: ${found}`] : [];
+    });
+    return order === "any" ? wrong : [...wrong, ...checkOrder(lane, wanted, actual)];
   });
-}
-
-/** What the bot has to say, by lane, in the order in which it was asked. */
-function expectedIn({ written }: Observed): Map<string, string[]> {
-  const expected = new Map<string, string[]>();
-  for (const { lane, text, answers } of written) {
-    const texts = expected.get(lane) ?? [];
-    for (let n = 1; n <= answers; n++) texts.push(answerTo(text, n));
-    expected.set(lane, texts);
-  }
-  return expected;
-}
-
-/** How many answers were said more often than they were due. */
-export function repeats(observed: Observed): number {
-  const wanted = count([...expectedIn(observed).values()].flat());
-  const actual = count([...observed.said.values()].flat());
-  let more = 0;
-  for (const [text, times] of actual) more += Math.max(0, times - (wanted.get(text) ?? times));
-  return more;
-}
-
-function compare(
-  lane: string,
-  expected: readonly string[],
-  said: readonly string[],
-  mayRepeat: ReadonlyMap<string, number>,
-): string[] {
-  const violations: string[] = [];
-  const [wanted, actual] = [count(expected), count(said)];
-  for (const [text, times] of actual) {
-    const due = wanted.get(text) ?? 0;
-    if (due === 0) {
-      violations.push(`unexpected: "${text}" was said in ${lane}, and nobody asked for it`);
-    } else if (times > due + (mayRepeat.get(text) ?? 0)) {
-      violations.push(`duplicated: "${text}" was said ${times} times in ${lane}, not ${due}`);
-    }
-  }
-  for (const [text, due] of wanted) {
-    const times = actual.get(text) ?? 0;
-    if (times === 0) violations.push(`lost: "${text}" was never said in ${lane}`);
-    else if (times < due) {
-      violations.push(`lost: "${text}" was said ${times} times in ${lane}, not ${due}`);
-    }
-  }
-  return violations;
-}
-
-function count(texts: readonly string[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
-  return counts;
 }
 
 function checkOrder(lane: string, expected: readonly string[], said: readonly string[]): string[] {
@@ -151,4 +110,64 @@ function checkOrder(lane: string, expected: readonly string[], said: readonly st
     before = text;
   }
   return [];
+}
+
+/** The answers that are due, by lane, in the order of the messages. */
+function expectedAnswers({ written }: Pick<Observed, "written">): Map<string, string[]> {
+  const expected = new Map<string, string[]>();
+  for (const { lane, text, answers } of written) {
+    const texts = expected.get(lane) ?? [];
+    if (lane === COMMENTS) texts.push(text);
+    else for (let n = 1; n <= answers; n++) texts.push(answerTo(text, n));
+    expected.set(lane, texts);
+  }
+  return expected;
+}
+
+/** The lane of all comments and posts of the bot. Their order proves nothing. */
+export const COMMENTS = "comments";
+
+/** Counts the answers that were said more often than they were due. */
+export function countRepeats(observed: Observed): number {
+  const due = countTexts([...expectedAnswers(observed).values()].flat());
+  const actual = countTexts([...observed.said.values()].flat());
+  let more = 0;
+  for (const [text, times] of actual) more += Math.max(0, times - (due.get(text) ?? times));
+  return more;
+}
+
+function countTexts(texts: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return counts;
+}
+
+/** Counts the runs of each event. */
+export function countRuns(runs: readonly Run[]): Map<string, number> {
+  return countTexts(runs.map(({ id }) => id));
+}
+
+/**
+ * Checks handlers where nothing fails: one run per event, and `late` if and only if a later event of the lane was
+ * handled before. Ids of one length are compared as text.
+ */
+export function checkRuns(written: readonly Written[], runs: readonly Run[]): string[] {
+  const violations: string[] = [];
+  const newest = new Map<string, string>();
+  for (const { id, lane, late } of runs) {
+    const before = newest.get(lane) ?? "";
+    if (late !== id < before) {
+      violations.push(
+        `reordered: ${id} ran with late=${late} after ${before || "nothing"} in ${lane}`,
+      );
+    }
+    if (id > before) newest.set(lane, id);
+  }
+  const counts = countRuns(runs);
+  for (const { id } of written) {
+    const count = counts.get(id) ?? 0;
+    if (count !== 1)
+      violations.push(`${count === 0 ? "lost" : "duplicated"}: ${id} had ${count} runs`);
+  }
+  return violations;
 }

@@ -1,9 +1,6 @@
 import pg from "pg";
 
-/**
- * Has the database itself write down each move of a cursor with a term, beside the term that its leader has in
- * that moment.
- */
+/** The database itself records each move of a cursor with a term, beside the leader's term at that moment. */
 const AUDIT = `
 CREATE TABLE IF NOT EXISTS cursor_audit (
   seq bigint GENERATED ALWAYS AS IDENTITY, term bigint NOT NULL, leads bigint
@@ -31,12 +28,12 @@ export class CursorAudit {
     this.#options = { connectionString: url, options: `-c search_path=${schema}` };
   }
 
-  /** Begins to watch, once the tables are there. */
+  /** Begins to watch. The tables must exist. */
   async begin(): Promise<void> {
     await this.#rows(AUDIT);
   }
 
-  /** How many moves there were, and what is wrong with them. */
+  /** Returns the number of moves, and a sentence for each wrong one. */
   async end(): Promise<{ readonly moves: number; readonly violations: readonly string[] }> {
     const [count] = await this.#rows("SELECT count(*)::integer AS n FROM cursor_audit");
     const wrong = await this.#rows(WRONG);

@@ -1,55 +1,64 @@
-import type { Platform, TimelineEntry } from "../../../src/platform/index.ts";
-import type { Written } from "./checker.ts";
-import { type Behaviour, messageText, poisons } from "./texts.ts";
+import { EventEmitter, once } from "node:events";
+import type { ActInput, Platform, TimelineEntry } from "../../../src/platform/index.ts";
+import { answerTo, type Behaviour, commentOn, messageText, poisons } from "../bot/behaviours.ts";
+import { COMMENTS, type Written } from "./checker.ts";
 
 export interface Message {
   readonly from: string;
   readonly behaviour?: Behaviour;
-  /** Stands in the text, so that a violation says where it came from. */
+  /** Part of the text, so that a violation shows its origin. */
   readonly note?: string;
+  readonly images?: number;
 }
 
-/** What was written to the bot and what the platform saw of it, kept outside of the bot. */
+/** Events for the bot, and the platform's view of its answers. */
 export class Ledger {
   readonly written: Written[] = [];
   readonly acknowledged: Set<string> = new Set();
-  /** How many messages the platform has taken from the bot. */
+  /** Messages that the platform has accepted from the bot. */
   said = 0;
+  /** Ids of the bot's comments, the newest last. */
+  readonly comments: string[] = [];
   readonly #platform: Platform;
-  readonly #answers: number;
-  /** Acknowledged since it was last asked for. */
-  #fresh: string[] = [];
+  readonly #perMessage: number;
+  readonly #arrivals = new EventEmitter();
+  readonly #commented: string[] = [];
+  #unchecked: string[] = [];
 
-  /** @param answers how many answers the bot gives to each message */
-  constructor(platform: Platform, answers: number) {
+  /** @param perMessage answers of the bot to each message */
+  constructor(platform: Platform, perMessage: number) {
     this.#platform = platform;
-    this.#answers = answers;
+    this.#perMessage = perMessage;
     platform.onTimeline((entry) => this.#note(entry));
   }
 
-  /** Lets somebody write to the bot. */
-  write({ from, behaviour = "answer", note }: Message): Written {
+  /** Writes a message to the bot. */
+  write({ from, behaviour = "answer", note, ...more }: Message): Written {
     const text = messageText(behaviour, this.written.length + 1, note);
     const { events, conversationId } = this.#platform.control.act({
-      type: "dm.message",
-      from,
-      text,
+      ...{ type: "dm.message", from, text },
+      ...more,
     });
     const [event] = events;
     if (event === undefined || conversationId === undefined) throw new Error("no event was made");
     const poison = poisons.includes(behaviour);
+    const answers = poison ? 0 : this.#perMessage;
     const written: Written = {
-      id: event.id,
-      lane: conversationId,
-      text,
-      answers: poison ? 0 : this.#answers,
+      ...{ id: event.id, lane: conversationId, text, answers },
       ends: poison ? "dead" : "done",
     };
     this.written.push(written);
     return written;
   }
 
-  /** Calls `act` in the middle of the answer after the next `count`. Returns what ends that. */
+  /** Makes events that the bot answers with one comment or post each. */
+  act(input: ActInput): void {
+    for (const { id } of this.#platform.control.act(input).events) {
+      this.written.push({ id, lane: COMMENTS, text: commentOn(id), answers: 1 });
+    }
+  }
+
+  /** Calls `act` in the middle of the answer after the next `count`. Returns a function that ends that. */
   onSaid(count: number, act: () => void): () => void {
     const end = this.said + count;
     return this.#platform.onTimeline(() => {
@@ -57,24 +66,54 @@ export class Ledger {
     });
   }
 
-  /** The bot has answered a delivery of this event with 2xx. */
+  /** Waits for that many answers in all. False when they did not come in time. */
+  async waitSaid(total: number, timeoutMs: number): Promise<boolean> {
+    const signal = AbortSignal.timeout(timeoutMs);
+    while (this.said < total && !signal.aborted) {
+      await once(this.#arrivals, "said", { signal }).catch(() => undefined);
+    }
+    return this.said >= total;
+  }
+
+  /** Waits for the next answer, or some time. */
+  async waitAnswer(timeoutMs: number): Promise<void> {
+    const signal = AbortSignal.timeout(timeoutMs);
+    await once(this.#arrivals, "said", { signal }).catch(() => undefined);
+  }
+
+  /** True once the platform has an answer to this event. */
+  hasAnswer(id: string): boolean {
+    const event = this.written.find((each) => each.id === id);
+    if (event === undefined) return false;
+    if (event.lane === COMMENTS) return this.#commented.includes(event.text);
+    return this.#saidIn(event.lane).includes(answerTo(event.text, 1));
+  }
+
+  /** Records that a delivery of this event was answered with 2xx. */
   acknowledge(id: string): void {
     if (this.acknowledged.has(id)) return;
     this.acknowledged.add(id);
-    this.#fresh.push(id);
+    this.#unchecked.push(id);
   }
 
-  /** What was acknowledged since the last call. */
+  /** Returns the ids that were acknowledged since the last call. */
   takeAcknowledged(): string[] {
-    const fresh = this.#fresh;
-    this.#fresh = [];
-    return fresh;
+    const ids = this.#unchecked;
+    this.#unchecked = [];
+    return ids;
   }
 
-  /** What the bot said, by conversation. */
+  /** Messages, comments and posts of the bot. */
+  get answers(): number {
+    return this.said + this.#commented.length;
+  }
+
+  /** The bot's answers by lane, oldest first. */
   sayings(): Map<string, string[]> {
     const lanes = new Set(this.written.map(({ lane }) => lane));
-    return new Map([...lanes].map((lane) => [lane, this.#saidIn(lane)]));
+    lanes.delete(COMMENTS);
+    const said = new Map([...lanes].map((lane) => [lane, this.#saidIn(lane)]));
+    return said.set(COMMENTS, this.#commented);
   }
 
   #saidIn(lane: string): string[] {
@@ -83,7 +122,15 @@ export class Ledger {
   }
 
   #note(entry: TimelineEntry): void {
-    if (entry.kind === "api" && entry.created?.messageId !== undefined) this.said += 1;
+    if (entry.kind === "api" && entry.created !== undefined) {
+      const { messageId, commentId, postId } = entry.created;
+      if (messageId !== undefined) this.said += 1;
+      else if (commentId !== undefined || postId !== undefined) {
+        this.#commented.push(entry.text ?? "");
+        if (commentId !== undefined) this.comments.push(commentId);
+      }
+      this.#arrivals.emit("said");
+    }
     if (entry.kind !== "delivery" || entry.error !== undefined) return;
     for (const id of entry.eventIds) this.acknowledge(id);
   }

@@ -1,51 +1,49 @@
 import { setTimeout as wait } from "node:timers/promises";
+import type { Behaviour } from "../bot/behaviours.ts";
 import type { Random } from "../random.ts";
 import type { Ledger } from "./ledger.ts";
-import type { Behaviour } from "./texts.ts";
 
-/** So many answers are owed at most: more would only wait. */
-const MOST_OWED = 200;
+/** Enough to keep the bots busy. More would only wait. */
+const MAX_OWED = 200;
 
-const PEOPLE = 60;
-
-/** Two answers with one text, pauses between and after the answers: all that makes it hard to be told apart. */
+/** Equal answers, and pauses between and after answers: hard to tell apart after a crash. */
 const mixture: readonly Behaviour[] = [
   ...(["answer", "answer", "answer", "answer", "answer"] as const),
   ...(["twins", "twins", "slow", "linger", "linger", "linger"] as const),
 ];
 
+export interface LoadOptions {
+  readonly ledger: Ledger;
+  readonly random: Random;
+  /** In ms, between two messages. */
+  readonly pauseMs: () => number;
+  /** Default 60. */
+  readonly people?: number;
+  readonly behaviours?: readonly Behaviour[];
+}
+
 /** People who write to the bots as fast as these answer. */
 export class Load {
-  readonly #ledger: Ledger;
-  readonly #random: Random;
-  readonly #pauseMs: number;
-  #over = false;
-  #writing: Promise<void> = Promise.resolve();
+  readonly #stopping = new AbortController();
+  readonly #writing: Promise<void>;
 
-  /** @param pauseMs between two messages, in milliseconds */
-  constructor(ledger: Ledger, random: Random, pauseMs: number) {
-    this.#ledger = ledger;
-    this.#pauseMs = pauseMs;
-    this.#random = random;
-  }
-
-  start(): void {
-    this.#writing = this.#write();
+  constructor(options: LoadOptions) {
+    this.#writing = this.#write(options);
   }
 
   async stop(): Promise<void> {
-    this.#over = true;
+    this.#stopping.abort();
     await this.#writing;
   }
 
-  async #write(): Promise<void> {
-    while (!this.#over) {
-      const owed = 2 * this.#ledger.written.length - this.#ledger.said;
-      if (owed < MOST_OWED) {
-        const from = `person${this.#random.below(PEOPLE)}`;
-        this.#ledger.write({ from, behaviour: this.#random.pick(mixture) });
+  async #write({ ledger, random, pauseMs, people = 60, behaviours = mixture }: LoadOptions) {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      if (2 * ledger.written.length - ledger.said < MAX_OWED) {
+        const behaviour = random.pick(behaviours);
+        ledger.write({ from: `person${random.below(people)}`, behaviour });
       }
-      await wait(this.#pauseMs);
+      await wait(pauseMs(), undefined, { signal }).catch(() => undefined);
     }
   }
 }

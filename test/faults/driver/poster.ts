@@ -16,8 +16,8 @@ export class Poster {
   /**
    * Resolves to the status of the answer.
    *
-   * @param body as it goes over the wire
-   * @param onPort told the local port of the connection that it goes over, before it goes
+   * @param body the bytes on the wire
+   * @param onPort called with the local port of the connection before the request is sent
    */
   post(body: string, onPort: (port: number) => void = () => undefined): Promise<number> {
     const signature = sign(body, this.#secret, Date.now() / 1000);
@@ -33,9 +33,9 @@ export class Poster {
       });
       outgoing.on("error", reject);
       outgoing.once("socket", (socket) => {
-        const tell = () => onPort(socket.localPort ?? 0);
-        if (socket.connecting) socket.once("connect", tell);
-        else tell();
+        const notify = () => onPort(socket.localPort ?? 0);
+        if (socket.connecting) socket.once("connect", notify);
+        else notify();
       });
       outgoing.on("response", (response) => {
         response.on("error", reject);

@@ -1,155 +1,296 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Platform, PlatformOptions } from "../../../src/platform/index.ts";
-import type { BotSettings } from "../bot/settings.ts";
-import { usualSettings } from "../bot/settings.ts";
-import { BotProcess, type Exit, stopBot } from "./bot-process.ts";
-import { check, lost, type Observed, type Rules } from "./checker.ts";
-import { InboxFile } from "./inbox-file.ts";
+import { setTimeout as wait } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { type Platform, type PlatformOptions, startPlatform } from "../../../src/platform/index.ts";
+import { reservePort } from "../../support/reserve-port.ts";
+import { type BotSettings, defaultSettings } from "../bot/protocol.ts";
+import { Balancer } from "./balancer.ts";
+import { BotProcess } from "./bot-process.ts";
+import { check, type Observed, type Rules, type Run, reportLost } from "./checker.ts";
 import { Ledger } from "./ledger.ts";
-import { patientPlatform, usualEnv } from "./platform.ts";
-import { type Run, readRuns } from "./runs.ts";
-import { untilSettled } from "./settling.ts";
+import { PostgresStore } from "./postgres-store.ts";
+import { SqliteStore, type Store } from "./store.ts";
 
 export interface WorldOptions {
   readonly platform?: PlatformOptions;
-  /** Variables of the bot beyond the usual ones. */
+  /** Variables of the bots beyond the usual ones. */
   readonly env?: Readonly<Record<string, string>>;
   readonly settings?: Partial<BotSettings>;
-  /** Who delivers to the webhook. Default the platform. */
+  /** `driver`: the scenario delivers to the webhook itself. Default `platform`. */
   readonly deliveries?: "platform" | "driver";
-  /** Where the inbox lies, instead of a folder of its own. */
+  /** Folder of the inbox in SQLite. Default a temporary one. */
   readonly folder?: string;
-  /** Lets the bot write down each run of a handler. */
-  readonly recordRuns?: boolean;
+  /** Bots that share an inbox. Default 1 on SQLite, 3 on PostgreSQL. */
+  readonly instances?: number;
 }
 
-/** A platform, a bot with its inbox, and the ledger of what happens between them. */
-export class World {
+/** Compiled code of the bots, as a deployment would keep it: most bots are killed young. */
+export const COMPILE_CACHE: string = fileURLToPath(
+  new URL("../../../node_modules/.cache/bots-under-test", import.meta.url),
+);
+
+/** Nothing listens on the discard port. */
+const NO_BOT = "http://127.0.0.1:9/webhook";
+
+/** In ms. Without any progress for so long, the rest counts as lost. */
+const STUCK_MS = 30_000;
+
+/** In ms. How often the lanes of several bots are checked while these work. */
+const WATCH_INTERVAL_MS = 200;
+
+/** In ms. A bot that has not stopped by then never will. */
+const STOP_TIMEOUT_MS = 30_000;
+
+/** Bots over a store, the platform beside them, and the ledger of everything between the two. */
+export class World<S extends Store = SqliteStore> {
   readonly platform: Platform;
   readonly ledger: Ledger;
-  /** Where the inbox is. */
-  folder: string;
-  inbox: InboxFile;
-  /** Broken promises that were seen on the way. */
+  readonly store: S;
+  /** A folder for anything but the inbox. */
+  readonly scratch: string;
+  /** One line per run of a handler: id, lane, late. */
+  readonly runsFile: string;
   readonly violations: string[] = [];
-  /** Milliseconds from the start of each bot until it was ready. */
+  /** In ms. From each start of a bot until it was ready. */
   readonly readyMs: number[] = [];
+  /** The last bot that was started at each place. */
+  readonly bots: BotProcess[] = [];
   readonly #options: WorldOptions;
-  readonly #bots = new Set<BotProcess>();
+  readonly #ports: number[] = [];
+  #settings: Partial<BotSettings>;
+  #balancer: Balancer | undefined;
+  #ending = false;
+  #watching: Promise<void> = Promise.resolve();
 
-  private constructor(platform: Platform, options: WorldOptions) {
+  private constructor(platform: Platform, store: S, scratch: string, options: WorldOptions) {
     this.platform = platform;
+    this.store = store;
+    this.scratch = scratch;
     this.#options = options;
-    this.folder = options.folder ?? mkdtempSync(join(tmpdir(), "service-bot-faults-"));
-    this.inbox = new InboxFile(join(this.folder, "bot.db"));
-    this.ledger = new Ledger(platform, options.settings?.answers ?? usualSettings.answers);
+    this.runsFile = join(scratch, "runs.txt");
+    this.#settings = { runsFile: this.runsFile, ...store.settings, ...options.settings };
+    this.ledger = new Ledger(platform, options.settings?.answers ?? defaultSettings.answers);
   }
 
+  /** Starts a platform for one bot on SQLite. No bot runs yet. */
   static async start(options: WorldOptions = {}): Promise<World> {
-    const platform = await patientPlatform(options.platform, options.deliveries !== "driver");
-    return new World(platform, options);
+    const scratch = mkdtempSync(join(tmpdir(), "service-bot-faults-"));
+    const store = new SqliteStore(options.folder ?? join(scratch, "inbox"));
+    return new World(await startPatientPlatform(options), store, scratch, options);
   }
 
-  /** Begins a life of the bot. Once it is ready, the platform is told where it listens. */
-  spawn(settings: Partial<BotSettings> = {}): BotProcess {
-    const { env = {}, settings: usual = {}, recordRuns = false } = this.#options;
-    const runs = recordRuns ? { runsFile: this.#runsFile } : {};
-    const bot = new BotProcess({ ...this.#botEnv(), ...env }, { ...usual, ...runs, ...settings });
-    this.#bots.add(bot);
-    // A port of its own for each life: the one before may be taken by the time it is wanted again.
-    void bot.ready.then((url) => {
-      if (url === undefined) return;
-      if (bot.readyMs !== undefined) this.readyMs.push(bot.readyMs);
-      if (bot.running && this.#options.deliveries !== "driver")
-        this.platform.control.saveWebhook({ url: `${url}/webhook` });
+  /** Starts several bots on PostgreSQL behind a load balancer. Resolves when all are ready. */
+  static async startCluster(options: WorldOptions = {}): Promise<World<PostgresStore>> {
+    const scratch = mkdtempSync(join(tmpdir(), "service-bot-cluster-"));
+    const store = await PostgresStore.start(scratch);
+    // The load balancer waits for one bot's answer, then for the next one's.
+    const platform = await startPatientPlatform({
+      ...options,
+      platform: { deliveryTimeoutMs: 6_000, ...options.platform },
     });
-    void bot.exited.then(() => this.#bots.delete(bot));
+    // Many processes share the machine with the platform.
+    const settings = { requestTimeoutMs: 3_000, ...options.settings };
+    const world = new World(platform, store, scratch, { ...options, settings });
+    try {
+      await world.#balance(options.instances ?? 3);
+      await store.watchCursors();
+      return world;
+    } catch (error) {
+      await world.close();
+      throw error;
+    }
+  }
+
+  /** Starts a bot. Once it is ready, the platform delivers to it. The bot before at this place must have ended. */
+  spawn(
+    settings: Partial<BotSettings> = {},
+    place = 0,
+    env: Record<string, string> = {},
+  ): BotProcess {
+    const port = this.#ports[place];
+    const bot = new BotProcess(
+      {
+        ...usualEnv(this.platform),
+        ...this.store.env,
+        ...(port === undefined ? {} : { PORT: String(port) }),
+        ...this.#options.env,
+        ...env,
+      },
+      { ...this.#settings, ...settings },
+    );
+    this.bots[place] = bot;
+    void bot.ready.then((url) => {
+      if (bot.readyMs !== undefined) this.readyMs.push(bot.readyMs);
+      // One bot has a new port in each life, because the last one may be taken.
+      const direct = port === undefined && this.#options.deliveries !== "driver";
+      if (url !== undefined && direct && bot.running) this.#deliverTo(url);
+    });
+    void bot.exited.then(({ code, signal }) => {
+      if (bot.killed || this.#ending || bot.failpoint !== undefined) return;
+      this.violations.push(`a bot ended by itself (${signal ?? code}):\n${bot.tail()}`);
+    });
     return bot;
   }
 
-  /** A bot that is ready. @throws when it ends before that */
-  async boot(settings: Partial<BotSettings> = {}): Promise<BotProcess> {
-    const bot = this.spawn(settings);
+  /** Starts a bot and waits until it is ready. @throws when the bot ends before */
+  async boot(...args: Parameters<World["spawn"]>): Promise<BotProcess> {
+    const bot = this.spawn(...args);
     if ((await bot.ready) !== undefined) return bot;
     throw new Error(`the bot ended before it was ready:\n${bot.tail()}`);
   }
 
-  /** From now on the inbox is in another folder, and the one that it was in is gone. */
-  moveTo(folder: string): void {
-    this.inbox.close();
-    rmSync(this.folder, { recursive: true, force: true });
-    this.folder = folder;
-    this.inbox = new InboxFile(join(folder, "bot.db"));
+  /** Stops all bots, and starts them with other settings. */
+  async restart(settings: Partial<BotSettings>): Promise<void> {
+    this.#settings = { ...this.#settings, ...settings };
+    await Promise.all(this.bots.map((bot) => this.stop(bot)));
+    await Promise.all(this.bots.map((_, place) => this.boot({}, place)));
   }
 
-  /** True once a promise is broken: to go on would only bury what there is to look at. */
+  /** Kills a bot with SIGKILL, and checks everything that it has acknowledged. */
+  async kill(bot: BotProcess, moment: string): Promise<void> {
+    await bot.end("SIGKILL");
+    await this.checkAcknowledged(moment);
+  }
+
+  /** Stops a bot with SIGTERM, which must end in exit code 0. */
+  async stop(bot: BotProcess): Promise<void> {
+    const timer = setTimeout(() => bot.signal("SIGKILL"), STOP_TIMEOUT_MS);
+    const { code, signal } = await bot.end("SIGTERM");
+    clearTimeout(timer);
+    if (code === 0) return;
+    this.violations.push(`SIGTERM ended in ${signal ?? code}, not in exit code 0:\n${bot.tail()}`);
+  }
+
+  /** True once a promise is broken: further faults would only bury the evidence. */
   get broken(): boolean {
     return this.violations.length > 0;
   }
 
-  /** To be called when a bot has just died: what it acknowledged must be on disk. */
-  checkAcknowledged(moment: string): void {
+  /** Checks that the store has everything that was acknowledged since the last call. */
+  async checkAcknowledged(moment: string): Promise<void> {
     const fresh = this.ledger.takeAcknowledged();
-    if (fresh.length > 0) this.violations.push(...lost(this.inbox.missing(fresh), moment));
+    if (fresh.length === 0) return;
+    this.violations.push(...reportLost(await this.store.missing(fresh), moment));
   }
 
-  /** Resolves when the inbox has everything that was written, and nothing of it is pending. */
-  async settled(bot: BotProcess): Promise<void> {
-    if (await this.#untilSettled(() => bot.running)) return;
-    if (!bot.running) this.violations.push(`the bot ended by itself:\n${bot.tail()}`);
+  /** Waits until that many more answers were said. False when they did not come in time. */
+  async waitForMore(count: number, timeoutMs: number): Promise<boolean> {
+    return await this.ledger.waitSaid(this.ledger.said + count, timeoutMs);
   }
 
-  /** The same while somebody else restarts the bot, as long as `goesOn`. */
-  async settledAcrossRestarts(goesOn: () => boolean): Promise<void> {
-    await this.#untilSettled(goesOn);
+  /** Waits until everything that was written is stored and nothing is pending. Gives up once `goesOn` is false. */
+  async settle(goesOn: () => boolean = () => this.#isRunning): Promise<void> {
+    let before = "";
+    let since = performance.now();
+    while (goesOn()) {
+      const { stored = 0, pending = 0 } = (await this.store.progress()) ?? {};
+      if (stored >= this.ledger.written.length && pending === 0) return;
+      const now = `${stored} ${pending} ${this.ledger.said}`;
+      if (now !== before) since = performance.now();
+      before = now;
+      if (performance.now() - since > STUCK_MS) {
+        const words = [...(await this.store.unfinished()), ...this.bots.map((bot) => bot.tail())];
+        this.violations.push(
+          `stuck: ${pending} of ${stored} stored events are pending:\n${words.join("\n")}`,
+        );
+        return;
+      }
+      await wait(25);
+    }
   }
 
-  async #untilSettled(goesOn: () => boolean): Promise<boolean> {
-    const progress = async () => this.inbox.progress();
-    const reason = await untilSettled({ ledger: this.ledger, progress, goesOn });
-    if (reason !== undefined && reason !== "") this.violations.push(reason);
-    return reason === undefined;
-  }
-
-  /** Stops the bot with SIGTERM, which must end in exit code 0. */
-  async stop(bot: BotProcess): Promise<Exit> {
-    return await stopBot(bot, this.violations);
-  }
-
-  /** Every run of a handler so far, where they are recorded. */
+  /** Every run of a handler so far. */
   runs(): Run[] {
-    return readRuns(readFileSync(this.#runsFile, "utf8"));
+    const lines = readFileSync(this.runsFile, "utf8").split("\n").slice(0, -1);
+    return lines.map((line) => {
+      const [id = "", lane = "", late] = line.split(" ");
+      return { id, lane, late: late === "true" };
+    });
   }
 
-  /** What can be seen now that no bot runs any more. */
-  observe(): Observed {
-    const { written, acknowledged } = this.ledger;
-    return { written, acknowledged, said: this.ledger.sayings(), ...this.inbox.contents() };
-  }
-
-  /** Waits for the rest to be handled, stops the bot, and checks everything. */
-  async finish(bot: BotProcess, rules: Rules = {}): Promise<Observed> {
-    await this.settled(bot);
-    await this.stop(bot);
-    const observed = this.observe();
+  /** Waits until all is handled, stops all bots, and checks every invariant. Starts a bot where none is left. */
+  async finish(rules: Rules = {}): Promise<Observed> {
+    if (!this.#isRunning) await this.boot();
+    await this.settle();
+    this.#ending = true;
+    await this.#watching;
+    await Promise.all(this.bots.filter(({ running }) => running).map((bot) => this.stop(bot)));
+    const observed = await this.observe();
     this.violations.push(...check(observed, rules));
     return observed;
   }
 
+  /** Collects everything that can be observed from outside. */
+  async observe(): Promise<Observed> {
+    const { written, acknowledged } = this.ledger;
+    const contents = await this.store.contents();
+    return { written, acknowledged, said: this.ledger.sayings(), ...contents };
+  }
+
   async close(): Promise<void> {
-    await Promise.all([...this.#bots].map((bot) => bot.end("SIGKILL")));
-    this.inbox.close();
+    this.#ending = true;
+    await this.#watching;
+    await Promise.all(this.bots.map((bot) => bot.end("SIGKILL")));
+    await this.#balancer?.stop();
     await this.platform.stop();
-    if (this.#options.folder === undefined) rmSync(this.folder, { recursive: true, force: true });
+    await this.store.close();
+    rmSync(this.scratch, { recursive: true, force: true });
   }
 
-  get #runsFile(): string {
-    return join(this.folder, "runs.txt");
+  get #isRunning(): boolean {
+    return this.bots.some(({ running }) => running);
   }
 
-  #botEnv(): Record<string, string> {
-    return { ...usualEnv(this.platform), DATABASE_URL: `file:${join(this.folder, "bot.db")}` };
+  async #balance(instances: number): Promise<void> {
+    while (this.#ports.length < instances) this.#ports.push(await reservePort());
+    await Promise.all(this.#ports.map((_, place) => this.boot({}, place)));
+    const folder = join(this.scratch, "nginx");
+    this.#balancer = await Balancer.start(folder, await reservePort(), this.#ports);
+    this.#deliverTo(this.#balancer.url);
+    this.#watching = this.#watch();
   }
+
+  #deliverTo(url: string): void {
+    this.platform.control.saveWebhook({ url: `${url}/webhook` });
+  }
+
+  /** Checks the lanes, which must be consistent at any moment. */
+  async #watch(): Promise<void> {
+    while (!this.#ending && !this.broken) {
+      const { stranded = 0, miscounted = 0 } = (await this.store.progress()) ?? {};
+      if (stranded > 0) this.violations.push(`${stranded} lanes are stranded at one moment`);
+      if (miscounted > 0) this.violations.push(`${miscounted} lanes miscount at one moment`);
+      await wait(WATCH_INTERVAL_MS);
+    }
+  }
+}
+
+/** Starts a platform that repeats deliveries soon and never disables a webhook. */
+async function startPatientPlatform({
+  platform: own,
+  deliveries,
+}: WorldOptions): Promise<Platform> {
+  const usual = { retryIntervalMs: 100, disableAfter: 1_000_000, deliveryTimeoutMs: 2_000 };
+  const platform = await startPlatform({ ...usual, ...own });
+  // Events before the first bot listens are due as well.
+  platform.control.saveWebhook({ url: NO_BOT, enabled: deliveries !== "driver" });
+  return platform;
+}
+
+function usualEnv(platform: Platform): Record<string, string> {
+  return {
+    SERVICE_BASE_URL: platform.url,
+    SERVICE_API_KEY: platform.apiKey,
+    SERVICE_WEBHOOK_SECRET: platform.webhookSecret,
+    PORT: "0",
+    NODE_COMPILE_CACHE: COMPILE_CACHE,
+    START_FROM: "oldest",
+    POLL_INTERVAL_MS: "200",
+    AUDIT_INTERVAL_MS: "1000",
+    LOG_LEVEL: "warn",
+    // A kill is not the event's fault. The poison scenario checks that attempts count.
+    MAX_ATTEMPTS: "1000",
+  };
 }

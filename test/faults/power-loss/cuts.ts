@@ -1,15 +1,14 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { sum } from "../driver/numbers.ts";
 import type { Random } from "../random.ts";
+import { sum } from "../report.ts";
 import { Disk } from "./disk.ts";
 import { examine } from "./examine.ts";
 import type { JournalRecord } from "./journal.ts";
-import type { Life } from "./run.ts";
-import type { Delivery } from "./sender.ts";
+import type { Delivery, Journals, Life } from "./run.ts";
 
 export interface CutOptions {
-  /** How many power losses. */
+  /** Power losses. */
   readonly cuts: number;
   readonly random: Random;
   readonly scratch: string;
@@ -21,15 +20,18 @@ export interface Findings {
   readonly answers: number;
   readonly requests: number;
   readonly cuts: number;
-  /** Answers and requests that went out while a write of the inbox was not yet synced. */
+  /** Answers and requests that were sent while a write of the inbox was not yet synced. */
   readonly early: number;
-  /** Acknowledged events that were not there after a cut, added up. */
+  /** Acknowledged events that were missing after a cut, added up. */
   readonly lost: number;
   readonly violations: readonly string[];
 }
 
 /** Replays the journal, and takes the power away at random places of it. */
-export async function cutPower(lives: readonly Life[], options: CutOptions): Promise<Findings> {
+export async function cutPower(
+  { lives, repliesTo, violations: seen }: Journals,
+  options: CutOptions,
+): Promise<Findings> {
   const { random, scratch } = options;
   const total = sum(lives.map(({ records }) => records.length));
   const cuts = new Set<number>();
@@ -39,7 +41,7 @@ export async function cutPower(lives: readonly Life[], options: CutOptions): Pro
   const acknowledged: Delivery[] = [];
   const requested: string[] = [];
   const found = { records: 0, syncs: 0, answers: 0, requests: 0, cuts: 0, early: 0, lost: 0 };
-  const violations: string[] = [];
+  const violations: string[] = [...seen];
   for (const [n, life] of lives.entries()) {
     const answered = new Map<number, number>();
     for (const [index, record] of life.records.entries()) {
@@ -52,7 +54,7 @@ export async function cutPower(lives: readonly Life[], options: CutOptions): Pro
         acknowledged.push(delivery);
         found.answers += 1;
       } else if (record.kind === "request") {
-        requested.push(answeredIn(record.text));
+        requested.push(findAnswered(record.text, repliesTo));
         found.requests += 1;
       }
       if (goesOut(record) && disk.unsynced().some(holdsEvents)) found.early += 1;
@@ -74,19 +76,20 @@ function is2xx(record: JournalRecord): boolean {
   return record.kind === "answer" && record.status >= 200 && record.status < 300;
 }
 
-/** Whatever tells the world something that must be on disk by then. */
+/** True for a record that reveals something which must be on disk by then. */
 function goesOut(record: JournalRecord): boolean {
   return is2xx(record) || record.kind === "request";
 }
 
-/** The id of the event that a reply belongs to. */
-function answeredIn(request: string): string {
-  const [, id] = /answer to ([0-9]+)\./.exec(request) ?? [];
+/** Returns the id of the event that a reply answers. */
+function findAnswered(request: string, repliesTo: Journals["repliesTo"]): string {
+  const [, text = ""] = /"text":"([^"]+)"/.exec(request) ?? [];
+  const id = repliesTo.get(text);
   if (id === undefined) throw new Error("the journal has a request that is no reply");
   return id;
 }
 
-/** The answers on one connection come in the order of its deliveries. */
+/** Finds the delivery of an answer: answers on one connection come in the order of its deliveries. */
 function nextOf(life: Life, port: number, answered: Map<number, number>): Delivery {
   const n = answered.get(port) ?? 0;
   answered.set(port, n + 1);
@@ -108,10 +111,7 @@ function happened(disk: Disk, record: JournalRecord, files: string): boolean {
   }
 }
 
-/**
- * The journal is complete only if the files that are really there can be rebuilt from it: a call that
- * went past it would show here.
- */
+/** Compares the real files with those rebuilt from the journal. A call that the journal misses shows here. */
 function unexplained(disk: Disk, files: string): string[] {
   const expected = new Map([...disk.current()].filter(([name]) => !isIndex(name)));
   const there = readdirSync(files).filter((name) => !isIndex(name));
@@ -125,12 +125,12 @@ function unexplained(disk: Disk, files: string): string[] {
     .map((name) => `the journal does not explain what is in ${name}`);
 }
 
-/** The database, its log and its journal; the index of the log and the lock hold nothing. */
+/** True for the database, its log and its journal. The index of the log and the lock hold no events. */
 function holdsEvents(name: string): boolean {
   return !isIndex(name) && !name.includes("-lock");
 }
 
-/** Mapped into memory, and worth nothing after a restart. */
+/** True for the index of the log, which a restart rebuilds. */
 function isIndex(name: string): boolean {
   return name.endsWith("-shm");
 }

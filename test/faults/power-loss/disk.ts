@@ -5,7 +5,7 @@ import type { JournalRecord } from "./journal.ts";
 type Change = Extract<JournalRecord, { kind: "write" | "truncate" }>;
 type Entry = { readonly name: string; readonly file: DiskFile | undefined };
 
-/** What a power loss leaves of the writes since the last sync of a file. */
+/** The remains of the writes since the last sync of a file. */
 export type Survival = "nothing" | "everything" | "some writes" | "some sectors";
 
 const SECTOR = 512;
@@ -16,7 +16,7 @@ export type Image = ReadonlyMap<string, Buffer>;
 /**
  * A disk with a cache that loses power. The model:
  *
- * - What a file held when it was last synced (fsync, fdatasync) is there.
+ * - The contents at the last sync (fsync, fdatasync) are there.
  * - Of the writes and truncations since, any part may be: none, all, some, or some sectors of 512
  *   bytes of some. Order within the cache means nothing. A hole reads as zeros.
  * - Names (files made, removed, renamed) become durable with a sync of the folder alone, not with a
@@ -63,12 +63,12 @@ export class Disk {
     return [...this.#now()].filter(([, file]) => file.unsynced.length > 0).map(([name]) => name);
   }
 
-  /** As the running system sees the files. */
+  /** The files as the running system sees them. */
   current(): Image {
     return new Map([...this.#now()].map(([name, file]) => [name, file.image(() => true)]));
   }
 
-  /** As they are found after a power loss at this moment. */
+  /** The files after a power loss at this moment. */
   afterPowerLoss(random: Random): Image {
     const names = new Map(this.#durable);
     const kept = random.below(this.#names.length + 1);

@@ -3,30 +3,30 @@ import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { SqliteInbox } from "../../faces/inbox-sqlite.ts";
 import type { Image } from "./disk.ts";
-import type { Delivery } from "./sender.ts";
+import type { Delivery } from "./run.ts";
 
-/** What had happened when the power failed. */
+/** Everything that had happened when the power failed. */
 export interface Known {
   /** Answered with 2xx. */
   readonly acknowledged: readonly Delivery[];
-  /** The ids of the events that a reply to was sent. */
+  /** Ids of the events whose reply was sent. */
   readonly requested: readonly string[];
   readonly sent: readonly Delivery[];
 }
 
 export interface Examined {
-  /** How many acknowledged events are not there. */
+  /** Acknowledged events that are missing. */
   readonly lost: number;
-  /** What is wrong, in sentences. */
+  /** One sentence per broken promise. */
   readonly wrong: readonly string[];
 }
 
-/** Opens what a power loss has left, as the next start of the bot does, and says what is wrong with it. */
+/** Opens the files after a power loss, as the next start of the bot does, and checks them. */
 export async function examine(image: Image, known: Known, scratch: string): Promise<Examined> {
   const folder = mkdtempSync(join(scratch, "image-"));
   try {
     for (const [name, bytes] of image) {
-      // The index of the log (-shm) is rebuilt by whoever opens the file first.
+      // The first process that opens the file rebuilds the index of the log (-shm).
       if (!name.endsWith("-shm")) writeFileSync(join(folder, name), bytes);
     }
     const file = join(folder, "bot.db");
@@ -47,7 +47,7 @@ function look(file: string, { acknowledged, requested, sent }: Known): Examined 
     const integrity = db.pragma("integrity_check", { simple: true });
     if (integrity !== "ok") wrong.push(`integrity_check says ${String(integrity)}`);
     const stored = new Set(db.prepare("SELECT id FROM event").pluck().all());
-    const lost = acknowledged.flat().filter((id) => !stored.has(id));
+    const lost = acknowledged.flatMap(({ ids }) => ids).filter((id) => !stored.has(id));
     if (lost.length > 0) {
       wrong.push(`${lost.length} acknowledged events are lost: ${lost.slice(0, 5).join(" ")}`);
     }
@@ -56,10 +56,9 @@ function look(file: string, { acknowledged, requested, sent }: Known): Examined 
     if (forgotten.length > 0) {
       wrong.push(`${forgotten.length} replies went out whose intent is lost: ${forgotten[0]}`);
     }
-    for (const delivery of sent) {
-      const there = delivery.filter((id) => stored.has(id)).length;
-      if (there > 0 && there < delivery.length)
-        wrong.push(`half of a batch: ${delivery.join(" ")}`);
+    for (const { ids } of sent) {
+      const there = ids.filter((id) => stored.has(id)).length;
+      if (there > 0 && there < ids.length) wrong.push(`half of a batch: ${ids.join(" ")}`);
     }
     return { lost: lost.length, wrong };
   } finally {

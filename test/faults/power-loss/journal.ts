@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** What the kernel was told, in its order; written by journal.c. */
+/** A system call, in the kernel's order, as journal.c writes it. */
 export type JournalRecord =
   | { readonly kind: "opened"; readonly inode: bigint; readonly name: string }
   | {
@@ -21,7 +21,7 @@ export type JournalRecord =
 
 const HEAD_BYTES = 24;
 
-/** Reads a journal. A record that its process did not live to finish is left out. */
+/** Reads a journal. Skips a last record that its process did not finish. */
 export function readJournal(file: string): JournalRecord[] {
   const bytes = readFileSync(file);
   const records: JournalRecord[] = [];
@@ -59,7 +59,7 @@ function toRecord(bytes: Buffer): JournalRecord {
     case 10:
       return { kind: "request", text: String(data) };
     default:
-      throw new Error("the journal tells of a call that failed or that nobody knows");
+      throw new Error("the journal has a call that failed or is unknown");
   }
 }
 

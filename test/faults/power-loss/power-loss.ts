@@ -19,16 +19,13 @@ const sizes: Readonly<Record<ScenarioRun["size"], Load & { runs: number; cuts: n
   },
 };
 
-/**
- * The power fails under load: what was acknowledged is there, and so is the intent of
- * every reply; a sync came before everything that was sent.
- */
+/** The power fails under load. A sync comes before each answer and each reply, so nothing is forgotten. */
 export const powerLoss: Scenario = {
   name: "power loss: writes not fsynced are dropped",
   run: (options) => withJournal(options, undefined, judge),
 };
 
-/** The same with SQLite set to less than FULL must lose events; else the proof above could not fail. */
+/** The same with SQLite set to less than FULL must lose events; otherwise the proof above could not fail. */
 export function powerLossControl(synchronous: "OFF" | "NORMAL"): Scenario {
   return {
     name: `power loss, control: synchronous=${synchronous} loses acknowledged events`,

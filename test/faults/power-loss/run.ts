@@ -1,69 +1,135 @@
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, realpathSync } from "node:fs";
 import { join } from "node:path";
+import { answerTo } from "../bot/behaviours.ts";
+import { Poster } from "../driver/poster.ts";
+import { World } from "../driver/world.ts";
 import type { Random } from "../random.ts";
 import { type JournalRecord, readJournal } from "./journal.ts";
-import { type LifeOptions, live } from "./life.ts";
-import { type SmallPlatform, startSmallPlatform } from "./platform.ts";
-import { type Delivery, Sender } from "./sender.ts";
 
 export interface RunOptions {
   readonly deliveries: number;
-  /** What ends the process in the middle of its load, one time after the other. */
+  /** Each one ends a process of the bot in the middle of its load. */
   readonly signals: readonly NodeJS.Signals[];
   readonly random: Random;
-  /** A folder for everything that is written. */
   readonly scratch: string;
+  /** The library that keeps the journal. */
   readonly shim: string;
+  /** A level of SQLite below FULL, for the control. */
   readonly synchronous?: string;
 }
 
-/** What one process of the bot did. */
+/** A signed batch on its way to the bot. */
+export interface Delivery {
+  readonly ids: readonly string[];
+  readonly body: string;
+}
+
+/** One process of the bot. */
 export interface Life {
   readonly records: readonly JournalRecord[];
-  /** The deliveries by the port they came from, in order. */
+  /** The deliveries by local port, in order. */
   readonly ports: ReadonlyMap<number, readonly Delivery[]>;
-  /** How many answers came. */
+  /** Deliveries that were answered. */
   readonly answers: number;
-  /** A copy of the files as the kernel had them when the process had ended. */
+  /** Folder with a copy of the files as the kernel had them in the end. */
   readonly files: string;
 }
 
-/** Drives a bot through several lives under load and keeps what the kernel was told. */
-export async function runUnderLoad(options: RunOptions): Promise<Life[]> {
-  const platform = await startSmallPlatform();
+export interface Journals {
+  readonly lives: readonly Life[];
+  /** The id of the event that each reply answers. */
+  readonly repliesTo: ReadonlyMap<string, string>;
+  readonly violations: readonly string[];
+}
+
+const CONNECTIONS = 16;
+const MAX_BATCH = 3;
+
+/** In ms. A bot that has not replied to everything by then hangs. */
+const REPLIES_TIMEOUT_MS = 60_000;
+
+/** Drives a bot through several lives under load, and keeps the journals of its system calls. */
+export async function runUnderLoad(options: RunOptions): Promise<Journals> {
+  const { synchronous, shim } = options;
+  const world = await World.start({
+    deliveries: "driver",
+    folder: realpathSync(mkdtempSync(join(options.scratch, "inbox-"))),
+    settings: { answers: 1, ...(synchronous === undefined ? {} : { synchronous }) },
+    // With io_uring the library would miss calls.
+    env: { DELIVERY: "webhook", LD_PRELOAD: shim, UV_USE_IO_URING: "0" },
+  });
   try {
-    return await runLives(options, platform);
+    const lives = await runLives(world, options);
+    const { written } = world.ledger;
+    const repliesTo = new Map(written.map(({ id, text }) => [answerTo(text, 1), id]));
+    return { lives, repliesTo, violations: world.violations };
   } finally {
-    platform.close();
+    await world.close();
   }
 }
 
-async function runLives(options: RunOptions, platform: SmallPlatform): Promise<Life[]> {
-  const { deliveries, signals, random, shim, synchronous } = options;
-  const scratch = realpathSync(mkdtempSync(join(options.scratch, "run-")));
-  const folder = join(scratch, "inbox");
-  mkdirSync(folder);
-  const secret = `whsec_${"power".repeat(4)}`;
-  const sender = new Sender(secret, deliveries, random);
+async function runLives(world: World, options: RunOptions): Promise<Life[]> {
+  const { deliveries, signals, random, scratch } = options;
+  const { store, ledger } = world;
+  let queue = writeDeliveries(world, deliveries, random);
   const lives: Life[] = [];
-  // The last process gets what is left and is stopped in peace.
   for (const [n, signal] of [...signals, undefined].entries()) {
     const journal = join(scratch, `journal-${n}`);
-    const each = Math.floor(deliveries / (signals.length + 1));
-    const end = signal && { signal, after: 1 + random.below(each) };
-    const life: LifeOptions = { folder, journal, shim, secret, platform, replies: deliveries };
-    await live(sender, synchronous === undefined ? life : { ...life, synchronous }, end);
+    const env = { JOURNAL_FOLDER: store.folder, JOURNAL_FILE: journal };
+    const bot = await world.boot({}, 0, env);
+    const limit = 1 + random.below(Math.floor(deliveries / (signals.length + 1)));
+    const enough = (answers: number) => {
+      if (signal !== undefined && answers === limit) bot.signal(signal);
+    };
+    const sent = await send(`${bot.url}/webhook`, world.platform.webhookSecret, queue, enough);
+    queue = sent.left;
+    if (signal === undefined) {
+      // The last process is stopped in peace.
+      const done = await ledger.waitSaid(ledger.written.length, REPLIES_TIMEOUT_MS);
+      if (!done) world.violations.push(`${ledger.said} of ${ledger.written.length} replies`);
+      await world.stop(bot);
+    } else await bot.end(signal);
     const files = join(scratch, `files-${n}`);
-    copyFolder(folder, files);
-    const ports = sender.lives[n] ?? new Map();
-    lives.push({ records: readJournal(journal), ports, answers: sender.answers[n] ?? 0, files });
+    cpSync(store.folder, files, { recursive: true });
+    lives.push({ records: readJournal(journal), ports: sent.ports, answers: sent.answers, files });
   }
-  if (sender.left > 0) throw new Error(`${sender.left} deliveries were never acknowledged`);
-  rmSync(folder, { recursive: true });
+  if (queue.length > 0) world.violations.push(`${queue.length} deliveries were never acknowledged`);
   return lives;
 }
 
-function copyFolder(from: string, to: string): void {
-  mkdirSync(to);
-  for (const name of readdirSync(from)) copyFileSync(join(from, name), join(to, name));
+function writeDeliveries({ ledger, platform }: World, count: number, random: Random): Delivery[] {
+  return Array.from({ length: count }, () => {
+    const since = ledger.written.at(-1)?.id;
+    const size = 1 + random.below(MAX_BATCH);
+    for (let i = 0; i < size; i++) ledger.write({ from: `person${random.below(20)}` });
+    const events = platform.control.events(since);
+    return { ids: events.map(({ id }) => id), body: JSON.stringify({ events }) };
+  });
+}
+
+/** Sends over several connections until nothing is left or the process is gone. */
+async function send(
+  url: string,
+  secret: string,
+  queue: Delivery[],
+  onAnswer: (answers: number) => void,
+): Promise<{ ports: Map<number, Delivery[]>; answers: number; left: Delivery[] }> {
+  const ports = new Map<number, Delivery[]>();
+  const poster = new Poster(url, secret, CONNECTIONS);
+  const failed: Delivery[] = [];
+  let answers = 0;
+  const work = async () => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      const delivery = next;
+      const note = (port: number) => ports.set(port, [...(ports.get(port) ?? []), delivery]);
+      const status = await poster.post(delivery.body, note).catch(() => undefined);
+      if (status !== 200) failed.push(delivery);
+      if (status === undefined) return;
+      answers += 1;
+      onAnswer(answers);
+    }
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, work));
+  poster.close();
+  return { ports, answers, left: [...failed, ...queue] };
 }

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 
 const SOURCE = fileURLToPath(new URL("./journal.c", import.meta.url));
 
-/** Why the journal cannot be kept here; undefined when it can. */
+/** Returns why the journal cannot be kept here. `undefined` if it can. */
 export function whyNoShim(): string | undefined {
   if (process.platform !== "linux")
     return "power loss is tested on Linux alone: it needs LD_PRELOAD";
@@ -16,7 +16,7 @@ export function whyNoShim(): string | undefined {
   }
 }
 
-/** Compiles what keeps the journal. Returns the library to preload. */
+/** Compiles the library that keeps the journal. Returns its path, for LD_PRELOAD. */
 export function compileShim(folder: string): string {
   const library = join(folder, "journal.so");
   const args = ["-Wall", "-Wextra", "-O1", "-shared", "-fPIC", "-o", library, SOURCE];

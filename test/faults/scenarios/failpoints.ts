@@ -1,100 +1,52 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { type Failpoint, failpoints as inBot } from "../bot/failpoints.ts";
-import type { BotProcess } from "../driver/bot-process.ts";
-import { scaled } from "../driver/numbers.ts";
-import { World } from "../driver/world.ts";
-import { Random } from "../random.ts";
-import type { Outcome, Scenario, ScenarioRun, Size } from "../scenario.ts";
+import { failpoints as inBot } from "../../promises/failpoints.ts";
+import { onOneBot, type Stage } from "../driver/fault.ts";
+import type { Scenario } from "../scenario.ts";
 
-const sizes: Readonly<Record<Size, { rounds: number }>> = {
-  small: { rounds: 1 },
-  large: { rounds: 20 },
-};
-
-/** The bot's own, and one that only the platform can see: it has the answer and has not said so yet. */
+/** The bot's own failpoints, and one in the platform: the request has arrived and has no answer yet. */
 const points = [...inBot, "after send"] as const;
 
-/** A failpoint is passed this often, at most, before it strikes. */
-const MAX_HIT = 10;
+/** Passes of a failpoint before it strikes, at most. */
+const MAX_HIT = { small: 4, large: 10 } as const;
 
-/** A failpoint that has not struck after so long never will, in milliseconds. */
-const PATIENCE_MS = 15_000;
+/** In ms. A failpoint that has not struck by then never will. */
+const STRIKE_TIMEOUT_MS = 15_000;
 
-/** Kill -9 exactly there, under load; the life that follows clears up and dies at the next one. */
-export const failpoints: Scenario = {
+/** Kill -9 at every failpoint in turn, under load. The next life recovers and dies at the next failpoint. */
+export const failpoints: Scenario = onOneBot({
   name: "kill -9 at every failpoint",
-  async run({ size, seed, scale, progress }: ScenarioRun): Promise<Outcome> {
-    const { rounds } = scaled(sizes[size], scale);
-    const random = new Random(seed);
-    const world = await World.start();
-    let struck = 0;
-    try {
-      for (let round = 1; round <= rounds; round++) {
-        for (const at of points) {
-          if (world.broken) break;
-          const hit = 1 + random.below(MAX_HIT);
-          if (await strike(world, random, at, hit)) struck += 1;
-          world.checkAcknowledged(`after the failpoint "${at}", hit ${hit}`);
-        }
-        progress(`${round} of ${rounds} rounds of ${points.length} failpoints`);
-      }
-      const { stored } = await world.finish(await world.boot());
-      const figures = {
-        failpoints: points.length,
-        kills: struck,
-        events: stored.length,
-        answers: world.ledger.said,
-      };
-      return { figures, violations: world.violations };
-    } finally {
-      await world.close();
-    }
-  },
-};
+  counted: "kills",
+  times: { small: points.length, large: 20 * points.length },
+  begin: (stage) => ({
+    once: (time) => strike(stage, points[(time - 1) % points.length] ?? "after send"),
+    judge: () => ({ figures: { failpoints: points.length } }),
+  }),
+});
 
-/** One life that ends at a failpoint. False when it never came by, which is the harness's own fault. */
-async function strike(
-  world: World,
-  random: Random,
-  at: (typeof points)[number],
-  hit: number,
-): Promise<boolean> {
+/** One life of the bot, up to the failpoint. */
+async function strike({ world, random, size }: Stage, at: (typeof points)[number]): Promise<void> {
+  const hit = 1 + random.below(MAX_HIT[size]);
   const note = `${at}, hit ${hit}`;
-  const write = () =>
-    world.ledger.write({
-      from: `person${random.below(8)}`,
-      behaviour: random.chance(0.5) ? "twins" : "answer",
-      note,
-    });
+  const write = () => {
+    const behaviour = random.chance(0.5) ? "twins" : "answer";
+    world.ledger.write({ from: `person${random.below(8)}`, behaviour, note });
+  };
   for (let i = 0; i < 6; i++) write();
-  const { bot, ignore } = begin(world, at, hit);
+  const bot = world.spawn(at === "after send" ? {} : { failpoint: { at, hit } });
+  const ignore =
+    at === "after send"
+      ? world.ledger.onSaid(hit - 1, () => bot.signal("SIGKILL"))
+      : () => undefined;
   await bot.ready;
-  const end = performance.now() + PATIENCE_MS;
-  // Few at once, so that there are many transactions; then slowly, so that no backlog grows.
+  const end = performance.now() + STRIKE_TIMEOUT_MS;
+  // A few at once make many transactions; later ones come slowly, so that no backlog grows.
   for (let i = 0; bot.running && performance.now() < end; i++) {
     write();
     await Promise.race([wait(i < 20 ? 5 : 100), bot.exited]);
   }
   ignore();
-  const own = at === "after send";
-  if (!bot.running && (own ? bot.killed : bot.failpoint === at)) {
-    await bot.exited;
-    return true;
-  }
-  world.violations.push(`the failpoint "${at}" did not strike at hit ${hit}:\n${bot.tail()}`);
+  const isOver = !bot.running;
   await bot.end("SIGKILL");
-  return false;
-}
-
-function begin(
-  world: World,
-  at: (typeof points)[number],
-  hit: number,
-): { bot: BotProcess; ignore: () => void } {
-  if (at !== "after send") {
-    const failpoint: { at: Failpoint; hit: number } = { at, hit };
-    return { bot: world.spawn({ failpoint }), ignore: () => undefined };
-  }
-  const bot = world.spawn();
-  return { bot, ignore: world.ledger.onSaid(hit - 1, () => bot.signal("SIGKILL")) };
+  const struck = at === "after send" ? isOver : bot.failpoint === at;
+  if (!struck) world.violations.push(`the failpoint did not strike: ${note}\n${bot.tail()}`);
 }

@@ -1,33 +1,33 @@
 import { execFile } from "node:child_process";
-import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import type { BotProcess } from "../driver/bot-process.ts";
-import { lost } from "../driver/checker.ts";
-import { COMPILE_CACHE } from "../driver/import-time.ts";
-import { scaled } from "../driver/numbers.ts";
-import { World } from "../driver/world.ts";
-import { Random } from "../random.ts";
-import type { Outcome, Scenario, ScenarioRun, Size } from "../scenario.ts";
+import type { Behaviour } from "../bot/behaviours.ts";
+import { reportLost } from "../driver/checker.ts";
+import { type Attack, onOneBot, type Stage } from "../driver/fault.ts";
+import { Load } from "../driver/load.ts";
+import { COMPILE_CACHE, type World } from "../driver/world.ts";
+import type { Scenario } from "../scenario.ts";
 
-const sizes: Readonly<Record<Size, { restores: number }>> = {
-  small: { restores: 2 },
-  large: { restores: 60 },
-};
-
-/** So few that several messages of a conversation are on either side of a backup. */
+/** Few, so that several messages of a conversation are on either side of a backup. */
 const PEOPLE = 6;
 
-/** A message is written every so many milliseconds, on average. */
-const APART_MS = 60;
+/** In ms, at most. Half of it is the average. */
+const MAX_PAUSE_MS = 120;
+
+const mixture: readonly Behaviour[] = [
+  "alike",
+  "alike",
+  "alike",
+  "twins",
+  "answer",
+  "answer",
+  "answer",
+];
 
 const CLI = fileURLToPath(new URL("../../../src/cli/main.ts", import.meta.url));
-
-/** How a backup gets into its place. */
-type Way = "by the command" | "by hand";
 
 /** Backups under load, then kill -9, the folder deleted, and the backup restored into another one. */
 export const restores: Scenario = restoresWith(
@@ -35,103 +35,58 @@ export const restores: Scenario = restoresWith(
   "by the command",
 );
 
-export function restoresWith(name: string, way: Way): Scenario {
-  return {
-    name,
-    async run({ size, seed, scale, progress }: ScenarioRun): Promise<Outcome> {
-      const plan = scaled(sizes[size], scale);
-      const random = new Random(seed);
-      const world = await World.start();
-      const backups = mkdtempSync(join(tmpdir(), "service-bot-backups-"));
-      let forgotten = 0;
-      try {
-        for (let n = 1; n <= plan.restores && !world.broken; n++) {
-          const backup = join(backups, `${n}.db`);
-          forgotten += await loseAndRestore(world, random, backup, way);
-          progress(`${n} of ${plan.restores} restores, ${world.ledger.said} said`);
-        }
-        const { stored } = await world.finish(await world.boot());
-        return {
-          figures: {
-            restores: plan.restores,
-            events: stored.length,
-            answers: world.ledger.said,
-            "said after the backup and before the loss": forgotten,
-          },
-          violations: world.violations,
-        };
-      } finally {
-        await world.close();
-        for (const folder of [world.folder, backups])
-          rmSync(folder, { recursive: true, force: true });
-      }
-    },
-  };
-}
-
-/** One life of a bot, and of its disk. Returns how much was said of which the backup knows nothing. */
-async function loseAndRestore(
-  world: World,
-  random: Random,
-  backup: string,
-  way: Way,
-): Promise<number> {
-  const bot = await world.boot();
-  const load = new Load(world, random);
-  await wait(random.below(600));
-  const before = [...world.ledger.acknowledged];
-  await serviceBot(world, ["inbox", "backup", backup, "--json"]);
-  const said = world.ledger.said;
-  await wait(random.below(600));
-  await killSoon(world, random, bot);
-  await load.stop();
-  world.ledger.takeAcknowledged();
-  world.moveTo(mkdtempSync(join(tmpdir(), "service-bot-faults-")));
-  if (way === "by hand") copyFileSync(backup, join(world.folder, "bot.db"));
-  else await serviceBot(world, ["inbox", "restore", backup, "--json"]);
-  world.violations.push(...lost(world.inbox.missing(before), `after the restore of ${backup}`));
-  world.inbox.close();
-  return world.ledger.said - said;
-}
-
-/** People who write all the time, also while there is no bot. */
-class Load {
-  readonly #stopping = new AbortController();
-  readonly #done: Promise<void>;
-
-  constructor(world: World, random: Random) {
-    this.#done = this.#run(world, random);
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#done;
-  }
-
-  async #run(world: World, random: Random): Promise<void> {
-    while (!this.#stopping.signal.aborted) {
-      const behaviour = random.chance(0.3) ? "alike" : random.chance(0.2) ? "twins" : "answer";
-      world.ledger.write({ from: `person${random.below(PEOPLE)}`, behaviour });
-      await wait(random.below(2 * APART_MS));
-    }
-  }
-}
-
-/** In the middle of an answer, most often. */
-async function killSoon(world: World, random: Random, bot: BotProcess): Promise<void> {
-  const ignore = world.ledger.onSaid(random.below(20), () => bot.signal("SIGKILL"));
-  await Promise.race([bot.exited, wait(1_000)]);
-  ignore();
-  await bot.end("SIGKILL");
-}
-
-async function serviceBot(world: World, args: readonly string[]): Promise<void> {
-  await promisify(execFile)(process.execPath, [CLI, ...args], {
-    cwd: world.folder,
-    env: {
-      PATH: process.env.PATH,
-      NODE_COMPILE_CACHE: COMPILE_CACHE,
-      DATABASE_URL: `file:${join(world.folder, "bot.db")}`,
-    },
+/** @param way `by hand` copies the file, so that the inbox does not know about the restore */
+export function restoresWith(name: string, way: "by the command" | "by hand"): Scenario {
+  return onOneBot({
+    ...{ name, counted: "restores", times: { small: 2, large: 60 } },
+    begin: (stage) => new Restores(stage, way),
   });
+}
+
+class Restores implements Attack {
+  readonly #stage: Stage;
+  readonly #way: "by the command" | "by hand";
+  #forgotten = 0;
+
+  constructor(stage: Stage, way: "by the command" | "by hand") {
+    this.#stage = stage;
+    this.#way = way;
+  }
+
+  /** One life of a bot and of its disk. */
+  async once(time: number): Promise<void> {
+    const { world, random } = this.#stage;
+    const { ledger, store, scratch } = world;
+    const backup = join(scratch, `backup-${time}.db`);
+    const bot = await world.boot();
+    const pauseMs = () => random.below(MAX_PAUSE_MS);
+    const load = new Load({ ledger, random, pauseMs, people: PEOPLE, behaviours: mixture });
+    await world.waitForMore(random.below(10), 3_000);
+    const before = [...ledger.acknowledged];
+    await serviceBot(world, "inbox", "backup", backup, "--json");
+    const said = ledger.said;
+    await wait(random.below(600));
+    // In the middle of an answer, most often.
+    const ignore = ledger.onSaid(random.below(10), () => bot.signal("SIGKILL"));
+    await Promise.race([bot.exited, wait(1_000)]);
+    ignore();
+    await bot.end("SIGKILL");
+    await load.stop();
+    ledger.takeAcknowledged();
+    await store.moveTo(join(scratch, `restored-${time}`));
+    if (this.#way === "by hand") copyFileSync(backup, store.file);
+    else await serviceBot(world, "inbox", "restore", backup, "--json");
+    const missing = await store.missing(before);
+    world.violations.push(...reportLost(missing, `after the restore of ${backup}`));
+    this.#forgotten += ledger.said - said;
+  }
+
+  judge() {
+    return { figures: { "said after the backup and before the loss": this.#forgotten } };
+  }
+}
+
+async function serviceBot({ store }: World, ...args: readonly string[]): Promise<void> {
+  const env = { PATH: process.env.PATH, NODE_COMPILE_CACHE: COMPILE_CACHE, ...store.env };
+  await promisify(execFile)(process.execPath, [CLI, ...args], { cwd: store.folder, env });
 }

@@ -32,6 +32,24 @@ export const cancelled = (requestId: number | string): object => ({
   params: { requestId, reason: "changed my mind" },
 });
 
+/** Lines that are no messages. */
+export const garbage: readonly string[] = [
+  "",
+  "hello",
+  "{",
+  '"text"',
+  "null",
+  "[]",
+  "5",
+  "{}",
+  '{"jsonrpc":"1.0","id":1,"method":"ping"}',
+  '{"jsonrpc":"2.0","id":{},"method":"ping"}',
+  '{"jsonrpc":"2.0","id":7,"method":5}',
+  '{"jsonrpc":"2.0","id":"nobody asked","result":{}}',
+  "\u0000\u001b[2J",
+  "[".repeat(50_000),
+];
+
 /** A server on two streams, with nothing between a test and the lines. */
 export function wireTo(baseUrl: string): Wire {
   const stdin = new PassThrough();

@@ -1,15 +1,20 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { refusals } from "../../contract/refusal-contract.ts";
 import { rules, sectionOf } from "./rules.ts";
 
-/** The rules that the tests of this folder show, with the files that do. */
+/** The rules of section 7, from its table. */
+const tabulated = Object.keys(refusals).map((id) => ({ id, file: "section-7.test.ts" }));
+
+/** The rules that the tests of this folder show, with their files. */
 const shown = readdirSync(import.meta.dirname)
   .filter((name) => /^section-\d.*\.test\.ts$/.test(name))
   .flatMap((file) => {
     const source = readFileSync(new URL(file, import.meta.url), "utf8");
     const found = source.matchAll(/^rule(?:OfDownloads)?\(\s*"([^"]+)"/gm);
     return [...found].map(([, id = ""]) => ({ id, file }));
-  });
+  })
+  .concat(tabulated);
 
 test("every rule has exactly one test, and every test a rule", () => {
   expect(shown.map(({ id }) => id).toSorted()).toEqual(Object.keys(rules).toSorted());

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { eventually, openPage, openPortal, useBrowser } from "./support/page.ts";
-
-useBrowser();
+import type { Bot } from "../../../src/index.ts";
+import type { Platform } from "../../../src/platform/index.ts";
+import { eventually, openPage, openPortal } from "./support/page.ts";
 
 const picture = readFileSync(
   new URL("../../../src/platform/acts/sample.png", import.meta.url),
@@ -11,14 +11,32 @@ const picture = readFileSync(
 
 const logOf = (page: Page) => page.getByRole("log");
 const fieldOf = (page: Page) => page.getByRole("textbox", { name: /^Message to @bot/ });
+const fieldOfPerson = (page: Page, person: string) =>
+  page.getByRole("textbox", { name: `Message to @bot as @${person}` });
 
-/** What has the focus, by its name. */
+/** The name of the element that has the focus. */
 const focused = (page: Page) => () =>
   page.evaluate("document.activeElement.getAttribute('aria-label')");
 
-test("a person writes to the bot by keyboard alone, and its answer arrives", async () => {
-  const { page } = await openPortal();
-  await page.getByRole("textbox", { name: "Message to @bot as @ada" }).waitFor();
+test("a person talks to the bot: writes, sees where the event is, deletes, and speaks as another", async () => {
+  const { page, platform } = await openPortal({ register: answerAllButQuiet });
+  await writeByKeyboard(page, platform);
+  await typeAfterSending(page, platform);
+  await followAnEventWithoutAnswer(page, platform);
+  await keepWhatWasRefused(page);
+  await deleteAMessage(page);
+  await speakAsSomebodyNew(page);
+});
+
+function answerAllButQuiet(bot: Bot): void {
+  bot.on("dm.message", async (ctx) => {
+    if (!ctx.payload.excerpt.startsWith("quiet"))
+      await ctx.reply(`Hello ${ctx.payload.from.name}!`);
+  });
+}
+
+async function writeByKeyboard(page: Page, platform: Platform): Promise<void> {
+  await fieldOfPerson(page, "ada").waitFor();
   await page.keyboard.press("n");
   await page.keyboard.type("hello");
   await page.keyboard.press("Shift+Enter");
@@ -27,14 +45,7 @@ test("a person writes to the bot by keyboard alone, and its answer arrives", asy
   await logOf(page).getByText("Hello Ada!").waitFor();
   expect(await logOf(page).getByText("hello\nbot").count()).toBe(1);
   expect(await focused(page)()).toBe("Message to @bot as @ada");
-  await page.keyboard.type("a second one, at once");
-  await page.keyboard.press("Enter");
-  await eventually(() => logOf(page).getByText("Hello Ada!", { exact: true }).count(), 2);
-});
-
-test("messages written without a pause arrive in their order", async () => {
-  const { page, platform } = await openPortal();
-  await fieldOf(page).focus();
+  // Without a pause.
   for (const text of ["one", "two", "three"]) {
     await page.keyboard.type(text);
     await page.keyboard.press("Enter");
@@ -43,26 +54,64 @@ test("messages written without a pause arrive in their order", async () => {
     const [talk] = platform.control.conversations({}).items;
     const all = platform.control.messages(talk?.id ?? "");
     return all.filter(({ fromBot }) => !fromBot).map(({ text }) => text);
-  }, ["one", "two", "three"]);
-});
+  }, ["hello\nbot", "one", "two", "three"]);
+  await eventually(() => logOf(page).getByText("Hello Ada!", { exact: true }).count(), 4);
+}
 
-test("while there is no answer, it says where the event is, and leads there", async () => {
-  // Long enough for the failure to be seen, however busy the machine is.
-  const { page, platform } = await openPortal({
-    register: () => {},
-    platform: { retryIntervalMs: 2_000 },
-  });
-  platform.control.setFaults({ webhook: { mode: "status", status: 503, times: 1 } });
-  await fieldOf(page).fill("anybody?");
+/** After a click on Send, letters are text and no keys. */
+async function typeAfterSending(page: Page, platform: Platform): Promise<void> {
+  await fieldOf(page).fill("hello");
+  await page.getByRole("button", { name: "Send" }).click();
+  await page.keyboard.type("flw");
+  expect(await fieldOf(page).inputValue()).toBe("flw");
+  expect(platform.control.faults.webhook.mode).toBe("none");
+  expect(platform.control.webhook.enabled).toBe(true);
+}
+
+async function followAnEventWithoutAnswer(page: Page, platform: Platform): Promise<void> {
+  platform.control.setFaults({ webhook: { mode: "status", status: 503 } });
+  await fieldOf(page).fill("quiet, anybody?");
   await page.keyboard.press("Enter");
-  await page.getByText("failed [503] attempt 1, to be retried").waitFor();
-  const state = page.getByRole("link", { name: /^delivered \[200\] .* attempt 2$/ });
+  await page.getByText(/^failed \[503\] attempt \d+, to be retried$/).waitFor();
+  platform.control.setFaults({ webhook: { mode: "none" } });
+  const state = page.getByRole("link", { name: /^delivered \[200\] .* attempt \d+$/ });
   await state.waitFor();
-  expect(await state.getAttribute("href")).toBe("#/events/evt_000000000001");
-});
+  const event = platform.control.events().at(-1);
+  expect(await state.getAttribute("href")).toBe(`#/events/${event?.id}`);
+}
 
-test("somebody new speaks: what is refused is said in the dialog", async () => {
-  const { page } = await openPortal();
+async function keepWhatWasRefused(page: Page): Promise<void> {
+  const tooLong = "x".repeat(4_001);
+  await fieldOf(page).fill(tooLong);
+  await page.keyboard.press("Enter");
+  await page
+    .getByRole("alert")
+    .getByText(/4,?000/)
+    .waitFor();
+  expect(await fieldOf(page).inputValue()).toBe(tooLong);
+  await page.getByRole("button", { name: "Close this message" }).first().click();
+  await fieldOf(page).fill("");
+}
+
+/** A deleted message keeps its place and the focus. */
+async function deleteAMessage(page: Page): Promise<void> {
+  const articles = logOf(page).getByRole("article");
+  for (const text of ["quiet oops", "quiet fine"]) {
+    await fieldOf(page).fill(text);
+    await fieldOf(page).press("Enter");
+    await logOf(page).getByText(text).waitFor();
+  }
+  const count = await articles.count();
+  await articles.last().focus();
+  await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("Delete");
+  await logOf(page).getByText("deleted", { exact: true }).waitFor();
+  expect(await logOf(page).getByText("quiet oops").count()).toBe(0);
+  expect(await articles.count()).toBe(count);
+  expect(await page.evaluate("document.activeElement.dataset.message")).toMatch(/^m_/);
+}
+
+async function speakAsSomebodyNew(page: Page): Promise<void> {
   await page.keyboard.press("p");
   const dialog = page.getByRole("dialog", { name: "Who speaks?" });
   await dialog.getByLabel("Username").fill("-no-");
@@ -76,17 +125,15 @@ test("somebody new speaks: what is refused is said in the dialog", async () => {
   await page.keyboard.type("hi");
   await page.keyboard.press("Enter");
   await logOf(page).getByText("Hello <b>Cléo</b>!").waitFor();
-});
+}
 
-test("images are chosen, pasted and dropped, sent, and opened large", async () => {
-  const { page } = await openPortal();
+test("images are chosen, pasted and dropped, sent, and opened large, also under another name of this machine", async () => {
+  const { page, platform } = await openPortal();
   await page.getByLabel("Images", { exact: true }).setInputFiles([
     { name: "<i>one</i>.png", mimeType: "image/png", buffer: Buffer.from(picture, "base64") },
     { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("no image") },
-    { name: "huge.png", mimeType: "image/png", buffer: Buffer.alloc(5 * 1024 * 1024 + 1) },
   ]);
   await page.getByText("notes.txt: text/plain is not taken.").waitFor();
-  await page.getByText("huge.png: 5.0 MB is too large.").waitFor();
   await giveFile(page, "paste", "pasted.png");
   await giveFile(page, "drop", "dropped.png");
   const chosen = page.getByRole("list", { name: "Images to send" }).getByRole("listitem");
@@ -103,33 +150,60 @@ test("images are chosen, pasted and dropped, sent, and opened large", async () =
   await page.getByRole("dialog", { name: "Image 1 of 2 of @ada" }).waitFor();
   await page.keyboard.press("Escape");
   expect(await chosen.count()).toBe(0);
+  await giveFile(page, "paste", "alone.png");
+  await fieldOf(page).press("Enter");
+  await logOf(page).getByRole("button", { name: "Open image of @ada" }).waitFor();
+  const [talk] = platform.control.conversations().items;
+  const sent = platform.control.messages(talk?.id ?? "").filter(({ fromBot }) => !fromBot);
+  expect(sent.map(({ images }) => images.length)).toEqual([2, 1]);
+
+  const underAnother = (url: string) => url.replace("127.0.0.1", "localhost");
+  const { url, portalUrl } = platform;
+  const named = { url: underAnother(url), portalUrl: underAnother(portalUrl) };
+  for (const window of [page, await openPage(named, "#/chat")]) {
+    await eventually(() => logOf(window).locator("img").evaluateAll(areLoaded), true);
+  }
 });
 
-test("what could not be sent stays in the field", async () => {
+/** Runs in the page. */
+function areLoaded(images: readonly Element[]): boolean {
+  const pictures = images.filter((each) => each instanceof HTMLImageElement);
+  return pictures.length >= 3 && pictures.every((each) => each.naturalWidth > 0);
+}
+
+async function giveFile(page: Page, how: "paste" | "drop", name: string): Promise<void> {
+  await fieldOf(page).evaluate(
+    (field, { base64, by, called }) => {
+      const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+      const given = new DataTransfer();
+      given.items.add(new File([bytes], called, { type: "image/png" }));
+      const options = { bubbles: true, cancelable: true };
+      const event =
+        by === "paste"
+          ? new ClipboardEvent("paste", { ...options, clipboardData: given })
+          : new DragEvent("drop", { ...options, dataTransfer: given });
+      field.dispatchEvent(event);
+    },
+    { base64: picture, by: how, called: name },
+  );
+}
+
+test("conversations stand side by side and keep their drafts, are read back to their begin, and fit a phone", async () => {
   const { page, platform } = await openPortal();
-  platform.control.setBlock({ by: "bot", whom: "ada" });
-  await fieldOf(page).fill("let me in");
-  await page.keyboard.press("Enter");
-  await page.getByRole("alert").getByText("has blocked the other").waitFor();
-  expect(await fieldOf(page).inputValue()).toBe("let me in");
+  await standSideBySide(page, platform);
+  await readOlderMessages(page, platform);
+  // One's own conversation is there, however many others have spoken since.
+  for (let nth = 0; nth < 60; nth += 1) {
+    platform.control.act({ type: "dm.message", from: `person${nth}` });
+  }
+  platform.control.createPerson({ username: "cleo", name: "Cleo" });
+  await page.goto(`${platform.url}/#/chat`);
+  await page.reload();
+  await logOf(page).getByText("one more").waitFor();
+  await fitAPhone(page);
 });
 
-test("Delete deletes the message that has the focus, which keeps its place and the focus", async () => {
-  const { page, platform } = await openPortal({ register: () => {} });
-  platform.control.act({ type: "dm.message", from: "ada", text: "oops" });
-  platform.control.act({ type: "dm.message", from: "ada", text: "fine" });
-  await logOf(page).getByText("fine").waitFor();
-  await logOf(page).getByRole("article").last().focus();
-  await page.keyboard.press("ArrowUp");
-  await page.keyboard.press("Delete");
-  await logOf(page).getByText("deleted", { exact: true }).waitFor();
-  expect(await logOf(page).getByText("oops").count()).toBe(0);
-  expect(await logOf(page).getByRole("article").count()).toBe(2);
-  expect(await page.evaluate("document.activeElement.dataset.message")).toMatch(/^m_/);
-});
-
-test("conversations stand side by side, each written to as its person; a group says why it cannot be", async () => {
-  const { page, platform } = await openPortal();
+async function standSideBySide(page: Page, platform: Platform): Promise<void> {
   const { control } = platform;
   control.act({ type: "dm.message", from: "ben", text: "ben here" });
   await page.getByText("Hello Ben!").first().waitFor();
@@ -137,17 +211,22 @@ test("conversations stand side by side, each written to as its person; a group s
   await page.reload();
   await page.getByRole("button", { name: "Open beside: @ben, @bot (group)" }).click();
   await page.getByText("A group can be read here.").waitFor();
+  await fieldOfPerson(page, "ada").fill("not sent yet");
   await page.getByRole("button", { name: "Open beside: @ben, @bot", exact: true }).click();
   await eventually(focused(page), "Message to @bot as @ben");
   await page.keyboard.type("beside");
   await page.keyboard.press("Enter");
-  await eventually(() => page.getByText("Hello Ben!", { exact: true }).count(), 2);
+  await eventually(() => logOf(page).getByText("Hello Ben!", { exact: true }).count(), 2);
+  expect(await fieldOfPerson(page, "ada").inputValue()).toBe("not sent yet");
   await page.getByRole("button", { name: /^Close .*@ada, @ben/ }).click();
   await eventually(() => logOf(page).count(), 1);
-});
+  await page.getByRole("button", { name: /^Close .*@ben/ }).click();
+  await eventually(() => fieldOf(page).count(), 1);
+}
 
-test("older messages are loaded without moving what is read, and new ones wait below", async () => {
-  const { page, platform } = await openPortal({ register: () => {} });
+/** What is read stays where it is while older messages come above, and new ones wait below. */
+async function readOlderMessages(page: Page, platform: Platform): Promise<void> {
+  platform.control.saveWebhook({ enabled: false });
   const write = (text: string, count = 1) =>
     platform.control.act({ type: "dm.message", from: "ada", text, count });
   write("again", 120);
@@ -168,20 +247,7 @@ test("older messages are loaded without moving what is read, and new ones wait b
   write("one more");
   await logOf(page).getByText("one more").waitFor();
   await eventually(() => distance(page), 0);
-});
-
-test("on a phone there is the list or one conversation", async () => {
-  const { platform } = await openPortal();
-  const page = await openPage(platform, "", { viewport: { width: 360, height: 740 } });
-  await page.getByRole("link", { name: /New conversation: just write/ }).click();
-  await fieldOf(page).fill("from the road");
-  await page.getByRole("button", { name: "Send" }).click();
-  await logOf(page).getByText("Hello Ada!").waitFor();
-  expect(await page.getByRole("searchbox").isVisible()).toBe(false);
-  await page.getByRole("link", { name: "← Conversations" }).click();
-  await page.getByRole("searchbox").waitFor();
-  expect(await logOf(page).isVisible()).toBe(false);
-});
+}
 
 /** How far the end is out of sight, in CSS pixels. */
 function distance(page: Page): Promise<number> {
@@ -190,29 +256,52 @@ function distance(page: Page): Promise<number> {
   );
 }
 
-async function giveFile(page: Page, how: "paste" | "drop", name: string): Promise<void> {
-  await fieldOf(page).evaluate(
-    (field, { base64, by, called }) => {
-      const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
-      const given = new DataTransfer();
-      given.items.add(new File([bytes], called, { type: "image/png" }));
-      const options = { bubbles: true, cancelable: true };
-      const event =
-        by === "paste"
-          ? new ClipboardEvent("paste", { ...options, clipboardData: given })
-          : new DragEvent("drop", { ...options, dataTransfer: given });
-      field.dispatchEvent(event);
-    },
-    { base64: picture, by: how, called: name },
-  );
+/** On a phone there is the list or one conversation. */
+async function fitAPhone(page: Page): Promise<void> {
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.getByRole("searchbox").waitFor();
+  expect(await logOf(page).isVisible()).toBe(false);
+  await page.getByLabel("You are").selectOption("cleo");
+  await page.getByRole("link", { name: /New conversation: just write/ }).click();
+  await fieldOf(page).fill("from the road");
+  await page.getByRole("button", { name: "Send" }).click();
+  await logOf(page).getByText("from the road").waitFor();
+  expect(await page.getByRole("searchbox").isVisible()).toBe(false);
+  await page.getByRole("link", { name: "← Conversations" }).click();
+  await page.getByRole("searchbox").waitFor();
+  expect(await logOf(page).isVisible()).toBe(false);
 }
 
-test("one's own conversation is there, however many others have spoken since", async () => {
-  const { page, platform } = await openPortal();
-  platform.control.act({ type: "dm.message", from: "ada", text: "long ago" });
-  for (let nth = 0; nth < 60; nth += 1) {
-    platform.control.act({ type: "dm.message", from: `person${nth}` });
+test("two windows see the same: what one writes, deletes and breaks, and what is restored", async () => {
+  const { platform, page: ada } = await openPortal();
+  const { id: before } = platform.control.snapshots.take("before");
+  const ben = await openPage(platform, "#/chat");
+  await ben.getByLabel("You are").selectOption("ben");
+  await fieldOfPerson(ada, "ada").fill("from ada");
+  await fieldOfPerson(ada, "ada").press("Enter");
+  await fieldOfPerson(ben, "ben").fill("from ben");
+  await fieldOfPerson(ben, "ben").press("Enter");
+  await logOf(ada).getByText("Hello Ada!").waitFor();
+  await logOf(ben).getByText("Hello Ben!").waitFor();
+  await ben.getByRole("region", { name: "Conversations" }).getByText("Hello Ada!").waitFor();
+  // Nothing of another conversation is in one's own.
+  expect(await logOf(ada).getByText("Hello Ben!").count()).toBe(0);
+
+  // Another tab of the same browser. A deletion is no event: only the stream's word of a change brings it there.
+  const tab = await ada.context().newPage();
+  await tab.goto(`${platform.url}/#/chat`);
+  await logOf(tab).getByText("from ada").waitFor();
+  await ada.getByRole("button", { name: /Delete the message of @ada: from ada/ }).click();
+  await eventually(() => logOf(tab).getByText("from ada").count(), 0);
+
+  await ben.keyboard.press("Escape");
+  await ben.keyboard.press("5");
+  await ada.keyboard.press("Escape");
+  await ada.keyboard.press("f");
+  await ben.getByText("fails with 500, 1 left").waitFor();
+
+  platform.control.snapshots.restore(before);
+  for (const page of [ada, tab]) {
+    await eventually(() => logOf(page).getByText("Hello Ada!").count(), 0);
   }
-  await page.reload();
-  await logOf(page).getByText("long ago").waitFor();
 });

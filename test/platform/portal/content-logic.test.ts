@@ -7,7 +7,7 @@ import type {
   TimelineEntry,
   TimelineRecord,
 } from "../../faces/platform.ts";
-import { rolesIn, threaded, whereaboutsOf } from "./face.ts";
+import { rolesIn, sift, threaded, whereaboutsOf } from "./face.ts";
 
 const ada = { username: "ada", name: "Ada", isBot: false };
 const ben = { username: "ben", name: "Ben", isBot: false };
@@ -128,5 +128,36 @@ describe("comments stand under what they answer", () => {
       comment(`c${index}`, index === 0 ? null : `c${index - 1}`),
     );
     expect(threaded(deep)).toHaveLength(20_000);
+  });
+});
+
+describe("the images of a text", () => {
+  const file = (name: string, type = "image/png", size = 9) =>
+    new File([Buffer.alloc(size)], name, { type });
+  const names = (files: readonly File[]) => files.map(({ name }) => name);
+
+  test("are files that the platform takes; others are refused with the reason", () => {
+    const files = [
+      ...[file("a.png"), file("notes.txt", "text/plain"), file("unknown", "")],
+      ...[file("empty.png", "image/png", 0), file("largest.gif", "image/gif", 5 * 1024 * 1024)],
+      file("huge.avif", "image/avif", 5 * 1024 * 1024 + 1),
+    ];
+    const { taken, refused } = sift(files, 4);
+    expect(names(taken)).toEqual(["a.png", "largest.gif"]);
+    expect(refused).toEqual([
+      expect.stringContaining("notes.txt: text/plain"),
+      expect.stringContaining("unknown: a file of an unknown type"),
+      expect.stringContaining("empty.png: it is empty"),
+      expect.stringContaining("huge.avif: 5.0 MB"),
+    ]);
+  });
+
+  test("are as many as there is room for; the others are named", () => {
+    const { taken, refused } = sift(
+      ["a", "b", "c"].map((name) => file(name)),
+      2,
+    );
+    expect(names(taken)).toEqual(["a", "b"]);
+    expect(refused).toEqual([expect.stringMatching(/not taken: c$/)]);
   });
 });

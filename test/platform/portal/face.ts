@@ -1,4 +1,6 @@
 export type { CallRecord, TimelineEntry } from "../../../src/platform/portal/api/shapes.ts";
+export { sift } from "../../../src/platform/portal/content/image-files.ts";
+export { Reader, type ReadOutcome } from "../../../src/platform/portal/live/reader.ts";
 export { bytes, duration } from "../../../src/platform/portal/parts/duration.ts";
 export { envLines } from "../../../src/platform/portal/parts/env-lines.ts";
 export { timeOfDay } from "../../../src/platform/portal/parts/time-of-day.ts";

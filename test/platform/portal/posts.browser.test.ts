@@ -2,26 +2,44 @@ import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import type { Bot } from "../../../src/index.ts";
-import { eventually, openPage, openPortal, useBrowser } from "./support/page.ts";
-
-useBrowser();
+import { eventually, openPortal } from "./support/page.ts";
 
 const picture = fileURLToPath(new URL("../../../src/platform/acts/sample.png", import.meta.url));
 
 /** The bot's first post. */
 const welcome = (page: Page) => page.locator("#post-p_1");
+const focusedId = (page: Page) => page.evaluate("document.activeElement.id");
 
-const open = (register: (bot: Bot) => void = () => {}) => openPosts(register);
-
-async function openPosts(register: (bot: Bot) => void) {
-  const { platform } = await openPortal({ register });
-  const page = await openPage(platform, "#/posts");
+test("a person posts, reacts and comments, and each act says which events it made, or why none", async () => {
+  const { page, platform } = await openPortal({ register: takePart, address: "#/posts" });
   await welcome(page).waitFor();
-  return { platform, page };
+  await post(page);
+  await postWithImage(page);
+  await react(page);
+  await quote(page);
+  await mentionTheBot(page);
+  await giveUp(page);
+
+  platform.control.act({ type: "post", from: "ben", text: "lunch?" });
+  await page.reload();
+  const lunch = page.getByRole("article").filter({ hasText: "lunch?" });
+  await lunch.getByRole("button", { name: /^Like/ }).click();
+  await lunch.getByText("No event: what was liked is of a person.").waitFor();
+
+  platform.control.act({ type: "post", from: "ben", text: "another", count: 30 });
+  await readTheFeed(page);
+});
+
+function takePart(bot: Bot): void {
+  bot.on("mention", async (ctx) => {
+    if (ctx.payload.entityType === "comment") await ctx.reply("You called?");
+  });
+  bot.on("follow", async (ctx) => {
+    await ctx.client.posts.create({ text: "I have a follower" });
+  });
 }
 
-test("a post says which events it made, or why it made none", async () => {
-  const { page } = await open();
+async function post(page: Page): Promise<void> {
   await page.keyboard.press("n");
   await page.keyboard.type("<b>good morning</b>");
   await page.keyboard.press("Enter");
@@ -31,22 +49,21 @@ test("a post says which events it made, or why it made none", async () => {
   await page.keyboard.press("Enter");
   const link = page.getByRole("status").getByRole("link", { name: /^evt_/ });
   expect(await link.getAttribute("href")).toMatch(/^#\/events\/evt_\d+$/);
-});
+}
 
-test("a post has its images, its author, and the label of a bot", async () => {
-  const { page } = await open();
+async function postWithImage(page: Page): Promise<void> {
   await page.getByLabel("Images", { exact: true }).setInputFiles(picture);
   await page.getByRole("button", { name: "Post", exact: true }).click();
-  const post = page.getByRole("article").first();
-  await post.getByRole("button", { name: "Open image of @ada" }).click();
+  const newest = page.getByRole("article").first();
+  await newest.getByRole("button", { name: "Open image of @ada" }).click();
   await page.getByRole("dialog", { name: "Image of @ada" }).waitFor();
   await page.keyboard.press("Escape");
-  expect(await post.getByText("bot", { exact: true }).count()).toBe(0);
+  expect(await newest.getByText("bot", { exact: true }).count()).toBe(0);
   expect(await welcome(page).getByText("bot", { exact: true }).count()).toBe(1);
-});
+}
 
-test("like, repost and follow are counted, and each names its event", async () => {
-  const { page } = await open();
+/** What the bot posts because of it is there at once. */
+async function react(page: Page): Promise<void> {
   const said = welcome(page).getByRole("status");
   await welcome(page).getByRole("button", { name: "Like 0" }).click();
   await said.getByText(/@ada liked it\. like evt_/).waitFor();
@@ -57,23 +74,28 @@ test("like, repost and follow are counted, and each names its event", async () =
   await welcome(page).getByRole("button", { name: "Repost 1" }).waitFor();
   await page.getByRole("button", { name: "Follow @bot as @ada" }).click();
   await page.getByText(/@ada follows the bot\. follow evt_/).waitFor();
-});
+  await page.getByRole("article").first().getByText("I have a follower").waitFor();
+}
 
-test("a quote shows what it quotes", async () => {
-  const { page } = await open();
+async function quote(page: Page): Promise<void> {
   await welcome(page).focus();
   await page.keyboard.press("q");
   await page.keyboard.type("well said");
   await page.keyboard.press("Enter");
-  const quote = page.getByRole("article").filter({ hasText: "well said" });
-  await quote.getByRole("blockquote", { name: "Quoted post" }).getByText("Hello").waitFor();
-  expect(await page.evaluate("document.activeElement.id")).toBe("post-p_1");
-  await page.goto(`${page.url()}/p_2`);
-  await page.getByRole("blockquote").getByText("Hello").waitFor();
-});
+  const quoting = page.getByRole("article").filter({ hasText: "well said" });
+  const quoted = quoting.getByRole("blockquote", { name: "Quoted post" });
+  await quoted.getByText("Hello").waitFor();
+  expect(await focusedId(page)).toBe("post-p_1");
+  // By its address, too.
+  const id = (await quoting.getAttribute("id"))?.replace("post-", "") ?? "";
+  const feed = page.url();
+  await page.goto(`${feed}/${id}`);
+  await quoted.getByText("Hello").waitFor();
+  await page.goto(feed);
+  await welcome(page).waitFor();
+}
 
-test("the bot is mentioned in a comment; its answer is replied to and liked", async () => {
-  const { page } = await open((bot) => bot.on("mention", (ctx) => ctx.reply("You called?")));
+async function mentionTheBot(page: Page): Promise<void> {
   await welcome(page).getByRole("button", { name: "Mention @bot" }).click();
   await page.keyboard.type("are you there?");
   await page.keyboard.press("Enter");
@@ -85,50 +107,28 @@ test("the bot is mentioned in a comment; its answer is replied to and liked", as
   await page.keyboard.press("Enter");
   await comments.getByText("I did").waitFor();
   await comments.getByRole("button", { name: /^Like \S+ of @bot$/ }).click();
-  await welcome(page)
-    .getByRole("status")
-    .getByText(/@ada liked it\. like evt_/)
-    .waitFor();
+  const said = welcome(page).getByRole("status");
+  await said.getByText(/@ada liked it\. like evt_/).waitFor();
   await welcome(page).getByRole("button", { name: "Comments 3" }).waitFor();
-});
+}
 
-test("Escape gives up what is being written, and the post has the focus again", async () => {
-  const { page } = await open();
+/** Escape gives up what is being written, and the post has the focus again. */
+async function giveUp(page: Page): Promise<void> {
   await welcome(page).focus();
   await page.keyboard.press("c");
   await page.keyboard.type("never mind");
   await page.keyboard.press("Escape");
   await eventually(() => welcome(page).getByRole("textbox").count(), 0);
-  expect(await page.evaluate("document.activeElement.id")).toBe("post-p_1");
-});
+  expect(await focusedId(page)).toBe("post-p_1");
+}
 
-test("what is done to a person's post says that it made no event, and why", async () => {
-  const { page, platform } = await open();
-  platform.control.act({ type: "post", from: "ben", text: "lunch?" });
+/** The feed goes on by pages, and j and k go from post to post. */
+async function readTheFeed(page: Page): Promise<void> {
   await page.reload();
-  const post = page.getByRole("article").filter({ hasText: "lunch?" });
-  await post.getByRole("button", { name: /^Like/ }).click();
-  await post.getByText("No event: what was liked is of a person.").waitFor();
-});
-
-test("the feed goes on by pages, and j and k go from post to post", async () => {
-  const { page, platform } = await open();
-  platform.control.act({ type: "post", from: "ben", text: "another", count: 30 });
-  await page.reload();
-  await eventually(() => page.getByRole("article").count(), 20);
+  const posts = page.getByRole("article");
+  await eventually(() => posts.count(), 20);
   await page.getByRole("button", { name: "More posts" }).click();
-  await eventually(() => page.getByRole("article").count(), 31);
-  const focused = () => page.evaluate("document.activeElement.id");
+  await eventually(async () => (await posts.count()) > 30, true);
   for (const key of ["j", "j", "k"]) await page.keyboard.press(key);
-  expect(await focused()).toBe("post-p_31");
-});
-
-test("a post that the bot makes is there at once", async () => {
-  const { page } = await open((bot) => {
-    bot.on("follow", async (ctx) => {
-      await ctx.client.posts.create({ text: "I have a follower" });
-    });
-  });
-  await page.getByRole("button", { name: "Follow @bot as @ada" }).click();
-  await page.getByRole("article").first().getByText("I have a follower").waitFor();
-});
+  expect(await focusedId(page)).toBe(await posts.first().getAttribute("id"));
+}

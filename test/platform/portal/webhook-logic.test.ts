@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { NotificationView, WebhookView } from "../../../src/platform/index.ts";
 import type { TimelineEntry } from "../../faces/platform.ts";
+import { runPlatform } from "../support/platform.ts";
 import {
   draftOf,
   eventTypes,
@@ -23,10 +24,16 @@ const webhook: WebhookView = {
   disableAfter: 20,
 };
 
-test("every type of section 6 can be chosen", () => {
-  expect(eventTypes.map(({ type }) => type)).toEqual([
+test("every type of section 6 can be chosen, and a test of it makes its event", async () => {
+  const types = eventTypes.map(({ type }) => type);
+  expect(types).toEqual([
     ...["dm.message", "mention", "comment", "reply", "follow", "like", "repost", "quote"],
   ]);
+  const { control } = await runPlatform();
+  for (const type of types) {
+    const { events } = control.act({ type, from: "ada" });
+    expect(events.map((event) => event.type)).toContain(type);
+  }
 });
 
 describe("the health of a webhook", () => {

@@ -1,9 +1,15 @@
-import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { onTestFinished } from "vitest";
 
-/** What `GET /control/v1/stream` sends, as it is read by a parser that browsers' own is modelled on. */
+/** A message of the stream, as a browser's EventSource would report it. */
+export interface StreamMessage {
+  readonly event: string | undefined;
+  readonly id: string | undefined;
+  readonly data: string;
+}
+
+/** The messages and comments of `GET /control/v1/stream`. */
 export class StreamReader {
-  readonly messages: EventSourceMessage[] = [];
+  readonly messages: StreamMessage[] = [];
   readonly comments: string[] = [];
   readonly headers: Headers;
   /** Resolves when the stream ends, however. */
@@ -16,7 +22,7 @@ export class StreamReader {
   }
 
   /** Resolves once so many messages have come, the first of which says hello. */
-  async has(count: number): Promise<readonly EventSourceMessage[]> {
+  async has(count: number): Promise<readonly StreamMessage[]> {
     return await this.#until(() => this.messages.length >= count, `message ${count}`);
   }
 
@@ -29,7 +35,7 @@ export class StreamReader {
     return this.messages.slice(1).map(({ data }) => JSON.parse(data).seq);
   }
 
-  async #until(here: () => boolean, what: string): Promise<readonly EventSourceMessage[]> {
+  async #until(here: () => boolean, what: string): Promise<readonly StreamMessage[]> {
     let over = false;
     void this.ended.then(() => {
       over = true;
@@ -42,20 +48,33 @@ export class StreamReader {
   }
 
   async #read(response: Response): Promise<void> {
-    const parser = createParser({
-      onEvent: (message) => this.messages.push(message),
-      onComment: (comment) => this.comments.push(comment),
-    });
     const decoder = new TextDecoder();
+    let text = "";
     try {
       for await (const bytes of response.body ?? []) {
-        parser.feed(decoder.decode(bytes, { stream: true }));
+        text += decoder.decode(bytes, { stream: true });
+        // A blank line ends a block; the rest of the text is not complete yet.
+        const blocks = text.split("\n\n");
+        text = blocks.pop() ?? "";
+        for (const block of blocks) this.#take(block);
         this.#news.resolve();
         this.#news = Promise.withResolvers();
       }
     } catch {
-      // It was cut.
+      // The connection was cut.
     }
+  }
+
+  /** Takes a block of `field: value` lines; a line without a field is a comment. */
+  #take(block: string): void {
+    const lines = block.split("\n").map((line) => /^(\w*): ?(.*)$/s.exec(line) ?? []);
+    const values = (field: string) =>
+      lines.flatMap(([, name, value = ""]) => (name === field ? [value] : []));
+    this.comments.push(...values(""));
+    const data = values("data");
+    if (data.length === 0) return;
+    const [event, id] = [values("event").at(-1), values("id").at(-1)];
+    this.messages.push({ event, id, data: data.join("\n") });
   }
 }
 

@@ -3,8 +3,8 @@ import type { Client, EventPage } from "../../faces/client.ts";
 import { defaultLane } from "../../faces/events.ts";
 import { readBatch } from "../../faces/inbox.ts";
 import { Poller } from "../../faces/poller.ts";
+import { ManualClock } from "../../faces/testing.ts";
 import { Random } from "../../faults/random.ts";
-import { EventClock } from "./event-clock.ts";
 import type { LogEvent } from "./event-log.ts";
 import { Handlers } from "./handlers.ts";
 import { MemoryInbox } from "./memory-inbox.ts";
@@ -19,7 +19,7 @@ const silent = pino({ level: "silent" });
 /** The platform, the bot and what goes wrong between them, from the beginning to a quiet end. */
 export class Simulation {
   readonly #schedule: Schedule;
-  readonly #clock = new EventClock(START);
+  readonly #clock = new ManualClock(START);
   readonly #random: Random;
   readonly #inbox = new MemoryInbox(
     () => this.#clock.now(),
@@ -65,9 +65,9 @@ export class Simulation {
     const recovery = 3 * auditMs + 2 * Math.max(...Object.values(recoveryMs));
     // With a small budget the last bursts take their time.
     const rest = this.#schedule.perMinute === undefined ? 0 : 3 * 3_600_000;
-    await clock.runUntil(START + lengthMs + longest + recovery + rest);
+    await clock.advance(lengthMs + longest + recovery + rest);
     this.#stopBot();
-    await clock.runUntil(clock.now() + 1_000);
+    await clock.advance(1_000);
     return this.record;
   }
 

@@ -1,8 +1,9 @@
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { FileButton } from "../parts/file-button.tsx";
 import { AttachmentList } from "./attachment-list.tsx";
-import { IMAGE_TYPES, useAttachments } from "./attachments.ts";
+import { useAttachments } from "./attachments.ts";
 import { useDropZone } from "./drop-zone.ts";
+import { IMAGE_TYPES } from "./image-files.ts";
 import { type SendingOptions, useSending } from "./sending.ts";
 
 export interface ComposerProps extends Omit<SendingOptions, "name" | "attachments"> {

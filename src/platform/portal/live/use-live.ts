@@ -1,6 +1,7 @@
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ControlError } from "../api/request.ts";
 import type { TimelineEntry } from "../api/shapes.ts";
+import { Reader } from "./reader.ts";
 import { onChange } from "./stream.ts";
 
 /** Changes come in bursts: they are waited for so long, in milliseconds. */
@@ -31,68 +32,39 @@ export function useLive<T>(
   const [state, setState] = useState<{ key: string; data?: T; error?: Error | undefined }>({ key });
   const latest = useRef({ read, concerns });
   latest.current = { read, concerns };
-  const flight = useRef<Flight | undefined>(undefined);
-  const reload = useCallback((): Promise<void> => {
-    const before = flight.current;
-    if (before !== undefined) {
-      // One reading at a time: under steady change each would be overtaken by the next, and nothing be shown.
-      before.again = true;
-      return before.done;
-    }
-    const mine: Flight = { again: false, done: Promise.resolve() };
-    flight.current = mine;
-    const readOn = async () => {
-      do {
-        mine.again = false;
-        const next = await outcomeOf(latest.current.read);
-        // What was asked for before the key changed belongs to what was shown then.
-        if (flight.current !== mine) return;
+  const reader = useMemo(() => {
+    return new Reader<T>(
+      () => latest.current.read(),
+      (next) =>
         setState((last) => {
           const stays = last.key === key && !isGone(next.error);
           return { ...(stays ? last : {}), ...next, key };
-        });
-      } while (mine.again);
-      flight.current = undefined;
-    };
-    mine.done = readOn();
-    return mine.done;
+        }),
+    );
   }, [key]);
+  const current = useRef(reader);
+  current.current = reader;
+  const reload = useCallback(() => current.current.reload(), []);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    void reload();
+    void reader.reload();
     const end = onChange(({ all, entries }) => {
       const { concerns: mine } = latest.current;
       if (!all && entries.length > 0 && mine !== undefined && !entries.some(mine)) return;
       timer ??= setTimeout(() => {
         timer = undefined;
-        void reload();
+        void reader.reload();
       }, settleMs);
     });
     return () => {
       end();
       clearTimeout(timer);
-      flight.current = undefined;
+      // The outcome belongs to what was shown before the key changed.
+      reader.cancel();
     };
-  }, [reload, settleMs]);
-  const current = state.key === key ? state : undefined;
-  return { data: current?.data, error: current?.error, reload };
-}
-
-/** A reading that is under way. */
-interface Flight {
-  /** Something changed meanwhile, so it is read once more. */
-  again: boolean;
-  done: Promise<void>;
-}
-
-async function outcomeOf<T>(
-  read: () => Promise<T>,
-): Promise<{ data?: T; error: Error | undefined }> {
-  try {
-    return { data: await read(), error: undefined };
-  } catch (error) {
-    return { error: error instanceof Error ? error : new Error(String(error)) };
-  }
+  }, [reader, settleMs]);
+  const shown = state.key === key ? state : undefined;
+  return { data: shown?.data, error: shown?.error, reload };
 }
 
 /** What was read before is not there any more, as after a reset. */

@@ -1,15 +1,35 @@
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import type { AxeResults } from "axe-core";
+import { join } from "node:path";
 import type { Page } from "playwright-core";
+import { installPeer } from "../../../peers/install.ts";
 
-const source = readFileSync(createRequire(import.meta.url).resolve("axe-core"), "utf8");
+/** The used part of axe-core's results. */
+interface Results {
+  readonly violations: readonly {
+    readonly id: string;
+    readonly help: string;
+    readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
+  }[];
+}
 
-/** What axe-core finds wrong on a page as it is now, in words. */
-export async function violationsOf(page: Page): Promise<readonly string[]> {
-  // The page's policy forbids scripts of others; this one comes by the browser's own way in.
-  await page.evaluate(source);
-  const { violations } = (await page.evaluate("axe.run()")) as AxeResults;
+/** All rules, the one about colours, or all others. */
+export type Rules = "all" | "colours" | "others";
+
+const options: Readonly<Record<Rules, object>> = {
+  all: {},
+  colours: { runOnly: ["color-contrast"] },
+  others: { rules: { "color-contrast": { enabled: false } } },
+};
+
+/** Complaints of axe-core about a page as it is now. The first call may install axe-core. */
+export async function violationsOf(page: Page, rules: Rules = "all"): Promise<readonly string[]> {
+  if (!(await page.evaluate("'axe' in globalThis"))) {
+    const path = join(await installPeer("accessibility"), "axe-core/axe.js");
+    // The page's policy forbids foreign scripts, so this one comes by the browser's own way in.
+    await page.evaluate(readFileSync(path, "utf8"));
+  }
+  const given = JSON.stringify({ ...options[rules], resultTypes: ["violations"] });
+  const { violations } = await page.evaluate<Results>(`axe.run(document, ${given})`);
   return violations.flatMap(({ id, help, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${help}\n  ${html}\n  ${failureSummary}`),
   );

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { chromium as launcher } from "playwright-core";
 import type { TestProject } from "vitest/node";
 import { root } from "../../../../scripts/compile.ts";
 import { buildPortal } from "../../../../scripts/pack/portal.ts";
@@ -6,18 +7,24 @@ import { chromium } from "./chromium.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The program of a Chromium, or why there is none. */
-    readonly chromium: { readonly program: string } | { readonly missing: string };
+    /** The address of the run's one Chromium, or why there is none. */
+    readonly browser: { readonly endpoint: string } | { readonly missing: string };
   }
 }
 
-/** The page as it would be published, and a browser to look at it. */
-export default async function setup(project: TestProject): Promise<void> {
+/** Builds the page as it is published, and starts the browser of all tests. Returns the function that ends it. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await buildPortal(join(root, "src", "platform", "portal", "static"));
   try {
-    project.provide("chromium", { program: chromium() });
+    const server = await launcher.launchServer({
+      executablePath: chromium(),
+      args: ["--no-sandbox", "--disable-quic", "--disable-background-networking"],
+    });
+    project.provide("browser", { endpoint: server.wsEndpoint() });
+    return () => server.close();
   } catch (error) {
-    // Tests of other things go on.
-    project.provide("chromium", { missing: String(error) });
+    // Each test that opens a window fails with the reason; other projects go on.
+    project.provide("browser", { missing: String(error) });
+    return async () => {};
   }
 }

@@ -1,5 +1,5 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, expect, inject, onTestFinished } from "vitest";
+import { expect, inject, onTestFinished } from "vitest";
 import type { Bot, BotOptions } from "../../../../src/index.ts";
 import type { Platform, PlatformOptions } from "../../../../src/platform/index.ts";
 import { runBot, runPlatform } from "../../../support/running-bot.ts";
@@ -7,19 +7,14 @@ import { runBot, runPlatform } from "../../../support/running-bot.ts";
 /** How long a browser may take for anything, in milliseconds. */
 const PATIENCE_MS = 10_000;
 
-let browser: Browser | undefined;
+let connection: Promise<Browser> | undefined;
 
-/** One browser for the tests of a file; each test has windows of its own. */
-export function useBrowser(): void {
-  beforeAll(async () => {
-    const found = inject("chromium");
-    if ("missing" in found) throw new Error(found.missing);
-    browser = await chromium.launch({
-      executablePath: found.program,
-      args: ["--no-sandbox", "--disable-quic", "--disable-background-networking"],
-    });
-  }, 60_000);
-  afterAll(() => browser?.close());
+/** This worker's connection to the browser of the run. */
+function connectBrowser(): Promise<Browser> {
+  const found = inject("browser");
+  if ("missing" in found) throw new Error(found.missing);
+  connection ??= chromium.connect(found.endpoint);
+  return connection;
 }
 
 export interface OpenOptions {
@@ -28,6 +23,8 @@ export interface OpenOptions {
   readonly bot?: BotOptions;
   readonly platform?: PlatformOptions;
   readonly window?: BrowserContextOptions;
+  /** The address of a view, such as `#/events`. */
+  readonly address?: string;
 }
 
 export interface Portal {
@@ -42,13 +39,14 @@ export async function openPortal({
   bot,
   platform,
   window,
+  address,
 }: OpenOptions = {}): Promise<Portal> {
   const running = await runPlatform({ retryIntervalMs: 300, ...platform });
   const answer = (made: Bot) => {
     made.on("dm.message", (ctx) => ctx.reply(`Hello ${ctx.payload.from.name}!`));
   };
   const started = await runBot(running, register ?? answer, bot);
-  const page = await openPage(running, "", window);
+  const page = await openPage(running, address, window);
   return { platform: running, bot: started.bot, page };
 }
 
@@ -73,7 +71,7 @@ export async function openPage(
 
 /** An empty window of any page. */
 export async function openWindow(window: BrowserContextOptions = {}): Promise<Page> {
-  if (browser === undefined) throw new Error("useBrowser() comes first");
+  const browser = await connectBrowser();
   const context = await browser.newContext({
     viewport: { width: 1280, height: 800 },
     permissions: ["clipboard-read", "clipboard-write"],

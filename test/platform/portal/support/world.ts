@@ -1,6 +1,6 @@
 import type { Platform } from "../../../../src/platform/index.ts";
 
-/** Lets everything happen that a page has to show: answers, failures, images, long words. */
+/** Lets everything happen that a page has to show: answers, failures, images, long words, faults, a wrong clock. */
 export async function lively(
   platform: Platform,
 ): Promise<{ conversationId: string; eventId: string }> {
@@ -41,5 +41,9 @@ export async function lively(
   control.setLimits({ requestsPerMinute: 300, dmsPerDay: 1000 });
   control.setBlock({ by: "ben" });
   control.setBlock({ by: "ben", blocked: false });
+  control.setBlock({ by: "ada" });
+  control.apps.create({ username: "helper" });
+  control.setFaults({ webhook: { mode: "twice" }, api: { mode: "mix", rate: 0.3 } });
+  control.clock.set({ advanceMs: 600_000, frozen: true });
   return { conversationId, eventId: event?.id ?? "" };
 }

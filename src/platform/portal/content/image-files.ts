@@ -1,0 +1,33 @@
+/** Images of one text (section 8). */
+export const MAX_IMAGES = 4;
+
+/** The largest image, in bytes: what the platform takes as 5 MB. */
+const MAX_BYTES = 5 * 1024 * 1024;
+
+/** What the platform takes (section 4). */
+export const IMAGE_TYPES = ["image/png", "image/jpeg", "image/webp", "image/gif", "image/avif"];
+
+/** Refuses before it is sent what the platform would refuse. @param room for so many images */
+export function sift(files: readonly File[], room: number): { taken: File[]; refused: string[] } {
+  const refused = files.flatMap((file) => {
+    const reason = refusal(file);
+    return reason === undefined ? [] : [`${file.name}: ${reason}`];
+  });
+  const fitting = files.filter((file) => refusal(file) === undefined);
+  if (fitting.length > room) {
+    const names = fitting.slice(room).map(({ name }) => name);
+    refused.push(`At most ${MAX_IMAGES} images go with a text; not taken: ${names.join(", ")}`);
+  }
+  return { taken: fitting.slice(0, room), refused };
+}
+
+function refusal({ type, size }: File): string | undefined {
+  if (!IMAGE_TYPES.includes(type)) {
+    return `${type || "a file of an unknown type"} is not taken. Choose a PNG, JPEG, WebP, GIF or AVIF image.`;
+  }
+  if (size === 0) return "it is empty.";
+  if (size > MAX_BYTES) {
+    return `${(size / 1024 / 1024).toFixed(1)} MB is too large. Choose an image of at most 5 MB.`;
+  }
+  return undefined;
+}

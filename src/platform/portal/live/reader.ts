@@ -1,0 +1,59 @@
+/** The outcome of one reading: the data, or why it failed. */
+export interface ReadOutcome<T> {
+  readonly data?: T;
+  readonly error: Error | undefined;
+}
+
+/** A reading that is under way. */
+interface Flight {
+  /** Something changed meanwhile, so it is read once more. */
+  again: boolean;
+  done: Promise<void>;
+}
+
+/** Reads on demand, one reading at a time. A demand during a reading brings one more after it. */
+export class Reader<T> {
+  readonly #read: () => Promise<T>;
+  readonly #show: (outcome: ReadOutcome<T>) => void;
+  #flight: Flight | undefined;
+
+  constructor(read: () => Promise<T>, show: (outcome: ReadOutcome<T>) => void) {
+    this.#read = read;
+    this.#show = show;
+  }
+
+  reload(): Promise<void> {
+    if (this.#flight !== undefined) {
+      // Under steady change each reading would be overtaken by the next, and nothing be shown.
+      this.#flight.again = true;
+      return this.#flight.done;
+    }
+    const mine: Flight = { again: false, done: Promise.resolve() };
+    this.#flight = mine;
+    mine.done = this.#readOn(mine);
+    return mine.done;
+  }
+
+  /** Drops the reading under way: its outcome is not shown. */
+  cancel(): void {
+    this.#flight = undefined;
+  }
+
+  async #readOn(mine: Flight): Promise<void> {
+    do {
+      mine.again = false;
+      const outcome = await outcomeOf(this.#read);
+      if (this.#flight !== mine) return;
+      this.#show(outcome);
+    } while (mine.again);
+    this.#flight = undefined;
+  }
+}
+
+async function outcomeOf<T>(read: () => Promise<T>): Promise<ReadOutcome<T>> {
+  try {
+    return { data: await read(), error: undefined };
+  } catch (error) {
+    return { error: error instanceof Error ? error : new Error(String(error)) };
+  }
+}

@@ -1,0 +1,33 @@
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { listenUntilEnd } from "../support/listen.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { runCommand } from "./command.ts";
+
+test("dev does not move from a port that was asked for", async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "main.ts"), "");
+  const taken = await listenUntilEnd(createServer((_, response) => response.end("{}")));
+  const { port } = new URL(taken.url);
+  const options = { cwd: folder, env: { PORT: port } };
+  const byVariable = await runCommand(["dev", "--entry", "main.ts", "--port", "0"], options);
+  expect(byVariable).toMatchObject({
+    code: 1,
+    err: expect.stringContaining(`Port ${port} (PORT)`),
+  });
+  const flags = ["dev", "--entry", "main.ts", "--port", port];
+  const byFlag = await runCommand(flags, { cwd: folder });
+  expect(byFlag).toMatchObject({
+    code: 1,
+    err: expect.stringContaining(`Port ${port} is taken`),
+  });
+});
+
+test("dev in a folder without a bot says where to run it", async () => {
+  const { code, err } = await runCommand(["dev"], { cwd: temporaryFolder() });
+  expect(code).toBe(1);
+  expect(err).toContain("src/main.ts");
+  expect(err).toContain("--entry");
+});

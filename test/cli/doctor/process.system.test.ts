@@ -1,0 +1,67 @@
+import { once } from "node:events";
+import { chmodSync, readFileSync, statSync } from "node:fs";
+import { createServer } from "node:https";
+import { dirname, join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { makeCertificates } from "../../e2e/proxy/certificates.ts";
+import { openFile } from "../../faces/inbox-sqlite.ts";
+import { isInstalled } from "../../support/server-path.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { type CliOptions, serviceBotEnds } from "../cli.ts";
+import { type Examination, examine, read, refusingPlatform, trouble } from "./examine.ts";
+
+// Other users, and authorities that Node reads at its start, need a process.
+
+async function examineAsProcess(flags: readonly string[], options: CliOptions) {
+  return read(await serviceBotEnds(["doctor", "--json", ...flags], options));
+}
+
+/** A user to whom nothing here belongs. Root may write everything, and other users are kept off by the mode. */
+const stranger = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : undefined;
+const hasStranger = stranger === undefined || isOpenToAll(import.meta.dirname);
+
+function isOpenToAll(folder: string): boolean {
+  return (statSync(folder).mode & 0o001) !== 0 && (folder === "/" || isOpenToAll(dirname(folder)));
+}
+
+test.skipIf(!hasStranger)("a file that is another user's is reported", async () => {
+  const cwd = temporaryFolder();
+  openFile(join(cwd, "bot.db")).close();
+  // The folder can be written, and the file cannot.
+  chmodSync(cwd, 0o777);
+  chmodSync(join(cwd, "bot.db"), 0o444);
+  const env = { DATABASE_URL: "file:bot.db" };
+  expect(trouble(await examineAsProcess([], { cwd, env, user: stranger }), "database")).toEqual([
+    {
+      area: "database",
+      level: "fail",
+      what: expect.stringMatching(/^bot\.db cannot be written: .*readonly/),
+      remedy: expect.stringContaining("DATABASE_URL"),
+    },
+  ]);
+});
+
+test.skipIf(!isInstalled(["openssl", "version"]))(
+  "the certificate of the address in the portal is checked",
+  async () => {
+    const { authority, localhost } = makeCertificates(temporaryFolder());
+    const [cert, key] = [readFileSync(localhost.cert), readFileSync(localhost.key)];
+    const server = createServer({ cert, key }, (_request, response) => {
+      response.writeHead(401).end('{"error":{"code":"SIGNATURE_MISMATCH","message":"No."}}');
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    onTestFinished(() => void server.close());
+    const { port } = Object(server.address());
+    const env = { ...(await refusingPlatform()), DELIVERY: "polling" };
+    const flags = ["--webhook", `https://localhost:${port}/webhook`];
+    const webhookIn = ({ findings }: Examination) =>
+      findings.filter(({ area }) => area === "webhook");
+    expect(webhookIn(await examine(env, { flags }))).toMatchObject([
+      { level: "fail", what: expect.stringContaining("is not trusted") },
+      { level: "ok" },
+    ]);
+    const trusting = { ...env, NODE_EXTRA_CA_CERTS: authority.cert };
+    const asProcess = await examineAsProcess(flags, { cwd: temporaryFolder(), env: trusting });
+    expect(webhookIn(asProcess)).toMatchObject([{ level: "ok" }, { level: "ok" }]);
+  },
+);

@@ -1,0 +1,165 @@
+import { networkInterfaces } from "node:os";
+import { expect, test } from "vitest";
+import { aboutBot, aboutCertificate, isThisMachine, type RunningBot } from "../../faces/cli.ts";
+import { reservePort } from "../../support/reserve-port.ts";
+import { runBot, runPlatform } from "../../support/running-bot.ts";
+import { access, examine, refusingPlatform, serve, trouble } from "./examine.ts";
+
+const NOW = Date.parse("2026-11-20T16:00:00Z");
+
+const well: RunningBot = {
+  ready: true,
+  mode: "auditing",
+  modeSince: "2026-11-20T15:00:00.000Z",
+  modeReason: "the webhook brings the events",
+  log: { lastPollError: null, lagMs: 60_000 },
+};
+
+const findingsOf = (
+  bot: Partial<RunningBot>,
+  delivery: "auto" | "polling" = "auto",
+  auditIntervalMs = 60_000,
+) => aboutBot({ ...well, ...bot }, { delivery, auditIntervalMs, pollIntervalMs: 4_000 }, NOW);
+
+test("a bot that is well is one line", () => {
+  expect(findingsOf({})).toEqual([
+    {
+      area: "bot",
+      level: "ok",
+      what: expect.stringMatching(/mode auditing since 1 h ago: the webhook brings the events$/),
+    },
+  ]);
+});
+
+test("one that polls for long is reported, unless that is what it should do", () => {
+  expect(findingsOf({ mode: "polling" })).toMatchObject([
+    { level: "note", remedy: expect.stringContaining("--webhook") },
+  ]);
+  expect(findingsOf({ mode: "polling" }, "polling")).toMatchObject([{ level: "ok" }]);
+  expect(findingsOf({ mode: "polling", modeSince: "2026-11-20T15:59:00.000Z" })).toMatchObject([
+    { level: "ok" },
+  ]);
+});
+
+test.each([
+  [401, /SERVICE_API_KEY/],
+  [403, /scope/],
+  [429, /MAX_REQUESTS_PER_MINUTE/],
+  [null, /by itself/],
+])("a log that could not be read (%s) is reported with its remedy", (status, remedy) => {
+  const log = { lastPollError: { code: "API_ERROR", status }, lagMs: 1 };
+  expect(findingsOf({ log }).slice(1)).toEqual([
+    expect.objectContaining({
+      level: "note",
+      what: expect.stringContaining("API_ERROR"),
+      remedy: expect.stringMatching(remedy),
+    }),
+  ]);
+});
+
+test("one that is not ready, or far behind in the log, is reported", () => {
+  expect(findingsOf({ ready: false }).map(({ level }) => level)).toEqual(["note", "ok"]);
+  expect(findingsOf({ log: { lagMs: 20 * 60_000 } })).toMatchObject([
+    { level: "ok" },
+    { level: "note", what: expect.stringContaining("20 min ago") },
+  ]);
+});
+
+test("how far behind is too far goes by the interval of the mode", () => {
+  const behind = (minutes: number, mode: string, auditIntervalMs: number) =>
+    findingsOf({ mode, log: { lagMs: minutes * 60_000 } }, "polling", auditIntervalMs).length > 1;
+  expect(behind(3, "auditing", 60_000)).toBe(false);
+  expect(behind(5, "auditing", 60_000)).toBe(true);
+  expect(behind(60, "auditing", 1_800_000)).toBe(false);
+  expect(behind(92, "auditing", 1_800_000)).toBe(true);
+  expect(behind(3, "polling", 1_800_000)).toBe(true);
+});
+
+test("a restore that is still in doubt is reported, and one that is over is not", () => {
+  const at = "2026-11-20T15:30:00.000Z";
+  expect(findingsOf({ restored: { at, overAt: null } })).toMatchObject([
+    { level: "ok" },
+    {
+      level: "note",
+      what: expect.stringMatching(/restored from a backup 30 min ago.* in doubt$/),
+      remedy: expect.stringContaining("docs/backup.md"),
+    },
+  ]);
+  expect(findingsOf({ restored: { at, overAt: "2026-11-20T15:31:00.000Z" } })).toHaveLength(1);
+  expect(findingsOf({ restored: null })).toHaveLength(1);
+});
+
+test("the metrics of a bot that runs are asked for, where it has them at a port that is known", async () => {
+  const platform = await runPlatform();
+  const { bot } = await runBot(platform, () => undefined, { metricsPort: 0 });
+  const { port } = new URL(bot.url ?? "");
+  const env = { ...access(platform), PORT: port };
+  const metrics = async (METRICS_PORT?: string) => {
+    const { findings } = await examine(METRICS_PORT === undefined ? env : { ...env, METRICS_PORT });
+    return findings.filter(({ area, what }) => area === "bot" && what.includes("metrics"));
+  };
+  const own = new URL(bot.metricsUrl ?? "").port;
+  expect(await metrics(own)).toEqual([
+    { area: "bot", level: "ok", what: `its metrics are at http://127.0.0.1:${own}/metrics` },
+  ]);
+  expect(await metrics("0")).toEqual([]);
+  expect(await metrics()).toEqual([]);
+  const other = await serve((_request, response) => void response.end("hello"));
+  for (const taken of [port, new URL(other).port, String(await reservePort())]) {
+    expect(await metrics(taken)).toMatchObject([
+      { level: "note", remedy: expect.stringContaining("Restart") },
+    ]);
+  }
+});
+
+test("a bot of this machine is asked; what is none is passed over", async () => {
+  const platform = await runPlatform();
+  const { bot } = await runBot(platform, () => undefined);
+  const { port } = new URL(bot.url ?? "");
+  const { findings } = await examine({ ...access(platform), PORT: port });
+  expect(findings.filter(({ area }) => area === "bot")).toEqual([
+    expect.objectContaining({ level: "ok", what: expect.stringMatching(/^the bot runs, mode /) }),
+  ]);
+  const env = { ...access(platform), SERVICE_API_KEY: "sbk_of_another", PORT: port };
+  expect(trouble(await examine(env), "bot")).toEqual([
+    expect.objectContaining({ remedy: expect.stringContaining("SERVICE_API_KEY") }),
+  ]);
+  const other = await serve((_request, response) => void response.end('{"status":"up"}'));
+  const asked = await examine({ ...access(platform), PORT: new URL(other).port });
+  expect(asked.findings.filter(({ area }) => area === "bot")).toEqual([]);
+});
+
+test("a program that is no bot gets no token", async () => {
+  const tokens: (string | undefined)[] = [];
+  const url = await serve(({ url = "", headers }, response) => {
+    if (url.startsWith("/readyz")) tokens.push(headers.authorization);
+    response.end('{"status":"up"}');
+  });
+  await examine({ ...(await refusingPlatform()), PORT: new URL(url).port });
+  expect(tokens).toEqual([undefined]);
+});
+
+test("the token goes to this machine alone", async () => {
+  const own = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  const addresses = own.map(({ address, family }) =>
+    family === "IPv6" ? `[${address}]` : address,
+  );
+  for (const host of ["localhost", "127.0.0.1", "[::1]", ...addresses]) {
+    expect(await isThisMachine(host), host).toBe(true);
+  }
+  expect(await isThisMachine("192.0.2.1")).toBe(false);
+  expect(await isThisMachine("[2001:db8::1]")).toBe(false);
+});
+
+test("a certificate that was not renewed in time is reported, however long it holds", () => {
+  const DAY = 86_400_000;
+  const left = (of: number, days: number) =>
+    aboutCertificate("bot.example.org", NOW - (of - days) * DAY, NOW + days * DAY, NOW);
+  expect(left(90, 30)).toBeUndefined();
+  expect(left(90, 10)).toMatchObject({
+    level: "note",
+    what: expect.stringMatching(/bot\.example\.org ends in 10 days/),
+  });
+  expect(left(6, 2)).toBeUndefined();
+  expect(left(6, 1)).toMatchObject({ level: "note" });
+});

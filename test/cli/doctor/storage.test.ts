@@ -1,0 +1,169 @@
+import { chmodSync, closeSync, openSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { aboutFile, aboutInbox, aboutInstances, aboutServer } from "../../faces/cli.ts";
+import type { FileHealth, InboxReport } from "../../faces/inbox.ts";
+import { healthOfFile, networkOf, openFile, SqliteInbox } from "../../faces/inbox-sqlite.ts";
+import { first } from "../../support/first.ts";
+import { messages } from "../../support/inbox-events.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { examine } from "./examine.ts";
+
+const MB = 1024 * 1024;
+
+const healthy: FileHealth = {
+  kind: "file",
+  mode: 0o600,
+  freeBytes: 50_000 * MB,
+  minFreeBytes: 64 * MB,
+  bytes: MB,
+  walBytes: 0,
+  network: undefined,
+  damage: [],
+};
+
+const levels = (health: Partial<FileHealth>) =>
+  aboutFile("bot.db", { ...healthy, ...health }).map(({ level, what }) => `${level} ${what}`);
+
+describe("a file", () => {
+  test("that is well is one line", () => {
+    expect(levels({})).toEqual([
+      expect.stringMatching(/^ok .* whole, 1\.0 MB .* 0 KB in its WAL, 49 GB free/),
+    ]);
+    expect(levels({ damage: undefined, freeBytes: undefined })).toEqual([
+      expect.stringMatching(/^ok .* too large .*, 1\.0 MB .* 0 KB in its WAL$/),
+    ]);
+  });
+
+  test.each<[Partial<FileHealth>, RegExp]>([
+    [{ damage: ["row 3 missing from index event_pending"] }, /^fail bot.db is damaged: row 3/],
+    [{ network: "NFS" }, /^fail bot.db is on a network file system \(NFS\)/],
+    [{ mode: 0o644 }, /^note other users of this machine can read bot.db/],
+    [{ freeBytes: 100 * MB }, /^note 100 MB are free on its disk, and below 64 MB/],
+    [{ walBytes: 300 * MB }, /^note its WAL has 300 MB/],
+  ])("%j is reported, with a remedy", (health, reported) => {
+    const found = aboutFile("bot.db", { ...healthy, ...health });
+    if (health.damage !== undefined) expect(found[0]?.remedy).toContain("docs/backup.md");
+    expect(found.map(({ level, what }) => `${level} ${what}`)).toEqual([
+      expect.stringMatching(reported),
+    ]);
+    expect(first([...found]).remedy).toBeTypeOf("string");
+  });
+
+  test("is looked at as it is", () => {
+    const file = join(temporaryFolder(), "bot.db");
+    openFile(file).close();
+    chmodSync(file, 0o640);
+    expect(healthOfFile(file)).toMatchObject({
+      kind: "file",
+      mode: 0o640,
+      freeBytes: expect.any(Number),
+      network: undefined,
+      damage: [],
+    });
+  });
+
+  test("that is damaged inside is found, and one that is whole is not", async () => {
+    const file = join(temporaryFolder(), "bot.db");
+    const inbox = new SqliteInbox({ file });
+    const ids = Array.from({ length: 500 }, (_, n) => `evt_${n}`);
+    await inbox.put(messages(...ids), "webhook");
+    await inbox.close();
+    const { bytes, damage } = healthOfFile(file);
+    expect(damage).toEqual([]);
+    const descriptor = openSync(file, "r+");
+    writeSync(
+      descriptor,
+      Buffer.alloc(4_096 * 3, 0x55),
+      0,
+      4_096 * 3,
+      Math.floor(bytes / 8_192) * 4_096,
+    );
+    closeSync(descriptor);
+    expect(healthOfFile(file).damage?.length).toBeGreaterThan(0);
+  });
+
+  test("on another machine is known by its file system's number, also a negative one", () => {
+    expect([0x6969, 0xff534d42, 0xff534d42 | 0].map(networkOf)).toEqual(["NFS", "CIFS", "CIFS"]);
+    // ext4, tmpfs, overlayfs.
+    expect([0xef53, 0x01021994, 0x794c7630].map(networkOf)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  test("is reported by the doctor, with what waits for a person", async () => {
+    const cwd = temporaryFolder();
+    const file = join(cwd, "bot.db");
+    const inbox = new SqliteInbox({ file });
+    await inbox.put(messages("1"), "webhook");
+    await inbox.bury(first(await inbox.claim(1, 1_000)), "x");
+    await inbox.close();
+    chmodSync(file, 0o644);
+    const { code, findings } = await examine({ DATABASE_URL: "file:bot.db" }, { cwd });
+    expect(code).toBe(1);
+    const reported = findings.filter(({ area }) => area === "storage" || area === "inbox");
+    expect(reported).toEqual([
+      expect.objectContaining({
+        level: "note",
+        remedy: expect.stringContaining("chmod 600 bot.db"),
+      }),
+      {
+        area: "inbox",
+        level: "note",
+        what: expect.stringContaining("1 dead letter"),
+        remedy: "service-bot inbox list",
+      },
+    ]);
+  });
+});
+
+describe("an inbox", () => {
+  const NOW = 1_800_000_000_000;
+  const empty: InboxReport = {
+    ...{ pending: 0, done: 0, dead: 0, discarded: 0, oldestPendingAt: undefined },
+    ...{ pendingByType: {}, deadByType: {}, deadByError: {} },
+    lanes: { ready: 0, waiting: 0, leased: 0, blocked: 0 },
+    storage: { bytes: 0, walBytes: 0 },
+  };
+  const what = (report: Partial<InboxReport>) =>
+    aboutInbox({ ...empty, ...report }, NOW).map(({ level, what }) => `${level} ${what}`);
+
+  test("with nothing old and nothing dead is well", () => {
+    expect(what({ pending: 3, oldestPendingAt: NOW - 60_000 })).toEqual([
+      "ok pending: 3 events, no dead letters",
+    ]);
+  });
+
+  test("with old events, and lanes behind a retry, is reported", () => {
+    const lanes = { ready: 0, waiting: 2, leased: 0, blocked: 2 };
+    expect(what({ pending: 30, oldestPendingAt: NOW - 3_600_000, lanes })).toEqual([
+      expect.stringMatching(/^note pending: 30 events, .* oldest .*1 h ago; 2 lanes /),
+    ]);
+  });
+});
+
+describe("PostgreSQL", () => {
+  test("instances of several versions are reported", () => {
+    const [one, other] = [{ version: "0.1.0" }, { version: "0.2.0" }];
+    expect(aboutInstances([])).toEqual([]);
+    expect(aboutInstances([one, one])).toMatchObject([
+      { level: "ok", what: "running: 2 instances, of version 0.1.0" },
+    ]);
+    expect(aboutInstances([one, other, one])).toMatchObject([
+      { level: "note", what: "running: 3 instances, of the versions 0.1.0 and 0.2.0" },
+    ]);
+  });
+
+  test("a transaction that is open for long is reported, with what ends it", () => {
+    const open = { pid: 42, application: "psql", state: "idle in transaction", seconds: 3_600 };
+    const [kept, found] = aboutServer({ kind: "server", version: "18.1", longOpen: [open] });
+    expect(kept?.level).toBe("ok");
+    expect(found).toMatchObject({
+      level: "note",
+      what: expect.stringContaining("psql is open for 3600 s (pid 42, idle in transaction)"),
+      remedy: expect.stringContaining("pg_terminate_backend(42)"),
+    });
+  });
+});

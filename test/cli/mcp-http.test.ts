@@ -1,0 +1,55 @@
+import { request as httpRequest } from "node:http";
+import { expect, test } from "vitest";
+import { world } from "../client/platform.ts";
+import { clientOf } from "../mcp/connect.ts";
+import { runCommand, startCommand } from "./command.ts";
+
+test("service-bot mcp --http serves on loopback, says where, and ends at a signal", async () => {
+  const { platform } = await world();
+  const server = startCommand(["mcp", "--http", "0", "--allow-host", "MCP.Example"], {
+    env: { SERVICE_BASE_URL: platform.url },
+  });
+  const line = await server.line((text) => text.startsWith("MCP server"));
+  const [, url = "", port] = /(http:\/\/127\.0\.0\.1:(\d+)\/mcp) for /.exec(line) ?? [];
+  for (const era of ["legacy", "modern"] as const) {
+    const client = await clientOf(url, platform.apiKey, era);
+    const me = await client.callTool({ name: "service_get_me" });
+    expect(me.structuredContent).toMatchObject({ username: "bot" });
+  }
+  // Admitted by its name: what is missing is the token.
+  expect(await statusFor(url, `mcp.example:${port}`)).toBe(401);
+  expect(await statusFor(url, "evil.example")).toBe(403);
+  expect(await server.stop()).toBe(0);
+});
+
+test("it answers at an address of this machine that it listens on", async () => {
+  const { platform } = await world();
+  const server = startCommand(["mcp", "--http", "0", "--host", "0.0.0.0"], {
+    env: { SERVICE_BASE_URL: platform.url },
+  });
+  const line = await server.line((text) => text.startsWith("MCP server"));
+  const [, port] = /:(\d+)\/mcp/.exec(line) ?? [];
+  expect(await statusFor(`http://127.0.0.1:${port}/mcp`, `127.0.0.1:${port}`)).toBe(401);
+});
+
+test.each([
+  [["--allow-host", "https://mcp.example"], "--allow-host takes a name"],
+  [["--host", "203.0.113.1"], "--host, --http: cannot listen on 203.0.113.1"],
+])("%j is refused with exit code 2", async (args, words) => {
+  const { code, err } = await runCommand(["mcp", "--http", "0", ...args], {
+    env: { SERVICE_BASE_URL: "http://127.0.0.1:9" },
+  });
+  expect(code).toBe(2);
+  expect(err).toContain(words);
+});
+
+/** How a request without a token is answered under this name. */
+async function statusFor(url: string, host: string): Promise<number | undefined> {
+  const status = Promise.withResolvers<number | undefined>();
+  const request = httpRequest(url, { method: "POST", headers: { host } }, (response) => {
+    response.resume();
+    status.resolve(response.statusCode);
+  });
+  request.end("{}");
+  return await status.promise;
+}

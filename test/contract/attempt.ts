@@ -1,0 +1,102 @@
+import type { Client } from "../faces/client.ts";
+import { messagesOf, rawBytes } from "../platform/conformance/setup.ts";
+import { formWith } from "../platform/support/images.ts";
+
+/** One operation, as each of the three doors to it takes it. */
+export interface Attempt {
+  readonly method: "GET" | "POST";
+  /** Below /api/v1. */
+  readonly path: string;
+  /** JSON, unless it is a form. */
+  readonly body?: unknown;
+  /** Default: a token with every scope. */
+  readonly token?: string | undefined;
+  /** The method of the client; absent if only the plain request can say it. */
+  readonly byClient?: (client: Client) => Promise<unknown>;
+  /** The tool of the MCP server; absent if only the plain request can say it. */
+  readonly byTool?: readonly [name: string, args: Readonly<Record<string, unknown>>];
+}
+
+interface Content {
+  readonly text?: string;
+  readonly imageKeys?: string[];
+}
+
+export function uploadFrom(url: string): Attempt {
+  return {
+    ...{ method: "POST", path: "/uploads", body: { url } },
+    byClient: (client) => client.upload({ url }),
+    byTool: ["service_upload_image", { url }],
+  };
+}
+
+export function uploadOf(bytes: Buffer, token?: string): Attempt {
+  const body = rawBytes(bytes);
+  return {
+    ...{ method: "POST", path: "/uploads", body, token },
+    byClient: (client) => client.upload(bytes),
+    byTool: ["service_upload_image", { dataBase64: bytes.toString("base64") }],
+  };
+}
+
+/** Uploads bytes as multipart. */
+export function uploadFormOf(bytes: Buffer<ArrayBuffer>): Attempt {
+  return { method: "POST", path: "/uploads", body: formWith(bytes) };
+}
+
+/** Sends a body to `POST /uploads` as it is; the fields of an object are also the tool's arguments. */
+export function uploadBody(body: object | string): Attempt {
+  const isObject = typeof body === "object" && !Array.isArray(body);
+  return {
+    ...{ method: "POST", path: "/uploads", body },
+    ...(isObject ? { byTool: ["service_upload_image", { ...body }] } : {}),
+  };
+}
+
+export function createPost(content: Content): Attempt {
+  return {
+    ...{ method: "POST", path: "/posts", body: content },
+    byClient: (client) => client.posts.create(content),
+    byTool: ["service_create_post", { ...content }],
+  };
+}
+
+export function createComment(postId: string, content: Content): Attempt {
+  return {
+    ...{ method: "POST", path: `/posts/${postId}/comments`, body: content },
+    byClient: (client) => client.posts.comment(postId, content),
+    byTool: ["service_create_comment", { postId, ...content }],
+  };
+}
+
+export function sendMessage(conversationId: string, content: Content, token?: string): Attempt {
+  return {
+    ...{ method: "POST", path: messagesOf(conversationId), body: content, token },
+    byClient: (client) => client.dms.send(conversationId, content),
+    byTool: ["service_send_message", { conversationId, ...content }],
+  };
+}
+
+export function listConversations(token: string): Attempt {
+  return {
+    ...{ method: "GET", path: "/dm/conversations", token },
+    byClient: async (client) => client.dms.conversations(),
+    byTool: ["service_list_conversations", {}],
+  };
+}
+
+export function listMessages(conversationId: string, token?: string): Attempt {
+  return {
+    ...{ method: "GET", path: messagesOf(conversationId), token },
+    byClient: async (client) => client.dms.messages(conversationId),
+    byTool: ["service_list_messages", { conversationId }],
+  };
+}
+
+export function readEvents(token: string): Attempt {
+  return {
+    ...{ method: "GET", path: "/events", token },
+    byClient: (client) => client.events(),
+    byTool: ["service_get_events", {}],
+  };
+}

@@ -1,0 +1,26 @@
+/** An instruction of a Dockerfile. */
+export interface Instruction {
+  readonly keyword: string;
+  /** Flags such as `--from=dependencies`, by name. */
+  readonly flags: Readonly<Record<string, string>>;
+  /** The text behind the flags. */
+  readonly text: string;
+}
+
+/** The instructions of a Dockerfile in their order, with continued lines joined. */
+export function parseDockerfile(dockerfile: string): readonly Instruction[] {
+  return dockerfile
+    .replace(/^\s*#.*\n/gm, "")
+    .replace(/\\\n\s*/g, "")
+    .split("\n")
+    .filter((line) => line.trim() !== "")
+    .map(parseInstruction);
+}
+
+function parseInstruction(line: string): Instruction {
+  const [, keyword, flags = "", text = ""] =
+    /^([A-Z]+)((?:\s+--[\w-]+=\S+)*)\s+(\S.*)$/.exec(line) ?? [];
+  if (keyword === undefined) throw new Error(`not an instruction: ${line}`);
+  const pairs = [...flags.matchAll(/--([\w-]+)=(\S+)/g)].map(([, name, value]) => [name, value]);
+  return { keyword, flags: Object.fromEntries(pairs), text };
+}

@@ -1,4 +1,0 @@
-import { diskFull } from "./scenarios/disk-full.ts";
-import { testSmall } from "./small.ts";
-
-testSmall(diskFull);

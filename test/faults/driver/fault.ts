@@ -1,0 +1,96 @@
+import { Random } from "../random.ts";
+import { readyFigures } from "../report.ts";
+import type { Outcome, Scenario, ScenarioRun, Size } from "../scenario.ts";
+import type { Observed, Rules } from "./checker.ts";
+import type { SqliteStore, Store } from "./store.ts";
+import { World, type WorldOptions } from "./world.ts";
+
+/** One kind of fault, inflicted again and again on bots that work. */
+export interface Fault<S extends Store = SqliteStore> {
+  /** The name in the table of docs/reliability.md. */
+  readonly name: string;
+  /** The unit of `times`: `kills`. */
+  readonly counted: string;
+  readonly times: Readonly<Record<Size, number>>;
+  readonly world?: WorldOptions | ((random: Random) => WorldOptions);
+  begin(stage: Stage<S>): Attack | Promise<Attack>;
+}
+
+export interface Stage<S extends Store = SqliteStore> {
+  readonly world: World<S>;
+  readonly random: Random;
+  readonly size: Size;
+  /** Calls of `once`. */
+  readonly times: number;
+}
+
+export interface Attack {
+  /** Inflicts the fault once. `time` counts from 1 up. */
+  once(time: number): Promise<void>;
+  /** Ends the load. */
+  end?(): Promise<void>;
+  /** Exceptions for the checker. */
+  rules?(): Rules;
+  /** Further figures, and violations of promises that only this fault concerns. */
+  judge?(observed: Observed): Pick<Outcome, "figures"> & Partial<Outcome>;
+  close?(): Promise<void> | void;
+}
+
+/** A fault as a scenario with one bot on SQLite. */
+export function onOneBot(fault: Fault): Scenario {
+  const start = (random: Random) => {
+    const { world } = fault;
+    return World.start(typeof world === "function" ? world(random) : world);
+  };
+  return { name: fault.name, run: (run) => inflict([fault], run, start) };
+}
+
+/** Inflicts the faults one after the other on one world, and checks every invariant at the end. */
+export async function inflict<S extends Store>(
+  faults: readonly Fault<S>[],
+  { size, seed, scale = 1, progress }: ScenarioRun,
+  start: (random: Random) => Promise<World<S>>,
+): Promise<Outcome> {
+  const random = new Random(seed);
+  const world = await start(random);
+  const attacks: Attack[] = [];
+  const figures: Record<string, number | string> = {};
+  try {
+    for (const { times: sizes, counted, begin } of faults) {
+      const times = Math.max(1, Math.round(sizes[size] * scale));
+      const attack = await begin({ world, random, size, times });
+      attacks.push(attack);
+      for (let time = 1; time <= times && !world.broken; time++) {
+        await attack.once(time);
+        await world.checkAcknowledged(`after ${counted}, time ${time}`);
+        if (time % Math.ceil(times / 10) === 0) {
+          progress(`${time} of ${times} ${counted}, ${world.ledger.said} said`);
+        }
+      }
+      await attack.end?.();
+      figures[counted] = times;
+    }
+    const mayRepeat = new Map(attacks.flatMap((each) => [...(each.rules?.().mayRepeat ?? [])]));
+    const order = attacks.some((each) => each.rules?.().order === "any") ? "any" : "lane";
+    const observed = await world.finish({ order, mayRepeat });
+    const judged = attacks.flatMap((each) => each.judge?.(observed) ?? []);
+    const audit = await world.store.audit();
+    return {
+      figures: Object.assign(
+        figures,
+        { events: observed.stored.length, answers: world.ledger.said },
+        ...judged.map((each) => each.figures),
+        audit.figures,
+        readyFigures(world.readyMs),
+      ),
+      violations: [
+        ...world.violations,
+        ...judged.flatMap(({ violations = [] }) => violations),
+        ...audit.violations,
+      ],
+    };
+  } finally {
+    for (const attack of attacks) await attack.close?.();
+    await world.close();
+  }
+}

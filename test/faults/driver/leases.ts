@@ -1,0 +1,84 @@
+/** One request of a bot under test to its inbox in PostgreSQL. */
+export interface JournalEntry {
+  readonly pid: number;
+  /**
+   * `claim`: the process got this event; `intend`: an intent is about to be recorded; `record`: the step has an outcome;
+   * `end`: the event was reported as done or dead; `heal`: stranded lanes were searched.
+   */
+  readonly what: "claim" | "intend" | "record" | "end" | "heal";
+  readonly id?: string;
+  readonly lane?: string;
+  readonly fence?: number;
+  readonly step?: string;
+  /** The request of the step, as JSON. */
+  readonly request?: string;
+  /** Whether the lease still held, so that the outcome counted. */
+  readonly held?: boolean;
+  /** Stranded lanes. */
+  readonly lanes?: number;
+}
+
+/** Reads the lines. The last one is skipped when its process died while writing it. */
+export function readJournal(text: string): JournalEntry[] {
+  const lines = text.split("\n");
+  return lines.slice(0, -1).map((line): JournalEntry => JSON.parse(line));
+}
+
+/** Findings about leases. */
+export interface Leases {
+  readonly violations: readonly string[];
+  /** Outcomes that counted although another process had claimed the event. */
+  readonly stale: number;
+  /** Outcomes that were dropped because the lease was lost. */
+  readonly dropped: number;
+  /** Lanes with pending events that no process would have claimed. */
+  readonly stranded: number;
+}
+
+/** @param fences of the last claim of each event, as the inbox has them */
+export function checkLeases(
+  journal: readonly JournalEntry[],
+  fences: ReadonlyMap<string, number>,
+): Leases {
+  const violations: string[] = [];
+  const claims = new Set<string>();
+  const ended = new Set<string>();
+  const count = { stale: 0, dropped: 0, stranded: 0 };
+  for (const { what, pid, id = "", lane = "", fence = 0, held = false, lanes = 0 } of journal) {
+    if (what === "claim") {
+      const key = `${lane} ${fence}`;
+      if (claims.has(key))
+        violations.push(`two leases: ${lane} was leased twice by the fence ${fence}`);
+      claims.add(key);
+    } else if (what === "end" && !held) {
+      count.dropped += 1;
+    } else if (what === "end") {
+      if (ended.has(id)) violations.push(`two endings: ${id} has ended twice`);
+      ended.add(id);
+      if (fences.get(id) === fence) continue;
+      count.stale += 1;
+      violations.push(
+        `stale: process ${pid} ended ${id} by the fence ${fence}, and the last claim is ${fences.get(id)}`,
+      );
+    } else if (what === "heal" && lanes > 0) {
+      count.stranded += lanes;
+      violations.push(`stranded: ${lanes} lanes had pending events and no way to be claimed`);
+    }
+  }
+  return { violations, ...count };
+}
+
+/** Lists the texts that a process was sending: intended, without outcome. */
+export function findUnfinishedTexts(journal: readonly JournalEntry[], pid: number): string[] {
+  const open = new Map<string, string>();
+  for (const entry of journal) {
+    if (entry.pid !== pid) continue;
+    const key = `${entry.id} ${entry.step}`;
+    if (entry.what === "intend") open.set(key, entry.request ?? "");
+    else if (entry.what === "record") open.delete(key);
+  }
+  return [...open.values()].map((request) => {
+    const { text }: { text: string } = JSON.parse(request);
+    return text;
+  });
+}

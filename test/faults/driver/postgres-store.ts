@@ -1,0 +1,144 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import pg from "pg";
+import { PostgresServer } from "../../support/postgres/server.ts";
+import { TcpProxy } from "../../support/tcp-proxy.ts";
+import type { BotSettings } from "../bot/protocol.ts";
+import type { Stored } from "./checker.ts";
+import { CursorAudit } from "./cursor-audit.ts";
+import { checkLeases, type JournalEntry, readJournal } from "./leases.ts";
+import type { Audit, Contents, Progress, Store } from "./store.ts";
+
+const SCHEMA = "faults";
+
+/** One statement sees one moment. */
+const PROGRESS = `
+SELECT (SELECT count(*) FROM event) AS stored, (SELECT count(*) FROM event WHERE state = 'pending') AS pending,
+  count(*) FILTER (WHERE real.n > 0 AND lane.ready_at IS NULL) AS stranded,
+  count(*) FILTER (WHERE lane.pending <> coalesce(real.n, 0)) AS miscounted
+FROM lane LEFT JOIN (SELECT lane, count(*) AS n FROM event WHERE state = 'pending' GROUP BY lane) AS real
+  ON real.lane = lane.key`;
+
+const MISSING = "SELECT id FROM unnest($1::text[]) AS id WHERE id NOT IN (SELECT id FROM event)";
+
+/** No lane may be leased, or wait, once nothing is pending. */
+const LEFT_OVER = "SELECT count(*) AS n FROM lane WHERE owner IS NOT NULL OR ready_at IS NOT NULL";
+
+/** Owner, lease and first event of each unfinished lane. */
+const UNFINISHED = `
+SELECT lane.key || ': ' || lane.pending || ' pending, fence ' || lane.fence || ', '
+  || CASE WHEN lane.owner IS NULL THEN 'free' ELSE 'leased by ' || lane.owner END || coalesce(', '
+  || (lane.ready_at - floor(extract(epoch FROM now()) * 1000)::bigint) || ' ms', '')
+  || coalesce(', ' || event.id || ' after ' || event.attempts || ' runs and ' || event.crashes || ' crashes', '') AS line
+FROM lane LEFT JOIN LATERAL (
+  SELECT id, attempts, crashes FROM event WHERE event.lane = lane.key AND state = 'pending' ORDER BY ord, seq LIMIT 1
+) AS event ON true
+WHERE lane.owner IS NOT NULL OR lane.ready_at IS NOT NULL OR lane.pending > 0 ORDER BY lane.key`;
+
+/** An inbox in a PostgreSQL server of its own. The bots reach it through a proxy that can fail. */
+export class PostgresStore implements Store {
+  readonly server: PostgresServer;
+  readonly proxy: TcpProxy;
+  readonly env: Readonly<Record<string, string>>;
+  readonly settings: Partial<BotSettings>;
+  readonly #pool: pg.Pool;
+  readonly #cursors: CursorAudit;
+  readonly #journalFile: string;
+
+  private constructor(server: PostgresServer, proxy: TcpProxy, folder: string) {
+    this.server = server;
+    this.proxy = proxy;
+    this.#journalFile = join(folder, "journal.txt");
+    this.settings = { journalFile: this.#journalFile };
+    const url = `postgres://bot@127.0.0.1:${proxy.port}/postgres`;
+    this.env = { DATABASE_URL: url, DATABASE_SCHEMA: SCHEMA };
+    const options = `-c search_path=${SCHEMA} -c statement_timeout=10000`;
+    const connectionString = server.url();
+    this.#pool = new pg.Pool({ connectionString, max: 2, options, allowExitOnIdle: true });
+    this.#pool.on("error", () => undefined);
+    this.#cursors = new CursorAudit(connectionString, SCHEMA);
+  }
+
+  static async start(folder: string): Promise<PostgresStore> {
+    const server = await PostgresServer.start("18");
+    return new PostgresStore(server, await TcpProxy.open(server.port), folder);
+  }
+
+  /** Audits the cursors, once a bot has made the tables. */
+  async watchCursors(): Promise<void> {
+    await this.#cursors.begin();
+  }
+
+  /** Undefined while there is no inbox, or no server. */
+  async progress(): Promise<Progress | undefined> {
+    const [row] = await this.#rows<Progress>(PROGRESS).catch(() => []);
+    return row;
+  }
+
+  async missing(ids: readonly string[]): Promise<string[]> {
+    const rows = await this.#rows<{ readonly id: string }>(MISSING, [ids]);
+    return rows.map(({ id }) => id);
+  }
+
+  async unfinished(): Promise<string[]> {
+    const rows = await this.#rows<{ readonly line: string }>(UNFINISHED).catch(() => []);
+    return rows.map(({ line }) => line);
+  }
+
+  async contents(): Promise<Contents> {
+    const columns = "id, state, attempts, error, source";
+    const stored = await this.#rows<Stored>(`SELECT ${columns} FROM event`);
+    const [left] = await this.#rows<{ readonly n: number }>(LEFT_OVER);
+    const { stranded = 0, miscounted = 0 } = (await this.progress()) ?? {};
+    const wrong = { stranded, miscounted, "not idle": left?.n ?? 0 };
+    const found = Object.entries(wrong).filter(([, n]) => n > 0);
+    const integrity = found.map(([what, n]) => `${n} lanes are ${what}`).join(", ") || "ok";
+    return { stored, integrity };
+  }
+
+  async audit(): Promise<Audit> {
+    const rows = await this.#rows<{ id: string; fence: number }>("SELECT id, fence FROM event");
+    const fences = new Map(rows.map(({ id, fence }) => [id, fence]));
+    const { dropped, stale, stranded, violations } = checkLeases(this.journal(), fences);
+    const cursors = await this.#cursors.end();
+    return {
+      figures: {
+        "late results dropped": dropped,
+        "stale completions": stale,
+        "stuck lanes": stranded,
+      },
+      violations: [...violations, ...cursors.violations],
+    };
+  }
+
+  /** The journal of all bots until now. */
+  journal(): JournalEntry[] {
+    if (!existsSync(this.#journalFile)) return [];
+    return readJournal(readFileSync(this.#journalFile, "utf8"));
+  }
+
+  /** Ends all connections of the bots. Returns their number. */
+  async terminateAll(): Promise<number> {
+    const rows = await this.#rows(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'service-bot %'",
+    );
+    return rows.length;
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end();
+    this.proxy.close();
+    await this.server.stop();
+  }
+
+  async #rows<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    const { rows } = await this.#pool.query({ text, values: [...values], types: NUMBERS });
+    return rows;
+  }
+}
+
+/** Reads counts and fences as numbers, because pg gives text. */
+const NUMBERS = {
+  getTypeParser: (oid: number, format?: "text" | "binary") =>
+    oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format),
+} as pg.CustomTypesConfig;

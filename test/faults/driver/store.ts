@@ -1,0 +1,132 @@
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import Sqlite, { type Database } from "better-sqlite3";
+import type { BotSettings } from "../bot/protocol.ts";
+import type { Stored } from "./checker.ts";
+
+/** How far the bots are, and what is wrong with the lanes at this moment. */
+export interface Progress {
+  readonly stored: number;
+  readonly pending: number;
+  /** Lanes with pending events that can never be claimed. */
+  readonly stranded?: number;
+  /** Lanes whose counter differs from their pending events. */
+  readonly miscounted?: number;
+}
+
+/** Everything in the inbox. */
+export interface Contents {
+  readonly stored: readonly Stored[];
+  /** `ok`, or what is wrong with the file or the lanes. */
+  readonly integrity: string;
+}
+
+/** Findings that only one kind of store can make. */
+export interface Audit {
+  readonly figures: Readonly<Record<string, number>>;
+  readonly violations: readonly string[];
+}
+
+/** The inbox of the bots under test, seen from outside. */
+export interface Store {
+  /** Variables that lead a bot to it. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly settings: Partial<BotSettings>;
+  /** Undefined while there is no inbox. */
+  progress(): Promise<Progress | undefined>;
+  /** The ids among these that are not stored. */
+  missing(ids: readonly string[]): Promise<string[]>;
+  contents(): Promise<Contents>;
+  /** A line per unfinished lane, for the post-mortem. */
+  unfinished(): Promise<string[]>;
+  /** Checks leases and cursors where bots share the store. */
+  audit(): Promise<Audit>;
+  close(): Promise<void>;
+}
+
+/** An inbox in a SQLite file. */
+export class SqliteStore implements Store {
+  readonly settings: Partial<BotSettings> = {};
+  #folder: string;
+  #db: Database | undefined;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+    mkdirSync(folder, { recursive: true });
+  }
+
+  get folder(): string {
+    return this.#folder;
+  }
+
+  get file(): string {
+    return join(this.#folder, "bot.db");
+  }
+
+  get env(): Record<string, string> {
+    return { DATABASE_URL: `file:${this.file}` };
+  }
+
+  /** Reads beside the bot, as WAL mode allows. */
+  async progress(): Promise<Progress | undefined> {
+    try {
+      this.#db ??= new Sqlite(this.file, { readonly: true, fileMustExist: true });
+      const row: unknown = this.#db
+        .prepare(
+          "SELECT count(*) AS stored, count(*) FILTER (WHERE state = 'pending') AS pending FROM event",
+        )
+        .get();
+      return row as Progress;
+    } catch {
+      await this.close();
+      return undefined;
+    }
+  }
+
+  async missing(ids: readonly string[]): Promise<string[]> {
+    if (ids.length === 0) return [];
+    return this.#read((db) => {
+      const unknown = "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT id FROM event)";
+      return db.prepare<[string], string>(unknown).pluck().all(JSON.stringify(ids));
+    });
+  }
+
+  async contents(): Promise<Contents> {
+    return this.#read((db) => ({
+      stored: db.prepare<[], Stored>("SELECT id, state, attempts, error, source FROM event").all(),
+      integrity: String(db.pragma("integrity_check", { simple: true })),
+    }));
+  }
+
+  async unfinished(): Promise<string[]> {
+    return [];
+  }
+
+  async audit(): Promise<Audit> {
+    return { figures: {}, violations: [] };
+  }
+
+  /** Deletes the folder. The inbox is in another one from now on. */
+  async moveTo(folder: string): Promise<void> {
+    await this.close();
+    rmSync(this.#folder, { recursive: true, force: true });
+    mkdirSync(folder);
+    this.#folder = folder;
+  }
+
+  async close(): Promise<void> {
+    this.#db?.close();
+    this.#db = undefined;
+  }
+
+  #read<T>(look: (db: Database) => T): T {
+    this.#db?.close();
+    this.#db = undefined;
+    const db = new Sqlite(this.file, { readonly: true, fileMustExist: true });
+    try {
+      return look(db);
+    } finally {
+      db.close();
+    }
+  }
+}

@@ -1,4 +1,0 @@
-import { frozenInstances } from "./scenarios/postgres/freezes.ts";
-import { testSmall } from "./small.ts";
-
-testSmall(frozenInstances);

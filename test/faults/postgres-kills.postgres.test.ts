@@ -1,4 +1,0 @@
-import { instanceKills } from "./scenarios/postgres/kills.ts";
-import { testSmall } from "./small.ts";
-
-testSmall(instanceKills);

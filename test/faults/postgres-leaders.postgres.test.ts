@@ -1,4 +1,0 @@
-import { leaderChurn } from "./scenarios/postgres/leaders.ts";
-import { testSmall } from "./small.ts";
-
-testSmall(leaderChurn);

@@ -1,4 +1,0 @@
-import { databaseRestarts } from "./scenarios/postgres/outages.ts";
-import { testSmall } from "./small.ts";
-
-testSmall(databaseRestarts);

@@ -1,4 +1,0 @@
-import { terminations } from "./scenarios/postgres/outages.ts";
-import { testSmall } from "./small.ts";
-
-testSmall(terminations);

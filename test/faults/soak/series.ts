@@ -1,0 +1,186 @@
+import { existsSync, readdirSync, statSync } from "node:fs";
+import type { BotSample } from "../bot/protocol.ts";
+import type { World } from "../driver/world.ts";
+import { markdownTable, median } from "../report.ts";
+import { PINNED, type Span } from "./bad-luck.ts";
+
+/** State of the bot at a moment. Sizes in bytes, times in ms. */
+export interface Sample extends BotSample {
+  /** In seconds since the first sample. */
+  readonly at: number;
+  readonly file: number;
+  readonly wal: number;
+  /** Absent without /proc. */
+  readonly descriptors?: number;
+}
+
+export async function takeSample({ bots: [bot], store }: World, at: number): Promise<Sample> {
+  if (bot === undefined) throw new Error("no bot runs");
+  const own = await bot.sample();
+  const folder = `/proc/${bot.pid}/fd`;
+  return {
+    at,
+    ...own,
+    file: statSync(store.file).size,
+    wal: statSync(`${store.file}-wal`, { throwIfNoEntry: false })?.size ?? 0,
+    ...(existsSync(folder) ? { descriptors: readdirSync(folder).length } : {}),
+  };
+}
+
+/** A resource that must reach a plateau. */
+interface Series {
+  readonly name: string;
+  readonly of: (sample: Sample) => number | undefined;
+  /** It may rise by this share of itself, or by the floor where that is more. */
+  readonly share: number;
+  readonly floor: number;
+  /** A part of the run counts by its lowest value (the rest after garbage collections), or by its median. */
+  readonly by: "lowest" | "median";
+  /** A shorter run proves nothing about it. */
+  readonly fromMinutes: number;
+}
+
+const mebi = (bytes: number): number => bytes / 2 ** 20;
+
+/** V8 fills its heap first; the file is swept every ten minutes and keeps events for half an hour. */
+const [MEMORY, FILE, OTHER] = [30, 90, 5];
+
+const WAL = "WAL, not pinned (MiB)";
+
+const all: readonly Series[] = [
+  series("memory of the process (MiB)", ({ rss }) => mebi(rss), 0.15, 15, MEMORY),
+  series(
+    "heap after collections (MiB)",
+    ({ heapUsed }) => mebi(heapUsed),
+    0.15,
+    4,
+    MEMORY,
+    "lowest",
+  ),
+  series(
+    "memory outside of the heap (MiB)",
+    ({ external }) => mebi(external),
+    0.15,
+    4,
+    MEMORY,
+    "lowest",
+  ),
+  series("file of the inbox (MiB)", ({ file }) => mebi(file), 0.15, 2, FILE),
+  series(WAL, ({ wal }) => mebi(wal), 0.1, 2, FILE),
+  series("open file descriptors", ({ descriptors }) => descriptors, 0.1, 8, OTHER),
+  series("active handles", ({ handles }) => handles, 0.1, 8, OTHER),
+  series("pending events", ({ pending }) => pending, 0.5, 30, OTHER),
+  series("dead letters", ({ deadLetters }) => deadLetters, 0.5, 10, OTHER),
+  series("delay of the event loop, 99th percentile (ms)", ({ loopP99 }) => loopP99, 0.5, 40, OTHER),
+];
+
+/** In seconds. The WAL may take so long to shrink after a pin. */
+const WAL_RECOVERY = 120;
+
+/** In MiB. The inbox shrinks its WAL to this size. */
+const WAL_LIMIT = 64;
+
+/** Shorter runs have pins that are too short for the WAL to grow. */
+const PIN_MINUTES = 60;
+
+/** The run is cut into parts, because a single moment proves little. */
+const PARTS = 48;
+
+export interface Verdict {
+  /** Markdown. */
+  readonly table: string;
+  readonly violations: readonly string[];
+}
+
+/** Decides which resources have reached a plateau. */
+export function judgeSeries(
+  samples: readonly Sample[],
+  spans: readonly Span[],
+  seconds: number,
+): Verdict {
+  const pins = spans.filter(({ kind }) => kind === PINNED);
+  const isPinned = ({ at }: Sample) =>
+    pins.some(({ from, to }) => at >= from && at < to + WAL_RECOVERY);
+  const head = [
+    "resource",
+    "2nd quarter",
+    "last quarter",
+    "trend per hour",
+    "allowed",
+    "highest",
+    "",
+  ];
+  const rows: (readonly string[])[] = [head, ["---", ...head.slice(2).map(() => "---:"), "---"]];
+  const violations: string[] = [];
+  for (const one of all) {
+    const points = samples
+      .filter((sample) => one.name !== WAL || !isPinned(sample))
+      .flatMap((sample) => ({ at: sample.at, value: one.of(sample) ?? Number.NaN }));
+    if (points.every(({ value }) => Number.isNaN(value))) continue;
+    const { figures, reached } = findPlateau(points, one, seconds);
+    const counts = seconds >= one.fromMinutes * 60;
+    const text = figures.map((figure) => figure.toFixed(1));
+    const verdict = reached ? "plateau" : "**rises**";
+    rows.push([one.name, ...text, counts ? verdict : "run too short"]);
+    if (counts && !reached) violations.push(`rises: ${one.name}: ${text.join(", ")}`);
+  }
+  if (seconds >= PIN_MINUTES * 60)
+    violations.push(...pins.flatMap((pin) => judgePin(pin, samples)));
+  return { table: markdownTable(rows), violations };
+}
+
+interface Point {
+  readonly at: number;
+  readonly value: number;
+}
+
+/**
+ * Compares the medians of the second and the last quarter, and the trend of the second half: the median of all slopes
+ * (Theil and Sen), per hour or for a shorter run in all. A fall is no leak.
+ */
+function findPlateau(points: readonly Point[], { by, floor, share }: Series, seconds: number) {
+  const length = seconds / PARTS;
+  const parts = [...Map.groupBy(points, ({ at }) => Math.floor(at / length))].map(([part, own]) => {
+    const values = own.map(({ value }) => value);
+    return {
+      at: (part + 0.5) * length,
+      value: by === "lowest" ? Math.min(...values) : median(values),
+    };
+  });
+  const between = (from: number, to: number) =>
+    parts.filter(({ at }) => at >= from * seconds && at < to * seconds);
+  const second = median(between(0.25, 0.5).map(({ value }) => value));
+  const last = median(between(0.75, 1).map(({ value }) => value));
+  const half = between(0.5, 1);
+  const slopes = half.flatMap((a, nth) =>
+    half.slice(nth + 1).map((b) => (b.value - a.value) / (b.at - a.at)),
+  );
+  const perHour = median(slopes) * 3600;
+  const allowed = Math.max(floor, share * second);
+  // A value that is not a number has reached nothing.
+  const reached = last - second <= allowed && perHour * Math.min(1, seconds / 3600) <= allowed;
+  const highest = Math.max(...points.map(({ value }) => value));
+  return { figures: [second, last, perHour, allowed, highest], reached };
+}
+
+/** The WAL must grow in a pin, otherwise nothing was tried, and must shrink after it. */
+function judgePin({ from, to }: Span, samples: readonly Sample[]): string[] {
+  const wal = (begin: number, end: number) =>
+    samples.filter(({ at }) => at >= begin && at < end).map((sample) => mebi(sample.wal));
+  const before = median(wal(from - WAL_RECOVERY, from));
+  const most = Math.max(...wal(from, to + WAL_RECOVERY));
+  const after = median(wal(to + WAL_RECOVERY, to + 2 * WAL_RECOVERY));
+  if (most > 1.5 * before && after <= Math.max(before, WAL_LIMIT) * 1.01) return [];
+  return [`WAL of a pinned reader: ${before} MiB before, up to ${most}, ${after} after it`];
+}
+
+function series(
+  name: string,
+  of: Series["of"],
+  share: number,
+  floor: number,
+  fromMinutes: number,
+  by: Series["by"] = "median",
+): Series {
+  return { name, of, share, floor, fromMinutes, by };
+}

@@ -1,0 +1,116 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { messageOf } from "../../faces/errors.ts";
+import { checkSaid } from "../driver/checker.ts";
+import { World } from "../driver/world.ts";
+import { Random } from "../random.ts";
+import type { Outcome } from "../scenario.ts";
+import { inflictBadLuck, planOf } from "./bad-luck.ts";
+import { Crowd } from "./crowd.ts";
+import { Operator } from "./operator.ts";
+import { judgeSeries, type Sample, takeSample } from "./series.ts";
+
+export interface SoakOptions {
+  readonly seed: number;
+  /** Events per second, at most: a busy machine may fall behind. */
+  readonly rate: number;
+  readonly seconds: number;
+  /** The load goes on until there were so many events. Default 0. */
+  readonly atLeast?: number;
+  readonly sampleMs: number;
+  readonly progress: (line: string) => void;
+}
+
+/** In ms. Shorter than by default, so that the file is swept within the run. Ids outlive an outage of the webhook. */
+const retention = { bodiesMs: 5 * 60_000, idsMs: 15 * 60_000, deadLettersMs: 30 * 60_000 };
+
+/** In ms. For the last events after the load. */
+const SETTLE_TIMEOUT_MS = 300_000;
+
+const MINUTE_MS = 60_000;
+
+/** Lets one bot work for a while, with bad luck and an operator. Each resource must reach a plateau. */
+export async function soak(options: SoakOptions): Promise<Outcome & { readonly table: string }> {
+  const { seed, rate, seconds, atLeast = 0, sampleMs, progress } = options;
+  const world = await World.start({
+    platform: { retryIntervalMs: 1_000, deliveryTimeoutMs: 5_000 },
+    settings: {
+      ...{ answers: 1, requestTimeoutMs: 10_000, silenceMs: 20_000, retention },
+      retry: { baseMs: 100, maxMs: 5_000 },
+    },
+    // Few attempts, so that a hopeless event is given up within seconds.
+    env: { MAX_ATTEMPTS: "5", POLL_INTERVAL_MS: "1000", AUDIT_INTERVAL_MS: "15000" },
+  });
+  const operator = new Operator(world);
+  const ended = new AbortController();
+  const { signal } = ended;
+  const samples: Sample[] = [];
+  let faulted = 0;
+  world.platform.onTimeline((entry) => {
+    if (entry.kind === "api" && entry.fault !== undefined) faulted += 1;
+  });
+  try {
+    const bot = await world.boot();
+    const crowd = new Crowd(world, new Random(seed), { rate, seconds, atLeast });
+    const spans = planOf(seed, seconds);
+    const watching = watch();
+    const happening = [crowd.run(signal), inflictBadLuck(world, spans, crowd, progress)];
+    // A sample that fails ends the run.
+    await Promise.race([Promise.all(happening), watching]);
+    await settle();
+    ended.abort();
+    await watching;
+    await world.stop(bot);
+    const { written } = world.ledger;
+    const { integrity } = await world.store.contents();
+    const verdict = judgeSeries(samples, spans, seconds);
+    const violations = [
+      ...world.violations,
+      ...checkSaid({ written, said: world.ledger.sayings() }, { order: "any" }),
+      ...(integrity === "ok" ? [] : [`integrity_check: ${integrity}`]),
+      ...verdict.violations,
+    ];
+    const hopeless = written.filter(({ ends }) => ends === "dead").length;
+    const figures = {
+      ...{ events: written.length, hopeless, ...operator.decided },
+      ...{ "spans of bad luck": spans.length, "requests that a fault touched": faulted },
+    };
+    return { figures, violations, table: verdict.table };
+  } finally {
+    ended.abort();
+    await world.close();
+  }
+
+  /** Samples the process, and checks the acknowledged events while their ids are kept. */
+  async function watch(): Promise<void> {
+    const began = performance.now();
+    while (!signal.aborted) {
+      const sample = await takeSample(world, (performance.now() - began) / 1000);
+      samples.push(sample);
+      await world.checkAcknowledged(`after ${sample.at} s`);
+      if (samples.length % Math.ceil(MINUTE_MS / sampleMs) === 1) {
+        const figures = Object.entries(sample).map(([name, value]) => `${name} ${value}`);
+        progress(figures.join(", "));
+        // The deadlines of the plan are far apart in a long run, and near in a short one.
+        if (sample.deadLetters > 0) progress(await operator.round().then(String, messageOf));
+      }
+      await wait(sampleMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  function isAnswered(): boolean {
+    const due = world.ledger.written.filter(({ ends }) => ends !== "dead").length;
+    return world.ledger.answers >= due;
+  }
+
+  /** Resolves when nothing is pending or dead, and everything is answered. */
+  async function settle(): Promise<void> {
+    const end = performance.now() + SETTLE_TIMEOUT_MS;
+    while (performance.now() < end) {
+      await world.ledger.waitAnswer(300);
+      const { pending, deadLetters } = await takeSample(world, 0);
+      if (pending === 0 && deadLetters === 0 && isAnswered()) return;
+      if (deadLetters > 0) await operator.round();
+    }
+    world.violations.push("stuck: events are pending or dead after the load");
+  }
+}

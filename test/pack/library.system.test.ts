@@ -1,0 +1,123 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { PackCache } from "../../scripts/pack/cache.ts";
+import { readTar, type TarEntry } from "../../scripts/pack/read-tar.ts";
+import { root } from "../create/harness.ts";
+import { run } from "../faces/create.ts";
+import { writeEntries } from "./unpack.ts";
+
+/** Below src: a page for browsers. */
+const PORTAL = "platform/portal/";
+
+describe("the packed library", { timeout: 120_000 }, () => {
+  let entries: ReadonlyMap<string, TarEntry>;
+  let sources: string[];
+
+  beforeAll(async () => {
+    sources = (await readdir(join(root, "src"), { recursive: true })).filter(
+      (path) => !path.startsWith("create"),
+    );
+    const folder = await mkdtemp(join(tmpdir(), "pack "));
+    entries = readTar(await readFile(await new PackCache().packServiceBot(folder)));
+    await rm(folder, { recursive: true });
+  }, 120_000);
+
+  test("every source file is there as JavaScript and as declarations", () => {
+    const modules = sources.filter((path) => path.endsWith(".ts") && !path.startsWith(PORTAL));
+    expect(modules.length).toBeGreaterThan(10);
+    for (const path of modules) {
+      expect(entries.has(`package/dist/${path.replace(/\.ts$/, ".js")}`), path).toBe(true);
+      expect(entries.has(`package/dist/${path.replace(/\.ts$/, ".d.ts")}`), path).toBe(true);
+    }
+  });
+
+  test("what the code reads at run time is there too", () => {
+    const sql = sources.filter((path) => path.endsWith(".sql"));
+    expect(sql.length).toBeGreaterThan(0);
+    for (const path of sql) expect(entries.has(`package/dist/${path}`), path).toBe(true);
+  });
+
+  test("the portal is there as the page that is served, and not as its sources", () => {
+    const page = [...entries.keys()].filter((path) => path.startsWith(`package/dist/${PORTAL}`));
+    const names = page.map((path) => path.replace(`package/dist/${PORTAL}static/`, ""));
+    expect(names.map((name) => name.replace(/-[\da-f]+/, "")).sort()).toEqual([
+      "app.css",
+      "app.js",
+      "icon.svg",
+      "index.html",
+    ]);
+  });
+
+  test("the scaffolder, templates, tests and TypeScript are not", () => {
+    const strays = [...entries.keys()].filter((path) =>
+      /dist\/create|templates|\/test\/|(?<!\.d)\.ts$/.test(path),
+    );
+    expect(strays).toEqual([]);
+  });
+
+  test("no module asks for a .ts file", () => {
+    for (const [path, { text }] of entries) {
+      // The page makes tests for bots, which have imports of their own.
+      if (path.startsWith(`package/dist/${PORTAL}`)) continue;
+      if (/\.(?:js|d\.ts)$/.test(path)) expect(text, path).not.toMatch(/from "\.{1,2}\/[^"]+\.ts"/);
+    }
+  });
+
+  test("package.json says nothing that is of use in development alone", async () => {
+    const published = JSON.parse(entries.get("package/package.json")?.text ?? "");
+    const own = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+    for (const field of ["name", "version", "type", "engines", "bin", "exports", "dependencies"]) {
+      expect(published[field], field).toEqual(own[field]);
+    }
+    for (const field of ["devDependencies", "scripts", "allowScripts"]) {
+      expect(published, field).not.toHaveProperty(field);
+    }
+  });
+
+  test("every command is executable and says what runs it", () => {
+    const { bin } = JSON.parse(entries.get("package/package.json")?.text ?? "");
+    for (const path of Object.values<string>(bin)) {
+      const command = entries.get(`package/${path}`);
+      expect(command?.text).toMatch(/^#!\/usr\/bin\/env node\n/);
+      expect((command?.mode ?? 0) & 0o111).toBe(0o111);
+    }
+  });
+
+  test("every entry point exists", () => {
+    const manifest = JSON.parse(entries.get("package/package.json")?.text ?? "");
+    const exports: (string | Record<string, string>)[] = Object.values(manifest.exports);
+    const paths = exports.flatMap((entry) =>
+      typeof entry === "string" ? [entry] : Object.values(entry),
+    );
+    expect(paths.length).toBeGreaterThan(0);
+    for (const path of paths) expect(entries.has(path.replace("./", "package/")), path).toBe(true);
+  });
+
+  test("the client works on its own, and brings along neither the database nor a web server", async () => {
+    // Inside the checkout, so that the dependencies are found.
+    const cache = join(root, "node_modules", ".cache");
+    await mkdir(cache, { recursive: true });
+    const folder = await mkdtemp(join(cache, "pack-"));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    await writeEntries(entries, join(folder, "node_modules/service-bot"));
+    const script = `
+      import { createRequire } from "node:module";
+      import { Client } from "service-bot/client";
+      import { FakePlatform } from "service-bot/testing";
+      const { fetch } = new FakePlatform();
+      const client = new Client({ baseUrl: "http://platform.test", apiKey: "x", fetch });
+      await client.posts.create({ text: "hi", images: ["https://example.com/a.png"] });
+      const { items } = await client.feed();
+      const loaded = Object.keys(createRequire(import.meta.url).cache);
+      const heavy = loaded.filter((path) => /better-sqlite3|express|pino/.test(path));
+      console.log(JSON.stringify({ images: items[0].images.length, heavy }));
+    `;
+    const main = join(folder, "main.mjs");
+    await writeFile(main, script);
+    const { code, output } = await run(process.execPath, [main], { cwd: folder, env: process.env });
+    expect(code, output).toBe(0);
+    expect(JSON.parse(output)).toEqual({ images: 1, heavy: [] });
+  });
+});

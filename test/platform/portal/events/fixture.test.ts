@@ -1,0 +1,12 @@
+import { expect, test } from "vitest";
+import { fixtureOf } from "../face.ts";
+
+test("the file of a test is named after its event, whatever that is called", () => {
+  const { name } = fixtureOf({
+    id: "../evt/1",
+    type: "a.b/../c",
+    createdAt: "2026-11-22T10:00:00.000Z",
+    payload: {},
+  });
+  expect(name).toBe("a-b-c--evt-1.test.ts");
+});

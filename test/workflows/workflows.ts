@@ -1,0 +1,25 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const root = join(import.meta.dirname, "../..");
+
+export interface Workflow {
+  readonly path: string;
+  readonly content: string;
+}
+
+/** The workflows of the project, and of a bot as the scaffolder has made it. */
+export const workflows: readonly Workflow[] = [
+  ".github/workflows",
+  "test/fixtures/bot-0.1.0/.github/workflows",
+].flatMap((folder) =>
+  readdirSync(join(root, folder)).map((name) => {
+    const path = join(folder, name);
+    return { path, content: readFileSync(join(root, path), "utf8") };
+  }),
+);
+
+/** A workflow of the project. */
+export function ownWorkflow(name: string): string {
+  return readFileSync(join(root, ".github/workflows", name), "utf8");
+}
