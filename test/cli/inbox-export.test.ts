@@ -100,7 +100,7 @@ describe("import", () => {
     expect(bodyOf((await run(["export"], env)).out)).toEqual(contents().slice(0, -1));
   });
 
-  test("--dry-run tells what would come, and brings nothing", async () => {
+  test("--dry-run counts what would come, and brings nothing", async () => {
     const env = await elsewhere();
     const { out } = await run(["import", exported, "--dry-run"], env);
     expect(out).toMatch(/8 events.*\npending.* 4$/);
@@ -166,7 +166,7 @@ describe("import", () => {
     expect(JSON.parse((await run(["--json"], env)).out)).toMatchObject({ pending: 0, dead: 0 });
   });
 
-  test("tells when the end is missing, and keeps line separators of JSON in a text", async () => {
+  test("reports a missing end, and keeps line separators of JSON in a text", async () => {
     const env = await elsewhere();
     const lines = readFileSync(join(folder, exported), "utf8").split("\n").slice(0, 3);
     const event = { ...JSON.parse(lines[2] ?? ""), error: "a\u2028b\u2029c\u0085d" };

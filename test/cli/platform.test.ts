@@ -82,7 +82,7 @@ describe("service-bot platform --json", () => {
   });
 });
 
-describe("service-bot platform tells people", () => {
+describe("service-bot platform shows people", () => {
   test("what it is, where it is, and in lines for .env what a bot needs", async () => {
     const { text } = await introduced();
     const { SERVICE_BASE_URL: url, ...secrets } = parseEnv(text.slice(text.indexOf("SERVICE_")));
@@ -95,7 +95,7 @@ describe("service-bot platform tells people", () => {
     expect((await fetch(`${url}/api/v1/me`, { headers })).status).toBe(200);
   });
 
-  test("nothing that somebody has set themselves, a secret above all", async () => {
+  test("nothing that the user has set, a secret above all", async () => {
     const dotEnv = "SERVICE_API_KEY=sbk_canary\nSERVICE_WEBHOOK_SECRET=whsec_canary\n";
     const { text } = await introduced([], dotEnv);
     expect(text).toContain("SERVICE_API_KEY and SERVICE_WEBHOOK_SECRET as set");
@@ -152,7 +152,7 @@ describe("on all addresses of this machine", () => {
     expect((await ask("third.test")).status).toBe(403);
   });
 
-  test("each address of the network is told, and the command that is shown for one works", async () => {
+  test("each address of the network is reported, and the command that is shown for one works", async () => {
     const outside = Object.values(networkInterfaces())
       .flatMap((addresses) => addresses ?? [])
       .filter(({ family, internal }) => family === "IPv4" && !internal);
@@ -165,7 +165,7 @@ describe("on all addresses of this machine", () => {
   });
 });
 
-describe("what keeps it from starting is told in one line with the remedy", () => {
+describe("what keeps it from starting is reported in one line with the remedy", () => {
   test("a port with another local platform", async () => {
     const { url } = await runPlatform();
     const port = Number(new URL(url).port);

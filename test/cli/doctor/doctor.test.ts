@@ -20,7 +20,7 @@ test("all is well: every line is ok, exit code 0", async () => {
   expect(code).toBe(0);
 });
 
-test("each finding is told with its remedy, and as JSON in the same order", async () => {
+test("each finding is reported with its remedy, and as JSON in the same order", async () => {
   const cwd = temporaryFolder();
   const text = await runCommand(["doctor"], { cwd });
   const { code, findings } = await examine({}, { cwd });

@@ -24,7 +24,7 @@ function isOpenToAll(folder: string): boolean {
   return (statSync(folder).mode & 0o001) !== 0 && (folder === "/" || isOpenToAll(dirname(folder)));
 }
 
-test.skipIf(!hasStranger)("a file that is another user's is told", async () => {
+test.skipIf(!hasStranger)("a file that is another user's is reported", async () => {
   const cwd = temporaryFolder();
   openFile(join(cwd, "bot.db")).close();
   // The folder can be written, and the file cannot.
