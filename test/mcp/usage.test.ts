@@ -18,6 +18,6 @@ test("over stdio every missing variable is named at once", async () => {
   for (const name of ["SERVICE_BASE_URL", "SERVICE_API_KEY"]) vi.stubEnv(name, undefined);
   await expect(mcp.run([])).rejects.toMatchObject({
     code: "CONFIG_INVALID",
-    message: expect.stringMatching(/SERVICE_BASE_URL[^]*SERVICE_API_KEY/),
+    message: expect.stringMatching(/SERVICE_BASE_URL.*SERVICE_API_KEY/s),
   });
 });
