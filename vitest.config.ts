@@ -1,9 +1,12 @@
 import { availableParallelism } from "node:os";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
+import { givenPlatform } from "./test/platform/conformance/given.ts";
 import { ConformanceReporter } from "./test/platform/conformance/reporter.ts";
 
 /** Bots with tests of their own, which test/e2e/upgrade.system.test.ts runs. */
 const FIXTURES = "test/fixtures/**";
+
+const platform = givenPlatform();
 
 /**
  * A test's suffix names what it needs: `.postgres` a server, `.browser` the built portal and Chromium, `.system` more than a
@@ -11,7 +14,9 @@ const FIXTURES = "test/fixtures/**";
  */
 const config: ViteUserConfig = defineConfig({
   test: {
-    reporters: ["default", new ConformanceReporter({ brief: true })],
+    reporters: ["default", new ConformanceReporter()],
+    // The tests of one given platform change its one world in turn.
+    fileParallelism: platform === undefined,
     // Many tests outside the quick project only wait for processes of their own.
     maxWorkers: Math.max(2, availableParallelism()),
     testTimeout: 20_000,
@@ -25,6 +30,7 @@ const config: ViteUserConfig = defineConfig({
           exclude: [FIXTURES, "test/**/*.{postgres,browser,system}.test.ts"],
           // One worker runs many files, so that each module is loaded once a worker.
           isolate: false,
+          ...platform,
         },
       },
       {

@@ -1,8 +1,13 @@
-import { rm } from "node:fs/promises";
+import { cp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { compile, root } from "./compile.ts";
 
-// Files of an earlier build whose sources are gone would be published with the rest.
 const dist = join(root, "dist");
+const page = join("platform", "portal", "static");
+
+// Files of an earlier build whose sources are gone would be published with the rest.
 await rm(dist, { recursive: true, force: true });
 await compile(dist);
+// A platform that runs from the sources serves the same page.
+await rm(join(root, "src", page), { recursive: true, force: true });
+await cp(join(dist, page), join(root, "src", page), { recursive: true });

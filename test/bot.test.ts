@@ -8,6 +8,7 @@ import type { ActResult, Platform } from "../src/platform/index.ts";
 import { sign } from "./faces/signature.ts";
 import { ManualClock } from "./platform/support/clock.ts";
 import { logSink } from "./support/log.ts";
+import { PassingTime } from "./support/passing-time.ts";
 import { botOptions, runBot, runPlatform } from "./support/running-bot.ts";
 import { temporaryFolder } from "./support/temporary-folder.ts";
 
@@ -62,21 +63,22 @@ describe("on a platform", () => {
   });
 
   test("what was made while the webhook was off is found in the log, and polling takes over", async () => {
-    const platform = await runPlatform();
-    const switched = Promise.withResolvers<string>();
-    await runBot(platform, answersMessages, {
-      auditIntervalMs: 50,
-      pollIntervalMs: 50,
-      silenceMs: 100,
-      onSwitch: (mode) => switched.resolve(mode),
+    const time = new PassingTime();
+    const { clock } = time;
+    const platform = await runPlatform({ clock });
+    const { bot } = await runBot(platform, answersMessages, {
+      clock,
+      fetch: (url, init) => time.track(fetch(url, init)),
     });
     // A type counts as missing once it has come by webhook.
     platform.control.act({ type: "dm.message", from: "ada" });
     await platform.waitFor("api", ({ created }) => created !== undefined);
     platform.control.saveWebhook({ enabled: false });
     const { conversationId = "" } = platform.control.act({ type: "dm.message", from: "ben" });
-    await platform.waitFor("api", ({ created }) => created?.conversationId === conversationId);
-    expect(await switched.promise).toBe("polling");
+    await time.until(() => bot.mode === "polling");
+    await bot.idle();
+    const answers = platform.control.messages(conversationId).filter(({ fromBot }) => fromBot);
+    expect(answers).toHaveLength(1);
   });
 
   test("with DELIVERY=polling everything comes from the log, and there is no webhook", async () => {
@@ -126,16 +128,23 @@ describe("on a platform", () => {
       { mode: "gateway", retryAfterSeconds: 1 },
     ],
   ] as const)("%s is found, and not said twice", async (_name, fault) => {
-    const platform = await runPlatform();
+    const time = new PassingTime();
+    const { clock } = time;
+    const platform = await runPlatform({ clock });
     const { bot } = await runBot(platform, answersMessages, {
-      requestTimeoutMs: 300,
-      retry: { baseMs: 1, maxMs: 1 },
+      clock,
+      fetch: (url, init) => time.track(fetch(url, init)),
     });
     platform.control.setFaults({ api: { ...fault, match: "write", times: 1 } });
     const { conversationId = "" } = platform.control.act({ type: "dm.message", from: "ada" });
     // The bot reads the conversation before it would say anything again.
-    await platform.waitFor("api", ({ method, path }) => method === "GET" && path.includes("/dm/"));
-    await bot.idle();
+    const looked = platform.waitFor(
+      "api",
+      ({ method, path }) => method === "GET" && path.includes("/dm/"),
+    );
+    await platform.waitFor("api", ({ method }) => method === "POST");
+    await time.until(async () => (await bot.inbox.stats()).done === 1);
+    await looked;
     expect(platform.control.messages(conversationId).filter(({ fromBot }) => fromBot)).toHaveLength(
       1,
     );

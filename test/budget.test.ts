@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Bot, BotOptions, BotStatus } from "../src/index.ts";
 import type { ApiEntry, Platform, TimelineEntry } from "../src/platform/index.ts";
-import { ManualClock } from "./faces/testing.ts";
 import type { logSink } from "./support/log.ts";
+import { PassingTime } from "./support/passing-time.ts";
 import { runBot, runPlatform } from "./support/running-bot.ts";
 
 const START = 1_800_000_000_000;
@@ -24,13 +24,13 @@ interface Scene {
 
 /** A bot and a platform with one clock. The handler reads the conversation and answers. */
 async function scene(options: BotOptions): Promise<Scene> {
-  const clock = new ManualClock(START);
+  const time = new PassingTime(START);
+  const { clock } = time;
   const platform = await runPlatform({ clock });
   const calls: Call[] = [];
   platform.onTimeline((entry) => {
     if (entry.kind === "api") calls.push(entry);
   });
-  const underWay = new Set<Promise<unknown>>();
   const attempts: number[] = [];
   const register = (bot: Bot) => {
     bot.on("dm.message", async (ctx) => {
@@ -41,11 +41,7 @@ async function scene(options: BotOptions): Promise<Scene> {
   };
   const { bot, log } = await runBot(platform, register, {
     clock,
-    fetch: async (url, init) => {
-      const response = fetch(url, init);
-      underWay.add(response);
-      return await response.finally(() => underWay.delete(response));
-    },
+    fetch: (url, init) => time.track(fetch(url, init)),
     ...options,
   });
   // What the clock waits for ends only while the time passes.
@@ -60,16 +56,7 @@ async function scene(options: BotOptions): Promise<Scene> {
     calls,
     attempts,
     log,
-    until: async (holds) => {
-      for (let i = 0; !(await holds()); i++) {
-        if (i === 4_000) throw new Error("it does not come to that");
-        await clock.advance(250);
-        while (underWay.size > 0) {
-          await Promise.allSettled(underWay);
-          await clock.advance(0);
-        }
-      }
-    },
+    until: (holds) => time.until(holds),
   };
 }
 

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { Bot } from "../src/index.ts";
 import type { ApiEntry } from "../src/platform/index.ts";
 import { image } from "./platform/support/images.ts";
+import { PassingTime } from "./support/passing-time.ts";
 import { runBot, runPlatform } from "./support/running-bot.ts";
 
 const gateway = (headers: Record<string, string> = {}) =>
@@ -18,13 +19,16 @@ test.each<[name: string, reply: "text" | "bytes" | "key", instead: () => Respons
   ["gateway's 503 for the key of an upload that was sent", "key", gateway],
   ["success that calls itself a failure, for an image", "bytes", confused],
 ])("a %s does not say it twice", async (_name, reply, instead) => {
-  const platform = await runPlatform();
+  const time = new PassingTime();
+  const { clock } = time;
+  const platform = await runPlatform({ clock });
   const said: ApiEntry[] = [];
   platform.onTimeline((entry) => {
     if (entry.kind === "api" && entry.created !== undefined) said.push(entry);
   });
   let replaced = 0;
-  const done = Promise.withResolvers<void>();
+  let isDone = false;
+  const refused = Promise.withResolvers<void>();
   const register = (bot: Bot) => {
     bot.on("dm.message", async (ctx) => {
       const data = await image("png");
@@ -34,22 +38,25 @@ test.each<[name: string, reply: "text" | "bytes" | "key", instead: () => Respons
         const { key } = await ctx.upload(data);
         await ctx.reply({ text: "hello", images: [key] });
       }
-      done.resolve();
+      isDone = true;
     });
   };
   await runBot(platform, register, {
+    clock,
     requestTimeoutMs: 500,
     retry: { baseMs: 10, maxMs: 20 },
     fetch: async (url, init) => {
-      const response = await fetch(url, init);
+      const response = await time.track(fetch(url, init));
       if (init.method !== "POST" || !url.endsWith("/messages") || replaced > 0) return response;
       expect(response.status).toBe(201);
       replaced += 1;
+      refused.resolve();
       return instead();
     },
   });
   platform.control.act({ type: "dm.message", from: "ada", text: "hi" });
-  await done.promise;
+  await refused.promise;
+  await time.until(() => isDone);
   expect(replaced).toBe(1);
   expect(said.filter(({ path }) => path.endsWith("/messages"))).toHaveLength(1);
 });

@@ -3,6 +3,7 @@ import { Bot, type BotOptions, type BotStatus, RetryLater } from "../src/index.t
 import { SIGNATURE_HEADER, sign } from "./faces/signature.ts";
 import { ManualClock } from "./faces/testing.ts";
 import { FakeLog } from "./poller/fake-log.ts";
+import { PassingTime } from "./support/passing-time.ts";
 import { botOptions, runBot, runPlatform } from "./support/running-bot.ts";
 
 const START = 1_800_000_000_000;
@@ -329,16 +330,14 @@ describe("what /readyz costs", () => {
 
 describe("on a platform", () => {
   test("a bot that gets deliveries and then polls says so over its port", async () => {
-    const platform = await runPlatform();
-    const switched = Promise.withResolvers<void>();
+    const time = new PassingTime();
+    const platform = await runPlatform({ clock: time.clock });
     const texts = ["meet me at the old pier", "bring the lantern"];
     const write = (text: string) =>
       platform.control.act({ type: "dm.message", from: "ada", text }).conversationId ?? "";
     const { bot } = await runBot(platform, (b) => void b.on("dm.message", () => undefined), {
-      auditIntervalMs: 50,
-      pollIntervalMs: 50,
-      silenceMs: 100,
-      onSwitch: () => switched.resolve(),
+      clock: time.clock,
+      fetch: (url, init) => time.track(fetch(url, init)),
     });
     write(texts[0] ?? "");
     await platform.waitFor("delivery", ({ status }) => status === 200);
@@ -350,7 +349,7 @@ describe("on a platform", () => {
     });
     platform.control.saveWebhook({ enabled: false });
     const conversationId = write(texts[1] ?? "");
-    await switched.promise;
+    await time.until(() => bot.mode === "polling");
     const authorization = `Bearer ${platform.apiKey}`;
     const answer = await fetch(`${bot.url}/readyz?verbose`, { headers: { authorization } });
     expect(answer.status).toBe(200);

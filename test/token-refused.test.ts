@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Bot } from "../src/index.ts";
 import type { Platform } from "../src/platform/index.ts";
-import { ManualClock } from "./faces/testing.ts";
+import { PassingTime } from "./support/passing-time.ts";
 import { runBot, runPlatform } from "./support/running-bot.ts";
 
 const MINUTE = 60_000;
@@ -33,10 +33,9 @@ const killed: Refusal = {
 /** A bot whose clock the test moves; its requests are over before the time goes on. */
 async function scene(delivery: "auto" | "webhook") {
   const platform = await runPlatform();
-  const clock = new ManualClock();
+  const time = new PassingTime();
   const token: Token = { apiKey: platform.apiKey };
   const statuses: number[] = [];
-  const underWay = new Set<Promise<unknown>>();
   const attempts: number[] = [];
   const begun = Promise.withResolvers<void>();
   const refused = Promise.withResolvers<void>();
@@ -56,22 +55,10 @@ async function scene(delivery: "auto" | "webhook") {
     return response;
   };
   const { bot, log } = await runBot(platform, register, {
-    ...{ clock, delivery, random: () => 0.999, requestTimeoutMs: 10_000 },
-    fetch: (url, init) => {
-      const sending = send(url, init);
-      underWay.add(sending);
-      return sending.finally(() => underWay.delete(sending));
-    },
+    ...{ clock: time.clock, delivery, random: () => 0.999, requestTimeoutMs: 10_000 },
+    fetch: (url, init) => time.track(send(url, init)),
   });
-  const pass = async (ms: number, isOver = () => false) => {
-    for (let passed = 0; passed < ms && !isOver(); passed += 1_000) {
-      await clock.advance(1_000);
-      while (underWay.size > 0) {
-        await Promise.allSettled(underWay);
-        await clock.advance(0);
-      }
-    }
-  };
+  const pass = (ms: number, isOver?: () => boolean) => time.pass(ms, isOver, 5_000);
   return { platform, bot, log, token, statuses, attempts, begun, refused, pass };
 }
 

@@ -5,7 +5,7 @@ import { complaints, limits, totalBytes } from "./budget.ts";
 import { dependenciesPage } from "./page.ts";
 import { productionTree } from "./tree.ts";
 
-/** `npm run dependencies:list`: what comes with a bot, and what of it is too much; writes docs/dependencies.md. */
+/** Lists the packages that come with a bot and complains above the budget; writes docs/dependencies.md. */
 const tree = productionTree(root);
 const largest = tree.toSorted((one, other) => other.bytes - one.bytes).slice(0, 10);
 for (const { name, version, license, bytes } of largest) {

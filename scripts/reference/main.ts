@@ -1,4 +1,4 @@
-/** `npm run reference`: writes what in docs/ follows from something else: the reference, and the links to the next page. */
+/** Writes the reference from the docstrings, and the link from each page to the next one. */
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { root } from "../compile.ts";

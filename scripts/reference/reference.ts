@@ -26,7 +26,7 @@ const PAGES: Readonly<Record<string, string>> = {
   "service-bot/testing": "testing.md",
 };
 
-const WRITTEN = "<!-- Written by `npm run reference` from the docstrings in src/. -->";
+const WRITTEN = "<!-- Written by `npm run docs -- reference` from the docstrings in src/. -->";
 
 /** What package.json exports, with all that the docstrings say. */
 export function entryPoints(): EntryPoint[] {

@@ -1,6 +1,6 @@
 /**
- * `npm run tour`: plays the first five minutes at a terminal, and writes docs/tour.md where they look different now.
- * With `--check` nothing is written, and the exit code is 1 where they do.
+ * Plays the first five minutes at a terminal, and writes docs/tour.md if they look different now.
+ * With `--check` it writes nothing, and exits with 1 if they do.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -52,7 +52,7 @@ function finish(page: string): void {
   if (different.length === 0) {
     console.log("docs/tour.md is as it was");
   } else if (values.check) {
-    console.error(`docs/tour.md is not what is seen now; npm run tour mends it:`);
+    console.error(`docs/tour.md is not what is seen now; npm run docs -- tour mends it:`);
     console.error(different.join("\n"));
     process.exitCode = 1;
   } else {

@@ -9,16 +9,16 @@ export interface Recorded {
 
 const HEAD = `# The first five minutes
 
-What a newcomer types and sees, from making a bot to its tests. This page is written by \`npm run tour\` from a real run at a real
+What a newcomer types and sees, from making a bot to its tests. This page is written by \`npm run docs -- tour\` from a real run at a real
 terminal, and a test plays it again and compares: where it says something else, the test fails. Times are those of the
 recording; 4400 and 3000 stand for the ports that were free, and \`~\` for the folder.
 `;
 
-/** What `npm run screenshots` takes. */
+/** What `npm run docs -- screenshots` takes. */
 const TAIL = `
 ## The same in a browser
 
-The page at the address after \`portal\`, which \`o\` opens. The pictures are taken by \`npm run screenshots\` from a real run.
+The page at the address after \`portal\`, which \`o\` opens. The pictures are taken by \`npm run docs -- screenshots\` from a real run.
 
 **Chat**: whoever you are, the bot answers. Images are dropped or pasted.
 

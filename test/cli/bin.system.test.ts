@@ -51,7 +51,7 @@ describe("the process", () => {
     const command = `"${process.execPath}" "${MAIN}" inbox export | head -n 1`;
     const { stdout, stderr } = await runShell(command, folder);
     expect(stdout).toContain("service-bot inbox");
-    expect(stderr).toBe("stopped: nobody reads the events.\n");
+    expect(stderr).toMatch(/^stopped: nobody reads .*\n$/);
   });
 });
 

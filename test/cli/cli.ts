@@ -6,7 +6,7 @@ const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 export interface CliOptions {
   readonly cwd?: string;
   readonly env?: Record<string, string>;
-  /** Who runs it; only root can let somebody else. */
+  /** The user that runs it. Another user needs root. */
   readonly user?: { readonly uid: number; readonly gid: number } | undefined;
 }
 

@@ -11,7 +11,7 @@ export interface CommandOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Runs `service-bot` in this process to its end. */
+/** Runs `service-bot` in this process to its end. What needs a process of its own is in bin.system.test.ts. */
 export async function runCommand(
   args: readonly string[],
   options: CommandOptions = {},
@@ -33,12 +33,14 @@ export async function runAt<T>(
   { cwd = temporaryFolder(), env = {} }: CommandOptions,
   work: () => T | Promise<T>,
 ): Promise<T> {
-  const place = { cwd, env: { PATH: process.env["PATH"], ...env } };
-  enter(place);
+  const surroundings = { cwd, env: { PATH: process.env["PATH"], ...env } };
+  enter(surroundings);
+  // A test that ran out of time leaves nothing to the next one.
+  onTestFinished(() => leave(surroundings));
   try {
     return await work();
   } finally {
-    leave(place);
+    leave(surroundings);
   }
 }
 
@@ -79,7 +81,7 @@ export class Command {
 
   /** Sends a signal to the commands of this process. Resolves to the exit code of this one. */
   async stop(signal: (typeof SIGNALS)[number] = "SIGTERM"): Promise<number> {
-    for (const listener of own(signal)) listener(signal);
+    for (const listener of takeListeners(signal)) listener(signal);
     return await this.exited;
   }
 }
@@ -105,42 +107,46 @@ class Lines extends Writable {
   }
 }
 
-interface Place {
+interface Surroundings {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Places of the commands that run. The last one counts. */
-const places: Place[] = [];
+/** Surroundings of the commands that run. The process has those of the last one. */
+const entered: Surroundings[] = [];
 
-/** Returns to what the process had before the first command. */
-let restore = (): void => undefined;
+/** Gives the process back what it had before the first command. */
+let restoreProcess = (): void => undefined;
 
+/** Listeners for signals that no command has set. */
 let foreign = new Set<NodeJS.SignalsListener>();
 
-function enter(place: Place): void {
-  if (places.length === 0) {
+function enter(surroundings: Surroundings): void {
+  if (entered.length === 0) {
     const before = { cwd: process.cwd(), env: { ...process.env } };
     foreign = new Set(SIGNALS.flatMap((signal) => process.listeners(signal)));
-    const restoreStreams = redirect();
-    restore = () => {
-      restoreStreams();
-      for (const signal of SIGNALS) own(signal);
+    const restoreOutput = redirectOutput();
+    restoreProcess = () => {
+      restoreOutput();
+      for (const signal of SIGNALS) takeListeners(signal);
       apply(before);
     };
   }
-  places.push(place);
-  apply(place);
+  entered.push(surroundings);
+  apply(surroundings);
 }
 
-function leave(place: Place): void {
-  places.splice(places.indexOf(place), 1);
-  const left = places.at(-1);
-  if (left === undefined) restore();
-  else apply(left);
+/** Can be called again. */
+function leave(surroundings: Surroundings): void {
+  const index = entered.indexOf(surroundings);
+  if (index < 0) return;
+  entered.splice(index, 1);
+  const last = entered.at(-1);
+  if (last === undefined) restoreProcess();
+  else apply(last);
 }
 
-function apply({ cwd, env }: Place): void {
+function apply({ cwd, env }: Surroundings): void {
   process.chdir(cwd);
   for (const name of Object.keys(process.env)) {
     if (!(name in env)) delete process.env[name];
@@ -148,15 +154,15 @@ function apply({ cwd, env }: Place): void {
   Object.assign(process.env, env);
 }
 
-/** Takes away the listeners that commands have set for a signal. */
-function own(signal: (typeof SIGNALS)[number]): NodeJS.SignalsListener[] {
+/** Removes the listeners that commands have set for a signal, and returns them. */
+function takeListeners(signal: (typeof SIGNALS)[number]): NodeJS.SignalsListener[] {
   const listeners = process.listeners(signal).filter((listener) => !foreign.has(listener));
   for (const listener of listeners) process.off(signal, listener);
   return listeners;
 }
 
 /** Lets each command write to its own output. Returns a function that ends that. */
-function redirect(): () => void {
+function redirectOutput(): () => void {
   const names = ["stdout", "stderr"] as const;
   const before = names.map((name) => {
     const stream = process[name];

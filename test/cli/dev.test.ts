@@ -9,7 +9,7 @@ import { runCommand } from "./command.ts";
 test("dev does not move from a port that was asked for", async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "main.ts"), "");
-  const taken = await listenUntilEnd(createServer());
+  const taken = await listenUntilEnd(createServer((_, response) => response.end("{}")));
   const { port } = new URL(taken.url);
   const options = { cwd: folder, env: { PORT: port } };
   const byVariable = await runCommand(["dev", "--entry", "main.ts", "--port", "0"], options);

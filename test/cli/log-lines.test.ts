@@ -41,7 +41,7 @@ test("a run that failed has no line of its own if the bot reports it, unless a s
   expect(format(at({ err: undefined, msg: "lease lost" }))).toContain("lease lost");
 });
 
-test("lines of the bot are for people, those that the timeline has told are left out, others stay", async () => {
+test("lines of the bot are for people, those that the timeline has shown are left out, others stay", async () => {
   const format = await logFormatter({ colour: false, webhook });
   const at = (fields: object) => JSON.stringify({ level: "info", time: 0, ...fields });
   expect(format(at({ msg: "polled", found: 1 }))).toContain('bot polled {"found":1}');

@@ -21,7 +21,7 @@ test("no token is left in mcp --http when the requests are over, though a sessio
   for (let n = 0; n < 8; n++) await used(url, last);
   server.kill("SIGUSR2");
   const snapshot = await snapshotIn(folder);
-  // Not compared as a whole: nobody could read the difference.
+  // Not compared as a whole: the difference would be too long to read.
   expect({ session: snapshot.includes(session), token: snapshot.includes(first) }).toEqual({
     session: true,
     token: false,

@@ -27,7 +27,7 @@ test.each([
   expect(fake.asked()).toBe(asked);
 });
 
-test("an opener that fails, or is not there, is told", async () => {
+test("an opener that fails, or is not there, is reported", async () => {
   const { folder } = opener("xdg-open", 3);
   expect(await openInBrowser(URL, "linux", { PATH: folder })).toBe(false);
   expect(await openInBrowser(URL, "linux", { PATH: temporaryFolder() })).toBe(false);

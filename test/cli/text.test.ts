@@ -13,11 +13,11 @@ test.each([
   [47 * 3_600_000, "47 h ago"],
   [48 * 3_600_000, "2 days ago"],
   [-1, "in the future"],
-])("an age of %i ms is told as %s", (ms, text) => {
+])("an age of %i ms is shown as %s", (ms, text) => {
   expect(age(1_000_000_000, 1_000_000_000 + ms)).toBe(text);
 });
 
-test("a moment is told in UTC, with its age", () => {
+test("a moment is shown in UTC, with its age", () => {
   expect(moment(1_795_192_891_233, 1_795_192_951_233)).toBe("2026-11-20 16:41:31 UTC (1 min ago)");
 });
 

@@ -20,7 +20,7 @@ test("without a command, and with --help, it lists the commands", async () => {
   }
 });
 
-test("a command's --help tells its flags", async () => {
+test("a command's --help lists its flags", async () => {
   const { code, out } = await runCommand(["trigger", "--help"]);
   expect(code).toBe(0);
   expect(out).toContain("--wait");
@@ -65,7 +65,7 @@ test.each([
   ["discard", ["inbox discard", "[--dry-run]"], ["FILTER: "]],
   ["restore", ["inbox restore"], []],
 ])(
-  "inbox %s with a wrong flag tells how that action is called, and no other",
+  "inbox %s with a wrong flag shows how that action is called, and no other",
   async (name, has, more) => {
     const { code, err } = await runCommand(["inbox", name, "--wrong"], {
       cwd: temporaryFolder(),

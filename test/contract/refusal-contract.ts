@@ -44,7 +44,7 @@ interface Refusal {
   readonly internet?: Respond;
 }
 
-/** What every door must show of a refusal. */
+/** The facts that every door must show of a refusal. */
 export interface Refused extends CodeFacts {
   readonly code: PlatformCode;
   readonly retryable: boolean;

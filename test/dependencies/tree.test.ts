@@ -20,7 +20,7 @@ test("it has what package.json asks for, and nothing of development", () => {
   for (const name of ["vitest", "typescript", "pg", "sharp"]) expect(names).not.toContain(name);
 });
 
-test("docs/dependencies.md lists it (npm run dependencies:list)", () => {
+test("docs/dependencies.md lists it (npm run docs -- dependencies)", () => {
   expect(readFileSync(join(root, "docs/dependencies.md"), "utf8")).toBe(dependenciesPage(tree));
 });
 

@@ -83,7 +83,7 @@ test("YAML can be parsed", () => {
 
 test("a command that is not there is found", () => {
   const found = (code: string) => problemsIn(commandsOf(code));
-  expect(found("npm run tour && npm run detour")).toEqual([
+  expect(found("npm run demo && npm run detour")).toEqual([
     "npm run detour: there is no script detour",
   ]);
   expect(found("node test/faults/main.ts --size small --sise 3")[0]).toContain("takes no --sise");

@@ -36,7 +36,7 @@ test("its headings are the path, in order", () => {
 });
 
 test.each(path)(
-  "docs/$file ends with a link to the next page: else `npm run reference`",
+  "docs/$file ends with a link to the next page: else `npm run docs -- reference`",
   ({ file }) => {
     expect(read(file)).toBe(withNextLine(read(file), file));
   },

@@ -14,7 +14,7 @@ describe("the reference", () => {
   const written = reference(points);
 
   test.each([...written])(
-    "docs/%s is what the docstrings say: else `npm run reference`",
+    "docs/%s is what the docstrings say: else `npm run docs -- reference`",
     (path, text) => {
       expect(readFileSync(join(root, "docs", path), "utf8")).toBe(text);
     },

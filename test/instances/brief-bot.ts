@@ -1,4 +1,16 @@
-/** A bot that gives its handlers no time when it stops, run by tests as a process of its own. */
+/** A bot that gives its handlers no time when it stops, on a clock that runs fast. Run by tests as a process of its own. */
+import { setTimeout } from "node:timers/promises";
 import { Bot } from "../../src/index.ts";
+import { ManualClock } from "../faces/testing.ts";
 
-await new Bot({ shutdownGraceMs: 0 }).start();
+const clock = new ManualClock();
+
+async function run(): Promise<void> {
+  for (;;) {
+    await setTimeout(50, undefined, { ref: false });
+    await clock.advance(500);
+  }
+}
+
+void run();
+await new Bot({ clock, shutdownGraceMs: 0 }).start();

@@ -8,7 +8,7 @@ import { directCalls, failureIn } from "./call.ts";
 import { everyTool, writingTools } from "./every-tool.ts";
 import { ImpatientClock } from "./impatient-clock.ts";
 
-/** Whatever the platform answers, each tool turns it into a failed call. The platform is a server that answers so. */
+/** Each tool turns every answer of the platform into a failed call. The platform is a server with this one answer. */
 
 const DOUBT = /Whether it was carried out is not known: look before you call again/;
 const IN_A_MINUTE = /Try again in a minute\.$/;
@@ -29,7 +29,7 @@ type Row = readonly [
   name: string,
   answer: Responder,
   failure: Omit<Failure, "message">,
-  /** What the text says that reading and writing tools answer. */
+  /** Patterns for the texts of reading and of writing tools. */
   text: { readonly reads: RegExp; readonly writes: RegExp },
 ];
 

@@ -1,44 +1,10 @@
-import { spawnSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { parse } from "yaml";
 import { root } from "../docs/markdown.ts";
-import { isInstalled, SERVER_PATH } from "../support/server-path.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { dm, scrape, scrapeText, World } from "./world.ts";
-
-const folder = join(root, "templates", "operations");
-const read = (name: string) => readFileSync(join(folder, name), "utf8");
-
-interface Rule {
-  readonly alert: string;
-  readonly expr: string;
-  readonly labels: { readonly severity: string };
-  readonly annotations: Readonly<Record<string, string>>;
-}
-
-const { groups }: { groups: readonly { rules: readonly Rule[] }[] } = parse(read("alerts.yml"));
-const rules = groups.flatMap((group) => group.rules);
-
-interface Panel {
-  readonly type: string;
-  readonly title: string;
-  readonly description?: string;
-  readonly fieldConfig?: { readonly defaults: { readonly unit?: string } };
-  readonly gridPos: {
-    readonly x: number;
-    readonly y: number;
-    readonly w: number;
-    readonly h: number;
-  };
-  readonly targets?: readonly { readonly expr: string }[];
-}
-
-const dashboard: { panels: readonly Panel[]; uid: string } = JSON.parse(
-  read("grafana-dashboard.json"),
-);
-const panels = dashboard.panels.filter(({ type }) => type !== "row");
+import { dashboard, panels, rules } from "./operations-files.ts";
+import { scrape, World } from "./world.ts";
 
 /** Of a bot that has all there is. */
 async function toldNames(): Promise<ReadonlySet<string>> {
@@ -131,54 +97,4 @@ describe("the alerts", () => {
       expect(text).toMatch(/^- In detail: \[/m);
     },
   );
-});
-
-const promtool = ["promtool", "--version"] as const;
-const missing = isInstalled(promtool)
-  ? ""
-  : " (skipped: there is no promtool; Debian: apt-get install --no-install-recommends prometheus)";
-
-function check(args: readonly string[], input = ""): string {
-  const env = { ...process.env, PATH: SERVER_PATH };
-  const { status, stdout, stderr } = spawnSync("promtool", args, {
-    ...{ input, env, cwd: folder, encoding: "utf8" },
-  });
-  return status === 0 ? "" : `${status}: ${stdout}${stderr}`;
-}
-
-describe.skipIf(missing !== "")(`promtool${missing}`, () => {
-  test("takes the rules", () => {
-    expect(check(["check", "rules", "alerts.yml"])).toBe("");
-  });
-
-  test("sees each alert fire when it should, and no other one", { timeout: 60_000 }, () => {
-    expect(check(["test", "rules", "alerts.test.yml"])).toBe("");
-    const fired = new Set(
-      [...read("alerts.test.yml").matchAll(/alertname="(\w+)", sev/g)].map(([, n]) => n),
-    );
-    expect(fired).toEqual(new Set(rules.map(({ alert }) => alert)));
-  });
-
-  test("finds nothing to mend in what a bot tells", async () => {
-    const world = new World();
-    const databaseUrl = `file:${join(temporaryFolder(), "bot.db")}`;
-    const bot = await world.start({ databaseUrl, maxRequestsPerMinute: 60 });
-    await world.deliver(bot, [dm("1")]);
-    await bot.idle();
-    expect(check(["check", "metrics"], await scrapeText(bot))).toBe("");
-    // It would: without a help text, and a counter that is called otherwise.
-    expect(check(["check", "metrics"], "# TYPE a counter\na 1\n")).toContain("_total");
-  });
-
-  test("takes every expression of the dashboard", () => {
-    const exprs = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
-    const rules = exprs.map((expr, n) => ({
-      record: `panel:${n}`,
-      // What Grafana fills in.
-      expr: expr.replaceAll("$__rate_interval", "5m").replaceAll(/\$\w+/g, ".*"),
-    }));
-    const file = join(temporaryFolder(), "dashboard.yml");
-    writeFileSync(file, JSON.stringify({ groups: [{ name: "dashboard", rules }] }));
-    expect(check(["check", "rules", file])).toBe("");
-  });
 });

@@ -287,9 +287,9 @@ describe.each(faces)("over $name", (face) => {
   });
 
   test("an event that is nested too deeply is one bad event", async () => {
-    const { routes, inbox } = makeRig({}, { maxBodyBytes: 6_000_000 });
+    const { routes, inbox } = makeRig({}, { maxBodyBytes: 1_000_000 });
     const send = await face.open(routes);
-    const levels = 2_500_000;
+    const levels = 200_000;
     const nested = `{"id":"1","type":"whisper","payload":{"a":${"[".repeat(levels)}${"]".repeat(levels)}}}`;
     const answer = await send(delivery(`{"events":[${nested},${JSON.stringify(follow("2"))}]}`));
     expect(answer.status).toBe(200);

@@ -24,7 +24,17 @@ function word(text: string): string {
 
 /** Without what a terminal would take for something else when it is pasted. */
 function escaped(text: string): string {
-  return text.replace(/[\\\p{Cc}\p{Zl}\p{Zp}]/gu, (character) =>
-    [...Buffer.from(character)].map((byte) => `\\0${byte.toString(8).padStart(3, "0")}`).join(""),
-  );
+  return text.replace(/[\\\p{Cc}\p{Zl}\p{Zp}]/gu, escapeOf);
+}
+
+/** The escapes that were made so far: a text of a megabyte may be full of the same few characters. */
+const escapes = new Map<string, string>();
+
+function escapeOf(character: string): string {
+  const known = escapes.get(character);
+  if (known !== undefined) return known;
+  const bytes = [...Buffer.from(character)];
+  const made = bytes.map((byte) => `\\0${byte.toString(8).padStart(3, "0")}`).join("");
+  escapes.set(character, made);
+  return made;
 }

@@ -21,12 +21,12 @@ const fail = (what: RegExp, remedy: RegExp) => [
 ];
 
 describe("PostgreSQL", () => {
-  test("is told with its version", async () => {
+  test("is reported with its version", async () => {
     const place = await emptyPlace();
     await openAt(place);
     const { findings } = await examine({ DATABASE_URL: place.url, DATABASE_SCHEMA: place.schema });
-    const told = findings.filter(({ area }) => area === "storage" || area === "inbox");
-    expect(told.map(({ what }) => what)).toEqual([
+    const reported = findings.filter(({ area }) => area === "storage" || area === "inbox");
+    expect(reported.map(({ what }) => what)).toEqual([
       expect.stringMatching(/^PostgreSQL 18\S* keeps what is committed/),
       "pending: 0 events, no dead letters",
     ]);
@@ -43,7 +43,7 @@ describe("PostgreSQL", () => {
     expect(await at()).toEqual(ok(expect.stringMatching(/can be written; a bot uses it now$/)));
   });
 
-  test("a role that may not write is told", async () => {
+  test("a role that may not write is reported", async () => {
     const place = await emptyPlace();
     const session = await sessionAt(place);
     const role = `${place.schema}_reader`;

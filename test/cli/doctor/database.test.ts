@@ -30,7 +30,7 @@ describe("a file", () => {
     expect(readdirSync(cwd)).toEqual([]);
   });
 
-  test("can be written, and whether a bot uses it is told", async () => {
+  test("can be written, and whether a bot uses it is reported", async () => {
     const cwd = temporaryFolder();
     const opened = openFile(join(cwd, "bot.db"));
     expect(await databaseAt("file:bot.db", { cwd })).toEqual(
@@ -44,21 +44,21 @@ describe("a file", () => {
     expect(readdirSync(cwd).sort()).toEqual(before);
   });
 
-  test("where nothing can be made is told", async () => {
+  test("where nothing can be made is reported", async () => {
     const cwd = temporaryFolder();
     writeFileSync(join(cwd, "file"), "");
     const found = await databaseAt("file:file/bot.db", { cwd });
     expect(found).toEqual(fail(/^file\/bot\.db cannot be written: ENOTDIR/, /DATABASE_URL/));
   });
 
-  test("that is no inbox is told", async () => {
+  test("that is no inbox is reported", async () => {
     const cwd = temporaryFolder();
     writeFileSync(join(cwd, "bot.db"), "this is a letter, and no database at all");
     const found = await databaseAt("file:bot.db", { cwd });
     expect(found).toEqual(fail(/^bot\.db cannot be used: file is not a database/, /DATABASE_URL/));
   });
 
-  test("of a newer version is told", async () => {
+  test("of a newer version is reported", async () => {
     const cwd = temporaryFolder();
     const opened = openFile(join(cwd, "bot.db"));
     opened.db.pragma("user_version = 999");
@@ -67,14 +67,14 @@ describe("a file", () => {
     expect(found).toEqual(fail(/written by a newer version/, /^Update service-bot/));
   });
 
-  test("that is in memory is told", async () => {
+  test("that is in memory is reported", async () => {
     expect(await databaseAt("file::memory:")).toEqual([
       expect.objectContaining({ level: "note", remedy: expect.stringContaining("file:data") }),
     ]);
   });
 });
 
-test("a PostgreSQL server that is away is told, without the password", async () => {
+test("a PostgreSQL server that is away is reported, without the password", async () => {
   const found = await databaseAt("postgres://bot:pa55word@127.0.0.1:2/bot");
   expect(found).toEqual(fail(/ECONNREFUSED/, /PostgreSQL must run/));
   expect(JSON.stringify(found)).not.toContain("pa55word");

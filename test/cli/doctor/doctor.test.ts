@@ -13,14 +13,14 @@ test("all is well: every line is ok, exit code 0", async () => {
   const lines = out.split("\n");
   const others = lines.filter((line) => !line.startsWith("ok   "));
   expect(others).toEqual([
-    "note there is no .env in this folder; the environment alone counts",
-    "     → Copy .env.example to .env, unless the variables are set elsewhere.",
+    expect.stringMatching(/^note there is no \.env/),
+    expect.stringMatching(/^ {5}→ Copy \.env\.example/),
   ]);
   expect(out).toContain("@bot");
   expect(code).toBe(0);
 });
 
-test("each finding is told with its remedy, and as JSON in the same order", async () => {
+test("each finding is reported with its remedy, and as JSON in the same order", async () => {
   const cwd = temporaryFolder();
   const text = await runCommand(["doctor"], { cwd });
   const { code, findings } = await examine({}, { cwd });

@@ -29,7 +29,7 @@ function folderWith(lines: Record<string, string>, mode = 0o600): string {
   return cwd;
 }
 
-test("every variable is told with where it comes from, secrets without their value", async () => {
+test("every variable is reported with where it comes from, secrets without their value", async () => {
   const cwd = folderWith({ ...complete, DATABASE_URL: "postgres://bot:pa55@127.0.0.1:2/bot" });
   const findings = await findingsAt({ LOG_LEVEL: "warn" }, cwd);
   expect(findings.map(({ what }) => what)).toEqual([
@@ -47,7 +47,7 @@ test("every variable is told with where it comes from, secrets without their val
   expect(JSON.stringify(findings)).not.toMatch(/pa55|sbk_test|whsec_of/);
 });
 
-test("what is missing or wrong is told by variable, and what can be looked at still is", async () => {
+test("what is missing or wrong is reported by variable, and what can be looked at still is", async () => {
   const examined = await examine({ PORT: "eighty", SERVICE_API_KEY: "x" });
   expect(examined.code).toBe(1);
   expect(trouble(examined, "environment").slice(1)).toEqual([
@@ -62,24 +62,24 @@ test("what is missing or wrong is told by variable, and what can be looked at st
   expect(areas).toEqual(new Set(["node", "environment", "database"]));
 });
 
-test("an .env that others can read is told", async () => {
+test("an .env that others can read is reported", async () => {
   expect(await troubleAt({}, folderWith(complete, 0o644))).toEqual([
     expect.objectContaining({ level: "note", remedy: "chmod 600 .env" }),
   ]);
 });
 
-test("a variable that .env and the environment set differently is told", async () => {
+test("a variable that .env and the environment set differently is reported", async () => {
   const cwd = folderWith({ ...complete, LOG_LEVEL: "info" });
   const found = await troubleAt({ PORT: "0", LOG_LEVEL: "warn" }, cwd);
   expect(found.map(({ what }) => what)).toEqual([
-    "LOG_LEVEL is set in the environment, and what .env says is not used",
+    expect.stringMatching(/^LOG_LEVEL is set in the environment, .*\.env/),
   ]);
 });
 
-test("a variable that looks like a bot's and is none is told", async () => {
+test("a variable that looks like a bot's and is none is reported", async () => {
   expect(await troubleAt({ SERVICE_NAME: "x" }, folderWith(complete))).toEqual([
     expect.objectContaining({
-      what: "SERVICE_NAME is set, and no bot reads it",
+      what: expect.stringMatching(/^SERVICE_NAME is set/),
       remedy: expect.stringContaining("SERVICE_API_KEY"),
     }),
   ]);
@@ -119,7 +119,7 @@ test("a token that goes to another machine over plain http is a warning, and no 
   expect((await troubleAt(complete)).slice(1)).toEqual([]);
 });
 
-test("a budget that is too small for the intervals is told", async () => {
+test("a budget that is too small for the intervals is reported", async () => {
   const leftBy = async (MAX_REQUESTS_PER_MINUTE: string) => {
     const env = { ...complete, POLL_INTERVAL_MS: "1000", MAX_REQUESTS_PER_MINUTE };
     return (await troubleAt(env)).filter(({ what }) => what.includes(" leaves "));

@@ -35,12 +35,12 @@ export function read(ended: {
   return { code, findings, out };
 }
 
-/** What was found in an area, without what is well. */
+/** Findings in an area that are not well. */
 export function trouble({ findings }: Examination, area: Finding["area"]): readonly Finding[] {
   return findings.filter((finding) => finding.area === area && finding.level !== "ok");
 }
 
-/** What a bot needs to know of a platform; its webhook is looked for where nobody listens. */
+/** Variables that lead to a platform. The webhook has no port that could be tried. */
 export function access({
   url,
   apiKey = "sbk_test",

@@ -5,7 +5,7 @@ import { runPlatform } from "../../support/running-bot.ts";
 import { access, examine, serve, trouble } from "./examine.ts";
 
 describe("the platform", () => {
-  test("one that is away is told with its remedy", async () => {
+  test("one that is away is reported with its remedy", async () => {
     const examined = await examine(access({ url: "http://127.0.0.1:2" }));
     expect(examined.code).toBe(1);
     expect(trouble(examined, "platform")).toEqual([
@@ -18,7 +18,7 @@ describe("the platform", () => {
     ]);
   });
 
-  test("a token that it does not know is told", async () => {
+  test("a token that it does not know is reported", async () => {
     const { url } = await runPlatform();
     const examined = await examine(access({ url, apiKey: "sbk_wrong" }));
     expect(examined.code).toBe(1);
@@ -30,7 +30,7 @@ describe("the platform", () => {
     ]);
   });
 
-  test("an app that its owner has switched off is told", async () => {
+  test("an app that its owner has switched off is reported", async () => {
     const platform = await runPlatform();
     platform.control.apps.set("bot", { disabled: true });
     const examined = await examine(access(platform));
@@ -40,7 +40,7 @@ describe("the platform", () => {
     ]);
   });
 
-  test("something else at the address is told", async () => {
+  test("something else at the address is reported", async () => {
     const url = await serve((_request, response) => void response.writeHead(404).end("not here"));
     const examined = await examine(access({ url }));
     expect(examined.code).toBe(1);
@@ -83,7 +83,7 @@ describe("scopes", () => {
     return await examine({ ...access({ url: platform.url, apiKey }), ...env });
   }
 
-  test("its probes are told from what the bot does", async () => {
+  test("its probes are marked, unlike what the bot does", async () => {
     const platform = await runPlatform();
     const probes: (true | undefined)[] = [];
     platform.onTimeline((entry) => {
@@ -105,7 +105,7 @@ describe("scopes", () => {
   });
 
   test.each(every)(
-    "%s that is missing is told, with what cannot be done without it",
+    "%s that is missing is reported, with what cannot be done without it",
     async (scope) => {
       const examined = await withScopes(every.filter((one) => one !== scope));
       expect(trouble(examined, "scopes")).toEqual([

@@ -8,7 +8,7 @@ import { openFile } from "../../faces/inbox-sqlite.ts";
 import { isInstalled } from "../../support/server-path.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { type CliOptions, serviceBotEnds } from "../cli.ts";
-import { read, refusingPlatform, trouble } from "./examine.ts";
+import { type Examination, examine, read, refusingPlatform, trouble } from "./examine.ts";
 
 // Other users, and authorities that Node reads at its start, need a process.
 
@@ -24,7 +24,7 @@ function isOpenToAll(folder: string): boolean {
   return (statSync(folder).mode & 0o001) !== 0 && (folder === "/" || isOpenToAll(dirname(folder)));
 }
 
-test.skipIf(!hasStranger)("a file that is another user's is told", async () => {
+test.skipIf(!hasStranger)("a file that is another user's is reported", async () => {
   const cwd = temporaryFolder();
   openFile(join(cwd, "bot.db")).close();
   // The folder can be written, and the file cannot.
@@ -52,19 +52,16 @@ test.skipIf(!isInstalled(["openssl", "version"]))(
     await once(server, "listening");
     onTestFinished(() => void server.close());
     const { port } = Object(server.address());
-    const examined = async (more: Record<string, string>) => {
-      const env = { ...(await refusingPlatform()), DELIVERY: "polling", ...more };
-      const flags = ["--webhook", `https://localhost:${port}/webhook`];
-      const { findings } = await examineAsProcess(flags, { cwd: temporaryFolder(), env });
-      return findings.filter(({ area }) => area === "webhook");
-    };
-    expect(await examined({})).toMatchObject([
+    const env = { ...(await refusingPlatform()), DELIVERY: "polling" };
+    const flags = ["--webhook", `https://localhost:${port}/webhook`];
+    const webhookIn = ({ findings }: Examination) =>
+      findings.filter(({ area }) => area === "webhook");
+    expect(webhookIn(await examine(env, { flags }))).toMatchObject([
       { level: "fail", what: expect.stringContaining("is not trusted") },
       { level: "ok" },
     ]);
-    expect(await examined({ NODE_EXTRA_CA_CERTS: authority.cert })).toMatchObject([
-      { level: "ok" },
-      { level: "ok" },
-    ]);
+    const trusting = { ...env, NODE_EXTRA_CA_CERTS: authority.cert };
+    const asProcess = await examineAsProcess(flags, { cwd: temporaryFolder(), env: trusting });
+    expect(webhookIn(asProcess)).toMatchObject([{ level: "ok" }, { level: "ok" }]);
   },
 );

@@ -15,28 +15,28 @@ const well: RunningBot = {
   log: { lastPollError: null, lagMs: 60_000 },
 };
 
-const told = (
+const findingsOf = (
   bot: Partial<RunningBot>,
   delivery: "auto" | "polling" = "auto",
   auditIntervalMs = 60_000,
 ) => aboutBot({ ...well, ...bot }, { delivery, auditIntervalMs, pollIntervalMs: 4_000 }, NOW);
 
 test("a bot that is well is one line", () => {
-  expect(told({})).toEqual([
+  expect(findingsOf({})).toEqual([
     {
       area: "bot",
       level: "ok",
-      what: "the bot runs, mode auditing since 1 h ago: the webhook brings the events",
+      what: expect.stringMatching(/mode auditing since 1 h ago: the webhook brings the events$/),
     },
   ]);
 });
 
-test("one that polls for long is told, unless that is what it should do", () => {
-  expect(told({ mode: "polling" })).toMatchObject([
+test("one that polls for long is reported, unless that is what it should do", () => {
+  expect(findingsOf({ mode: "polling" })).toMatchObject([
     { level: "note", remedy: expect.stringContaining("--webhook") },
   ]);
-  expect(told({ mode: "polling" }, "polling")).toMatchObject([{ level: "ok" }]);
-  expect(told({ mode: "polling", modeSince: "2026-11-20T15:59:00.000Z" })).toMatchObject([
+  expect(findingsOf({ mode: "polling" }, "polling")).toMatchObject([{ level: "ok" }]);
+  expect(findingsOf({ mode: "polling", modeSince: "2026-11-20T15:59:00.000Z" })).toMatchObject([
     { level: "ok" },
   ]);
 });
@@ -46,9 +46,9 @@ test.each([
   [403, /scope/],
   [429, /MAX_REQUESTS_PER_MINUTE/],
   [null, /by itself/],
-])("a log that could not be read (%s) is told with its remedy", (status, remedy) => {
+])("a log that could not be read (%s) is reported with its remedy", (status, remedy) => {
   const log = { lastPollError: { code: "API_ERROR", status }, lagMs: 1 };
-  expect(told({ log }).slice(1)).toEqual([
+  expect(findingsOf({ log }).slice(1)).toEqual([
     expect.objectContaining({
       level: "note",
       what: expect.stringContaining("API_ERROR"),
@@ -57,17 +57,17 @@ test.each([
   ]);
 });
 
-test("one that is not ready, or far behind in the log, is told", () => {
-  expect(told({ ready: false }).map(({ level }) => level)).toEqual(["note", "ok"]);
-  expect(told({ log: { lagMs: 20 * 60_000 } })).toMatchObject([
+test("one that is not ready, or far behind in the log, is reported", () => {
+  expect(findingsOf({ ready: false }).map(({ level }) => level)).toEqual(["note", "ok"]);
+  expect(findingsOf({ log: { lagMs: 20 * 60_000 } })).toMatchObject([
     { level: "ok" },
-    { level: "note", what: "the event log was last read to its end 20 min ago" },
+    { level: "note", what: expect.stringContaining("20 min ago") },
   ]);
 });
 
 test("how far behind is too far goes by the interval of the mode", () => {
   const behind = (minutes: number, mode: string, auditIntervalMs: number) =>
-    told({ mode, log: { lagMs: minutes * 60_000 } }, "polling", auditIntervalMs).length > 1;
+    findingsOf({ mode, log: { lagMs: minutes * 60_000 } }, "polling", auditIntervalMs).length > 1;
   expect(behind(3, "auditing", 60_000)).toBe(false);
   expect(behind(5, "auditing", 60_000)).toBe(true);
   expect(behind(60, "auditing", 1_800_000)).toBe(false);
@@ -75,9 +75,9 @@ test("how far behind is too far goes by the interval of the mode", () => {
   expect(behind(3, "polling", 1_800_000)).toBe(true);
 });
 
-test("a restore that is still in doubt is told, and one that is over is not", () => {
+test("a restore that is still in doubt is reported, and one that is over is not", () => {
   const at = "2026-11-20T15:30:00.000Z";
-  expect(told({ restored: { at, overAt: null } })).toMatchObject([
+  expect(findingsOf({ restored: { at, overAt: null } })).toMatchObject([
     { level: "ok" },
     {
       level: "note",
@@ -85,8 +85,8 @@ test("a restore that is still in doubt is told, and one that is over is not", ()
       remedy: expect.stringContaining("docs/backup.md"),
     },
   ]);
-  expect(told({ restored: { at, overAt: "2026-11-20T15:31:00.000Z" } })).toHaveLength(1);
-  expect(told({ restored: null })).toHaveLength(1);
+  expect(findingsOf({ restored: { at, overAt: "2026-11-20T15:31:00.000Z" } })).toHaveLength(1);
+  expect(findingsOf({ restored: null })).toHaveLength(1);
 });
 
 test("the metrics of a bot that runs are asked for, where it has them at a port that is known", async () => {
@@ -151,14 +151,14 @@ test("the token goes to this machine alone", async () => {
   expect(await isThisMachine("[2001:db8::1]")).toBe(false);
 });
 
-test("a certificate that was not renewed in time is told, however long it holds", () => {
+test("a certificate that was not renewed in time is reported, however long it holds", () => {
   const DAY = 86_400_000;
   const left = (of: number, days: number) =>
     aboutCertificate("bot.example.org", NOW - (of - days) * DAY, NOW + days * DAY, NOW);
   expect(left(90, 30)).toBeUndefined();
   expect(left(90, 10)).toMatchObject({
     level: "note",
-    what: "the certificate of bot.example.org ends in 10 days, and was not renewed",
+    what: expect.stringMatching(/bot\.example\.org ends in 10 days/),
   });
   expect(left(6, 2)).toBeUndefined();
   expect(left(6, 1)).toMatchObject({ level: "note" });

@@ -144,7 +144,7 @@ describe("between a look at what a lane holds and its claim", () => {
 });
 
 /** So many lanes are handled by one instance in a round, while the other one discards half of their events. */
-const LANES = 300;
+const LANES = 100;
 const ROUNDS = 3;
 
 /** On a busy machine one of the two may be done before the other begins: then there are more rounds. */
@@ -221,7 +221,7 @@ describe("a lane that has gone on although nobody was told", () => {
     const place = await emptyPlace();
     const proxy = await TcpProxy.to(Number(new URL(place.url).port));
     const clock = new ManualClock(1_800_000_000_000);
-    const bot = await openAt(through(place, proxy), { clock, timeoutMs: 2_000 });
+    const bot = await openAt(through(place, proxy), { clock, timeoutMs: 1_000 });
     await bot.put(
       [message("1", "a"), message("2", "a"), message("3", "b"), message("4", "b")],
       "webhook",

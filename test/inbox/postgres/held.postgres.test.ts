@@ -112,7 +112,7 @@ describe("a claim that the server carries out after it was given up", () => {
     const place = await emptyPlace();
     const options = { now: () => clock.now(), clock };
     const gone = await openAt(place, options);
-    const bot = await openAt(place, { ...options, timeoutMs: 2_000 });
+    const bot = await openAt(place, { ...options, timeoutMs: 1_000 });
     await gone.put(messages("1"), "webhook");
     await gone.claim(1, LEASE);
     await clock.advance(LEASE);
@@ -172,7 +172,7 @@ test("a bot that has given up a claim keeps no lane of it when it stops, and giv
   const place = await emptyPlace();
   const proxy = await TcpProxy.to(Number(new URL(place.url).port));
   const clock = new ManualClock(1_800_000_000_000);
-  const bot = await openAt(through(place, proxy), { clock, timeoutMs: 2_000 });
+  const bot = await openAt(through(place, proxy), { clock, timeoutMs: 1_000 });
   const other = await openAt(place, { clock });
   await bot.put([message("1", "a"), message("2", "b")], "webhook");
   expect(await bot.claim(1, LEASE)).toMatchObject([{ id: "1" }]);
@@ -191,7 +191,7 @@ test("a lane that somebody holds locked holds up neither the others nor what is 
   const place = await emptyPlace();
   const proxy = await TcpProxy.to(Number(new URL(place.url).port));
   const clock = new ManualClock(1_800_000_000_000);
-  const options = { now: () => clock.now(), clock, timeoutMs: 2_000 };
+  const options = { now: () => clock.now(), clock, timeoutMs: 1_000 };
   const bot = await openAt(through(place, proxy), options);
   await bot.put([message("1", "a"), message("2", "b")], "webhook");
   // So that there is a connection that nobody uses: none is made now.

@@ -8,7 +8,7 @@ import { emptyPlace, openAt } from "../../support/postgres/open.ts";
 const SEED = Number(process.env["SEED"] ?? 20261121);
 const LEASE = 15_000;
 const INSTANCES = 5;
-const TERMS = Number(process.env["TERMS"] ?? 300);
+const TERMS = Number(process.env["TERMS"] ?? 100);
 
 /** An instance that asks, leads, hands back, or stands still, as it comes. */
 class Candidate {

@@ -137,7 +137,7 @@ describe("a connection that is lost", () => {
     const place = await emptyPlace();
     const proxy = await TcpProxy.to(port(place));
     const clock = still();
-    const options = { clock, random: () => 0, timeoutMs: 2_000 };
+    const options = { clock, random: () => 0, timeoutMs: 1_000 };
     const bot = await openAt(through(place, proxy), options);
     const heard = wakeUpsOf(bot);
     const writer = await openAt(place, { clock: still() });
@@ -160,7 +160,7 @@ describe("a connection that is lost", () => {
   test("before a claim was answered costs its events neither an attempt nor their leases", async () => {
     const place = await emptyPlace();
     const proxy = await TcpProxy.to(port(place));
-    const bot = await openAt(through(place, proxy), { clock: still(), timeoutMs: 2_000 });
+    const bot = await openAt(through(place, proxy), { clock: still(), timeoutMs: 1_000 });
     await bot.put([message("1", "a"), message("2", "b")], "webhook");
     const kept = first(await bot.claim(1, 30_000));
     proxy.hush();

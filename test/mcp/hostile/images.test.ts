@@ -58,7 +58,7 @@ const rows: readonly Row[] = [
   ].map((url): Row => [url, { url }, "BLOCKED_HOST", /https|public internet|password/]),
 ];
 
-test("what is no image, too large or elsewhere never reaches the platform", async () => {
+test("an upload that is no image, too large or not public never reaches the platform", async () => {
   let requests = 0;
   const fetch = async () => {
     requests += 1;

@@ -14,23 +14,18 @@ const titles: Readonly<Record<string, string>> = {
 };
 
 /**
- * Says how many rules of the platform document were shown: a table, or with `brief` one line. Says
- * nothing when the run held none of their tests.
+ * Prints how many rules of the platform document were shown: a table if the run holds their tests alone, and one
+ * line after other runs. Prints nothing without any of their tests.
  */
 export class ConformanceReporter implements Reporter {
-  readonly #brief: boolean;
-
-  constructor({ brief = false }: { readonly brief?: boolean } = {}) {
-    this.#brief = brief;
-  }
-
   onTestRunEnd(modules: readonly TestModule[]): void {
     const cases = modules
       .filter(({ moduleId }) => moduleId.startsWith(`${HERE}/section-`))
       .flatMap((module) => [...module.children.allTests()]);
     if (cases.length === 0) return;
+    const alone = modules.every(({ moduleId }) => moduleId.startsWith(HERE));
     const lines = summary(cases);
-    console.log(`\n${(this.#brief ? lines.slice(-1) : lines).join("\n")}`);
+    console.log(`\n${(alone ? lines : lines.slice(-1)).join("\n")}`);
   }
 }
 

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import type { CallRecord, EntryOf, EventTrace, Platform } from "../../../src/platform/index.ts";
+import { CallRecords, type EndedCall, Timeline } from "../../faces/platform.ts";
+import { ManualClock } from "../support/clock.ts";
 import { image } from "../support/images.ts";
 import { act, deliveryOf, ids, request, runPlatform } from "../support/platform.ts";
 import { runReceiver } from "../support/receiver.ts";
@@ -173,42 +175,49 @@ test("without that it is guessed: the newest event of the place that the bot was
   expect(await guess("/posts/p_1/comments")).not.toHaveProperty("eventId");
 });
 
-test("the newest 1,000 calls are kept, as long as they take no more than 16 MB", async () => {
+test("a call that is not kept is answered with 404", async () => {
   const platform = await runPlatform();
-  const body = JSON.stringify({ text: "x".repeat(70_000) });
-  const long = { method: "POST", headers: json, body };
-  for (let n = 0; n < 300; n += 1) await call(platform, "/posts", long);
-  const kept = (n: number) => {
-    try {
-      return platform.control.call(`call_${n}`).id;
-    } catch {
-      return undefined;
-    }
-  };
-  expect(kept(300)).toBe("call_300");
-  expect(kept(60)).toBe("call_60");
-  expect(kept(20)).toBe(undefined);
   for (const id of ["call_999", "dlv_1", "x"]) {
     expect((await request(platform, "GET", `/control/v1/calls/${id}`)).status).toBe(404);
   }
 });
 
-test("what a bot reads by itself pushes nothing out that it did", { timeout: 30_000 }, async () => {
-  const platform = await runPlatform();
-  const { record } = await call(platform, "/posts", {
-    method: "POST",
-    headers: json,
-    body: '{"text":"news"}',
-  });
-  const authorization = `Bearer ${platform.apiKey}`;
-  const first = await call(platform, "/events?since=");
-  for (let reads = 0; reads < 1_100; reads += 1) {
-    const page = await fetch(`${platform.url}/api/v1/events?since=`, {
-      headers: { authorization },
-    });
-    await page.arrayBuffer();
-  }
-  expect(platform.control.call(record.id)).toEqual(record);
-  // They are bounded by themselves.
-  expect(() => platform.control.call(first.entry.id)).toThrow();
+/** A call with a request of so many bytes. */
+function endedCall(method: string, bytes: number): EndedCall {
+  const request = {
+    url: "http://127.0.0.1/",
+    headers: {},
+    body: "x".repeat(bytes),
+    truncated: false,
+  };
+  const entry = { bot: "bot", method, path: "/posts", ms: 1, status: 201 };
+  return { entry, at: 0, request, answer: undefined };
+}
+
+/** The number of calls that are kept, of which the newest is one. */
+function countKept(records: CallRecords, added: number): number {
+  const numbers = Array.from({ length: added }, (_, index) => added - index);
+  const gone = numbers.findIndex((number) => records.find(`call_${number}`) === undefined);
+  expect(numbers.slice(gone).every((number) => records.find(`call_${number}`) === undefined)).toBe(
+    true,
+  );
+  return gone;
+}
+
+test("the newest 1,000 calls are kept, as long as they take no more than 16 MB", () => {
+  const small = new CallRecords(new Timeline(new ManualClock()));
+  for (let n = 0; n < 1_100; n += 1) small.add(endedCall("POST", 10));
+  expect(countKept(small, 1_100)).toBe(1_000);
+  const large = new CallRecords(new Timeline(new ManualClock()));
+  for (let n = 0; n < 300; n += 1) large.add(endedCall("POST", 64 * 1024));
+  expect(countKept(large, 300)).toBe(255);
+});
+
+test("what a bot reads by itself pushes nothing out that it did, and is bounded by itself", () => {
+  const records = new CallRecords(new Timeline(new ManualClock()));
+  records.add(endedCall("POST", 10));
+  for (let reads = 0; reads < 1_100; reads += 1) records.add(endedCall("GET", 10));
+  expect(records.find("call_1")).toMatchObject({ method: "POST" });
+  expect(records.find("call_2")).toBeUndefined();
+  expect(records.find("call_1101")).toMatchObject({ method: "GET" });
 });

@@ -132,7 +132,7 @@ test("a page that is built while the platform runs is there with the next load",
   const before = await open(platform);
   expect(before.status).toBe(503);
   expect(before.headers["content-type"]).toContain("text/plain");
-  expect(before.text).toContain("npm run build:portal");
+  expect(before.text).toContain("npm run build");
   mkdirSync(folder);
   writeFileSync(join(folder, "index.html"), INDEX);
   expect((await open(platform)).text).toBe(INDEX);

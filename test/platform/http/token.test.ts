@@ -1,9 +1,7 @@
 import supertest from "supertest";
 import { describe, expect, test } from "vitest";
 import { type Platform, startPlatform } from "../../../src/platform/index.ts";
-import { systemClock } from "../../faces/core.ts";
-import { controlRouter, Timeline } from "../../faces/platform.ts";
-import { runPlatform, withControlToken } from "../support/platform.ts";
+import { routesOf, runPlatform, withControlToken } from "../support/platform.ts";
 import { rawRequest } from "../support/raw.ts";
 
 const follow = { type: "follow", from: "ada" };
@@ -14,16 +12,6 @@ function read(platform: Platform, headers: Readonly<Record<string, string>>) {
 
 function write(platform: Platform, headers: Readonly<Record<string, string>>) {
   return supertest(platform.url).post("/control/v1/act").set(headers).send(follow);
-}
-
-/** Every path of the control API with its methods, as they are mounted. */
-function routesOf({ control }: Platform): readonly (readonly [string, string])[] {
-  const { stack } = controlRouter(control, new Timeline(systemClock));
-  return stack.flatMap(({ route }) =>
-    (route?.stack ?? []).flatMap(({ method }) =>
-      route === undefined || !method ? [] : [[method.toUpperCase(), route.path] as const],
-    ),
-  );
 }
 
 describe("without the control token", () => {

@@ -319,7 +319,7 @@ test("restores in the midst of everything leave a state that is whole", {
     seen.push(...ids(act(platform, "dm.message", { count: 1 + Math.floor(random() * 60) })));
   };
   const steps = [say, say, upload, happen, happen, restore];
-  for (let round = 0; round < 40; round += 1) {
+  for (let round = 0; round < 15; round += 1) {
     const chosen = Array.from({ length: 6 }, () => steps[Math.floor(random() * steps.length)]);
     await Promise.all(chosen.map((step) => step?.()));
   }
@@ -333,5 +333,5 @@ test("restores in the midst of everything leave a state that is whole", {
   });
   expect(platform.control.messages(conversationId)).toHaveLength(1);
   expect(platform.control.events().map(({ id }) => id)).toEqual(["evt_000000000001", last]);
-  expect((await timeline(platform)).length).toBeGreaterThan(100);
+  expect((await timeline(platform)).length).toBeGreaterThan(30);
 });

@@ -9,6 +9,8 @@ import {
   startPlatform,
   type WaitOptions,
 } from "../../../src/platform/index.ts";
+import { systemClock } from "../../faces/core.ts";
+import { controlRouter, Timeline } from "../../faces/platform.ts";
 
 export interface Answer<T> {
   readonly status: number;
@@ -103,4 +105,14 @@ export async function timeline(platform: Platform): Promise<EntryOf<"event">[]> 
     "/control/v1/timeline",
   );
   return body.entries;
+}
+
+/** Every path of the control API with its methods, as they are mounted. */
+export function routesOf({ control }: Platform): readonly (readonly [string, string])[] {
+  const { stack } = controlRouter(control, new Timeline(systemClock));
+  return stack.flatMap(({ route }) =>
+    (route?.stack ?? []).flatMap(({ method }) =>
+      route === undefined || !method ? [] : [[method.toUpperCase(), route.path] as const],
+    ),
+  );
 }

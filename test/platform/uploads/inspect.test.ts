@@ -34,9 +34,9 @@ test.each(samples)("a $name has the size that a decoder gives it", async ({ kind
 });
 
 test.each(samples)("no beginning of a $name is an image", ({ bytes }) => {
-  for (let length = 0; length < bytes.length; length += 1) {
-    expect(inspect(bytes.subarray(0, length)), `${length} bytes`).toBeTypeOf("string");
-  }
+  const lengths = Array.from({ length: bytes.length }, (_, length) => length);
+  const taken = lengths.filter((length) => typeof inspect(bytes.subarray(0, length)) !== "string");
+  expect(taken).toEqual([]);
 });
 
 const preview = await sharp(jpeg).resize(8, 6).jpeg().toBuffer();

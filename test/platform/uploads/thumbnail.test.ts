@@ -1,5 +1,3 @@
-import { spawn } from "node:child_process";
-import { text as textOf } from "node:stream/consumers";
 import sharp from "sharp";
 import { expect, onTestFinished, test } from "vitest";
 import { samples } from "../../client/images/samples.ts";
@@ -115,18 +113,18 @@ test("a few kilobytes that say they are a gigapixel are not decoded", async () =
 });
 
 test("the decoder does not believe what the headers were taken for", async () => {
-  const bomb = await plain(8_000, 8_000).png().toBuffer();
+  const bomb = await plain(5_001, 5_000).png().toBuffer();
   const make = thumbnailsWith();
   expect(await make(bomb, { kind: "png", width: 9, height: 7 })).toBeUndefined();
 });
 
 test("a real bomb is kept, with itself as the thumbnail", async () => {
   const platform = await runPlatform();
-  const bomb = await plain(8_000, 8_000).png({ compressionLevel: 9 }).toBuffer();
+  const bomb = await plain(5_001, 5_000).png().toBuffer();
   expect(bomb.byteLength).toBeLessThan(1024 * 1024);
   const { status, body } = await uploadBytes(platform, bomb);
   expect(status).toBe(200);
-  expect(body).toMatchObject({ width: 8_000, height: 8_000, thumbUrl: body.url });
+  expect(body).toMatchObject({ width: 5_001, height: 5_000, thumbUrl: body.url });
 });
 
 /** A PNG whose structure is whole and whose pixels are not. */
@@ -165,36 +163,6 @@ test.each(kinds)("without sharp a %s has no thumbnail, and is all there", async 
   const body = { imageKeys: [key] };
   const post = await request<{ images: Image[] }>(platform, "POST", "/api/v1/posts", { body });
   expect(post.body.images).toEqual([{ url, thumbUrl: null, width: 9, height: 7 }]);
-});
-
-test("where sharp is not installed the platform works, and says nothing of it", async () => {
-  const source = new URL("../../../src/platform/index.ts", import.meta.url).href;
-  const program = `
-    import { registerHooks } from "node:module";
-    registerHooks({
-      resolve(name, context, next) {
-        if (name === "sharp") throw new Error("sharp is not installed");
-        return next(name, context);
-      },
-    });
-    const { startPlatform } = await import(${JSON.stringify(source)});
-    const platform = await startPlatform();
-    const response = await fetch(platform.url + "/api/v1/uploads", {
-      method: "POST",
-      headers: { authorization: "Bearer " + platform.apiKey, "content-type": "application/json" },
-      body: JSON.stringify({
-        contentType: "image/png",
-        dataBase64: "${(await image()).toString("base64")}",
-      }),
-    });
-    const { url, thumbUrl } = await response.json();
-    console.log(JSON.stringify([response.status, url === thumbUrl]));
-    await platform.stop();`;
-  const child = spawn(process.execPath, ["--input-type=module", "-e", program], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const [out, errors] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
-  expect({ out, errors }).toEqual({ out: "[200,true]\n", errors: "" });
 });
 
 test("sharp is loaded with the first image, and once", async () => {

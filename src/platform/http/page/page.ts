@@ -27,7 +27,7 @@ const headers = {
 
 const NOT_BUILT = `The page of the local platform is not built here. Make it with
 
-  npm run build:portal
+  npm run build
 
 and reload. Everything else works without it.
 

@@ -2,17 +2,16 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { PackCache } from "../../scripts/pack/cache.ts";
 import { readTar, type TarEntry } from "../../scripts/pack/read-tar.ts";
+import { root } from "../create/harness.ts";
 import { run } from "../faces/create.ts";
-import { writeEntries } from "../pack/unpack.ts";
-import { root } from "./harness.ts";
-
-const script = join(root, "scripts/pack.ts");
+import { writeEntries } from "./unpack.ts";
 
 /** Below src: a page for browsers. */
 const PORTAL = "platform/portal/";
 
-describe("scripts/pack.ts", { timeout: 120_000 }, () => {
+describe("the packed library", { timeout: 120_000 }, () => {
   let entries: ReadonlyMap<string, TarEntry>;
   let sources: string[];
 
@@ -20,10 +19,9 @@ describe("scripts/pack.ts", { timeout: 120_000 }, () => {
     sources = (await readdir(join(root, "src"), { recursive: true })).filter(
       (path) => !path.startsWith("create"),
     );
-    // Two at once, as when two people scaffold from one checkout.
-    const [first, second] = await Promise.all([pack(), pack()]);
-    expect([...first.keys()].sort()).toEqual([...second.keys()].sort());
-    entries = first;
+    const folder = await mkdtemp(join(tmpdir(), "pack "));
+    entries = readTar(await readFile(await new PackCache().packServiceBot(folder)));
+    await rm(folder, { recursive: true });
   }, 120_000);
 
   test("every source file is there as JavaScript and as declarations", () => {
@@ -123,22 +121,3 @@ describe("scripts/pack.ts", { timeout: 120_000 }, () => {
     expect(JSON.parse(output)).toEqual({ images: 1, heavy: [] });
   });
 });
-
-/** Packs into a directory that does not exist yet, and reads what came of it. */
-async function pack(): Promise<Map<string, TarEntry>> {
-  const parent = await mkdtemp(join(tmpdir(), "pack "));
-  try {
-    const out = join(parent, "new");
-    const { code, output } = await run(process.execPath, [script, "--out", out], {
-      cwd: root,
-      env: process.env,
-    });
-    expect(code, output).toBe(0);
-    const [tarball = "", ...others] = await readdir(out);
-    expect(others).toEqual([]);
-    expect(output.trimEnd().endsWith(join(out, tarball))).toBe(true);
-    return readTar(await readFile(join(out, tarball)));
-  } finally {
-    await rm(parent, { recursive: true, force: true });
-  }
-}

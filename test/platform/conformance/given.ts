@@ -1,0 +1,27 @@
+import type { ProvidedContext } from "vitest";
+
+/** Settings of a test project. */
+interface GivenPlatform {
+  readonly provide: Partial<ProvidedContext>;
+  readonly globalSetup: string;
+}
+
+/**
+ * The settings that run the conformance tests against the platform at `CONFORMANCE_URL`, the address of its portal.
+ * `undefined` without one: then each file starts a platform.
+ */
+export function givenPlatform(): GivenPlatform | undefined {
+  const address = process.env["CONFORMANCE_URL"];
+  if (address === undefined || address === "") return undefined;
+  const url = URL.parse(address);
+  const controlToken = /^#token=([\w-]+)$/.exec(url?.hash ?? "")?.[1];
+  if (url === null || !/^https?:$/.test(url.protocol) || controlToken === undefined) {
+    throw new Error(
+      "CONFORMANCE_URL must be the address of a portal, such as http://127.0.0.1:4400/#token=…",
+    );
+  }
+  return {
+    provide: { conformanceUrl: url.origin, conformanceControlToken: controlToken },
+    globalSetup: "test/platform/conformance/keep-state.ts",
+  };
+}

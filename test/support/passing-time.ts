@@ -1,0 +1,41 @@
+import { ManualClock } from "../faces/testing.ts";
+
+/** In ms. Shorter than the waits that tests pass, so that what is on the network is answered in between. */
+const STEP_MS = 500;
+
+/** A clock that a test moves. Requests that are under way are over before the time goes on. */
+export class PassingTime {
+  readonly clock: ManualClock;
+  readonly #underWay = new Set<Promise<unknown>>();
+
+  /** @param start milliseconds since 1970; by default the present */
+  constructor(start?: number) {
+    this.clock = new ManualClock(start);
+  }
+
+  /** Keeps the time from passing until this request is over. */
+  async track<T>(request: Promise<T>): Promise<T> {
+    this.#underWay.add(request);
+    return await request.finally(() => this.#underWay.delete(request));
+  }
+
+  /** Lets the time pass, or less of it when this holds before. */
+  async pass(
+    ms: number,
+    isOver: () => boolean = () => false,
+    stepMs: number = STEP_MS,
+  ): Promise<void> {
+    for (let passed = 0; passed < ms && !isOver(); passed += stepMs) {
+      await this.clock.advance(Math.min(stepMs, ms - passed));
+      while (this.#underWay.size > 0) {
+        await Promise.allSettled(this.#underWay);
+        await this.clock.advance(0);
+      }
+    }
+  }
+
+  /** Lets the time pass until this holds. */
+  async until(holds: () => boolean | Promise<boolean>): Promise<void> {
+    while (!(await holds())) await this.pass(STEP_MS);
+  }
+}
