@@ -31,7 +31,9 @@ describe("the container of a scaffolded bot", { timeout: 60_000 }, () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "container-"));
     chmodSync(folder, 0o755);
-    project = (await scaffoldedBot(folder, "project")).dir;
+    // The image installs from the lock file, and takes nothing of the project's node_modules.
+    const lockOnly = { npm_config_package_lock_only: "true" };
+    project = (await scaffoldedBot(folder, "project", ["--no-git"], lockOnly)).dir;
     bin = nodeFor(folder);
     image = new Build({ context: project, folder: join(folder, "stages"), node }).run();
     compose = readCompose(join(project, "compose.yaml"));

@@ -10,7 +10,7 @@ type Answers = Readonly<Record<Scope, ScopeAnswer>>;
 
 const all: Answers = { read: "yes", "posts:write": "yes", "comments:write": "yes", dm: "yes" };
 
-/** What is known of a token at a platform that answers so, and how often it was asked. */
+/** The access of a token at a platform with these answers, which counts its requests. */
 function watched(answers: Answers) {
   const clock = new ManualClock();
   const access = new Access({ clock });
@@ -54,7 +54,7 @@ test("where the platform cannot say, what was known stays, and it is asked again
   expect(platform.asked).toBe(3);
 });
 
-test("what is lost while it is being found out stays lost: the answer may be older", async () => {
+test("a scope that is lost during a probe stays lost, because the answer may be older", async () => {
   const { access, platform, scopes } = watched(all);
   await scopes();
   const answer = Promise.withResolvers<Answers>();
@@ -66,7 +66,7 @@ test("what is lost while it is being found out stays lost: the answer may be old
   expect([...(await access.scopes(() => answer.promise))]).toContain("dm");
 });
 
-test("a token that is refused is told so each time, and nothing is kept of it", async () => {
+test("a refused token is probed anew each time", async () => {
   const refused = {
     read: "refused",
     "posts:write": "refused",
@@ -81,7 +81,7 @@ test("a token that is refused is told so each time, and nothing is kept of it", 
 
 test("scopes that were given are a limit: nothing is asked, and nothing beyond them is allowed", async () => {
   const access = new Access({ given: ["read"] });
-  const probe = () => Promise.reject(new Error("nobody asks"));
+  const probe = () => Promise.reject(new Error("nothing is probed"));
   expect([...(await access.scopes(probe))]).toEqual(["read"]);
   const allowed = allTools.filter((tool) => access.allows(tool)).map(({ name }) => name);
   expect(allowed).toHaveLength(7);

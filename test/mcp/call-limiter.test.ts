@@ -3,18 +3,18 @@ import { CallLimiter } from "../faces/mcp.ts";
 
 const MIB = 1024 * 1024;
 
-/** Admits so many calls of a token. @returns their permits; `undefined` for those that are refused */
+/** Admits `count` calls of a token. @returns their permits; `undefined` for each refused call */
 function admit(limiter: CallLimiter, count: number, token: string) {
   return Array.from({ length: count }, () => limiter.admit(token));
 }
 
-function refusedOf(permits: ReturnType<typeof admit>): number {
+function countRefused(permits: ReturnType<typeof admit>): number {
   return permits.filter((permit) => permit === undefined).length;
 }
 
 test("calls of one token beyond 256 are refused, and another token is served", () => {
   const limiter = new CallLimiter();
-  expect(refusedOf(admit(limiter, 256, "one"))).toBe(0);
+  expect(countRefused(admit(limiter, 256, "one"))).toBe(0);
   expect(limiter.admit("one")).toBeUndefined();
   expect(limiter.admit("other")).toBeDefined();
 });
@@ -22,7 +22,7 @@ test("calls of one token beyond 256 are refused, and another token is served", (
 test("calls of all tokens beyond 512 are refused", () => {
   const limiter = new CallLimiter();
   const permits = ["a", "b", "c"].flatMap((token) => admit(limiter, 171, token));
-  expect(refusedOf(permits)).toBe(1);
+  expect(countRefused(permits)).toBe(1);
   expect(limiter.admit("d")).toBeUndefined();
 });
 

@@ -15,7 +15,7 @@ import { listenUntilEnd } from "../support/listen.ts";
 /** The commands of `service-bot`. */
 export const MAIN: string = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 
-/** Which token reaches which platform, and how the two sides speak. */
+/** The platform and the token of a connection, and the revision of the protocol. */
 export interface Connecting {
   readonly url: string;
   readonly apiKey: string;

@@ -23,10 +23,6 @@ export const everyTool: readonly (readonly [
   ["service_upload_image", { url: "https://images.example/a.png" }, "POST /uploads"],
 ];
 
-export const readingTools: typeof everyTool = everyTool.filter(([, , request]) =>
-  request.startsWith("GET"),
-);
-
 export const writingTools: typeof everyTool = everyTool.filter(([, , request]) =>
   request.startsWith("POST"),
 );

@@ -50,7 +50,7 @@ const MIB = 1024 * 1024;
 
 const LIST = { jsonrpc: "2.0", id: 2, method: "tools/list" };
 
-describe("whose request it is", () => {
+describe("admission by token", () => {
   test("without a token: 401, and what to send", async () => {
     const { url } = await served();
     const response = await fetch(url, { method: "POST", headers: JSON_HEADERS, body: "{}" });
@@ -75,7 +75,7 @@ describe("whose request it is", () => {
     expect(asked).toHaveLength(2);
   });
 
-  test("that holds with scopes that were given, too", async () => {
+  test("with scopes that were given a token is looked up as well", async () => {
     const { platform } = await world();
     const { url } = await mcpOverHttp({ baseUrl: platform.url, scopes: ["read"] });
     const begin = (apiKey: string) =>
@@ -140,7 +140,7 @@ describe("whose request it is", () => {
     });
     request.on("response", ({ statusCode }) => answer.resolve(statusCode));
     request.on("error", () => undefined);
-    // One byte of a million: whoever waits for the rest waits for ever.
+    // One byte of a million: a server that waits for the rest never answers.
     request.write("{");
     expect(await answer.promise).toBe(401);
     request.destroy();
@@ -201,7 +201,7 @@ async function holdCalls(admit: ListenerOptions["admit"]) {
   const { url } = await listenUntilEnd(server);
   const post = (body: string, token = "one", signal: AbortSignal | null = null) =>
     fetch(url, { method: "POST", body, signal, headers: { Authorization: token } });
-  /** Resolves once so many more calls have arrived. */
+  /** Resolves once `count` more calls have arrived. */
   const arrived = async (count: number) => {
     for (let n = 0; n < count; n++) await arrivals.next();
   };
@@ -253,7 +253,7 @@ test("calls beyond the limit of a token get 503, and one that is given up makes 
   expect(new Set(statuses)).toEqual(new Set([200]));
 });
 
-describe("where a request comes from", () => {
+describe("admission by host and origin", () => {
   test.each([
     ["Host", "evil.example", 403],
     ["Host", "localhost:1234", 200],

@@ -20,4 +20,4 @@ export async function serve(respond: Responder): Promise<Api> {
 }
 
 /** Answers what is asked to find out about a token. */
-export const knowing: Responder = json(200, { items: [], nextCursor: null });
+const knowing: Responder = json(200, { items: [], nextCursor: null });

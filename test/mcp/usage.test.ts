@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { mcp, UsageError } from "../faces/cli.ts";
 
 test.each([
@@ -11,4 +11,13 @@ test.each([
   const refused = expect(mcp.run(args)).rejects;
   await refused.toThrow(UsageError);
   await refused.toThrow(words);
+});
+
+test("over stdio every missing variable is named at once", async () => {
+  onTestFinished(() => void vi.unstubAllEnvs());
+  for (const name of ["SERVICE_BASE_URL", "SERVICE_API_KEY"]) vi.stubEnv(name, undefined);
+  await expect(mcp.run([])).rejects.toMatchObject({
+    code: "CONFIG_INVALID",
+    message: expect.stringMatching(/SERVICE_BASE_URL.*SERVICE_API_KEY/s),
+  });
 });

@@ -102,7 +102,9 @@ test("a delivery that is cut by stopping is not counted as failed, and is sent a
 test("a state file serves one platform at a time", async () => {
   const stateFile = newStateFile();
   const first = await runPlatform({ stateFile });
-  await expect(startPlatform({ stateFile })).rejects.toThrow(/another platform uses/);
+  await expect(startPlatform({ stateFile })).rejects.toThrow(
+    `another platform uses ${stateFile}; stop it, or choose another file`,
+  );
   await first.stop();
   await runPlatform({ stateFile });
 });

@@ -25,7 +25,7 @@ function killAt(world: World, at: Failpoint, hit: number) {
   onTestFinished(watch.remove);
   const fetch = watch.watchFetch(async (url, init) => {
     if (copy !== undefined) throw new Error("killed");
-    return await world.platform.fetch(url, init);
+    return await world.fetch(url, init);
   });
   return { fetch, remove: watch.remove, copy: () => copy };
 }
@@ -70,5 +70,35 @@ test.each(cases)(
     expect(world.sentTo("ada")).toEqual(["1: hello", "2: hello", "twins", "twins"]);
     expect(world.sentTo("ben")).toEqual(["1: hi", "2: hi"]);
     expect((await next.status()).inbox?.deadLetters).toBe(0);
+  },
+);
+
+/** The log has one page, so one `put`; the commits are those of the whole way. */
+const arrivals = [
+  { at: "before put", hit: 1 },
+  { at: "after put", hit: 1 },
+  ...[1, 2, 3, 4].map((hit) => ({ at: "before commit" as const, hit })),
+  ...[1, 2, 3, 4].map((hit) => ({ at: "after commit" as const, hit })),
+] as const;
+
+test.each(arrivals)(
+  "a bot that reads the log and is killed $at, hit $hit, skips nothing",
+  async ({ at, hit }) => {
+    const world = new World();
+    const polling = { delivery: "polling", startFrom: "oldest" } as const;
+    const kill = killAt(world, at, hit);
+    for (const text of ["hello", "twins"]) world.write("ada", text);
+    // The cursor stays behind everything younger than a minute.
+    await world.clock.advance(120_000);
+    await world.startBot(answerTwice, { ...polling, fetch: kill.fetch });
+    for (let n = 0; kill.copy() === undefined && n < 20; n++) await world.clock.advance(1_000);
+    const copy = kill.copy();
+    if (copy === undefined) throw new Error(`the bot never passed "${at}" ${hit} times`);
+    kill.remove();
+    world.file = copy;
+    const next = await world.startBot(answerTwice, polling);
+    await world.clock.advance(10_000);
+    await world.settle(next);
+    expect(world.sentTo("ada")).toEqual(["1: hello", "2: hello", "twins", "twins"]);
   },
 );

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { onTestFinished } from "vitest";
-import { Bot, type BotOptions, sign } from "../../src/index.ts";
+import { Bot, type BotOptions, type Fetch, sign } from "../../src/index.ts";
 import { FakePlatform, ManualClock } from "../../src/testing/index.ts";
 import { logSink } from "../support/log.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -25,6 +25,12 @@ export class World {
   readonly log: ReturnType<typeof logSink> = logSink();
   /** The inbox of the next bot. */
   file: string = join(temporaryFolder(), "bot.db");
+  /** The platform's API, with the platform's time in each answer. */
+  readonly fetch: Fetch = async (url, init) => {
+    const response = await this.platform.fetch(url, init);
+    response.headers.set("date", new Date(this.clock.now()).toUTCString());
+    return response;
+  };
   #events = 0;
 
   /** Starts a bot without a port. The bot stops with the test. */
@@ -37,7 +43,7 @@ export class World {
       databaseUrl: `file:${this.file}`,
       delivery: "webhook",
       clock: this.clock,
-      fetch: this.platform.fetch,
+      fetch: this.fetch,
       logger: this.log.log,
       random: () => 0.5,
       requestRetries: 0,

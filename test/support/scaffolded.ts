@@ -7,14 +7,20 @@ const CREATE_BOT = fileURLToPath(new URL("../../create-bot.js", import.meta.url)
 /** Packing, and an install from the npm registry, in milliseconds. */
 export const SCAFFOLD_TIMEOUT_MS = 180_000;
 
-/** Makes a bot from this checkout with npm, as people do, and installs it. */
+/**
+ * Makes a bot from this checkout with npm, as people do, and installs it.
+ *
+ * @param settings npm's, as variables of the environment
+ */
 export async function scaffoldedBot(
   cwd: string,
   name: string,
   flags: readonly string[] = [],
+  settings: Readonly<Record<string, string>> = {},
 ): Promise<Result> {
   const argv = [CREATE_BOT, name, ...flags, "--pm", "npm", "--json"];
-  const { code, output } = await run(process.execPath, argv, { cwd, env: process.env });
+  const env = { ...process.env, ...settings };
+  const { code, output } = await run(process.execPath, argv, { cwd, env });
   if (code !== 0) throw new Error(`create-bot.js ended with ${code}:\n${output}`);
   return JSON.parse(output.trimEnd().split("\n").at(-1) ?? "");
 }

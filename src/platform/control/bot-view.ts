@@ -2,8 +2,8 @@ import { isLoopback } from "../../core/loopback.ts";
 import { messageOf } from "../../errors.ts";
 import { whyNoAnswer } from "../webhooks/no-answer.ts";
 
-/** How long a bot has to tell how it is, in milliseconds. */
-const TIMEOUT_MS = 2_000;
+/** In ms. A bot that works answers within a fraction of it. */
+const ANSWER_TIMEOUT_MS = 2_000;
 
 /** The longest status that is read, in bytes. */
 const MAX_BYTES = 256 * 1024;
@@ -28,10 +28,17 @@ export interface BotQuestion {
   readonly apiKeys: readonly string[];
   /** Ends the wait. */
   readonly signal: AbortSignal;
+  /** Time for all tries together, in ms. Default 2,000. */
+  readonly timeoutMs?: number;
 }
 
 /** Asks a bot how it is. Never rejects. */
-export async function askBot({ webhook, apiKeys, signal }: BotQuestion): Promise<BotView> {
+export async function askBot({
+  webhook,
+  apiKeys,
+  signal,
+  timeoutMs = ANSWER_TIMEOUT_MS,
+}: BotQuestion): Promise<BotView> {
   if (webhook === null) {
     const error =
       "It is not known where the bot is: save its webhook (PUT /control/v1/webhook). One that only polls tells nothing here.";
@@ -39,7 +46,7 @@ export async function askBot({ webhook, apiKeys, signal }: BotQuestion): Promise
   }
   const target = new URL("/readyz?verbose", webhook);
   const url = target.origin;
-  const limit = AbortSignal.timeout(TIMEOUT_MS);
+  const limit = AbortSignal.timeout(timeoutMs);
   try {
     const ended = AbortSignal.any([limit, signal]);
     const tokens = isLoopback(target.hostname) ? apiKeys.slice(0, MAX_TOKENS) : [];
@@ -51,7 +58,11 @@ export async function askBot({ webhook, apiKeys, signal }: BotQuestion): Promise
     if (answer.status !== undefined) return { url, status: answer.status };
     return { url, status: null, error: whyNoStatus(answer, target) };
   } catch (error) {
-    return { url, status: null, error: limit.aborted ? tooSlow(target) : why(error, target) };
+    return {
+      url,
+      status: null,
+      error: limit.aborted ? tooSlow(target, timeoutMs) : why(error, target),
+    };
   }
 }
 
@@ -93,8 +104,8 @@ function whyNoStatus({ code, asksForToken }: BotAnswer, target: URL): string {
     : "The bot gives its status to those who have its token, and the platform sends that to 127.0.0.1 and localhost alone.";
 }
 
-function tooSlow({ host }: URL): string {
-  return `${host} does not answer within ${TIMEOUT_MS} ms; is the bot busy, or stopped in a debugger?`;
+function tooSlow({ host }: URL, timeoutMs: number): string {
+  return `${host} does not answer within ${timeoutMs} ms; is the bot busy, or stopped in a debugger?`;
 }
 
 /** What went wrong is the cause of what fetch throws. */

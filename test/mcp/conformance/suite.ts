@@ -10,7 +10,7 @@ interface Check {
   readonly details?: unknown;
 }
 
-/** What a scenario has found, by the ids of its checks: only what was not as it should be, and why. */
+/** The checks of a scenario that did not pass, by their ids, with the reason. */
 export type Problems = Readonly<Record<string, string>>;
 
 /** The scenarios for servers that a suite has, and the revisions of the protocol that each is for. */

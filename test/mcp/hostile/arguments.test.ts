@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { allTools, listed } from "../../faces/mcp.ts";
-import { directCalls, failureIn } from "../call.ts";
+import { connectDirectly, failureIn } from "../call.ts";
 import { everyTool, writingTools } from "../every-tool.ts";
 
 /** The part of a JSON schema that is looked at. */
@@ -23,7 +23,7 @@ const kinds: Readonly<Record<string, unknown>> = {
   array: [],
 };
 
-/** What an argument with this schema does not take. */
+/** Lists values that an argument with this schema does not take. */
 function wrongFor(name: string, schema: Schema): unknown[] {
   const { type = "", minLength = 0, maxLength } = schema;
   const others = Object.entries(kinds).filter(
@@ -47,7 +47,7 @@ function tools() {
     platform.requests += 1;
     return Response.json({});
   };
-  return { platform, call: directCalls({ baseUrl: "http://platform.test", fetch }) };
+  return { platform, call: connectDirectly({ baseUrl: "http://platform.test", fetch }) };
 }
 
 test("an argument of a wrong kind is refused by its name, and the platform hears nothing", async () => {
@@ -96,7 +96,7 @@ test("an argument that is missing, or that there is none of, is named", async ()
   expect(platform.requests).toBe(0);
 });
 
-test("what writes nothing, and five images, are refused with the platform's codes", async () => {
+test("an empty write and five images are refused with the platform's codes", async () => {
   const { platform, call } = tools();
   for (const [name, { text, ...where }] of writingTools.slice(0, 3)) {
     for (const nothing of [{}, { text: "" }, { imageKeys: [] }, { text: "", imageKeys: [] }]) {
@@ -109,7 +109,7 @@ test("what writes nothing, and five images, are refused with the platform's code
   expect(platform.requests).toBe(0);
 });
 
-test("whatever JSON the arguments are, there is a result", async () => {
+test("arguments of any JSON get a result", async () => {
   const { call } = tools();
   const names = ["limit", "cursor", "postId", "text", "imageKeys", "query", "url", "__proto__"];
   const key = fc.oneof(fc.constantFrom(...names), fc.string());

@@ -7,7 +7,7 @@ import { calling, garbage, revision2025 as headers, initialize, post, wireTo } f
 const me = json(200, { username: "bot" });
 const TOO_LONG = 20 * 1024 * 1024;
 
-test("over HTTP what is no message is answered with what is wrong, and the next one is served", async () => {
+test("over HTTP a line that is no message is answered 400, and the next one is served", async () => {
   const { url } = await mcpOverHttp({ baseUrl: (await serve(me)).url, scopes: ["read"] });
   for (const line of garbage.filter((line) => !line.includes("nobody asked"))) {
     const response = await post(url, line, headers);
@@ -25,7 +25,7 @@ test("over HTTP what is no message is answered with what is wrong, and the next 
   expect(good).toContain("username: bot");
 });
 
-test("over stdio what is no message is passed over, and the next one is served", async () => {
+test("over stdio a line that is no message is passed over, and the next one is served", async () => {
   const wire = wireTo((await serve(me)).url);
   wire.send(...garbage, initialize, ...garbage, calling(2, "service_get_me"));
   expect(await wire.next()).toMatchObject({ id: "init", result: {} });

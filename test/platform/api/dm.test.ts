@@ -169,13 +169,8 @@ test("no endpoint starts a conversation", async () => {
 });
 
 test.each([
-  [{}, "EMPTY"],
-  [{ text: "" }, "EMPTY"],
   [{ text: "  \n" }, "EMPTY"],
-  [{ imageKeys: [] }, "EMPTY"],
   [{ text: "x".repeat(4001) }, "TOO_LONG"],
-  [{ text: "hi", imageKeys: ["a", "b", "c", "d", "e"] }, "TOO_MANY_IMAGES"],
-  [{ imageKeys: ["a"] }, "INVALID_IMAGE_KEY"],
   [{ text: 5 }, "VALIDATION"],
   [{ text: "hi", imageKeys: "a" }, "VALIDATION"],
   [[], "VALIDATION"],

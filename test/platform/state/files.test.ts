@@ -89,14 +89,6 @@ function contentOf(file: string): Buffer | undefined {
   }
 }
 
-test("a state file that is in use is told so", async () => {
-  const file = newFile();
-  await runPlatform({ stateFile: file });
-  await expect(startPlatform({ stateFile: file })).rejects.toThrow(
-    `another platform uses ${file}; stop it, or choose another file`,
-  );
-});
-
 // Root may write everywhere.
 test.skipIf(process.getuid?.() === 0)("a file that may not be written is told so", async () => {
   const said = /cannot be written; give this user the right/;

@@ -22,10 +22,14 @@ export interface Upload {
 
 export const kinds: readonly ImageKind[] = ["png", "jpeg", "webp", "gif", "avif"];
 
+const made = new Map<ImageKind, Promise<Buffer>>();
+
 /** A real image of 9 × 7 pixels. */
-export function image(kind: ImageKind = "png"): Promise<Buffer<ArrayBuffer>> {
+export async function image(kind: ImageKind = "png"): Promise<Buffer<ArrayBuffer>> {
   const pixels = sharp({ create: { width: 9, height: 7, channels: 3, background: "teal" } });
-  return pixels.toFormat(kind).toBuffer() as Promise<Buffer<ArrayBuffer>>;
+  const bytes = made.get(kind) ?? pixels.toFormat(kind).toBuffer();
+  made.set(kind, bytes);
+  return Buffer.from(await bytes);
 }
 
 /** A PNG of exactly this many bytes; what comes after its end is passed over. */

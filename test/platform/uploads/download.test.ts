@@ -122,7 +122,7 @@ test("a lookup without an end is given 10 s", async () => {
 });
 
 test("a compressed answer stays as it is: nothing can grow beyond 5 MB here", async () => {
-  const packed = gzipSync(await imageOf(100 * 1024 * 1024));
+  const packed = gzipSync(await imageOf(2 * MAX_IMAGE_BYTES));
   const server = await imageServer((response, _path, request) => {
     expect(request.headers["accept-encoding"]).toBeUndefined();
     response.writeHead(200, { "content-type": "image/png", "content-encoding": "gzip" });

@@ -178,14 +178,6 @@ test.each(["posts:write", "comments:write", "dm"] as const)(
   },
 );
 
-test("the scope read is not enough for an upload", async () => {
-  const platform = await runPlatform();
-  const token = tokenWith(platform, "read");
-  const { status, body } = await uploadBytes<ErrorBody>(platform, await image(), { token });
-  expect(status).toBe(403);
-  expect(body.error.code).toBe("AGENT_SCOPE_MISSING");
-});
-
 test("an upload without a token is answered with 401, in each form", async () => {
   const platform = await runPlatform();
   const url = `${platform.url}/api/v1/uploads`;
