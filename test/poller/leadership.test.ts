@@ -75,6 +75,16 @@ describe("a term", () => {
     expect(term.signal.aborted).toBe(true);
   });
 
+  test("is over a lease after its last renewal", async () => {
+    const term = await lead();
+    await clock.advance(LEASE / 3);
+    answer = () => Promise.reject(new Error("away"));
+    await clock.advance(LEASE - 1);
+    expect(term.signal.aborted).toBe(false);
+    await clock.advance(1);
+    expect(term.signal.aborted).toBe(true);
+  });
+
   test("is over at once when another instance has taken over", async () => {
     const term = await lead();
     answer = () => another(LEASE);
