@@ -38,6 +38,8 @@ const config: ViteUserConfig = defineConfig({
         test: {
           name: "postgres",
           include: ["test/**/*.postgres.test.ts"],
+          // As in the quick project.
+          isolate: false,
           globalSetup: ["test/support/postgres/global-setup.ts"],
         },
       },

@@ -95,7 +95,7 @@ describe.each(["auto", "polling"] as const)(
         maxAttempts: 2,
       });
       await until(() => calls.length > 0);
-      const texts = flood(platform, 30);
+      const texts = flood(platform, 20);
       await until(() => said(calls).length >= texts.length);
       await until(async () => (await inboxOf(bot))?.pending === 0);
       expect(
@@ -125,8 +125,8 @@ test("polling gives way to answers, and never stops", async () => {
   const polls = (from = 0) => calls.slice(from).filter(({ path }) => path === "/events").length;
   await until(() => polls() >= 10);
   const quiet = calls.length;
-  flood(platform, 40);
-  await until(() => said(calls).length >= 40);
+  flood(platform, 24);
+  await until(() => said(calls).length >= 24);
   const minutes =
     (Date.parse(calls.at(-1)?.at ?? "") - Date.parse(calls[quiet]?.at ?? "")) / MINUTE;
   // While there is nothing else to do there are fifteen a minute.

@@ -2,7 +2,7 @@ import type { Client } from "../faces/client.ts";
 import { messagesOf, rawBytes } from "../platform/conformance/setup.ts";
 import { formWith } from "../platform/support/images.ts";
 
-/** One operation, as each of the three doors to it takes it. */
+/** One operation, as the platform, the client and the tools take it. */
 export interface Attempt {
   readonly method: "GET" | "POST";
   /** Below /api/v1. */

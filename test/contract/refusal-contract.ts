@@ -44,13 +44,13 @@ interface Refusal {
   readonly internet?: Respond;
 }
 
-/** The facts that every door must show of a refusal. */
+/** The facts of a refusal that every layer shows. */
 export interface Refused extends CodeFacts {
   readonly code: PlatformCode;
   readonly retryable: boolean;
 }
 
-/** Tries an attempt through one door, and expects its refusal. */
+/** Makes an attempt through one layer, and expects its refusal. */
 export type ExpectRefused = (world: World, attempt: Attempt, refused: Refused) => Promise<void>;
 
 const OVER_5_MB = 5 * 1024 * 1024 + 1;
@@ -228,7 +228,7 @@ export const refusals: Readonly<Record<Extract<RuleId, `7.${string}`>, Refusal>>
   },
 };
 
-/** Runs every refusal of section 7 through one door. None changes what the platform holds. */
+/** Shows every refusal of section 7 through one layer: platform, client or tools. None changes what the platform holds. */
 export function refusalContract(expectRefused: ExpectRefused): void {
   for (const [id, { code, attempts, internet }] of Object.entries(refusals)) {
     const refused = { code, ...section7[code], retryable: section7[code].status >= 429 };

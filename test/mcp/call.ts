@@ -22,7 +22,7 @@ export async function call(client: McpClient, name: string, args: Args = {}): Pr
 }
 
 /** Calls tools directly, with no protocol between: the client reaches the platform at `baseUrl`. */
-export function directCalls(
+export function connectDirectly(
   options: Pick<ClientOptions, "baseUrl"> & Partial<ClientOptions>,
 ): Call {
   const client = new Client({ apiKey, ...options });

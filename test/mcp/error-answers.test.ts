@@ -4,7 +4,7 @@ import { world } from "../client/platform.ts";
 import { section7 } from "../contract/section-7.ts";
 import type { Failure } from "../faces/mcp.ts";
 import { reservePort } from "../support/reserve-port.ts";
-import { directCalls, failureIn } from "./call.ts";
+import { connectDirectly, failureIn } from "./call.ts";
 import { everyTool, writingTools } from "./every-tool.ts";
 import { ImpatientClock } from "./impatient-clock.ts";
 
@@ -154,7 +154,7 @@ test.each(rows)("%s is a failure of every tool", async (_name, answer, expected,
   const { url } = await serve(answer);
   const calls = everyTool.map(async ([name, args, request]) => {
     // A client of its own, because a limit that one call meets holds up the others.
-    const called = await directCalls({ baseUrl: url, clock })(name, args);
+    const called = await connectDirectly({ baseUrl: url, clock })(name, args);
     const failure = failureIn(called);
     const pattern = request.startsWith("GET") ? words.reads : words.writes;
     // A write that is sent again may be there twice.
@@ -168,7 +168,7 @@ test.each(rows)("%s is a failure of every tool", async (_name, answer, expected,
 
 test("an answer that is not as documented is named", async () => {
   const { url } = await serve(json(200, 5));
-  const call = directCalls({ baseUrl: url, clock });
+  const call = connectDirectly({ baseUrl: url, clock });
   // The answer to a post and a comment is not documented, so any is good.
   const free = ["service_create_post", "service_create_comment"];
   for (const [name, args, request] of everyTool) {
@@ -187,7 +187,7 @@ test("an answer that is not as documented is named", async () => {
 test("a platform that is away got nothing, so nothing is in doubt", async () => {
   const baseUrl = `http://127.0.0.1:${await reservePort()}`;
   for (const [name, args] of everyTool) {
-    const failure = failureIn(await directCalls({ baseUrl, clock })(name, args));
+    const failure = failureIn(await connectDirectly({ baseUrl, clock })(name, args));
     expect(failure, name).toMatchObject({ code: "API_UNREACHABLE", retryable: true });
     expect(failure).not.toHaveProperty("status");
     expect(failure.message).toMatch(/cannot be reached.* Is the platform running.* in a minute/);
@@ -198,7 +198,7 @@ test("a platform that does not answer leaves a write in doubt", async () => {
   const { url, calls } = await serve(() => undefined);
   for (const [name, args] of everyTool) {
     const before = calls.length;
-    const pending = directCalls({ baseUrl: url, clock })(name, args);
+    const pending = connectDirectly({ baseUrl: url, clock })(name, args);
     await expect.poll(() => calls.length, { interval: 1 }).toBeGreaterThan(before);
     clock.expire();
     const failure = failureIn(await pending);
@@ -212,7 +212,7 @@ test("a platform that does not answer leaves a write in doubt", async () => {
 test("a 503 that is not the platform's own leaves a write in doubt, and it is sent once", async () => {
   for (const [name, args] of writingTools) {
     const { url, calls } = await serve(raw(503, "busy"));
-    const { code, message } = failureIn(await directCalls({ baseUrl: url, clock })(name, args));
+    const { code, message } = failureIn(await connectDirectly({ baseUrl: url, clock })(name, args));
     expect([name, code, calls.length]).toEqual([name, "API_ERROR", 1]);
     expect(message).toMatch(DOUBT);
   }
@@ -222,7 +222,7 @@ test("a write whose answer is lost was carried out, and the failure asks to look
   for (const [name, args] of writingTools) {
     const { platform } = await world();
     platform.control.setFaults({ api: { mode: "lose-answer", match: "write" } });
-    const call = directCalls({ baseUrl: platform.url, apiKey: platform.apiKey });
+    const call = connectDirectly({ baseUrl: platform.url, apiKey: platform.apiKey });
     const failure = failureIn(await call(name, args));
     expect(failure).toMatchObject({ code: "API_UNREACHABLE", retryable: false });
     expect(failure.message).toMatch(DOUBT);
@@ -232,7 +232,7 @@ test("a write whose answer is lost was carried out, and the failure asks to look
 test("the limit of requests in a minute says when to try again", async () => {
   const { platform } = await world();
   platform.control.setLimits({ requestsPerMinute: 0 });
-  const call = directCalls({ baseUrl: platform.url, apiKey: platform.apiKey });
+  const call = connectDirectly({ baseUrl: platform.url, apiKey: platform.apiKey });
   const failure = failureIn(await call("service_get_me"));
   expect(failure).toMatchObject({ code: "RATE_LIMITED", status: 429, retryable: true });
   const seconds = Math.ceil((failure.retryAfterMs ?? 0) / 1_000);
@@ -241,7 +241,7 @@ test("the limit of requests in a minute says when to try again", async () => {
 
 test("after a long limit every call waits for it, and says until when", async () => {
   const { url } = await serve(refusal(429, "RATE_LIMITED", { "retry-after": "40" }));
-  const call = directCalls({ baseUrl: url });
+  const call = connectDirectly({ baseUrl: url });
   const first = failureIn(await call("service_get_me"));
   expect(first).toMatchObject({ status: 429, retryable: true, retryAfterMs: 40_000 });
   expect(failureIn(await call("service_get_feed"))).toMatchObject({

@@ -1,12 +1,12 @@
 import { expect } from "vitest";
 import { refusalContract } from "../contract/refusal-contract.ts";
-import { directCalls, failureIn } from "./call.ts";
+import { connectDirectly, failureIn } from "./call.ts";
 
 /** Section 7 through the tools. A schema refuses arguments without a status. */
 refusalContract(async ({ url, token }, attempt, { code, status, retryable }) => {
   if (attempt.byTool === undefined) return;
   const apiKey = attempt.token ?? token;
-  const called = await directCalls({ baseUrl: url, apiKey })(...attempt.byTool);
+  const called = await connectDirectly({ baseUrl: url, apiKey })(...attempt.byTool);
   const failure = failureIn(called);
   expect(failure).toMatchObject({ code, retryable });
   expect([status, undefined]).toContain(failure.status);

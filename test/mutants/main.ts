@@ -4,8 +4,19 @@
  * run tries only what has changed.
  */
 
-import type { MutantResult, MutantStatus, PartialStrykerOptions } from "@stryker-mutator/api/core";
-import { Stryker } from "@stryker-mutator/core";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { installPeer } from "../peers/install.ts";
+
+/** The used part of `@stryker-mutator/core`. */
+interface StrykerCore {
+  readonly Stryker: new (options: object) => { runMutationTest(): Promise<MutantResult[]> };
+}
+
+interface MutantResult {
+  readonly status: string;
+}
 
 /** The folders of src that carry promises. Each is tried by the quick tests of the test folder of the same name. */
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
@@ -24,6 +35,8 @@ if (unknown.length > 0) {
   throw new Error(`${unknown.join(", ")}: not one of ${Object.keys(FOLDERS).join(", ")}`);
 }
 
+const { Stryker } = await loadStryker();
+
 const rows = ["| folder | mutants | caught | by a timeout | survived | run by no test | minutes |"];
 rows.push("|---|---:|---:|---:|---:|---:|---:|");
 for (const path of chosen.length > 0 ? chosen : Object.keys(FOLDERS)) {
@@ -33,11 +46,16 @@ for (const path of chosen.length > 0 ? chosen : Object.keys(FOLDERS)) {
 }
 console.log(rows.join("\n"));
 
+async function loadStryker(): Promise<StrykerCore> {
+  const { resolve } = createRequire(join(await installPeer("mutants"), "any.js"));
+  return await import(pathToFileURL(resolve("@stryker-mutator/core")).href);
+}
+
 function folderOf(path: string): string {
   return path.split("/", 1)[0] ?? "";
 }
 
-function optionsFor(path: string): PartialStrykerOptions {
+function optionsFor(path: string): object {
   const folder = folderOf(path);
   const results = `coverage/mutants/${folder}`;
   return {
@@ -70,7 +88,7 @@ function optionsFor(path: string): PartialStrykerOptions {
 }
 
 function rowOf(path: string, results: readonly MutantResult[], minutes: number): string {
-  const count = (...statuses: readonly MutantStatus[]) =>
+  const count = (...statuses: readonly string[]) =>
     results.filter(({ status }) => statuses.includes(status)).length;
   const figures = [
     count("Killed", "Timeout", "Survived", "NoCoverage"),

@@ -62,6 +62,7 @@ export class World<S extends Store = SqliteStore> {
   #settings: Partial<BotSettings>;
   #balancer: Balancer | undefined;
   #ending = false;
+  #stuck = false;
   #watching: Promise<void> = Promise.resolve();
 
   private constructor(platform: Platform, store: S, scratch: string, options: WorldOptions) {
@@ -184,13 +185,14 @@ export class World<S extends Store = SqliteStore> {
   async settle(goesOn: () => boolean = () => this.#isRunning): Promise<void> {
     let before = "";
     let since = performance.now();
-    while (goesOn()) {
+    while (!this.#stuck && goesOn()) {
       const { stored = 0, pending = 0 } = (await this.store.progress()) ?? {};
       if (stored >= this.ledger.written.length && pending === 0) return;
       const now = `${stored} ${pending} ${this.ledger.said}`;
       if (now !== before) since = performance.now();
       before = now;
       if (performance.now() - since > STUCK_MS) {
+        this.#stuck = true;
         const words = [...(await this.store.unfinished()), ...this.bots.map((bot) => bot.tail())];
         this.violations.push(
           `stuck: ${pending} of ${stored} stored events are pending:\n${words.join("\n")}`,

@@ -42,7 +42,7 @@ class Kills implements Attack {
     write(random.below(left));
     const bot = world.spawn();
     // In the middle of an answer: the platform has it and has not replied yet.
-    const ignore = world.ledger.onSaid(random.below(3 * left), () => bot.signal("SIGKILL"));
+    const ignore = world.ledger.onSaid(random.below(SHARE[size]), () => bot.signal("SIGKILL"));
     // Some bots die before they are ready, while they recover from the death before.
     if (random.chance(0.05)) await wait(random.below(300));
     else if ((await bot.ready) !== undefined) {

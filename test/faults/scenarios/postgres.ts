@@ -254,15 +254,26 @@ export const sharedCluster: Scenario = scenario("postgres, three instances: all 
 
 function scenario(name: string, all: readonly ClusterFault[]): Scenario {
   const run = (options: ScenarioRun) =>
-    inflict(all.map(underLoad), options, () => World.startCluster());
+    inflict(
+      all.map((fault, n) => underLoad(fault, all[n - 1]?.settings)),
+      options,
+      () => World.startCluster(),
+    );
   return { name, whyNot: whyNoBalancer, run };
 }
 
-/** People write while the fault is inflicted. */
-function underLoad({ settings, ...fault }: ClusterFault): Fault<PostgresStore> {
+/**
+ * People write while the fault is inflicted.
+ *
+ * @param current settings of the bots from the fault before
+ */
+function underLoad(
+  { settings, ...fault }: ClusterFault,
+  current: ClusterFault["settings"],
+): Fault<PostgresStore> {
   const begin = async (stage: ClusterStage): Promise<Attack> => {
     const { world, random, size } = stage;
-    if (settings !== undefined) await world.restart(settings);
+    if (settings !== undefined && settings !== current) await world.restart(settings);
     const attack = await fault.begin(stage);
     // Its choices are its own, because it writes as fast as the bots answer.
     const own = new Random(random.below(2 ** 31));

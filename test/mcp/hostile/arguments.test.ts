@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { allTools, listed } from "../../faces/mcp.ts";
-import { directCalls, failureIn } from "../call.ts";
+import { connectDirectly, failureIn } from "../call.ts";
 import { everyTool, writingTools } from "../every-tool.ts";
 
 /** The part of a JSON schema that is looked at. */
@@ -47,7 +47,7 @@ function tools() {
     platform.requests += 1;
     return Response.json({});
   };
-  return { platform, call: directCalls({ baseUrl: "http://platform.test", fetch }) };
+  return { platform, call: connectDirectly({ baseUrl: "http://platform.test", fetch }) };
 }
 
 test("an argument of a wrong kind is refused by its name, and the platform hears nothing", async () => {

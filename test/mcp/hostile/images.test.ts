@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { image, imageOf } from "../../platform/support/images.ts";
-import { directCalls, failureIn } from "../call.ts";
+import { connectDirectly, failureIn } from "../call.ts";
 
 const upload = {
   ...{
@@ -64,7 +64,7 @@ test("an upload that is no image, too large or not public never reaches the plat
     requests += 1;
     return Response.json(upload);
   };
-  const call = directCalls({ baseUrl: "http://platform.test", fetch });
+  const call = connectDirectly({ baseUrl: "http://platform.test", fetch });
   for (const [name, args, code, why] of rows) {
     const failure = failureIn(await call("service_upload_image", args));
     expect(failure.code, name).toBe(code);

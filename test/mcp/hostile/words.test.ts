@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { directCalls, failureIn } from "../call.ts";
+import { connectDirectly, failureIn } from "../call.ts";
 import { everyTool } from "../every-tool.ts";
 
 /** Texts of people, made to look like a part of the answer. All of them contain the mark. */
@@ -82,7 +82,7 @@ const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 describe.each(everyTool)("%s", (name, args) => {
   async function ask(body: unknown, status = 200) {
     const fetch = async () => Response.json(body, { status });
-    return await directCalls({ baseUrl: "http://platform.test", fetch })(name, args);
+    return await connectDirectly({ baseUrl: "http://platform.test", fetch })(name, args);
   }
 
   test("a text of people stays in its quotation marks, on its line, and unchanged as data", async () => {

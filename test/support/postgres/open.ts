@@ -6,7 +6,6 @@ import type { OpenTogether } from "../../contract/shared-contract.ts";
 import { PostgresInbox, type PostgresInboxOptions } from "../../faces/inbox-postgres.ts";
 import type { ManualClock } from "../../faces/testing.ts";
 import { NEWEST } from "./binaries.ts";
-import { connected } from "./look.ts";
 
 /** A place in the server of this version that nobody else uses. */
 export interface Place {
@@ -56,14 +55,30 @@ export async function reusedPlace(version: string = NEWEST): Promise<Place> {
   emptied.set(version, free);
   const place = free.pop() ?? (await emptyPlace(version));
   onTestFinished(async () => {
-    await connected(place, (client) => emptyTables(client, place));
+    await emptyTables(emptyingPool(place), place);
     free.push(place);
   });
   return place;
 }
 
+/** A connection for each server that empties its places. It does not keep the worker alive. */
+const emptying = new Map<string, pg.Pool>();
+
+function emptyingPool({ url }: Place): pg.Pool {
+  const known = emptying.get(url);
+  if (known !== undefined) return known;
+  const pool = new pg.Pool({ connectionString: url, max: 1, allowExitOnIdle: true });
+  // The server may stop before the worker.
+  pool.on("error", () => undefined);
+  emptying.set(url, pool);
+  return pool;
+}
+
 /** Leaves the tables of an inbox as its migrations do. */
-export async function emptyTables(client: pg.Client, { schema }: Place): Promise<void> {
+export async function emptyTables(
+  client: Pick<pg.Pool, "query">,
+  { schema }: Place,
+): Promise<void> {
   await client.query(
     `DO $$ DECLARE name regclass; BEGIN
        FOR name IN SELECT oid FROM pg_class WHERE relnamespace = to_regnamespace('${schema}')
