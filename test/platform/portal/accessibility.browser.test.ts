@@ -1,9 +1,12 @@
 import type { Page } from "playwright-core";
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
+import { INSTALL_TIMEOUT_MS, installPeer } from "../../peers/install.ts";
 import { runPlatform } from "../../support/running-bot.ts";
 import { violationsOf } from "./support/axe.ts";
 import { openPage, openPortal } from "./support/page.ts";
 import { lively } from "./support/world.ts";
+
+beforeAll(() => installPeer("accessibility"), INSTALL_TIMEOUT_MS);
 
 const VIEWS = ["chat", "posts", "events", "webhook", "faults", "state"];
 const DESKTOP = { width: 1280, height: 800 };
