@@ -69,7 +69,7 @@ function historyFile(history: History): string {
 }
 
 /** Writes it with the schema of this version, as it would look in life, and far quicker. */
-export function makeHistory(file: string, history: History): void {
+function makeHistory(file: string, history: History): void {
   openFile(file).close();
   const db = new Sqlite(file);
   db.pragma("journal_mode = OFF");

@@ -22,7 +22,7 @@ export function installDependencies(folder: URL): void {
 }
 
 /** The dependencies of a package that are not installed in the version which it names. */
-export function missingDependencies(folder: URL): string[] {
+function missingDependencies(folder: URL): string[] {
   const { dependencies = {} } = manifest(new URL("package.json", folder)) ?? {};
   return Object.entries(dependencies)
     .filter(([name, version]) => {

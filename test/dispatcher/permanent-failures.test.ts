@@ -107,9 +107,12 @@ describe("an error that a further run may mend", () => {
     expect(attempts).toEqual([1, 2]);
   });
 
-  test("ends at once where the handler gives up because of it", async () => {
+  test.each([
+    { name: "a refusal", cause: refusal("NOT_IMAGE") },
+    { name: "an outage of the platform", cause: apiErrorOf("away", { status: 503 }) },
+  ])("ends at once where the handler gives up because of it: $name", async ({ cause }) => {
     const { inbox, dispatcher } = harness(() => {
-      throw new GiveUp("no picture", { cause: refusal("NOT_IMAGE") });
+      throw new GiveUp("no picture", { cause });
     });
     await inbox.put(messages("1"), "webhook");
     await dispatcher.idle();

@@ -163,6 +163,7 @@ describe("over web", () => {
     const init = { method: "POST", body, duplex: "half" as const, headers };
     const answer = await webFace(routes)(new Request("http://bot.test/webhook", init));
     expect(await answer.json()).toMatchObject({ error: { code } });
+    expect(answer.headers.get("retry-after")).toBe(code === "BODIES_BUSY" ? "5" : null);
     expect(cancel).toHaveBeenCalledOnce();
     expect(routes.bodies.usedBytes).toBe(0);
   });

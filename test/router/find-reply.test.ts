@@ -183,7 +183,8 @@ describe.each(ways)("what an earlier run may have said, as $kind", ({ kind, wher
       delayMs: 1_000,
     });
     const elsewhere = JSON.stringify({ text: "hello", imageCount: 0, postId: "p_2" });
-    const underWay = ["", elsewhere, intent({ text: "other words" }).request];
+    const withImage = JSON.stringify({ text: "hello", imageCount: 1, ...where });
+    const underWay = ["", elsewhere, withImage, intent({ text: "other words" }).request];
     expect(await find(client, intent({ underWay, where }))).toMatchObject({
       result: { id: "x_1" },
     });
@@ -199,6 +200,8 @@ describe.each(ways)("what an earlier run may have said, as $kind", ({ kind, wher
       const open = intent({ underWay, where });
       await expect(find(client, open)).rejects.toMatchObject({ code: "RETRY_LATER" });
     }
+    const named = intent({ underWay: [intent({ where }).request] });
+    await expect(find(client, named)).rejects.toMatchObject({ code: "RETRY_LATER" });
     const underWay = [JSON.stringify({ ...words, text: "other words" })];
     expect(await find(client, intent({ underWay, where }))).toMatchObject({
       result: { id: "x_1" },
