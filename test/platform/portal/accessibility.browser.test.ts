@@ -28,7 +28,7 @@ test("axe-core finds nothing on any view, none is wider than a phone, and Tab co
     await page.goto("about:blank");
     await page.goto(`${platform.url}/#/${address}`);
     await page.getByRole("heading", { level: 1 }).first().waitFor();
-    // Nothing comes or goes while it is walked through.
+    // Nothing may come or go during the walk.
     await page.waitForLoadState("networkidle").catch(() => undefined);
     await expectTabReachesEverything(page, address);
     await expectNoViolations(page, address);

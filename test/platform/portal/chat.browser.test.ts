@@ -25,7 +25,7 @@ test("a person talks to the bot: writes, sees where the event is, deletes, and s
   await followAnEventWithoutAnswer(page, platform);
   await keepWhatWasRefused(page);
   await deleteAMessage(page);
-  await speakAsSomebodyNew(page);
+  await speakAsNewPerson(page);
 });
 
 function answerAllButQuiet(bot: Bot): void {
@@ -111,7 +111,7 @@ async function deleteAMessage(page: Page): Promise<void> {
   expect(await page.evaluate("document.activeElement.dataset.message")).toMatch(/^m_/);
 }
 
-async function speakAsSomebodyNew(page: Page): Promise<void> {
+async function speakAsNewPerson(page: Page): Promise<void> {
   await page.keyboard.press("p");
   const dialog = page.getByRole("dialog", { name: "Who speaks?" });
   await dialog.getByLabel("Username").fill("-no-");
@@ -224,7 +224,7 @@ async function standSideBySide(page: Page, platform: Platform): Promise<void> {
   await eventually(() => fieldOf(page).count(), 1);
 }
 
-/** What is read stays where it is while older messages come above, and new ones wait below. */
+/** The message in sight stays in place while older ones come above, and new ones wait below. */
 async function readOlderMessages(page: Page, platform: Platform): Promise<void> {
   platform.control.saveWebhook({ enabled: false });
   const write = (text: string, count = 1) =>

@@ -47,7 +47,7 @@ async function showWhatHappens(page: Page): Promise<void> {
   await line(page, /api POST .* \[201\] \d+ ms "Hello Ada!"/).waitFor();
 }
 
-/** What was looked for is remembered. */
+/** The page remembers its filters. */
 async function narrow(page: Page, id: string): Promise<void> {
   await line(page, "poll.created").waitFor();
   await choice(page, "Person").selectOption("ben");
@@ -214,7 +214,7 @@ async function copy(page: Page, id: string): Promise<void> {
   expect((await saved).suggestedFilename()).toBe(`dm-message-${id}.test.ts`);
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
-  // Where a page may not copy, the text is shown.
+  // The text is shown if a page may not copy.
   await page.evaluate(() => {
     navigator.clipboard.writeText = () => Promise.reject(new Error("not allowed"));
   });

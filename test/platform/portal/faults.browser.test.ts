@@ -99,7 +99,7 @@ async function moveClock(platform: Platform, page: Page): Promise<void> {
   await clock.getByText("as the machine's").waitFor();
   const time = clock.locator(".clock-now time");
   const before = await time.textContent();
-  // It goes on by itself: the platform does not answer meanwhile.
+  // The clock goes on by itself, because the platform does not answer meanwhile.
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   await page.route("**/control/v1/clock", async (route) => {
     await released;
@@ -127,7 +127,7 @@ async function moveClock(platform: Platform, page: Page): Promise<void> {
   expect(Math.abs(offsetMs)).toBeLessThan(1_000);
 }
 
-/** What was used is 0 again when its minute is over, without anything that happens. */
+/** The use of a limit is 0 again when its minute is over, even if nothing happens. */
 async function seeUseEnd(platform: Platform, page: Page): Promise<void> {
   platform.control.clock.set({ now: "2030-01-01T00:00:30.000Z", frozen: true });
   await request(platform, "GET", "/api/v1/me");

@@ -62,7 +62,7 @@ async function postWithImage(page: Page): Promise<void> {
   expect(await welcome(page).getByText("bot", { exact: true }).count()).toBe(1);
 }
 
-/** What the bot posts because of it is there at once. */
+/** Posts of the bot appear at once. */
 async function react(page: Page): Promise<void> {
   const said = welcome(page).getByRole("status");
   await welcome(page).getByRole("button", { name: "Like 0" }).click();

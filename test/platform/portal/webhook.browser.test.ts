@@ -62,7 +62,7 @@ async function makeSecret(page: Page): Promise<string> {
   expect(line).toMatch(/^SERVICE_WEBHOOK_SECRET=whsec_[0-9a-f]{48}$/);
   await shown.getByText("the newest first").waitFor();
   await shown.getByRole("button", { name: "Copy" }).click();
-  // It is not shown again: one key too many must not lose it.
+  // The secret is not shown again, so one key too many must not lose it.
   await page.keyboard.press("Escape");
   expect(await shown.isVisible()).toBe(true);
   await shown.getByRole("button", { name: "I have it" }).click();
@@ -70,7 +70,7 @@ async function makeSecret(page: Page): Promise<string> {
   return line;
 }
 
-/** Where a page may not copy, the secret stays in sight. */
+/** The secret stays in sight if a page may not copy. */
 async function copyByHand(page: Page): Promise<void> {
   await page.evaluate(() => {
     navigator.clipboard.writeText = () => Promise.reject(new Error("not allowed"));
@@ -152,7 +152,7 @@ async function mendTheWebhook(platform: Platform, page: Page): Promise<void> {
   await eventually(() => health.getByRole("heading").evaluate(isFocused), true);
 }
 
-/** Where the status of another bot cannot be read, that of the first one is not shown instead. */
+/** A status that cannot be read is not replaced by that of another bot. */
 async function readAnotherBot(platform: Platform, bot: Bot, page: Page): Promise<void> {
   platform.control.apps.create({ username: "helper" });
   await page.route("**/control/v1/bot?bot=helper", (route) =>

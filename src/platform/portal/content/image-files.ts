@@ -4,7 +4,7 @@ export const MAX_IMAGES = 4;
 /** The largest image, in bytes: what the platform takes as 5 MB. */
 const MAX_BYTES = 5 * 1024 * 1024;
 
-/** What the platform takes (section 4). */
+/** Types that the platform takes (section 4). */
 export const IMAGE_TYPES = ["image/png", "image/jpeg", "image/webp", "image/gif", "image/avif"];
 
 /** Refuses before it is sent what the platform would refuse. @param room for so many images */

@@ -9,7 +9,7 @@ const PATIENCE_MS = 10_000;
 
 let connection: Promise<Browser> | undefined;
 
-/** This worker's connection to the browser of the run. */
+/** Connects this worker to the browser of the run, once. */
 function connectBrowser(): Promise<Browser> {
   const found = inject("browser");
   if ("missing" in found) throw new Error(found.missing);
