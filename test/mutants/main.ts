@@ -15,6 +15,7 @@ interface StrykerCore {
 }
 
 interface MutantResult {
+  readonly fileName: string;
   readonly status: string;
 }
 
@@ -88,8 +89,10 @@ function optionsFor(path: string): object {
 }
 
 function rowOf(path: string, results: readonly MutantResult[], minutes: number): string {
+  // A file is reported with what is known of the others of its folder.
+  const own = results.filter(({ fileName }) => fileName.includes(`src/${path}`));
   const count = (...statuses: readonly string[]) =>
-    results.filter(({ status }) => statuses.includes(status)).length;
+    own.filter(({ status }) => statuses.includes(status)).length;
   const figures = [
     count("Killed", "Timeout", "Survived", "NoCoverage"),
     count("Killed"),
