@@ -158,6 +158,18 @@ describe("auditing", () => {
     expect(machine.state.mode).toBe("polling");
   });
 
+  test("goes on when a delivery is sent again, and still misses what was made before it", () => {
+    const machine = new Machine();
+    const early = machine.event("2");
+    machine.after(1_000).delivery("1").delivery("1");
+    expect(machine.state.mode).toBe("auditing");
+    machine
+      .round([early])
+      .after(SILENCE + 1)
+      .tick();
+    expect(machine.switches).toMatchObject([{ to: "polling" }]);
+  });
+
   test("learns the subscription from deliveries", () => {
     const machine = new Machine([]);
     machine
@@ -215,6 +227,15 @@ describe("polling", () => {
     expect(machine.state.mode).toBe("auditing");
   });
 
+  test("sets no deadline, and ignores that time passes", () => {
+    const machine = polling().delivery("2").after(1_000);
+    machine.round([machine.event("3")]).after(SILENCE + 1);
+    expect(nextDeadline(machine.state, SILENCE)).toBeUndefined();
+    const { state } = machine;
+    expect(machine.tick().state).toBe(state);
+    expect(machine.switches).toEqual([]);
+  });
+
   test("can begin again after it has ended", () => {
     const machine = polling();
     machine.delivery("2").round().round();
@@ -256,6 +277,15 @@ describe("hand-back", () => {
     }
     expect(machine.state.mode).toBe("polling");
     expect(machine.after(1_000).round().state.mode).toBe("auditing");
+  });
+
+  test("waits for an old event that was found a moment ago", () => {
+    const machine = polling().delivery("2").after(1_000);
+    const late = machine.event("3");
+    machine.after(SILENCE + 1).round();
+    machine.round([late, machine.event("4")]);
+    expect(machine.state.mode).toBe("polling");
+    expect(machine.delivery("3").round().state.mode).toBe("auditing");
   });
 
   test("counts no read that failed on the way", () => {
@@ -330,6 +360,20 @@ describe("hand-back", () => {
       .after(SILENCE + 6_000)
       .tick();
     expect(machine.state.mode).toBe("polling");
+  });
+
+  test("still expects the types that the webhook has not lost", () => {
+    const machine = new Machine([...all, "follow"]);
+    machine
+      .round([machine.event("1", "like")])
+      .after(SILENCE + 6_000)
+      .tick();
+    machine.delivery("2").round().round();
+    machine
+      .round([machine.event("3", "follow")])
+      .after(SILENCE + 6_000)
+      .tick();
+    expect(machine.switches.map(({ to }) => to)).toEqual(["polling", "auditing", "polling"]);
   });
 });
 
