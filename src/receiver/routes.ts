@@ -103,8 +103,7 @@ async function answerRest(incoming: Incoming, options: RouteOptions): Promise<An
   if (verbose && options.maySeeReport(authorization)) return told(await options.report());
   const more = verbose ? { verbose: REPORT_REMEDY } : {};
   if (await options.isReady()) return json(200, { status: "ready", ...more });
-  const { error } = notReady;
-  return verbose ? { ...json(503, { error, ...more }, soon), ...(error && { error }) } : notReady;
+  return verbose ? json(503, { error: notReady.error, ...more }, soon) : notReady;
 }
 
 /** Strangers reach the bot as if they were on this machine where a proxy runs beside it. */

@@ -374,6 +374,13 @@ describe.each(faces)("over $name", (face) => {
     if (face.standalone) expect(errorIn(answer).code).toBe("NOT_FOUND");
   });
 
+  test("the webhook can be at the root", async () => {
+    const { routes, inbox } = makeRig({}, { path: "/" });
+    const send = await face.open(routes);
+    expect((await send(delivery(batchOf("1"), { path: "/" }))).status).toBe(200);
+    expect(inbox.stored.size).toBe(1);
+  });
+
   test.each(["/", "/webhooks", "/webhook/x", "/Webhook", "/x/webhook"])(
     "%s is not the webhook",
     async (path) => {
@@ -390,7 +397,10 @@ describe.each(faces.filter(({ standalone }) => standalone))("health over $name",
   test("/healthz is 200 while the process lives, whatever the store does", async () => {
     const { routes } = makeRig({}, { isReady: async () => false });
     const send = await face.open(routes);
-    expect((await send({ path: "/healthz" })).status).toBe(200);
+    expect(await send({ path: "/healthz" })).toMatchObject({
+      status: 200,
+      text: '{"status":"ok"}',
+    });
   });
 
   test("/readyz is 200 when the bot is ready, and 503 when it is not", async () => {

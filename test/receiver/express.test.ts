@@ -1,6 +1,6 @@
 import express, { type Express } from "express";
 import request from "supertest";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { expressFace } from "../faces/receiver.ts";
 import { sign } from "../faces/signature.ts";
 import { batchOf, bodyOf, limit, makeRig, now, type Rig, secret } from "./support.ts";
@@ -194,7 +194,7 @@ test("a signed POST on another path goes to the application, and is noticed", as
   const signed = request(app).post("/hook?a=1").set("x-service-signature", "t=1,v1=00");
   expect((await signed).status).toBe(404);
   expect((await request(app).post("/unsigned")).status).toBe(404);
-  expect((await request(app).get("/hook").set("x-service-signature", "t=1")).status).toBe(404);
+  expect((await request(app).get("/page").set("x-service-signature", "t=1")).status).toBe(404);
   expect(strays).toEqual(["/hook"]);
 });
 
@@ -228,6 +228,30 @@ test("an application that has answered by itself is not answered over", async ()
   await stored.promise;
   await new Promise((resolve) => setImmediate(resolve));
   expect(rig.lines()).toMatchObject([{ level: "info", status: 200 }]);
+});
+
+test("an application that is still answering by itself is not answered over", async () => {
+  const stored = Promise.withResolvers<void>();
+  const put = async () => {
+    stored.resolve();
+    return { stored: ["1"], duplicates: 0, unusable: 0 };
+  };
+  const rig = makeRig({ inbox: { put } });
+  const app = express();
+  app.use(async (_req, res, next) => {
+    res.status(504).write("too ");
+    next();
+    await stored.promise;
+    // The late answer is dropped by then; written all the same, it would be an unhandled rejection.
+    setImmediate(() => res.end("slow"));
+  });
+  app.use(expressFace(rig.routes));
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown) => unhandled.push(reason);
+  process.on("unhandledRejection", note);
+  onTestFinished(() => void process.off("unhandledRejection", note));
+  expect(await deliver(app)).toMatchObject({ status: 504, text: "too slow" });
+  expect(unhandled).toEqual([]);
 });
 
 test("what breaks in here never reaches the application's error page", async () => {

@@ -1,6 +1,7 @@
 import { once } from "node:events";
-import { Agent, get, type RequestListener } from "node:http";
+import { Agent, get, type RequestListener, type ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
+import { setTimeout } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ServiceBotError } from "../faces/errors.ts";
 import { type Listening, listen } from "../faces/receiver.ts";
@@ -45,6 +46,52 @@ describe("listening", () => {
   });
 });
 
+/** Sends two requests, and waits until both are running. */
+async function askTwice() {
+  const running = new Map<string | undefined, ServerResponse>();
+  const both = Promise.withResolvers<void>();
+  const server = await open((request, response) => {
+    running.set(request.url, response);
+    if (running.size === 2) both.resolve();
+  });
+  const answers = ["/1", "/2"].map(async (path) => await (await fetch(server.url + path)).text());
+  await both.promise;
+  const finish = async (path: string) => {
+    const response = running.get(path)?.end("done");
+    if (response?.closed === false) await once(response, "close");
+    await passTimers();
+  };
+  return { server, answers, finish };
+}
+
+/** Waits until every timer of a millisecond that was set before has fired. */
+async function passTimers(): Promise<void> {
+  await setTimeout(2);
+}
+
+describe("connections", () => {
+  test("the end of a request cuts no other", async () => {
+    const { answers, finish } = await askTwice();
+    await finish("/1");
+    await finish("/2");
+    expect(await Promise.all(answers)).toEqual(["done", "done"]);
+  });
+
+  test("a connection serves one request after the other", async () => {
+    const server = await open(hello);
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    onTestFinished(() => agent.destroy());
+    const ask = async () => {
+      const request = get(server.url, { agent });
+      const [response] = await once(request, "response");
+      await once(response.resume(), "end");
+      await passTimers();
+      return request.reusedSocket;
+    };
+    expect([await ask(), await ask()]).toEqual([false, true]);
+  });
+});
+
 /** A grace that no test lives to see the end of, in milliseconds. */
 const LONG = 3_600_000;
 
@@ -61,8 +108,18 @@ describe("closing", () => {
     });
     const finish = await asked.promise;
     const closed = server.close(LONG);
+    await passTimers();
     finish();
     expect(await answer).toBe("done");
+    await closed;
+  });
+
+  test("leaves the other requests running when one ends", async () => {
+    const { server, answers, finish } = await askTwice();
+    const closed = server.close(LONG);
+    await finish("/1");
+    await finish("/2");
+    expect(await Promise.all(answers)).toEqual(["done", "done"]);
     await closed;
   });
 
