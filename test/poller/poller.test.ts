@@ -94,6 +94,47 @@ describe("auditing", () => {
   });
 });
 
+describe("a start that goes on from a stored cursor", () => {
+  beforeEach(async () => {
+    await inbox.put([], "poll", [{ name: "events", position: "0" }]);
+  });
+
+  test("counts as missed what was made before it and found by its first round alone", async () => {
+    const poller = await start();
+    log.add("1", "dm.message", clock.now() - 1);
+    await clock.advance(AUDIT);
+    expect(await pending()).toBe(1);
+    expect(poller.mode).toBe("auditing");
+  });
+
+  test("does not count as missed what was made since, however late its first round is", async () => {
+    log.failures = [new ApiError("away", { status: 503 })];
+    const poller = await start({ random: () => 0.999 });
+    await clock.advance(2_000);
+    log.add("1");
+    await clock.advance(2_000);
+    expect(await pending()).toBe(1);
+    expect(poller.mode).toBe("auditing");
+  });
+});
+
+test("the first start of all counts nothing as missed", async () => {
+  log.add("1", "dm.message", clock.now() - 1);
+  const poller = await start({ startFrom: "oldest" });
+  expect(await pending()).toBe(1);
+  expect(poller.mode).toBe("auditing");
+});
+
+test.each([
+  [true, []],
+  [false, ["polling"]],
+])("the webhook is judged unless the bot is catching up: %s", async (isCatchingUp, expected) => {
+  await start({ isCatchingUp: () => isCatchingUp });
+  log.add("1");
+  await clock.advance(AUDIT + SILENCE);
+  expect(switches).toEqual(expected);
+});
+
 test("what was found before a reading failed half-way counts all the same", async () => {
   await start({ auditIntervalMs: 10 * AUDIT });
   log.add("1");
@@ -136,6 +177,21 @@ describe("polling", () => {
     log.add("4");
     await clock.advance(AUDIT);
     expect(await pending()).toBe(3);
+  });
+
+  test("reads the head alone between two audits", async () => {
+    await startPolling();
+    await clock.advance(POLL * 5);
+    expect(new Set(log.requests)).toEqual(new Set(["1"]));
+  });
+
+  test("goes on while the log cannot be read, although the webhook delivers", async () => {
+    const poller = await startPolling();
+    poller.delivered([{ id: "1", type: "dm.message" }]);
+    log.failures = Array.from({ length: 100 }, () => new ApiError("away", { status: 503 }));
+    await clock.advance(AUDIT * 3);
+    expect(log.failures.length).toBeLessThan(98);
+    expect(poller.mode).toBe("polling");
   });
 
   test("goes back to audits once the webhook delivers, with one line", async () => {
