@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
-import { callsIn, childFields, logCalls } from "./log-calls.ts";
+import { expect, test } from "vitest";
+import { childFields, logCalls } from "./log-calls.ts";
 import { documentedFields, documentedLines } from "./logged.ts";
 import { codeBlocks, root } from "./markdown.ts";
 
@@ -78,39 +78,4 @@ test.runIf(hasJq)("the queries of docs/logs.md run, and find something in its ow
     expect({ query, status, stderr: String(stderr) }).toEqual({ query, status: 0, stderr: "" });
     expect(String(stdout), query).not.toBe("");
   }
-});
-
-describe("the reader of the source", () => {
-  const linesOf = (text: string) =>
-    callsIn("x.ts", text).map(({ levels, message, fields }) => [levels.join(), message, ...fields]);
-
-  test.each<[string, string, (readonly string[])[]]>([
-    ["a message alone", 'log.info("a");', [["info", "a"]]],
-    ["fields", 'this.#options.log.warn({ b, err: error }, "a");', [["warn", "a", "b", "err"]]],
-    [
-      "constants",
-      'const A = "a";\nconst line = { b: 1 };\nlog.warn({ ...line, c }, A);',
-      [["warn", "a", "b", "c"]],
-    ],
-    ["a choice of levels", 'log[x ? "warn" : "debug"]({ b }, "a");', [["warn,debug", "a", "b"]]],
-    [
-      "a function",
-      'f(() => log.info(g(1), "a"));\nfunction g(x: number) { return { b: x }; }',
-      [["info", "a", "b"]],
-    ],
-    ["optional ones", 'job.logger?.fatal("a");', [["fatal", "a"]]],
-    ["nothing else", 'log.child({ a }); console.info("a"); Math.log(1); other.info("a");', []],
-  ])("sees %s", (_name, text, lines) => {
-    expect(linesOf(text)).toEqual(lines);
-  });
-
-  test.each([
-    ["message", "log.info(text);"],
-    ["message", "log.info(a + b);"],
-    ["fields", 'log.info(fields, "a");'],
-    ["fields", 'log.info({ ...rest }, "a");'],
-    ["level", 'log[level]("a");'],
-  ])("refuses a line whose %s cannot be known: %s", (what, text) => {
-    expect(() => linesOf(text)).toThrow(what);
-  });
 });
