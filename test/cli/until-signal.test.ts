@@ -1,13 +1,11 @@
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { UNTIL_SIGNAL_MODULE } from "../faces/files.ts";
 import { TestProcess } from "../support/process.ts";
-
-const MODULE = fileURLToPath(new URL("../../src/cli/until-signal.ts", import.meta.url));
 
 /** Runs a command that waits for a signal, and then does this. */
 function runCommand(afterwards: string): TestProcess {
   const code = `
-    import { untilSignal } from ${JSON.stringify(MODULE)};
+    import { untilSignal } from ${JSON.stringify(UNTIL_SIGNAL_MODULE)};
     const stopped = untilSignal();
     const alive = setInterval(() => undefined, 1_000);
     console.log("started");

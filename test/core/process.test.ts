@@ -1,6 +1,7 @@
 import { EventEmitter } from "node:events";
 import { describe, expect, test } from "vitest";
 import { type ProcessLike, ProcessOwners } from "../faces/core.ts";
+import { PROCESS_MODULE } from "../faces/files.ts";
 import { TestProcess } from "../support/process.ts";
 
 class FakeProcess extends EventEmitter implements ProcessLike {
@@ -119,9 +120,8 @@ test("nothing happens without a signal", () => {
 
 describe("work that nothing else keeps the process alive for", () => {
   const ended = async (work: string) => {
-    const module = new URL("../../src/core/process.ts", import.meta.url);
     const code = `
-      import { untilEnded } from "${module}";
+      import { untilEnded } from ${JSON.stringify(PROCESS_MODULE)};
       const work = new Promise((resolve) => setTimeout(resolve, 50).unref());
       await ${work};`;
     return await new TestProcess(["--input-type=module", "--eval", code]).exited;

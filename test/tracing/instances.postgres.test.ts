@@ -1,10 +1,12 @@
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import type { Bot } from "../../src/index.ts";
 import { emptyPlace } from "../support/postgres/open.ts";
 import { World } from "./bot.ts";
 import { Spans } from "./spans.ts";
 
 const spans = new Spans();
+
+afterAll(() => spans.close());
 
 test("an event that comes to one instance and is handled by another is in one trace", async () => {
   const world = new World();

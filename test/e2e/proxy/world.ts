@@ -2,10 +2,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { TimelineEntry } from "../../../src/platform/index.ts";
 import { ControlClient } from "../../faces/cli.ts";
+import { CLI } from "../../faces/files.ts";
 import { TestProcess } from "../../support/process.ts";
 import { readStatus } from "../../support/read-status.ts";
 
-const CLI = fileURLToPath(new URL("../../../src/cli/main.ts", import.meta.url));
 const BOT = fileURLToPath(new URL("../answering-bot.ts", import.meta.url));
 
 /** The same for every platform of these tests, so that a bot can have several. */
