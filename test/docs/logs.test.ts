@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -61,27 +60,6 @@ test("the queries of docs/logs.md name fields and messages that there are", () =
   expect(messages.length).toBeGreaterThan(2);
   const known = new Set(calls.map(({ message }) => message));
   expect(messages.filter((message) => !known.has(message ?? ""))).toEqual([]);
-});
-
-const hasJq = spawnSync("jq", ["--version"]).status === 0;
-
-test.runIf(hasJq)("the queries of docs/logs.md run, and find something in its own examples", () => {
-  const examples = codeBlocks(page).filter(({ language }) => language === "json");
-  const dead = { level: "error", event: "evt_00042", err: { message: "no" }, msg: "dead letter" };
-  const slow = { level: "info", event: "evt_00043", ms: 6_000, msg: "handled" };
-  const polling = { level: "warn", mode: "polling", reason: "no delivery" };
-  const lines = [dead, slow, polling].map((line) => JSON.stringify(line));
-  const input = ["not JSON", ...examples.map(({ code }) => code.trim()), ...lines].join("\n");
-  const queries = codeBlocks(page)
-    .filter(({ language }) => language === "sh")
-    .flatMap(({ code }) => code.match(/^jq .*$/gm) ?? []);
-  expect(queries.length).toBeGreaterThan(4);
-  for (const query of queries) {
-    const command = `set -o pipefail; ${query.replace(" bot.log", "")}`;
-    const { status, stdout, stderr } = spawnSync("bash", ["-c", command], { input });
-    expect({ query, status, stderr: String(stderr) }).toEqual({ query, status: 0, stderr: "" });
-    expect(String(stdout), query).not.toBe("");
-  }
 });
 
 describe("the reader of the source", () => {
