@@ -231,7 +231,10 @@ export const refusals: Readonly<Record<Extract<RuleId, `7.${string}`>, Refusal>>
   },
 };
 
-/** Shows every refusal of section 7 through one layer: platform, client or tools. None changes what the platform holds. */
+/**
+ * Shows every refusal of section 7 through one layer: platform, client or tools. None changes the state of the
+ * platform.
+ */
 export function refusalContract(expectRefused: ExpectRefused): void {
   for (const [id, { code, attempts, internet }] of Object.entries(refusals)) {
     const refused = { code, ...section7[code], retryable: section7[code].status >= 429 };

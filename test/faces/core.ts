@@ -36,7 +36,7 @@ export {
   makePrivateFolderOf,
   tightenDatabase,
 } from "../../src/core/private-file.ts";
-export { type ProcessLike, ProcessOwners } from "../../src/core/process.ts";
+export { type ProcessLike, ProcessOwners, untilEnded } from "../../src/core/process.ts";
 export { isPublicAddress, isPublicHost } from "../../src/core/public-host.ts";
 export { scrubber, showError } from "../../src/core/redact.ts";
 export { MAX_REPORTED_RUNS, RUNS_PATH } from "../../src/core/run-report.ts";

@@ -6,8 +6,6 @@ function inSrc(path: string): string {
 
 // Programs and modules that tests run in a process of their own.
 export const CLI: string = inSrc("cli/main.ts");
-export const UNTIL_SIGNAL_MODULE: string = inSrc("cli/until-signal.ts");
-export const PROCESS_MODULE: string = inSrc("core/process.ts");
 export const SQLITE_INBOX_MODULE: string = inSrc("inbox/sqlite/sqlite-inbox.ts");
 export const POSTGRES_INBOX_MODULE: string = inSrc("inbox/postgres/postgres-inbox.ts");
 

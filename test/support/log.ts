@@ -14,6 +14,7 @@ export function kindOf(line: LogRecord): string {
   if ("outcome" in line) return "step";
   if ("retryInMs" in line) return "retry";
   if (!("ms" in line)) return "handler";
+  if (line.level === "warn") return "lost lease";
   return line.level === "error" ? "dead letter" : "handled";
 }
 
