@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
-import { callsIn, childFields, logCalls } from "./log-calls.ts";
+import { expect, test } from "vitest";
+import { childFields, logCalls } from "./log-calls.ts";
 import { documentedFields, documentedLines } from "./logged.ts";
 import { codeBlocks, root } from "./markdown.ts";
 
@@ -60,39 +60,4 @@ test("the queries of docs/logs.md name fields and messages that there are", () =
   expect(messages.length).toBeGreaterThan(2);
   const known = new Set(calls.map(({ message }) => message));
   expect(messages.filter((message) => !known.has(message ?? ""))).toEqual([]);
-});
-
-describe("the reader of the source", () => {
-  const linesOf = (text: string) =>
-    callsIn("x.ts", text).map(({ levels, message, fields }) => [levels.join(), message, ...fields]);
-
-  test.each<[string, string, (readonly string[])[]]>([
-    ["a message alone", 'log.info("a");', [["info", "a"]]],
-    ["fields", 'this.#options.log.warn({ b, err: error }, "a");', [["warn", "a", "b", "err"]]],
-    [
-      "constants",
-      'const A = "a";\nconst line = { b: 1 };\nlog.warn({ ...line, c }, A);',
-      [["warn", "a", "b", "c"]],
-    ],
-    ["a choice of levels", 'log[x ? "warn" : "debug"]({ b }, "a");', [["warn,debug", "a", "b"]]],
-    [
-      "a function",
-      'f(() => log.info(g(1), "a"));\nfunction g(x: number) { return { b: x }; }',
-      [["info", "a", "b"]],
-    ],
-    ["optional ones", 'job.logger?.fatal("a");', [["fatal", "a"]]],
-    ["nothing else", 'log.child({ a }); console.info("a"); Math.log(1); other.info("a");', []],
-  ])("sees %s", (_name, text, lines) => {
-    expect(linesOf(text)).toEqual(lines);
-  });
-
-  test.each([
-    ["message", "log.info(text);"],
-    ["message", "log.info(a + b);"],
-    ["fields", 'log.info(fields, "a");'],
-    ["fields", 'log.info({ ...rest }, "a");'],
-    ["level", 'log[level]("a");'],
-  ])("refuses a line whose %s cannot be known: %s", (what, text) => {
-    expect(() => linesOf(text)).toThrow(what);
-  });
 });
