@@ -151,7 +151,10 @@ export const refusals: Readonly<Record<Extract<RuleId, `7.${string}`>, Refusal>>
   },
   "7.TOO_MANY_IMAGES": {
     code: "TOO_MANY_IMAGES",
-    attempts: async (world) => writesWith(world, await newKeys(world, 5)),
+    attempts: async (world) => {
+      const writes = await writesWith(world, await newKeys(world, 5));
+      return writes.map((write) => ({ ...write, refusedBySchema: true }));
+    },
   },
   "7.GROUP_UNSUPPORTED": {
     code: "GROUP_UNSUPPORTED",

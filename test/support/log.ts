@@ -18,6 +18,11 @@ export function kindOf(line: LogRecord): string {
   return line.level === "error" ? "dead letter" : "handled";
 }
 
+/** Returns true for a line of a switch between webhook and polling, the only one that has both fields. */
+export function isSwitch(line: LogRecord): boolean {
+  return "mode" in line && "reason" in line;
+}
+
 /** A logger and the lines it has written. */
 export function logSink(secrets: readonly string[] = []): {
   readonly log: Logger;
