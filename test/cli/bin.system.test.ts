@@ -37,7 +37,7 @@ describe("the process", () => {
     expect(platform.stderr).toEqual([]);
   });
 
-  test("of an export that nobody reads on ends without a stack", async () => {
+  test("of an export whose reader leaves ends without a stack", async () => {
     const folder = temporaryFolder();
     const inbox = new SqliteInbox({ file: join(folder, "data", "bot.db") });
     const bodies = Array.from({ length: 400 }, (_, n) => ({

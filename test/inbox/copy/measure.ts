@@ -1,5 +1,5 @@
 /**
- * Measures a copy into PostgreSQL, and what an event takes there: node test/inbox/copy/measure.ts [EVENTS]
+ * Measures a copy into PostgreSQL, and what an event takes there: npx node test/inbox/copy/measure.ts [EVENTS]
  * The server keeps its data in memory where the system has /dev/shm, so the disk is not measured.
  */
 import { execFile } from "node:child_process";
