@@ -15,8 +15,8 @@ ${limits.packages} and ${megabytes(limits.bytes)} are permitted, none of them ma
 which ask for nothing but that they are kept with the code: ${allowedLicences.join(", ")}.
 
 \`npm run docs -- dependencies\` writes this page from package-lock.json and the installed packages. A bot gets newer
-versions if there are any. Code that is bundled into the two packages has its licences in their \`THIRD-PARTY.md\`. pg, sharp and pino-pretty come with a bot
-that asks for them, and are not counted.
+versions if there are any. Code that is bundled into the two packages has its licences in their \`THIRD-PARTY.md\`. pg,
+sharp and pino-pretty come with a bot that asks for them, and are not counted.
 
 | package | version | licence | kB |
 |---|---|---|---:|

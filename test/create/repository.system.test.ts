@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { run, templates } from "../faces/create.ts";
 import { type Call, scaffold, temporaryDirectory } from "./harness.ts";
 
-/** An environment with a git that knows nobody, or this user alone. */
+/** An environment with a git that knows no user, or this one. */
 function gitEnv(home: string, user?: string): Record<string, string> {
   const identity = { GIT_AUTHOR_NAME: user, GIT_AUTHOR_EMAIL: user };
   const committer = { GIT_COMMITTER_NAME: user, GIT_COMMITTER_EMAIL: user };
@@ -32,7 +32,7 @@ async function make(argv: readonly string[], env: Record<string, string>, cwd: s
 test.each(templates)("backups, dumps and exports are not taken by git: %s", async (template) => {
   const cwd = await temporaryDirectory();
   await make(["--template", template], gitEnv(cwd, "ada@example.org"), cwd);
-  // As docs/backup.md, docs/operating.md and docs/command-line.md name them.
+  // The names of docs/backup.md, docs/operating.md and docs/command-line.md.
   const names = [
     ...["2026-03-01.db", "2026-03-01.db.part-1", "bot.db.before-20260301T093000", "bot.db-wal"],
     ...["bot.dump", "inbox.jsonl", "letters.jsonl"],

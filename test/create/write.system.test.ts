@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { everythingIn, root, temporaryDirectory } from "./harness.ts";
 
-describe("a directory that nobody may write to", () => {
-  // Root may write everywhere, so the scaffolder runs as somebody else, from where everybody can read.
+describe("a read-only directory", () => {
+  // Root may write everywhere, so the scaffolder runs as another user, from a folder that any user can read.
   test("ends the run with 1 and the remedy, and nothing is written", async () => {
     const cwd = await temporaryDirectory();
     await chmod(cwd, 0o755);
