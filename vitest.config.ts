@@ -9,8 +9,8 @@ const FIXTURES = "test/fixtures/**";
 const platform = givenPlatform();
 
 /**
- * A test's suffix names what it needs: `.postgres` a server, `.browser` the built portal and Chromium, `.system` more than a
- * handful of processes, an installed package or minutes. A test without a suffix is quick.
+ * A test's suffix names its needs: `.postgres` a server, `.browser` the built portal and Chromium, `.system` more than
+ * a handful of processes, an installed package or minutes. A test without a suffix is quick.
  */
 const config: ViteUserConfig = defineConfig({
   test: {
@@ -38,7 +38,7 @@ const config: ViteUserConfig = defineConfig({
         test: {
           name: "postgres",
           include: ["test/**/*.postgres.test.ts"],
-          // As in the quick project.
+          // One worker runs many files, as in the quick project.
           isolate: false,
           globalSetup: ["test/support/postgres/global-setup.ts"],
         },

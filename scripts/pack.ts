@@ -7,9 +7,9 @@ import { PackCache } from "./pack/cache.ts";
  * Packs `service-bot` as it would be published, and prints the path of the tarball. With `--all` it packs
  * `create-service-bot` as well, and prints how large the two are.
  *
- *     node scripts/pack.ts [--cached | --all] [--repository URL] --out DIR
+ *     npx node scripts/pack.ts [--cached | --all] [--repository URL] --out DIR
  *
- * With `--repository` the packages name it, as npm asks of those that tell their provenance. With `--cached` an
+ * With `--repository` the packages name it, because npm asks for it with a provenance. With `--cached` an
  * unchanged checkout is packed once, and its types are not checked: for bots that are made from it, not for publishing.
  *
  * Everything happens in directories of its own, so several packs can run at once, and the

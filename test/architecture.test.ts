@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
 import { join, posix } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -339,20 +339,50 @@ const publicFiles = [
   "testing/index.ts",
 ];
 
+function isFace(path: string): boolean {
+  return /^test\/(faces\/|platform\/portal\/face\.ts$)/.test(path);
+}
+
 /** Imports of tests that reach into src past a face. */
 function pastFaces(graph: readonly Import[]): string[] {
   return graph
-    .filter(({ from }) => !/^test\/(faces\/|platform\/portal\/face\.ts$)/.test(from))
+    .filter(({ from }) => !isFace(from))
     .filter(({ kind, to }) => kind === "file" && to.startsWith("src/"))
     .filter(({ to }) => !publicFiles.includes(to.slice("src/".length)))
     .map(tell);
+}
+
+const sourcePath = /["'`]((?:\.{1,2}\/)*src\/[^"'`\s*]+\.\w+)["'`]/g;
+
+/**
+ * Strings of tests that name a file of src past a face: as `src/…`, or from the test's own folder.
+ * Folders and globs may be named, because a file renamed below them changes nothing for the test. A path without a file
+ * in this checkout belongs to a bot. Paths joined from their segments are not seen.
+ */
+function namesPastFaces(
+  tests: Readonly<Record<string, string>>,
+  isSource: (path: string) => boolean,
+): string[] {
+  return Object.entries(tests)
+    .filter(([from]) => !isFace(from))
+    .flatMap(([from, text]) =>
+      [...text.matchAll(sourcePath)].map(([, path = ""]) => {
+        const to = path.startsWith("../")
+          ? posix.join(posix.dirname(from), path)
+          : posix.join(path);
+        return { from, to };
+      }),
+    )
+    .filter(({ to }) => to.startsWith("src/") && !publicFiles.includes(to.slice("src/".length)))
+    .filter(({ to }) => to.includes("${") || isSource(to))
+    .map(({ from, to }) => `${from} → ${to}`);
 }
 
 describe("the tests", () => {
   const folder = import.meta.dirname;
   const tests = Object.fromEntries(
     readdirSync(folder, { recursive: true, encoding: "utf8" })
-      .filter((path) => /\.tsx?$/.test(path) && !path.startsWith("fixtures"))
+      .filter((path) => /\.tsx?$/.test(path) && !/^fixtures.bot-/.test(path))
       // This file has imports in its strings.
       .filter((path) => path !== "architecture.test.ts")
       .map((path) => [
@@ -363,6 +393,27 @@ describe("the tests", () => {
 
   test("import src through test/faces or a public entry alone, so that a renamed file is one edit", () => {
     expect(pastFaces(graphOf(tests))).toEqual([]);
+  });
+
+  test("name files of src by the paths of test/faces/files.ts alone", () => {
+    const isSource = (path: string) => existsSync(join(root, "..", path));
+    expect(namesPastFaces(tests, isSource)).toEqual([]);
+  });
+
+  test("a path past the faces is found, and one of a bot is not taken for it", () => {
+    const text = `
+      read("src/bot.ts");
+      new URL("../../src/client/http.ts", import.meta.url);
+      read(\`../../src/client/\${name}.ts\`);
+      link("./src/index.ts", "../../src/client/", "src/main.ts", "../my-bot/src/bot.ts");
+    `;
+    const isSource = (path: string) => ["src/bot.ts", "src/client/http.ts"].includes(path);
+    const from = "test/client/http.test.ts";
+    expect(namesPastFaces({ [from]: text }, isSource)).toEqual([
+      `${from} → src/bot.ts`,
+      `${from} → src/client/http.ts`,
+      `${from} → src/client/\${name}.ts`,
+    ]);
   });
 
   test("an import past the faces is found", () => {

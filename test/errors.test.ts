@@ -9,8 +9,9 @@ import {
   messageOf,
   ServiceBotError,
 } from "./faces/errors.ts";
+import { ERRORS_SOURCE, RECEIVER_SOURCES, SIGNATURE_SOURCES } from "./faces/files.ts";
 
-const source = readFileSync(new URL("../src/errors.ts", import.meta.url), "utf8");
+const source = readFileSync(ERRORS_SOURCE, "utf8");
 const catalogue = readFileSync(new URL("../docs/errors.md", import.meta.url), "utf8");
 
 /** The members of the unions of codes, ours and the platform's; some are in both. */
@@ -18,6 +19,14 @@ function codesOf(text: string): string[] {
   const unions = [...text.matchAll(/export type (?:ErrorCode|PlatformCode) =([^;]*);/g)];
   const codes = unions.flatMap(([, union = ""]) => [...union.matchAll(/"([A-Z_]+)"/g)]);
   return [...new Set(codes.map(([, code = ""]) => code))];
+}
+
+/** Joins the text of every file of TypeScript in a folder. */
+function sourcesIn(folder: string): string {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".ts"))
+    .map((path) => readFileSync(join(folder, path), "utf8"))
+    .join("\n");
 }
 
 /** The rows of the tables that begin with a code. */
@@ -57,18 +66,11 @@ describe("the catalogue in docs/errors.md", () => {
   });
 
   test("gives the status that the receiver answers with", () => {
-    const receiver = ["answer", "faces", "read-body", "receiver", "routes"].map((name) =>
-      readFileSync(new URL(`../src/receiver/${name}.ts`, import.meta.url), "utf8"),
-    );
-    const verifier = readFileSync(
-      new URL("../src/signature/signature.ts", import.meta.url),
-      "utf8",
-    );
-    const told = [...receiver, verifier].flatMap((text) => [
-      ...text.matchAll(/(?:failure|refuse)\(\s*(\d{3}),\s*"([A-Z_]+)"/g),
+    const refusals = [RECEIVER_SOURCES, SIGNATURE_SOURCES].flatMap((folder) => [
+      ...sourcesIn(folder).matchAll(/(?:failure|refuse)\(\s*(\d{3}),\s*"([A-Z_]+)"/g),
     ]);
-    expect(told.length).toBeGreaterThan(9);
-    for (const [, status = "", code = ""] of told) {
+    expect(refusals.length).toBeGreaterThan(9);
+    for (const [, status = "", code = ""] of refusals) {
       const row = rows.find((one) => one.code === code);
       expect(row?.cells[0], code).toMatch(new RegExp(`^${status}\\.`));
     }
@@ -87,12 +89,7 @@ describe("the catalogue in docs/errors.md", () => {
 });
 
 test("every code is used somewhere", () => {
-  const root = join(import.meta.dirname, "..", "src");
-  const files = readdirSync(root, { recursive: true, encoding: "utf8" });
-  const text = files
-    .filter((path) => path.endsWith(".ts") && path !== "errors.ts")
-    .map((path) => readFileSync(join(root, path), "utf8"))
-    .join("\n");
+  const text = sourcesIn(join(import.meta.dirname, "..", "src")).replace(source, "");
   const own = source.slice(source.indexOf("export class ServiceBotError"));
   const unused = codesOf(source).filter((code) => !`${text}${own}`.includes(`"${code}"`));
   expect(unused).toEqual([]);

@@ -99,7 +99,7 @@ const consequences = () =>
       level === "warn" && ["restoredAt", "err", "platform"].every((name) => !(name in fields)),
   );
 
-test("says in its log and its status that the inbox was restored, and when nothing is in doubt any more", async () => {
+test("logs that the inbox was restored, and its status says so until nothing is in doubt", async () => {
   await restored();
   await clock.advance(HOUR);
   const bot = await start();

@@ -26,7 +26,7 @@ export interface WatchedStore {
   watch(): () => readonly string[];
 }
 
-/** Asks for the report many times on one connection. Resolves once all of that is sent, with the wait for the answers. */
+/** Asks for the report many times on one connection. Resolves once all is sent, with the wait for the answers. */
 async function floodReports(url: string): Promise<{ answered(): Promise<void> }> {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   onTestFinished(() => void socket.destroy());

@@ -12,11 +12,14 @@ interface Token {
 }
 
 interface Refusal {
+  /** The field of the log line that says what to mend. */
+  readonly refused: "token" | "app";
   readonly refuse: (platform: Platform) => void;
   readonly mend: (platform: Platform, token: Token) => void;
 }
 
 const revoked: Refusal = {
+  refused: "token",
   refuse: ({ control }) => {
     for (const { id } of control.apps.tokens()) control.apps.revokeToken(id);
   },
@@ -26,6 +29,7 @@ const revoked: Refusal = {
 };
 
 const killed: Refusal = {
+  refused: "app",
   refuse: ({ control }) => void control.apps.set("bot", { disabled: true }),
   mend: ({ control }) => void control.apps.set("bot", { disabled: false }),
 };
@@ -68,7 +72,7 @@ test.each([
   ["the kill switch", "auto", killed],
   ["the kill switch", "webhook", killed],
 ] as const)("%s burns no attempts: what waited is answered once (%s)", async (...given) => {
-  const [, delivery, { refuse, mend }] = given;
+  const [, delivery, { refuse, mend, refused: what }] = given;
   const { platform, bot, log, token, statuses, attempts, begun, refused, pass } =
     await scene(delivery);
   const { conversationId = "" } = platform.control.act({ type: "dm.message", from: "ada" });
@@ -83,7 +87,9 @@ test.each([
   expect(statuses.length).toBeGreaterThanOrEqual(15);
   expect(statuses.length).toBeLessThan(80);
   const loud = log.records.filter(({ level }) => level === "error");
-  expect(loud).toMatchObject([{ operation: "token", retryInMs: expect.any(Number) }]);
+  expect(loud).toMatchObject([
+    { operation: "token", refused: what, retryInMs: expect.any(Number) },
+  ]);
 
   mend(platform, token);
   const said = () => platform.control.messages(conversationId).filter(({ fromBot }) => fromBot);

@@ -13,7 +13,7 @@ import { BrokenPromise } from "./report.ts";
 
 const checkout = fileURLToPath(new URL("../../", import.meta.url));
 
-/** What the demo runs with: shorter waits than a bot has by default, so that it fits into two minutes. */
+/** Settings of the demo: shorter waits than by default, so that it ends in under 30 s. */
 export const hurried = {
   POLL_INTERVAL_MS: "300",
   AUDIT_INTERVAL_MS: "1000",

@@ -14,9 +14,9 @@ export function dependenciesPage(tree: readonly Dependency[]): string {
 ${limits.packages} and ${megabytes(limits.bytes)} are permitted, none of them may run a script when it is installed, and each has one of these licences,
 which ask for nothing but that they are kept with the code: ${allowedLicences.join(", ")}.
 
-\`npm run docs -- dependencies\` writes this page, from package-lock.json and what is installed; a bot gets newer versions where there are.
-What is bundled into the two packages has its licences in their \`THIRD-PARTY.md\`. pg, sharp and pino-pretty come with a bot
-that asks for them, and are not counted.
+\`npm run docs -- dependencies\` writes this page from package-lock.json and the installed packages. A bot gets newer
+versions if there are any. Code that is bundled into the two packages has its licences in their \`THIRD-PARTY.md\`. pg,
+sharp and pino-pretty come with a bot that asks for them, and are not counted.
 
 | package | version | licence | kB |
 |---|---|---|---:|

@@ -2,7 +2,7 @@
 export const SAID = "hello";
 
 /** What both templates say to it. */
-export const ANSWER: string = `Hi Ada! You wrote: ${SAID}`;
+const ANSWER: string = `Hi Ada! You wrote: ${SAID}`;
 
 /** Does this line of `service-bot trigger --wait --json` tell that the bot has answered once, as it should? */
 export function isAnswered(line: string): boolean {

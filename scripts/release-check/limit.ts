@@ -4,7 +4,7 @@ import type { Result } from "../../bench/harness/results.ts";
 export const LIMIT = 1.2;
 
 /** A machine that is busy for a while tells nothing of ours. */
-export const TRIES = 3;
+const TRIES = 3;
 
 /**
  * Measures again, as often as {@link TRIES}, while a figure has not been within the limit in any of the tries.

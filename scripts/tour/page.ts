@@ -1,6 +1,6 @@
 import { nextLine } from "../reference/path.ts";
 
-/** What was shown in a scene. */
+/** The output of a scene. */
 export interface Recorded {
   readonly title: string;
   readonly words: string;
@@ -9,16 +9,17 @@ export interface Recorded {
 
 const HEAD = `# The first five minutes
 
-What a newcomer types and sees, from making a bot to its tests. This page is written by \`npm run docs -- tour\` from a real run at a real
-terminal, and a test plays it again and compares: where it says something else, the test fails. Times are those of the
-recording; 4400 and 3000 stand for the ports that were free, and \`~\` for the folder.
+A newcomer types and sees this, from making a bot to its tests. \`npm run docs -- tour\` writes this page from a real
+run at a real terminal. A test plays it again and fails if the page differs. Times are those of the recording; 4400 and
+3000 stand for the ports that were free, and \`~\` for the folder.
 `;
 
-/** What `npm run docs -- screenshots` takes. */
+/** The end of the page. Its pictures are taken by `npm run docs -- screenshots`. */
 const TAIL = `
 ## The same in a browser
 
-The page at the address after \`portal\`, which \`o\` opens. The pictures are taken by \`npm run docs -- screenshots\` from a real run.
+The page at the address after \`portal\`, which \`o\` opens. \`npm run docs -- screenshots\` takes the pictures from a real
+run.
 
 **Chat**: whoever you are, the bot answers. Images are dropped or pasted.
 

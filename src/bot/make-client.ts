@@ -61,6 +61,7 @@ function logBreaker(log: Logger, { of: operation, why, open, retryInMs, error }:
   if (!open) log.info(line, "requests to the platform go out again");
   else if (why !== "token")
     log.warn({ ...line, retryInMs }, "requests to the platform are held back");
-  else if (error?.status === 401) log.error({ ...line, retryInMs, err: error }, TOKEN_REFUSED);
-  else log.error({ ...line, retryInMs, err: error }, APP_REFUSED);
+  else if (error?.status === 401) {
+    log.error({ ...line, refused: "token", retryInMs, err: error }, TOKEN_REFUSED);
+  } else log.error({ ...line, refused: "app", retryInMs, err: error }, APP_REFUSED);
 }

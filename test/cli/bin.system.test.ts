@@ -1,16 +1,14 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
+import { CLI } from "../faces/files.ts";
 import { SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { message } from "../support/inbox-events.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { serviceBot, serviceBotEnds } from "./cli.ts";
 
 // Everything else of the command line is tested in process: see command.ts.
-
-const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 
 async function runShell(command: string, cwd: string) {
   return await promisify(execFile)("sh", ["-ec", command], { cwd });
@@ -39,7 +37,7 @@ describe("the process", () => {
     expect(platform.stderr).toEqual([]);
   });
 
-  test("of an export that nobody reads on ends without a stack", async () => {
+  test("of an export whose reader leaves ends without a stack", async () => {
     const folder = temporaryFolder();
     const inbox = new SqliteInbox({ file: join(folder, "data", "bot.db") });
     const bodies = Array.from({ length: 400 }, (_, n) => ({
@@ -48,7 +46,7 @@ describe("the process", () => {
     }));
     await inbox.put(bodies, "webhook");
     await inbox.close();
-    const command = `"${process.execPath}" "${MAIN}" inbox export | head -n 1`;
+    const command = `"${process.execPath}" "${CLI}" inbox export | head -n 1`;
     const { stdout, stderr } = await runShell(command, folder);
     expect(stdout).toContain("service-bot inbox");
     expect(stderr).toMatch(/^stopped: nobody reads .*\n$/);

@@ -1,7 +1,5 @@
-import { fileURLToPath } from "node:url";
+import { CLI } from "../faces/files.ts";
 import { TestProcess } from "../support/process.ts";
-
-const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 
 export interface CliOptions {
   readonly cwd?: string;
@@ -12,7 +10,7 @@ export interface CliOptions {
 
 /** Runs `service-bot` as a process. The environment holds nothing but what is given. */
 export function serviceBot(args: readonly string[], options: CliOptions = {}): TestProcess {
-  return new TestProcess([MAIN, ...args], { ...options, bareEnv: true });
+  return new TestProcess([CLI, ...args], { ...options, bareEnv: true });
 }
 
 /** Runs it to its end. */

@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { CLI } from "../faces/files.ts";
 import { AtTerminal, hasPty } from "../support/at-terminal.ts";
 import { linkPackage } from "../support/linked-package.ts";
 import { listenUntilEnd } from "../support/listen.ts";
@@ -117,8 +117,7 @@ test.skipIf(!hasPty)(
   { timeout: 60_000 },
   async () => {
     const folder = botFolder("hi");
-    const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
-    const command = [process.execPath, main, "dev", "--entry", "main.ts", "--port", "0"];
+    const command = [process.execPath, CLI, "dev", "--entry", "main.ts", "--port", "0"];
     const dev = new AtTerminal(command, { cwd: folder });
     onTestFinished(() => dev.kill());
     await dev.screen.shows("? keys", " bot ready");

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { logFormatter, printStyled, tellTimeline } from "../faces/cli.ts";
+import { CLI_SOURCES } from "../faces/files.ts";
 import { SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { FORBIDDEN, FORGED, hostileText } from "../support/hostile-text.ts";
 import { message } from "../support/inbox-events.ts";
@@ -168,11 +168,12 @@ describe("nothing that commands a terminal leaves", () => {
 });
 
 test("the command line writes in one place", () => {
-  const folder = fileURLToPath(new URL("../../src/cli/", import.meta.url));
-  const writers = readdirSync(folder, { recursive: true, encoding: "utf8" })
+  const writers = readdirSync(CLI_SOURCES, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".ts"))
     .filter((file) =>
-      /\b(stdout|stderr)\.write\(|\bconsole\.\w+\(/.test(readFileSync(join(folder, file), "utf8")),
+      /\b(stdout|stderr)\.write\(|\bconsole\.\w+\(/.test(
+        readFileSync(join(CLI_SOURCES, file), "utf8"),
+      ),
     );
   // The second runs on any Node, before anything else is loaded.
   expect(writers.sort()).toEqual(["main.ts", "output.ts"]);

@@ -237,7 +237,7 @@ test("what was in doubt after a restore is in doubt after an import, and is not 
   await platform.waitFor("run", ({ outcome }) => outcome === "done");
   await lost.stop();
 
-  // As a bot leaves the event that finds the answer in an inbox from before it.
+  // A bot leaves the event so if it finds the answer and its inbox is older.
   const restored = join(folder, "restored.db");
   const inbox = new SqliteInbox({ file: restored });
   const conversation = String(Object(event.payload)["conversationId"]);

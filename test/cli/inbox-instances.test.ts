@@ -25,7 +25,7 @@ test("instances are shown with the one that reads the event log", () => {
   ]);
 });
 
-test("an event log that nobody reads is reported", () => {
+test("an event log without a reader is reported", () => {
   const poller = { holder: undefined, term: 7, expiresInMs: 0 };
   const text = instancesText({ instances: [instance], poller, endedLastMinute: 0 });
   expect(text).toContain("nobody reads the event log");

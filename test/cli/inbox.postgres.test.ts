@@ -15,7 +15,7 @@ import { serviceBot } from "./cli.ts";
 import { runCommand } from "./command.ts";
 import { inboxTemplate } from "./inbox-template.ts";
 
-// What does not differ between the stores is in inbox.test.ts, inbox-copy.test.ts and so on.
+// The commands that behave alike in both stores are tested in inbox.test.ts, inbox-copy.test.ts and so on.
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -175,7 +175,7 @@ test("a bot goes on in PostgreSQL where it stopped: nothing twice, nothing lost,
   await until(before, ({ done, dead, pending }) => done === 2 && dead === 1 && pending === 3);
   await before.stop();
   down = false;
-  // As if the process had been killed between the answer to Dan and the record of it, and Ben's wait is over.
+  // The process seems to have died between the answer to Dan and its record. Ben's wait is over.
   const db = new Sqlite(file);
   db.prepare("UPDATE step SET state = 'open', result = NULL, ref = NULL WHERE event_id = ?").run(
     dan,

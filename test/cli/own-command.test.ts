@@ -7,8 +7,8 @@ test.each([
   ["/home/ada/.npm/_npx/12ab/node_modules/.bin/service-bot", "npx service-bot"],
   ["/home/ada/my-bot/node_modules/service-bot/dist/cli/main.js", "npx service-bot"],
   ["/usr/local/bin/service-bot", "service-bot"],
-  [join(process.cwd(), "src/cli/main.ts"), "node src/cli/main.ts"],
-  ["/else where/src/cli/main.ts", "node '/else where/src/cli/main.ts'"],
+  [join(process.cwd(), "checkout/cli/main.ts"), "node checkout/cli/main.ts"],
+  ["/else where/cli/main.ts", "node '/else where/cli/main.ts'"],
 ])("started as %s it is called %s", (script, command) => {
   expect(ownCommand(script)).toBe(command);
 });

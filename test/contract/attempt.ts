@@ -15,6 +15,8 @@ export interface Attempt {
   readonly byClient?: (client: Client) => Promise<unknown>;
   /** The tool of the MCP server; absent if only the plain request can say it. */
   readonly byTool?: readonly [name: string, args: Readonly<Record<string, unknown>>];
+  /** True if the tool's schema refuses the arguments, so that no status of the platform is in its failure. */
+  readonly refusedBySchema?: true;
 }
 
 interface Content {
@@ -44,12 +46,12 @@ export function uploadFormOf(bytes: Buffer<ArrayBuffer>): Attempt {
   return { method: "POST", path: "/uploads", body: formWith(bytes) };
 }
 
-/** Sends a body to `POST /uploads` as it is; the fields of an object are also the tool's arguments. */
+/** Sends a body to `POST /uploads` as it is; the fields of an object are also arguments, which the tool's schema refuses. */
 export function uploadBody(body: object | string): Attempt {
   const isObject = typeof body === "object" && !Array.isArray(body);
   return {
     ...{ method: "POST", path: "/uploads", body },
-    ...(isObject ? { byTool: ["service_upload_image", { ...body }] } : {}),
+    ...(isObject ? { byTool: ["service_upload_image", { ...body }], refusedBySchema: true } : {}),
   };
 }
 

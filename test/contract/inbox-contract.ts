@@ -296,7 +296,7 @@ export function inboxContract(name: string, open: OpenInbox): void {
         expect(again.fence).toBeGreaterThan(claim.fence);
       });
 
-      test("whoever lost the lease can write nothing any more", async () => {
+      test("an owner that lost its lease can no longer write", async () => {
         await inbox.put(messages("1"), "webhook");
         const lost = await claimOne();
         await clock.advance(LEASE);

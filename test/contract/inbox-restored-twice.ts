@@ -5,7 +5,7 @@ import { messages } from "../support/inbox-events.ts";
 
 const LEASE = 30_000;
 
-/** Long enough ago that nothing of before can be under way any more. */
+/** A mark so old that no request from before it can still be under way. */
 export const markNow = (): RestoreMark => ({ at: Date.now() - 60_000, assumeAbsent: false });
 
 /** An empty inbox, and the way to mark it as restored. */

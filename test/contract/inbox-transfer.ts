@@ -150,7 +150,7 @@ export function transferContract(name: string, make: () => Promise<TransferStore
       expect(await inbox.admin.stats()).toMatchObject({ pending: 3 });
     });
 
-    test("tells a dead letter late whose followers were done where it came from", async () => {
+    test("marks a dead letter as late if its followers were done in the source", async () => {
       const store = await made(await make());
       const source = fileStore();
       const inbox = await source.open();
@@ -176,7 +176,7 @@ export function transferContract(name: string, make: () => Promise<TransferStore
         "1",
       ]);
       expect(await exported(store, { state: "dead", code: "OTHER" })).toEqual([]);
-      // As a lease has it, so that a run whose end nobody knows of counts.
+      // The claim is one attempt, because its run may have ended without a record.
       expect(first(await bot.claim(1, LEASE)).id).toBe("2");
       expect(await exported(store, { state: "pending" })).toMatchObject([{ id: "2", attempts: 1 }]);
     });
@@ -208,14 +208,14 @@ export function transferContract(name: string, make: () => Promise<TransferStore
       const take = (mark: RestoreMark) => using(store, ({ transfer }) => transfer.takeMark(mark));
       expect(await known()).toBeUndefined();
       await take({ at: 100, until: 90, readAt: 110, overAt: 120, assumeAbsent: true });
-      // What comes is in doubt, so it is not over.
+      // Imported events are in doubt, so the restore is not over.
       expect(await known()).toEqual({ at: 100, until: 90, readAt: 110, assumeAbsent: true });
       await take({ at: 50, until: 95, readAt: 60, overAt: 70, assumeAbsent: false });
       const widened = { at: 100, until: 95, readAt: 110, assumeAbsent: false };
       expect(await known()).toEqual(widened);
       await take({ at: 40, until: 30, readAt: 50, assumeAbsent: true });
       expect(await known()).toEqual(widened);
-      // Nobody has learned yet until when; a bot does at its start.
+      // The end of the window is unknown until a bot starts.
       await take({ at: 40, assumeAbsent: false });
       expect(await known()).toEqual({ at: 100, assumeAbsent: false });
       const bot = await store.open();

@@ -151,7 +151,10 @@ export const refusals: Readonly<Record<Extract<RuleId, `7.${string}`>, Refusal>>
   },
   "7.TOO_MANY_IMAGES": {
     code: "TOO_MANY_IMAGES",
-    attempts: async (world) => writesWith(world, await newKeys(world, 5)),
+    attempts: async (world) => {
+      const writes = await writesWith(world, await newKeys(world, 5));
+      return writes.map((write) => ({ ...write, refusedBySchema: true }));
+    },
   },
   "7.GROUP_UNSUPPORTED": {
     code: "GROUP_UNSUPPORTED",
@@ -228,7 +231,10 @@ export const refusals: Readonly<Record<Extract<RuleId, `7.${string}`>, Refusal>>
   },
 };
 
-/** Shows every refusal of section 7 through one layer: platform, client or tools. None changes what the platform holds. */
+/**
+ * Shows every refusal of section 7 through one layer: platform, client or tools. None changes the state of the
+ * platform.
+ */
 export function refusalContract(expectRefused: ExpectRefused): void {
   for (const [id, { code, attempts, internet }] of Object.entries(refusals)) {
     const refused = { code, ...section7[code], retryable: section7[code].status >= 429 };

@@ -1,21 +1,6 @@
-import { EventEmitter } from "node:events";
 import { describe, expect, test } from "vitest";
-import { type ProcessLike, ProcessOwners } from "../faces/core.ts";
-import { TestProcess } from "../support/process.ts";
-
-class FakeProcess extends EventEmitter implements ProcessLike {
-  readonly codes: number[] = [];
-  readonly #exited = Promise.withResolvers<number>();
-
-  get exited(): Promise<number> {
-    return this.#exited.promise;
-  }
-
-  exit(code: number): void {
-    this.codes.push(code);
-    this.#exited.resolve(code);
-  }
-}
+import { type ProcessLike, ProcessOwners, untilEnded } from "../faces/core.ts";
+import { FakeProcess } from "../support/fake-process.ts";
 
 function ownersOf(process: ProcessLike, ...stops: readonly (() => Promise<void>)[]): ProcessOwners {
   const owners = new ProcessOwners(process);
@@ -117,18 +102,13 @@ test("nothing happens without a signal", () => {
   expect(process.codes).toEqual([]);
 });
 
-describe("work that nothing else keeps the process alive for", () => {
-  const ended = async (work: string) => {
-    const module = new URL("../../src/core/process.ts", import.meta.url);
-    const code = `
-      import { untilEnded } from "${module}";
-      const work = new Promise((resolve) => setTimeout(resolve, 50).unref());
-      await ${work};`;
-    return await new TestProcess(["--input-type=module", "--eval", code]).exited;
-  };
-
-  test("comes to its end", async () => {
-    expect(await ended("untilEnded(work)")).toMatchObject({ code: 0 });
-    expect(await ended("work")).toMatchObject({ code: 13 });
-  });
+test("unfinished work keeps the process alive, and ended work does not", async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+  const before = timers();
+  const work = Promise.withResolvers<void>();
+  const ended = untilEnded(work.promise);
+  expect(timers()).toBe(before + 1);
+  work.resolve();
+  await ended;
+  expect(timers()).toBe(before);
 });

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough, Writable } from "node:stream";
@@ -12,7 +11,7 @@ import {
   scaffold,
   temporaryDirectory,
 } from "./harness.ts";
-import { keys } from "./pty.ts";
+import { keys } from "./keys.ts";
 import { Screen } from "./screen.ts";
 
 /** A run at a terminal that is two streams. */
@@ -97,7 +96,7 @@ describe("a question", () => {
 
   test("of git is not asked inside of a repository, be the directory there or not", async () => {
     const cwd = await temporaryDirectory();
-    execFileSync("git", ["init", "--quiet"], { cwd });
+    await mkdir(join(cwd, ".git"));
     const session = new Session(["deep/er/bot", "--no-install"], { cwd });
     await session.answer(...defaults);
     const { code, out } = await session.outcome;

@@ -19,6 +19,12 @@ async function manifestOf(argv: readonly string[], setup: { nodeVersion?: string
   return JSON.parse(await (await bot(argv, setup)).read("package.json"));
 }
 
+test("every template that is stored can be chosen", async () => {
+  // Two folders hold no template: additions for a store, and files for operators.
+  const stored = await readdir(join(root, "templates"));
+  expect(stored.sort()).toEqual([...templates, "stores", "operations"].sort());
+});
+
 describe.each(templates)("the template %s", (template) => {
   const argv = ["--template", template];
 

@@ -3,15 +3,6 @@ import { AtTerminal, type TerminalOptions } from "../support/at-terminal.ts";
 
 export { hasPty, type TerminalOptions as PtyOptions } from "../support/at-terminal.ts";
 
-export const keys = {
-  enter: "\r",
-  down: "\x1b[B",
-  up: "\x1b[A",
-  escape: "\x1b",
-  ctrlC: "\x03",
-  ctrlD: "\x04",
-} as const;
-
 /** A program at a terminal of its own, at which the test types. */
 export class Pty extends AtTerminal {
   constructor(command: readonly string[], options: TerminalOptions) {

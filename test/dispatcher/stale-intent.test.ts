@@ -29,7 +29,7 @@ function standsStill(ms: number, meanwhile: () => Promise<unknown> = async () =>
 }
 
 describe("a process that stands still between the intent of a reply and the request", () => {
-  test("does not send it once somebody else has the event and has sent it", async () => {
+  test("does not send it once another owner has the event and has sent it", async () => {
     await world.begin();
     const frozen = world.claim;
     const other = async () => {

@@ -86,7 +86,9 @@ test("a command that is not there is found", () => {
   expect(found("npm run demo && npm run detour")).toEqual([
     "npm run detour: there is no script detour",
   ]);
-  expect(found("node test/faults/main.ts --size small --sise 3")[0]).toContain("takes no --sise");
+  expect(found("npx node test/faults/main.ts --size small --sise 3")[0]).toContain(
+    "takes no --sise",
+  );
   expect(found("service-bot inbox retry ID --reason x")[0]).toContain("takes no --reason");
   expect(found("service-bot inbox list --reason x # --json")[0]).toContain("takes no --reason");
   expect(found("npx service-bot trigger dm.message --from ada --tekst 'a --b'")[0]).toContain(
@@ -96,7 +98,7 @@ test("a command that is not there is found", () => {
   expect(found("service-bot dockter")[0]).toContain("no command dockter");
   expect(found("npm create service-bot@latest x -- --stor postgres")[0]).toContain("--stor");
   expect(found("npx vitest run test/nowhere")[0]).toContain("is not there");
-  expect(found("node test/fixtures/mke.ts")[0]).toContain("is not there");
+  expect(found("npx node test/fixtures/mke.ts")[0]).toContain("is not there");
   expect(found("BOT=1 frobnicate --now")[0]).toContain("frobnicate is no command");
   expect(found('T=$(date +%s)\ncurl -d "a; b | c" \\\n  http://127.0.0.1')).toEqual([]);
 });

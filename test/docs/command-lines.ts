@@ -66,6 +66,7 @@ function npxProblem(words: readonly string[]): string | undefined {
   const [name, ...rest] = words.filter((word) => word !== "-y");
   if (name === "service-bot") return serviceBotProblem(rest);
   if (name === "pino-pretty") return undefined;
+  if (name === "node") return nodeProblem(rest);
   if (name !== "vitest") return `npx ${name} is not known here`;
   const missing = rest.slice(1).find((path) => path.includes("/") && !existsSync(join(root, path)));
   return missing && `${missing} is not there`;

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { CONFIG_SOURCE } from "../faces/files.ts";
 import { typeErrors } from "../support/type-errors.ts";
 import { type CodeBlock, codeBlocks, links, type Page, pages, prose, root } from "./markdown.ts";
 
@@ -64,7 +65,7 @@ function sourcesOfExports(): Record<string, string[]> {
 
 describe("docs/configuration.md", () => {
   const text = readFileSync(join(root, "docs/configuration.md"), "utf8");
-  const source = readFileSync(join(root, "src/config.ts"), "utf8");
+  const source = readFileSync(CONFIG_SOURCE, "utf8");
   const known = [...source.matchAll(/^ {2}(\w+): "([A-Z_]+)",$/gm)].map(([, option, name]) => ({
     option: option ?? "",
     name: name ?? "",

@@ -6,6 +6,11 @@ import { entryPoints } from "../../scripts/reference/reference.ts";
 import { variables } from "../faces/bot.ts";
 import { commands } from "../faces/cli.ts";
 import { help, flags as scaffolderFlags } from "../faces/create.ts";
+import {
+  ROUTES_SOURCE,
+  SCAFFOLDER_ATTENDANCE_SOURCE,
+  SCAFFOLDER_REPORT_SOURCE,
+} from "../faces/files.ts";
 import { actionsOf, flagsTaken } from "./command-lines.ts";
 import { root } from "./markdown.ts";
 
@@ -142,7 +147,8 @@ function variablesRead(): string[] {
     .filter((path) => path.endsWith(".ts") && !path.startsWith(join("platform", "portal")))
     .map((path) => join("src", path));
   const own = new Set(Object.values(variables));
-  const told = read("src/create/attended.ts").match(/(?<=")[A-Z_]{2,}(?=")/g) ?? [];
+  const told =
+    readFileSync(SCAFFOLDER_ATTENDANCE_SOURCE, "utf8").match(/(?<=")[A-Z_]{2,}(?=")/g) ?? [];
   const found = [...files, "create-bot.js"].flatMap((path) => variablesIn(read(path)));
   return unique([...found, ...told]).filter((name) => !own.has(name));
 }
@@ -185,7 +191,7 @@ describe("docs/operating.md", () => {
 
 describe("docs/deploying.md", () => {
   test("has every path that the bot answers, and no other", () => {
-    const routes = read("src/receiver/routes.ts");
+    const routes = readFileSync(ROUTES_SOURCE, "utf8");
     const answered = unique(routes.match(/(?<=path (?:===|!==) ")\/\w+(?=")/g) ?? []);
     expect(answered.length).toBeGreaterThan(1);
     const table = section("docs/deploying.md", "## What the bot answers");
@@ -214,7 +220,8 @@ describe("exit codes", () => {
     );
     const [, told = ""] = help.split("Exit codes: ");
     expect(unique(told.match(/\b\d+(?= )/g) ?? [])).toEqual(documented);
-    const type = /export type ExitCode = ([^;]*);/.exec(read("src/create/report.ts"))?.[1] ?? "";
+    const report = readFileSync(SCAFFOLDER_REPORT_SOURCE, "utf8");
+    const type = /export type ExitCode = ([^;]*);/.exec(report)?.[1] ?? "";
     expect(unique(type.match(/\d+/g) ?? [])).toEqual(documented);
   });
 

@@ -42,7 +42,7 @@ export function childFields(): string[] {
 }
 
 /** @throws {Error} where a call says what cannot be read from the source: its line could not be documented */
-export function callsIn(file: string, text: string): LogCall[] {
+function callsIn(file: string, text: string): LogCall[] {
   return new Source(file, text).calls();
 }
 

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readDocstring } from "../../scripts/reference/docstring.ts";
 import { entryPoints, reference } from "../../scripts/reference/reference.ts";
+import { ERRORS_SOURCE, PLATFORM_ERRORS_SOURCE } from "../faces/files.ts";
 import { root } from "./markdown.ts";
 
 const points = entryPoints();
@@ -84,9 +85,7 @@ describe("docstrings", () => {
   });
 
   test("every code that is said to be thrown is one", () => {
-    const known = ["src/errors.ts", "src/platform/error.ts"].map((path) =>
-      readFileSync(join(root, path), "utf8"),
-    );
+    const known = [ERRORS_SOURCE, PLATFORM_ERRORS_SOURCE].map((path) => readFileSync(path, "utf8"));
     const codes = new Set(known.flatMap((text) => text.match(/(?<=")[A-Z_]+(?=")/g) ?? []));
     const thrown = entries.flatMap(({ docstring, members }) =>
       [docstring, ...members.map((member) => member.docstring)].flatMap(({ throws }) => throws),

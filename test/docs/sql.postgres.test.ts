@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { expect, onTestFinished, test } from "vitest";
-import { emptyPlace, openAt, sessionAt } from "../support/postgres/open.ts";
+import { asRole, createRole, emptyPlace, openAt, sessionAt } from "../support/postgres/open.ts";
 import { codeBlocks, pages } from "./markdown.ts";
 
 const blocks = pages.flatMap(codeBlocks).filter(({ language }) => language === "sql");
@@ -16,7 +16,7 @@ test.each(blocks)(
     await openAt(place);
     const session = await sessionAt(place);
     const role = `bot_${randomBytes(4).toString("hex")}`;
-    await session.query(`CREATE ROLE ${role} LOGIN PASSWORD 'x'`);
+    await createRole(session, role);
     onTestFinished(async () => {
       await session.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
     });
@@ -25,10 +25,7 @@ test.each(blocks)(
     );
     if (!code.includes("GRANT")) return;
     // With these rights a bot works.
-    const url = new URL(place.url);
-    url.username = role;
-    url.password = "x";
-    const inbox = await openAt({ ...place, url: url.href });
+    const inbox = await openAt(asRole(place, role));
     expect(await inbox.stats()).toMatchObject({ pending: 0 });
   },
 );
@@ -38,14 +35,11 @@ test("without the rights a bot does not work", async () => {
   await openAt(place);
   const session = await sessionAt(place);
   const role = `bot_${randomBytes(4).toString("hex")}`;
-  await session.query(`CREATE ROLE ${role} LOGIN PASSWORD 'x'`);
+  await createRole(session, role);
   onTestFinished(async () => {
     await session.query(`DROP ROLE ${role}`);
   });
-  const url = new URL(place.url);
-  url.username = role;
-  url.password = "x";
-  await expect(openAt({ ...place, url: url.href })).rejects.toMatchObject({
+  await expect(openAt(asRole(place, role))).rejects.toMatchObject({
     code: "INBOX_UNUSABLE",
   });
 });

@@ -4,6 +4,7 @@ import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
+import { CLI } from "../faces/files.ts";
 import { sign } from "../faces/signature.ts";
 import { TestProcess } from "../support/process.ts";
 import { runPlatform } from "../support/running-bot.ts";
@@ -27,7 +28,6 @@ const UNFINISHED = 300;
 const unfinished = Buffer.alloc(1_048_575, "x");
 
 const SECRET = "whsec_of_this_test";
-const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 const BOT = fileURLToPath(new URL("./answering-bot.ts", import.meta.url));
 
 interface Target {
@@ -77,7 +77,7 @@ const targets: readonly [string, () => Promise<Target>][] = [
   [
     "the local platform",
     async () => {
-      const args = [HEAP_FLAG, MAIN, "platform", "--port", "0", "--json"];
+      const args = [HEAP_FLAG, CLI, "platform", "--port", "0", "--json"];
       const platform = new TestProcess(args, { bareEnv: true, cwd: temporaryFolder() });
       const { url, apiKey } = JSON.parse(await platform.line((line) => line.startsWith("{")));
       const authorization = `Bearer ${apiKey}`;
@@ -94,7 +94,7 @@ const targets: readonly [string, () => Promise<Target>][] = [
     "MCP over HTTP",
     async () => {
       const platform = await runPlatform();
-      const mcp = new TestProcess([HEAP_FLAG, MAIN, "mcp", "--http", "0"], {
+      const mcp = new TestProcess([HEAP_FLAG, CLI, "mcp", "--http", "0"], {
         bareEnv: true,
         env: { SERVICE_BASE_URL: platform.url },
       });

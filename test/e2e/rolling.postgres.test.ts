@@ -1,8 +1,9 @@
 import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import type { Platform } from "../../src/platform/index.ts";
+import { INSTANCES_SOURCE, POSTGRES_SCHEMA } from "../faces/files.ts";
 import { look } from "../support/postgres/look.ts";
 import { emptyPlace, type Place } from "../support/postgres/open.ts";
 import { TestProcess } from "../support/process.ts";
@@ -10,10 +11,9 @@ import { runPlatform } from "../support/running-bot.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-const SQL = "src/inbox/postgres/sql";
 
 /** The schema of this version, and of the one after it. */
-const PRESENT = readdirSync(join(ROOT, SQL)).length;
+const PRESENT = readdirSync(POSTGRES_SCHEMA).length;
 const NEXT = PRESENT + 1;
 
 /** A copy of this package with one more step of the schema, which also does `more`. Returns its folder. */
@@ -24,7 +24,7 @@ function nextVersion(readableFrom: number, more = ""): string {
   }
   symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
   writeFileSync(
-    join(folder, SQL, `${String(NEXT).padStart(3, "0")}_next.sql`),
+    join(folder, relative(ROOT, POSTGRES_SCHEMA), `${String(NEXT).padStart(3, "0")}_next.sql`),
     `-- readable from: ${readableFrom}
      CREATE TABLE next (x integer);
      ALTER TABLE instance ADD COLUMN zone text;
@@ -39,7 +39,7 @@ function nextVersion(readableFrom: number, more = ""): string {
 /** One that older versions cannot work with: they cannot even give a sign of life. */
 function incompatibleVersion(): string {
   const folder = nextVersion(NEXT, "ALTER TABLE instance RENAME COLUMN delivered_at TO heard_at;");
-  const file = join(folder, "src/inbox/postgres/shared/instances.ts");
+  const file = join(folder, relative(ROOT, INSTANCES_SOURCE));
   writeFileSync(file, readFileSync(file, "utf8").replaceAll("delivered_at", "heard_at"));
   return folder;
 }

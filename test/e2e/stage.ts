@@ -5,6 +5,7 @@ import { serviceBot } from "../cli/cli.ts";
 import type { WrittenStatus } from "../faces/bot.ts";
 import { ControlClient } from "../faces/cli.ts";
 import { first } from "../support/first.ts";
+import { isSwitch } from "../support/log.ts";
 import { TestProcess } from "../support/process.ts";
 import { readStatus } from "../support/read-status.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -19,9 +20,6 @@ const RETRY_MS = 150;
 
 /** Short enough for a test. The five seconds that an event may be under way cannot be set. */
 const hurried = { POLL_INTERVAL_MS: "50", AUDIT_INTERVAL_MS: "100", SILENCE_MS: "300" };
-
-const TAKEOVER = "polling takes over from the webhook";
-const HAND_BACK = "the webhook is used again; polling goes back to audits";
 
 /** Something that a person has written to the bot. */
 export interface Written {
@@ -161,18 +159,17 @@ export class BotProcess {
 
   /** The line that says that polling has taken over. */
   takeover(): Promise<Record<string, unknown>> {
-    return this.#process.message(TAKEOVER);
+    return this.#process.logLine((line) => isSwitch(line) && line["mode"] === "polling");
   }
 
   /** The line that says that the webhook is used again. */
   handBack(): Promise<Record<string, unknown>> {
-    return this.#process.message(HAND_BACK);
+    return this.#process.logLine((line) => isSwitch(line) && line["mode"] !== "polling");
   }
 
   /** The lines that tell of a switch, in order. */
   get switches(): readonly unknown[] {
-    const lines = this.#process.stdout.map((line) => JSON.parse(line));
-    return lines.filter(({ msg }) => msg === TAKEOVER || msg === HAND_BACK).map(({ mode }) => mode);
+    return this.#process.logLines.filter(isSwitch).map((line) => line["mode"]);
   }
 
   async status(): Promise<WrittenStatus> {

@@ -30,4 +30,5 @@ export { age, cut, moment, printableLines, quoted, table } from "../../src/cli/t
 export { type Awaited, awaitReaction, type Reaction } from "../../src/cli/trigger/reaction.ts";
 export { failureOf } from "../../src/cli/trigger/report.ts";
 export { type Happened, Watch } from "../../src/cli/trigger/watch.ts";
+export { untilSignal } from "../../src/cli/until-signal.ts";
 export { readArguments, UsageError } from "../../src/cli/usage.ts";

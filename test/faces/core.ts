@@ -36,7 +36,7 @@ export {
   makePrivateFolderOf,
   tightenDatabase,
 } from "../../src/core/private-file.ts";
-export { type ProcessLike, ProcessOwners } from "../../src/core/process.ts";
+export { type ProcessLike, ProcessOwners, untilEnded } from "../../src/core/process.ts";
 export { isPublicAddress, isPublicHost } from "../../src/core/public-host.ts";
 export { scrubber, showError } from "../../src/core/redact.ts";
 export { MAX_REPORTED_RUNS, RUNS_PATH } from "../../src/core/run-report.ts";
@@ -45,3 +45,4 @@ export { allScopes, type Scope } from "../../src/core/scope.ts";
 export type { Effect, OpenIntent, Past, Step, StepEnd, StepRunner } from "../../src/core/step.ts";
 export { printable, printableStyled, printableText } from "../../src/core/terminal.ts";
 export { newTrace, readTraceparent, spanIn, traceIdOf, traceOf } from "../../src/core/trace.ts";
+export { version } from "../../src/core/version.ts";

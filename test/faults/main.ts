@@ -7,9 +7,9 @@ import type { Scenario, ScenarioRun } from "./scenario.ts";
 import { scenarios } from "./scenarios.ts";
 import { soak } from "./soak/soak.ts";
 
-const USAGE = `node test/faults/main.ts            [--size small|large] [--only WORDS] [--scale SHARE] [--seed N]
-node test/faults/main.ts soak       [--minutes 10] [--rate 20] [--seed N]
-node test/faults/main.ts simulate   [--schedules 5000] [--only SEED] [--seed N]
+const USAGE = `npx node test/faults/main.ts            [--size small|large] [--only WORDS] [--scale SHARE] [--seed N]
+npx node test/faults/main.ts soak       [--minutes 10] [--rate 20] [--seed N]
+npx node test/faults/main.ts simulate   [--schedules 5000] [--only SEED] [--seed N]
 
 Inflicts faults on real bots, lets one bot work for long, or simulates outages of the webhook.
 Prints the figures as a Markdown table. Exit code 1: a promise was broken.`;

@@ -1,4 +1,4 @@
-/** `small` is part of `npm run test:all`; `large` is the default of `node test/faults/main.ts`. */
+/** `small` is part of `npm run test:all`; `large` is the default of `npx node test/faults/main.ts`. */
 export type Size = "small" | "large";
 
 export interface ScenarioRun {

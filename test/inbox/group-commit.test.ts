@@ -58,7 +58,7 @@ test("a write that fails is refused alone, and leaves nothing behind", async () 
   expect(db.inTransaction).toBe(false);
 });
 
-test("a commit that fails is told to whom it concerns, and to nobody that it was kept", async () => {
+test("a failed commit is reported to its callers, and to nobody that it was kept", async () => {
   db.pragma("foreign_keys = ON");
   db.exec("CREATE TABLE child (n REFERENCES t (n) DEFERRABLE INITIALLY DEFERRED)");
   const orphan = () => db.prepare("INSERT INTO child VALUES (99)").run().changes;

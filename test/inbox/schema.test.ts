@@ -2,10 +2,9 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, test } from "vitest";
+import { SQLITE_SCHEMA } from "../faces/files.ts";
 import { openFile } from "../faces/inbox-sqlite.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-
-const SQL = new URL("../../src/inbox/sqlite/sql/", import.meta.url);
 
 /** The schema as SQLite keeps it, in the order of the names, without comments and blanks. */
 function dump(file: string): string {
@@ -43,7 +42,7 @@ test("the schema after all migrations is the one in schema.golden.sql", async ()
 });
 
 test("the migrations are numbered without a gap", () => {
-  const names = readdirSync(SQL).sort();
+  const names = readdirSync(SQLITE_SCHEMA).sort();
   expect(names.map((name) => Number(name.slice(0, 3)))).toEqual(names.map((_, index) => index + 1));
   for (const name of names) expect(name).toMatch(/^\d{3}_[a-z_]+\.sql$/);
 });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Sqlite from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { SQLITE_SCHEMA } from "../faces/files.ts";
 import { lockOf, openFile, SqliteInbox, takeLock } from "../faces/inbox-sqlite.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { first } from "../support/first.ts";
@@ -103,9 +104,8 @@ describe("the file", () => {
 
   test("of an earlier version is brought up to date with what is in it", async () => {
     const file = join(temporaryFolder(), "bot.db");
-    const sql = new URL("../../src/inbox/sqlite/sql/001_inbox.sql", import.meta.url);
     look(file, (db) => {
-      db.exec(readFileSync(sql, "utf8"));
+      db.exec(readFileSync(join(SQLITE_SCHEMA, "001_inbox.sql"), "utf8"));
       db.exec(
         `INSERT INTO event (id, lane, ord, type, body, source, state, received_at)
          VALUES ('1', 'a', '1', 'follow', '{}', 'webhook', 'pending', 1)`,

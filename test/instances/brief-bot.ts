@@ -1,4 +1,4 @@
-/** A bot that gives its handlers no time when it stops, on a clock that runs fast. Run by tests as a process of its own. */
+/** A bot that gives its handlers no time when it stops, on a clock that runs fast. Tests run it as a process. */
 import { setTimeout } from "node:timers/promises";
 import { Bot } from "../../src/index.ts";
 import { ManualClock } from "../faces/testing.ts";

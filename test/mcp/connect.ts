@@ -1,6 +1,5 @@
 import { createServer } from "node:http";
 import { PassThrough } from "node:stream";
-import { fileURLToPath } from "node:url";
 import {
   Client,
   StreamableHTTPClientTransport,
@@ -13,7 +12,6 @@ import { type HttpOptions, McpHttp, onItsPath, serveOverStdio } from "../faces/m
 import { listenUntilEnd } from "../support/listen.ts";
 
 /** The commands of `service-bot`. */
-export const MAIN: string = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 
 /** The platform and the token of a connection, and the revision of the protocol. */
 export interface Connecting {

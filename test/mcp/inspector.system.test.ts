@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { world } from "../client/platform.ts";
+import { CLI } from "../faces/files.ts";
 import { usePeer } from "../peers/peer.ts";
 import { COMPILE_CACHE } from "../support/process.ts";
-import { MAIN, mcpOverHttp } from "./connect.ts";
+import { mcpOverHttp } from "./connect.ts";
 import { documentedPeers } from "./documented.ts";
 
 /** Each test waits for several processes, of which some start others. */
@@ -25,7 +26,7 @@ const overStdio: Target = async ({ url, apiKey }) => {
     NODE_COMPILE_CACHE: COMPILE_CACHE,
   };
   const pairs = Object.entries(env).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
-  return [...pairs, "--", process.execPath, MAIN, "mcp"];
+  return [...pairs, "--", process.execPath, CLI, "mcp"];
 };
 
 const overHttp: Target = async ({ url, apiKey }) => {

@@ -6,10 +6,11 @@ import { text } from "node:stream/consumers";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, onTestFinished, test } from "vitest";
 import { world } from "../client/platform.ts";
+import { CLI } from "../faces/files.ts";
 import { listenUntilEnd } from "../support/listen.ts";
 import { COMPILE_CACHE } from "../support/process.ts";
 import { call, failureIn } from "./call.ts";
-import { connected, MAIN } from "./connect.ts";
+import { connected } from "./connect.ts";
 import { calling, garbage, initialize } from "./hostile/raw.ts";
 
 /** `service-bot mcp` as a process: its streams, its end, and the official client that starts it. */
@@ -26,7 +27,7 @@ function environment(url: string, apiKey: string): Record<string, string> {
 
 /** A process that is killed with the test at the latest. */
 function start(url: string, apiKey: string) {
-  const child = spawn(process.execPath, [MAIN, "mcp"], { env: environment(url, apiKey) });
+  const child = spawn(process.execPath, [CLI, "mcp"], { env: environment(url, apiKey) });
   onTestFinished(() => void child.kill("SIGKILL"));
   child.stdin.on("error", () => undefined);
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
@@ -58,7 +59,7 @@ test.each(["legacy", "modern"] as const)("the official client starts it, %s", as
   const env = environment(platform.url, platform.apiKey);
   const client = await connected(
     new StdioClientTransport({
-      ...{ command: process.execPath, args: [MAIN, "mcp"], env, stderr: "ignore" },
+      ...{ command: process.execPath, args: [CLI, "mcp"], env, stderr: "ignore" },
     }),
     era,
   );
@@ -121,7 +122,7 @@ test("it ends when the process that started it is killed", async () => {
     [
       "-e",
       `const { spawn } = require("node:child_process");
-       const child = spawn(process.execPath, [${JSON.stringify(MAIN)}, "mcp"], { stdio: ["pipe", "inherit", "inherit"] });
+       const child = spawn(process.execPath, [${JSON.stringify(CLI)}, "mcp"], { stdio: ["pipe", "inherit", "inherit"] });
        child.stdin.write(${JSON.stringify(`${JSON.stringify(initialize)}\n`)});`,
     ],
     {

@@ -33,14 +33,14 @@ describe.skipIf(missing !== "")(`promtool${missing}`, () => {
     expect(fired).toEqual(new Set(rules.map(({ alert }) => alert)));
   });
 
-  test("finds nothing to mend in what a bot tells", async () => {
+  test("finds nothing to mend in the metrics of a bot", async () => {
     const world = new World();
     const databaseUrl = `file:${join(temporaryFolder(), "bot.db")}`;
     const bot = await world.start({ databaseUrl, maxRequestsPerMinute: 60 });
     await world.deliver(bot, [dm("1")]);
     await bot.idle();
     expect(check(["check", "metrics"], await scrapeText(bot))).toBe("");
-    // It would: without a help text, and a counter that is called otherwise.
+    // A counter without a help text and the usual name is found.
     expect(check(["check", "metrics"], "# TYPE a counter\na 1\n")).toContain("_total");
   });
 
@@ -48,7 +48,7 @@ describe.skipIf(missing !== "")(`promtool${missing}`, () => {
     const exprs = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
     const records = exprs.map((expr, n) => ({
       record: `panel:${n}`,
-      // What Grafana fills in.
+      // Grafana fills in its variables.
       expr: expr.replaceAll("$__rate_interval", "5m").replaceAll(/\$\w+/g, ".*"),
     }));
     const file = join(temporaryFolder(), "dashboard.yml");

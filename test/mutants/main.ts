@@ -1,7 +1,7 @@
 /**
  * `npm run test:mutants`: Stryker changes the source, one expression at a time, and expects that a quick test notices.
- * With arguments only these folders, or files such as `poller/mode.ts`. Results stay in coverage/mutants, so that a second
- * run tries only what has changed.
+ * With arguments only these folders, or files such as `poller/mode.ts`. Results stay in coverage/mutants, so a second
+ * run tries only mutants that have changed.
  */
 
 import { createRequire } from "node:module";
@@ -66,7 +66,7 @@ function optionsFor(path: string): object {
     ],
     // A message may be worded in any way, and an empty text is no SQL.
     mutator: { excludedMutations: ["StringLiteral"] },
-    // What a module computes once, such as a constant, would need a process of its own for each mutant.
+    // A value that a module computes once, such as a constant, would need a process for each mutant.
     ignoreStatic: true,
     testRunner: "vitest",
     vitest: {

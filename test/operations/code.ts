@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Config, loadConfig } from "../faces/bot.ts";
+import { BOT_SOURCE } from "../faces/files.ts";
 
 export const root: string = join(import.meta.dirname, "../..");
 export const operations: string = join(root, "templates/operations");
@@ -14,9 +15,9 @@ export const defaults: Config = loadConfig({
 
 /** Milliseconds that a bot may take to stop, as docs/deploying.md has it: for its handlers, and then for its store. */
 export function longestStopMs(): number {
-  const [, grace = ""] = find("src/bot.ts", /shutdownGraceMs \?\? ([\d_]+)/);
+  const [, grace = ""] = find(BOT_SOURCE, /shutdownGraceMs \?\? ([\d_]+)/);
   const [, seconds, more] = find(
-    "docs/deploying.md",
+    join(root, "docs/deploying.md"),
     /`shutdownGraceMs` \((\d+) s\) and\s+(\d+) s more/,
   );
   const graceMs = Number(grace.replaceAll("_", ""));
@@ -26,7 +27,7 @@ export function longestStopMs(): number {
 }
 
 function find(path: string, pattern: RegExp): RegExpExecArray {
-  const found = pattern.exec(readFileSync(join(root, path), "utf8"));
+  const found = pattern.exec(readFileSync(path, "utf8"));
   if (found === null) throw new Error(`${path} does not say it any more: ${pattern}`);
   return found;
 }

@@ -84,7 +84,7 @@ interface IngressPath {
   };
 }
 
-/** The fields of each kind that tests look at; test/operations/kubernetes.system.test.ts holds all to Kubernetes' types. */
+/** The fields of each kind that tests read. kubernetes.system.test.ts compares them with Kubernetes' types. */
 interface Kinds {
   readonly StatefulSet: StatefulSet;
   readonly Deployment: Deployment;

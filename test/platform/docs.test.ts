@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { PLATFORM_ERRORS_SOURCE } from "../faces/files.ts";
 import { act, ids, request, routesOf, runPlatform } from "./support/platform.ts";
 import { runReceiver } from "./support/receiver.ts";
 
@@ -44,7 +45,7 @@ test("the page names every endpoint of the control API, and no other", async () 
 });
 
 test("the page names every error code that is not the platform document's", async () => {
-  const source = readFileSync(new URL("../../src/platform/error.ts", import.meta.url), "utf8");
+  const source = readFileSync(PLATFORM_ERRORS_SOURCE, "utf8");
   const ours = [...source.slice(source.indexOf("// ours")).matchAll(/^ {2}\| "([A-Z_]+)"/gm)];
   expect(ours.length).toBeGreaterThan(5);
   for (const [, code] of ours) expect(page).toContain(`\`${code}\``);

@@ -2,11 +2,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, test } from "vitest";
+import { PLATFORM_SCHEMA } from "../faces/files.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { act, request, runPlatform } from "./support/platform.ts";
 
-const sql = (name: string) =>
-  readFileSync(new URL(`../../src/platform/store/sql/${name}.sql`, import.meta.url), "utf8");
+const sql = (name: string) => readFileSync(join(PLATFORM_SCHEMA, `${name}.sql`), "utf8");
 const first = sql("001_platform");
 const second = sql("002_images_groups_blocks");
 

@@ -269,6 +269,8 @@ describe("a log without end", () => {
     expect(requests).toBeLessThan(102 * 6);
     const told = lines.records.filter(({ level }) => level === "warn");
     expect(told).toHaveLength(1);
+    expect(told[0]).not.toHaveProperty("err");
+    expect(told[0]).not.toHaveProperty("retryInMs");
   });
 });
 

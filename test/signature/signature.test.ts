@@ -63,7 +63,7 @@ describe("the verdicts of section 5, rule 7", () => {
     expect(codeOf(at(t, sign('{"events":[1]}', secret, t)))).toBe("401 SIGNATURE_MISMATCH");
   });
 
-  test("a stale timestamp is told from a mismatch although both are wrong", () => {
+  test("a stale timestamp is distinguished from a mismatch although both are wrong", () => {
     expect(codeOf(at(t + 301, sign(body, "whsec_another", t)))).toBe("400 SIGNATURE_STALE");
   });
 

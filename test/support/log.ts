@@ -14,7 +14,13 @@ export function kindOf(line: LogRecord): string {
   if ("outcome" in line) return "step";
   if ("retryInMs" in line) return "retry";
   if (!("ms" in line)) return "handler";
+  if (line.level === "warn") return "lost lease";
   return line.level === "error" ? "dead letter" : "handled";
+}
+
+/** Returns true for a line of a switch between webhook and polling, the only one that has both fields. */
+export function isSwitch(line: LogRecord): boolean {
+  return "mode" in line && "reason" in line;
 }
 
 /** A logger and the lines it has written. */

@@ -3,6 +3,9 @@ import { ManualClock } from "../faces/testing.ts";
 /** In ms. Shorter than the waits that tests pass, so that what is on the network is answered in between. */
 const STEP_MS = 500;
 
+/** A wait gives up after an hour of the clock. */
+const MAX_WAIT_MS = 3_600_000;
+
 /** A clock that a test moves. Requests that are under way are over before the time goes on. */
 export class PassingTime {
   readonly clock: ManualClock;
@@ -34,8 +37,11 @@ export class PassingTime {
     }
   }
 
-  /** Lets the time pass until this holds. */
+  /** Lets the time pass until this holds. @throws after an hour of the clock */
   async until(holds: () => boolean | Promise<boolean>): Promise<void> {
-    while (!(await holds())) await this.pass(STEP_MS);
+    for (const end = this.clock.now() + MAX_WAIT_MS; !(await holds()); ) {
+      if (this.clock.now() >= end) throw new Error("an hour of the clock has passed in vain");
+      await this.pass(STEP_MS);
+    }
   }
 }

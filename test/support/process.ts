@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+import type { LogRecord } from "./log.ts";
 
 /** Compiled code of the processes under test, as a deployment would keep it: there are hundreds of them. */
 export const COMPILE_CACHE: string = fileURLToPath(
@@ -81,10 +82,19 @@ export class TestProcess {
     }
   }
 
-  /** The first JSON line whose `msg` is this. */
-  async message(msg: string): Promise<Record<string, unknown>> {
-    const isIt = (line: string) => line.startsWith("{") && JSON.parse(line).msg === msg;
-    return JSON.parse(await this.line(isIt));
+  /** Resolves with the first line of the log that fits, there already or still to come. */
+  async logLine(fits: (line: LogRecord) => boolean): Promise<LogRecord> {
+    return JSON.parse(await this.line((line) => line.startsWith("{") && fits(JSON.parse(line))));
+  }
+
+  /** The first line of the log whose `msg` is this. */
+  message(msg: string): Promise<LogRecord> {
+    return this.logLine((line) => line.msg === msg);
+  }
+
+  /** The lines of the log so far. */
+  get logLines(): readonly LogRecord[] {
+    return this.stdout.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
   }
 
   output(): string {

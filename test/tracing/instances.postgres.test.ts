@@ -1,10 +1,13 @@
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import type { Bot } from "../../src/index.ts";
+import { kindOf } from "../support/log.ts";
 import { emptyPlace } from "../support/postgres/open.ts";
 import { World } from "./bot.ts";
 import { Spans } from "./spans.ts";
 
 const spans = new Spans();
+
+afterAll(() => spans.close());
 
 test("an event that comes to one instance and is handled by another is in one trace", async () => {
   const world = new World();
@@ -37,6 +40,6 @@ test("an event that comes to one instance and is handled by another is in one tr
   ]);
   expect((await other.inbox.show("evt_1")).trace).toBe(traceId);
   // And in the log of both.
-  const lines = world.records.filter((line) => line["trace"] === traceId).map(({ msg }) => msg);
-  expect(lines).toEqual(["delivery", "attempt failed", "api", "api", "step", "handled"]);
+  const lines = world.records.filter((line) => line["trace"] === traceId).map(kindOf);
+  expect(lines).toEqual(["delivery", "retry", "request", "request", "step", "handled"]);
 });

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { trace } from "@opentelemetry/api";
-import { beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { RetryLater } from "../../src/index.ts";
 import { first } from "../support/first.ts";
 import { kindOf } from "../support/log.ts";
@@ -11,6 +11,7 @@ import { Spans } from "./spans.ts";
 const spans = new Spans();
 
 beforeEach(() => spans.clear());
+afterAll(() => spans.close());
 
 /** The bot reads its profile once, which belongs to no event. */
 const ofEvents = () =>

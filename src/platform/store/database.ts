@@ -49,7 +49,7 @@ export function openDatabase(file: string): Database {
 /** A state of the newest schema without rows, as bytes. */
 let emptyState: Uint8Array | undefined;
 
-/** Opens an empty state in memory, which may grow to 1 GB. A copy opens in a twentieth of the time of the migrations. */
+/** Opens an empty state in memory, which may grow to 1 GB. A copy opens in a twentieth of the migrations' time. */
 function openMemory(): Database {
   emptyState ??= makeEmptyState();
   return openBytes(emptyState);

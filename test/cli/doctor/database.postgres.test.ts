@@ -1,24 +1,9 @@
 import { describe, expect, test, vi } from "vitest";
-import { emptyPlace, openAt, sessionAt } from "../../support/postgres/open.ts";
+import { asRole, createRole, emptyPlace, openAt, sessionAt } from "../../support/postgres/open.ts";
+import { examineDatabase, failFindings, okFindings } from "./database.ts";
 import { examine } from "./examine.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
-
-/** The findings about the database, where nothing else is known. */
-async function databaseAt(url: string, schema: string) {
-  const { findings } = await examine({ DATABASE_URL: url, DATABASE_SCHEMA: schema });
-  return findings.filter(({ area }) => area === "database");
-}
-
-const ok = (what: string) => [{ area: "database", level: "ok", what }];
-const fail = (what: RegExp, remedy: RegExp) => [
-  {
-    area: "database",
-    level: "fail",
-    what: expect.stringMatching(what),
-    remedy: expect.stringMatching(remedy),
-  },
-];
 
 describe("PostgreSQL", () => {
   test("is reported with its version", async () => {
@@ -34,31 +19,33 @@ describe("PostgreSQL", () => {
 
   test("an inbox can be made, and is not; once it is there, it can be written", async () => {
     const place = await emptyPlace();
-    const at = () => databaseAt(place.url, place.schema);
-    expect(await at()).toEqual(ok(expect.stringMatching(/^the inbox can be made at postgres:/)));
+    const at = () => examineDatabase({ DATABASE_URL: place.url, DATABASE_SCHEMA: place.schema });
+    expect(await at()).toEqual(
+      okFindings(expect.stringMatching(/^the inbox can be made at postgres:/)),
+    );
     const session = await sessionAt(place);
     const schemas = "SELECT 1 FROM pg_namespace WHERE nspname = $1";
     expect((await session.query(schemas, [place.schema])).rows).toEqual([]);
     await openAt(place);
-    expect(await at()).toEqual(ok(expect.stringMatching(/can be written; a bot uses it now$/)));
+    expect(await at()).toEqual(
+      okFindings(expect.stringMatching(/can be written; a bot uses it now$/)),
+    );
   });
 
   test("a role that may not write is reported", async () => {
     const place = await emptyPlace();
     const session = await sessionAt(place);
     const role = `${place.schema}_reader`;
-    await session.query(`CREATE ROLE ${role} LOGIN PASSWORD 'x'`);
-    const url = new URL(place.url);
-    url.username = role;
-    url.password = "x";
-    const at = () => databaseAt(url.href, place.schema);
-    expect(await at()).toEqual(fail(/may not make the schema/, /role/));
+    await createRole(session, role);
+    const { url } = asRole(place, role);
+    const at = () => examineDatabase({ DATABASE_URL: url, DATABASE_SCHEMA: place.schema });
+    expect(await at()).toEqual(failFindings(/may not make the schema/, /role/));
     await openAt(place);
     await session.query(`GRANT USAGE ON SCHEMA ${place.schema} TO ${role}`);
     await session.query(`GRANT SELECT ON ALL TABLES IN SCHEMA ${place.schema} TO ${role}`);
-    expect(await at()).toEqual(fail(/may not write to the tables/, /role/));
+    expect(await at()).toEqual(failFindings(/may not write to the tables/, /role/));
     const all = `GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${place.schema} TO ${role}`;
     await session.query(all);
-    expect(await at()).toEqual(ok(expect.stringMatching(/can be written/)));
+    expect(await at()).toEqual(okFindings(expect.stringMatching(/can be written/)));
   });
 });

@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import { sign } from "../../faces/signature.ts";
+import { isSwitch, kindOf } from "../../support/log.ts";
 import type { TestProcess } from "../../support/process.ts";
 import type { LogFault } from "./indiscreet.ts";
 import { type Listening, phrase, type Stage } from "./stage.ts";
@@ -49,12 +50,13 @@ export function say({ platform, songs }: Stage, how: string): void {
   platform.control.act({ type: "dm.message", from: `user_${how}`, text });
 }
 
-/** Resolves when the bot has written so many lines of this message. */
-export async function ends(bot: TestProcess, message: string, count: number): Promise<void> {
-  await bot.line(() => {
-    const lines = bot.stdout.filter((line) => line.includes(`"msg":"${message}"`));
-    return lines.length >= count;
-  });
+/** Resolves when the bot has written so many lines of this kind. */
+export async function ends(
+  bot: TestProcess,
+  kind: "dead letter" | "handled",
+  count: number,
+): Promise<void> {
+  await bot.line(() => bot.logLines.filter((line) => kindOf(line) === kind).length >= count);
 }
 
 /** Every page that the bot has. */
@@ -88,7 +90,7 @@ export async function meetEverything(it: Stage, listening: Listening): Promise<v
   const [examined] = await Promise.all([
     it.run(["doctor"]),
     misconfigure(it),
-    bot.message("polling takes over from the webhook"),
+    bot.logLine(isSwitch),
   ]);
   expect(examined.code).toBe(0);
   await lookAtPages(it, listening);

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { expect } from "vitest";
 import { stringify } from "yaml";
 import { isInstalled, SERVER_PATH } from "../../support/server-path.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
@@ -60,8 +61,20 @@ async function firing(series: readonly object[], minute: number): Promise<readon
   return [...got.matchAll(/alertname="(\w+)"/g)].map(([, name = ""]) => name).sort();
 }
 
-/** What docs/alerts.md says of an alert: the section that its runbook leads to. */
-export function runbook(alert: string): string {
+/** Expects that these alerts fire during the fault alone, and that the table in docs/alerts.md has them. */
+export function expectAlerts(fired: Fired, fault: string, alerts: readonly string[]): void {
+  expect(fired).toEqual({ calm: [], fault: alerts, mended: [] });
+  expect(documented(fault)).toEqual(alerts);
+}
+
+/** Expects that the runbook of an alert names these commands and words. */
+export function expectRunbook(alert: string, words: readonly string[]): void {
+  const page = runbook(alert);
+  for (const word of words) expect(page).toContain(word);
+}
+
+/** Returns the section of docs/alerts.md to which the runbook of an alert leads. */
+function runbook(alert: string): string {
   const [, ...sections] = readFileSync(PAGE, "utf8").split(/^## /m);
   const section = sections.find((text) => text.split("\n", 1)[0] === alert);
   if (section === undefined) throw new Error(`docs/alerts.md has no section ${alert}`);
@@ -69,7 +82,7 @@ export function runbook(alert: string): string {
 }
 
 /** The alerts that the table in docs/alerts.md gives for a fault, by the first words of its row. */
-export function documented(fault: string): readonly string[] {
+function documented(fault: string): readonly string[] {
   const rows = readFileSync(PAGE, "utf8").split("\n");
   const row = rows.find((line) => line.startsWith(`| ${fault} |`));
   if (row === undefined) throw new Error(`docs/alerts.md has no row "${fault}"`);

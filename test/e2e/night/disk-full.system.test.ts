@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { SmallDisk } from "../../faults/driver/disk.ts";
-import { documented, hasPromtool, runbook } from "./alerts.ts";
+import { expectAlerts, expectRunbook, hasPromtool } from "./alerts.ts";
 import { NightShift, TEST_MS } from "./night.ts";
 
 /** Only where this process may mount one. */
@@ -21,11 +21,8 @@ test.skipIf(disk === undefined)(
     const status = await night.status();
     expect(status).toMatchObject({ inbox: { pending: 0, deadLetters: 0 } });
     await night.lookAtFault();
-    const { code, findings } = await night.doctor();
-    expect(code).toBe(1);
-    expect(findings).toContainEqual({
+    await night.expectDoctorFailure({
       area: "database",
-      level: "fail",
       what: expect.stringContaining("free"),
       remedy: expect.stringContaining("Free some space"),
     });
@@ -35,13 +32,11 @@ test.skipIf(disk === undefined)(
       disk.free();
       await night.answered(refused);
     });
-    expect(fired).toEqual({
-      calm: [],
-      fault: ["ServiceBotDiskFilling", "ServiceBotLogUnread", "ServiceBotStoreFailing"],
-      mended: [],
-    });
-    expect(documented("the disk is full")).toEqual(fired.fault);
-    const page = runbook("ServiceBotStoreFailing");
-    for (const word of ["df -h", "service-bot doctor"]) expect(page).toContain(word);
+    expectAlerts(fired, "the disk is full", [
+      "ServiceBotDiskFilling",
+      "ServiceBotLogUnread",
+      "ServiceBotStoreFailing",
+    ]);
+    expectRunbook("ServiceBotStoreFailing", ["df -h", "service-bot doctor"]);
   },
 );

@@ -161,6 +161,15 @@ export class NightShift {
     return { code, findings: JSON.parse(out).findings };
   }
 
+  /** Expects that the doctor fails, and that this is one of its findings. */
+  async expectDoctorFailure(
+    finding: { readonly [field in "area" | "what" | "remedy"]: unknown },
+  ): Promise<void> {
+    const { code, findings } = await this.doctor();
+    expect(code).toBe(1);
+    expect(findings).toContainEqual({ level: "fail", ...finding });
+  }
+
   /** `service-bot inbox`, with `--json`. */
   async inbox(...words: readonly string[]): Promise<Record<string, unknown>> {
     const { code, out, err } = await this.#type("inbox", ...words, "--json");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { documented, hasPromtool, runbook } from "./alerts.ts";
+import { expectAlerts, expectRunbook, hasPromtool } from "./alerts.ts";
 import { NightShift, TEST_MS } from "./night.ts";
 
 test.skipIf(!hasPromtool)(
@@ -19,11 +19,8 @@ test.skipIf(!hasPromtool)(
       log: { lastPollError: { code: expect.stringMatching(/^API_(ERROR|CIRCUIT_OPEN)$/) } },
     });
     await night.lookAtFault();
-    const { code, findings } = await night.doctor();
-    expect(code).toBe(1);
-    expect(findings).toContainEqual({
+    await night.expectDoctorFailure({
       area: "platform",
-      level: "fail",
       what: expect.stringContaining("503"),
       remedy: "Try again later; the bot waits for the platform as well.",
     });
@@ -35,13 +32,12 @@ test.skipIf(!hasPromtool)(
       night.platform.control.setFaults({ api: { mode: "none" } });
       await night.answered(waiting);
     });
-    expect(fired).toEqual({
-      calm: [],
-      fault: ["ServiceBotBacklogOld", "ServiceBotLogUnread", "ServiceBotPlatformDown"],
-      mended: [],
-    });
-    expect(documented("the platform is down")).toEqual(fired.fault);
+    expectAlerts(fired, "the platform is down", [
+      "ServiceBotBacklogOld",
+      "ServiceBotLogUnread",
+      "ServiceBotPlatformDown",
+    ]);
     expect(await night.doctor()).toMatchObject({ code: 0 });
-    expect(runbook("ServiceBotPlatformDown")).toContain("service-bot doctor");
+    expectRunbook("ServiceBotPlatformDown", ["service-bot doctor"]);
   },
 );

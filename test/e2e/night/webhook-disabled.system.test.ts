@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { documented, hasPromtool, runbook } from "./alerts.ts";
+import { expectAlerts, expectRunbook, hasPromtool } from "./alerts.ts";
 import { DISABLE_AFTER, NightShift, TEST_MS } from "./night.ts";
 
 test.skipIf(!hasPromtool)(
@@ -34,11 +34,7 @@ test.skipIf(!hasPromtool)(
       night.saveWebhook();
       await night.answered(night.write("and now?"));
     });
-    expect(fired).toEqual({ calm: [], fault: ["ServiceBotPolling"], mended: [] });
-    expect(documented("the webhook is disabled")).toEqual(fired.fault);
-    const page = runbook("ServiceBotPolling");
-    for (const word of ["modeReason", "service-bot doctor --webhook", "portal"]) {
-      expect(page).toContain(word);
-    }
+    expectAlerts(fired, "the webhook is disabled", ["ServiceBotPolling"]);
+    expectRunbook("ServiceBotPolling", ["modeReason", "service-bot doctor --webhook", "portal"]);
   },
 );

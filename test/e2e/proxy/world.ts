@@ -2,10 +2,11 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { TimelineEntry } from "../../../src/platform/index.ts";
 import { ControlClient } from "../../faces/cli.ts";
+import { CLI } from "../../faces/files.ts";
+import { isSwitch, type LogRecord } from "../../support/log.ts";
 import { TestProcess } from "../../support/process.ts";
 import { readStatus } from "../../support/read-status.ts";
 
-const CLI = fileURLToPath(new URL("../../../src/cli/main.ts", import.meta.url));
 const BOT = fileURLToPath(new URL("../answering-bot.ts", import.meta.url));
 
 /** The same for every platform of these tests, so that a bot can have several. */
@@ -132,14 +133,14 @@ export class BotProcess {
     return new BotProcess(String(url), running);
   }
 
-  /** Waits for a line of the bot's log. */
-  log(msg: string): Promise<Record<string, unknown>> {
-    return this.#running.message(msg);
+  /** Waits for the line of the log about the switch to this mode. */
+  switched(mode: "polling" | "auditing"): Promise<LogRecord> {
+    return this.#running.logLine((line) => isSwitch(line) && line["mode"] === mode);
   }
 
-  /** The lines of the bot's log so far that say this. */
-  logged(msg: string): Record<string, unknown>[] {
-    return this.#running.stdout.map((line) => JSON.parse(line)).filter((line) => line.msg === msg);
+  /** The modes that the bot has switched to, in order. */
+  get switches(): readonly unknown[] {
+    return this.#running.logLines.filter(isSwitch).map((line) => line["mode"]);
   }
 
   /** What a monitor on the same machine is told. */

@@ -4,6 +4,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as wait } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
 import { Bot, type Context } from "../../../src/index.ts";
+import { SAMPLE_PICTURE } from "../../faces/files.ts";
 import { watchFailpoints } from "../../promises/failpoints.ts";
 import { answerTo, behaviourOf, commentOn } from "./behaviours.ts";
 import { limitFile } from "./file-limit.ts";
@@ -20,7 +21,7 @@ const { answers, failpoint, runsFile, journalFile, databaseTimeoutMs, synchronou
 const { clockOffsetMs = 0, ...options } = rest;
 const driver = process.ppid;
 const runs = runsFile === undefined ? undefined : openSync(runsFile, "a");
-const picture = readFileSync(new URL("../../../src/platform/acts/sample.png", import.meta.url));
+const picture = readFileSync(SAMPLE_PICTURE);
 /** Failures by event, for handlers that give in after a person's retry. */
 const failures = new Map<string, number>();
 const delay = monitorEventLoopDelay();

@@ -2,8 +2,8 @@
 export interface JournalEntry {
   readonly pid: number;
   /**
-   * `claim`: the process got this event; `intend`: an intent is about to be recorded; `record`: the step has an outcome;
-   * `end`: the event was reported as done or dead; `heal`: stranded lanes were searched.
+   * `claim`: the process got this event; `intend`: an intent is about to be recorded; `record`: the step has an
+   * outcome; `end`: the event was reported as done or dead; `heal`: stranded lanes were searched.
    */
   readonly what: "claim" | "intend" | "record" | "end" | "heal";
   readonly id?: string;

@@ -6,7 +6,7 @@ import type { Ledger } from "./ledger.ts";
 /** Enough to keep the bots busy. More would only wait. */
 const MAX_OWED = 200;
 
-/** Equal answers, and pauses between and after answers: hard to tell apart after a crash. */
+/** Equal answers, and pauses between and after answers, because a crash leaves these hard to distinguish. */
 const mixture: readonly Behaviour[] = [
   ...(["answer", "answer", "answer", "answer", "answer"] as const),
   ...(["twins", "twins", "slow", "linger", "linger", "linger"] as const),

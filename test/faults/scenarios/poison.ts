@@ -8,8 +8,8 @@ import type { Scenario } from "../scenario.ts";
 /** Events per poisoned event. */
 const SLICE = 100;
 
-/** Restarts per blocking event are limited by it, so it sets the length of the scenario. */
-const MAX_ATTEMPTS = 3;
+/** Each attempt of a blocking event is a restart. An event beside it may lose two runs, and one to a slow machine. */
+const MAX_ATTEMPTS = 5;
 
 /** Enough for each kind in the small size; `block` is rare because each attempt costs a restart. */
 const kinds: readonly Behaviour[] = ["block", "throw", "hang", "throw"];

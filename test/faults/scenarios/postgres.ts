@@ -114,6 +114,10 @@ const kills: ClusterFault = {
         // Some are killed before they are ready.
         if (random.chance(0.9)) await next.ready;
       },
+      /** A bot that starts ends by itself when the next fault takes the database away. */
+      async end() {
+        await Promise.all(world.bots.map(({ ready }) => ready));
+      },
       judge: () => ({ figures: { "of them in the middle of an answer": midAnswer } }),
     };
   },

@@ -2,8 +2,8 @@ import { execFile } from "node:child_process";
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { CLI } from "../../faces/files.ts";
 import type { Behaviour } from "../bot/behaviours.ts";
 import { reportLost } from "../driver/checker.ts";
 import { type Attack, onOneBot, type Stage } from "../driver/fault.ts";
@@ -26,8 +26,6 @@ const mixture: readonly Behaviour[] = [
   "answer",
   "answer",
 ];
-
-const CLI = fileURLToPath(new URL("../../../src/cli/main.ts", import.meta.url));
 
 /** Backups under load, then kill -9, the folder deleted, and the backup restored into another one. */
 export const restores: Scenario = restoresWith(

@@ -1,9 +1,7 @@
 import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { CLI } from "../../faces/files.ts";
 import type { World } from "../driver/world.ts";
-
-const CLI = fileURLToPath(new URL("../../../src/cli/main.ts", import.meta.url));
 
 interface DeadLetter {
   readonly id: string;

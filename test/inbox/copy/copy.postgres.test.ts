@@ -99,7 +99,7 @@ describe("what is copied", () => {
 
   test("comes back from PostgreSQL as it was", async () => {
     await fillInbox(file);
-    // As a start would: it ends what the last process left under way.
+    // Opening ends the runs that the last process left under way.
     await new SqliteInbox({ file }).close();
     const before = rowsOf(file);
     expect(Object.values(before).every((rows) => rows.length > 0)).toBe(true);

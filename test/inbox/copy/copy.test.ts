@@ -12,7 +12,7 @@ test("what is copied is every column of every table in a file that does not belo
   const { db, close } = openFile(join(temporaryFolder(), "bot.db"));
   onTestFinished(close);
   const names = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all();
-  // What it says of lanes is in the table of lanes of a copy.
+  // A copy keeps resting lanes in its table of lanes.
   expect(names.sort()).toEqual([...tables.map(({ name }) => name), "resting_lane"].sort());
   for (const table of tables) {
     const columns = db.prepare("SELECT name FROM pragma_table_info(?)").pluck().all(table.name);

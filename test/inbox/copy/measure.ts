@@ -1,19 +1,18 @@
 /**
- * Measures a copy into PostgreSQL, and what an event takes there: node test/inbox/copy/measure.ts [EVENTS]
+ * Measures a copy into PostgreSQL, and what an event takes there: npx node test/inbox/copy/measure.ts [EVENTS]
  * The server keeps its data in memory where the system has /dev/shm, so the disk is not measured.
  */
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { orderKey } from "../../faces/events.ts";
+import { CLI } from "../../faces/files.ts";
 import { openFile } from "../../faces/inbox-sqlite.ts";
 import { look } from "../../support/postgres/look.ts";
 import { PostgresServer } from "../../support/postgres/server.ts";
 
-const MAIN = fileURLToPath(new URL("../../../src/cli/main.ts", import.meta.url));
 const LANES = 50_000;
 /** Of a message of some 200 letters. */
 const BODY_BYTES = 500;
@@ -54,7 +53,7 @@ function fill(file: string): void {
 async function copy(from: string, to: string): Promise<void> {
   const tell = 'process.on("exit",()=>console.error(process.resourceUsage().maxRSS))';
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [
-    ...["--import", `data:text/javascript,${tell}`, MAIN],
+    ...["--import", `data:text/javascript,${tell}`, CLI],
     ...["inbox", "copy", "--from", `file:${from}`, "--to", to, "--json"],
   ]);
   const { ms, tables, verified } = JSON.parse(stdout);

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { POSTGRES_INBOX_MODULE, POSTGRES_SCHEMA } from "../../faces/files.ts";
 import {
   attachPostgres,
   loadDriver,
@@ -14,8 +14,7 @@ import { look } from "../../support/postgres/look.ts";
 import { emptyPlace, openAt, type Place } from "../../support/postgres/open.ts";
 import { TestProcess } from "../../support/process.ts";
 
-const SQL = new URL("../../../src/inbox/postgres/sql/", import.meta.url);
-const numbered = readdirSync(SQL).sort();
+const numbered = readdirSync(POSTGRES_SCHEMA).sort();
 
 /** The schema as the server keeps it, in the order of the names. */
 async function dump(place: Place): Promise<string> {
@@ -75,7 +74,7 @@ describe("the schema", () => {
 
   test("says in each file from which version on it can be used, none later than its own", () => {
     for (const [index, name] of numbered.entries()) {
-      const oldest = readableFrom(readFileSync(new URL(name, SQL), "utf8"), name);
+      const oldest = readableFrom(readFileSync(join(POSTGRES_SCHEMA, name), "utf8"), name);
       expect(oldest).toBeGreaterThan(0);
       expect(oldest).toBeLessThanOrEqual(index + 1);
     }
@@ -103,7 +102,7 @@ describe("the schema", () => {
        CREATE TABLE migration (version integer PRIMARY KEY, readable_from integer NOT NULL,
          applied_at timestamptz NOT NULL DEFAULT now());
        INSERT INTO migration (version, readable_from) VALUES (1, 1);
-       ${readFileSync(new URL(first(numbered), SQL), "utf8")}`,
+       ${readFileSync(join(POSTGRES_SCHEMA, first(numbered)), "utf8")}`,
     );
     const old = (id: string) =>
       look(
@@ -194,9 +193,8 @@ describe("the schema", () => {
 
 test("an open inbox does not keep its process alive", async () => {
   const { url, schema } = await emptyPlace();
-  const path = join(import.meta.dirname, "../../../src/inbox/postgres/postgres-inbox.ts");
   const options = JSON.stringify({ url, schema });
-  const code = `import { PostgresInbox } from "${pathToFileURL(path)}"; await PostgresInbox.open(${options});`;
+  const code = `import { PostgresInbox } from ${JSON.stringify(POSTGRES_INBOX_MODULE)}; await PostgresInbox.open(${options});`;
   const child = new TestProcess(["--input-type=module", "--eval", code]);
   expect(await child.exited, child.output()).toMatchObject({ code: 0 });
 });

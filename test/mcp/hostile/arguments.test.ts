@@ -58,7 +58,7 @@ test("an argument of a wrong kind is refused by its name, and the platform hears
     const properties = Object.entries(inputSchema.properties ?? {}) as [string, Schema][];
     for (const [argument, schema] of properties) {
       for (const value of wrongFor(argument, schema)) {
-        // Of url and dataBase64 one is given.
+        // A call has either url or dataBase64.
         const rest = argument === "dataBase64" ? {} : right;
         const called = await call(name, { ...rest, [argument]: value });
         const { code, message, retryable } = failureIn(called);

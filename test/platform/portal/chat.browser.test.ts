@@ -3,11 +3,10 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import type { Bot } from "../../../src/index.ts";
 import type { Platform } from "../../../src/platform/index.ts";
+import { SAMPLE_PICTURE } from "../../faces/files.ts";
 import { eventually, openPage, openPortal } from "./support/page.ts";
 
-const picture = readFileSync(
-  new URL("../../../src/platform/acts/sample.png", import.meta.url),
-).toString("base64");
+const picture = readFileSync(SAMPLE_PICTURE).toString("base64");
 
 const logOf = (page: Page) => page.getByRole("log");
 const fieldOf = (page: Page) => page.getByRole("textbox", { name: /^Message to @bot/ });

@@ -1,10 +1,8 @@
-import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import type { Bot } from "../../../src/index.ts";
+import { SAMPLE_PICTURE } from "../../faces/files.ts";
 import { eventually, openPortal } from "./support/page.ts";
-
-const picture = fileURLToPath(new URL("../../../src/platform/acts/sample.png", import.meta.url));
 
 /** The bot's first post. */
 const welcome = (page: Page) => page.locator("#post-p_1");
@@ -52,7 +50,7 @@ async function post(page: Page): Promise<void> {
 }
 
 async function postWithImage(page: Page): Promise<void> {
-  await page.getByLabel("Images", { exact: true }).setInputFiles(picture);
+  await page.getByLabel("Images", { exact: true }).setInputFiles(SAMPLE_PICTURE);
   await page.getByRole("button", { name: "Post", exact: true }).click();
   const newest = page.getByRole("article").first();
   await newest.getByRole("button", { name: "Open image of @ada" }).click();

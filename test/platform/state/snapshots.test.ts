@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, test } from "vitest";
 import type { Platform, PlatformState, SnapshotView } from "../../../src/platform/index.ts";
+import { PLATFORM_SCHEMA } from "../../faces/files.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { ManualClock } from "../support/clock.ts";
 import { newUpload } from "../support/images.ts";
@@ -294,7 +296,7 @@ const foreign = (sql: string) => {
 
 /** The state of the first version, with an event. */
 const firstVersion = `
-  ${readFileSync(new URL("../../../src/platform/store/sql/001_platform.sql", import.meta.url), "utf8")}
+  ${readFileSync(join(PLATFORM_SCHEMA, "001_platform.sql"), "utf8")}
   INSERT INTO user VALUES (1, 'bot', 'Bot', 1), (2, 'ada', 'Ada', 0);
   INSERT INTO event VALUES (7, 'follow', '{}', 0);
   INSERT INTO token VALUES ('sbk_old', '["read"]', 1);

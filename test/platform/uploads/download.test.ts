@@ -1,7 +1,9 @@
-import type { ServerResponse } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
+import { systemClock } from "../../faces/core.ts";
 import { DOWNLOAD_TIME_LIMIT_MS, downloadWith, MAX_IMAGE_BYTES } from "../../faces/platform.ts";
+import { listenUntilEnd } from "../../support/listen.ts";
 import { ManualClock } from "../support/clock.ts";
 import { image, imageOf } from "../support/images.ts";
 import { imageServer } from "./image-server.ts";
@@ -169,4 +171,15 @@ test("a download ends with its client", async () => {
   client.abort();
   await refused;
   await server.closed;
+});
+
+test("a port without TLS is refused", async () => {
+  const { port } = await listenUntilEnd(createServer((_request, response) => response.end("")));
+  const get = downloadWith({
+    clock: systemClock,
+    resolve: async () => [{ address: "127.0.0.1", family: 4 }],
+    isAllowed: (address) => address === "127.0.0.1",
+  });
+  const download = get(`https://bot.example.org:${port}/a.png`, new AbortController().signal);
+  await expect(download).rejects.toMatchObject({ status: 400, code: "BLOCKED_HOST" });
 });

@@ -36,6 +36,22 @@ export function through(place: Place, { port }: { readonly port: number }): Plac
   return { ...place, url: url.href };
 }
 
+/** The password of the roles that tests make. */
+const PASSWORD = "x";
+
+/** Makes a role that may log in and has no other rights. */
+export async function createRole(session: pg.Client, role: string): Promise<void> {
+  await session.query(`CREATE ROLE ${role} LOGIN PASSWORD '${PASSWORD}'`);
+}
+
+/** The same place, for a role of {@link createRole}. */
+export function asRole(place: Place, role: string): Place {
+  const url = new URL(place.url);
+  url.username = role;
+  url.password = PASSWORD;
+  return { ...place, url: url.href };
+}
+
 /** An inbox that is closed when the test has finished. */
 export async function openAt(
   place: Place,

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { extname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Where `npm run build` puts the page. */
+/** The folder into which `npm run build` puts the page. */
 export const PORTAL_FILES: URL = new URL("../../portal/static/", import.meta.url);
 
 const INDEX = "index.html";

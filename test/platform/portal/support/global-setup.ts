@@ -14,8 +14,8 @@ declare module "vitest" {
 
 /** Builds the page as it is published, and starts the browser of all tests. Returns the function that ends it. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  await buildPortal(join(root, "src", "platform", "portal", "static"));
   try {
+    await buildPortal(join(root, "src", "platform", "portal", "static"));
     const server = await launcher.launchServer({
       executablePath: chromium(),
       args: ["--no-sandbox", "--disable-quic", "--disable-background-networking"],

@@ -1,16 +1,14 @@
-import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { createServer as createHttpServer } from "node:http";
 import { createServer, request } from "node:https";
 import { describe, expect, test } from "vitest";
 import { type Certificate, makeCertificates } from "../../e2e/proxy/certificates.ts";
 import { systemClock } from "../../faces/core.ts";
 import { downloadWith, type Open } from "../../faces/platform.ts";
 import { listenUntilEnd } from "../../support/listen.ts";
+import { isInstalled } from "../../support/server-path.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { image } from "../support/images.ts";
 
-const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
 const png = await image();
 const here = {
   clock: systemClock,
@@ -41,7 +39,7 @@ async function serve({ cert, key }: Certificate): Promise<{ port: number; asked:
 
 const refused = { status: 400, code: "BLOCKED_HOST" };
 
-describe.runIf(hasOpenssl)("a host is believed by its certificate", () => {
+describe.runIf(isInstalled(["openssl", "version"]))("a host is believed by its certificate", () => {
   test("one that is trusted and has the name is read", async () => {
     const made = makeCertificates(temporaryFolder());
     const { port, asked } = await serve(made.elsewhere);
@@ -62,11 +60,4 @@ describe.runIf(hasOpenssl)("a host is believed by its certificate", () => {
     await expect(download(port, made.authority)).rejects.toMatchObject(refused);
     expect(asked).toEqual([]);
   });
-});
-
-test("a port without TLS is refused", async () => {
-  const { port } = await listenUntilEnd(
-    createHttpServer((_request, response) => response.end(png)),
-  );
-  await expect(download(port)).rejects.toMatchObject(refused);
 });

@@ -1,0 +1,24 @@
+import { expect } from "vitest";
+import type { Finding } from "../../faces/cli.ts";
+import type { CommandOptions } from "../command.ts";
+import { examine } from "./examine.ts";
+
+/** Returns the findings about the database in an environment without other settings. */
+export async function examineDatabase(
+  env: { readonly DATABASE_URL: string; readonly DATABASE_SCHEMA?: string },
+  options?: CommandOptions,
+): Promise<readonly Finding[]> {
+  const { findings } = await examine(env, options);
+  return findings.filter(({ area }) => area === "database");
+}
+
+/** The findings about a database if all is well. */
+export function okFindings(what: string): object[] {
+  return [{ area: "database", level: "ok", what }];
+}
+
+/** The findings about a database that no bot could use. */
+export function failFindings(what: RegExp, remedy: RegExp): object[] {
+  const words = { what: expect.stringMatching(what), remedy: expect.stringMatching(remedy) };
+  return [{ area: "database", level: "fail", ...words }];
+}

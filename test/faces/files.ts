@@ -1,0 +1,31 @@
+import { join } from "node:path";
+
+function inSrc(path: string): string {
+  return join(import.meta.dirname, "../../src", path);
+}
+
+// Programs and modules that tests run in a process of their own.
+export const CLI: string = inSrc("cli/main.ts");
+export const SQLITE_INBOX_MODULE: string = inSrc("inbox/sqlite/sqlite-inbox.ts");
+export const POSTGRES_INBOX_MODULE: string = inSrc("inbox/postgres/postgres-inbox.ts");
+
+// Sources that tests read or change.
+export const BOT_SOURCE: string = inSrc("bot.ts");
+export const CONFIG_SOURCE: string = inSrc("config.ts");
+export const ERRORS_SOURCE: string = inSrc("errors.ts");
+export const PLATFORM_ERRORS_SOURCE: string = inSrc("platform/error.ts");
+export const RECEIVER_SOURCES: string = inSrc("receiver");
+export const ROUTES_SOURCE: string = inSrc("receiver/routes.ts");
+export const SIGNATURE_SOURCES: string = inSrc("signature");
+export const SPANS_SOURCE: string = inSrc("dispatcher/spans.ts");
+export const SCAFFOLDER_ATTENDANCE_SOURCE: string = inSrc("create/attended.ts");
+export const SCAFFOLDER_REPORT_SOURCE: string = inSrc("create/report.ts");
+export const CLI_SOURCES: string = inSrc("cli");
+export const INSTANCES_SOURCE: string = inSrc("inbox/postgres/shared/instances.ts");
+
+// Schemas, a file for each version.
+export const SQLITE_SCHEMA: string = inSrc("inbox/sqlite/sql");
+export const POSTGRES_SCHEMA: string = inSrc("inbox/postgres/sql");
+export const PLATFORM_SCHEMA: string = inSrc("platform/store/sql");
+
+export const SAMPLE_PICTURE: string = inSrc("platform/acts/sample.png");
