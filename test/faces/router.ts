@@ -8,3 +8,4 @@ export { LoopGuard } from "../../src/router/loop-guard.ts";
 export { OwnAccount } from "../../src/router/own-account.ts";
 export { type Handler, Router } from "../../src/router/router.ts";
 export { subjectOf } from "../../src/router/subject.ts";
+export { messageStep, postStep } from "../../src/router/writes.ts";

@@ -20,6 +20,18 @@ test("what was begun without an await is waited for", async () => {
   expect(done).toBe(true);
 });
 
+test("what was begun is waited for even if its failure is caught elsewhere", async () => {
+  const begun = new Begun();
+  let done = false;
+  const write = begun.add(async () => {
+    await new Promise((resolve) => setImmediate(resolve));
+    done = true;
+  });
+  write.catch(() => undefined);
+  await begun.settled();
+  expect(done).toBe(true);
+});
+
 test("what is begun while it waits is waited for too", async () => {
   const begun = new Begun();
   const order: string[] = [];

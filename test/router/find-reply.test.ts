@@ -1,11 +1,23 @@
 import { describe, expect, test } from "vitest";
 import { Client } from "../faces/client.ts";
 import type { OpenIntent } from "../faces/core.ts";
-import { findComment, findMessage, findPost, refOf } from "../faces/router.ts";
+import {
+  findComment,
+  findMessage,
+  findPost,
+  messageStep,
+  postStep,
+  refOf,
+} from "../faces/router.ts";
 import { ManualClock } from "../faces/testing.ts";
 
 const startedAt = Date.parse("2026-01-01T12:00:00Z");
 const { signal } = new AbortController();
+
+interface Scope {
+  readonly client: Client;
+  readonly signal: AbortSignal;
+}
 
 interface Said {
   readonly id: string;
@@ -429,6 +441,16 @@ describe("a post that an earlier run may have made", () => {
     const open = intent({ at: startedAt + 86_400_000, lookedForMs: 0 });
     const { client } = clientFor([[{ id: "x_1", after: 500 }]]);
     expect(await findPost(client, open, signal)).toMatchObject({ result: { id: "x_1" } });
+  });
+});
+
+test.each([
+  ["message", (scope: Scope) => messageStep("answer", "c_1", { text: "hello" }, scope)],
+  ["post", (scope: Scope) => postStep("announcement", { text: "hello" }, scope)],
+])("the step of a %s that may have been sent looks for it", async (_kind, stepOf) => {
+  const { client } = clientFor([[{ id: "x_1" }]]);
+  expect(await stepOf({ client, signal }).find?.(intent())).toMatchObject({
+    result: { id: "x_1" },
   });
 });
 
