@@ -71,7 +71,8 @@ describe.each([nginx, caddy])("behind $name with TLS", (kind) => {
     const { platform, bot, origin, trusted } = await start(kind);
     const text = "grüße 🙂 e\u0301 \u2028";
     const { event, conversation } = await platform.message(text);
-    expect(await platform.delivery(event)).toMatchObject({ status: 200, eventIds: [event] });
+    // Caddy listens before it has its certificate, so the first try may fail.
+    expect(await platform.delivery(event, 200)).toMatchObject({ eventIds: [event] });
     await platform.answer(answersTo(text)[1]);
     expect(await platform.answers(conversation)).toEqual(answersTo(text));
     expect(await bot.status()).toMatchObject({
@@ -92,8 +93,8 @@ describe.each([nginx, caddy])("behind $name with TLS", (kind) => {
       count: 50,
     });
     const eventIds = events.map(({ id }) => id);
-    const delivery = await platform.delivery(eventIds.at(-1) ?? "");
-    expect(delivery).toMatchObject({ status: 200, eventIds });
+    const delivery = await platform.delivery(eventIds.at(-1) ?? "", 200);
+    expect(delivery).toMatchObject({ eventIds });
 
     const post = (body: Buffer) => {
       const headers = { "x-service-signature": sign(body, SECRET, Date.now() / 1000) };
