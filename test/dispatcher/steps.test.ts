@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { ApiError, NetworkError } from "../faces/client.ts";
-import type { Step } from "../faces/core.ts";
+import type { OpenIntent, Step } from "../faces/core.ts";
 import { Shared } from "../faces/dispatcher.ts";
 import { ServiceBotError } from "../faces/errors.ts";
 import { died, IN_FLIGHT, LEASE, StepWorld } from "./step-world.ts";
@@ -91,6 +91,18 @@ describe("after the process died inside a step", () => {
     expect(world.platform.size).toBe(1);
     expect(await (await world.begin()).run(world.reply("reply/1", "hi"))).toBe("m_1");
     expect(world.platform.size).toBe(1);
+  });
+
+  test("the effect is looked for from the time of the intent on", async () => {
+    const steps = await world.begin();
+    const begunAt = world.clock.now();
+    void steps.run(world.reply("reply/1", "hi", died));
+    await world.underWay();
+    const intents: OpenIntent[] = [];
+    const find = async (intent: OpenIntent) => void intents.push(intent);
+    await (await world.begin()).run(world.reply("reply/1", "hi", { find }));
+    expect(world.clock.now()).toBeGreaterThan(begunAt);
+    expect(intents).toMatchObject([{ request: "hi", startedAt: begunAt }]);
   });
 
   test("what was said is looked for, not what would be said now", async () => {
