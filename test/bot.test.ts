@@ -26,6 +26,15 @@ async function runPollingBot(platform: Platform): Promise<Bot> {
   return bot;
 }
 
+/** A bot that answers, and its platform, both on one clock that the test moves. */
+async function runOnClock() {
+  const time = new PassingTime();
+  const { clock, fetch } = time;
+  const platform = await runPlatform({ clock });
+  const { bot } = await runBot(platform, answersMessages, { clock, fetch });
+  return { time, platform, bot };
+}
+
 describe("on a platform", () => {
   test("a message is delivered, handled and answered once", async () => {
     const platform = await runPlatform();
@@ -63,13 +72,7 @@ describe("on a platform", () => {
   });
 
   test("what was made while the webhook was off is found in the log, and polling takes over", async () => {
-    const time = new PassingTime();
-    const { clock } = time;
-    const platform = await runPlatform({ clock });
-    const { bot } = await runBot(platform, answersMessages, {
-      clock,
-      fetch: (url, init) => time.track(fetch(url, init)),
-    });
+    const { time, platform, bot } = await runOnClock();
     // A type counts as missing once it has come by webhook.
     platform.control.act({ type: "dm.message", from: "ada" });
     await platform.waitFor("api", ({ created }) => created !== undefined);
@@ -128,13 +131,7 @@ describe("on a platform", () => {
       { mode: "gateway", retryAfterSeconds: 1 },
     ],
   ] as const)("%s is found, and not said twice", async (_name, fault) => {
-    const time = new PassingTime();
-    const { clock } = time;
-    const platform = await runPlatform({ clock });
-    const { bot } = await runBot(platform, answersMessages, {
-      clock,
-      fetch: (url, init) => time.track(fetch(url, init)),
-    });
+    const { time, platform, bot } = await runOnClock();
     platform.control.setFaults({ api: { ...fault, match: "write", times: 1 } });
     const { conversationId = "" } = platform.control.act({ type: "dm.message", from: "ada" });
     // The bot reads the conversation before it would say anything again.

@@ -41,7 +41,7 @@ async function scene(options: BotOptions): Promise<Scene> {
   };
   const { bot, log } = await runBot(platform, register, {
     clock,
-    fetch: (url, init) => time.track(fetch(url, init)),
+    fetch: time.fetch,
     ...options,
   });
   // What the clock waits for ends only while the time passes.

@@ -46,7 +46,7 @@ test.each<[name: string, reply: "text" | "bytes" | "key", instead: () => Respons
     requestTimeoutMs: 500,
     retry: { baseMs: 10, maxMs: 20 },
     fetch: async (url, init) => {
-      const response = await time.track(fetch(url, init));
+      const response = await time.fetch(url, init);
       if (init.method !== "POST" || !url.endsWith("/messages") || replaced > 0) return response;
       expect(response.status).toBe(201);
       replaced += 1;

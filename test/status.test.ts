@@ -337,7 +337,7 @@ describe("on a platform", () => {
       platform.control.act({ type: "dm.message", from: "ada", text }).conversationId ?? "";
     const { bot } = await runBot(platform, (b) => void b.on("dm.message", () => undefined), {
       clock: time.clock,
-      fetch: (url, init) => time.track(fetch(url, init)),
+      fetch: time.fetch,
     });
     write(texts[0] ?? "");
     await platform.waitFor("delivery", ({ status }) => status === 200);

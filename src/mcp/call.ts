@@ -62,7 +62,7 @@ export async function callTool(
 function notAllowed({ scopes }: Tool): Failure {
   const message =
     `It needs the scope ${scopes.join(" or ")}, and this server was started without: ` +
-    "whoever has set it up may add it to --scopes.";
+    "the operator of the server may add it to --scopes.";
   return { code: "AGENT_SCOPE_MISSING", message, retryable: false };
 }
 

@@ -1,5 +1,5 @@
 export { Access, TokenRefused } from "../../src/mcp/access.ts";
-export { type CallContext, callTool } from "../../src/mcp/call.ts";
+export { callTool } from "../../src/mcp/call.ts";
 export type { Failure } from "../../src/mcp/failure.ts";
 export type { Admitted } from "../../src/mcp/http/admission.ts";
 export { CallLimiter } from "../../src/mcp/http/call-limiter.ts";

@@ -14,7 +14,6 @@ export { createApp, listen } from "../../src/platform/http/server.ts";
 export type { PlatformOptions } from "../../src/platform/options.ts";
 export { type Platform, startPlatform } from "../../src/platform/platform.ts";
 export { openDatabase } from "../../src/platform/store/database.ts";
-export { UPLOAD_LIFETIME_MS } from "../../src/platform/store/images.ts";
 export { replaceRows } from "../../src/platform/store/rows.ts";
 export { addBot, seed } from "../../src/platform/store/seed.ts";
 export { Store } from "../../src/platform/store/store.ts";

@@ -1,3 +1,4 @@
+import type { Fetch } from "../faces/client.ts";
 import { ManualClock } from "../faces/testing.ts";
 
 /** In ms. Shorter than the waits that tests pass, so that what is on the network is answered in between. */
@@ -21,6 +22,9 @@ export class PassingTime {
     this.#underWay.add(request);
     return await request.finally(() => this.#underWay.delete(request));
   }
+
+  /** Requests of a bot or a client, each of which keeps the time from passing. */
+  readonly fetch: Fetch = (url, init) => this.track(fetch(url, init));
 
   /** Lets the time pass, or less of it when this holds before. */
   async pass(

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Result, run } from "../faces/create.ts";
 
@@ -29,11 +28,4 @@ export async function scaffoldedBot(
 export function withoutBotVariables(): Record<string, string | undefined> {
   const names = /^(?:SERVICE_|DELIVERY$|HOST$|PORT$|WEBHOOK_PATH$|DATABASE_URL$|NODE_OPTIONS$)/;
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !names.test(name)));
-}
-
-/** The file of the packed checkout in a bot that was made from it. */
-export function tarballIn({ dir, files }: Result): string {
-  const tarball = files.find((path) => path.startsWith("vendor/"));
-  if (tarball === undefined) throw new Error(`${dir} was not made from a checkout`);
-  return join(dir, tarball);
 }

@@ -22,12 +22,12 @@ function word(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Without what a terminal would take for something else when it is pasted. */
+/** Escapes each character that a terminal would interpret when the line is pasted. */
 function escaped(text: string): string {
   return text.replace(/[\\\p{Cc}\p{Zl}\p{Zp}]/gu, escapeOf);
 }
 
-/** The escapes that were made so far: a text of a megabyte may be full of the same few characters. */
+/** Escapes by character, made once. There are 68 such characters, and a megabyte may be full of them. */
 const escapes = new Map<string, string>();
 
 function escapeOf(character: string): string {

@@ -43,7 +43,7 @@ interface Place {
 }
 
 /** A key is valid this long, in milliseconds (section 8). */
-export const UPLOAD_LIFETIME_MS = 3_600_000;
+const UPLOAD_LIFETIME_MS = 3_600_000;
 
 /** The end of a preview's name, in place of the image's own. */
 const THUMBNAIL_ENDING = ".thumb.webp";
