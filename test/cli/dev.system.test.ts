@@ -7,6 +7,7 @@ import { CLI } from "../faces/files.ts";
 import { AtTerminal, hasPty } from "../support/at-terminal.ts";
 import { linkPackage } from "../support/linked-package.ts";
 import { listenUntilEnd } from "../support/listen.ts";
+import { reservePort } from "../support/reserve-port.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { serviceBot } from "./cli.ts";
 import { runCommand } from "./command.ts";
@@ -27,6 +28,16 @@ function botFolder(greeting: string): string {
      await bot.start();`,
   );
   writeFileSync(join(folder, ".env"), "PORT=0\nSERVICE_BASE_URL=http://127.0.0.1:0\n");
+  return folder;
+}
+
+/** A bot's folder whose bot takes deliveries. With port 0 it polls, and what came before its first poll is not for it. */
+async function deliveredFolder(): Promise<string> {
+  const folder = botFolder("hi");
+  writeFileSync(
+    join(folder, ".env"),
+    `PORT=${await reservePort()}\nSERVICE_BASE_URL=http://127.0.0.1:0\n`,
+  );
   return folder;
 }
 
@@ -90,7 +101,7 @@ describe("service-bot dev", () => {
 test("a failed handler has one line in dev, with its stack once, and fails trigger --wait", {
   timeout: 30_000,
 }, async () => {
-  const folder = botFolder("hi");
+  const folder = await deliveredFolder();
   writeFileSync(
     join(folder, "main.ts"),
     `import { Bot } from "service-bot";
@@ -116,7 +127,7 @@ test.skipIf(!hasPty)(
   "at a terminal, d sends what is typed, and Ctrl-W and a pasted word do nothing",
   { timeout: 60_000 },
   async () => {
-    const folder = botFolder("hi");
+    const folder = await deliveredFolder();
     const command = [process.execPath, CLI, "dev", "--entry", "main.ts", "--port", "0"];
     const dev = new AtTerminal(command, { cwd: folder });
     onTestFinished(() => dev.kill());
