@@ -183,7 +183,7 @@ function writesOf(
     begun.add(async () => {
       checkWriteOptions(options);
       const step = describe();
-      await client.learnTime();
+      await client.syncClock();
       const { result, repeated } = await job.steps.execute<R | undefined>(step);
       return { ...(result ?? { id: undefined }), repeated };
     });

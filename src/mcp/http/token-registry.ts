@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from "node:crypto";
-import { OwnPlaces } from "../../client/places.ts";
+import { RateLimit } from "../../client/limits.ts";
 import type { ScopeAnswer } from "../../client/scopes.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Access } from "../access.ts";
@@ -85,13 +85,13 @@ export class TokenRegistry {
   readonly #accepted = new Map<string, Accepted>();
   readonly #rejected = new Map<string, Rejected>();
   readonly #lookups = new Map<string, Promise<void>>();
-  readonly #failures: OwnPlaces;
+  readonly #failures: RateLimit;
   #unfamiliarLookups = 0;
   #waiting = 0;
 
   constructor(options: TokenRegistryOptions) {
     this.#options = options;
-    this.#failures = new OwnPlaces(MAX_FAILED_LOOKUPS_PER_MINUTE, options.clock);
+    this.#failures = new RateLimit(MAX_FAILED_LOOKUPS_PER_MINUTE, options.clock);
   }
 
   /**

@@ -1,6 +1,5 @@
 import type { BreakerChange } from "../client/breaker.ts";
 import { Client, type ClientOptions } from "../client/client.ts";
-import type { Sharing } from "../client/gate.ts";
 import type { Config } from "../config.ts";
 import type { Clock } from "../core/clock.ts";
 import { aboutEvent } from "../core/current-event.ts";
@@ -19,17 +18,15 @@ const APP_REFUSED =
 export interface ClientParts {
   readonly clock: Clock;
   readonly log: Logger;
-  /** What it has together with the clients of other instances. */
-  readonly sharing: Sharing;
   readonly tracing: Tracing | undefined;
-  /** What counts its requests; undefined where nobody does. */
+  /** Counts requests; undefined without metrics. */
   readonly calls: Calls | undefined;
 }
 
-export function makeClient(
+export function createClient(
   config: Config,
   options: BotOptions,
-  { clock, log, sharing, tracing, calls }: ClientParts,
+  { clock, log, tracing, calls }: ClientParts,
 ): Client {
   const clientOptions: ClientOptions = {
     baseUrl: config.baseUrl,
@@ -53,7 +50,7 @@ export function makeClient(
       logBreaker(log, change);
     },
   };
-  return new Client(clientOptions, sharing, tracing);
+  return new Client(clientOptions, tracing);
 }
 
 function logBreaker(log: Logger, { of: operation, why, open, retryInMs, error }: BreakerChange) {
