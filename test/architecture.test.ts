@@ -41,10 +41,9 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   signature: ground,
   client: words,
   inbox: words,
-  "inbox/copy": ground,
-  // Siblings: they meet at the inbox contract alone, and where one is copied into the other.
-  "inbox/sqlite": [...ground, "inbox", "inbox/copy"],
-  "inbox/postgres": [...ground, "inbox", "inbox/copy"],
+  // Siblings: they meet at the inbox contract alone.
+  "inbox/sqlite": [...ground, "inbox"],
+  "inbox/postgres": [...ground, "inbox"],
   receiver: [...words, "inbox"],
   poller: doors,
   dispatcher: doors,
@@ -71,7 +70,6 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   cli: [
     ...runtime,
     ...[
-      "inbox/copy",
       "inbox/sqlite",
       "inbox/postgres",
       "bot",

@@ -1,8 +1,7 @@
 export { attachPostgres } from "../../src/inbox/postgres/attach.ts";
 export { Backlog } from "../../src/inbox/postgres/backlog.ts";
+export { CopyTarget, reopenDatabase } from "../../src/inbox/postgres/copy.ts";
 export { readMark } from "../../src/inbox/postgres/copy-mark.ts";
-export { openPostgresSource } from "../../src/inbox/postgres/copy-source.ts";
-export { openPostgresTarget } from "../../src/inbox/postgres/copy-target.ts";
 export { Database, type Queries } from "../../src/inbox/postgres/database.ts";
 export { Decisions } from "../../src/inbox/postgres/decisions.ts";
 export {
