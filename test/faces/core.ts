@@ -46,3 +46,4 @@ export type { Effect, OpenIntent, Past, Step, StepEnd, StepRunner } from "../../
 export { printable, printableStyled, printableText } from "../../src/core/terminal.ts";
 export { newTrace, readTraceparent, spanIn, traceIdOf, traceOf } from "../../src/core/trace.ts";
 export { version } from "../../src/core/version.ts";
+export { toNodeListener, type WebHandler } from "../../src/core/web-adapter.ts";
