@@ -1,7 +1,5 @@
+import { once } from "node:events";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
-import { hasCode } from "../errors.ts";
 import { dropBody } from "./body/read.ts";
 
 /** In bytes. A body that waits unread holds no more than this, as in a stream of Node's own. */
@@ -44,7 +42,12 @@ export function toWebRequest(request: IncomingMessage, signal: AbortSignal): Req
   // A request line may hold a whole address, and a Host header anything.
   const address = URL.parse(url.startsWith("/") ? origin + url : url) ?? "http://localhost/";
   const body = method === "GET" || method === "HEAD" ? null : bodyOf(request);
-  return new Request(address, { method, headers: headerList, body, signal, duplex: "half" });
+  const init: RequestInit & { readonly duplex: "half" } = {
+    ...{ method, headers: headerList, body, signal },
+    // Required with a stream as the body.
+    duplex: "half",
+  };
+  return new Request(address, init);
 }
 
 /** Sends an answer. A reader that is gone cancels the stream of the answer. */
@@ -63,11 +66,18 @@ export async function sendWebResponse(
   }
   // A stream may stay silent for long; the client must see at once that it is open.
   response.flushHeaders();
-  try {
-    await pipeline(Readable.fromWeb(body), response);
-  } catch (error) {
-    if (!hasCode(error, "ERR_STREAM_PREMATURE_CLOSE")) throw error;
-  }
+  const gone = new AbortController();
+  response.once("close", () => gone.abort());
+  const { signal } = gone;
+  const sink = new WritableStream<Uint8Array>({
+    async write(piece) {
+      if (!response.write(piece)) await once(response, "drain", { signal });
+    },
+    close: () => void response.end(),
+  });
+  await body.pipeTo(sink, { signal }).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
 }
 
 /** Cancelling drops the rest instead of closing the connection, so that the sender still receives the answer. */
