@@ -72,16 +72,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   create: [],
   cli: [
     ...runtime,
-    ...[
-      "inbox/sqlite",
-      "inbox/postgres",
-      "bot",
-      "index",
-      "env",
-      "testing",
-      "platform",
-      "mcp",
-    ],
+    ...["inbox/sqlite", "inbox/postgres", "bot", "index", "env", "testing", "platform", "mcp"],
   ],
 };
 
