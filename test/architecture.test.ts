@@ -43,9 +43,11 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   client: words,
   inbox: words,
   "inbox/copy": ground,
+  // What every inbox does, over the seam that both databases have.
+  "inbox/sql": [...ground, "inbox"],
   // Siblings: they meet at the inbox contract alone, and where one is copied into the other.
-  "inbox/sqlite": [...ground, "inbox", "inbox/copy"],
-  "inbox/postgres": [...ground, "inbox", "inbox/copy"],
+  "inbox/sqlite": [...ground, "inbox", "inbox/sql", "inbox/copy"],
+  "inbox/postgres": [...ground, "inbox", "inbox/sql", "inbox/copy"],
   receiver: [...words, "inbox"],
   poller: doors,
   // Effects that happen once: the router describes them, the dispatcher runs them.

@@ -4,7 +4,6 @@ export { readMark } from "../../src/inbox/postgres/copy-mark.ts";
 export { openPostgresSource } from "../../src/inbox/postgres/copy-source.ts";
 export { openPostgresTarget } from "../../src/inbox/postgres/copy-target.ts";
 export { Database, type Queries } from "../../src/inbox/postgres/database.ts";
-export { Decisions } from "../../src/inbox/postgres/decisions.ts";
 export {
   type Client,
   type Driver,
@@ -21,3 +20,6 @@ export {
   type PostgresInboxOptions,
 } from "../../src/inbox/postgres/postgres-inbox.ts";
 export { markDatabase } from "../../src/inbox/postgres/restore-mark.ts";
+export { dialect } from "../../src/inbox/postgres/store.ts";
+export { Decisions } from "../../src/inbox/sql/decisions.ts";
+export type { SqlStore } from "../../src/inbox/sql/store.ts";

@@ -69,8 +69,6 @@ const [REMEMBER, FORGET] = absentStatements(
 const DROP = `${WHILE_HELD}, remembered AS (${REMEMBER}), forgotten AS (${FORGET})
 SELECT key FROM held`;
 
-const CLAIMED = "SELECT ref FROM {schema}.step WHERE ref = ANY ($1::text[])";
-
 interface BegunRow {
   readonly held: boolean;
   readonly opened: boolean;
@@ -135,11 +133,6 @@ export class Steps {
 
   drop(claim: Claim, name: string): Promise<boolean> {
     return this.#change(DROP, claim, name);
-  }
-
-  async claimed(refs: readonly string[]): Promise<ReadonlySet<string>> {
-    const rows = await this.#database.rows<{ readonly ref: string }>(CLAIMED, [refs]);
-    return new Set(rows.map(({ ref }) => ref));
   }
 
   async underWay({ lane }: Claim, withinMs: number): Promise<readonly string[]> {

@@ -4,10 +4,11 @@ import { type Clock, systemClock } from "../../core/clock.ts";
 import { hasCode, messageOf, ServiceBotError } from "../../errors.ts";
 import type { AttachedInbox } from "../attached.ts";
 import { markError } from "../copy/mark.ts";
-import { type SqliteAdminOptions, sqliteAdmin } from "./admin.ts";
+import { SqlAdmin } from "../sql/admin.ts";
 import { readMark } from "./copy-mark.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { lockOf, MEMORY, prepareConnection, schemaVersion, tooNew } from "./open.ts";
+import { SqliteStore, type SqliteStoreOptions } from "./store.ts";
 import { sqliteTransfer } from "./transfer.ts";
 
 /** By these an inbox is told from any other database. */
@@ -28,13 +29,13 @@ export function attachInbox(file: string, clock: Clock = systemClock): AttachedI
     throw markError(mark, file);
   }
   const group = new GroupCommit(db);
-  const access: SqliteAdminOptions = {
+  const access: SqliteStoreOptions = {
     db,
     now: () => clock.now(),
     write: (work) => group.write(work),
   };
   return {
-    admin: sqliteAdmin(access),
+    admin: new SqlAdmin(new SqliteStore(access), () => undefined),
     transfer: sqliteTransfer(access),
     served: async () => isLocked(lockOf(file)),
     async close() {

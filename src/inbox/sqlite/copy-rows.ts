@@ -1,7 +1,7 @@
 import type { Database } from "better-sqlite3";
 import { batchesOf, columnsOf, type Row, selectBatch, type Table } from "../copy/tables.ts";
 import { readStore } from "./group-commit.ts";
-import { EVERY_LANE } from "./resting-lanes.ts";
+import { EVERY_LANE } from "./retention.ts";
 
 /** A copy knows one table of lanes. One that is made here gets them all in it: what is idle comes to rest by itself. */
 function allOf({ name }: Table): string {

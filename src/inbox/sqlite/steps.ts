@@ -37,7 +37,6 @@ export class Steps {
   readonly #finish: Statement<Parameters>;
   readonly #drop: readonly Statement<Parameters>[];
   readonly #others: Statement<Parameters>;
-  readonly #claimed: Statement<Parameters, { readonly ref: string }>;
 
   constructor(db: Database) {
     this.#find = db.prepare(
@@ -59,9 +58,6 @@ export class Steps {
     this.#drop = absentStatements("event_id = @id AND name = @name").map((sql) => db.prepare(sql));
     this.#others = db.prepare(
       "SELECT 1 FROM step WHERE ref = @ref AND NOT (event_id = @id AND name = @name)",
-    );
-    this.#claimed = db.prepare(
-      "SELECT ref FROM step WHERE ref IN (SELECT value FROM json_each(@refs))",
     );
   }
 
@@ -98,10 +94,5 @@ export class Steps {
 
   drop(claim: Claim, name: string): void {
     for (const statement of this.#drop) statement.run({ id: claim.id, name });
-  }
-
-  claimed(refs: readonly string[]): ReadonlySet<string> {
-    const rows = this.#claimed.all({ refs: JSON.stringify(refs) });
-    return new Set(rows.map((row) => row.ref));
   }
 }
