@@ -45,3 +45,4 @@ export { allScopes, type Scope } from "../../src/core/scope.ts";
 export { printable, printableStyled, printableText } from "../../src/core/terminal.ts";
 export { newTrace, readTraceparent, spanIn, traceIdOf, traceOf } from "../../src/core/trace.ts";
 export { version } from "../../src/core/version.ts";
+export { toNodeListener, type WebHandler } from "../../src/core/web-adapter.ts";
