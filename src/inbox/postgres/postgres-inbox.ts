@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import type { Random } from "../../core/backoff.ts";
 import { type Clock, systemClock } from "../../core/clock.ts";
 import type {
-  Adoption,
   Advance,
   Claim,
   ClaimRooms,
@@ -11,6 +10,7 @@ import type {
   InboxCapabilities,
   NewEvent,
   PutResult,
+  ReconcileResult,
   Source,
   StepStart,
 } from "../inbox.ts";
@@ -195,7 +195,7 @@ export class PostgresInbox extends SqlInbox implements Inbox {
     return this.#steps.finish(claim, name, result, ref);
   }
 
-  adoptStep(claim: Claim, name: string, result: string, ref: string): Promise<Adoption> {
+  adoptStep(claim: Claim, name: string, result: string, ref: string): Promise<ReconcileResult> {
     return this.#steps.adopt(claim, name, result, ref);
   }
 

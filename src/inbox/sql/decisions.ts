@@ -1,7 +1,7 @@
 import { ServiceBotError } from "../../errors.ts";
 import type { InboxRetryFilter, InboxRetryOptions } from "../admin.ts";
 import type { EventState } from "../records.ts";
-import { ABSENT, RESTORED } from "../restored.ts";
+import { ABSENT } from "../restored.ts";
 import { fieldsOf, fits, timeOf, timesOf } from "./events.ts";
 import { type Dialect, query, type Script, type SqlStore } from "./store.ts";
 
@@ -44,7 +44,6 @@ const statementsIn = (dialect: Dialect) => {
   const targets = (state: "dead" | "pending") => `
     SELECT id FROM {schema}.event WHERE ${dialect.indexes[state].join(" OR ")} AND ${fits(dialect)}
       AND ${timeOf(state)} >= $6 AND ${timeOf(state)} < $7 ORDER BY ${timeOf(state)}, seq LIMIT $8`;
-  const isRestored = `EXISTS (SELECT 1 FROM {schema}.cursor WHERE name = '${RESTORED}')`;
   return {
     targets: { dead: targets("dead"), pending: targets("pending") },
     // In the order of the keys, in which every transaction locks lanes.
@@ -101,16 +100,12 @@ const statementsIn = (dialect: Dialect) => {
                         ELSE lane.ready_at END
       FROM (SELECT lane, count(*) AS n FROM {schema}.event WHERE ${given("id")} GROUP BY lane) AS gone
       WHERE lane.key = gone.lane`,
-    assume: {
-      done: [
-        `UPDATE {schema}.step SET state = 'done', result = NULL
-         WHERE ${given("event_id")} AND state = 'open' AND fence <> ${ABSENT}`,
-      ],
-      absent: [
-        `UPDATE {schema}.step SET fence = ${ABSENT}
-         WHERE ${given("event_id")} AND state = 'open' AND ${isRestored}`,
-        `DELETE FROM {schema}.step WHERE ${given("event_id")} AND state = 'open' AND NOT ${isRestored}`,
-      ],
+    settleSteps: {
+      done: `
+        UPDATE {schema}.step SET state = 'done', result = NULL
+        WHERE ${given("event_id")} AND state = 'open' AND fence <> ${ABSENT}`,
+      absent: `
+        UPDATE {schema}.step SET fence = ${ABSENT} WHERE ${given("event_id")} AND state = 'open'`,
     },
   };
 };
@@ -139,13 +134,12 @@ export class Decisions {
 
   /** Makes dead letters pending again. One outcome for each id, in their order. */
   retry(ids: readonly string[], assume: InboxRetryOptions["assume"]): Promise<Outcome[]> {
-    const { enterLanes, revive, assume: about } = this.#statements;
+    const { enterLanes, revive, settleSteps } = this.#statements;
     return this.#decide(ids, judgeRetry, function* (events) {
       const revived = idsOf(events);
       yield* query(enterLanes, revived, lanesOf(events.filter(({ first }) => first)));
       yield* query(revive, revived);
-      if (assume === undefined) return;
-      for (const statement of about[assume]) yield* query(statement, revived);
+      if (assume !== undefined) yield* query(settleSteps[assume], revived);
     });
   }
 

@@ -3,7 +3,6 @@ import { dirname, resolve } from "node:path";
 import { type Clock, systemClock } from "../../core/clock.ts";
 import type { Observer } from "../../core/observer.ts";
 import type {
-  Adoption,
   Advance,
   Claim,
   ClaimRooms,
@@ -12,6 +11,7 @@ import type {
   InboxCapabilities,
   NewEvent,
   PutResult,
+  ReconcileResult,
   Source,
   StepStart,
 } from "../inbox.ts";
@@ -164,7 +164,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     return this.#whileHeld(claim, () => this.#steps.finish(claim, name, result, ref));
   }
 
-  adoptStep(claim: Claim, name: string, result: string, ref: string): Promise<Adoption> {
+  adoptStep(claim: Claim, name: string, result: string, ref: string): Promise<ReconcileResult> {
     return this.#write(() => {
       if (!this.#lanes.holds(claim)) return "lost";
       return this.#steps.adopt(claim, name, result, ref) ? "adopted" : "taken";
