@@ -42,9 +42,11 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   signature: ground,
   client: words,
   inbox: words,
+  // What every inbox does, over the seam that both databases have.
+  "inbox/sql": [...ground, "inbox"],
   // Siblings: they meet at the inbox contract alone.
-  "inbox/sqlite": [...ground, "inbox"],
-  "inbox/postgres": [...ground, "inbox"],
+  "inbox/sqlite": [...ground, "inbox", "inbox/sql"],
+  "inbox/postgres": [...ground, "inbox", "inbox/sql"],
   receiver: [...words, "inbox"],
   poller: doors,
   // Effects that happen once: the router describes them, the dispatcher runs them.

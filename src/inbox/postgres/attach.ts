@@ -1,12 +1,13 @@
 import { ServiceBotError } from "../../errors.ts";
 import type { AttachedInbox } from "../attached.ts";
-import { postgresAdmin } from "./admin.ts";
+import { SqlAdmin } from "../sql/admin.ts";
 import { refuseMarked } from "./copy-mark.ts";
 import type { Database } from "./database.ts";
 import { PROCESSES } from "./listener.ts";
 import { refuseTooNew, schemaVersion, storedSchema } from "./migrate.ts";
 import { type OpenOptions, openDatabase, openWith } from "./open.ts";
 import { ALIVE, readSharedReport } from "./shared/instances.ts";
+import { PostgresStore } from "./store.ts";
 import { tell } from "./wake-ups.ts";
 
 /**
@@ -24,7 +25,7 @@ export async function attachPostgres(options: OpenOptions): Promise<AttachedInbo
     telling = tell(database, "admin");
   };
   return {
-    admin: postgresAdmin(database, changed),
+    admin: new SqlAdmin(new PostgresStore(database), changed),
     async served() {
       return (await processes(database)) > 0;
     },

@@ -4,10 +4,11 @@ import { type Clock, systemClock } from "../../core/clock.ts";
 import { hasCode, messageOf, ServiceBotError } from "../../errors.ts";
 import type { AttachedInbox } from "../attached.ts";
 import { markError } from "../copy.ts";
-import { sqliteAdmin } from "./admin.ts";
+import { SqlAdmin } from "../sql/admin.ts";
 import { readMark } from "./copy-mark.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { lockOf, MEMORY, prepareConnection, schemaVersion, tooNew } from "./open.ts";
+import { SqliteStore } from "./store.ts";
 
 /** By these an inbox is told from any other database. */
 const TABLES = ["attempt", "event", "lane", "step"];
@@ -27,8 +28,9 @@ export function attachInbox(file: string, clock: Clock = systemClock): AttachedI
     throw markError(mark, file);
   }
   const group = new GroupCommit(db);
+  const write = <T>(work: () => T) => group.write(work);
   return {
-    admin: sqliteAdmin({ db, now: () => clock.now(), write: (work) => group.write(work) }),
+    admin: new SqlAdmin(new SqliteStore({ db, now: () => clock.now(), write }), () => undefined),
     served: async () => isLocked(lockOf(file)),
     async close() {
       group.close();

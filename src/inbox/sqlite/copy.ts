@@ -8,7 +8,7 @@ import { readStore } from "./group-commit.ts";
 import { History } from "./history.ts";
 import { Lanes } from "./lanes.ts";
 import { canonical, takeLock } from "./open.ts";
-import { EVERY_LANE } from "./resting-lanes.ts";
+import { EVERY_LANE } from "./retention.ts";
 
 /** Rows per batch. */
 const BATCH = 1_000;
