@@ -21,6 +21,7 @@ const runtime = [
   ...doors,
   "receiver",
   "poller",
+  "steps",
   "dispatcher",
   "router",
   "config",
@@ -40,14 +41,17 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   signature: ground,
   client: words,
   inbox: words,
-  "inbox/copy": ground,
-  // Siblings: they meet at the inbox contract alone, and where one is copied into the other.
-  "inbox/sqlite": [...ground, "inbox", "inbox/copy"],
-  "inbox/postgres": [...ground, "inbox", "inbox/copy"],
+  // What every inbox does, over the seam that both databases have.
+  "inbox/sql": [...ground, "inbox"],
+  // Siblings: they meet at the inbox contract alone.
+  "inbox/sqlite": [...ground, "inbox", "inbox/sql"],
+  "inbox/postgres": [...ground, "inbox", "inbox/sql"],
   receiver: [...words, "inbox"],
   poller: doors,
-  dispatcher: doors,
-  router: [...words, "client"],
+  // Effects that happen once: the router describes them, the dispatcher runs them.
+  steps: doors,
+  dispatcher: [...doors, "steps"],
+  router: [...words, "client", "steps"],
   // Figures about all that runs, for whoever asks on a port of their own.
   metrics: [...doors, "poller", "receiver"],
   config: ground,
@@ -67,17 +71,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   create: [],
   cli: [
     ...runtime,
-    ...[
-      "inbox/copy",
-      "inbox/sqlite",
-      "inbox/postgres",
-      "bot",
-      "index",
-      "env",
-      "testing",
-      "platform",
-      "mcp",
-    ],
+    ...["inbox/sqlite", "inbox/postgres", "bot", "index", "env", "testing", "platform", "mcp"],
   ],
 };
 

@@ -1,5 +1,4 @@
 export { Membership, type MembershipOptions } from "../../src/bot/cluster.ts";
-export { Restored } from "../../src/bot/restored.ts";
 export { RunReporter } from "../../src/bot/run-reporter.ts";
 export { Bot } from "../../src/bot.ts";
 export { warnOfBudget } from "../../src/budget-warning.ts";
