@@ -9,10 +9,7 @@
 /** The name of the mark among the cursors. */
 export const RESTORED = "restored";
 
-/**
- * The fence of a step whose intent is known to have come to nothing: a run has found that out, or a person has. In an
- * inbox that was not restored such a step is simply dropped.
- */
+/** Fence of an open step whose effect is known not to have happened: a run or a person has found that out. */
 export const ABSENT: number = -1;
 
 /**
@@ -46,37 +43,4 @@ export function readRestoreMark(position: string | undefined): RestoreMark | und
   if (position === undefined) return undefined;
   const mark: RestoreMark = JSON.parse(position);
   return mark;
-}
-
-/**
- * What an inbox knows when it takes in events of another one: what is in doubt in either stays so in both.
- *
- * @param own undefined: it was never restored
- */
-export function widenedMark(own: RestoreMark | undefined, other: RestoreMark): RestoreMark {
-  const first = own ?? other;
-  const later = (a: number | undefined, b: number | undefined) =>
-    a === undefined || b === undefined ? undefined : Math.max(a, b);
-  return {
-    at: Math.max(first.at, other.at),
-    until: later(first.until, other.until),
-    readAt: later(first.readAt, other.readAt),
-    // What has come is looked at anew.
-    overAt: undefined,
-    assumeAbsent: first.assumeAbsent && other.assumeAbsent,
-  };
-}
-
-/** Clocks that an event has been stamped by differ by less, in milliseconds. */
-const CLOCKS_MS = 300_000;
-
-/**
- * Whether something may have been done for an event before the restore, as far as the mark alone tells: rather once too
- * often than not.
- *
- * @param createdAt as the event has it
- */
-export function mayBeInDoubt({ until }: RestoreMark, createdAt: unknown): boolean {
-  const since = typeof createdAt === "string" ? Date.parse(createdAt) : Number.NaN;
-  return until === undefined || Number.isNaN(since) || since <= until + CLOCKS_MS;
 }
