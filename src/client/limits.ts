@@ -64,7 +64,7 @@ export interface Permit {
  * Counts requests so that no 60 s have more than `perMinute`. The platform counts a request somewhere between its sending and
  * its answer, so a request counts from when it is sent until a minute after its end.
  */
-export class RateLimit {
+class RateLimit {
   perMinute: number;
   readonly #clock: Clock;
   #inFlight = 0;

@@ -4,12 +4,17 @@ import { ApiError } from "./errors.ts";
 import { type Fetch, Http } from "./http.ts";
 import { commentsPath, conversationsPath } from "./request.ts";
 
-/** `fetch` for the doctor: the local platform distinguishes its probes from requests of a bot by their user agent. */
-export const asDoctor: Fetch = (url, init) => {
-  const headers = new Headers(init.headers);
-  headers.set("user-agent", DOCTOR_AGENT);
-  return fetch(url, { ...init, headers });
-};
+/** Marks requests as a check-up, which the local platform shows apart from requests of a bot. */
+export function markAsDoctor(send: Fetch): Fetch {
+  return (url, init) => {
+    const headers = new Headers(init.headers);
+    headers.set("user-agent", DOCTOR_AGENT);
+    return send(url, { ...init, headers });
+  };
+}
+
+/** `fetch` of the process, marked as a check-up. */
+export const asDoctor: Fetch = (url, init) => markAsDoctor(fetch)(url, init);
 
 /** Result of a probe: `unknown` if the platform cannot answer now, `refused` if it does not know the token at all. */
 export type ScopeAnswer = "yes" | "no" | "unknown" | "refused";
@@ -26,6 +31,8 @@ export interface Probed {
   readonly apiKey: string;
   /** Aborted, whatever is not known yet is `unknown`. */
   readonly signal?: AbortSignal | undefined;
+  /** Sends the requests. Default: `fetch` of the process. */
+  readonly fetch?: Fetch | undefined;
 }
 
 /**
@@ -48,8 +55,9 @@ export async function probeScopes(probed: Probed): Promise<Readonly<Record<Scope
 
 /** The same of one scope, by one request. */
 export async function probeScope(probed: Probed, scope: Scope): Promise<ScopeAnswer> {
-  const { baseUrl, apiKey, signal } = probed;
-  const http = new Http({ baseUrl, apiKey, retries: 0, timeoutMs: TIMEOUT_MS, fetch: asDoctor });
+  const { baseUrl, apiKey, signal, fetch = globalThis.fetch } = probed;
+  const options = { retries: 0, timeoutMs: TIMEOUT_MS, fetch: markAsDoctor(fetch) };
+  const http = new Http({ baseUrl, apiKey, ...options });
   try {
     await ask(http, scope, signal);
     return "yes";
