@@ -3,11 +3,11 @@ import { resolve } from "node:path";
 import type { Database } from "better-sqlite3";
 import type { CopySource } from "../copy/stores.ts";
 import { openExisting } from "./attach.ts";
+import { Claims } from "./claims.ts";
 import { clearMark, readMark, setMark } from "./copy-mark.ts";
 import { CopyRows } from "./copy-rows.ts";
 import { readStore } from "./group-commit.ts";
 import { History } from "./history.ts";
-import { Lanes } from "./lanes.ts";
 import { canonical, takeLock } from "./open.ts";
 
 const STOP_IT = "stop it first, for what it does meanwhile would be missing from the copy.";
@@ -45,7 +45,7 @@ export function openSqliteSource(file: string): CopySource {
       return mark?.role === "source" ? mark.other : undefined;
     },
     // The lock keeps bots off. What the last one left under way ends as it would at a start.
-    hold: async () => write(() => new Lanes(db, "", new History(db)).recover(Date.now())),
+    hold: async () => write(() => new Claims(db, "", new History(db)).recover(Date.now())),
     leave: async (to) => write(() => setMark(db, { role: "source", other: to, run: randomUUID() })),
     release: async () => write(() => clearMark(db)),
     async reopen() {
