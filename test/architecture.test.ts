@@ -42,12 +42,11 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   signature: ground,
   client: words,
   inbox: words,
-  "inbox/copy": ground,
   // What every inbox does, over the seam that both databases have.
   "inbox/sql": [...ground, "inbox"],
-  // Siblings: they meet at the inbox contract alone, and where one is copied into the other.
-  "inbox/sqlite": [...ground, "inbox", "inbox/sql", "inbox/copy"],
-  "inbox/postgres": [...ground, "inbox", "inbox/sql", "inbox/copy"],
+  // Siblings: they meet at the inbox contract alone.
+  "inbox/sqlite": [...ground, "inbox", "inbox/sql"],
+  "inbox/postgres": [...ground, "inbox", "inbox/sql"],
   receiver: [...words, "inbox"],
   poller: doors,
   // Effects that happen once: the router describes them, the dispatcher runs them.
@@ -75,17 +74,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   create: [],
   cli: [
     ...runtime,
-    ...[
-      "inbox/copy",
-      "inbox/sqlite",
-      "inbox/postgres",
-      "bot",
-      "index",
-      "env",
-      "testing",
-      "platform",
-      "mcp",
-    ],
+    ...["inbox/sqlite", "inbox/postgres", "bot", "index", "env", "testing", "platform", "mcp"],
   ],
 };
 

@@ -8,7 +8,6 @@ import { refuseTooNew, schemaVersion, storedSchema } from "./migrate.ts";
 import { type OpenOptions, openDatabase, openWith } from "./open.ts";
 import { ALIVE, readSharedReport } from "./shared/instances.ts";
 import { PostgresStore } from "./store.ts";
-import { postgresTransfer } from "./transfer.ts";
 import { tell } from "./wake-ups.ts";
 
 /**
@@ -25,31 +24,18 @@ export async function attachPostgres(options: OpenOptions): Promise<AttachedInbo
   const changed = () => {
     telling = tell(database, "admin");
   };
-  let patient: Promise<Database> | undefined;
-  const forTransfer = () => {
-    patient ??= openDatabase({ timeoutMs: TRANSFER_TIMEOUT_MS, ...options });
-    return patient;
-  };
   return {
     admin: new SqlAdmin(new PostgresStore(database), changed),
-    transfer: postgresTransfer(forTransfer, changed),
     async served() {
       return (await processes(database)) > 0;
     },
     together: () => readSharedReport(database),
     async close() {
       await telling;
-      await patient?.then(
-        (opened) => opened.close(),
-        () => undefined,
-      );
       await database.close();
     },
   };
 }
-
-/** To sort what is exported may take its time. */
-const TRANSFER_TIMEOUT_MS = 120_000;
 
 /** Behind a pooler no bot holds the lock of presence, and one that has just begun has given no sign of life yet. */
 const SERVING = `

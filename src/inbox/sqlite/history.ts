@@ -1,5 +1,4 @@
 import type { Database } from "better-sqlite3";
-import { type AttemptRow, toAttempt } from "../event-rows.ts";
 import { KEPT_RUNS } from "../limits.ts";
 import type { AttemptRecord } from "../records.ts";
 
@@ -27,9 +26,6 @@ const statementsOf = (db: Database) => ({
      FROM lane CROSS JOIN event ON event.seq = lane.claimed
      WHERE lane.ready_at IS NOT NULL AND lane.owner IS NOT NULL AND event.state = 'pending'`,
   ),
-  of: db.prepare<Values, AttemptRow>(
-    "SELECT number, outcome, error, ended_at FROM attempt WHERE event_id = @id ORDER BY ended_at, fence",
-  ),
   countCrash: db.prepare<Values>(
     "UPDATE event SET attempts = @attempt, fence = @fence, crashes = crashes + 1 WHERE id = @id",
   ),
@@ -51,10 +47,6 @@ export class History {
   ): void {
     this.#sql.add.run({ id, fence, attempt, outcome, error: error ?? null, now });
     this.#sql.trim.run({ id });
-  }
-
-  of(id: string): AttemptRecord[] {
-    return this.#sql.of.all({ id }).map(toAttempt);
   }
 
   /** Adds the runs that an earlier process has taken with it. */

@@ -1,4 +1,6 @@
-/** What of an inbox is copied into another one, whatever the two are stored in. */
+import { ServiceBotError } from "../errors.ts";
+
+// What a copy of an inbox from a file into PostgreSQL knows of both stores.
 
 /** A value of a row. */
 export type Cell = string | number | null;
@@ -15,7 +17,7 @@ export interface Column {
 export interface Table {
   readonly name: string;
   readonly columns: readonly Column[];
-  /** The columns that sort the rows, and of which no two rows have the same; none is null. */
+  /** Columns that sort the rows. Together they are unique, and none is null. */
   readonly key: readonly string[];
 }
 
@@ -24,9 +26,8 @@ const integer = (name: string): Column => ({ name, type: "integer" });
 const time = (name: string): Column => ({ name, type: "time" });
 
 /**
- * The tables in an order in which each has what it refers to before it. The events keep their `seq`, by
- * which equal ones of a lane are told apart. The term of a cursor is left behind: it belongs to the
- * processes that served the inbox, and those of another one begin anew.
+ * The tables of an inbox; each comes after those that it refers to. Events keep their `seq`, which orders equal ones of a
+ * lane. The term of a cursor stays behind, because the processes of the new inbox count from the beginning.
  */
 export const tables: readonly Table[] = [
   {
@@ -67,38 +68,47 @@ export const tables: readonly Table[] = [
   { name: "webhook_type", key: ["type"], columns: [text("type")] },
 ];
 
-/** So many rows are read and written at a time. */
-export const BATCH = 1_000;
-
 /** The columns of a table, as a statement lists them. */
 export function columnsOf({ columns }: Table): string {
   return columns.map(({ name }) => name).join(", ");
 }
 
 /**
- * The statement that reads a batch of a table in the order of its key.
- *
- * @param from the table as the store calls it, or what stands for it
- * @param after the parameters that stand for the key of the row before it; none for the first batch
+ * The mark of an inbox that takes part in a copy. No bot takes half a copy for the whole, and none handles again what
+ * the copy handles. An inbox that was never copied has no such table. Earlier versions copied in other directions, too.
  */
-export function selectBatch(table: Table, from: string, after: readonly string[]): string {
-  const key = table.key.join(", ");
-  const where = after.length === 0 ? "" : `WHERE (${key}) > (${after.join(", ")})`;
-  return `SELECT ${columnsOf(table)} FROM ${from} ${where} ORDER BY ${key} LIMIT ${BATCH}`;
+export interface Mark {
+  /** `target`: the copy into this inbox is unfinished. `source`: this inbox was copied, or is being copied. */
+  readonly role: "source" | "target";
+  /** The place of the other inbox. */
+  readonly other: string;
+  /** Names the run of the copy. A later run takes over. */
+  readonly run: string;
 }
 
-/** Reads a table batch by batch, so that memory holds one of them whatever its size is. */
-export async function* batchesOf(
-  table: Table,
-  read: (after: Row | undefined) => Promise<readonly Row[]>,
-): AsyncGenerator<readonly Row[]> {
-  const places = table.key.map((name) => table.columns.findIndex((column) => column.name === name));
-  let after: Row | undefined;
-  for (;;) {
-    const rows = await read(after);
-    const last = rows.at(-1);
-    if (last === undefined) return;
-    yield rows;
-    after = places.map((place) => last[place] ?? null);
-  }
+/** The table of the mark. */
+export const MARK = "copy_mark";
+
+/** Why a bot must not use an inbox with this mark. */
+export function markError({ role, other }: Mark, place: string): ServiceBotError {
+  return role === "source" ? moved(place, other) : unfinished(place, other);
+}
+
+function unfinished(place: string, other: string): ServiceBotError {
+  const again = other.startsWith("file:")
+    ? 'Run the same "service-bot inbox copy" again, which begins anew; or let'
+    : "Let";
+  return new ServiceBotError(
+    "INBOX_UNFINISHED",
+    `${place} is an unfinished copy of ${other}. ${again} the bot go on there: nothing is missing.`,
+  );
+}
+
+export function moved(place: string, other: string): ServiceBotError {
+  return new ServiceBotError(
+    "INBOX_MOVED",
+    `${place} was copied to ${other}, and a bot here would handle events a second time. Set DATABASE_URL to ` +
+      'the copy. If no bot has used the copy yet, "service-bot inbox copy --reopen --from" with this place ' +
+      "takes it back.",
+  );
 }
