@@ -171,7 +171,7 @@ export class OutcomeRecorder {
     if (!held) log.warn(line, "lease lost: the result of this run is dropped");
     else if (outcome.kind === "done") log.info(line, "handled");
     else if (outcome.kind === "skipped") log.info(line, "handed back before it began");
-    else if (outcome.kind !== "lost") this.#logFailure(outcome, { ...line, err: error });
+    else if (outcome.kind !== "lost") this.#logFailure(outcome, line, error);
     return next;
   }
 
@@ -232,15 +232,18 @@ export class OutcomeRecorder {
     if (!held) this.#observer.leaseLost(outcome.kind === "lost" ? "run" : "result");
   }
 
-  #logFailure(outcome: Failure, line: object): void {
+  #logFailure(outcome: Failure, line: object, err: ShownError | undefined): void {
     const { log } = this.#options;
-    if (outcome.kind === "dead") log.error(line, "dead letter");
+    if (outcome.kind === "dead") log.error({ ...line, err }, "dead letter");
     else if (outcome.kind === "retry") {
-      log.warn({ ...line, retryInMs: outcome.delayMs }, "attempt failed");
+      log.warn({ ...line, retryInMs: outcome.delayMs, err }, "attempt failed");
     } else {
       // The loop guard warns once for all events that it holds back.
       const level = outcome.error instanceof LoopHeld ? "debug" : "warn";
-      log[level]({ ...line, retryInMs: outcome.delayMs }, "put off; the attempt does not count");
+      log[level](
+        { ...line, retryInMs: outcome.delayMs, err },
+        "put off; the attempt does not count",
+      );
     }
   }
 
