@@ -8,7 +8,7 @@ import { inSpan, type SpanStart, type Tracing } from "../core/tracing.ts";
 import { ServiceBotError } from "../errors.ts";
 import { idText } from "../events/id.ts";
 import type { LaneOf } from "../events/lane.ts";
-import { textOf } from "../events/text.ts";
+import { textOf } from "../events/parse.ts";
 import { EVENT_LOG, type Inbox, type NewEvent, type PutResult } from "../inbox/inbox.ts";
 import { readBatch } from "../inbox/intake.ts";
 import { batchAttributes, messaging } from "../inbox/span-attributes.ts";
