@@ -1,7 +1,7 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { examineEnvironment, type Finding } from "../../faces/cli.ts";
+import { checkEnvironment, type Finding } from "../../faces/cli.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { runAt } from "../command.ts";
 import { access, examine, trouble } from "./examine.ts";
@@ -14,7 +14,7 @@ async function findingsAt(
   env: Record<string, string>,
   cwd: string = temporaryFolder(),
 ): Promise<readonly Finding[]> {
-  return await runAt({ cwd, env }, () => examineEnvironment().findings);
+  return await runAt({ cwd, env }, () => checkEnvironment().findings);
 }
 
 async function troubleAt(...at: Parameters<typeof findingsAt>): Promise<readonly Finding[]> {

@@ -1,54 +1,113 @@
 import { loadDatabase } from "../../config.ts";
 import { type DatabaseAddress, showDatabase } from "../../core/database-address.ts";
 import { printable } from "../../core/terminal.ts";
-import { ServiceBotError } from "../../errors.ts";
+import { ConfigError, codeOf, messageOf, ServiceBotError } from "../../errors.ts";
 import type { AttachedInbox } from "../../inbox/attached.ts";
 import type { FileHealth, ServerHealth, StoreHealth } from "../../inbox/health.ts";
+import type { InboxProbe } from "../../inbox/probe.ts";
 import type { InboxReport } from "../../inbox/records.ts";
 import type { InstanceReport } from "../../inbox/shared.ts";
-import { attach } from "../inbox/attach.ts";
-import { age, bytes, count, quoted } from "../text.ts";
-import { type Finding, findingsOf } from "./finding.ts";
+import { withInbox } from "../inbox/attach.ts";
+import { age, bytes, count, quoted } from "../output.ts";
+import { type Check, type Finding, findingsOf } from "./finding.ts";
 
+const database = findingsOf("database");
 const storage = findingsOf("storage");
 const inbox = findingsOf("inbox");
 
-/** Room for less than ten times what is kept free may be gone before anybody looks again. */
+const remedies: Readonly<Record<string, string>> = {
+  DRIVER_MISSING: "npm install pg",
+  INBOX_TOO_NEW: "Update service-bot, or set DATABASE_URL to another place.",
+  INBOX_UNFINISHED: 'Run the same "service-bot inbox copy" again.',
+  INBOX_MOVED: "Set DATABASE_URL to where it was copied to.",
+  STORE_UNAVAILABLE: "Free some space on its disk.",
+};
+
+const REMEDY =
+  "Set DATABASE_URL to a place that whoever runs the bot may write to; PostgreSQL must run, and know the role.";
+
+/** Checks that the bot can keep its events at DATABASE_URL, and how the store and its contents are. */
+export const checkInbox: Check = async () => {
+  const { ok, note, fail } = database;
+  try {
+    const { database: address, databaseSchema: schema } = loadDatabase(process.env);
+    const place = showDatabase(address);
+    if (place === ":memory:") {
+      return [
+        note(
+          "the inbox is in memory: what was acknowledged and not handled is lost when the bot ends",
+          "Set DATABASE_URL to a file, such as file:data/bot.db.",
+        ),
+      ];
+    }
+    const { exists, served } = await probe(address, schema);
+    if (!exists) return [ok(`the inbox can be made at ${place}`)];
+    const use = served ? "; a bot uses it now" : "";
+    return [
+      ok(`the inbox at ${place} can be written${use}`),
+      ...(await checkStorage(address, schema)),
+    ];
+  } catch (error) {
+    // The findings of the environment say so already.
+    if (error instanceof ConfigError) return [];
+    if (!(error instanceof ServiceBotError)) throw error;
+    if (error.code === "INBOX_TOO_OLD") {
+      return [note(messageOf(error), "Start the bot: it brings the inbox up to date.")];
+    }
+    return [fail(messageOf(error), remedies[codeOf(error)] ?? REMEDY)];
+  }
+};
+
+/** The stores are loaded late: the other commands need none. */
+async function probe(address: DatabaseAddress, schema: string): Promise<InboxProbe> {
+  if (address.kind === "postgres") {
+    const { probePostgres } = await import("../../inbox/postgres/probe.ts");
+    return await probePostgres({ url: address.url, schema, timeoutMs: 5_000 });
+  }
+  const { probeFile } = await import("../../inbox/sqlite/probe.ts");
+  return probeFile(address.file);
+}
+
+/** Room below ten times the reserve may be gone before the next look. */
 const SCARCE = 10;
 
-/** The WAL is cut back to 64 MB; one that is four times as long cannot be, in bytes. */
+/** In bytes. The WAL is cut back to 64 MB; four times as much means that something keeps it from being cut. */
 const LONG_WAL = 256 * 1024 * 1024;
 
-/** Older events than this wait for something, in milliseconds. */
+/** In ms. An event that waits longer is worth a look. */
 const OLD_MS = 10 * 60_000;
 
-/** How are the store and what is in it? For an inbox that is there, and can be used; the database's findings tell the rest. */
-export async function examineStorage(): Promise<Finding[]> {
+/** An inbox that cannot be used has findings about its database already. */
+async function checkStorage(address: DatabaseAddress, schema: string): Promise<Finding[]> {
   try {
-    const { database, databaseSchema } = loadDatabase(process.env);
-    const health = await healthOf(database, databaseSchema);
-    const place = showDatabase(database);
-    return [
-      ...(health.kind === "file" ? aboutFile(place, health) : aboutServer(health)),
-      ...(await examineInbox()),
-    ];
+    const health = await healthOf(address, schema);
+    const place = showDatabase(address);
+    const found = health.kind === "file" ? aboutFile(place, health) : aboutServer(health);
+    return [...found, ...(await withInbox(checkContents))];
   } catch (error) {
     if (error instanceof ServiceBotError) return [];
     throw error;
   }
 }
 
-/** The stores are loaded late: the other commands need none. */
-async function healthOf(database: DatabaseAddress, schema: string): Promise<StoreHealth> {
-  if (database.kind === "postgres") {
-    const { healthOfServer } = await import("../../inbox/postgres/health.ts");
-    return await healthOfServer({ url: database.url, schema, timeoutMs: 5_000 });
-  }
-  const { healthOfFile } = await import("../../inbox/sqlite/health.ts");
-  return healthOfFile(database.file);
+async function checkContents({ admin, together }: AttachedInbox): Promise<Finding[]> {
+  const shared = await together?.();
+  return [
+    ...aboutInbox(await admin.stats(), Date.now()),
+    ...(shared === undefined ? [] : aboutInstances(shared.instances)),
+  ];
 }
 
-/** What is in a file may be trouble. */
+async function healthOf(address: DatabaseAddress, schema: string): Promise<StoreHealth> {
+  if (address.kind === "postgres") {
+    const { healthOfServer } = await import("../../inbox/postgres/health.ts");
+    return await healthOfServer({ url: address.url, schema, timeoutMs: 5_000 });
+  }
+  const { healthOfFile } = await import("../../inbox/sqlite/health.ts");
+  return healthOfFile(address.file);
+}
+
+/** Findings about a file. */
 export function aboutFile(place: string, health: FileHealth): Finding[] {
   const { ok, note, fail } = storage;
   const { mode, freeBytes, minFreeBytes, walBytes, network, damage } = health;
@@ -88,7 +147,7 @@ export function aboutFile(place: string, health: FileHealth): Finding[] {
   if (walBytes > LONG_WAL) {
     found.push(
       note(
-        `its WAL has ${bytes(walBytes)}: somebody reads from an old state of the file, or the disk is slow`,
+        `its WAL has ${bytes(walBytes)}: another program reads from an old state of the file, or the disk is slow`,
         "End whatever else has it open, such as a sqlite3 shell: lsof tells who.",
       ),
     );
@@ -101,7 +160,7 @@ export function aboutFile(place: string, health: FileHealth): Finding[] {
   ];
 }
 
-/** What others do on the server may be trouble. */
+/** Findings about a server, and what others do there. */
 export function aboutServer({ version, longOpen }: ServerHealth): Finding[] {
   const found = longOpen.map(({ pid, application, state, seconds }) =>
     storage.note(
@@ -116,17 +175,7 @@ export function aboutServer({ version, longOpen }: ServerHealth): Finding[] {
   return [kept, ...found];
 }
 
-/** What waits in the inbox, and for whom. */
-async function examineInbox(): Promise<Finding[]> {
-  const attached = await attach();
-  try {
-    return [...aboutInbox(await attached.admin.stats(), Date.now()), ...(await together(attached))];
-  } finally {
-    await attached.close();
-  }
-}
-
-/** What a person should look at. */
+/** Findings about what waits in an inbox. */
 export function aboutInbox(report: InboxReport, now: number): Finding[] {
   const { dead, pending, oldestPendingAt, lanes } = report;
   const found: Finding[] = [];
@@ -152,12 +201,7 @@ export function aboutInbox(report: InboxReport, now: number): Finding[] {
     : [inbox.ok(`pending: ${count(pending, "event")}, no dead letters`)];
 }
 
-async function together({ together }: AttachedInbox): Promise<Finding[]> {
-  const shared = await together?.();
-  return shared === undefined ? [] : aboutInstances(shared.instances);
-}
-
-/** Who works on the inbox together. */
+/** Findings about the instances of a bot. */
 export function aboutInstances(instances: readonly Pick<InstanceReport, "version">[]): Finding[] {
   if (instances.length === 0) return [];
   const versions = [...new Set(instances.map(({ version }) => printable(version)))];

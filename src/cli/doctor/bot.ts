@@ -1,47 +1,46 @@
 import { lookup } from "node:dns/promises";
 import { networkInterfaces } from "node:os";
-import { asDoctor } from "../../client/as-doctor.ts";
+import { asDoctor } from "../../client/scopes.ts";
 import type { Config } from "../../config.ts";
 import { isLoopbackAddress, normalHost } from "../../core/hosts.ts";
 import { urlHost } from "../../core/url-host.ts";
 import * as z from "../../core/zod.ts";
 import { hasCode, messageOf } from "../../errors.ts";
-import { localWebhookUrl } from "../dot-env.ts";
-import { age, cut } from "../text.ts";
-import { type Finding, findingsOf } from "./finding.ts";
+import { localWebhookUrl } from "../environment.ts";
+import { age, cut } from "../output.ts";
+import { type Check, type Finding, findingsOf, withConfig } from "./finding.ts";
 
 const { ok, note } = findingsOf("bot");
 
-/** How long the bot may take to tell how it is doing, in milliseconds. */
-const PATIENCE_MS = 5_000;
+/** In ms, for an answer of the bot. */
+const TIMEOUT_MS = 5_000;
 
-/** What comes from the log alone for longer than this does not come by webhook, in milliseconds. */
+/** In ms. A bot that polls for longer gets nothing by webhook. */
 const LASTING_MS = 2 * 60_000;
 
-/** A read may take so long beside the intervals between reads, in milliseconds. */
+/** In ms. A read may take so long beside the interval between reads. */
 const READ_MS = 60_000;
 
-/** What of `/readyz?verbose` is judged; see docs/operating.md. */
+/** The part of `/readyz?verbose` that is judged; see docs/operating.md. */
 export interface RunningBot {
   readonly ready: boolean;
   readonly mode: string;
   readonly modeSince: string;
   readonly modeReason: string;
-  readonly log?: RunningLog | null | undefined;
-  readonly restored?: RunningRestored | null | undefined;
-}
-
-interface RunningLog {
-  readonly lastPollError?:
-    | { readonly code: string; readonly status: number | null }
+  readonly log?:
+    | {
+        readonly lastPollError?:
+          | { readonly code: string; readonly status: number | null }
+          | null
+          | undefined;
+        readonly lagMs?: number | null | undefined;
+      }
     | null
     | undefined;
-  readonly lagMs?: number | null | undefined;
-}
-
-interface RunningRestored {
-  readonly at: string;
-  readonly overAt?: string | null | undefined;
+  readonly restored?:
+    | { readonly at: string; readonly overAt?: string | null | undefined }
+    | null
+    | undefined;
 }
 
 const status: z.ZodType<RunningBot> = z.object({
@@ -58,27 +57,27 @@ const status: z.ZodType<RunningBot> = z.object({
   restored: z.object({ at: z.string(), overAt: z.string().nullish() }).nullish(),
 });
 
-/** What does the bot that runs on this machine say? Nothing where none does: the webhook's findings tell that. */
-export async function examineBot(config: Config): Promise<Finding[]> {
+/** Checks what the bot on this machine reports of itself. The webhook's findings say if there is none. */
+export const checkBot: Check = withConfig(async (config) => {
   if (config.port === 0) return [];
   const url = new URL("/readyz?verbose", localWebhookUrl());
   // Another program may have the port, so only an answer that asks for the token is followed by the token.
-  let said = await ask(url);
-  if (asksForToken(said)) {
+  let answer = await ask(url);
+  if (asksForToken(answer)) {
     if (!(await isThisMachine(url.hostname))) return [elsewhere(url.hostname)];
-    said = await ask(url, config.apiKey);
+    answer = await ask(url, config.apiKey);
   }
-  if (said === undefined) return [];
-  if (asksForToken(said)) return [otherToken];
-  const read = status.safeParse(said);
-  // A server of the application's own need not have it.
+  if (answer === undefined) return [];
+  if (asksForToken(answer)) return [otherToken];
+  const read = status.safeParse(answer);
+  // A server of the application's own may answer something else.
   if (!read.success) return [];
-  return [...aboutBot(read.data, config, Date.now()), ...(await examineMetrics(config))];
-}
+  return [...aboutBot(read.data, config, Date.now()), ...(await checkMetrics(config))];
+});
 
-/** Does the port answer that Prometheus asks? */
-async function examineMetrics({ metricsHost, metricsPort }: Config): Promise<Finding[]> {
-  // Which port 0 has become, the bot's log alone says.
+/** Checks that metrics are served on their port. */
+async function checkMetrics({ metricsHost, metricsPort }: Config): Promise<Finding[]> {
+  // The chosen port of 0 is in the bot's log alone.
   if (metricsPort === undefined || metricsPort === 0) return [];
   const every = metricsHost === "0.0.0.0" || metricsHost === "::";
   const url = `http://${urlHost(every ? "127.0.0.1" : metricsHost)}:${metricsPort}/metrics`;
@@ -87,15 +86,15 @@ async function examineMetrics({ metricsHost, metricsPort }: Config): Promise<Fin
   return [
     note(
       `METRICS_PORT is set, and ${url} does not answer with metrics: ${why}`,
-      "Restart the bot, so that it has this configuration; else something else has the port.",
+      "Restart the bot, so that it has this configuration; otherwise another program has the port.",
     ),
   ];
 }
 
-/** Undefined where there are metrics. */
+/** Returns `undefined` if there are metrics. */
 async function whyNoMetrics(url: string): Promise<string | undefined> {
   try {
-    const signal = AbortSignal.timeout(PATIENCE_MS);
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
     const response = await asDoctor(url, { method: "GET", redirect: "manual", signal });
     const text = await response.text();
     if (response.status !== 200) return `status ${response.status}`;
@@ -127,14 +126,14 @@ export async function isThisMachine(host: string): Promise<boolean> {
   return found.length > 0 && found.every(({ address }) => isOwn(address));
 }
 
-/** True for the answer of a bot that keeps its report to those who have its token. */
-function asksForToken(said: unknown): boolean {
-  return typeof said === "object" && said !== null && "verbose" in said;
+/** Returns whether a bot gives its report to those alone that have its token. */
+function asksForToken(answer: unknown): boolean {
+  return typeof answer === "object" && answer !== null && "verbose" in answer;
 }
 
 async function ask(url: URL, apiKey?: string): Promise<unknown> {
   try {
-    const signal = AbortSignal.timeout(PATIENCE_MS);
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
     const headers: Record<string, string> =
       apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
     const init = { method: "GET", redirect: "manual", signal, headers } as const;
@@ -144,7 +143,7 @@ async function ask(url: URL, apiKey?: string): Promise<unknown> {
   }
 }
 
-/** What it says, with what to do about it. */
+/** Findings about a bot that runs. */
 export function aboutBot(
   bot: RunningBot,
   config: Pick<Config, "delivery" | "pollIntervalMs" | "auditIntervalMs">,
@@ -162,8 +161,8 @@ export function aboutBot(
           "The webhook brings nothing: service-bot doctor --webhook with the address in the portal.",
         )
       : ok(what),
-    ...aboutLog(bot.log ?? undefined, longestLagMs(bot, config)),
-    ...aboutRestore(bot.restored ?? undefined, now),
+    ...aboutLog(bot.log, longestLagMs(bot, config)),
+    ...aboutRestore(bot.restored, now),
   ];
 }
 
@@ -172,7 +171,7 @@ const notReady = note(
   "Look at its log, and at the findings about the database here.",
 );
 
-/** As the alert ServiceBotLogUnread has it. */
+/** The limit of the alert ServiceBotLogUnread. */
 function longestLagMs(
   { mode }: RunningBot,
   { pollIntervalMs, auditIntervalMs }: Pick<Config, "pollIntervalMs" | "auditIntervalMs">,
@@ -180,9 +179,9 @@ function longestLagMs(
   return 3 * (mode === "polling" ? pollIntervalMs : auditIntervalMs) + READ_MS;
 }
 
-/** What an inbox that came from a backup keeps in doubt until all that may have been done before is done. */
-function aboutRestore(restored: RunningRestored | undefined, now: number): Finding[] {
-  if (restored === undefined || restored.overAt != null) return [];
+/** An inbox that came from a backup is in doubt until all that may have been done before is done. */
+function aboutRestore(restored: RunningBot["restored"], now: number): Finding[] {
+  if (restored == null || restored.overAt != null) return [];
   const at = Date.parse(restored.at);
   const when = Number.isFinite(at) ? ` ${age(at, now)}` : "";
   return [
@@ -193,7 +192,7 @@ function aboutRestore(restored: RunningRestored | undefined, now: number): Findi
   ];
 }
 
-function aboutLog(log: RunningLog | undefined, longestMs: number): Finding[] {
+function aboutLog(log: RunningBot["log"], longestMs: number): Finding[] {
   const { lastPollError, lagMs } = log ?? {};
   const found: Finding[] = [];
   if (lastPollError != null) {
