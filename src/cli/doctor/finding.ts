@@ -38,9 +38,7 @@ export interface Context {
 export type Check = (context: Context) => Promise<Finding[]> | Finding[];
 
 /** A check that needs the whole configuration. Without one it finds nothing. */
-export function withConfig(
-  check: (config: Config, context: Context) => Promise<Finding[]>,
-): Check {
+export function withConfig(check: (config: Config, context: Context) => Promise<Finding[]>): Check {
   return (context) => (context.config === undefined ? [] : check(context.config, context));
 }
 

@@ -147,7 +147,11 @@ async function carryOut(source: CopySource, target: CopyTarget, given: Given): P
   return 0;
 }
 
-async function showCounts(source: CopySource, target: CopyTarget, { json }: Given): Promise<number> {
+async function showCounts(
+  source: CopySource,
+  target: CopyTarget,
+  { json }: Given,
+): Promise<number> {
   await requireNotMoved(source, target);
   await target.check(source.place);
   const rows = countsOf(source);

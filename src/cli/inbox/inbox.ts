@@ -37,7 +37,8 @@ const actions: Readonly<Record<string, readonly [Action, usage: string]>> = {
 const removed: Readonly<Record<string, string>> = {
   export:
     'Use "service-bot inbox list --state all --json", which prints events with everything about them.',
-  import: 'Use "service-bot inbox copy" for PostgreSQL, or "backup" and "restore" for another machine.',
+  import:
+    'Use "service-bot inbox copy" for PostgreSQL, or "backup" and "restore" for another machine.',
 };
 
 const INDENT = " ".repeat(25);
@@ -62,7 +63,8 @@ function usageOf(usages: readonly string[]): string {
 }
 
 function unknownAction(name: string): UsageError {
-  if (Object.hasOwn(removed, name)) return new UsageError(`"${name}" was removed. ${removed[name]}`);
+  if (Object.hasOwn(removed, name))
+    return new UsageError(`"${name}" was removed. ${removed[name]}`);
   return new UsageError(`"${name}" is none of ${Object.keys(actions).join(", ")}.`);
 }
 

@@ -1,6 +1,16 @@
 import { printable } from "../../core/terminal.ts";
 import type { EventDetails, StepRecord } from "../../inbox/records.ts";
-import { age, count, cut, moment, print, printableLines, printJson, quoted, table } from "../output.ts";
+import {
+  age,
+  count,
+  cut,
+  moment,
+  print,
+  printableLines,
+  printJson,
+  quoted,
+  table,
+} from "../output.ts";
 import { readArguments, UsageError } from "../usage.ts";
 import { type Action, withInbox } from "./attach.ts";
 

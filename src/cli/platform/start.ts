@@ -51,7 +51,10 @@ export function platformSettings(
     // During a rotation the bot knows several; the platform signs with the first.
     webhookSecret: ownSecret("SERVICE_WEBHOOK_SECRET")?.split(",")[0]?.trim(),
     controlToken: variable(CONTROL_TOKEN_VARIABLE),
-    retryIntervalMs: wholeNumber(flags["retry-interval"], "retry-interval", { min: 1, max: HOUR_MS }),
+    retryIntervalMs: wholeNumber(flags["retry-interval"], "retry-interval", {
+      min: 1,
+      max: HOUR_MS,
+    }),
     disableAfter: wholeNumber(flags["disable-after"], "disable-after", { min: 1, max: 1_000_000 }),
   };
 }
