@@ -2,9 +2,13 @@ import { loadDatabase } from "../../config.ts";
 import { type DatabaseAddress, showDatabase } from "../../core/database-address.ts";
 import { printable } from "../../core/terminal.ts";
 import { ConfigError, codeOf, messageOf, ServiceBotError } from "../../errors.ts";
-import type { AttachedInbox } from "../../inbox/attached.ts";
-import type { FileHealth, ServerHealth, StoreHealth } from "../../inbox/health.ts";
-import type { InboxProbe } from "../../inbox/probe.ts";
+import type {
+  AttachedInbox,
+  FileHealth,
+  InboxProbe,
+  ServerHealth,
+  StoreHealth,
+} from "../../inbox/maintenance.ts";
 import type { InboxReport } from "../../inbox/records.ts";
 import type { InstanceReport } from "../../inbox/shared.ts";
 import { withInbox } from "../inbox/attach.ts";
@@ -61,10 +65,10 @@ export const checkInbox: Check = async () => {
 /** The stores are loaded late: the other commands need none. */
 async function probe(address: DatabaseAddress, schema: string): Promise<InboxProbe> {
   if (address.kind === "postgres") {
-    const { probePostgres } = await import("../../inbox/postgres/probe.ts");
+    const { probePostgres } = await import("../../inbox/postgres/maintenance.ts");
     return await probePostgres({ url: address.url, schema, timeoutMs: 5_000 });
   }
-  const { probeFile } = await import("../../inbox/sqlite/probe.ts");
+  const { probeFile } = await import("../../inbox/sqlite/maintenance.ts");
   return probeFile(address.file);
 }
 
@@ -100,10 +104,10 @@ async function checkContents({ admin, together }: AttachedInbox): Promise<Findin
 
 async function healthOf(address: DatabaseAddress, schema: string): Promise<StoreHealth> {
   if (address.kind === "postgres") {
-    const { healthOfServer } = await import("../../inbox/postgres/health.ts");
+    const { healthOfServer } = await import("../../inbox/postgres/maintenance.ts");
     return await healthOfServer({ url: address.url, schema, timeoutMs: 5_000 });
   }
-  const { healthOfFile } = await import("../../inbox/sqlite/health.ts");
+  const { healthOfFile } = await import("../../inbox/sqlite/maintenance.ts");
   return healthOfFile(address.file);
 }
 

@@ -1,5 +1,5 @@
 import { loadDatabase } from "../../config.ts";
-import type { AttachedInbox } from "../../inbox/attached.ts";
+import type { AttachedInbox } from "../../inbox/maintenance.ts";
 
 /**
  * An action of `service-bot inbox`. It reads its arguments first, so that wrong usage is reported before a file is
@@ -20,9 +20,9 @@ export async function withInbox<T>(work: (inbox: AttachedInbox) => Promise<T>): 
 async function attach(): Promise<AttachedInbox> {
   const { database, databaseSchema: schema } = loadDatabase(process.env);
   if (database.kind === "postgres") {
-    const { attachPostgres } = await import("../../inbox/postgres/attach.ts");
+    const { attachPostgres } = await import("../../inbox/postgres/maintenance.ts");
     return await attachPostgres({ url: database.url, schema });
   }
-  const { attachInbox } = await import("../../inbox/sqlite/attach.ts");
+  const { attachInbox } = await import("../../inbox/sqlite/maintenance.ts");
   return attachInbox(database.file);
 }

@@ -108,7 +108,7 @@ async function restoreFrom(
         "run: service-bot inbox restore --in-place (docs/backup.md).",
     );
   }
-  const { markDatabase } = await import("../../inbox/postgres/restore-mark.ts");
+  const { markDatabase } = await import("../../inbox/postgres/maintenance.ts");
   return await markDatabase({ url: database.url, schema }, mark);
 }
 

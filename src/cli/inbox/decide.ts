@@ -6,7 +6,7 @@ import type {
   InboxDecisionOptions,
   InboxDiscardFilter,
 } from "../../inbox/admin.ts";
-import type { AttachedInbox } from "../../inbox/attached.ts";
+import type { AttachedInbox } from "../../inbox/maintenance.ts";
 import type { EventDetails } from "../../inbox/records.ts";
 import { grouped, print, printError, printJson, progressOn } from "../output.ts";
 import { untilSignal } from "../until-signal.ts";
