@@ -27,6 +27,7 @@ describe("PostgreSQL", () => {
     const schemas = "SELECT 1 FROM pg_namespace WHERE nspname = $1";
     expect((await session.query(schemas, [place.schema])).rows).toEqual([]);
     await openAt(place);
+    await listening(place, 1);
     expect(await at()).toEqual(
       okFindings(expect.stringMatching(/can be written; a bot uses it now$/)),
     );
