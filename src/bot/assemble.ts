@@ -21,7 +21,7 @@ import { Receiver } from "../receiver/receiver.ts";
 import type { RouteOptions } from "../receiver/routes.ts";
 import type { Router } from "../router/router.ts";
 import { readStatus, type StatusSources, writeStatus } from "../status.ts";
-import { Restored } from "../steps/restore.ts";
+import { RestoreWindow } from "../steps/restore.ts";
 import { type Company, makeCompany } from "./company.ts";
 import {
   HANDLER_TIMEOUT_MS,
@@ -48,8 +48,8 @@ export interface Parts {
   readonly receiver: Receiver;
   /** Absent with DELIVERY=webhook. */
   readonly poller: Poller | undefined;
-  /** Absent where the inbox did not come from a backup. */
-  readonly restored: Restored | undefined;
+  /** The restore of the inbox. `undefined` if never restored. */
+  readonly restore: RestoreWindow | undefined;
   /** The other instances. */
   readonly company: Company;
   readonly routes: RouteOptions;
@@ -121,13 +121,13 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
   const { sharing, peers } = company;
   const calls = meter?.calls;
   const client = makeClient(config, options, { clock, log, sharing, tracing, calls });
-  const restored = await Restored.of({ inbox, client, clock, log });
-  const isCatchingUp = () => restored?.isCatchingUp === true;
+  const restore = await RestoreWindow.open({ inbox, client, clock, log });
+  const isCatchingUp = () => restore?.isReadingLog === true;
   const reading = { inbox, client, laneOf, clock, log, peers, tracing, observer, isCatchingUp };
   const poller = await makePoller(config, options, reading);
   const { baseUrl, apiKey } = config;
   const reporter = RunReporter.for({ baseUrl, apiKey, fetch: options.fetch ?? fetch });
-  const dispatcher = makeDispatcher(ground, { inbox, client, laneOf, restored, reporter });
+  const dispatcher = makeDispatcher(ground, { inbox, client, laneOf, restore, reporter });
   // Signatures are dated by the time of day.
   const wall = options.clock ?? systemClock;
   const receiver: Receiver = new Receiver({
@@ -150,13 +150,13 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
     poller,
     inbox,
     client,
-    restored,
+    restored: restore,
   };
   const routes = makeRoutes(config, receiver, status);
   const { isReady: isStarted } = ground;
   const settings = { ...config, store: config.database.kind };
   meter?.watch({ ...status, wall, isStarted, inbox, client, dispatcher, poller, settings });
-  const parts = { inbox, dispatcher, receiver, poller, restored, company, routes, status };
+  const parts = { inbox, dispatcher, receiver, poller, restore, company, routes, status };
   return { log, sampling, meter, reporter, ...parts };
 }
 
@@ -181,13 +181,13 @@ interface DispatcherParts {
   readonly inbox: Inbox;
   readonly client: Client;
   readonly laneOf: LaneOf;
-  readonly restored: Restored | undefined;
+  readonly restore: RestoreWindow | undefined;
   readonly reporter: RunReporter | undefined;
 }
 
 function makeDispatcher(
   ground: Ground,
-  { inbox, client, laneOf, restored, reporter }: DispatcherParts,
+  { inbox, client, laneOf, restore, reporter }: DispatcherParts,
 ): Dispatcher {
   const { config, options, router, deadline, secrets, clock, log, tracing, meter } = ground;
   return new Dispatcher({
@@ -204,7 +204,7 @@ function makeDispatcher(
     backoff: { baseMs: 1_000, maxMs: 300_000, factor: 2, ...options.retry },
     random: options.random ?? Math.random,
     retention: { ...RETENTION, ...options.retention },
-    pastOf: restored && ((event, claim) => restored.pastOf(event, claim)),
+    restore,
     scrub: scrubber(secrets),
     observer: withReporter(meter?.observer, reporter),
   });

@@ -47,7 +47,7 @@ export function createJobHandler(
     optionsFor: (type) => router.optionsFor(type),
     failed: (error, job) => forEvent(job, () => router.observe(error, job)),
     over: (job) => router.forget(job),
-    stepEnded: (event, { step, outcome, result }) => {
+    stepEnded: (event, step, { outcome, result }) => {
       const wasSent = outcome === "made" || outcome === "found";
       const kind = WRITE.exec(step)?.[1];
       if (!wasSent || kind === undefined) return;

@@ -7,9 +7,10 @@ import { traceIdOf } from "../core/trace.ts";
 import { inSpan, type Tracing } from "../core/tracing.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { Claim, ClaimRooms, Inbox, Retention } from "../inbox/inbox.ts";
-import { Shared } from "../steps/shared.ts";
+import type { RestoreWindow } from "../steps/restore.ts";
+import { Steps } from "../steps/steps.ts";
 import { Abort } from "./abort.ts";
-import { type JobHandler, makeJob, type PastOf, type RunOptions, runJob } from "./run.ts";
+import { type JobHandler, makeJob, type RunOptions, runJob } from "./run.ts";
 import { Settlement } from "./settlement.ts";
 import { processSpan, tellVerdict } from "./spans.ts";
 import { passesOver, TypePlaces } from "./type-places.ts";
@@ -37,8 +38,8 @@ export interface DispatcherOptions {
   /** When it aborts, what became of events is not written with patience any more. */
   readonly deadline?: AbortSignal | undefined;
   readonly tracing?: Tracing | undefined;
-  /** What may have been done for an event before the inbox was restored from a backup. */
-  readonly pastOf?: PastOf | undefined;
+  /** The restore of the inbox. `undefined` if never restored. */
+  readonly restore?: Pick<RestoreWindow, "lostRunOf"> | undefined;
   /** Takes secrets and the given texts out of what is stored and logged about a failure. */
   readonly scrub?: (text: string) => string;
   readonly observer?: Observer | undefined;
@@ -95,7 +96,9 @@ export class Dispatcher {
     });
     this.#wake = new Wake(clock);
     this.#places = new TypePlaces(options.concurrency, options.handler);
-    this.#usual = { ...options, shared: new Shared() };
+    const { handler } = options;
+    const ended = handler.stepEnded?.bind(handler);
+    this.#usual = { ...options, steps: new Steps({ ...options, ended }) };
   }
 
   /** How many lanes are at work now. */

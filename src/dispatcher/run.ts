@@ -1,18 +1,14 @@
 import { type Clock, sleep } from "../core/clock.ts";
 import type { HandlerOptions } from "../core/job.ts";
 import type { Logger } from "../core/logger.ts";
-import { scrubber } from "../core/redact.ts";
 import { traceIdOf } from "../core/trace.ts";
-import type { Tracing } from "../core/tracing.ts";
 import { ServiceBotError } from "../errors.ts";
-import { parseEventText, textsOf } from "../events/parse.ts";
+import { parseEventText } from "../events/parse.ts";
 import type { AnyEvent } from "../events/types.ts";
-import type { Claim, Inbox } from "../inbox/inbox.ts";
-import { shown } from "../steps/certainty.ts";
+import type { Claim } from "../inbox/inbox.ts";
 import type { Job } from "../steps/job.ts";
-import type { Shared } from "../steps/shared.ts";
-import type { Past } from "../steps/step.ts";
-import { DurableSteps, type EndedStep } from "../steps/steps.ts";
+import type { StepEnd, StepRunner } from "../steps/step.ts";
+import type { StepRun, Steps } from "../steps/steps.ts";
 import type { Abort } from "./abort.ts";
 import { stopping } from "./verdict.ts";
 
@@ -38,25 +34,18 @@ export interface JobHandler {
   /** Told what a run ended with, whether the handler threw it or ran out of time. */
   failed(error: unknown, job: EventJob): Promise<void>;
   /** Called with each step of an event that has ended well. */
-  stepEnded?(event: AnyEvent, end: EndedStep & { readonly step: string }): void;
+  stepEnded?(event: AnyEvent, step: string, end: StepEnd<unknown>): void;
   /** Told when nothing more is said about a run, however it ended. */
   over?(job: EventJob): void;
 }
 
 export interface RunOptions {
-  readonly inbox: Inbox;
   readonly handler: JobHandler;
   readonly clock: Clock;
   readonly log: Logger;
   readonly handlerTimeoutMs: number;
-  readonly shared: Shared;
-  readonly tracing?: Tracing | undefined;
-  /** What may have been done for an event before the inbox was restored; undefined: it was not. */
-  readonly pastOf?: PastOf | undefined;
+  readonly steps: Steps;
 }
-
-/** What may have been done for an event of which the inbox knows nothing; undefined: nothing. */
-export type PastOf = (event: AnyEvent, claim: Claim) => Promise<Past | undefined>;
 
 /** Reads the claimed event and makes the job of it. @throws when the stored event cannot be read */
 export function makeJob(claim: Claim, abort: Abort, options: RunOptions): EventJob {
@@ -67,35 +56,35 @@ export function makeJob(claim: Claim, abort: Abort, options: RunOptions): EventJ
 }
 
 /** What a run may ask for and most do not is made when it does: it costs more than all else here. */
-class ClaimedJob implements EventJob {
+class ClaimedJob implements EventJob, StepRun {
   readonly event: AnyEvent;
-  readonly #claim: Claim;
+  readonly claim: Claim;
   readonly #abort: Abort;
   readonly #options: RunOptions;
   #log: Logger | undefined;
-  #steps: DurableSteps | undefined;
+  #steps: StepRunner | undefined;
 
   constructor(event: AnyEvent, claim: Claim, abort: Abort, options: RunOptions) {
     this.event = event;
-    this.#claim = claim;
+    this.claim = claim;
     this.#abort = abort;
     this.#options = options;
   }
 
   get attempt(): number {
-    return this.#claim.attempt;
+    return this.claim.attempt;
   }
 
   get source(): Claim["source"] {
-    return this.#claim.source;
+    return this.claim.source;
   }
 
   get late(): boolean {
-    return this.#claim.late;
+    return this.claim.late;
   }
 
   get trace(): string | undefined {
-    return traceIdOf(this.#claim.trace);
+    return traceIdOf(this.claim.trace);
   }
 
   get signal(): AbortSignal {
@@ -103,38 +92,14 @@ class ClaimedJob implements EventJob {
   }
 
   get log(): Logger {
-    const { id, type, lane, attempt } = this.#claim;
+    const { id, type, lane, attempt } = this.claim;
     this.#log ??= this.#options.log.child({ event: id, type, lane, attempt, trace: this.trace });
     return this.#log;
   }
 
-  get steps(): DurableSteps {
-    this.#steps ??= this.#makeSteps();
+  get steps(): StepRunner {
+    this.#steps ??= this.#options.steps.forRun(this);
     return this.#steps;
-  }
-
-  #noteStep(step: string, end: EndedStep): void {
-    this.#options.handler.stepEnded?.(this.event, { step, ...end });
-    // A logger with the fields of the event is dear, and most bots do not log this much.
-    if (!this.#options.log.isLevelEnabled("debug")) return;
-    const { outcome, ref } = end;
-    this.log.debug({ step, outcome, ref }, "step");
-  }
-
-  #makeSteps(): DurableSteps {
-    const { inbox, clock, shared, tracing, pastOf } = this.#options;
-    const { signal } = this.#abort;
-    const log = () => this.log;
-    return new DurableSteps({
-      ...{ inbox, claim: this.#claim, clock, signal, shared, tracing },
-      // A name is the bot's own; what it quotes of what people wrote is told to nobody.
-      nameOf: (step) => scrubber(textsOf(this.event))(shown(step)),
-      ended: (step, end) => this.#noteStep(step, end),
-      past: pastOf && (() => pastOf(this.event, this.#claim)),
-      get log() {
-        return log();
-      },
-    });
   }
 }
 

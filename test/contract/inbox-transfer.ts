@@ -207,10 +207,9 @@ export function transferContract(name: string, make: () => Promise<TransferStore
       const known = () => using(store, ({ transfer }) => transfer.mark());
       const take = (mark: RestoreMark) => using(store, ({ transfer }) => transfer.takeMark(mark));
       expect(await known()).toBeUndefined();
-      await take({ at: 100, until: 90, readAt: 110, overAt: 120, assumeAbsent: true });
-      // Imported events are in doubt, so the restore is not over.
+      await take({ at: 100, until: 90, readAt: 110, assumeAbsent: true });
       expect(await known()).toEqual({ at: 100, until: 90, readAt: 110, assumeAbsent: true });
-      await take({ at: 50, until: 95, readAt: 60, overAt: 70, assumeAbsent: false });
+      await take({ at: 50, until: 95, readAt: 60, assumeAbsent: false });
       const widened = { at: 100, until: 95, readAt: 110, assumeAbsent: false };
       expect(await known()).toEqual(widened);
       await take({ at: 40, until: 30, readAt: 50, assumeAbsent: true });
