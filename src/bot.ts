@@ -5,7 +5,6 @@ import { warnOfPlainHttp } from "./bot/plain-http-warning.ts";
 import { warnOfTimeouts } from "./bot/timeout-warning.ts";
 import { warnOfBudget } from "./budget-warning.ts";
 import { type Config, loadConfig } from "./config.ts";
-import { BodyBudget } from "./core/body/budget.ts";
 import { systemClock } from "./core/clock.ts";
 import { showDatabase } from "./core/database-address.ts";
 import { inStages } from "./core/in-stages.ts";
@@ -17,7 +16,8 @@ import type { EventType } from "./events/types.ts";
 import type { InboxAdmin } from "./inbox/admin.ts";
 import { type BotOptions, checkOptions, checkStartOptions, type StartOptions } from "./options.ts";
 import type { Mode } from "./poller/mode.ts";
-import { expressFace, nodeFace, type WebhookMiddleware, webFace } from "./receiver/faces.ts";
+import { toExpress, toFetch, toNodeListener, type WebhookMiddleware } from "./receiver/adapters.ts";
+import { beforeStart } from "./receiver/receive.ts";
 import { type Listening, listen } from "./receiver/server.ts";
 import type { Middleware } from "./router/compose.ts";
 import { type ErrorObserver, type Handler, Router } from "./router/router.ts";
@@ -165,10 +165,7 @@ export class Bot {
    */
   middleware(): WebhookMiddleware {
     const { webhookPath } = this.#loadConfig();
-    const early = expressFace({
-      ...{ receiver: "starting", path: webhookPath },
-      ...{ maxBodyBytes: 0, bodies: new BodyBudget(0) },
-    });
+    const early = beforeStart(webhookPath);
     let isWarned = false;
     const onStray = (path: string) => {
       if (isWarned) return;
@@ -178,15 +175,12 @@ export class Bot {
         "a signed request passes the webhook by: its path is not WEBHOOK_PATH",
       );
     };
-    return (request, response, next) => {
-      const face = this.#parts === undefined ? early : expressFace(this.#parts.routes, onStray);
-      face(request, response, next);
-    };
+    return toExpress(() => (this.#parts === undefined ? early : this.#parts.webhook), onStray);
   }
 
   /** Answers a web-standard request as the bot's server would, without a port. */
   handle(request: Request): Promise<Response> {
-    return webFace(this.#started().routes)(request);
+    return toFetch(this.#started())(request);
   }
 
   /** Resolves when nothing is being handled or ready to be; what waits for a retry does not count. */
@@ -209,15 +203,15 @@ export class Bot {
     warnOfBudget(config, parts.log);
     try {
       // First, for it tells whether the inbox may be used: nothing is taken before.
-      await parts.company.start((error) => this.#giveUp(error, parts, standalone));
+      await parts.cluster.start((error) => this.#giveUp(error, parts, standalone));
       this.#metrics = await serveMeter(parts.meter, config);
-      if (listens) this.#server = await listen(nodeFace(parts.routes), config.host, config.port);
+      if (listens) this.#server = await listen(toNodeListener(parts), config.host, config.port);
     } catch (error) {
-      const { company, inbox, log, sampling } = parts;
+      const { cluster, inbox, log, sampling } = parts;
       const metrics = this.#metrics;
       this.#metrics = undefined;
       const closing = () =>
-        inStages([[() => company.stop(), () => metrics?.close()], [() => inbox.close()]]);
+        inStages([[() => cluster.stop(), () => metrics?.close()], [() => inbox.close()]]);
       await this.#withDeadline(STORE_MS, closing).catch((err: unknown) =>
         log.error({ err }, "the bot cannot be closed"),
       );
@@ -279,14 +273,14 @@ export class Bot {
     await this.#starting?.catch(() => undefined);
     this.#ready = false;
     if (this.#parts === undefined) return;
-    const { log, sampling, poller, dispatcher, restore, company, inbox, reporter } = this.#parts;
+    const { log, sampling, poller, dispatcher, restore, cluster, inbox, reporter } = this.#parts;
     log.info("stopping");
     await inStages([
       // At once, so that another instance goes on with the log while this one's handlers end.
       [() => poller?.stop(), () => dispatcher.drain(graceMs), () => restore?.stop()],
       // The metrics to the last, for whoever watches a stop.
       [() => this.#server?.close(), () => this.#metrics?.close(), () => reporter?.close()],
-      [() => company.stop()],
+      [() => cluster.stop()],
       [() => inbox.close()],
     ]);
     sampling?.flush();

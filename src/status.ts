@@ -1,12 +1,12 @@
-import type { RequestsStatus } from "./client/budget.ts";
 import type { Client } from "./client/client.ts";
+import type { RequestsStatus } from "./client/limits.ts";
 import type { Clock } from "./core/clock.ts";
 import type { Inbox } from "./inbox/inbox.ts";
 import type { RestoreMark } from "./inbox/restored.ts";
 import type { Mode } from "./poller/mode.ts";
 import type { Poller } from "./poller/poller.ts";
 import type { PollerStatus } from "./poller/record.ts";
-import type { Receiver } from "./receiver/receiver.ts";
+import type { Receiver } from "./receiver/receive.ts";
 import { type InstancesStatus, instancesStatus, iso, writeInstances } from "./status/instances.ts";
 
 /**
@@ -35,7 +35,7 @@ export interface BotStatus {
   readonly log: LogStatus | undefined;
   /** Undefined when the store does not answer. */
   readonly inbox: InboxStatus | undefined;
-  /** The budget of requests to the platform; undefined without MAX_REQUESTS_PER_MINUTE. */
+  /** This instance's budget of requests to the platform; undefined without MAX_REQUESTS_PER_MINUTE. */
   readonly requests: RequestsStatus | undefined;
   /** Undefined where a bot is one process (SQLite), and when the store does not answer. */
   readonly instances: InstancesStatus | undefined;

@@ -1,6 +1,5 @@
 import type { Client } from "../client/client.ts";
 import type { Config } from "../config.ts";
-import { bearerCheck } from "../core/bearer.ts";
 import { BodyBudget } from "../core/body/budget.ts";
 import { type Clock, steadyClock, systemClock } from "../core/clock.ts";
 import { secretsOf } from "../core/database-address.ts";
@@ -17,21 +16,16 @@ import type { Meter } from "../metrics/meter.ts";
 import type { BotOptions } from "../options.ts";
 import type { Peers } from "../poller/peers.ts";
 import { Poller } from "../poller/poller.ts";
-import { Receiver } from "../receiver/receiver.ts";
-import type { RouteOptions } from "../receiver/routes.ts";
+import type { Endpoints } from "../receiver/adapters.ts";
+import type { HealthOptions } from "../receiver/health.ts";
+import { Receiver } from "../receiver/receive.ts";
 import type { Router } from "../router/router.ts";
 import { readStatus, type StatusSources, writeStatus } from "../status.ts";
 import { RestoreWindow } from "../steps/restore.ts";
-import { type Company, makeCompany } from "./company.ts";
-import {
-  HANDLER_TIMEOUT_MS,
-  MIN_BODIES_BYTES,
-  REPORT_KEPT_MS,
-  REQUEST_TIMEOUT_MS,
-  RETENTION,
-} from "./defaults.ts";
+import { type Cluster, createCluster } from "./cluster.ts";
+import { createClient } from "./create-client.ts";
+import { HANDLER_TIMEOUT_MS, MIN_BODIES_BYTES, REPORT_KEPT_MS, RETENTION } from "./defaults.ts";
 import { createJobHandler } from "./job-handler.ts";
-import { makeClient } from "./make-client.ts";
 import { makeMeter } from "./metrics.ts";
 import { openInbox } from "./open-inbox.ts";
 import { RunReporter } from "./run-reporter.ts";
@@ -39,7 +33,7 @@ import { safeLane } from "./safe-lane.ts";
 import { startTracing } from "./start-tracing.ts";
 
 /** The parts of a bot that runs. */
-export interface Parts {
+export interface Parts extends Endpoints {
   readonly log: Logger;
   /** Counts what is not written of {@link log}; absent where all of it is. */
   readonly sampling: Sampling | undefined;
@@ -51,8 +45,7 @@ export interface Parts {
   /** The restore of the inbox. `undefined` if never restored. */
   readonly restore: RestoreWindow | undefined;
   /** The other instances. */
-  readonly company: Company;
-  readonly routes: RouteOptions;
+  readonly cluster: Cluster;
   /** Reports runs to a local platform; absent if the platform is on another machine. */
   readonly reporter: RunReporter | undefined;
   readonly status: StatusSources;
@@ -61,7 +54,7 @@ export interface Parts {
 }
 
 /** What every part is made with. */
-interface Ground {
+interface Dependencies {
   readonly config: Config;
   readonly options: BotOptions;
   readonly router: Router;
@@ -80,7 +73,7 @@ interface Ground {
 
 /** Wires the parts together. Nothing runs yet. */
 export async function assemble(
-  given: Pick<Ground, "config" | "options" | "router" | "isReady" | "deadline">,
+  given: Pick<Dependencies, "config" | "options" | "router" | "isReady" | "deadline">,
 ): Promise<Parts> {
   const { config, options, deadline } = given;
   const clock = options.clock ?? steadyClock();
@@ -100,34 +93,32 @@ export async function assemble(
   }
 }
 
-async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
-  const { config, options, clock, log, sampling, tracing, meter } = ground;
+async function wire(dependencies: Dependencies, inbox: Inbox): Promise<Parts> {
+  const { config, options, clock, log, sampling, tracing, meter } = dependencies;
   const observer = meter?.observer;
   const laneOf = safeLane(options.lane ?? defaultLane, log);
   if (options.minFreeBytes !== undefined && !inbox.capabilities.guardsDisk) {
     log.warn("minFreeBytes has no effect: the inbox is not on a disk of this machine");
   }
-  const company = makeCompany({
+  const client = createClient(config, options, { clock, log, tracing, calls: meter?.calls });
+  const cluster = createCluster({
     shared: inbox.shared,
-    config,
     clock,
     log,
-    requestMs: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
     lastDeliveryAt: () => receiver.lastDeliveryAt,
+    onSize: (instances) => client.divideBudget(instances),
     // The others should read the log before they have what its last reader left.
     pollerLeaseMs: options.leaseMs && options.leaseMs / 2,
     observer,
   });
-  const { sharing, peers } = company;
-  const calls = meter?.calls;
-  const client = makeClient(config, options, { clock, log, sharing, tracing, calls });
+  const { peers } = cluster;
   const restore = await RestoreWindow.open({ inbox, client, clock, log });
   const isCatchingUp = () => restore?.isReadingLog === true;
   const reading = { inbox, client, laneOf, clock, log, peers, tracing, observer, isCatchingUp };
   const poller = await makePoller(config, options, reading);
   const { baseUrl, apiKey } = config;
   const reporter = RunReporter.for({ baseUrl, apiKey, fetch: options.fetch ?? fetch });
-  const dispatcher = makeDispatcher(ground, { inbox, client, laneOf, restore, reporter });
+  const dispatcher = makeDispatcher(dependencies, { inbox, client, laneOf, restore, reporter });
   // Signatures are dated by the time of day.
   const wall = options.clock ?? systemClock;
   const receiver: Receiver = new Receiver({
@@ -137,7 +128,10 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
     clock: wall,
     steady: clock,
     log,
-    onDelivery: (events) => poller?.delivered(events),
+    fallback: poller,
+    path: config.webhookPath,
+    maxBodyBytes: config.maxBodyBytes,
+    budget: new BodyBudget(Math.max(MIN_BODIES_BYTES, 2 * config.maxBodyBytes)),
     tracing,
     observer,
   });
@@ -145,35 +139,33 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
   const status: StatusSources = {
     clock,
     startedAt: clock.now(),
-    isReady: async () => ground.isReady() && (await ping.get()),
+    isReady: async () => dependencies.isReady() && (await ping.get()),
     receiver,
     poller,
     inbox,
     client,
     restored: restore,
   };
-  const routes = makeRoutes(config, receiver, status);
-  const { isReady: isStarted } = ground;
+  const health = makeHealth(config, status);
+  const webhook = config.delivery === "polling" ? undefined : receiver;
+  const { isReady: isStarted } = dependencies;
   const settings = { ...config, store: config.database.kind };
   meter?.watch({ ...status, wall, isStarted, inbox, client, dispatcher, poller, settings });
-  const parts = { inbox, dispatcher, receiver, poller, restore, company, routes, status };
-  return { log, sampling, meter, reporter, ...parts };
+  const parts = { inbox, dispatcher, receiver, poller, restore, cluster, status };
+  return { log, sampling, meter, reporter, webhook, health, ...parts };
 }
 
-function makeRoutes(config: Config, receiver: Receiver, status: StatusSources): RouteOptions {
+function makeHealth(config: Config, status: StatusSources): HealthOptions {
   const { clock, isReady } = status;
   const report = new SharedCall(async () => writeStatus(await readStatus(status)), {
     keepMs: REPORT_KEPT_MS,
     now: () => clock.now(),
   });
   return {
-    receiver: config.delivery === "polling" ? undefined : receiver,
-    path: config.webhookPath,
-    maxBodyBytes: config.maxBodyBytes,
-    bodies: new BodyBudget(Math.max(MIN_BODIES_BYTES, 2 * config.maxBodyBytes)),
     isReady,
-    maySeeReport: bearerCheck(config.apiKey),
     report: () => report.get(),
+    apiKey: config.apiKey,
+    webhookPath: config.delivery === "polling" ? undefined : config.webhookPath,
   };
 }
 
@@ -186,10 +178,10 @@ interface DispatcherParts {
 }
 
 function makeDispatcher(
-  ground: Ground,
+  dependencies: Dependencies,
   { inbox, client, laneOf, restore, reporter }: DispatcherParts,
 ): Dispatcher {
-  const { config, options, router, deadline, secrets, clock, log, tracing, meter } = ground;
+  const { config, options, router, deadline, secrets, clock, log, tracing, meter } = dependencies;
   return new Dispatcher({
     inbox,
     clock,

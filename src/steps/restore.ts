@@ -13,7 +13,7 @@ import type { LostRun } from "./step.ts";
 
 export interface RestoreOptions {
   readonly inbox: Pick<Inbox, "cursor" | "put">;
-  readonly client: Pick<Client, "learnTime" | "platformNow">;
+  readonly client: Pick<Client, "syncClock" | "platformNow">;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -145,7 +145,7 @@ export class RestoreWindow {
   /** True when the mark is complete, and stored. */
   async #look(reading: LogReading | undefined): Promise<boolean> {
     const { inbox, client } = this.#options;
-    await client.learnTime();
+    await client.syncClock();
     // Values of another instance come first: of several, one reads the log for all.
     const stored = readRestoreMark(await inbox.cursor(RESTORED));
     const until = stored?.until ?? this.#mark.until ?? client.platformNow();

@@ -103,7 +103,7 @@ export class Writes {
       checkWriteOptions(options);
       const step = describe(this.#scope());
       // Dates the intent by the platform's clock. By the bot's, a search after a crash would go back for minutes.
-      await this.#client.learnTime();
+      await this.#client.syncClock();
       return await this.#run(step);
     });
   }

@@ -22,7 +22,7 @@ const marked = async () => readRestoreMark(await inbox.cursor(RESTORED));
 
 /** An instance whose poller has read the log to its end at that time, or not at all. */
 async function instance(readToEndAt?: number) {
-  const client = { learnTime: async () => undefined, platformNow: () => clock.now() };
+  const client = { syncClock: async () => undefined, platformNow: () => clock.now() };
   const restore = await RestoreWindow.open({ inbox, client, clock, log: logSink().log });
   if (restore === undefined) throw new Error("the inbox has no mark");
   const started: { mayBegin?: boolean } = {};
