@@ -33,8 +33,6 @@ export interface StepsOptions {
   readonly tracing?: Tracing | undefined;
   /** The restore of the inbox. `undefined` if never restored. */
   readonly restore?: Pick<RestoreWindow, "lostRunOf"> | undefined;
-  /** Called with each step that ended well. */
-  readonly ended?: ((event: AnyEvent, step: string, end: StepEnd<unknown>) => void) | undefined;
 }
 
 /** The run of a handler that steps belong to. */
@@ -44,6 +42,8 @@ export interface StepRun {
   readonly log: Logger;
   /** Aborts when the run has to end. */
   readonly signal: AbortSignal;
+  /** Called with each step that ended well. */
+  stepEnded?(step: string, end: StepEnd<unknown>): void;
 }
 
 /** The steps of one process. */
@@ -293,7 +293,7 @@ class DurableSteps implements StepRunner {
   }
 
   #report(step: Step<unknown>, end: StepEnd<unknown>): void {
-    this.#options.ended?.(this.#run.event, step.name, end);
+    this.#run.stepEnded?.(step.name, end);
     // The logger of a run is made on demand, and most bots do not log this much.
     if (!this.#options.log.isLevelEnabled("debug")) return;
     this.#run.log.debug({ step: step.name, outcome: end.outcome, ref: end.ref }, "step");
