@@ -38,7 +38,7 @@ export interface RunningBot {
     | null
     | undefined;
   readonly restored?:
-    | { readonly at: string; readonly overAt?: string | null | undefined }
+    | { readonly at: string; readonly readAt?: string | null | undefined }
     | null
     | undefined;
 }
@@ -54,7 +54,7 @@ const status: z.ZodType<RunningBot> = z.object({
       lagMs: z.number().nullish(),
     })
     .nullish(),
-  restored: z.object({ at: z.string(), overAt: z.string().nullish() }).nullish(),
+  restored: z.object({ at: z.string(), readAt: z.string().nullish() }).nullish(),
 });
 
 /** Checks what the bot on this machine reports of itself. The webhook's findings say if there is none. */
@@ -179,15 +179,15 @@ function longestLagMs(
   return 3 * (mode === "polling" ? pollIntervalMs : auditIntervalMs) + READ_MS;
 }
 
-/** An inbox that came from a backup is in doubt until all that may have been done before is done. */
+/** Notes a restored inbox until the log has brought back the events after the backup. */
 function aboutRestore(restored: RunningBot["restored"], now: number): Finding[] {
-  if (restored == null || restored.overAt != null) return [];
+  if (restored == null || restored.readAt != null) return [];
   const at = Date.parse(restored.at);
   const when = Number.isFinite(at) ? ` ${age(at, now)}` : "";
   return [
     note(
-      `the inbox was restored from a backup${when}, and what may have been done since that was taken is still in doubt`,
-      "It ends by itself, but for dead letters: service-bot inbox list, and docs/backup.md.",
+      `the inbox was restored from a backup${when}, and the event log since then is not read yet`,
+      "Handlers begin when it is read, and events of unknown outcome become dead letters: docs/backup.md.",
     ),
   ];
 }
