@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
+import { listening } from "../../support/postgres/listening.ts";
 import { asRole, createRole, emptyPlace, openAt, sessionAt } from "../../support/postgres/open.ts";
 import { examineDatabase, failFindings, okFindings } from "./database.ts";
 import { examine } from "./examine.ts";
