@@ -21,6 +21,7 @@ import { Receiver } from "../receiver/receiver.ts";
 import type { RouteOptions } from "../receiver/routes.ts";
 import type { Router } from "../router/router.ts";
 import { readStatus, type StatusSources, writeStatus } from "../status.ts";
+import { Restored } from "../steps/restore.ts";
 import { type Company, makeCompany } from "./company.ts";
 import {
   HANDLER_TIMEOUT_MS,
@@ -33,7 +34,6 @@ import { createJobHandler } from "./job-handler.ts";
 import { makeClient } from "./make-client.ts";
 import { makeMeter } from "./metrics.ts";
 import { openInbox } from "./open-inbox.ts";
-import { Restored } from "./restored.ts";
 import { RunReporter } from "./run-reporter.ts";
 import { safeLane } from "./safe-lane.ts";
 import { startTracing } from "./start-tracing.ts";

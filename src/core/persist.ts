@@ -1,5 +1,5 @@
-import { backoff } from "../core/backoff.ts";
-import { type Clock, sleep } from "../core/clock.ts";
+import { backoff } from "./backoff.ts";
+import { type Clock, sleep } from "./clock.ts";
 
 export interface Patience {
   readonly clock: Clock;

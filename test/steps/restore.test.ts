@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { Bot, type BotOptions } from "../src/index.ts";
-import { RESTORED, type RestoreMark, readRestoreMark, writeRestoreMark } from "./faces/inbox.ts";
-import { SqliteInbox } from "./faces/inbox-sqlite.ts";
-import { ManualClock } from "./faces/testing.ts";
-import { FakeLog } from "./poller/fake-log.ts";
-import { messages } from "./support/inbox-events.ts";
-import { logSink } from "./support/log.ts";
-import { temporaryFolder } from "./support/temporary-folder.ts";
+import { Bot, type BotOptions } from "../../src/index.ts";
+import { RESTORED, type RestoreMark, readRestoreMark, writeRestoreMark } from "../faces/inbox.ts";
+import { SqliteInbox } from "../faces/inbox-sqlite.ts";
+import { ManualClock } from "../faces/testing.ts";
+import { FakeLog } from "../poller/fake-log.ts";
+import { messages } from "../support/inbox-events.ts";
+import { logSink } from "../support/log.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const START = 1_800_000_000_000;
 const HOUR = 3_600_000;

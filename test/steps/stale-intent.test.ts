@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { Shared } from "../faces/dispatcher.ts";
 import type { Inbox } from "../faces/inbox.ts";
+import { Shared } from "../faces/steps.ts";
 import { IN_FLIGHT, LEASE, StepWorld } from "./step-world.ts";
 
 let world: StepWorld;

@@ -1,12 +1,11 @@
-import type { Effect, OpenIntent, Past, Step, StepEnd, StepRunner } from "../core/step.ts";
-import { inSpan, type Tracing } from "../core/tracing.ts";
+import { inSpan, type SpanStart, type Tracing } from "../core/tracing.ts";
 import { hasCode, RetryLater, ServiceBotError } from "../errors.ts";
 import type { StepStart } from "../inbox/inbox.ts";
-import { doubtOf, endedInside, failedInside, restoredBefore, shown } from "./doubt.ts";
+import { effectCertainty, endedInside, failedInside, restoredBefore, shown } from "./certainty.ts";
+import { StepRecords, type StepRecordsOptions, unpack } from "./records.ts";
 import type { Shared } from "./shared.ts";
-import { type StepOutcome, stepSpan } from "./spans.ts";
-import { StepRecords, type StepRecordsOptions, unpack } from "./step-records.ts";
-import { SubjectClaim } from "./subject-claim.ts";
+import type { Effect, OpenIntent, Past, Step, StepEnd, StepRunner } from "./step.ts";
+import { SubjectClaim } from "./subject.ts";
 
 /** An intent that took longer to be recorded may be taken for one whose call is over, in milliseconds. */
 const FRESH_MS = 500;
@@ -26,6 +25,17 @@ export interface StepScope extends StepRecordsOptions {
   /** What may have been done for the event of which the inbox knows nothing; undefined: nothing. */
   readonly past?: (() => Promise<Past | undefined>) | undefined;
 }
+
+/** How a step has ended. */
+export type StepOutcome =
+  /** It was made. */
+  | "made"
+  /** An earlier run has recorded its result. */
+  | "recorded"
+  /** An earlier run had made it, and left no result; it was looked for, and found. */
+  | "found"
+  /** Nothing was done, because another event of the same comment has the answer. */
+  | "elsewhere";
 
 interface Ended<T> extends Effect<T> {
   readonly outcome: StepOutcome;
@@ -208,14 +218,14 @@ export class DurableSteps implements StepRunner {
     const { claim, signal, shared } = this.#scope;
     // It may have come while the request was under way: the next run looks for it.
     if (signal.aborted) return error;
-    const doubt = doubtOf(error);
-    if (doubt === "none") {
+    const certainty = effectCertainty(error);
+    if (certainty === "none") {
       // Nothing can have happened, so the next run need not look for it.
       await this.#records.drop(step.name);
       if (step.subject !== undefined) await this.#subject.release();
       return error;
     }
-    if (doubt === "answered") shared.rememberEnd(claim.id, step.name, Number.NEGATIVE_INFINITY);
+    if (certainty === "answered") shared.rememberEnd(claim.id, step.name, Number.NEGATIVE_INFINITY);
     const hopeless = step.find === undefined && !step.repeatable;
     return hopeless ? failedInside(step.name, claim.id, error) : error;
   }
@@ -281,4 +291,9 @@ export class DurableSteps implements StepRunner {
 /** What does no harm when it is made twice is not in doubt, nor what nobody wants to settle. */
 function canBeInDoubt({ find, repeatable }: Step<unknown>, { assumeAbsent }: Past): boolean {
   return find !== undefined || !(repeatable || assumeAbsent);
+}
+
+/** @param name without what texts of people may be in it */
+function stepSpan(name: string): SpanStart {
+  return { name: `step ${name}`, kind: "internal", attributes: { "service_bot.step": name } };
 }

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { Restored } from "./faces/bot.ts";
-import { RESTORED, readRestoreMark, writeRestoreMark } from "./faces/inbox.ts";
-import { SqliteInbox } from "./faces/inbox-sqlite.ts";
-import type { PollerStatus } from "./faces/poller.ts";
-import { ManualClock } from "./faces/testing.ts";
-import { message } from "./support/inbox-events.ts";
-import { logSink } from "./support/log.ts";
+import { RESTORED, readRestoreMark, writeRestoreMark } from "../faces/inbox.ts";
+import { SqliteInbox } from "../faces/inbox-sqlite.ts";
+import type { PollerStatus } from "../faces/poller.ts";
+import { Restored } from "../faces/steps.ts";
+import { ManualClock } from "../faces/testing.ts";
+import { message } from "../support/inbox-events.ts";
+import { logSink } from "../support/log.ts";
 
 const START = 1_800_000_000_000;
 

@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { ApiError, NetworkError } from "../faces/client.ts";
-import type { OpenIntent, Step } from "../faces/core.ts";
-import { Shared } from "../faces/dispatcher.ts";
 import { ServiceBotError } from "../faces/errors.ts";
+import { type OpenIntent, Shared, type Step } from "../faces/steps.ts";
 import { died, IN_FLIGHT, LEASE, StepWorld } from "./step-world.ts";
 
 let world: StepWorld;

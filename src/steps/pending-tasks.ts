@@ -22,11 +22,11 @@ class Watched<T> extends Promise<T> {
  * What a handler has begun: replies and steps. A forgotten `await` must not end the run before they
  * are done, hide their failure, or take the process down as an unhandled rejection.
  */
-export class Begun {
+export class PendingTasks {
   readonly #promises: Watched<unknown>[] = [];
 
   /** Begins something that belongs to the run. */
-  add<T>(work: () => Promise<T>): Promise<T> {
+  start<T>(work: () => Promise<T>): Promise<T> {
     const promise = new Watched<T>((resolve) => resolve(work()));
     // Past the `then` above, so that this does not count as waiting.
     Promise.prototype.then.call(promise, undefined, () => undefined);
@@ -35,18 +35,18 @@ export class Begun {
   }
 
   /** Runs `work`, and lets what it has begun settle before this does, however `work` ends. */
-  async around(work: () => unknown): Promise<void> {
+  async run(work: () => unknown): Promise<void> {
     try {
       await work();
     } catch (error) {
-      await this.settled().catch(() => undefined);
+      await this.drain().catch(() => undefined);
       throw error;
     }
-    await this.settled();
+    await this.drain();
   }
 
   /** Settles when everything has; rejects with a failure that nobody has waited for. */
-  async settled(): Promise<void> {
+  async drain(): Promise<void> {
     // More may be begun while this waits.
     for (let index = 0; index < this.#promises.length; index++) {
       await quietly(this.#promises[index]);

@@ -1,7 +1,13 @@
-import type { Effect, OpenIntent, Step } from "../faces/core.ts";
-import { DurableSteps, Shared, type StepScope } from "../faces/dispatcher.ts";
 import type { Claim } from "../faces/inbox.ts";
 import { SqliteInbox } from "../faces/inbox-sqlite.ts";
+import {
+  DurableSteps,
+  type Effect,
+  type OpenIntent,
+  Shared,
+  type Step,
+  type StepScope,
+} from "../faces/steps.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { first } from "../support/first.ts";
 import { message } from "../support/inbox-events.ts";

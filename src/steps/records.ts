@@ -1,11 +1,11 @@
 import type { Clock } from "../core/clock.ts";
 import { copyAsJson } from "../core/json-value.ts";
 import type { Logger } from "../core/logger.ts";
-import { type Effect, howToSettle } from "../core/step.ts";
+import { persist, WRITE_ATTEMPTS } from "../core/persist.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { Claim, Inbox, StepStart } from "../inbox/inbox.ts";
-import { shown } from "./doubt.ts";
-import { persist, WRITE_ATTEMPTS } from "./persist.ts";
+import { shown } from "./certainty.ts";
+import { type Effect, howToSettle } from "./step.ts";
 
 export interface StepRecordsOptions {
   readonly inbox: Inbox;

@@ -2,15 +2,20 @@ import type { Client } from "../client/client.ts";
 import type { ImageInput } from "../client/images/source.ts";
 import type {
   OutgoingMessage,
+  Sent,
   SentComment,
   SentMessage,
   SentPost,
   Upload,
 } from "../client/types.ts";
-import type { Effect, Step } from "../core/step.ts";
-import { type Asked, asksElse, type Kind, refOf } from "./adopt.ts";
-import { findPost } from "./find-post.ts";
-import { findComment, findMessage } from "./find-reply.ts";
+import { type OptionNames, refuseProblems, unknownOptions } from "../core/ranges.ts";
+import { ServiceBotError } from "../errors.ts";
+import { idText } from "../events/id.ts";
+import type { AnyEvent } from "../events/types.ts";
+import { findComment, findMessage, findPost } from "./find.ts";
+import { type Asked, asksElse, type Kind, refOf } from "./reconcile.ts";
+import type { Effect, Step } from "./step.ts";
+import { subjectOf } from "./subject.ts";
 
 /** The writes of the API as steps: how to do each, and how to find it again after a crash. */
 
@@ -120,4 +125,78 @@ function write(
 
 function named<T extends { readonly id?: string | undefined }>(kind: Kind, sent: T): Effect<T> {
   return { result: sent, ref: sent.id && refOf(kind, sent.id) };
+}
+
+/** Where a reply goes. */
+type Target =
+  | { readonly kind: "dm"; readonly conversationId: string }
+  | { readonly kind: "comment"; readonly postId: string };
+
+/** A reply to an event as a step: a message to a message, a comment to activity on a post. */
+export function replyStep(
+  name: string,
+  event: AnyEvent,
+  message: OutgoingMessage,
+  scope: WriteScope,
+): Step<Sent> {
+  const target = targetOf(event);
+  if (target.kind === "dm") return messageStep(name, target.conversationId, message, scope);
+  return {
+    ...commentStep(name, target.postId, message, scope),
+    subject: subjectOf(event),
+  };
+}
+
+/** The conversation of a message; the post of anything that happened on a post. */
+function targetOf(event: AnyEvent): Target {
+  const payload: Readonly<Record<string, unknown>> = { ...event.payload };
+  const conversationId = idText(payload["conversationId"]);
+  if (conversationId !== undefined) return { kind: "dm", conversationId };
+  // The values of entityType are not documented; "post" is the type that posts carry (section 2).
+  const ofPost = payload["entityType"] === "post" ? payload["entityId"] : undefined;
+  const postId = idText(payload["postId"]) ?? idText(ofPost);
+  if (postId !== undefined) return { kind: "comment", postId };
+  throw new ServiceBotError(
+    "REPLY_IMPOSSIBLE",
+    `A ${event.type} event that names neither a conversation nor a post cannot be replied to. ` +
+      "Use ctx.comment() or ctx.client with the address you want to answer at.",
+  );
+}
+
+/** Options of `ctx.reply`, `ctx.comment`, `ctx.post` and `ctx.upload`. */
+export interface WriteOptions {
+  /**
+   * Names the write, in the place of its number. A write with another key than in an earlier run is made in any case.
+   * 1 to 100 characters, without control characters. It appears in the log and in `service-bot inbox show`.
+   */
+  readonly key?: string | undefined;
+}
+
+export type WriteKind = "reply" | "comment" | "post" | "upload";
+
+/** No control or invisible character, and no half of one. */
+const KEY = /^[^\p{Cc}\p{Cf}\p{Cs}]{1,100}$/u;
+
+/** Names the writes of one run. Two replies with one text are two replies, because calls are numbered. */
+export class WriteNames {
+  readonly #counts = { reply: 0, comment: 0, post: 0, upload: 0 };
+
+  /** The name of the next write: `reply/1`, or `reply/key:sorry` with the key `sorry`. Keys leave the numbers alone. */
+  next(kind: WriteKind, { key }: WriteOptions): string {
+    if (key !== undefined) return `${kind}/key:${key}`;
+    this.#counts[kind] += 1;
+    return `${kind}/${this.#counts[kind]}`;
+  }
+}
+
+const WRITE_OPTIONS: OptionNames<WriteOptions> = { key: true };
+
+/** @throws {ServiceBotError} INVALID_OPTION */
+export function checkWriteOptions(options: WriteOptions): void {
+  refuseProblems([...unknownOptions(options, WRITE_OPTIONS), keyProblem(options)]);
+}
+
+function keyProblem({ key }: WriteOptions): string | undefined {
+  if (key === undefined || (typeof key === "string" && KEY.test(key))) return undefined;
+  return "key must be a text of 1 to 100 characters without control characters";
 }

@@ -1,9 +1,8 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { ApiError } from "../faces/client.ts";
-import type { OpenIntent, Past, Step } from "../faces/core.ts";
-import type { DurableSteps } from "../faces/dispatcher.ts";
 import { ServiceBotError } from "../faces/errors.ts";
 import { RESTORED, writeRestoreMark } from "../faces/inbox.ts";
+import type { DurableSteps, OpenIntent, Past, Step } from "../faces/steps.ts";
 import { died, IN_FLIGHT, LEASE, StepWorld } from "./step-world.ts";
 
 let world: StepWorld;

@@ -1,9 +1,9 @@
 import { ApiError, NetworkError } from "../client/errors.ts";
-import { howToSettle } from "../core/step.ts";
 import { codeOf, findCause, messageOf, ServiceBotError } from "../errors.ts";
+import { howToSettle } from "./step.ts";
 
 /** What is known after the effect of a step has failed. */
-export type Doubt =
+export type EffectCertainty =
   /** Nothing can have happened. */
   | "none"
   /** It may have happened, and may still be under way. */
@@ -12,15 +12,15 @@ export type Doubt =
   | "answered";
 
 /** What an error leaves open: as much as the most doubtful of its causes. */
-export function doubtOf(error: unknown): Doubt {
+export function effectCertainty(error: unknown): EffectCertainty {
   const telling = findCause(error, isTelling);
   if (telling === undefined) return "none";
-  const own = doubtOfOne(telling);
-  const below = telling.cause === undefined ? "none" : doubtOf(telling.cause);
+  const own = certaintyOfOne(telling);
+  const below = telling.cause === undefined ? "none" : effectCertainty(telling.cause);
   return own === "under way" || below === "none" ? own : below;
 }
 
-function doubtOfOne(telling: Error): Doubt {
+function certaintyOfOne(telling: Error): EffectCertainty {
   if (telling instanceof NetworkError) return telling.sent ? "under way" : "none";
   if (isAbort(telling) || isBrokenConnection(telling)) return "under way";
   if (!(telling instanceof ApiError)) return "answered";

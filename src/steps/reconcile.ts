@@ -1,5 +1,5 @@
-import { type Effect, howToSettle, type OpenIntent } from "../core/step.ts";
 import { RetryLater, ServiceBotError } from "../errors.ts";
+import { type Effect, howToSettle, type OpenIntent } from "./step.ts";
 
 /** What is remembered of a write that was begun: enough to know it again. */
 export interface Asked {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Shared } from "../faces/dispatcher.ts";
+import { Shared } from "../faces/steps.ts";
 
 test("of 10,001 calls the one remembered first is forgotten, so that they do not pile up", () => {
   const shared = new Shared();

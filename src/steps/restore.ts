@@ -1,7 +1,6 @@
 import type { Client } from "../client/client.ts";
 import { type Clock, sleep } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
-import type { Past } from "../core/step.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { Claim, Inbox } from "../inbox/inbox.ts";
 import {
@@ -10,7 +9,7 @@ import {
   readRestoreMark,
   writeRestoreMark,
 } from "../inbox/restored.ts";
-import type { Poller } from "../poller/poller.ts";
+import type { Past } from "./step.ts";
 
 export interface RestoredOptions {
   readonly inbox: Pick<Inbox, "cursor" | "put" | "measure">;
@@ -19,8 +18,13 @@ export interface RestoredOptions {
   readonly log: Logger;
 }
 
-/** Who reads the log; undefined with DELIVERY=webhook. */
-type Reading = Pick<Poller, "status"> | undefined;
+/** The reader of the event log; undefined with DELIVERY=webhook. */
+type Reading = { readonly status: ReadingStatus } | undefined;
+
+interface ReadingStatus {
+  readonly readToEndAt: number | undefined;
+  readonly lastPollError: unknown;
+}
 
 /** So often it is looked how far things are while the handlers wait for the log, in milliseconds. */
 const START_LOOK_MS = 200;

@@ -1,9 +1,8 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
+import { gate } from "../dispatcher/harness.ts";
 import { NetworkError } from "../faces/client.ts";
-import type { OpenIntent } from "../faces/core.ts";
-import { Shared } from "../faces/dispatcher.ts";
 import type { Claim } from "../faces/inbox.ts";
-import { gate } from "./harness.ts";
+import { type OpenIntent, Shared } from "../faces/steps.ts";
 import { IN_FLIGHT, LEASE, StepWorld } from "./step-world.ts";
 
 let world: StepWorld;

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { Client } from "../faces/client.ts";
-import type { OpenIntent } from "../faces/core.ts";
 import {
   findComment,
   findMessage,
   findPost,
   messageStep,
+  type OpenIntent,
   postStep,
   refOf,
-} from "../faces/router.ts";
+} from "../faces/steps.ts";
 import { ManualClock } from "../faces/testing.ts";
 
 const startedAt = Date.parse("2026-01-01T12:00:00Z");

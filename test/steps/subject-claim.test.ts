@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { apiErrorOf } from "../faces/client.ts";
-import type { Step } from "../faces/core.ts";
-import type { DurableSteps } from "../faces/dispatcher.ts";
 import type { Claim } from "../faces/inbox.ts";
+import type { DurableSteps, Step } from "../faces/steps.ts";
 import { LEASE, StepWorld } from "./step-world.ts";
 
 let world: StepWorld;

@@ -1,8 +1,20 @@
 import type { Client } from "../client/client.ts";
-import type { Comment, Message, Page, Post, SentComment, SentMessage } from "../client/types.ts";
-import { type Effect, howToSettle, type OpenIntent } from "../core/step.ts";
+import { ApiError } from "../client/errors.ts";
+import type {
+  Comment,
+  Conversation,
+  Message,
+  Page,
+  Post,
+  SentComment,
+  SentMessage,
+  SentPost,
+} from "../client/types.ts";
 import { ServiceBotError } from "../errors.ts";
-import { type Asked, adopt, expectNothingElse } from "./adopt.ts";
+import { idText } from "../events/id.ts";
+import type { AnyEvent } from "../events/types.ts";
+import { type Asked, adopt, expectNothingElse } from "./reconcile.ts";
+import { type Effect, howToSettle, type OpenIntent } from "./step.ts";
 
 /**
  * The platform's clock is known by a header of whole seconds: what it dates up to this long before the
@@ -77,11 +89,7 @@ export async function findComment(
 }
 
 /** An unreadable date is not older: better to look at it than to say something twice. */
-export function isOlder(
-  createdAt: string | undefined,
-  intent: OpenIntent,
-  client: Client,
-): boolean {
+function isOlder(createdAt: string | undefined, intent: OpenIntent, client: Client): boolean {
   return Date.parse(createdAt ?? "") < earliest(intent, client);
 }
 
@@ -98,17 +106,14 @@ function earliest({ request, startedAt, past }: OpenIntent, client: Client): num
  * The same text, and as many images as were to be attached: a message of images alone has no text, and
  * neither has a deleted one (section 2).
  */
-export function sameContent(
-  { text, images }: Pick<Post, "text" | "images">,
-  intent: OpenIntent,
-): boolean {
+function sameContent({ text, images }: Pick<Post, "text" | "images">, intent: OpenIntent): boolean {
   const asked: Asked = JSON.parse(intent.request);
   if (images.length !== asked.imageCount) return false;
   return text.trim() === (asked.text ?? "").trim();
 }
 
 /** @throws {ServiceBotError} STEP_UNCERTAIN when there is no end to it */
-export async function* readPages<T>(
+async function* readPages<T>(
   read: (cursor: string | undefined) => PromiseLike<Page<T>>,
 ): AsyncGenerator<T> {
   let cursor: string | undefined;
@@ -122,4 +127,61 @@ export async function* readPages<T>(
     "STEP_UNCERTAIN",
     `Whether this reply was sent could not be told from the newest ${MAX_PAGES * 50} entries. ${howToSettle()}`,
   );
+}
+
+/**
+ * Looks in the feed for a post that an earlier run may have made. The document does not say whose
+ * posts are in the feed, so one that is not there may still have been made: then a person must look.
+ *
+ * @throws {ServiceBotError} STEP_UNCERTAIN
+ */
+export async function findPost(
+  client: Client,
+  intent: OpenIntent,
+  signal: AbortSignal,
+): Promise<Effect<SentPost> | undefined> {
+  const { username } = await client.me({ signal });
+  const own: Post[] = [];
+  try {
+    const pages = readPages((cursor) => client.feed({ limit: 50, cursor, signal }));
+    for await (const post of pages) {
+      const mine = username !== undefined && post.author?.username === username;
+      if (mine && !isOlder(post.createdAt, intent, client) && sameContent(post, intent))
+        own.push(post);
+    }
+  } catch (error) {
+    // No such endpoint, no right to read it, or a feed without end: nothing is learned from it.
+    const refused = error instanceof ApiError && error.status >= 400 && error.status < 429;
+    if (!refused && !(error instanceof ServiceBotError && error.code === "STEP_UNCERTAIN"))
+      throw error;
+  }
+  const found = await adopt("post", own, intent);
+  if (found !== undefined) return found;
+  throw new ServiceBotError(
+    "STEP_UNCERTAIN",
+    "Whether this post was made cannot be told: it is not in the feed, which need not have it. " +
+      `Look at the bot's posts. ${howToSettle()}`,
+  );
+}
+
+/** Pages of 50 conversations, newest first. The conversation of a new message is on the first one. */
+const MAX_PEER_PAGES = 5;
+
+/** Looks up the other side of the event's conversation in `GET /dm/conversations` (section 2). */
+export async function findPeer(
+  client: Client,
+  event: AnyEvent,
+  signal: AbortSignal,
+): Promise<Conversation["peer"] | undefined> {
+  const payload: Readonly<Record<string, unknown>> = { ...event.payload };
+  const conversationId = idText(payload.conversationId);
+  if (conversationId === undefined) return undefined;
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PEER_PAGES; page++) {
+    const { items, nextCursor } = await client.dms.conversations({ limit: 50, cursor, signal });
+    const found = items.find(({ id }) => id === conversationId);
+    if (found !== undefined || nextCursor === null) return found?.peer;
+    cursor = nextCursor;
+  }
+  return undefined;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { subjectOf } from "../faces/router.ts";
-import { jobFor } from "./support.ts";
+import { subjectOf } from "../faces/steps.ts";
+import { jobFor } from "../router/support.ts";
 
 const actor = { username: "ada", name: "Ada" };
 const comment = { actor, entityType: "comment", entityId: "cm_1" };

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { harness } from "../dispatcher/harness.ts";
 import { deadLetters } from "../support/dead-letters.ts";
 import { messages } from "../support/inbox-events.ts";
-import { harness } from "./harness.ts";
 import { StepWorld } from "./step-world.ts";
 
 let world: StepWorld;
