@@ -106,6 +106,13 @@ export type { Middleware } from "./router/compose.ts";
 export type { Context, EventFor, StepOptions, WriteResult } from "./router/context.ts";
 export type { ErrorObserver, Handler } from "./router/router.ts";
 export { sign, type Verdict, type VerifyOptions, verify } from "./signature/signature.ts";
-export type { InstanceStatus, InstancesStatus, PollerLease } from "./status/instances.ts";
-export type { BotStatus, InboxStatus, LogStatus, RestoredStatus } from "./status.ts";
+export type {
+  BotStatus,
+  InboxStatus,
+  InstanceStatus,
+  InstancesStatus,
+  LogStatus,
+  PollerLease,
+  RestoredStatus,
+} from "./observe/status.ts";
 export type { WriteOptions } from "./steps/writes.ts";

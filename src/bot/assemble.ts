@@ -5,22 +5,19 @@ import { BodyBudget } from "../core/body/budget.ts";
 import { type Clock, steadyClock, systemClock } from "../core/clock.ts";
 import { secretsOf } from "../core/database-address.ts";
 import { createLogger, type Logger } from "../core/logger.ts";
-import { type Observer, unobserved } from "../core/observer.ts";
 import { scrubber } from "../core/redact.ts";
-import { Sampling } from "../core/sampling.ts";
 import { SharedCall } from "../core/shared-call.ts";
-import type { Tracing } from "../core/tracing.ts";
 import { Dispatcher } from "../dispatcher/dispatcher.ts";
 import { defaultLane, type LaneOf } from "../events/lane.ts";
 import type { Inbox } from "../inbox/inbox.ts";
-import type { Meter } from "../metrics/meter.ts";
+import { Observers } from "../observe/observers.ts";
+import { readStatus, type StatusSources, writeStatus } from "../observe/status.ts";
 import type { BotOptions } from "../options.ts";
 import type { Peers } from "../poller/peers.ts";
 import { Poller } from "../poller/poller.ts";
 import { Receiver } from "../receiver/receiver.ts";
 import type { RouteOptions } from "../receiver/routes.ts";
 import type { Router } from "../router/router.ts";
-import { readStatus, type StatusSources, writeStatus } from "../status.ts";
 import { Restored } from "../steps/restore.ts";
 import { type Company, makeCompany } from "./company.ts";
 import {
@@ -32,17 +29,14 @@ import {
 } from "./defaults.ts";
 import { createJobHandler } from "./job-handler.ts";
 import { makeClient } from "./make-client.ts";
-import { makeMeter } from "./metrics.ts";
 import { openInbox } from "./open-inbox.ts";
-import { RunReporter } from "./run-reporter.ts";
 import { safeLane } from "./safe-lane.ts";
-import { startTracing } from "./start-tracing.ts";
 
 /** The parts of a bot that runs. */
 export interface Parts {
   readonly log: Logger;
-  /** Counts what is not written of {@link log}; absent where all of it is. */
-  readonly sampling: Sampling | undefined;
+  /** Log, spans, metrics and the report to a local platform. */
+  readonly observers: Observers;
   readonly inbox: Inbox;
   readonly dispatcher: Dispatcher;
   readonly receiver: Receiver;
@@ -53,15 +47,13 @@ export interface Parts {
   /** The other instances. */
   readonly company: Company;
   readonly routes: RouteOptions;
-  /** Reports runs to a local platform; absent if the platform is on another machine. */
-  readonly reporter: RunReporter | undefined;
   readonly status: StatusSources;
-  /** Absent without METRICS_PORT. */
-  readonly meter: Meter | undefined;
 }
 
 /** What every part is made with. */
 interface Ground {
+  /** Sender of what is published on channels. */
+  readonly bot: object;
   readonly config: Config;
   readonly options: BotOptions;
   readonly router: Router;
@@ -72,37 +64,37 @@ interface Ground {
   readonly secrets: readonly string[];
   readonly clock: Clock;
   readonly log: Logger;
-  /** Undefined unless TRACING is on. */
-  readonly tracing: Tracing | undefined;
-  readonly sampling: Sampling | undefined;
-  readonly meter: Meter | undefined;
+  readonly observers: Observers;
 }
 
 /** Wires the parts together. Nothing runs yet. */
 export async function assemble(
-  given: Pick<Ground, "config" | "options" | "router" | "isReady" | "deadline">,
+  given: Pick<Ground, "bot" | "config" | "options" | "router" | "isReady" | "deadline">,
 ): Promise<Parts> {
-  const { config, options, deadline } = given;
+  const { bot, config, options, deadline } = given;
   const clock = options.clock ?? steadyClock();
   // The driver looks for its password there, whatever `env` the bot was given.
   const ofDatabase = secretsOf(config.database, process.env);
   const secrets = [config.apiKey, ...config.webhookSecrets, ...ofDatabase];
-  const sampling = config.logSampling === "on" ? new Sampling(clock) : undefined;
-  const log = options.logger ?? createLogger({ level: config.logLevel, secrets, sampling });
-  const tracing = config.tracing === "on" ? await startTracing(log) : undefined;
-  const meter = await makeMeter(config);
-  const inbox = await openInbox(config, options, clock, deadline, meter?.observer);
+  const log = options.logger ?? createLogger({ level: config.logLevel, secrets });
+  const { fetch = globalThis.fetch } = options;
+  const observers = await Observers.create(bot, { config, fetch, log });
   try {
-    return await wire({ ...given, secrets, clock, log, sampling, tracing, meter }, inbox);
+    const inbox = await openInbox(config, options, clock, deadline, bot);
+    try {
+      return await wire({ ...given, secrets, clock, log, observers }, inbox);
+    } catch (error) {
+      await inbox.close().catch((err: unknown) => log.error({ err }, "the inbox cannot be closed"));
+      throw error;
+    }
   } catch (error) {
-    await inbox.close().catch((err: unknown) => log.error({ err }, "the inbox cannot be closed"));
+    observers.end();
     throw error;
   }
 }
 
 async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
-  const { config, options, clock, log, sampling, tracing, meter } = ground;
-  const observer = meter?.observer;
+  const { bot, config, options, clock, log, observers } = ground;
   const laneOf = safeLane(options.lane ?? defaultLane, log);
   if (options.minFreeBytes !== undefined && !inbox.capabilities.guardsDisk) {
     log.warn("minFreeBytes has no effect: the inbox is not on a disk of this machine");
@@ -116,18 +108,15 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
     lastDeliveryAt: () => receiver.lastDeliveryAt,
     // The others should read the log before they have what its last reader left.
     pollerLeaseMs: options.leaseMs && options.leaseMs / 2,
-    observer,
+    bot,
   });
   const { sharing, peers } = company;
-  const calls = meter?.calls;
-  const client = makeClient(config, options, { clock, log, sharing, tracing, calls });
+  const client = makeClient(config, options, { clock, sharing, bot });
   const restored = await Restored.of({ inbox, client, clock, log });
   const isCatchingUp = () => restored?.isCatchingUp === true;
-  const reading = { inbox, client, laneOf, clock, log, peers, tracing, observer, isCatchingUp };
+  const reading = { inbox, client, laneOf, clock, log, peers, bot, isCatchingUp };
   const poller = await makePoller(config, options, reading);
-  const { baseUrl, apiKey } = config;
-  const reporter = RunReporter.for({ baseUrl, apiKey, fetch: options.fetch ?? fetch });
-  const dispatcher = makeDispatcher(ground, { inbox, client, laneOf, restored, reporter });
+  const dispatcher = makeDispatcher(ground, { inbox, client, laneOf, restored });
   // Signatures are dated by the time of day.
   const wall = options.clock ?? systemClock;
   const receiver: Receiver = new Receiver({
@@ -138,8 +127,7 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
     steady: clock,
     log,
     onDelivery: (events) => poller?.delivered(events),
-    tracing,
-    observer,
+    bot,
   });
   const ping = new SharedCall(() => answers(inbox));
   const status: StatusSources = {
@@ -155,9 +143,9 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
   const routes = makeRoutes(config, receiver, status);
   const { isReady: isStarted } = ground;
   const settings = { ...config, store: config.database.kind };
-  meter?.watch({ ...status, wall, isStarted, inbox, client, dispatcher, poller, settings });
+  observers.watch({ ...status, wall, isStarted, inbox, client, dispatcher, poller, settings });
   const parts = { inbox, dispatcher, receiver, poller, restored, company, routes, status };
-  return { log, sampling, meter, reporter, ...parts };
+  return { log, observers, ...parts };
 }
 
 function makeRoutes(config: Config, receiver: Receiver, status: StatusSources): RouteOptions {
@@ -182,20 +170,19 @@ interface DispatcherParts {
   readonly client: Client;
   readonly laneOf: LaneOf;
   readonly restored: Restored | undefined;
-  readonly reporter: RunReporter | undefined;
 }
 
 function makeDispatcher(
   ground: Ground,
-  { inbox, client, laneOf, restored, reporter }: DispatcherParts,
+  { inbox, client, laneOf, restored }: DispatcherParts,
 ): Dispatcher {
-  const { config, options, router, deadline, secrets, clock, log, tracing, meter } = ground;
+  const { config, options, router, deadline, secrets, clock, log, bot } = ground;
   return new Dispatcher({
     inbox,
     clock,
     log,
     deadline,
-    tracing,
+    bot,
     handler: createJobHandler(router, { ...options, client, clock, laneOf }),
     concurrency: config.concurrency,
     maxAttempts: config.maxAttempts,
@@ -206,24 +193,7 @@ function makeDispatcher(
     retention: { ...RETENTION, ...options.retention },
     pastOf: restored && ((event, claim) => restored.pastOf(event, claim)),
     scrub: scrubber(secrets),
-    observer: withReporter(meter?.observer, reporter),
   });
-}
-
-/** Returns an observer that passes runs on to the reporter as well. */
-function withReporter(
-  observer: Observer | undefined,
-  reporter: RunReporter | undefined,
-): Observer | undefined {
-  if (reporter === undefined) return observer;
-  const counted = observer ?? unobserved;
-  return {
-    ...counted,
-    ran: (...run) => {
-      counted.ran(...run);
-      reporter.ran(...run);
-    },
-  };
 }
 
 interface PollerParts {
@@ -233,8 +203,7 @@ interface PollerParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly peers: Peers | undefined;
-  readonly tracing: Tracing | undefined;
-  readonly observer: Observer | undefined;
+  readonly bot: object;
   readonly isCatchingUp: () => boolean;
 }
 

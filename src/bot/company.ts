@@ -3,7 +3,6 @@ import type { Sharing } from "../client/gate.ts";
 import type { Config } from "../config.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
-import type { Observer } from "../core/observer.ts";
 import { version } from "../core/version.ts";
 import type { Shared } from "../inbox/shared.ts";
 import { Membership, type OnUnusable } from "../instances/membership.ts";
@@ -46,14 +45,15 @@ export interface CompanyOptions {
   readonly lastDeliveryAt: () => number | undefined;
   /** How long the reading of the log stays with an instance that gives no sign of life, in milliseconds. */
   readonly pollerLeaseMs?: number | undefined;
-  readonly observer?: Observer | undefined;
+  /** Sender of what is published on channels. */
+  readonly bot?: object | undefined;
 }
 
 /** A trial of the platform is over, or its instance is gone, this long after its request is, in milliseconds. */
 const TRIAL_SLACK_MS = 2_000;
 
 export function makeCompany(options: CompanyOptions): Company {
-  const { shared, config, clock, log, requestMs, lastDeliveryAt, observer } = options;
+  const { shared, config, clock, log, requestMs, lastDeliveryAt, bot } = options;
   if (shared === undefined) return none;
   const base = { shared, clock, log };
   const details = { host: hostname(), pid: process.pid, version: version() };
@@ -65,7 +65,7 @@ export function makeCompany(options: CompanyOptions): Company {
     total === undefined ? undefined : new SharedPlaces({ ...base, total, requestMs, sharers });
   return {
     sharing: { breakers, places },
-    peers: new SharedPeers({ ...base, leaseMs: options.pollerLeaseMs, observer }),
+    peers: new SharedPeers({ ...base, leaseMs: options.pollerLeaseMs, bot }),
     async start(onUnusable) {
       await membership.start(onUnusable);
       await Promise.all([breakers.start(), places?.start()]);

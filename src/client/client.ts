@@ -1,4 +1,3 @@
-import type { Tracing } from "../core/tracing.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { RequestsStatus } from "./budget.ts";
 import type { LogPurpose } from "./call.ts";
@@ -45,11 +44,11 @@ export class Client {
 
   /**
    * @param sharing what it has together with the clients of other processes; a bot's own affair
-   * @param tracing makes spans of its requests; a bot's own affair, too
+   * @param bot sender of what is published on channels
    * @throws {ServiceBotError} INVALID_OPTION
    */
-  constructor(options: ClientOptions, sharing?: Sharing, tracing?: Tracing) {
-    this.#http = new Http(options, sharing, tracing);
+  constructor(options: ClientOptions, sharing?: Sharing, bot?: object) {
+    this.#http = new Http(options, sharing, bot);
     this.dms = new Dms(this.#http);
     this.posts = new Posts(this.#http);
     this.users = new Users(this.#http);

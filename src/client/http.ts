@@ -1,7 +1,7 @@
 import { addressProblem, normalizeAddress, tokenProblem } from "../core/access.ts";
 import type { Random } from "../core/backoff.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
-import { headerOfEvent } from "../core/current-event.ts";
+import { aboutEvent, headerOfEvent } from "../core/current-event.ts";
 import { isLoopback } from "../core/loopback.ts";
 import {
   type OptionNames,
@@ -11,8 +11,8 @@ import {
   unknownOptions,
 } from "../core/ranges.ts";
 import { scrubber } from "../core/redact.ts";
-import { inSpan, type Span, type Tracing } from "../core/tracing.ts";
 import { type ErrorCode, ServiceBotError } from "../errors.ts";
+import { channels, traced, type WorkMessages, works } from "../observe/channels.ts";
 import { readJson } from "./body.ts";
 import type { BreakerChange, Permit } from "./breaker.ts";
 import type { BudgetWait, RequestsStatus } from "./budget.ts";
@@ -20,7 +20,7 @@ import { type Call, callOf, type Method, type RequestOptions } from "./call.ts";
 import { ApiError, NetworkError } from "./errors.ts";
 import { failureIn, readFailure } from "./failure.ts";
 import { Gate, type Sharing } from "./gate.ts";
-import { requestSpan } from "./request-span.ts";
+import { templateOf } from "./operation.ts";
 import { withRetries } from "./retries.ts";
 import { eitherOf } from "./signals.ts";
 import { TokenProbe, withTokenRefused } from "./token-probe.ts";
@@ -105,11 +105,11 @@ export class Http {
   readonly #probe: TokenProbe;
   /** Nobody but a platform on this machine is told of which event a handler makes a request. */
   readonly #isLocal: boolean;
-  readonly #tracing: Tracing | undefined;
+  readonly #bot: object | undefined;
   #offsetMs: number | undefined;
 
   /** @throws {ServiceBotError} INVALID_OPTION */
-  constructor(options: HttpOptions, sharing?: Sharing, tracing?: Tracing) {
+  constructor(options: HttpOptions, sharing?: Sharing, bot?: object) {
     const { baseUrl, apiKey, timeoutMs = 10_000, retries = 2 } = options;
     refuseProblems([
       ...unknownOptions(options, OPTIONS),
@@ -125,7 +125,7 @@ export class Http {
     this.#random = options.random ?? Math.random;
     this.timeoutMs = timeoutMs;
     this.#retries = retries;
-    this.#tracing = tracing;
+    this.#bot = bot;
     const parts = { ...this.#options, clock: this.#clock, random: this.#random };
     this.#gate = new Gate(parts, sharing);
     this.#probe = new TokenProbe(this.#clock, (...asked) => this.#readOne(...asked));
@@ -242,14 +242,13 @@ export class Http {
     await this.#attempt(call, 1, await this.#enter(call, signal), signal);
   }
 
-  /** The reads of the log on the bot's own behalf are in no trace: most bring nothing. */
   async #attempt(call: Call, number: number, permit: Permit, signal: AbortSignal): Promise<Answer> {
-    const { kind } = call;
-    const tracing = kind === "read" || kind === "write" ? this.#tracing : undefined;
-    return await inSpan(
-      tracing,
-      () => requestSpan(call, this.#options.baseUrl, number),
-      (span) => this.#exchange(call, permit, signal, span),
+    const { method, path, kind } = call;
+    const { baseUrl } = this.#options;
+    return await traced(
+      works.request,
+      () => ({ bot: this.#bot, method, template: templateOf(path), baseUrl, kind, number }),
+      (work) => this.#exchange(call, permit, signal, work),
     );
   }
 
@@ -258,9 +257,9 @@ export class Http {
     call: Call,
     permit: Permit,
     signal: AbortSignal,
-    span: Span | undefined,
+    work: WorkMessages["request"] | undefined,
   ): Promise<Answer> {
-    const { method, path, url, headers, body, secrets } = call;
+    const { method, path, operation, url, headers, body, secrets } = call;
     const request = `${method} ${path}`;
     const started = this.#clock.now();
     let status: number | undefined;
@@ -269,7 +268,7 @@ export class Http {
       const init: RequestInit = { method, headers, body, redirect: "manual", signal };
       const response = await this.#fetch(url, init);
       status = response.status;
-      span?.set({ "http.response.status_code": status });
+      if (work !== undefined) work.status = status;
       const date = this.#readDate(response);
       const failure = { now: date ?? this.#clock.now(), scrub: scrubber(secrets) };
       if (!response.ok) {
@@ -289,8 +288,14 @@ export class Http {
       if (error instanceof ServiceBotError) code = error.code;
       throw error;
     } finally {
-      this.#options.onRequest?.({ method, path, status, code, ms: this.#clock.now() - started });
+      this.#publish({ method, path, status, code, ms: this.#clock.now() - started }, operation);
     }
+  }
+
+  #publish(report: RequestReport, operation: string): void {
+    this.#options.onRequest?.(report);
+    if (!channels.request.hasSubscribers) return;
+    channels.request.publish({ bot: this.#bot, ...report, operation, ...aboutEvent() });
   }
 
   #readDate(response: Response): number | undefined {

@@ -2,16 +2,14 @@ import type { BackoffOptions, Random } from "../core/backoff.ts";
 import { type Clock, sleep } from "../core/clock.ts";
 import type { HandlerOptions } from "../core/job.ts";
 import type { Logger } from "../core/logger.ts";
-import type { Observer } from "../core/observer.ts";
 import { traceIdOf } from "../core/trace.ts";
-import { inSpan, type Tracing } from "../core/tracing.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { Claim, ClaimRooms, Inbox, Retention } from "../inbox/inbox.ts";
+import { traced, works } from "../observe/channels.ts";
 import { Shared } from "../steps/shared.ts";
 import { Abort } from "./abort.ts";
 import { type JobHandler, makeJob, type PastOf, type RunOptions, runJob } from "./run.ts";
 import { Settlement } from "./settlement.ts";
-import { processSpan, tellVerdict } from "./spans.ts";
 import { passesOver, TypePlaces } from "./type-places.ts";
 import { every, keepUp } from "./upkeep.ts";
 import { judge, type RetryPolicy, stopping, type Verdict } from "./verdict.ts";
@@ -36,12 +34,12 @@ export interface DispatcherOptions {
   readonly retention?: Retention;
   /** When it aborts, what became of events is not written with patience any more. */
   readonly deadline?: AbortSignal | undefined;
-  readonly tracing?: Tracing | undefined;
+  /** Sender of what is published on channels. */
+  readonly bot?: object | undefined;
   /** What may have been done for an event before the inbox was restored from a backup. */
   readonly pastOf?: PastOf | undefined;
   /** Takes secrets and the given texts out of what is stored and logged about a failure. */
   readonly scrub?: (text: string) => string;
-  readonly observer?: Observer | undefined;
 }
 
 /** So long a lane goes on by itself while others wait for a place, in milliseconds. */
@@ -81,7 +79,7 @@ export class Dispatcher {
   #abandoned = false;
 
   constructor(options: DispatcherOptions) {
-    const { inbox, clock, log, deadline, observer, scrub = (text) => text } = options;
+    const { inbox, clock, log, deadline, bot, scrub = (text) => text } = options;
     this.#options = options;
     this.#leaseMs = options.leaseMs ?? 30_000;
     this.#settlement = new Settlement({
@@ -90,7 +88,7 @@ export class Dispatcher {
       log,
       scrub,
       deadline,
-      observer,
+      bot,
       stopping: this.#draining.signal,
     });
     this.#wake = new Wake(clock);
@@ -265,15 +263,19 @@ export class Dispatcher {
 
   /** Resolves to the claim of the lane's next event, where it goes on. */
   async #handle(run: LaneRun, hasPlace: boolean): Promise<Claim | undefined> {
-    const { clock, tracing } = this.#options;
+    const { clock, bot } = this.#options;
     const { claim } = run;
-    return await inSpan(
-      tracing,
-      () => processSpan(claim),
-      async (span) => {
+    return await traced(
+      works.run,
+      () => ({ ...claimOf(claim), bot }),
+      async (work) => {
         const started = clock.now();
         const verdict: Verdict = hasPlace ? await this.#run(run) : { kind: "unbegun" };
-        if (span !== undefined) tellVerdict(span, verdict);
+        if (work !== undefined) {
+          work.outcome = verdict.kind;
+          // An event that is put off was not at fault.
+          if (verdict.kind === "retry" || verdict.kind === "dead") work.error = verdict.error;
+        }
         const ms = clock.now() - started;
         return await this.#settlement.write(claim, verdict, ms, () => this.#mayGoOn(run));
       },
@@ -344,6 +346,10 @@ interface LaneRun {
   /** When the lane was claimed, on the dispatcher's clock. */
   readonly since: number;
   done: Promise<void>;
+}
+
+function claimOf({ id: event, type, lane, attempt, source, late, trace }: Claim) {
+  return { event, type, lane, attempt, source, late, trace };
 }
 
 function leaseLost(claim: Claim): ServiceBotError {

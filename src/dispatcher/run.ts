@@ -3,11 +3,11 @@ import type { HandlerOptions } from "../core/job.ts";
 import type { Logger } from "../core/logger.ts";
 import { scrubber } from "../core/redact.ts";
 import { traceIdOf } from "../core/trace.ts";
-import type { Tracing } from "../core/tracing.ts";
 import { ServiceBotError } from "../errors.ts";
 import { parseEventText, textsOf } from "../events/parse.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { Claim, Inbox } from "../inbox/inbox.ts";
+import { channels } from "../observe/channels.ts";
 import { shown } from "../steps/certainty.ts";
 import type { Job } from "../steps/job.ts";
 import type { Shared } from "../steps/shared.ts";
@@ -50,7 +50,8 @@ export interface RunOptions {
   readonly log: Logger;
   readonly handlerTimeoutMs: number;
   readonly shared: Shared;
-  readonly tracing?: Tracing | undefined;
+  /** Sender of what is published on channels. */
+  readonly bot?: object | undefined;
   /** What may have been done for an event before the inbox was restored; undefined: it was not. */
   readonly pastOf?: PastOf | undefined;
 }
@@ -115,18 +116,19 @@ class ClaimedJob implements EventJob {
 
   #noteStep(step: string, end: EndedStep): void {
     this.#options.handler.stepEnded?.(this.event, { step, ...end });
-    // A logger with the fields of the event is dear, and most bots do not log this much.
-    if (!this.#options.log.isLevelEnabled("debug")) return;
+    if (!channels.step.hasSubscribers) return;
+    const { id: event, type, lane, attempt } = this.#claim;
     const { outcome, ref } = end;
-    this.log.debug({ step, outcome, ref }, "step");
+    const about = { event, type, lane, attempt, trace: this.trace };
+    channels.step.publish({ bot: this.#options.bot, ...about, step, outcome, ref });
   }
 
   #makeSteps(): DurableSteps {
-    const { inbox, clock, shared, tracing, pastOf } = this.#options;
+    const { inbox, clock, shared, bot, pastOf } = this.#options;
     const { signal } = this.#abort;
     const log = () => this.log;
     return new DurableSteps({
-      ...{ inbox, claim: this.#claim, clock, signal, shared, tracing },
+      ...{ inbox, claim: this.#claim, clock, signal, shared, bot },
       // A name is the bot's own; what it quotes of what people wrote is told to nobody.
       nameOf: (step) => scrubber(textsOf(this.event))(shown(step)),
       ended: (step, end) => this.#noteStep(step, end),

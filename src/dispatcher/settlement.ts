@@ -1,12 +1,12 @@
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
-import { type FinishedRun, type Observer, unobserved } from "../core/observer.ts";
 import { persist, WRITE_ATTEMPTS } from "../core/persist.ts";
-import { type ShownError, scrubber, showError } from "../core/redact.ts";
+import { scrubber, showError } from "../core/redact.ts";
 import { traceIdOf } from "../core/trace.ts";
 import { GiveUp, LoopHeld, RetryLater } from "../errors.ts";
 import { parseEventText, textsOf } from "../events/parse.ts";
 import type { Advance, Claim, Inbox } from "../inbox/inbox.ts";
+import { channels } from "../observe/channels.ts";
 import type { Verdict } from "./verdict.ts";
 
 export interface SettlementOptions {
@@ -18,10 +18,9 @@ export interface SettlementOptions {
   readonly stopping: AbortSignal;
   /** Aborts when the store is waited for no more. */
   readonly deadline?: AbortSignal | undefined;
-  readonly observer?: Observer | undefined;
+  /** Sender of what is published on channels. */
+  readonly bot?: object | undefined;
 }
-
-type Failure = Extract<Verdict, { readonly error: unknown }>;
 
 /** The error of a dead letter is cut to this many characters. */
 const MAX_ERROR_CHARACTERS = 2_000;
@@ -32,14 +31,12 @@ const WRITE_ATTEMPTS_AT_THE_END = 5;
 /** A code as ours, the platform's and Node's are; whatever else a handler puts there may be anything. */
 const CODE = /^[A-Z][A-Z0-9_]{1,63}$/;
 
-/** Writes down what became of an event, and says so in one log line. */
+/** Records the outcome of a run, and publishes it. */
 export class Settlement {
   readonly #options: SettlementOptions;
-  readonly #observer: Observer;
 
   constructor(options: SettlementOptions) {
     this.#options = options;
-    this.#observer = options.observer ?? unobserved;
   }
 
   /**
@@ -53,46 +50,28 @@ export class Settlement {
     ms: number,
     goesOn: () => boolean,
   ): Promise<Claim | undefined> {
-    const { log } = this.#options;
-    const line = {
-      event: claim.id,
-      type: claim.type,
-      lane: claim.lane,
-      attempt: claim.attempt,
-      ms,
-      trace: traceIdOf(claim.trace),
-    };
     const { held, next } = await this.#persist(claim, verdict, goesOn);
-    const run = this.#finishedRun(claim, verdict);
-    this.#observer.ran(claim.type, held ? verdict.kind : "lost", ms, run);
-    if (!held) this.#observer.leaseLost(verdict.kind === "lost" ? "run" : "result");
-    if (!held || verdict.kind === "lost")
-      log.warn(line, "lease lost: the result of this run is dropped");
-    else if (verdict.kind === "done") log.info(line, "handled");
-    else if (verdict.kind === "unbegun") log.info(line, "handed back before it began");
-    else this.#logFailure(verdict, line, run.error);
+    this.#publish(claim, held ? verdict : { kind: "lost" }, ms);
+    if (!held && channels["lease-lost"].hasSubscribers) {
+      const what = verdict.kind === "lost" ? "run" : "result";
+      channels["lease-lost"].publish({ bot: this.#options.bot, what });
+    }
     return next;
   }
 
-  #finishedRun(claim: Claim, verdict: Verdict): FinishedRun {
-    const error = "error" in verdict ? showError(verdict.error, this.#scrubFor(claim)) : undefined;
-    const retryInMs = "delayMs" in verdict ? verdict.delayMs : undefined;
-    return { event: claim.id, attempt: claim.attempt, error, retryInMs };
-  }
-
-  #logFailure(verdict: Failure, line: object, err: ShownError | undefined): void {
-    const { log } = this.#options;
-    if (verdict.kind === "dead") log.error({ ...line, err }, "dead letter");
-    else if (verdict.kind === "retry") {
-      log.warn({ ...line, retryInMs: verdict.delayMs, err }, "attempt failed");
-    } else {
-      // The loop guard warns once for all events that it holds back.
-      const level = verdict.error instanceof LoopHeld ? "debug" : "warn";
-      log[level](
-        { ...line, retryInMs: verdict.delayMs, err },
-        "put off; the attempt does not count",
-      );
-    }
+  #publish(claim: Claim, verdict: Verdict, ms: number): void {
+    if (!channels.run.hasSubscribers) return;
+    const { id: event, type, lane, attempt } = claim;
+    const failure = "error" in verdict ? verdict.error : undefined;
+    channels.run.publish({
+      bot: this.#options.bot,
+      ...{ event, type, lane, attempt, trace: traceIdOf(claim.trace) },
+      outcome: verdict.kind,
+      ms,
+      retryInMs: "delayMs" in verdict ? verdict.delayMs : undefined,
+      error: failure === undefined ? undefined : showError(failure, this.#scrubFor(claim)),
+      isLoopHeld: failure instanceof LoopHeld,
+    });
   }
 
   #persist(claim: Claim, verdict: Verdict, goesOn: () => boolean): Promise<Advance> {

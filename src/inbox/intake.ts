@@ -3,7 +3,9 @@ import { orderKey } from "../events/id.ts";
 import type { LaneOf } from "../events/lane.ts";
 import { parseEvent } from "../events/parse.ts";
 import { DEEPEST, textOf } from "../events/text.ts";
-import type { NewEvent } from "./inbox.ts";
+import { traceIdOf } from "../core/trace.ts";
+import type { BatchMessage } from "../observe/channels.ts";
+import type { NewEvent, PutResult } from "./inbox.ts";
 
 /**
  * No store has to keep a longer id, type or lane than this, in bytes: they are in its indexes, whose entries
@@ -22,6 +24,17 @@ export function readBatch(raw: readonly unknown[], laneOf: LaneOf): NewEvent[] {
   return raw
     .map((element) => readEvent(element, laneOf))
     .sort((a, b) => (a.ord < b.ord ? -1 : a.ord > b.ord ? 1 : 0));
+}
+
+/** Makes the message about a batch that was stored. */
+export function batchMessage(
+  bot: object | undefined,
+  source: BatchMessage["source"],
+  events: readonly NewEvent[],
+  { stored, duplicates, unusable }: PutResult,
+  trace: string,
+): BatchMessage {
+  return { bot, source, events, stored, duplicates, unusable, trace: traceIdOf(trace) };
 }
 
 function readEvent(raw: unknown, laneOf: LaneOf): NewEvent {

@@ -220,8 +220,8 @@ export const works: {
  */
 export function traced<M extends WorkMessage, T>(
   channel: TracingChannel<unknown, M>,
-  message: () => M,
-  work: (message: M | undefined) => Promise<T>,
+  message: () => NoInfer<M>,
+  work: (message: NoInfer<M> | undefined) => Promise<T>,
 ): Promise<T> {
   return channel.hasSubscribers ? trace(channel, message(), work) : work(undefined);
 }

@@ -257,7 +257,7 @@ function counter<L extends string>(
   const labelNames = Object.keys(values) as L[];
   const made = new Counter<L>({ name, help, labelNames, registers: [registry] });
   const entries: [string, readonly string[]][] = Object.entries(values);
-  const combinations = entries.reduce<Record<string, string>[]>(
+  const combinations = entries.reduce<Partial<Record<string, string>>[]>(
     (all, [label, options]) =>
       all.flatMap((labels) => options.map((value) => ({ ...labels, [label]: value }))),
     [{}],

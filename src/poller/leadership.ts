@@ -1,8 +1,8 @@
 import { type Clock, every, sleep } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
-import type { Observer } from "../core/observer.ts";
 import { EVENT_LOG } from "../inbox/inbox.ts";
 import type { Shared } from "../inbox/shared.ts";
+import { channels } from "../observe/channels.ts";
 
 /** A time in which this instance reads the event log. */
 export interface Term {
@@ -40,7 +40,8 @@ export interface ElectionOptions {
   readonly log: Logger;
   /** How long a leader is trusted without a sign of life, in milliseconds. Default 15,000. */
   readonly leaseMs?: number | undefined;
-  readonly observer?: Observer | undefined;
+  /** Sender of what is published on channels. */
+  readonly bot?: object | undefined;
 }
 
 /** How long the lease of the poller holds, in milliseconds. It is renewed three times in that time. */
@@ -100,7 +101,7 @@ export class Election implements Leadership {
   }
 
   #begin(number: number, afterGap: boolean, asked: number): Term {
-    const { clock, log, observer } = this.#options;
+    const { clock, log, bot } = this.#options;
     const over = new AbortController();
     const term = { number, afterGap, signal: over.signal, end: () => over.abort() };
     let distrust = clock.timer(asked + this.#leaseMs - clock.now(), term.end);
@@ -111,8 +112,7 @@ export class Election implements Leadership {
     over.signal.addEventListener("abort", () => {
       distrust();
       if (this.#term !== term) return;
-      observer?.leaseLost("log");
-      log.warn({ term: number }, "another instance may read the event log");
+      channels["lease-lost"].publish({ bot, what: "log", term: number });
     });
     log.info({ term: number }, "this instance reads the event log");
     this.#term = term;

@@ -1,8 +1,8 @@
 import type { Random } from "../core/backoff.ts";
 import { type Clock, sleep } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
-import { type Observer, unobserved } from "../core/observer.ts";
 import { hasCode } from "../errors.ts";
+import { channels } from "../observe/channels.ts";
 import { Health } from "./health.ts";
 import type { Term } from "./leadership.ts";
 import { LogReader, type LogReaderOptions } from "./log-reader.ts";
@@ -52,7 +52,6 @@ const DATE_STEP_MS = 1_000;
 export class Poller {
   readonly #options: PollerOptions;
   readonly #peers: Peers;
-  readonly #observer: Observer;
   readonly #health: Health;
   #reader: LogReader;
   readonly #record: PollRecord;
@@ -76,7 +75,6 @@ export class Poller {
   constructor(options: PollerOptions) {
     this.#options = options;
     this.#peers = options.peers ?? nobody;
-    this.#observer = options.observer ?? unobserved;
     this.#health = new Health(options);
     this.#reader = this.#makeReader();
     this.#state = this.#asConfigured(initialMode(options.webhookTypes));
@@ -161,14 +159,14 @@ export class Poller {
         await this.#round(resumed ? started : undefined);
         resumed = false;
         this.#health.succeeded(this.#reader.atEnd);
-        this.#observer.logRead(undefined);
+        channels.poll.publish({ bot: this.#options.bot, code: undefined });
         await this.#rest();
       } catch (error) {
         // The store has said that another instance reads the log by now.
         if (hasCode(error, "LEASE_LOST")) term.end();
         if (signal.aborted) return;
         this.#record.failed(this.#options.clock.now(), error);
-        this.#observer.logRead(this.#record.failure?.code);
+        channels.poll.publish({ bot: this.#options.bot, code: this.#record.failure?.code });
         const retryInMs = this.#health.failed(error, this.mode);
         await this.#save();
         await sleep(this.#options.clock, retryInMs, signal);
@@ -262,15 +260,13 @@ export class Poller {
   }
 
   #observe(observation: Observation): void {
-    const { silenceMs, clock, log, onSwitch } = this.#options;
+    const { silenceMs, clock, log, onSwitch, bot } = this.#options;
     const { state, switched } = observe(this.#state, observation, silenceMs);
     this.#state = state;
     if (switched === undefined) return;
     const { to, reason } = switched;
     this.#record.switched(clock.now(), reason);
-    this.#observer.switched(to);
-    if (to === "polling") log.warn({ mode: to, reason }, "polling takes over from the webhook");
-    else log.info({ mode: to, reason }, "the webhook is used again; polling goes back to audits");
+    channels.mode.publish({ bot, mode: to, reason });
     // It is the bot's own, and may throw or reject: neither may end the loop, or the process.
     Promise.resolve()
       .then(() => onSwitch?.(to, reason))

@@ -1,14 +1,18 @@
 import type { Clock } from "../core/clock.ts";
 import { parseJson } from "../core/json.ts";
 import type { Logger } from "../core/logger.ts";
-import { type Observer, unobserved } from "../core/observer.ts";
 import { newTrace, readTraceparent, traceIdOf } from "../core/trace.ts";
-import { inSpan, type Span, type SpanStart, type Tracing } from "../core/tracing.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { LaneOf } from "../events/lane.ts";
-import type { Inbox, NewEvent, PutResult } from "../inbox/inbox.ts";
-import { readBatch } from "../inbox/intake.ts";
-import { batchAttributes, messaging } from "../inbox/span-attributes.ts";
+import type { Inbox, NewEvent } from "../inbox/inbox.ts";
+import { batchMessage, readBatch } from "../inbox/intake.ts";
+import {
+  type BatchMessage,
+  channels,
+  traced,
+  type WorkMessages,
+  works,
+} from "../observe/channels.ts";
 import { readSignature, type Verdict, verify } from "../signature/signature.ts";
 import { type Answer, failure, json } from "./answer.ts";
 import { readEventCount } from "./event-count.ts";
@@ -25,8 +29,8 @@ export interface ReceiverOptions {
   readonly log: Logger;
   /** Called with each batch once it is stored, duplicates included: the webhook's sign of life. */
   readonly onDelivery?: (events: readonly NewEvent[]) => void;
-  readonly tracing?: Tracing | undefined;
-  readonly observer?: Observer | undefined;
+  /** Sender of what is published on channels. */
+  readonly bot?: object | undefined;
 }
 
 /** A request to the webhook, with the body as the bytes that were sent. */
@@ -40,18 +44,12 @@ export interface DeliveryRequest {
   readonly traceparent?: string | readonly string[] | undefined;
 }
 
-const SPAN: SpanStart = {
-  name: "receive",
-  kind: "consumer",
-  attributes: { ...messaging("receive", "receive"), "http.request.method": "POST" },
-};
-
-/** What is known of a delivery before it is read. */
+/** Facts of a delivery from before its body is read. */
 interface Arrival {
   readonly started: number;
-  /** The trace that its sender has named. */
+  /** Trace that its sender has named. */
   readonly parent: string | undefined;
-  readonly span: Span | undefined;
+  readonly work: WorkMessages["delivery"] | undefined;
 }
 
 const NO_BYTES = new Uint8Array();
@@ -65,14 +63,12 @@ const RETRY_AFTER_SECONDS = 5;
  */
 export class Receiver {
   readonly #options: ReceiverOptions;
-  readonly #observer: Observer;
   #lastDeliveryAt: number | undefined;
   #closed = false;
   readonly #oldSecrets: OldSecretNotice;
 
   constructor(options: ReceiverOptions) {
     this.#options = options;
-    this.#observer = options.observer ?? unobserved;
     this.#oldSecrets = new OldSecretNotice(options.log, options.secrets.length);
   }
 
@@ -108,13 +104,16 @@ export class Receiver {
   }
 
   async #inSpan(request: DeliveryRequest, verdict: Verdict, started: number): Promise<Answer> {
-    // The header is not signed: of a stranger it would put spans into others' traces.
+    // The header is not signed, and a stranger must not put spans into traces of others.
     const parent = verdict.ok ? readTraceparent(request.traceparent) : undefined;
-    const start = () => ({ ...SPAN, parent });
-    return await inSpan(this.#options.tracing, start, async (span) => {
-      const answer = await this.#answer(request, verdict, { started, parent, span });
-      span?.set({ "http.response.status_code": answer.status });
-      if (answer.error !== undefined) span?.fail(answer.error);
+    const { bot } = this.#options;
+    const message = () => ({ bot, trace: parent });
+    return await traced(works.delivery, message, async (work) => {
+      const answer = await this.#answer(request, verdict, { started, parent, work });
+      if (work !== undefined) {
+        work.status = answer.status;
+        work.error = answer.error;
+      }
       return answer;
     });
   }
@@ -122,12 +121,12 @@ export class Receiver {
   async #answer(
     request: DeliveryRequest,
     verdict: Verdict,
-    { started, parent, span }: Arrival,
+    { started, parent, work }: Arrival,
   ): Promise<Answer> {
     if (!verdict.ok) return this.refuse(failure(verdict.status, verdict.code, verdict.message));
-    const { clock, laneOf } = this.#options;
+    const { clock, laneOf, bot } = this.#options;
     this.#oldSecrets.signedWith(verdict.secretIndex, started);
-    const trace = span?.trace ?? parent ?? newTrace();
+    const trace = work?.trace ?? parent ?? newTrace();
     const events = readEvents(request.body);
     if (events === undefined) {
       return this.refuse(
@@ -142,9 +141,10 @@ export class Receiver {
       this.#requireOpen();
       this.#lastDeliveryAt = (this.#options.steady ?? clock).now();
       this.#tell(batch);
-      span?.set(batchAttributes(events.length, result));
-      this.#observer.arrived("webhook", batch, result);
-      return this.#accept(events.length, result, started, trace);
+      const message = batchMessage(bot, "webhook", batch, result, trace);
+      if (work !== undefined) work.batch = message;
+      channels.batch.publish(message);
+      return this.#accept(message, started);
     } catch (error) {
       return this.#unavailable(error, started, trace);
     }
@@ -171,41 +171,33 @@ export class Receiver {
     }
   }
 
-  /** Logs an answer that is not 2xx: what senders do wrong as a warning, what we do as an error. */
+  /** Publishes an answer that is not 2xx. */
   refuse(answer: Answer): Answer {
     const { status, error: { code, message: reason } = {} } = answer;
-    const level = status < 500 ? "warn" : "error";
-    this.#options.log[level]({ status, code, reason }, "delivery refused");
-    this.#observer.answered(status, code, undefined);
+    channels.delivery.publish({ bot: this.#options.bot, status, code, reason });
     return answer;
   }
 
-  #accept(events: number, result: PutResult, started: number, trace: string): Answer {
-    const { log, clock } = this.#options;
-    const { duplicates, unusable } = result;
-    const stored = result.stored.length;
+  #accept(batch: BatchMessage, started: number): Answer {
+    const { clock, bot } = this.#options;
+    const { stored, duplicates, trace } = batch;
     const ms = clock.now() - started;
-    const line = { status: 200, events, stored, duplicates, unusable, ms, trace: traceIdOf(trace) };
-    this.#observer.answered(200, undefined, ms);
-    if (unusable > 0)
-      log.error(line, "delivery with events that cannot be handled: see the dead letters");
-    else log.info(line, "delivery");
-    return json(200, { stored, duplicates });
+    channels.delivery.publish({ bot, status: 200, ms, batch, trace });
+    return json(200, { stored: stored.length, duplicates });
   }
 
-  #unavailable(error: unknown, started: number, trace: string): Answer {
-    this.#options.log.error(
-      { status: 503, err: error, trace: traceIdOf(trace) },
-      "delivery cannot be stored",
-    );
+  #unavailable(error: unknown, started: number, stored: string): Answer {
     const full = error instanceof ServiceBotError && error.code === "INBOX_FULL";
-    const message = full
+    const reason = full
       ? "Too many events are waiting to be handled."
       : "The delivery cannot be stored now.";
     const headers = { "retry-after": String(RETRY_AFTER_SECONDS) };
     const code = full ? "INBOX_FULL" : "STORE_UNAVAILABLE";
-    this.#observer.answered(503, code, this.#options.clock.now() - started);
-    return failure(503, code, message, headers);
+    const { clock, bot } = this.#options;
+    const ms = clock.now() - started;
+    const trace = traceIdOf(stored);
+    channels.delivery.publish({ bot, status: 503, code, reason, ms, error, trace });
+    return failure(503, code, reason, headers);
   }
 }
 

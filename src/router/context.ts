@@ -12,7 +12,6 @@ import type {
 import type { Jsonify } from "../core/jsonify.ts";
 import type { Logger } from "../core/logger.ts";
 import { type OptionNames, refuseProblems, unknownOptions } from "../core/ranges.ts";
-import { unsampled } from "../core/sampling.ts";
 import { ServiceBotError } from "../errors.ts";
 import { idText } from "../events/id.ts";
 import type { AnyEvent, EventOf, EventType } from "../events/types.ts";
@@ -150,7 +149,7 @@ export function createContext(
     late,
     trace,
     get log() {
-      log ??= unsampled(job.log);
+      log ??= job.log;
       return log;
     },
     get signal() {

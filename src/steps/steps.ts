@@ -1,6 +1,6 @@
-import { inSpan, type SpanStart, type Tracing } from "../core/tracing.ts";
 import { hasCode, RetryLater, ServiceBotError } from "../errors.ts";
 import type { StepStart } from "../inbox/inbox.ts";
+import { type StepOutcome, traced, works } from "../observe/channels.ts";
 import { effectCertainty, endedInside, failedInside, restoredBefore, shown } from "./certainty.ts";
 import { StepRecords, type StepRecordsOptions, unpack } from "./records.ts";
 import type { Shared } from "./shared.ts";
@@ -17,7 +17,8 @@ const MOST_RENEWALS = 3;
 export interface StepScope extends StepRecordsOptions {
   /** What they share with all other runs. */
   readonly shared: Shared;
-  readonly tracing?: Tracing | undefined;
+  /** Sender of what is published on channels. */
+  readonly bot?: object | undefined;
   /** What a step is called in spans; by default as the handler has named it. */
   readonly nameOf?: (step: string) => string;
   /** Called with each step that has ended well. */
@@ -25,17 +26,6 @@ export interface StepScope extends StepRecordsOptions {
   /** What may have been done for the event of which the inbox knows nothing; undefined: nothing. */
   readonly past?: (() => Promise<Past | undefined>) | undefined;
 }
-
-/** How a step has ended. */
-export type StepOutcome =
-  /** It was made. */
-  | "made"
-  /** An earlier run has recorded its result. */
-  | "recorded"
-  /** An earlier run had made it, and left no result; it was looked for, and found. */
-  | "found"
-  /** Nothing was done, because another event of the same comment has the answer. */
-  | "elsewhere";
 
 interface Ended<T> extends Effect<T> {
   readonly outcome: StepOutcome;
@@ -88,11 +78,11 @@ export class DurableSteps implements StepRunner {
   async #execute<T>(step: Step<T>): Promise<Ended<T>> {
     this.#scope.signal.throwIfAborted();
     this.#reserve(step.name);
-    const { tracing, nameOf = shown, ended } = this.#scope;
-    const start = () => stepSpan(nameOf(step.name));
-    return await inSpan(tracing, start, async (span) => {
+    const { bot, nameOf = shown, ended } = this.#scope;
+    const message = () => ({ bot, step: nameOf(step.name) });
+    return await traced(works.step, message, async (work) => {
       const end = await this.#end(step);
-      span?.set({ "service_bot.step.outcome": end.outcome });
+      if (work !== undefined) work.outcome = end.outcome;
       ended?.(step.name, end);
       return end;
     });
@@ -291,9 +281,4 @@ export class DurableSteps implements StepRunner {
 /** What does no harm when it is made twice is not in doubt, nor what nobody wants to settle. */
 function canBeInDoubt({ find, repeatable }: Step<unknown>, { assumeAbsent }: Past): boolean {
   return find !== undefined || !(repeatable || assumeAbsent);
-}
-
-/** @param name without what texts of people may be in it */
-function stepSpan(name: string): SpanStart {
-  return { name: `step ${name}`, kind: "internal", attributes: { "service_bot.step": name } };
 }

@@ -1,4 +1,4 @@
-import type { StoreFailure } from "../../core/observer.ts";
+import type { StoreFailure } from "../../observe/channels.ts";
 import { codeOf, messageOf, ServiceBotError } from "../../errors.ts";
 
 /** The constraint that an inbox has which was copied: no row of it is written any more. */

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { dirname, resolve } from "node:path";
 import { type Clock, systemClock } from "../../core/clock.ts";
-import type { Observer } from "../../core/observer.ts";
 import type { InboxAdmin } from "../admin.ts";
 import type {
   Adoption,
@@ -46,7 +45,8 @@ export interface SqliteInboxOptions {
   readonly minFreeBytes?: number;
   /** How much is free on the disk of a folder, in bytes; by default what the file system says. */
   readonly freeBytes?: (folder: string) => number;
-  readonly observer?: Observer | undefined;
+  /** Sender of what is published on channels. */
+  readonly bot?: object | undefined;
 }
 
 /** The inbox in one SQLite file, for one process. */
@@ -79,7 +79,7 @@ export class SqliteInbox implements Inbox {
     this.#clock = options.clock ?? systemClock;
     this.#maxBacklog = options.maxBacklog ?? MAX_BACKLOG;
     const { db } = this.#file;
-    this.#group = new GroupCommit(db, options.observer);
+    this.#group = new GroupCommit(db, options.bot);
     this.#batches = new Batches(db);
     this.#lanes = new Lanes(db, randomUUID(), new History(db));
     this.#steps = new Steps(db);
@@ -300,8 +300,8 @@ export class SqliteInbox implements Inbox {
 }
 
 function makeGuard(options: SqliteInboxOptions, clock: Clock): DiskGuard | undefined {
-  const { file, minFreeBytes = MIN_FREE_BYTES, freeBytes, observer } = options;
+  const { file, minFreeBytes = MIN_FREE_BYTES, freeBytes, bot } = options;
   if (file === MEMORY) return undefined;
   const folder = dirname(resolve(file));
-  return new DiskGuard({ folder, minFreeBytes, clock, observer, ...(freeBytes && { freeBytes }) });
+  return new DiskGuard({ folder, minFreeBytes, clock, bot, ...(freeBytes && { freeBytes }) });
 }
