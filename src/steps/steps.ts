@@ -39,7 +39,7 @@ type Open = Extract<StepStart, { readonly state: "open" }>;
 /** What came of beginning a step: it was new and has been made, or there was something before. */
 type Begun<T> =
   | { readonly state: "made"; readonly effect: Effect<T> }
-  | Exclude<StepStart, { readonly state: "new" }>;
+  | Exclude<StepStart, { readonly state: "new" | "absent" }>;
 
 /**
  * Steps with a durable intent before the effect and a durable result after it. A run that finds an
@@ -154,9 +154,9 @@ export class DurableSteps implements StepRunner {
     const asked = this.#scope.clock.now();
     const request = step.request();
     const start = await this.#records.begin(step.name, request);
-    if (start.state !== "new") return start;
+    if (start.state !== "new" && start.state !== "absent") return start;
     // It is new to an inbox that came from a backup: that it was never tried is not known.
-    if (past !== undefined && start.certain !== true && canBeInDoubt(step, past)) {
+    if (past !== undefined && start.state === "new" && canBeInDoubt(step, past)) {
       this.#rememberLost(step, past);
       return { state: "open", request, ageMs: 0 };
     }

@@ -1,27 +1,28 @@
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
-/** So near to the end, in CSS pixels, is at the end. */
-const NEAR = 32;
+/** Distance in CSS pixels that still counts as the end. */
+const END_TOLERANCE = 32;
 
 export interface End {
-  /** True when something came that is not in sight. */
+  /** True while newer items are out of sight. */
   readonly unseen: boolean;
   readonly toEnd: () => void;
   readonly onScroll: () => void;
 }
 
 export interface EndOptions {
+  /** Holds the items, each with its id as `data-item`. */
   readonly log: RefObject<HTMLElement | null>;
-  /** Whether its end is in sight. */
+  /** True while its end is in sight. */
   readonly atEnd: RefObject<boolean>;
-  /** The id of the newest message. */
+  /** The id of the newest item. */
   readonly newest: string | undefined;
-  /** Changes with what is shown. */
+  /** Changes with the items. */
   readonly shown: unknown;
 }
 
-/** Keeps the end of a log in sight, or else what the reader looks at where it is. */
+/** Keeps the end of a log in sight. After the reader has scrolled away, the item at the top stays at its place. */
 export function useEnd({ log, atEnd, newest, shown }: EndOptions): End {
   const [unseen, setUnseen] = useState(false);
   const seen = useRef(newest);
@@ -34,7 +35,7 @@ export function useEnd({ log, atEnd, newest, shown }: EndOptions): End {
   const onScroll = () => {
     if (log.current === null) return;
     const { scrollHeight, scrollTop, clientHeight } = log.current;
-    atEnd.current = scrollHeight - scrollTop - clientHeight < NEAR;
+    atEnd.current = scrollHeight - scrollTop - clientHeight < END_TOLERANCE;
     if (atEnd.current) setUnseen(false);
     looked.current = firstInSight(log.current);
   };
@@ -60,16 +61,16 @@ export function useEnd({ log, atEnd, newest, shown }: EndOptions): End {
 
 function firstInSight(log: HTMLElement): { id: string; top: number } {
   const { top } = log.getBoundingClientRect();
-  for (const message of log.querySelectorAll<HTMLElement>("[data-message]")) {
-    const box = message.getBoundingClientRect();
-    if (box.bottom > top) return { id: message.dataset["message"] ?? "", top: box.top - top };
+  for (const item of log.querySelectorAll<HTMLElement>("[data-item]")) {
+    const box = item.getBoundingClientRect();
+    if (box.bottom > top) return { id: item.dataset["item"] ?? "", top: box.top - top };
   }
   return { id: "", top: 0 };
 }
 
 function putBack(log: HTMLElement, { id, top }: { id: string; top: number }): void {
-  const message = log.querySelector(`[data-message="${CSS.escape(id)}"]`);
-  if (message === null) return;
-  const now = message.getBoundingClientRect().top - log.getBoundingClientRect().top;
+  const item = log.querySelector(`[data-item="${CSS.escape(id)}"]`);
+  if (item === null) return;
+  const now = item.getBoundingClientRect().top - log.getBoundingClientRect().top;
   log.scrollTop += now - top;
 }
