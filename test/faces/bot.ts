@@ -1,4 +1,3 @@
-export { RunReporter } from "../../src/bot/run-reporter.ts";
 export { Bot } from "../../src/bot.ts";
 export { warnOfBudget } from "../../src/budget-warning.ts";
 export {
@@ -8,4 +7,3 @@ export {
   loadDatabase,
   variables,
 } from "../../src/config.ts";
-export type { WrittenStatus } from "../../src/status.ts";
