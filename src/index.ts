@@ -98,14 +98,7 @@ export type {
   StepRecord,
   StorageReport,
 } from "./inbox/records.ts";
-export type { BotOptions, StartOptions } from "./options.ts";
-export type { Mode } from "./poller/mode.ts";
-export type { PollFailure } from "./poller/record.ts";
-export type { WebhookMiddleware } from "./receiver/faces.ts";
-export type { Middleware } from "./router/compose.ts";
-export type { Context, EventFor, StepOptions, WriteResult } from "./router/context.ts";
-export type { ErrorObserver, Handler } from "./router/router.ts";
-export { sign, type Verdict, type VerifyOptions, verify } from "./signature/signature.ts";
+export type { ChannelMessages, WorkMessages } from "./observe/channels.ts";
 export type {
   BotStatus,
   InboxStatus,
@@ -115,4 +108,12 @@ export type {
   PollerLease,
   RestoredStatus,
 } from "./observe/status.ts";
+export type { BotOptions, StartOptions } from "./options.ts";
+export type { Mode } from "./poller/mode.ts";
+export type { PollFailure } from "./poller/record.ts";
+export type { WebhookMiddleware } from "./receiver/faces.ts";
+export type { Middleware } from "./router/compose.ts";
+export type { Context, EventFor, StepOptions, WriteResult } from "./router/context.ts";
+export type { ErrorObserver, Handler } from "./router/router.ts";
+export { sign, type Verdict, type VerifyOptions, verify } from "./signature/signature.ts";
 export type { WriteOptions } from "./steps/writes.ts";

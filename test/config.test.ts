@@ -83,7 +83,6 @@ describe("defaults", () => {
       metricsPort: undefined,
       metricsHost: "127.0.0.1",
       logLevel: "info",
-      logSampling: "on",
       tracing: "off",
     } satisfies Config);
   });
@@ -179,8 +178,6 @@ describe("each variable is read", () => {
     ...(["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const).map(
       (logLevel): [string, string, Partial<Config>] => ["LOG_LEVEL", logLevel, { logLevel }],
     ),
-    ["LOG_SAMPLING", "off", { logSampling: "off" }],
-    ["LOG_SAMPLING", "on", { logSampling: "on" }],
   ])("%s=%s", (name, value, expected) => {
     expect(load({ [name]: value })).toEqual({ ...load(), ...expected });
   });
@@ -383,7 +380,6 @@ describe("options", () => {
     metricsPort: 9464,
     metricsHost: "::1",
     logLevel: "silent",
-    logSampling: "off",
     tracing: "on",
   };
   const { databaseUrl: _url, webhookSecret: _secret, ...same } = all;

@@ -77,6 +77,8 @@ export class Dispatcher {
   #background: Promise<unknown> = Promise.resolve();
   #unsubscribe: () => void = () => undefined;
   #abandoned = false;
+  /** True from a claim that failed until the next one that did not. */
+  #claimFails = false;
 
   constructor(options: DispatcherOptions) {
     const { inbox, clock, log, deadline, bot, scrub = (text) => text } = options;
@@ -181,10 +183,13 @@ export class Dispatcher {
       if (rooms !== undefined && passesOver(rooms)) {
         this.#passOverAt = now + PASS_OVER_REST * (now - since);
       }
+      this.#claimFails = false;
       for (const claim of claims) this.#begin(claim, since);
       return claims.length;
     } catch (err) {
-      this.#options.log.error({ err }, "events cannot be claimed");
+      const level = this.#claimFails ? "debug" : "error";
+      this.#claimFails = true;
+      this.#options.log[level]({ err }, "events cannot be claimed");
       await sleep(this.#options.clock, STORE_RETRY_MS, this.#draining.signal);
       return 0;
     }

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
+import { traceIdOf } from "../core/trace.ts";
 import { orderKey } from "../events/id.ts";
 import type { LaneOf } from "../events/lane.ts";
 import { parseEvent } from "../events/parse.ts";
 import { DEEPEST, textOf } from "../events/text.ts";
-import { traceIdOf } from "../core/trace.ts";
 import type { BatchMessage } from "../observe/channels.ts";
 import type { NewEvent, PutResult } from "./inbox.ts";
 

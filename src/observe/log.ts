@@ -81,22 +81,15 @@ function countsOf({ events, stored, duplicates, unusable }: ChannelMessages["bat
 function logRun(log: Logger, run: ChannelMessages["run"]): void {
   const { event, type, lane, attempt, ms, trace, outcome, retryInMs, error: err } = run;
   const line = { event, type, lane, attempt, ms, trace };
-  switch (outcome) {
-    case "done":
-      return log.info(line, "handled");
-    case "unbegun":
-      return log.info(line, "handed back before it began");
-    case "lost":
-      return log.warn(line, "lease lost: the result of this run is dropped");
-    case "dead":
-      return log.error({ ...line, err }, "dead letter");
-    case "retry":
-      return log.warn({ ...line, retryInMs, err }, "attempt failed");
-    case "release": {
-      // The loop guard warns once for all events that it holds back.
-      const level = run.isLoopHeld ? "debug" : "warn";
-      log[level]({ ...line, retryInMs, err }, "put off; the attempt does not count");
-    }
+  if (outcome === "done") log.info(line, "handled");
+  else if (outcome === "unbegun") log.info(line, "handed back before it began");
+  else if (outcome === "lost") log.warn(line, "lease lost: the result of this run is dropped");
+  else if (outcome === "dead") log.error({ ...line, err }, "dead letter");
+  else if (outcome === "retry") log.warn({ ...line, retryInMs, err }, "attempt failed");
+  else {
+    // The loop guard warns once for all events that it holds back.
+    const level = run.isLoopHeld ? "debug" : "warn";
+    log[level]({ ...line, retryInMs, err }, "put off; the attempt does not count");
   }
 }
 

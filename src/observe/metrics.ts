@@ -1,6 +1,6 @@
 import { eventTypes, isEventType } from "../events/parse.ts";
 import { type Listeners, subscribe } from "./channels.ts";
-import { Gauges, type GaugeSources } from "./gauges.ts";
+import { type GaugeSources, Gauges } from "./gauges.ts";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "./prom.ts";
 
 /** Content type of {@link Metrics.text}. */

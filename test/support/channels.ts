@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
-import { type ChannelMessages, type Listeners, logFacts, subscribe } from "../faces/observe.ts";
 import type { Logger } from "../faces/core.ts";
+import { type ChannelMessages, type Listeners, logFacts, subscribe } from "../faces/observe.ts";
 
 /** Returns a sender whose messages are written to a log until the test ends. */
 export function loggedSender(log: Logger): object {

@@ -1,5 +1,5 @@
-import type { StoreFailure } from "../../observe/channels.ts";
 import { codeOf, messageOf, ServiceBotError } from "../../errors.ts";
+import type { StoreFailure } from "../../observe/channels.ts";
 
 /** The constraint that an inbox has which was copied: no row of it is written any more. */
 export const FENCE = "inbox_was_copied";
