@@ -105,7 +105,6 @@ describe("defaults", () => {
       "METRICS_PORT",
       "METRICS_HOST",
       "LOG_LEVEL",
-      "LOG_SAMPLING",
       "TRACING",
     ];
     for (const nothing of ["", "  ", "\t", undefined]) {
@@ -251,7 +250,6 @@ describe("what cannot be used is told by the variable's name", () => {
     ["METRICS_PORT", "on"],
     ["LOG_LEVEL", "verbose"],
     ["LOG_LEVEL", "INFO"],
-    ["LOG_SAMPLING", "true"],
   ])("%s=%s", (name, value) => {
     const problems = problemsOf({ [name]: value });
     expect(problems).toHaveLength(1);
@@ -287,7 +285,6 @@ describe("what cannot be used is told by the variable's name", () => {
       MAX_ATTEMPTS: "x",
       MAX_REQUESTS_PER_MINUTE: "x",
       LOG_LEVEL: "x",
-      LOG_SAMPLING: "x",
     };
     const error = errorOf(bad);
     expect(error.code).toBe("CONFIG_INVALID");
@@ -410,7 +407,6 @@ describe("options", () => {
       MAX_ATTEMPTS: "5",
       MAX_REQUESTS_PER_MINUTE: "61",
       LOG_LEVEL: "trace",
-      LOG_SAMPLING: "on",
       TRACING: "off",
     };
     expect(loadConfig(env, all)).toEqual(expected);

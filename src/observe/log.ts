@@ -80,16 +80,16 @@ function countsOf({ events, stored, duplicates, unusable }: ChannelMessages["bat
 
 function logRun(log: Logger, run: ChannelMessages["run"]): void {
   const { event, type, lane, attempt, ms, trace, outcome, retryInMs, error: err } = run;
-  const line = { event, type, lane, attempt, ms, trace };
-  if (outcome === "done") log.info(line, "handled");
-  else if (outcome === "unbegun") log.info(line, "handed back before it began");
-  else if (outcome === "lost") log.warn(line, "lease lost: the result of this run is dropped");
-  else if (outcome === "dead") log.error({ ...line, err }, "dead letter");
-  else if (outcome === "retry") log.warn({ ...line, retryInMs, err }, "attempt failed");
+  const about = { event, type, lane, attempt, ms, trace };
+  if (outcome === "done") log.info(about, "handled");
+  else if (outcome === "unbegun") log.info(about, "handed back before it began");
+  else if (outcome === "lost") log.warn(about, "lease lost: the result of this run is dropped");
+  else if (outcome === "dead") log.error({ ...about, err }, "dead letter");
+  else if (outcome === "retry") log.warn({ ...about, retryInMs, err }, "attempt failed");
   else {
     // The loop guard warns once for all events that it holds back.
     const level = run.isLoopHeld ? "debug" : "warn";
-    log[level]({ ...line, retryInMs, err }, "put off; the attempt does not count");
+    log[level]({ ...about, retryInMs, err }, "put off; the attempt does not count");
   }
 }
 
