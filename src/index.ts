@@ -111,7 +111,7 @@ export type {
 export type { BotOptions, StartOptions } from "./options.ts";
 export type { Mode } from "./poller/mode.ts";
 export type { PollFailure } from "./poller/record.ts";
-export type { WebhookMiddleware } from "./receiver/faces.ts";
+export type { WebhookMiddleware } from "./receiver/adapters.ts";
 export type { Middleware } from "./router/compose.ts";
 export type { Context, EventFor, StepOptions, WriteResult } from "./router/context.ts";
 export type { ErrorObserver, Handler } from "./router/router.ts";

@@ -43,10 +43,11 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   signature: ground,
   client: words,
   inbox: words,
-  "inbox/copy": ground,
-  // Siblings: they meet at the inbox contract alone, and where one is copied into the other.
-  "inbox/sqlite": [...ground, "observe/channels", "inbox", "inbox/copy"],
-  "inbox/postgres": [...ground, "observe/channels", "inbox", "inbox/copy"],
+  // What every inbox does, over the seam that both databases have.
+  "inbox/sql": [...ground, "inbox"],
+  // Siblings: they meet at the inbox contract alone.
+  "inbox/sqlite": [...ground, "observe/channels", "inbox", "inbox/sql"],
+  "inbox/postgres": [...ground, "observe/channels", "inbox", "inbox/sql"],
   receiver: [...words, "inbox"],
   poller: doors,
   // Effects that happen once: the router describes them, the dispatcher runs them.
@@ -72,17 +73,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   create: [],
   cli: [
     ...runtime,
-    ...[
-      "inbox/copy",
-      "inbox/sqlite",
-      "inbox/postgres",
-      "bot",
-      "index",
-      "env",
-      "testing",
-      "platform",
-      "mcp",
-    ],
+    ...["inbox/sqlite", "inbox/postgres", "bot", "index", "env", "testing", "platform", "mcp"],
   ],
 };
 

@@ -1,6 +1,5 @@
 import type { Client } from "../client/client.ts";
 import type { Config } from "../config.ts";
-import { bearerCheck } from "../core/bearer.ts";
 import { BodyBudget } from "../core/body/budget.ts";
 import { type Clock, steadyClock, systemClock } from "../core/clock.ts";
 import { secretsOf } from "../core/database-address.ts";
@@ -15,8 +14,9 @@ import { readStatus, type StatusSources, writeStatus } from "../observe/status.t
 import type { BotOptions } from "../options.ts";
 import type { Peers } from "../poller/peers.ts";
 import { Poller } from "../poller/poller.ts";
-import { Receiver } from "../receiver/receiver.ts";
-import type { RouteOptions } from "../receiver/routes.ts";
+import type { Endpoints } from "../receiver/adapters.ts";
+import type { HealthOptions } from "../receiver/health.ts";
+import { Receiver } from "../receiver/receive.ts";
 import type { Router } from "../router/router.ts";
 import { Restored } from "../steps/restore.ts";
 import { type Company, makeCompany } from "./company.ts";
@@ -33,7 +33,7 @@ import { openInbox } from "./open-inbox.ts";
 import { safeLane } from "./safe-lane.ts";
 
 /** The parts of a bot that runs. */
-export interface Parts {
+export interface Parts extends Endpoints {
   readonly log: Logger;
   /** Log, spans, metrics and the report to a local platform. */
   readonly observers: Observers;
@@ -46,7 +46,6 @@ export interface Parts {
   readonly restored: Restored | undefined;
   /** The other instances. */
   readonly company: Company;
-  readonly routes: RouteOptions;
   readonly status: StatusSources;
 }
 
@@ -126,7 +125,10 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
     clock: wall,
     steady: clock,
     log,
-    onDelivery: (events) => poller?.delivered(events),
+    fallback: poller,
+    path: config.webhookPath,
+    maxBodyBytes: config.maxBodyBytes,
+    budget: new BodyBudget(Math.max(MIN_BODIES_BYTES, 2 * config.maxBodyBytes)),
     bot,
   });
   const ping = new SharedCall(() => answers(inbox));
@@ -140,28 +142,26 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
     client,
     restored,
   };
-  const routes = makeRoutes(config, receiver, status);
+  const health = makeHealth(config, status);
+  const webhook = config.delivery === "polling" ? undefined : receiver;
   const { isReady: isStarted } = ground;
   const settings = { ...config, store: config.database.kind };
   observers.watch({ ...status, wall, isStarted, inbox, client, dispatcher, poller, settings });
-  const parts = { inbox, dispatcher, receiver, poller, restored, company, routes, status };
-  return { log, observers, ...parts };
+  const parts = { inbox, dispatcher, receiver, poller, restored, company, status };
+  return { log, observers, webhook, health, ...parts };
 }
 
-function makeRoutes(config: Config, receiver: Receiver, status: StatusSources): RouteOptions {
+function makeHealth(config: Config, status: StatusSources): HealthOptions {
   const { clock, isReady } = status;
   const report = new SharedCall(async () => writeStatus(await readStatus(status)), {
     keepMs: REPORT_KEPT_MS,
     now: () => clock.now(),
   });
   return {
-    receiver: config.delivery === "polling" ? undefined : receiver,
-    path: config.webhookPath,
-    maxBodyBytes: config.maxBodyBytes,
-    bodies: new BodyBudget(Math.max(MIN_BODIES_BYTES, 2 * config.maxBodyBytes)),
     isReady,
-    maySeeReport: bearerCheck(config.apiKey),
     report: () => report.get(),
+    apiKey: config.apiKey,
+    webhookPath: config.delivery === "polling" ? undefined : config.webhookPath,
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Scope } from "../core/scope.ts";
-import { asDoctor } from "./as-doctor.ts";
+import { markAsDoctor } from "./as-doctor.ts";
 import { ApiError } from "./errors.ts";
-import { Http } from "./http.ts";
+import { type Fetch, Http } from "./http.ts";
 import { commentsPath, conversationsPath } from "./paths.ts";
 
 /**
@@ -22,6 +22,8 @@ export interface Probed {
   readonly apiKey: string;
   /** Aborted, whatever is not known yet is `unknown`. */
   readonly signal?: AbortSignal | undefined;
+  /** Sends the requests. Default: `fetch` of the process. */
+  readonly fetch?: Fetch | undefined;
 }
 
 /**
@@ -44,8 +46,9 @@ export async function probeScopes(probed: Probed): Promise<Readonly<Record<Scope
 
 /** The same of one scope, by one request. */
 export async function probeScope(probed: Probed, scope: Scope): Promise<ScopeAnswer> {
-  const { baseUrl, apiKey, signal } = probed;
-  const http = new Http({ baseUrl, apiKey, retries: 0, timeoutMs: TIMEOUT_MS, fetch: asDoctor });
+  const { baseUrl, apiKey, signal, fetch = globalThis.fetch } = probed;
+  const options = { retries: 0, timeoutMs: TIMEOUT_MS, fetch: markAsDoctor(fetch) };
+  const http = new Http({ baseUrl, apiKey, ...options });
   try {
     await ask(http, scope, signal);
     return "yes";

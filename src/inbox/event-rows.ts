@@ -8,7 +8,6 @@ import type {
   EventSummary,
   StepRecord,
 } from "./records.ts";
-import type { WholeEvent } from "./transfer.ts";
 
 /** An event as the stores keep it, with what makes a summary of it. */
 export interface EventRow {
@@ -30,8 +29,6 @@ export interface EventRow {
 
 export interface WholeRow extends EventRow {
   readonly body: string | null;
-  readonly ord: string;
-  readonly crashes: number;
 }
 
 export interface StepRow extends Omit<StepRecord, "result" | "ref"> {
@@ -162,26 +159,6 @@ export function toDetails(
       ref: step.ref ?? undefined,
     })),
   };
-}
-
-/** As {@link toDetails}, with what another inbox needs. */
-export function toWhole(
-  row: WholeRow,
-  history: readonly AttemptRecord[],
-  steps: readonly StepRow[],
-): WholeEvent {
-  const { leased: _, ...details } = toDetails(row, history, steps);
-  return { ...details, ord: row.ord, crashes: row.crashes };
-}
-
-/** What an export asks for, in the place of a list. */
-export function exportedList(state: EventState | undefined): {
-  readonly where: string;
-  readonly at: string;
-} {
-  return state === undefined
-    ? { where: "true", at: "coalesce(event.done_at, event.received_at)" }
-    : lists[state];
 }
 
 export function toAttempt({ number, outcome, error, ended_at }: AttemptRow): AttemptRecord {

@@ -249,7 +249,7 @@ function call<T>(work: () => T): T {
 
 /** Functions to call with the messages of channels. */
 export type Listeners = {
-  readonly [K in keyof ChannelMessages]?: (message: ChannelMessages[K]) => void;
+  readonly [K in keyof ChannelMessages]?: (message: ChannelMessages[K]) => unknown;
 };
 
 /**

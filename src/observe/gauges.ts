@@ -3,10 +3,10 @@ import type { Clock } from "../core/clock.ts";
 import { SharedCall } from "../core/shared-call.ts";
 import { version } from "../core/version.ts";
 import type { Inbox } from "../inbox/inbox.ts";
-import type { InboxMeasures } from "../inbox/measures.ts";
+import type { InboxMeasures } from "../inbox/records.ts";
 import type { SharedReport } from "../inbox/shared.ts";
 import type { Poller } from "../poller/poller.ts";
-import type { Receiver } from "../receiver/receiver.ts";
+import type { Receiver } from "../receiver/receive.ts";
 import { Gauge, type Registry } from "./prom.ts";
 
 /** Parts and settings of a bot that gauges show. */

@@ -7,7 +7,7 @@ import type { SharedReport } from "../inbox/shared.ts";
 import type { Mode } from "../poller/mode.ts";
 import type { Poller } from "../poller/poller.ts";
 import type { PollerStatus } from "../poller/record.ts";
-import type { Receiver } from "../receiver/receiver.ts";
+import type { Receiver } from "../receiver/receive.ts";
 
 /**
  * How a bot is doing, without secrets and without anything that people wrote. Times are milliseconds since

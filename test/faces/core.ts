@@ -1,5 +1,4 @@
 export { backoff } from "../../src/core/backoff.ts";
-export { bearerCheck } from "../../src/core/bearer.ts";
 export { bind } from "../../src/core/bind.ts";
 export { BodyBudget, type BodyBuffer } from "../../src/core/body/budget.ts";
 export { BodyError } from "../../src/core/body/error.ts";

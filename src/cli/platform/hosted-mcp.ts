@@ -1,5 +1,6 @@
 import { createLogger } from "../../core/logger.ts";
-import { MCP_PATH } from "../../mcp/http/path.ts";
+import { toNodeListener } from "../../core/web-adapter.ts";
+import { MCP_PATH } from "../../mcp/path.ts";
 import type { Extension } from "../../platform/http/extensions.ts";
 
 /** The MCP server of a local platform, over its API. Loaded with the first request: the SDK is large. */
@@ -7,11 +8,15 @@ export function hostedMcp(): Extension {
   return {
     path: MCP_PATH,
     open: async (baseUrl) => {
-      const { McpHttp } = await import("../../mcp/http/handler.ts");
+      const { McpHttp } = await import("../../mcp/http.ts");
       const logger = createLogger({ level: "error", secrets: [], destination: process.stderr });
-      // The platform has looked at the host of a request before.
-      const mcp = new McpHttp({ baseUrl, logger, anyHost: true });
-      return { handle: mcp.listener, close: () => mcp.close() };
+      const mcp = new McpHttp({ baseUrl, logger });
+      const onError = (error: unknown) => logger.error({ err: error }, "a request failed");
+      const handle = toNodeListener(mcp.fetch, onError);
+      return {
+        handle: async (request, response) => void handle(request, response),
+        close: () => mcp.close(),
+      };
     },
   };
 }

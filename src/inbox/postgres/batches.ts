@@ -54,8 +54,6 @@ const PUT_TYPES = put({ types: true, cursors: false });
 const PUT_CURSORS = put({ types: false, cursors: true });
 const PUT_ALL = put({ types: true, cursors: true });
 
-const KNOWN = "SELECT count(*) AS n FROM {schema}.event WHERE id = ANY ($1::text[])";
-
 interface PutRow {
   /** Null for a cursor that has moved. */
   readonly id: string | null;
@@ -71,13 +69,6 @@ export class Batches {
 
   constructor(queries: Queries) {
     this.#queries = queries;
-  }
-
-  /** True when storing these would add nothing. */
-  async allKnown(events: readonly NewEvent[]): Promise<boolean> {
-    const ids = [...new Set(events.map(({ id }) => id))];
-    const [known] = await this.#queries.rows<{ readonly n: number }>(KNOWN, [ids]);
-    return known?.n === ids.length;
   }
 
   async put(

@@ -7,15 +7,13 @@ import {
   startOf,
   toDetails,
   toPage,
-  toWhole,
   valuesOf,
   type WholeRow,
 } from "../event-rows.ts";
 import type { EventDetails, EventState } from "../records.ts";
 import { ABSENT } from "../restored.ts";
-import type { WholeEvent } from "../transfer.ts";
 import type { Queries } from "./database.ts";
-import { historiesOf, historyOf } from "./history.ts";
+import { historyOf } from "./history.ts";
 import { byBody, ended, FITS, fitting } from "./sql.ts";
 
 /** A run that has not ended is not among the attempts of its event yet, and belongs to them all the same. */
@@ -50,17 +48,11 @@ function part(at: string, where: string): string {
     ORDER BY ${at} DESC, event.seq DESC LIMIT $9`;
 }
 
-const WHOLE = `SELECT event.body, event.ord, event.crashes, ${EVENT}`;
-const ONE = `${WHOLE} WHERE event.id = $1`;
-const SEVERAL = `${WHOLE} WHERE event.id = ANY ($1::text[]) ORDER BY event.id`;
+const ONE = `SELECT event.body, ${EVENT} WHERE event.id = $1`;
 
 const STEPS = `
 SELECT name, state, request, result, ref, started_at AS "startedAt"
 FROM {schema}.step WHERE event_id = $1 AND fence <> ${ABSENT} ORDER BY started_at, name`;
-
-const STEPS_OF_SEVERAL = `
-SELECT event_id, name, state, request, result, ref, started_at AS "startedAt"
-FROM {schema}.step WHERE event_id = ANY ($1::text[]) AND fence <> ${ABSENT} ORDER BY event_id, started_at, name`;
 
 /** Finds events for people to look at. */
 export class Catalogue {
@@ -85,21 +77,4 @@ export class Catalogue {
     const steps = await this.#queries.rows<StepRow>(STEPS, [id]);
     return toDetails(row, await historyOf(this.#queries, id), steps);
   }
-
-  /** As another inbox takes them in, in the order of their ids. */
-  async wholes(ids: readonly string[]): Promise<WholeEvent[]> {
-    const rows = await this.#queries.rows<WholeRow>(SEVERAL, [ids]);
-    const runs = await historiesOf(this.#queries, ids);
-    const steps = Map.groupBy(
-      await this.#queries.rows<StepRow & { readonly event_id: string }>(STEPS_OF_SEVERAL, [ids]),
-      (step) => step.event_id,
-    );
-    return rows.map((row) =>
-      toWhole(row, runs.get(row.id) ?? [], (steps.get(row.id) ?? []).map(withoutEvent)),
-    );
-  }
-}
-
-function withoutEvent({ event_id: _, ...step }: StepRow & { readonly event_id: string }): StepRow {
-  return step;
 }

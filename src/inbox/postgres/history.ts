@@ -36,18 +36,3 @@ WHERE event_id = $1 ORDER BY ended_at, fence`;
 export async function historyOf(queries: Queries, id: string): Promise<AttemptRecord[]> {
   return (await queries.rows<AttemptRow>(OF, [id])).map(toAttempt);
 }
-
-const OF_SEVERAL = `
-SELECT event_id, number, outcome, error, ended_at FROM {schema}.attempt
-WHERE event_id = ANY ($1::text[]) ORDER BY event_id, ended_at, fence`;
-
-/** The same of several events, by their ids. */
-export async function historiesOf(
-  queries: Queries,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, AttemptRecord[]>> {
-  type Row = AttemptRow & { readonly event_id: string };
-  const rows = await queries.rows<Row>(OF_SEVERAL, [ids]);
-  const byEvent = Map.groupBy(rows, ({ event_id }) => event_id);
-  return new Map([...byEvent].map(([id, runs]) => [id, runs.map(toAttempt)]));
-}

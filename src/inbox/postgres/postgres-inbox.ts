@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Random } from "../../core/backoff.ts";
 import { type Clock, systemClock } from "../../core/clock.ts";
-import type { InboxAdmin } from "../admin.ts";
 import type {
   Advance,
   Claim,
@@ -9,17 +8,15 @@ import type {
   CursorMove,
   Inbox,
   InboxCapabilities,
-  InboxStats,
   NewEvent,
   PutResult,
   ReconcileResult,
-  Retention,
   Source,
   StepStart,
 } from "../inbox.ts";
 import { inboxFull, MAX_BACKLOG } from "../limits.ts";
-import type { InboxMeasures } from "../measures.ts";
-import { postgresAdmin } from "./admin.ts";
+import type { InboxMeasures } from "../records.ts";
+import { SqlInbox } from "../sql/sql-inbox.ts";
 import { Backlog } from "./backlog.ts";
 import { Batches } from "./batches.ts";
 import { Claims } from "./claims.ts";
@@ -30,10 +27,10 @@ import { Held } from "./held.ts";
 import { Lanes } from "./lanes.ts";
 import { migrate, refuseTooNew, storedSchema } from "./migrate.ts";
 import { type OpenOptions, openDatabase, openWith } from "./open.ts";
-import { Reports } from "./reports.ts";
-import { Sweeper } from "./retention.ts";
+import { sweepPhases } from "./retention.ts";
 import { asTopic, PostgresShared } from "./shared/shared.ts";
 import { Steps } from "./steps.ts";
+import { PostgresStore } from "./store.ts";
 import { WakeUps } from "./wake-ups.ts";
 
 export interface PostgresInboxOptions extends OpenOptions {
@@ -48,9 +45,8 @@ export interface PostgresInboxOptions extends OpenOptions {
 const TAKEN_WAIT_MS = 50;
 
 /** The inbox in a PostgreSQL database. */
-export class PostgresInbox implements Inbox {
+export class PostgresInbox extends SqlInbox implements Inbox {
   readonly capabilities: InboxCapabilities = { guardsDisk: false };
-  readonly admin: InboxAdmin;
   readonly shared: PostgresShared;
   readonly #database: Database;
   readonly #backlog: Backlog;
@@ -60,10 +56,7 @@ export class PostgresInbox implements Inbox {
   readonly #lanes: Lanes;
   readonly #endings: Endings;
   readonly #steps: Steps;
-  readonly #reports: Reports;
-  readonly #sweeper: Sweeper;
   readonly #wakeUps: WakeUps;
-  readonly #listeners = new Set<() => void>();
   /** True when what is let go is for others alone. */
   #claimsNoMore = false;
   /** True when the last answer was that something is ready. */
@@ -88,6 +81,7 @@ export class PostgresInbox implements Inbox {
   }
 
   private constructor(database: Database, options: PostgresInboxOptions) {
+    super(new PostgresStore(database), sweepPhases());
     const { clock = systemClock, random, maxBacklog = MAX_BACKLOG } = options;
     const id = randomUUID();
     this.#database = database;
@@ -96,9 +90,7 @@ export class PostgresInbox implements Inbox {
     this.#claims = new Claims(database, id, this.#held);
     this.#lanes = new Lanes(database, id);
     this.#steps = new Steps(database, id);
-    this.#reports = new Reports(database);
-    this.#sweeper = new Sweeper(database);
-    this.#backlog = new Backlog(maxBacklog, () => this.#reports.backlog());
+    this.#backlog = new Backlog(maxBacklog, () => this.countPending());
     this.#endings = new Endings({
       queries: database,
       owner: id,
@@ -121,10 +113,6 @@ export class PostgresInbox implements Inbox {
       ...{ database, id },
       tell: (topic) => this.#wakeUps.tellOf(topic),
       requireUsable: () => requireUsable(database, options.url),
-    });
-    this.admin = postgresAdmin(database, (pending) => {
-      this.#backlog.add(pending);
-      this.#announceToAll();
     });
   }
 
@@ -195,10 +183,6 @@ export class PostgresInbox implements Inbox {
     return this.#lanes.heal();
   }
 
-  sweep(keep: Retention): Promise<boolean> {
-    return this.#sweeper.sweep(keep);
-  }
-
   beginStep(claim: Claim, name: string, request: string): Promise<StepStart | undefined> {
     return this.#steps.begin(claim, name, request);
   }
@@ -219,43 +203,23 @@ export class PostgresInbox implements Inbox {
     return this.#steps.drop(claim, name);
   }
 
-  claimedRefs(refs: readonly string[]): Promise<ReadonlySet<string>> {
-    return this.#steps.claimed(refs);
-  }
-
   requestsUnderWay(claim: Claim, withinMs: number): Promise<readonly string[]> {
     return this.#steps.underWay(claim, withinMs);
   }
 
-  cursor(name: string): Promise<string | undefined> {
-    return this.#reports.cursor(name);
-  }
-
-  webhookTypes(): Promise<ReadonlySet<string>> {
-    return this.#reports.webhookTypes();
-  }
-
-  stats(): Promise<InboxStats> {
-    return this.#reports.stats();
-  }
-
-  measure(): Promise<InboxMeasures> {
-    return this.#reports.measure();
-  }
-
-  ping(): Promise<void> {
-    return this.#reports.ping();
-  }
-
-  onReady(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+  async measure(): Promise<InboxMeasures> {
+    return { ...(await this.reports.measure()), disk: undefined };
   }
 
   async close(): Promise<void> {
     await this.#wakeUps.close();
     await this.#database.close();
     await this.#claims.close();
+  }
+
+  protected onDecided(pending: number): void {
+    this.#backlog.add(pending);
+    this.#announceToAll();
   }
 
   /** Of a claim that is over, be it that its lease was lost. */
@@ -274,7 +238,7 @@ export class PostgresInbox implements Inbox {
   /** What is known already adds nothing, and a refusal would only have it sent once more. */
   async #refuseWhenFull(events: readonly NewEvent[]): Promise<void> {
     const pending = await this.#backlog.recount();
-    if (pending < this.#backlog.most || (await this.#batches.allKnown(events))) return;
+    if (pending < this.#backlog.most || (await this.allKnown(events))) return;
     throw inboxFull(pending, this.#backlog.most);
   }
 
@@ -285,7 +249,7 @@ export class PostgresInbox implements Inbox {
 
   #announce(): void {
     this.#taken = false;
-    for (const listener of this.#listeners) listener();
+    this.announce();
   }
 }
 

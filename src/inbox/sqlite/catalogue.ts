@@ -8,13 +8,11 @@ import {
   startOf,
   toDetails,
   toPage,
-  toWhole,
   valuesOf,
   type WholeRow,
 } from "../event-rows.ts";
 import { type EventDetails, type EventState, eventStates } from "../records.ts";
 import { ABSENT } from "../restored.ts";
-import type { WholeEvent } from "../transfer.ts";
 import { FITS } from "./fits.ts";
 import type { History } from "./history.ts";
 
@@ -41,9 +39,7 @@ export class Catalogue {
     this.#pages = new Map(
       [...eventStates, undefined].map((state) => [state, db.prepare(pageOf(state))]),
     );
-    this.#event = db.prepare(
-      `SELECT event.body, event.ord, event.crashes, ${EVENT} WHERE event.id = @id`,
-    );
+    this.#event = db.prepare(`SELECT event.body, ${EVENT} WHERE event.id = @id`);
     this.#steps = db.prepare(
       `SELECT name, state, request, result, ref, started_at AS startedAt
        FROM step WHERE event_id = @id AND fence <> ${ABSENT} ORDER BY started_at, name`,
@@ -66,12 +62,6 @@ export class Catalogue {
   show(id: string, now: number): EventDetails | undefined {
     const row = this.#event.get({ id, now });
     return row && toDetails(row, this.#history.of(id), this.#steps.all({ id }));
-  }
-
-  /** As another inbox takes it in. */
-  whole(id: string, now: number): WholeEvent | undefined {
-    const row = this.#event.get({ id, now });
-    return row && toWhole(row, this.#history.of(id), this.#steps.all({ id }));
   }
 }
 

@@ -2,7 +2,7 @@ import { statfsSync, statSync } from "node:fs";
 import type { Clock } from "../../core/clock.ts";
 import { ServiceBotError } from "../../errors.ts";
 import { channels } from "../../observe/channels.ts";
-import type { DiskMeasures } from "../measures.ts";
+import type { DiskMeasures } from "../records.ts";
 
 export interface DiskGuardOptions {
   /** What lies on the disk that is watched. */

@@ -13,7 +13,7 @@ interface StepRow {
 }
 
 /** Marks open steps whose effect cannot have happened. A deleted row would prove nothing after a restore. */
-export const MARK_ABSENT: string = `UPDATE step SET fence = ${ABSENT} WHERE state = 'open'`;
+const MARK_ABSENT = `UPDATE step SET fence = ${ABSENT} WHERE state = 'open'`;
 
 /** The recorded intents and results of an event's steps. Runs inside a transaction; the caller holds the lease. */
 export class Steps {
@@ -23,7 +23,6 @@ export class Steps {
   readonly #finish: Statement<Parameters>;
   readonly #drop: Statement<Parameters>;
   readonly #others: Statement<Parameters>;
-  readonly #claimed: Statement<Parameters, { readonly ref: string }>;
 
   constructor(db: Database) {
     this.#find = db.prepare(
@@ -45,9 +44,6 @@ export class Steps {
     this.#drop = db.prepare(`${MARK_ABSENT} AND event_id = @id AND name = @name`);
     this.#others = db.prepare(
       "SELECT 1 FROM step WHERE ref = @ref AND NOT (event_id = @id AND name = @name)",
-    );
-    this.#claimed = db.prepare(
-      "SELECT ref FROM step WHERE ref IN (SELECT value FROM json_each(@refs))",
     );
   }
 
@@ -84,10 +80,5 @@ export class Steps {
 
   drop(claim: Claim, name: string): void {
     this.#drop.run({ id: claim.id, name });
-  }
-
-  claimed(refs: readonly string[]): ReadonlySet<string> {
-    const rows = this.#claimed.all({ refs: JSON.stringify(refs) });
-    return new Set(rows.map((row) => row.ref));
   }
 }
