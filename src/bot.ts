@@ -202,13 +202,13 @@ export class Bot {
     warnOfBudget(config, parts.log);
     try {
       // First, for it tells whether the inbox may be used: nothing is taken before.
-      await parts.company.start((error) => this.#giveUp(error, parts, standalone));
+      await parts.cluster.start((error) => this.#giveUp(error, parts, standalone));
       await parts.observers.serve();
       if (listens) this.#server = await listen(toNodeListener(parts), config.host, config.port);
     } catch (error) {
-      const { company, inbox, log, observers } = parts;
+      const { cluster, inbox, log, observers } = parts;
       const closing = () =>
-        inStages([[() => company.stop(), () => observers.close()], [() => inbox.close()]]);
+        inStages([[() => cluster.stop(), () => observers.close()], [() => inbox.close()]]);
       await this.#withDeadline(STORE_MS, closing).catch((err: unknown) =>
         log.error({ err }, "the bot cannot be closed"),
       );
@@ -271,14 +271,14 @@ export class Bot {
     await this.#starting?.catch(() => undefined);
     this.#ready = false;
     if (this.#parts === undefined) return;
-    const { log, observers, poller, dispatcher, restored, company, inbox } = this.#parts;
+    const { log, observers, poller, dispatcher, restored, cluster, inbox } = this.#parts;
     log.info("stopping");
     await inStages([
       // At once, so that another instance goes on with the log while this one's handlers end.
       [() => poller?.stop(), () => dispatcher.drain(graceMs), () => restored?.stop()],
       // The metrics are served to the last, because a stop is watched, too.
       [() => this.#server?.close(), () => observers.close()],
-      [() => company.stop()],
+      [() => cluster.stop()],
       [() => inbox.close()],
     ]);
     observers.end();

@@ -29,7 +29,6 @@ const runtime = [
   "options",
   "observe",
   "budget-warning",
-  "instances",
 ];
 
 /**
@@ -57,8 +56,6 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   "observe/channels": ground,
   // Subscribers to what the parts publish.
   observe: [...doors, "poller", "receiver", "config"],
-  // What the client and the poller of one instance have together with those of the others.
-  instances: doors,
   config: ground,
   env: ground,
   options: [...words, "client", "config", "poller", "inbox"],
@@ -249,14 +246,6 @@ describe("the house", () => {
     );
     expect(new Set(toMetrics.map(({ when }) => when))).toEqual(new Set(["late"]));
     expect([...packagesOf(loadedWith("index.ts", graph), graph)]).not.toContain("prom-client");
-  });
-
-  test("a bot starts without what knows the formats of images, and sends one with it", () => {
-    const formats = "client/images/structure/structure.ts";
-    expect([...loadedWith("index.ts", graph)]).not.toContain(formats);
-    const late = graph.filter(({ from, when }) => /^client\//.test(from) && when === "late");
-    const loaded = late.map(({ to }) => loadedWith(to, graph));
-    expect(loaded.some((paths) => paths.has(formats))).toBe(true);
   });
 
   test("a test of a bot loads no server, and the preload loads nothing but Node", () => {

@@ -19,16 +19,10 @@ import type { HealthOptions } from "../receiver/health.ts";
 import { Receiver } from "../receiver/receive.ts";
 import type { Router } from "../router/router.ts";
 import { Restored } from "../steps/restore.ts";
-import { type Company, makeCompany } from "./company.ts";
-import {
-  HANDLER_TIMEOUT_MS,
-  MIN_BODIES_BYTES,
-  REPORT_KEPT_MS,
-  REQUEST_TIMEOUT_MS,
-  RETENTION,
-} from "./defaults.ts";
+import { type Cluster, createCluster } from "./cluster.ts";
+import { createClient } from "./create-client.ts";
+import { HANDLER_TIMEOUT_MS, MIN_BODIES_BYTES, REPORT_KEPT_MS, RETENTION } from "./defaults.ts";
 import { createJobHandler } from "./job-handler.ts";
-import { makeClient } from "./make-client.ts";
 import { openInbox } from "./open-inbox.ts";
 import { safeLane } from "./safe-lane.ts";
 
@@ -45,12 +39,12 @@ export interface Parts extends Endpoints {
   /** Absent where the inbox did not come from a backup. */
   readonly restored: Restored | undefined;
   /** The other instances. */
-  readonly company: Company;
+  readonly cluster: Cluster;
   readonly status: StatusSources;
 }
 
 /** What every part is made with. */
-interface Ground {
+interface Dependencies {
   /** Sender of what is published on channels. */
   readonly bot: object;
   readonly config: Config;
@@ -68,7 +62,7 @@ interface Ground {
 
 /** Wires the parts together. Nothing runs yet. */
 export async function assemble(
-  given: Pick<Ground, "bot" | "config" | "options" | "router" | "isReady" | "deadline">,
+  given: Pick<Dependencies, "bot" | "config" | "options" | "router" | "isReady" | "deadline">,
 ): Promise<Parts> {
   const { bot, config, options, deadline } = given;
   const clock = options.clock ?? steadyClock();
@@ -92,30 +86,29 @@ export async function assemble(
   }
 }
 
-async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
-  const { bot, config, options, clock, log, observers } = ground;
+async function wire(dependencies: Dependencies, inbox: Inbox): Promise<Parts> {
+  const { bot, config, options, clock, log, observers } = dependencies;
   const laneOf = safeLane(options.lane ?? defaultLane, log);
   if (options.minFreeBytes !== undefined && !inbox.capabilities.guardsDisk) {
     log.warn("minFreeBytes has no effect: the inbox is not on a disk of this machine");
   }
-  const company = makeCompany({
+  const client = createClient(config, options, { clock, bot });
+  const cluster = createCluster({
     shared: inbox.shared,
-    config,
     clock,
     log,
-    requestMs: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
     lastDeliveryAt: () => receiver.lastDeliveryAt,
+    onSize: (instances) => client.divideBudget(instances),
     // The others should read the log before they have what its last reader left.
     pollerLeaseMs: options.leaseMs && options.leaseMs / 2,
     bot,
   });
-  const { sharing, peers } = company;
-  const client = makeClient(config, options, { clock, sharing, bot });
+  const { peers } = cluster;
   const restored = await Restored.of({ inbox, client, clock, log });
   const isCatchingUp = () => restored?.isCatchingUp === true;
   const reading = { inbox, client, laneOf, clock, log, peers, bot, isCatchingUp };
   const poller = await makePoller(config, options, reading);
-  const dispatcher = makeDispatcher(ground, { inbox, client, laneOf, restored });
+  const dispatcher = makeDispatcher(dependencies, { inbox, client, laneOf, restored });
   // Signatures are dated by the time of day.
   const wall = options.clock ?? systemClock;
   const receiver: Receiver = new Receiver({
@@ -135,7 +128,7 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
   const status: StatusSources = {
     clock,
     startedAt: clock.now(),
-    isReady: async () => ground.isReady() && (await ping.get()),
+    isReady: async () => dependencies.isReady() && (await ping.get()),
     receiver,
     poller,
     inbox,
@@ -144,10 +137,10 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
   };
   const health = makeHealth(config, status);
   const webhook = config.delivery === "polling" ? undefined : receiver;
-  const { isReady: isStarted } = ground;
+  const { isReady: isStarted } = dependencies;
   const settings = { ...config, store: config.database.kind };
   observers.watch({ ...status, wall, isStarted, inbox, client, dispatcher, poller, settings });
-  const parts = { inbox, dispatcher, receiver, poller, restored, company, status };
+  const parts = { inbox, dispatcher, receiver, poller, restored, cluster, status };
   return { log, observers, webhook, health, ...parts };
 }
 
@@ -173,10 +166,10 @@ interface DispatcherParts {
 }
 
 function makeDispatcher(
-  ground: Ground,
+  dependencies: Dependencies,
   { inbox, client, laneOf, restored }: DispatcherParts,
 ): Dispatcher {
-  const { config, options, router, deadline, secrets, clock, log, bot } = ground;
+  const { config, options, router, deadline, secrets, clock, log, bot } = dependencies;
   return new Dispatcher({
     inbox,
     clock,

@@ -234,17 +234,17 @@ function budgetRows(client: GaugeSources["client"]): Row[] {
   return [
     {
       name: "request_budget_limit",
-      help: "Requests a minute, of all instances together.",
+      help: "Requests a minute, as the share of this instance.",
       read: () => client.requests?.perMinute ?? 0,
     },
     {
       name: "request_budget_left",
-      help: "Requests that may be sent at this moment.",
+      help: "Requests that this instance may send at this moment.",
       read: () => client.requests?.left ?? 0,
     },
     {
       name: "request_budget_waiting",
-      help: "Requests of this instance that wait for a place.",
+      help: "Requests of this instance that wait to be sent.",
       read: () => client.requests?.waiting ?? 0,
     },
   ];

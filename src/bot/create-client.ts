@@ -1,5 +1,4 @@
 import { Client, type ClientOptions } from "../client/client.ts";
-import type { Sharing } from "../client/gate.ts";
 import type { Config } from "../config.ts";
 import type { Clock } from "../core/clock.ts";
 import { aboutEvent } from "../core/current-event.ts";
@@ -9,16 +8,14 @@ import { REQUEST_TIMEOUT_MS } from "./defaults.ts";
 
 export interface ClientParts {
   readonly clock: Clock;
-  /** What it has together with the clients of other instances. */
-  readonly sharing: Sharing;
   /** Sender of what is published on channels. */
   readonly bot: object;
 }
 
-export function makeClient(
+export function createClient(
   config: Config,
   options: BotOptions,
-  { clock, sharing, bot }: ClientParts,
+  { clock, bot }: ClientParts,
 ): Client {
   const clientOptions: ClientOptions = {
     baseUrl: config.baseUrl,
@@ -33,5 +30,5 @@ export function makeClient(
     onBudget: (wait) => channels["budget-wait"].publish({ bot, ...wait, ...aboutEvent() }),
     onBreaker: (change) => channels.circuit.publish({ bot, ...change, ...aboutEvent() }),
   };
-  return new Client(clientOptions, sharing, bot);
+  return new Client(clientOptions, bot);
 }
