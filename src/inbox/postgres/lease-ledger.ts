@@ -4,19 +4,20 @@ import type { Advance, Claim } from "../inbox.ts";
 /** Gives back all lanes but these, with these fences. */
 type GiveBack = (lanes: string[], fences: (number | null)[]) => Promise<unknown>;
 
-/** So long after lanes were given back they are given back again, in milliseconds. */
+/** In ms. Lanes are given back again after this, while there may be more of them. */
 const AGAIN_MS = 1_000;
 
-/** The lanes that this process knows to be its own. What else is its own on the server, nobody works on. */
-export class Held {
+/**
+ * The lanes that this process knows to hold. A statement may lease lanes and its answer be lost: no process works on such
+ * lanes, and they are given back.
+ */
+export class LeaseLedger {
   readonly #clock: Clock;
   /** The fence of each; null while the lane may be going on with its next event. */
   readonly #fences = new Map<string, number | null>();
-  /** When the server may last have given this process a lane of which it has not heard; undefined: all is known. */
+  /** When an answer was last lost; `undefined` if all leases are known. */
   #doubtedAt: number | undefined;
-  /** Until then nothing is given back again. */
   #againAt = Number.NEGATIVE_INFINITY;
-  /** While lanes are given back of which this process does not know. */
   #givingBack: Promise<unknown> | undefined;
 
   constructor(clock: Clock) {
@@ -24,10 +25,9 @@ export class Held {
   }
 
   /**
-   * Where there may be lanes of which this process does not know, `work` gives them back. Nobody can tell when the server
-   * is done with a statement whose answer is not waited for any more: it may lease lanes after they were given
-   * back. So that is done again and again, until a lease has passed. The lease of what is taken then is over
-   * already, for it counts from when the server began with the statement.
+   * Gives back lanes that this process may hold without knowing. The server may still be at a statement whose answer was
+   * lost, and lease lanes after they were given back. This is therefore repeated until a lease has passed: what is
+   * leased later is over already, because a lease counts from the beginning of its statement.
    */
   async giveBack(leaseMs: number, work: GiveBack): Promise<void> {
     const now = this.#clock.now();
@@ -37,12 +37,11 @@ export class Held {
     await this.#giveBack(work);
   }
 
-  /** The same for a process that ends. */
+  /** The same at the end of the process. */
   async giveBackAtLast(work: GiveBack): Promise<void> {
     if (this.#doubtedAt !== undefined) await this.#giveBack(work);
   }
 
-  /** A lane that went on meanwhile would be among those that are given back, so `settled` tells when it is over. */
   async #giveBack(work: GiveBack): Promise<void> {
     const working = this.watch(work([...this.#fences.keys()], [...this.#fences.values()]));
     this.#givingBack = working;
@@ -53,12 +52,12 @@ export class Held {
     }
   }
 
-  /** Resolves when nothing is being given back. */
+  /** Resolves when nothing is being given back: a lane that goes on meanwhile would be given back, too. */
   async settled(): Promise<void> {
     while (this.#givingBack !== undefined) await this.#givingBack.catch(() => undefined);
   }
 
-  /** Of what leases lanes, and may have leased them although nobody said so. */
+  /** Watches a statement that leases lanes, and may have leased them although it fails. */
   async watch<T>(work: Promise<T>): Promise<T> {
     try {
       return await work;
@@ -73,17 +72,17 @@ export class Held {
     if ((this.#fences.get(lane) ?? 0) < fence) this.#fences.set(lane, fence);
   }
 
-  /** To be told of each claim that is over, be it that its lease was lost. */
+  /** Removes a claim that is over, even if its lease was lost. */
   forget({ lane, fence }: Claim): void {
     if (this.#fences.get(lane) === fence) this.#fences.delete(lane);
   }
 
-  /** Before a claim ends that may bring the next one of its lane with it. */
+  /** Called before a claim ends that may bring the next one of its lane. */
   beginAdvance({ lane, fence }: Claim): void {
     if (this.#fences.get(lane) === fence) this.#fences.set(lane, null);
   }
 
-  /** @param advance undefined when nobody said what became of it */
+  /** @param advance `undefined` if the answer was lost */
   endAdvance(claim: Claim, advance: Advance | undefined): void {
     const { lane, fence } = claim;
     const mine = this.#fences.get(lane) === null;

@@ -22,12 +22,12 @@ const MOVE_CURSORS = `, moved AS (
 )`;
 
 /**
- * One statement, so that all of it is one transaction and one round trip. Events go in sorted by id, and
- * lanes by their keys: two batches that wait for each other's rows in different orders would be a deadlock.
- * A lane that is leased or waits for a retry keeps its time: its order is worth more than its speed. A cursor
- * with a term moves only while that is the leader's, whose row is held until the move is committed.
+ * Stores a batch in one statement, which is one transaction and one round trip. Events are sorted by id, and lanes by
+ * their keys: two batches that wait for each other's rows in different orders would be a deadlock. A lane that is leased
+ * or waits for a retry keeps its time, because its order is worth more than its speed. A cursor with a term moves only
+ * while that is the leader's term, whose row is locked until the move is committed.
  *
- * What there is nothing to do for is left out: to plan it takes longer than to do the rest.
+ * Parts without work are left out: to plan them takes longer than to do the rest.
  */
 const put = (parts: { readonly types: boolean; readonly cursors: boolean }) => `
 WITH input AS (
@@ -60,11 +60,10 @@ interface PutRow {
   readonly state: string;
 }
 
-/** The way in: batches of events, with the cursors that were read with them. */
-export class Batches {
+/** Stores batches of events, with the cursors that were read with them. */
+export class Intake {
   readonly #queries: Queries;
-
-  /** The types that have come by webhook, as far as this process has seen to it. */
+  /** Types that are in the table for certain. */
   readonly #noted = new Set<string>();
 
   constructor(queries: Queries) {
@@ -109,4 +108,62 @@ function moved(moves: readonly CursorMove[]): unknown[] {
     moves.map(({ position }) => position),
     moves.map(({ term }) => term ?? null),
   ];
+}
+
+/**
+ * Counts the pending events. This process counts its own along, because counting the rows at every batch would cost more
+ * than storing it; those of others are counted now and then. The count is exact before a batch is refused.
+ */
+export class Backlog {
+  readonly max: number;
+  readonly #count: () => Promise<number>;
+  #pending = 0;
+  /** Events that ever came. This never becomes less. */
+  #came = 0;
+  #stale = false;
+
+  /** @param count counts the pending events */
+  constructor(max: number, count: () => Promise<number>) {
+    this.max = max;
+    this.#count = count;
+  }
+
+  get mayBeFull(): boolean {
+    return this.#pending >= this.max;
+  }
+
+  add(pending: number): void {
+    this.#pending += pending;
+    this.#came += Math.max(0, pending);
+  }
+
+  /** Watches a write that may have been done although it fails. */
+  async watch<T>(write: Promise<T>): Promise<T> {
+    try {
+      return await write;
+    } catch (error) {
+      this.#stale = true;
+      throw error;
+    }
+  }
+
+  /** @param countNow whether it is time to count again, if there is a reason */
+  othersMayHaveChangedIt(countNow: boolean): void {
+    if (!countNow) this.#stale = true;
+    else if (this.#stale) this.recount().catch(() => undefined);
+  }
+
+  /** Counts anew. Events that come meanwhile may be counted twice, until the next time. */
+  async recount(): Promise<number> {
+    this.#stale = false;
+    const before = this.#came;
+    try {
+      const counted = await this.#count();
+      this.#pending = counted + this.#came - before;
+      return counted;
+    } catch (error) {
+      this.#stale = true;
+      throw error;
+    }
+  }
 }
