@@ -6,8 +6,8 @@ import { secretsOf } from "../core/database-address.ts";
 import { createLogger, type Logger } from "../core/logger.ts";
 import { scrubber } from "../core/redact.ts";
 import { SharedCall } from "../core/shared-call.ts";
-import { Dispatcher } from "../dispatcher/dispatcher.ts";
-import { defaultLane, type LaneOf } from "../events/lane.ts";
+import { Dispatcher } from "../dispatcher/loop.ts";
+import { defaultLane, type LaneOf, safeLane } from "../events/lane.ts";
 import type { Inbox } from "../inbox/inbox.ts";
 import { Observers } from "../observe/observers.ts";
 import { readStatus, type StatusSources, writeStatus } from "../observe/status.ts";
@@ -17,14 +17,13 @@ import { Poller } from "../poller/poller.ts";
 import type { Endpoints } from "../receiver/adapters.ts";
 import type { HealthOptions } from "../receiver/health.ts";
 import { Receiver } from "../receiver/receive.ts";
+import { Handling } from "../router/handling.ts";
 import type { Router } from "../router/router.ts";
 import { Restored } from "../steps/restore.ts";
 import { type Cluster, createCluster } from "./cluster.ts";
 import { createClient } from "./create-client.ts";
 import { HANDLER_TIMEOUT_MS, MIN_BODIES_BYTES, REPORT_KEPT_MS, RETENTION } from "./defaults.ts";
-import { createJobHandler } from "./job-handler.ts";
 import { openInbox } from "./open-inbox.ts";
-import { safeLane } from "./safe-lane.ts";
 
 /** The parts of a bot that runs. */
 export interface Parts extends Endpoints {
@@ -88,7 +87,7 @@ export async function assemble(
 
 async function wire(dependencies: Dependencies, inbox: Inbox): Promise<Parts> {
   const { bot, config, options, clock, log, observers } = dependencies;
-  const laneOf = safeLane(options.lane ?? defaultLane, log);
+  const laneOf = options.lane === undefined ? defaultLane : safeLane(options.lane, log);
   if (options.minFreeBytes !== undefined && !inbox.capabilities.guardsDisk) {
     log.warn("minFreeBytes has no effect: the inbox is not on a disk of this machine");
   }
@@ -176,15 +175,16 @@ function makeDispatcher(
     log,
     deadline,
     bot,
-    handler: createJobHandler(router, { ...options, client, clock, laneOf }),
+    handler: new Handling({ router, client, clock, laneOf, loopGuard: options.loopGuard }),
+    types: router,
     concurrency: config.concurrency,
     maxAttempts: config.maxAttempts,
     handlerTimeoutMs: options.handlerTimeoutMs ?? HANDLER_TIMEOUT_MS,
-    ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
+    leaseMs: options.leaseMs,
     backoff: { baseMs: 1_000, maxMs: 300_000, factor: 2, ...options.retry },
     random: options.random ?? Math.random,
     retention: { ...RETENTION, ...options.retention },
-    pastOf: restored && ((event, claim) => restored.pastOf(event, claim)),
+    restored,
     scrub: scrubber(secrets),
   });
 }
