@@ -12,7 +12,7 @@ import type { Inbox } from "../inbox/inbox.ts";
 import { Observers } from "../observe/observers.ts";
 import { readStatus, type StatusSources, writeStatus } from "../observe/status.ts";
 import type { BotOptions } from "../options.ts";
-import type { Peers } from "../poller/peers.ts";
+import type { Peers } from "../poller/leader.ts";
 import { Poller } from "../poller/poller.ts";
 import type { Endpoints } from "../receiver/adapters.ts";
 import type { HealthOptions } from "../receiver/health.ts";
