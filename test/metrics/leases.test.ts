@@ -3,8 +3,8 @@ import { gate, harness } from "../dispatcher/harness.ts";
 import type { Candidacy, Shared } from "../faces/inbox.ts";
 import { SharedPeers } from "../faces/poller.ts";
 import { ManualClock } from "../faces/testing.ts";
-import { messages } from "../support/inbox-events.ts";
 import { listenTo } from "../support/channels.ts";
+import { messages } from "../support/inbox-events.ts";
 import { logSink } from "../support/log.ts";
 
 /** A sender, and what it has published about losses. */
