@@ -224,15 +224,14 @@ export class Bot {
     parts.log.info({ ...readyLine(config, this.#server?.url), metrics }, "ready");
   }
 
-  /** An inbox that came from a backup is made whole first. */
-  #handle({ dispatcher, restored, poller, log }: Parts): void {
-    if (restored === undefined) {
+  /** Starts the handlers. In a restored inbox they wait for the event log. */
+  #handle({ dispatcher, restore, poller, log }: Parts): void {
+    if (restore === undefined) {
       dispatcher.start();
       return;
     }
-    restored.start(poller);
-    restored.logIsRead().then(
-      (goesOn) => goesOn && dispatcher.start(),
+    restore.start(poller).then(
+      (mayBegin) => mayBegin && dispatcher.start(),
       (err: unknown) => log.error({ err }, "events cannot be handled after the restore"),
     );
   }
@@ -271,11 +270,11 @@ export class Bot {
     await this.#starting?.catch(() => undefined);
     this.#ready = false;
     if (this.#parts === undefined) return;
-    const { log, observers, poller, dispatcher, restored, cluster, inbox } = this.#parts;
+    const { log, observers, poller, dispatcher, restore, cluster, inbox } = this.#parts;
     log.info("stopping");
     await inStages([
       // At once, so that another instance goes on with the log while this one's handlers end.
-      [() => poller?.stop(), () => dispatcher.drain(graceMs), () => restored?.stop()],
+      [() => poller?.stop(), () => dispatcher.drain(graceMs), () => restore?.stop()],
       // The metrics are served to the last, because a stop is watched, too.
       [() => this.#server?.close(), () => observers.close()],
       [() => cluster.stop()],

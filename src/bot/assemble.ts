@@ -19,7 +19,7 @@ import type { HealthOptions } from "../receiver/health.ts";
 import { Receiver } from "../receiver/receive.ts";
 import { Handling } from "../router/handling.ts";
 import type { Router } from "../router/router.ts";
-import { Restored } from "../steps/restore.ts";
+import { RestoreWindow } from "../steps/restore.ts";
 import { type Cluster, createCluster } from "./cluster.ts";
 import { createClient } from "./create-client.ts";
 import { HANDLER_TIMEOUT_MS, MIN_BODIES_BYTES, REPORT_KEPT_MS, RETENTION } from "./defaults.ts";
@@ -35,8 +35,8 @@ export interface Parts extends Endpoints {
   readonly receiver: Receiver;
   /** Absent with DELIVERY=webhook. */
   readonly poller: Poller | undefined;
-  /** Absent where the inbox did not come from a backup. */
-  readonly restored: Restored | undefined;
+  /** The restore of the inbox. `undefined` if never restored. */
+  readonly restore: RestoreWindow | undefined;
   /** The other instances. */
   readonly cluster: Cluster;
   readonly status: StatusSources;
@@ -103,11 +103,11 @@ async function wire(dependencies: Dependencies, inbox: Inbox): Promise<Parts> {
     bot,
   });
   const { peers } = cluster;
-  const restored = await Restored.of({ inbox, client, clock, log });
-  const isCatchingUp = () => restored?.isCatchingUp === true;
+  const restore = await RestoreWindow.open({ inbox, client, clock, log });
+  const isCatchingUp = () => restore?.isReadingLog === true;
   const reading = { inbox, client, laneOf, clock, log, peers, bot, isCatchingUp };
   const poller = await makePoller(config, options, reading);
-  const dispatcher = makeDispatcher(dependencies, { inbox, client, laneOf, restored });
+  const dispatcher = makeDispatcher(dependencies, { inbox, client, laneOf, restore });
   // Signatures are dated by the time of day.
   const wall = options.clock ?? systemClock;
   const receiver: Receiver = new Receiver({
@@ -132,14 +132,14 @@ async function wire(dependencies: Dependencies, inbox: Inbox): Promise<Parts> {
     poller,
     inbox,
     client,
-    restored,
+    restored: restore,
   };
   const health = makeHealth(config, status);
   const webhook = config.delivery === "polling" ? undefined : receiver;
   const { isReady: isStarted } = dependencies;
   const settings = { ...config, store: config.database.kind };
   observers.watch({ ...status, wall, isStarted, inbox, client, dispatcher, poller, settings });
-  const parts = { inbox, dispatcher, receiver, poller, restored, cluster, status };
+  const parts = { inbox, dispatcher, receiver, poller, restore, cluster, status };
   return { log, observers, webhook, health, ...parts };
 }
 
@@ -161,12 +161,12 @@ interface DispatcherParts {
   readonly inbox: Inbox;
   readonly client: Client;
   readonly laneOf: LaneOf;
-  readonly restored: Restored | undefined;
+  readonly restore: RestoreWindow | undefined;
 }
 
 function makeDispatcher(
   dependencies: Dependencies,
-  { inbox, client, laneOf, restored }: DispatcherParts,
+  { inbox, client, laneOf, restore }: DispatcherParts,
 ): Dispatcher {
   const { config, options, router, deadline, secrets, clock, log, bot } = dependencies;
   return new Dispatcher({
@@ -184,7 +184,7 @@ function makeDispatcher(
     backoff: { baseMs: 1_000, maxMs: 300_000, factor: 2, ...options.retry },
     random: options.random ?? Math.random,
     retention: { ...RETENTION, ...options.retention },
-    restored,
+    restore,
     scrub: scrubber(secrets),
   });
 }
