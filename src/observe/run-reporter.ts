@@ -1,7 +1,6 @@
 import type { Fetch } from "../client/http.ts";
 import { systemClock } from "../core/clock.ts";
 import { isLoopback } from "../core/loopback.ts";
-import type { FinishedRun, Observer, RunOutcome } from "../core/observer.ts";
 import type { ShownError } from "../core/redact.ts";
 import {
   MAX_REPORTED_RUNS,
@@ -10,6 +9,7 @@ import {
   RUNS_PATH,
   type RunReport,
 } from "../core/run-report.ts";
+import { type ChannelMessages, type RunOutcome, subscribe } from "./channels.ts";
 
 /** Reports that wait to be sent. Beyond them the oldest is dropped. */
 const MAX_QUEUED = 1_000;
@@ -53,26 +53,28 @@ export interface RunReporterOptions {
  * in it, and is repeated until a local platform has answered. Another platform gets nothing else: it answers 404, or
  * 200 with another body. A report that fails is dropped.
  */
-export class RunReporter implements Pick<Observer, "ran"> {
+export class RunReporter {
   readonly #options: RunReporterOptions;
   readonly #queue: RunReport[] = [];
   /** By event, where its last error was made. */
   readonly #origins = new Map<string, string>();
   readonly #closing = new AbortController();
   #sending: Promise<void> | undefined;
+  readonly #unsubscribe: () => void;
   /** True once the platform has answered as a local one. */
   #isLocal = false;
   /** True once the platform has answered as another one, and after {@link close}. */
   #isOff = false;
 
   /** Returns `undefined` unless the platform is on this machine. */
-  static for(options: RunReporterOptions): RunReporter | undefined {
+  static for(bot: object, options: RunReporterOptions): RunReporter | undefined {
     const { hostname } = new URL(options.baseUrl);
-    return isLoopback(hostname) ? new RunReporter(options) : undefined;
+    return isLoopback(hostname) ? new RunReporter(bot, options) : undefined;
   }
 
-  private constructor(options: RunReporterOptions) {
+  private constructor(bot: object, options: RunReporterOptions) {
     this.#options = options;
+    this.#unsubscribe = subscribe(bot, { run: (run) => this.#add(run) });
   }
 
   /** Announces to the platform that this bot reports its runs. */
@@ -80,12 +82,12 @@ export class RunReporter implements Pick<Observer, "ran"> {
     this.#wake();
   }
 
-  ran(_type: string, outcome: RunOutcome, ms: number, run: FinishedRun): void {
-    const name = reported[outcome];
+  #add(run: ChannelMessages["run"]): void {
+    const name = reported[run.outcome];
     // A run that a stop has cut short begins again with the next start.
     const isCutShort = name === "released" && run.error?.code === "NOT_READY";
-    if (this.#isOff || name === undefined || isCutShort) return;
-    const { event: eventId, attempt, retryInMs } = run;
+    if (name === undefined || isCutShort) return;
+    const { event: eventId, attempt, ms, retryInMs } = run;
     const error = run.error && this.#errorOf(eventId, run.error);
     if (name === "done" || name === "dead") this.#origins.delete(eventId);
     this.#queue.push({ eventId, attempt, outcome: name, ms, retryInMs, error });
@@ -149,6 +151,7 @@ export class RunReporter implements Pick<Observer, "ran"> {
 
   #turnOff(): void {
     this.#isOff = true;
+    this.#unsubscribe();
     this.#queue.length = 0;
     this.#origins.clear();
   }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { dropBody } from "../core/body/read.ts";
 import { hostCheck, isLoopbackAddress, loopbackNames } from "../core/hosts.ts";
 import { type Listening, listen } from "../receiver/server.ts";
-import { CONTENT_TYPE, type Meter } from "./meter.ts";
+import { CONTENT_TYPE, type Metrics } from "./metrics.ts";
 
 interface Page {
   readonly status: number;
@@ -12,23 +12,23 @@ interface Page {
 }
 
 /**
- * Serves the metrics on a port of their own: whoever reaches the webhook is not to reach them.
+ * Serves the metrics on a port of their own, so that a network that reaches the webhook does not reach them.
  *
  * @throws {ServiceBotError} ADDRESS_IN_USE
  * @throws {ConfigError} CONFIG_INVALID
  */
 export async function serveMetrics(
-  meter: Pick<Meter, "text">,
+  metrics: Pick<Metrics, "text">,
   host: string,
   port: number,
 ): Promise<Listening> {
   const isForHere = loopbackNames.has(host) || isLoopbackAddress(host);
-  // Who listens on an address for others is called by names that nobody here knows.
+  // On an address for other machines, the names by which they call this one are unknown.
   const mayAsk = isForHere ? hostCheck([]) : () => true;
   const answer = (request: IncomingMessage, response: ServerResponse) =>
-    pageFor(request, mayAsk, meter).then(
+    pageFor(request, mayAsk, metrics).then(
       (page) => write(request, response, page),
-      () => write(request, response, plain(500, "The metrics cannot be told.")),
+      () => write(request, response, plain(500, "The metrics cannot be read.")),
     );
   return await listen((request, response) => void answer(request, response), host, port, {
     set: { host: "METRICS_HOST", port: "METRICS_PORT" },
@@ -38,10 +38,10 @@ export async function serveMetrics(
 async function pageFor(
   request: IncomingMessage,
   mayAsk: (request: IncomingMessage) => boolean,
-  meter: Pick<Meter, "text">,
+  metrics: Pick<Metrics, "text">,
 ): Promise<Page> {
   const { method, url = "/" } = request;
-  // A body that waits unread while the store is asked keeps each of its pieces.
+  // A body that is not read while the store answers would keep each of its chunks.
   dropBody(request);
   if (!mayAsk(request)) return plain(403, "Ask for 127.0.0.1 or localhost.");
   const [path] = url.split("?");
@@ -49,7 +49,7 @@ async function pageFor(
   if (method !== "GET" && method !== "HEAD") {
     return { ...plain(405, "Use GET or HEAD."), allow: "GET, HEAD" };
   }
-  return { status: 200, type: CONTENT_TYPE, text: await meter.text() };
+  return { status: 200, type: CONTENT_TYPE, text: await metrics.text() };
 }
 
 function plain(status: number, text: string): Page {
