@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { dropBody } from "../../core/body/read.ts";
+import { dropBody } from "../../core/body.ts";
 import { EVENT_HEADER } from "../../core/current-event.ts";
 import { DOCTOR_AGENT } from "../../core/doctor-agent.ts";
 import type { Logger } from "../../core/logger.ts";

@@ -1,4 +1,4 @@
-import { BodyBudget } from "../../core/body/budget.ts";
+import { BodyBudget } from "../../core/body.ts";
 import { PlatformError } from "../error.ts";
 import type { BodyLimit } from "../http/body.ts";
 

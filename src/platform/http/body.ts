@@ -1,7 +1,11 @@
 import type { IncomingMessage } from "node:http";
-import { BodyBudget } from "../../core/body/budget.ts";
-import { BodyError, type BodyProblem } from "../../core/body/error.ts";
-import { dropBody, readRequestBody } from "../../core/body/read.ts";
+import {
+  BodyBudget,
+  BodyError,
+  type BodyProblem,
+  dropBody,
+  readRequestBody,
+} from "../../core/body.ts";
 import type * as z from "../../core/zod.ts";
 import { invalid, PlatformError } from "../error.ts";
 

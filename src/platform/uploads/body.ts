@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { dropBody } from "../../core/body/read.ts";
+import { dropBody } from "../../core/body.ts";
 import { invalid } from "../error.ts";
 import { hasBody, isJson, readJson } from "../http/body.ts";
 import { uploadLimit } from "./limits.ts";

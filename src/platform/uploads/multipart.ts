@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { Busboy, type BusboyInstance } from "@fastify/busboy";
-import { dropBody } from "../../core/body/read.ts";
+import { dropBody } from "../../core/body.ts";
 import { invalid } from "../error.ts";
 import { readBytes } from "../http/body.ts";
 import { imageTooLarge, MAX_IMAGE_BYTES, uploadLimit } from "./limits.ts";
