@@ -43,7 +43,7 @@ export const inbox: Command = {
     "                              [--dry-run] [--json]\n" +
     "                         copy [--from URL] [--to URL] [--dry-run] [--reopen] [--json]\n" +
     "                         backup FILE [--json]\n" +
-    "                         restore FILE | --in-place  [--move-old] [--ended TIME] [--assume-absent] [--json]\n" +
+    "                         restore FILE | --in-place  [--move-old] [--ended TIME] [--json]\n" +
     `FILTER: ${FILTER}`,
   run: async (args) => {
     const [name = "stats", ...rest] = args[0]?.startsWith("-") ? ["stats", ...args] : args;

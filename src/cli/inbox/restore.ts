@@ -11,7 +11,6 @@ const flags = {
   "in-place": { type: "boolean" },
   "move-old": { type: "boolean" },
   ended: { type: "string" },
-  "assume-absent": { type: "boolean" },
 } as const;
 
 /** The clock of whoever says when a bot has ended need not be the platform's, in milliseconds. */
@@ -34,7 +33,7 @@ export function restore(args: readonly string[]): () => Promise<number> {
   return async () => {
     const report = await carryOut(backup, mark, given.flags["move-old"] === true);
     if (given.flags.json) printJson({ ...report, movedTo: report.movedTo ?? null, at: mark.at });
-    else print(restoredText(report, mark));
+    else print(restoredText(report));
     return 0;
   };
 }
@@ -59,15 +58,14 @@ async function carryOut(
 function markOf(given: Arguments): RestoreMark {
   const now = Date.now();
   const ended = textFlag(given, "ended");
-  const assumeAbsent = given.flags["assume-absent"] === true;
-  if (ended === undefined) return { at: now, assumeAbsent };
+  if (ended === undefined) return { at: now };
   const at = /(Z|[+-]\d\d:?\d\d)$/i.test(ended) ? Date.parse(ended) : Number.NaN;
   if (!(at <= now)) {
     throw new UsageError(
       "--ended takes a time that is over, with its zone, such as 2026-03-01T09:30:00Z.",
     );
   }
-  return { at: now, until: at + CLOCKS_MS, assumeAbsent };
+  return { at: now, until: at + CLOCKS_MS };
 }
 
 function ownTools(): CommandError {
@@ -77,14 +75,11 @@ function ownTools(): CommandError {
   );
 }
 
-function restoredText({ place, movedTo, events, pending }: Restored, mark: RestoreMark): string {
-  const unsettled = mark.assumeAbsent
-    ? "What cannot be looked for is done again."
-    : "What cannot be looked for waits as a dead letter: service-bot inbox list.";
+function restoredText({ place, movedTo, events, pending }: Restored): string {
   return [
     `restored: ${place}, ${count(events, "event")}, ${pending} of them pending`,
     ...(movedTo === undefined ? [] : [`what was there before: ${movedTo}`]),
     "Start the bot. It reads the event log from the backup on, and looks for each answer before it sends it.",
-    unsettled,
+    "What cannot be looked for waits as a dead letter: service-bot inbox list.",
   ].join("\n");
 }
