@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect, vi } from "vitest";
 import type { Platform, PlatformOptions } from "../../../src/platform/index.ts";
 import { serviceBotEnds } from "../../cli/cli.ts";
-import type { WrittenStatus } from "../../faces/bot.ts";
+import type { WrittenStatus } from "../../faces/observe.ts";
 import { TestProcess } from "../../support/process.ts";
 import { reservePort } from "../../support/reserve-port.ts";
 import { runPlatform } from "../../support/running-bot.ts";
