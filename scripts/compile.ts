@@ -1,14 +1,20 @@
-import { chmod, cp, readdir, readFile, writeFile } from "node:fs/promises";
-import { extname, join, relative, sep } from "node:path";
+import { chmod, cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, extname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { run, tail } from "../src/create/run.ts";
+import { bundleLibrary } from "./pack/bundle.ts";
 import { buildPortal } from "./pack/portal.ts";
 
 /** The checkout. */
 export const root: string = fileURLToPath(new URL("..", import.meta.url));
 
+const src = join(root, "src");
+
 /** Below src: a page for browsers, which is built in another way. */
 const PORTAL = join("platform", "portal");
+
+/** The command, which no one imports. */
+const COMMAND = join("cli", "main");
 
 export interface CompileOptions {
   /** Without it a wrong type passes, and the same files come out in a tenth of the time. Default: true. */
@@ -16,31 +22,80 @@ export interface CompileOptions {
 }
 
 /**
- * Compiles `src` (all but the scaffolder, which is a package of its own) to JavaScript and
- * declarations, copies what the code reads at run time, such as the numbered SQL files, and builds the page of the
- * local platform.
+ * Builds `src` (all but the scaffolder, which is a package of its own) as it is published: a bundle of JavaScript with
+ * one file per entry, the declarations that the entries need, the files that the code reads at run time, such as the
+ * numbered SQL files, and the page of the local platform.
  *
- * @returns the files that the page is made of
+ * @returns the files that are in the bundle and in the page
  * @throws {Error} with the compiler's own words
  */
 export async function compile(
   outDir: string,
   { checkTypes = true }: CompileOptions = {},
 ): Promise<readonly string[]> {
+  const { exports, dependencies, peerDependencies } = JSON.parse(
+    await readFile(join(root, "package.json"), "utf8"),
+  );
+  const entries = entryNames(exports);
+  await writeDeclarations(outDir, entries, checkTypes);
+  const modules = await bundleLibrary({
+    src,
+    outDir,
+    entries: [...entries, COMMAND],
+    external: Object.keys({ ...dependencies, ...peerDependencies }),
+  });
+  await copyAssets(outDir);
+  await makeExecutable(join(outDir, `${COMMAND}.js`));
+  const portal = await buildPortal(join(outDir, PORTAL, "static"));
+  return [...modules, ...portal.modules];
+}
+
+/** The modules that package.json exports, relative to src and without their extension. */
+function entryNames(exports: Readonly<Record<string, string | { default: string }>>): string[] {
+  return Object.values(exports).flatMap((target) =>
+    typeof target === "string" ? [] : [target.default.slice("./dist/".length, -".js".length)],
+  );
+}
+
+/** Writes the declarations that the entries need. Those of the inside would be half of the package's files. */
+async function writeDeclarations(
+  outDir: string,
+  entries: readonly string[],
+  checkTypes: boolean,
+): Promise<void> {
   const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
   const project = join(root, "scripts", "tsconfig.build.json");
   const args = [tsc, "-p", project, "--outDir", outDir, ...(checkTypes ? [] : ["--noCheck"])];
   const { code, output } = await run(process.execPath, args, { cwd: root, env: process.env });
   if (code !== 0) throw new Error(`The sources do not compile:\n${tail(output, 40)}`);
-  await copyAssets(outDir);
-  await pointDeclarationsAtJs(outDir);
-  await makeExecutable(join(outDir, "cli", "main.js"));
-  const { modules } = await buildPortal(join(outDir, PORTAL, "static"));
-  return modules;
+  const needed = new Set<string>();
+  for (const entry of entries) await keepDeclaration(join(outDir, `${entry}.d.ts`), needed);
+  for (const file of await filesIn(outDir)) if (!needed.has(file)) await rm(file);
+  await removeEmptyFolders(outDir);
+}
+
+/** TypeScript keeps `./x.ts` in declarations. Some editors read only `./x.js`. */
+const RELATIVE_TS = /((?:\bfrom|\bimport)\s*\(?\s*")(\.{1,2}\/[^"]+)\.ts(")/g;
+
+/** Marks a declaration and all that it imports as needed, and points its imports at JavaScript. */
+async function keepDeclaration(file: string, needed: Set<string>): Promise<void> {
+  if (needed.has(file)) return;
+  needed.add(file);
+  const text = await readFile(file, "utf8");
+  await writeFile(file, text.replace(RELATIVE_TS, "$1$2.js$3"));
+  for (const [, , path] of text.matchAll(RELATIVE_TS)) {
+    await keepDeclaration(join(dirname(file), `${path}.d.ts`), needed);
+  }
+}
+
+async function removeEmptyFolders(folder: string): Promise<void> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  const folders = entries.filter((entry) => entry.isDirectory());
+  for (const { name } of folders) await removeEmptyFolders(join(folder, name));
+  if ((await readdir(folder)).length === 0) await rm(folder, { recursive: true });
 }
 
 async function copyAssets(outDir: string): Promise<void> {
-  const src = join(root, "src");
   const apart = [join(src, "create"), join(src, PORTAL)];
   for (const file of await filesIn(src)) {
     if (extname(file) === ".ts" || apart.some((folder) => file.startsWith(folder + sep))) continue;
@@ -48,27 +103,9 @@ async function copyAssets(outDir: string): Promise<void> {
   }
 }
 
-/**
- * The compiler rewrites `./x.ts` to `./x.js` in the code it emits but not in the declarations.
- * TypeScript reads either; some editors only the second.
- */
-async function pointDeclarationsAtJs(outDir: string): Promise<void> {
-  const relativeTs = /((?:\bfrom|\bimport)\s*\(?\s*")(\.{1,2}\/[^"]+)\.ts(")/g;
-  for (const file of await filesIn(outDir)) {
-    if (!file.endsWith(".d.ts")) continue;
-    const before = await readFile(file, "utf8");
-    const after = before.replace(relativeTs, "$1$2.js$3");
-    if (after !== before) await writeFile(file, after);
-  }
-}
-
 /** npm makes a package's commands executable when it installs them; a plain checkout has no npm. */
 async function makeExecutable(file: string): Promise<void> {
-  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return undefined;
-    throw error;
-  });
-  if (text === undefined) return;
+  const text = await readFile(file, "utf8");
   if (!text.startsWith("#!/usr/bin/env node\n")) {
     throw new Error(`${relative(root, file)} must begin with #!/usr/bin/env node.`);
   }

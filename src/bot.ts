@@ -5,7 +5,6 @@ import { warnOfPlainHttp } from "./bot/plain-http-warning.ts";
 import { warnOfTimeouts } from "./bot/timeout-warning.ts";
 import { warnOfBudget } from "./budget-warning.ts";
 import { type Config, loadConfig } from "./config.ts";
-import { BodyBudget } from "./core/body/budget.ts";
 import { systemClock } from "./core/clock.ts";
 import { showDatabase } from "./core/database-address.ts";
 import { inStages } from "./core/in-stages.ts";
@@ -17,7 +16,8 @@ import type { EventType } from "./events/types.ts";
 import type { InboxAdmin } from "./inbox/admin.ts";
 import { type BotOptions, checkOptions, checkStartOptions, type StartOptions } from "./options.ts";
 import type { Mode } from "./poller/mode.ts";
-import { expressFace, nodeFace, type WebhookMiddleware, webFace } from "./receiver/faces.ts";
+import { toExpress, toFetch, toNodeListener, type WebhookMiddleware } from "./receiver/adapters.ts";
+import { beforeStart } from "./receiver/receive.ts";
 import { type Listening, listen } from "./receiver/server.ts";
 import type { Middleware } from "./router/compose.ts";
 import { type ErrorObserver, type Handler, Router } from "./router/router.ts";
@@ -165,10 +165,7 @@ export class Bot {
    */
   middleware(): WebhookMiddleware {
     const { webhookPath } = this.#loadConfig();
-    const early = expressFace({
-      ...{ receiver: "starting", path: webhookPath },
-      ...{ maxBodyBytes: 0, bodies: new BodyBudget(0) },
-    });
+    const early = beforeStart(webhookPath);
     let isWarned = false;
     const onStray = (path: string) => {
       if (isWarned) return;
@@ -178,15 +175,12 @@ export class Bot {
         "a signed request passes the webhook by: its path is not WEBHOOK_PATH",
       );
     };
-    return (request, response, next) => {
-      const face = this.#parts === undefined ? early : expressFace(this.#parts.routes, onStray);
-      face(request, response, next);
-    };
+    return toExpress(() => (this.#parts === undefined ? early : this.#parts.webhook), onStray);
   }
 
   /** Answers a web-standard request as the bot's server would, without a port. */
   handle(request: Request): Promise<Response> {
-    return webFace(this.#started().routes)(request);
+    return toFetch(this.#started())(request);
   }
 
   /** Resolves when nothing is being handled or ready to be; what waits for a retry does not count. */
@@ -211,7 +205,7 @@ export class Bot {
       // First, for it tells whether the inbox may be used: nothing is taken before.
       await parts.company.start((error) => this.#giveUp(error, parts, standalone));
       this.#metrics = await serveMeter(parts.meter, config);
-      if (listens) this.#server = await listen(nodeFace(parts.routes), config.host, config.port);
+      if (listens) this.#server = await listen(toNodeListener(parts), config.host, config.port);
     } catch (error) {
       const { company, inbox, log, sampling } = parts;
       const metrics = this.#metrics;

@@ -101,11 +101,11 @@ export type {
 export type { BotOptions, StartOptions } from "./options.ts";
 export type { Mode } from "./poller/mode.ts";
 export type { PollFailure } from "./poller/record.ts";
-export type { WebhookMiddleware } from "./receiver/faces.ts";
+export type { WebhookMiddleware } from "./receiver/adapters.ts";
 export type { Middleware } from "./router/compose.ts";
 export type { Context, EventFor, StepOptions, WriteResult } from "./router/context.ts";
 export type { ErrorObserver, Handler } from "./router/router.ts";
-export type { WriteOptions } from "./router/write-names.ts";
 export { sign, type Verdict, type VerifyOptions, verify } from "./signature/signature.ts";
 export type { InstanceStatus, InstancesStatus, PollerLease } from "./status/instances.ts";
 export type { BotStatus, InboxStatus, LogStatus, RestoredStatus } from "./status.ts";
+export type { WriteOptions } from "./steps/writes.ts";

@@ -6,7 +6,7 @@ import type { RestoreMark } from "./inbox/restored.ts";
 import type { Mode } from "./poller/mode.ts";
 import type { Poller } from "./poller/poller.ts";
 import type { PollerStatus } from "./poller/record.ts";
-import type { Receiver } from "./receiver/receiver.ts";
+import type { Receiver } from "./receiver/receive.ts";
 import { type InstancesStatus, instancesStatus, iso, writeInstances } from "./status/instances.ts";
 
 /**

@@ -21,6 +21,7 @@ const runtime = [
   ...doors,
   "receiver",
   "poller",
+  "steps",
   "dispatcher",
   "router",
   "config",
@@ -47,8 +48,10 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   "inbox/postgres": [...ground, "inbox", "inbox/copy"],
   receiver: [...words, "inbox"],
   poller: doors,
-  dispatcher: doors,
-  router: [...words, "client"],
+  // Effects that happen once: the router describes them, the dispatcher runs them.
+  steps: doors,
+  dispatcher: [...doors, "steps"],
+  router: [...words, "client", "steps"],
   // Figures about all that runs, for whoever asks on a port of their own.
   metrics: [...doors, "poller", "receiver"],
   // What the client and the poller of one instance have together with those of the others.

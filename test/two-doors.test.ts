@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { Bot } from "../src/index.ts";
+import { BodyBudget } from "./faces/core.ts";
 import { defaultLane } from "./faces/events.ts";
 import { SqliteInbox } from "./faces/inbox-sqlite.ts";
 import { CURSOR, LogReader } from "./faces/poller.ts";
@@ -38,6 +39,9 @@ describe("the same events by webhook and from the log", () => {
     };
     const receiver = new Receiver({
       inbox: { put },
+      path: "/webhook",
+      maxBodyBytes: 1_000_000,
+      budget: new BodyBudget(1_000_000),
       secrets: [SECRET],
       laneOf: defaultLane,
       clock,
@@ -55,7 +59,15 @@ describe("the same events by webhook and from the log", () => {
       webhook: async (ids: readonly string[]) => {
         const events = log.entries.filter(({ id }) => ids.includes(id));
         const { body, signature } = signed(events, clock.now());
-        const answer = await receiver.receive({ body: Buffer.from(body), signature });
+        const answer = await receiver.receive({
+          method: "POST",
+          path: "/webhook",
+          query: "",
+          headers: { "x-service-signature": signature },
+          read: async () => Buffer.from(body),
+          drop: () => undefined,
+        });
+        if (answer === undefined) throw new Error("not the webhook");
         const { stored }: { stored: number } = JSON.parse(answer.body);
         return { status: answer.status, stored };
       },

@@ -5,8 +5,8 @@ import { systemClock } from "../../src/core/clock.ts";
 import { createLogger } from "../../src/core/logger.ts";
 import { defaultLane } from "../../src/events/lane.ts";
 import { SqliteInbox } from "../../src/inbox/sqlite/sqlite-inbox.ts";
-import { expressFace, nodeFace } from "../../src/receiver/faces.ts";
-import { Receiver } from "../../src/receiver/receiver.ts";
+import { toExpress, toNodeListener } from "../../src/receiver/adapters.ts";
+import { Receiver } from "../../src/receiver/receive.ts";
 import { listen } from "../../src/receiver/server.ts";
 import { answer } from "../harness/child.ts";
 import { makeFolder } from "../support/folder.ts";
@@ -35,9 +35,8 @@ const handlers = {
     const receiver = new Receiver({
       inbox: { put: (...batch) => inbox.put(...batch) },
       ...{ secrets: [SECRET], laneOf: defaultLane, clock, log },
+      ...{ path: "/webhook", maxBodyBytes: 1_048_576, budget: new BodyBudget(33_554_432) },
     });
-    const bodies = new BodyBudget(33_554_432);
-    const webhook = { receiver, path: "/webhook", maxBodyBytes: 1_048_576, bodies };
     close = () => inbox.close();
     wake = () => inbox.nextReadyIn();
     settle = async () => {
@@ -45,12 +44,15 @@ const handlers = {
       inbox = openInbox();
     };
     if (face === "express") {
-      return await listenOnLoopback(createServer(express().use(expressFace(webhook))));
+      return await listenOnLoopback(createServer(express().use(toExpress(() => receiver))));
     }
     const isReady = () => Promise.resolve(true);
     const report = () => Promise.resolve({ ready: true });
     const server = await listen(
-      nodeFace({ ...webhook, isReady, maySeeReport: () => false, report }),
+      toNodeListener({
+        webhook: receiver,
+        health: { isReady, report, apiKey: "none", webhookPath: "/webhook" },
+      }),
       "127.0.0.1",
       0,
     );

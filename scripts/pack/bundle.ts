@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { type InputOptions, type OutputOptions, rolldown } from "rolldown";
+import { dirname, join, relative } from "node:path";
+import { type InputOptions, type OutputOptions, type Plugin, rolldown } from "rolldown";
+import { minifySync } from "rolldown/utils";
 
 /** The oldest Node whose syntax the bundle may use. */
 const TARGET = "node20";
@@ -26,6 +27,78 @@ export async function bundle(entry: string, outDir: string): Promise<readonly st
   // The package around it is one of ES modules.
   await writeFile(join(outDir, "package.json"), '{ "type": "commonjs" }\n');
   return modules;
+}
+
+export interface LibraryOptions {
+  /** Folder of the sources. */
+  readonly src: string;
+  readonly outDir: string;
+  /** Modules relative to `src`, without their extension. Each becomes a file of the same name. */
+  readonly entries: readonly string[];
+  /** Packages that stay imports. All others are bundled: less to install, and quicker to load. */
+  readonly external: readonly string[];
+}
+
+/**
+ * Bundles the library into one file per entry, and chunks for what entries share or load late. Names stay as they are,
+ * and our own lines stay lines, so that a stack trace can be read.
+ *
+ * @returns and throws as {@link bundle} does
+ */
+export function bundleLibrary(options: LibraryOptions): Promise<readonly string[]> {
+  const { src, outDir, entries, external } = options;
+  const input = Object.fromEntries(entries.map((entry) => [entry, join(src, `${entry}.ts`)]));
+  const isExternal = (id: string) =>
+    external.some((name) => id === name || id.startsWith(`${name}/`));
+  const plugins = [keepModuleUrls(src), packThirdParty()];
+  return write(
+    { input, external: isExternal, plugins },
+    {
+      ...{ dir: outDir, format: "es", keepNames: true, comments: false },
+      ...{ entryFileNames: "[name].js", chunkFileNames: "chunks/[name].js" },
+      codeSplitting: { groups: [{ name: packageOf, debugName: "packages", test: /node_modules/ }] },
+    },
+  );
+}
+
+/** The name of the package that a file belongs to. */
+function packageOf(id: string): string | null {
+  const [name, second] = id.split("/node_modules/").at(-1)?.split("/") ?? [];
+  return (name?.startsWith("@") ? second : name) ?? null;
+}
+
+/** Lets a module find the files beside its source: `import.meta.url` stays the address at which the module would be alone. */
+function keepModuleUrls(src: string): Plugin {
+  const mark = /__moduleUrl\("([^"]+)"\)/g;
+  return {
+    name: "keep-module-urls",
+    transform(code, id) {
+      if (!id.startsWith(src) || !code.includes("import.meta.url")) return null;
+      return code.replaceAll(
+        "import.meta.url",
+        `__moduleUrl(${JSON.stringify(relative(src, id))})`,
+      );
+    },
+    renderChunk(code, { fileName }) {
+      return code.replace(mark, (_call, path: string) => {
+        const url = relative(dirname(fileName), path);
+        return `new URL(${JSON.stringify(url)}, import.meta.url)`;
+      });
+    },
+  };
+}
+
+/** Removes the white space of chunks that hold packages alone. */
+function packThirdParty(): Plugin {
+  return {
+    name: "pack-third-party",
+    renderChunk(code, { fileName, moduleIds }) {
+      const isOwn = (id: string) => !id.includes("/node_modules/");
+      if (moduleIds.length === 0 || moduleIds.some(isOwn)) return null;
+      const codegen = { removeWhitespace: true };
+      return minifySync(fileName, code, { compress: false, mangle: false, codegen }).code;
+    },
+  };
 }
 
 /**

@@ -1,7 +1,7 @@
 import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { type CompileOptions, compile, root } from "../compile.ts";
-import { bundle, bundleModule } from "./bundle.ts";
+import { bundle } from "./bundle.ts";
 import { refuseTooLarge } from "./size.ts";
 import { type Packed, packStage } from "./stage.ts";
 import { thirdPartyNotices } from "./third-party.ts";
@@ -21,22 +21,13 @@ export async function packBoth(out: string, options: PackOptions = {}): Promise<
   return packed;
 }
 
-/** What is bundled into the package, each into the file that exports it: less to install, and quicker to load. */
-const bundled = [join("core", "zod"), join("mcp", "sdk"), join("metrics", "prom")];
-
 /** What those who run bots take files from; no template of a bot. */
 const operations = join(root, "templates", "operations");
 
 /** What a bot depends on: the compiled sources, all but the scaffolder, the portal, and what they use of others. */
 export function packServiceBot(out: string, options: PackOptions = {}): Promise<Packed> {
   return packStage(out, async (stage) => {
-    const portal = await compile(join(stage, "dist"), options);
-    const modules = await Promise.all(
-      bundled.map((module) =>
-        bundleModule(join(root, "src", `${module}.ts`), join(stage, "dist", `${module}.js`)),
-      ),
-    );
-    await writeNotices(stage, [...modules.flat(), ...portal]);
+    await writeNotices(stage, await compile(join(stage, "dist"), options));
     // What only development needs says nothing to those who install the package.
     const { devDependencies, scripts, allowScripts, ...published } = await ownManifest();
     await writeManifest(stage, published, options);

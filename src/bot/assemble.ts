@@ -1,6 +1,5 @@
 import type { Client } from "../client/client.ts";
 import type { Config } from "../config.ts";
-import { bearerCheck } from "../core/bearer.ts";
 import { BodyBudget } from "../core/body/budget.ts";
 import { type Clock, steadyClock, systemClock } from "../core/clock.ts";
 import { secretsOf } from "../core/database-address.ts";
@@ -17,10 +16,12 @@ import type { Meter } from "../metrics/meter.ts";
 import type { BotOptions } from "../options.ts";
 import type { Peers } from "../poller/peers.ts";
 import { Poller } from "../poller/poller.ts";
-import { Receiver } from "../receiver/receiver.ts";
-import type { RouteOptions } from "../receiver/routes.ts";
+import type { Endpoints } from "../receiver/adapters.ts";
+import type { HealthOptions } from "../receiver/health.ts";
+import { Receiver } from "../receiver/receive.ts";
 import type { Router } from "../router/router.ts";
 import { readStatus, type StatusSources, writeStatus } from "../status.ts";
+import { Restored } from "../steps/restore.ts";
 import { type Company, makeCompany } from "./company.ts";
 import {
   HANDLER_TIMEOUT_MS,
@@ -33,13 +34,12 @@ import { createJobHandler } from "./job-handler.ts";
 import { makeClient } from "./make-client.ts";
 import { makeMeter } from "./metrics.ts";
 import { openInbox } from "./open-inbox.ts";
-import { Restored } from "./restored.ts";
 import { RunReporter } from "./run-reporter.ts";
 import { safeLane } from "./safe-lane.ts";
 import { startTracing } from "./start-tracing.ts";
 
 /** The parts of a bot that runs. */
-export interface Parts {
+export interface Parts extends Endpoints {
   readonly log: Logger;
   /** Counts what is not written of {@link log}; absent where all of it is. */
   readonly sampling: Sampling | undefined;
@@ -52,7 +52,6 @@ export interface Parts {
   readonly restored: Restored | undefined;
   /** The other instances. */
   readonly company: Company;
-  readonly routes: RouteOptions;
   /** Reports runs to a local platform; absent if the platform is on another machine. */
   readonly reporter: RunReporter | undefined;
   readonly status: StatusSources;
@@ -137,7 +136,10 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
     clock: wall,
     steady: clock,
     log,
-    onDelivery: (events) => poller?.delivered(events),
+    fallback: poller,
+    path: config.webhookPath,
+    maxBodyBytes: config.maxBodyBytes,
+    budget: new BodyBudget(Math.max(MIN_BODIES_BYTES, 2 * config.maxBodyBytes)),
     tracing,
     observer,
   });
@@ -152,28 +154,26 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
     client,
     restored,
   };
-  const routes = makeRoutes(config, receiver, status);
+  const health = makeHealth(config, status);
+  const webhook = config.delivery === "polling" ? undefined : receiver;
   const { isReady: isStarted } = ground;
   const settings = { ...config, store: config.database.kind };
   meter?.watch({ ...status, wall, isStarted, inbox, client, dispatcher, poller, settings });
-  const parts = { inbox, dispatcher, receiver, poller, restored, company, routes, status };
-  return { log, sampling, meter, reporter, ...parts };
+  const parts = { inbox, dispatcher, receiver, poller, restored, company, status };
+  return { log, sampling, meter, reporter, webhook, health, ...parts };
 }
 
-function makeRoutes(config: Config, receiver: Receiver, status: StatusSources): RouteOptions {
+function makeHealth(config: Config, status: StatusSources): HealthOptions {
   const { clock, isReady } = status;
   const report = new SharedCall(async () => writeStatus(await readStatus(status)), {
     keepMs: REPORT_KEPT_MS,
     now: () => clock.now(),
   });
   return {
-    receiver: config.delivery === "polling" ? undefined : receiver,
-    path: config.webhookPath,
-    maxBodyBytes: config.maxBodyBytes,
-    bodies: new BodyBudget(Math.max(MIN_BODIES_BYTES, 2 * config.maxBodyBytes)),
     isReady,
-    maySeeReport: bearerCheck(config.apiKey),
     report: () => report.get(),
+    apiKey: config.apiKey,
+    webhookPath: config.delivery === "polling" ? undefined : config.webhookPath,
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * As much of zod as is used here. The package holds it bundled into this file (`scripts/compile.ts`): zod itself is
- * a hundred files with every language it speaks, and a bot would wait for them at each start.
+ * The parts of zod that the bot uses. The package bundles them: zod itself is a hundred files in many languages, which
+ * would slow each start.
  */
 export {
   array,

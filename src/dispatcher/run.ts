@@ -1,18 +1,19 @@
 import { type Clock, sleep } from "../core/clock.ts";
-import type { HandlerOptions, Job } from "../core/job.ts";
+import type { HandlerOptions } from "../core/job.ts";
 import type { Logger } from "../core/logger.ts";
 import { scrubber } from "../core/redact.ts";
-import type { Past } from "../core/step.ts";
 import { traceIdOf } from "../core/trace.ts";
 import type { Tracing } from "../core/tracing.ts";
 import { ServiceBotError } from "../errors.ts";
 import { parseEventText, textsOf } from "../events/parse.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { Claim, Inbox } from "../inbox/inbox.ts";
+import { shown } from "../steps/certainty.ts";
+import type { Job } from "../steps/job.ts";
+import type { Shared } from "../steps/shared.ts";
+import type { Past } from "../steps/step.ts";
+import { DurableSteps, type EndedStep } from "../steps/steps.ts";
 import type { Abort } from "./abort.ts";
-import { shown } from "./doubt.ts";
-import type { Shared } from "./shared.ts";
-import { DurableSteps, type EndedStep } from "./steps.ts";
 import { stopping } from "./verdict.ts";
 
 /** What a handler still gets after it was aborted, in milliseconds. */

@@ -1,12 +1,12 @@
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
 import { type FinishedRun, type Observer, unobserved } from "../core/observer.ts";
+import { persist, WRITE_ATTEMPTS } from "../core/persist.ts";
 import { type ShownError, scrubber, showError } from "../core/redact.ts";
 import { traceIdOf } from "../core/trace.ts";
 import { GiveUp, LoopHeld, RetryLater } from "../errors.ts";
 import { parseEventText, textsOf } from "../events/parse.ts";
 import type { Advance, Claim, Inbox } from "../inbox/inbox.ts";
-import { persist, WRITE_ATTEMPTS } from "./persist.ts";
 import type { Verdict } from "./verdict.ts";
 
 export interface SettlementOptions {

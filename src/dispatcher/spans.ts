@@ -46,19 +46,3 @@ export function tellVerdict(span: Span, verdict: Verdict): void {
   // What is put off was not at fault; the span of what was, below this one, says so.
   if (verdict.kind === "retry" || verdict.kind === "dead") span.fail(verdict.error);
 }
-
-/** How a step has ended. */
-export type StepOutcome =
-  /** It was made. */
-  | "made"
-  /** An earlier run has recorded its result. */
-  | "recorded"
-  /** An earlier run had made it, and left no result; it was looked for, and found. */
-  | "found"
-  /** Nothing was done, because another event of the same comment has the answer. */
-  | "elsewhere";
-
-/** @param name without what texts of people may be in it */
-export function stepSpan(name: string): SpanStart {
-  return { name: `step ${name}`, kind: "internal", attributes: { "service_bot.step": name } };
-}

@@ -98,11 +98,10 @@ export interface Advance {
  * milliseconds: a span, for the store's clock may be another one than the bot's.
  */
 export type StepStart =
-  /**
-   * The intent has just been recorded: nothing was tried before, as far as the inbox knows. `certain`: what was tried
-   * before is known to have come to nothing, also in an inbox that came from a backup.
-   */
-  | { readonly state: "new"; readonly certain?: boolean }
+  /** The intent has just been recorded. The inbox knows of no earlier one, which a backup may have missed. */
+  | { readonly state: "new" }
+  /** The intent has just been recorded, and everything tried before is known to have come to nothing. */
+  | { readonly state: "absent" }
   /** An earlier run recorded the intent and no result: the effect may or may not have happened. */
   | { readonly state: "open"; readonly request: string; readonly ageMs: number }
   /** The step has a result, `undefined` if a person has settled it; and the request that was recorded for it. */
@@ -129,8 +128,8 @@ export interface InboxCapabilities {
   readonly guardsDisk: boolean;
 }
 
-/** What has come of adopting what was found. `lost`: so was the lease. */
-export type Adoption = "adopted" | "taken" | "lost";
+/** `taken`: another step has the effect already, and nothing is recorded. `lost`: the lease was lost. */
+export type ReconcileResult = "adopted" | "taken" | "lost";
 
 export interface Inbox {
   readonly capabilities: InboxCapabilities;
@@ -229,15 +228,10 @@ export interface Inbox {
    */
   finishStep(claim: Claim, name: string, result: string, ref?: string): Promise<boolean>;
 
-  /**
-   * The same for what was found rather than made. `taken`: another step has this id by now, and nothing is recorded.
-   */
-  adoptStep(claim: Claim, name: string, result: string, ref: string): Promise<Adoption>;
+  /** Records as the result an effect that was found rather than made. At most one step has a `ref`. */
+  adoptStep(claim: Claim, name: string, result: string, ref: string): Promise<ReconcileResult>;
 
-  /**
-   * Forgets an open step of which nothing can have happened; in an inbox that was restored, remembers just that. False
-   * when the lease was lost.
-   */
+  /** Remembers of an open step that its effect cannot have happened. False when the lease was lost. */
   dropStep(claim: Claim, name: string): Promise<boolean>;
 
   /** Which of these platform ids are results of steps already. */

@@ -9,10 +9,7 @@
 /** The name of the mark among the cursors. */
 export const RESTORED = "restored";
 
-/**
- * The fence of a step whose intent is known to have come to nothing: a run has found that out, or a person has. In an
- * inbox that was not restored such a step is simply dropped.
- */
+/** Fence of an open step whose effect is known not to have happened: a run or a person has found that out. */
 export const ABSENT: number = -1;
 
 /**

@@ -1,7 +1,4 @@
-/**
- * As much of the official SDK as is used here, loaded when an MCP server is asked for and not before. The package
- * holds it bundled into this file (`scripts/pack/packages.ts`): a bot installs none of it.
- */
+/** The parts of the official SDK that the MCP server uses, loaded with it. The package bundles them, so a bot installs none. */
 export {
   type AuthInfo,
   type CallToolResult,

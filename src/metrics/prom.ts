@@ -1,5 +1,2 @@
-/**
- * As much of prom-client as is used here, loaded when metrics are asked for and not before. The package holds it
- * bundled into this file (`scripts/pack/packages.ts`): a bot installs none of it.
- */
+/** The parts of prom-client that metrics use, loaded with them. The package bundles them, so a bot installs none. */
 export { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";

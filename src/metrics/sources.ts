@@ -2,7 +2,7 @@ import type { Client } from "../client/client.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Inbox } from "../inbox/inbox.ts";
 import type { Poller } from "../poller/poller.ts";
-import type { Receiver } from "../receiver/receiver.ts";
+import type { Receiver } from "../receiver/receive.ts";
 
 /** What is looked at when somebody asks for the metrics. */
 export interface Sources {

@@ -1,20 +1,19 @@
+import type { BodyProblem } from "../core/body/error.ts";
 import type { ErrorCode } from "../errors.ts";
 
-/** An HTTP answer, before it is written to whichever kind of response there is. */
+/** An HTTP answer, before an adapter writes it. */
 export interface Answer {
   readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Headers;
   readonly body: string;
-  /** Why it is not 2xx, for the log. */
+  /** Reason of an answer that is not 2xx, for the log. */
   readonly error?: { readonly code: ErrorCode; readonly message: string };
 }
 
+type Headers = Readonly<Record<string, string>>;
+
 /** A JSON answer. */
-export function json(
-  status: number,
-  body: unknown,
-  headers: Readonly<Record<string, string>> = {},
-): Answer {
+export function json(status: number, body: unknown, headers: Headers = {}): Answer {
   const text = JSON.stringify(body);
   return {
     status,
@@ -27,13 +26,55 @@ export function json(
   };
 }
 
-/** `{"error":{"code","message"}}`: what a sender may know, and nothing else. */
+/** The answer `{"error":{"code","message"}}`, which shows a sender nothing else. */
 export function failure(
   status: number,
   code: ErrorCode,
   message: string,
-  headers: Readonly<Record<string, string>> = {},
+  headers: Headers = {},
 ): Answer {
   const error = { code, message };
   return { ...json(status, { error }, headers), error };
 }
+
+export function methodNotAllowed(allow: string): Answer {
+  return failure(405, "METHOD_NOT_ALLOWED", `Use ${allow}.`, { allow });
+}
+
+/** In seconds. A sender waits this long while the bot is not ready, or has no room for a body. */
+export const retryAfter: Headers = { "retry-after": "5" };
+
+export const notReady: Answer = failure(
+  503,
+  "NOT_READY",
+  "The bot is starting or stopping, or its store does not answer.",
+  retryAfter,
+);
+
+export const internal: Answer = failure(500, "INTERNAL", "The request could not be handled.");
+
+/** The answer to a body that was not read. */
+export function bodyFailure(problem: BodyProblem, limit: number): Answer {
+  return bodyFailures[problem](limit);
+}
+
+const ALREADY_PARSED =
+  "Something has read this body before the webhook middleware, so its signature cannot be checked: " +
+  "mount bot.middleware() before express.json() and other body parsers.";
+
+const close = { connection: "close" };
+
+const bodyFailures: Readonly<Record<BodyProblem, (limit: number) => Answer>> = {
+  // The connection stays open while the rest is dropped: a proxy whose connection is reset answers with 502.
+  too_large: (limit) => failure(413, "BODY_TOO_LARGE", `The body is larger than ${limit} bytes.`),
+  incomplete: () =>
+    failure(400, "BODY_INCOMPLETE", "The connection was closed before the body was complete."),
+  length_mismatch: () =>
+    failure(400, "BODY_INCOMPLETE", "The body is not as long as Content-Length says."),
+  timeout: () => failure(408, "BODY_TIMEOUT", "The body was not complete in time.", close),
+  fragmented: () =>
+    failure(400, "BODY_FRAGMENTED", "The body came in too many small pieces.", close),
+  busy: () =>
+    failure(503, "BODIES_BUSY", "Too many bodies are under way.", { ...close, ...retryAfter }),
+  already_read: () => failure(500, "BODY_ALREADY_PARSED", ALREADY_PARSED),
+};

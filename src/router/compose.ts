@@ -1,5 +1,5 @@
 import { ServiceBotError } from "../errors.ts";
-import { Begun } from "./begun.ts";
+import { PendingTasks } from "../steps/pending-tasks.ts";
 import type { Context } from "./context.ts";
 
 /** Runs around every handler; `next` runs what comes after it. Without `next` the event ends here. */
@@ -17,15 +17,15 @@ export function compose(
     const enter = async (index: number): Promise<void> => {
       const current = middleware[index];
       if (current === undefined) return await innermost();
-      const begun = new Begun();
+      const tasks = new PendingTasks();
       let entered = false;
       const next = () =>
-        begun.add(async () => {
+        tasks.start(async () => {
           if (entered) throw calledTwice();
           entered = true;
           await enter(index + 1);
         });
-      await begun.around(() => current(context, next));
+      await tasks.run(() => current(context, next));
     };
     await enter(0);
   };

@@ -9,20 +9,27 @@ import type {
   SentPost,
   Upload,
 } from "../client/types.ts";
-import type { Job } from "../core/job.ts";
 import type { Jsonify } from "../core/jsonify.ts";
 import type { Logger } from "../core/logger.ts";
 import { type OptionNames, refuseProblems, unknownOptions } from "../core/ranges.ts";
 import { unsampled } from "../core/sampling.ts";
-import type { Step } from "../core/step.ts";
 import { ServiceBotError } from "../errors.ts";
 import { idText } from "../events/id.ts";
 import type { AnyEvent, EventOf, EventType } from "../events/types.ts";
-import { Begun } from "./begun.ts";
-import { findPeer } from "./find-peer.ts";
-import { replyStep } from "./reply.ts";
-import { checkWriteOptions, WriteNames, type WriteOptions } from "./write-names.ts";
-import { commentStep, outgoingOf, postStep, uploadStep } from "./writes.ts";
+import { findPeer } from "../steps/find.ts";
+import type { Job } from "../steps/job.ts";
+import { PendingTasks } from "../steps/pending-tasks.ts";
+import type { Step } from "../steps/step.ts";
+import {
+  checkWriteOptions,
+  commentStep,
+  outgoingOf,
+  postStep,
+  replyStep,
+  uploadStep,
+  WriteNames,
+  type WriteOptions,
+} from "../steps/writes.ts";
 
 /** The event that a handler of type `T` gets; any event where the type is not known beforehand. */
 export type EventFor<T extends string> = T extends EventType ? EventOf<T> : AnyEvent;
@@ -121,11 +128,11 @@ export interface Context<T extends string = string> {
   step<R>(name: string, fn: () => Promise<R> | R, options?: StepOptions): Promise<Jsonify<R>>;
 }
 
-/** Makes the context of one run of the handlers. What they begin through it is added to `begun`. */
+/** Makes the context of one run of the handlers. What they begin through it is added to `tasks`. */
 export function createContext(
   job: Job<AnyEvent>,
   client: Client,
-  begun: Begun = new Begun(),
+  tasks: PendingTasks = new PendingTasks(),
 ): Context {
   // Its log, its signal and its steps are asked for when they are needed: most runs need none, and they are dear.
   const { event, attempt, source, late, trace } = job;
@@ -150,14 +157,14 @@ export function createContext(
       return job.signal;
     },
     client,
-    ...writesOf(job, client, begun),
+    ...writesOf(job, client, tasks),
     messages,
     peer: () => {
       peer ??= findPeer(client, event, job.signal);
       return peer;
     },
     step: (name, fn, options = {}) =>
-      begun.add(async () => {
+      tasks.start(async () => {
         refuseProblems(unknownOptions(options, STEP_OPTIONS));
         return await job.steps.run(userStep(name, fn, options));
       }),
@@ -168,7 +175,7 @@ export function createContext(
 function writesOf(
   job: Job<AnyEvent>,
   client: Client,
-  begun: Begun,
+  tasks: PendingTasks,
 ): Pick<Context, "reply" | "comment" | "post" | "upload"> {
   const names = new WriteNames();
   const scope = () => ({ client, signal: job.signal });
@@ -180,7 +187,7 @@ function writesOf(
     options: WriteOptions,
     describe: () => Step<R>,
   ) =>
-    begun.add(async () => {
+    tasks.start(async () => {
       checkWriteOptions(options);
       const step = describe();
       await client.learnTime();
@@ -202,7 +209,7 @@ function writesOf(
     },
     upload: (image, options = {}) => {
       const name = names.next("upload", options);
-      return begun.add(async () => {
+      return tasks.start(async () => {
         checkWriteOptions(options);
         const { result, repeated } = await job.steps.execute(uploadStep(name, image, scope()));
         return { ...result, repeated };

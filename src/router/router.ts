@@ -1,5 +1,5 @@
 import type { Client } from "../client/client.ts";
-import type { HandlerOptions, Job } from "../core/job.ts";
+import type { HandlerOptions } from "../core/job.ts";
 import {
   type OptionNames,
   outOfRange,
@@ -13,7 +13,8 @@ import { scrubber, showError } from "../core/redact.ts";
 import { ServiceBotError } from "../errors.ts";
 import { eventTypes, isEventType, textsOf } from "../events/parse.ts";
 import type { AnyEvent, EventType } from "../events/types.ts";
-import { Begun } from "./begun.ts";
+import type { Job } from "../steps/job.ts";
+import { PendingTasks } from "../steps/pending-tasks.ts";
 import { compose, type Middleware } from "./compose.ts";
 import { type Context, createContext } from "./context.ts";
 
@@ -92,11 +93,11 @@ export class Router {
    * steps that were not awaited belong to the run: it ends when they do, and fails when one does.
    */
   async run(job: Job<AnyEvent>, client: Client): Promise<void> {
-    const begun = new Begun();
-    const context = createContext(job, client, begun);
+    const tasks = new PendingTasks();
+    const context = createContext(job, client, tasks);
     this.#contexts.set(job, context);
     const enter = compose(this.#middleware, () => this.#handle(context));
-    await begun.around(() => enter(context));
+    await tasks.run(() => enter(context));
   }
 
   /** Tells the observers what a run of this job ended with. What they throw is logged and ends here. */

@@ -472,12 +472,12 @@ export function inboxContract(name: string, open: OpenInbox): void {
         });
       });
 
-      test("a dropped intent is as if it had never been", async () => {
+      test("a dropped intent is known to have come to nothing", async () => {
         await inbox.put(messages("1"), "webhook");
         const claim = await claimOne();
         await inbox.beginStep(claim, "s", "");
         expect(await inbox.dropStep(claim, "s")).toBe(true);
-        expect(await inbox.beginStep(claim, "s", "")).toEqual({ state: "new" });
+        expect(await inbox.beginStep(claim, "s", "")).toEqual({ state: "absent" });
       });
 
       test("a result cannot be dropped", async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { NetworkError } from "../faces/client.ts";
-import type { Step } from "../faces/core.ts";
+import type { Step } from "../faces/steps.ts";
 import { message } from "../support/inbox-events.ts";
 import { gate, harness } from "./harness.ts";
 

@@ -7,7 +7,7 @@ import { variables } from "../faces/bot.ts";
 import { commands } from "../faces/cli.ts";
 import { help, flags as scaffolderFlags } from "../faces/create.ts";
 import {
-  ROUTES_SOURCE,
+  HEALTH_SOURCE,
   SCAFFOLDER_ATTENDANCE_SOURCE,
   SCAFFOLDER_REPORT_SOURCE,
 } from "../faces/files.ts";
@@ -191,7 +191,7 @@ describe("docs/operating.md", () => {
 
 describe("docs/deploying.md", () => {
   test("has every path that the bot answers, and no other", () => {
-    const routes = readFileSync(ROUTES_SOURCE, "utf8");
+    const routes = readFileSync(HEALTH_SOURCE, "utf8");
     const answered = unique(routes.match(/(?<=path (?:===|!==) ")\/\w+(?=")/g) ?? []);
     expect(answered.length).toBeGreaterThan(1);
     const table = section("docs/deploying.md", "## What the bot answers");

@@ -1,4 +1,3 @@
-export { Restored } from "../../src/bot/restored.ts";
 export { RunReporter } from "../../src/bot/run-reporter.ts";
 export { Bot } from "../../src/bot.ts";
 export { warnOfBudget } from "../../src/budget-warning.ts";

@@ -1,5 +1,4 @@
 export { backoff } from "../../src/core/backoff.ts";
-export { bearerCheck } from "../../src/core/bearer.ts";
 export { bind } from "../../src/core/bind.ts";
 export { BodyBudget, type BodyBuffer } from "../../src/core/body/budget.ts";
 export { BodyError } from "../../src/core/body/error.ts";
@@ -21,7 +20,7 @@ export {
   mediaTypeOf,
 } from "../../src/core/image-kind.ts";
 export { inStages } from "../../src/core/in-stages.ts";
-export type { HandlerOptions, Job, LoopGuardOptions } from "../../src/core/job.ts";
+export type { HandlerOptions, LoopGuardOptions } from "../../src/core/job.ts";
 export { parseJson } from "../../src/core/json.ts";
 export { copyAsJson } from "../../src/core/json-value.ts";
 export type { Jsonify } from "../../src/core/jsonify.ts";
@@ -42,7 +41,7 @@ export { scrubber, showError } from "../../src/core/redact.ts";
 export { MAX_REPORTED_RUNS, RUNS_PATH } from "../../src/core/run-report.ts";
 export { Sampling, unsampled } from "../../src/core/sampling.ts";
 export { allScopes, type Scope } from "../../src/core/scope.ts";
-export type { Effect, OpenIntent, Past, Step, StepEnd, StepRunner } from "../../src/core/step.ts";
 export { printable, printableStyled, printableText } from "../../src/core/terminal.ts";
 export { newTrace, readTraceparent, spanIn, traceIdOf, traceOf } from "../../src/core/trace.ts";
 export { version } from "../../src/core/version.ts";
+export { toNodeListener, type WebHandler } from "../../src/core/web-adapter.ts";

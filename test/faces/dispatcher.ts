@@ -1,6 +1,4 @@
 export { Dispatcher, type DispatcherOptions } from "../../src/dispatcher/dispatcher.ts";
 export { permanence } from "../../src/dispatcher/permanence.ts";
 export type { EventJob, JobHandler } from "../../src/dispatcher/run.ts";
-export { Shared } from "../../src/dispatcher/shared.ts";
-export { DurableSteps, type StepScope } from "../../src/dispatcher/steps.ts";
 export { TypePlaces } from "../../src/dispatcher/type-places.ts";

@@ -1,4 +1,4 @@
-export { expressFace, nodeFace, webFace } from "../../src/receiver/faces.ts";
-export { Receiver, type ReceiverOptions } from "../../src/receiver/receiver.ts";
-export type { RouteOptions } from "../../src/receiver/routes.ts";
+export { type Endpoints, toExpress, toFetch, toNodeListener } from "../../src/receiver/adapters.ts";
+export type { HealthOptions } from "../../src/receiver/health.ts";
+export { beforeStart, Receiver, type ReceiverOptions } from "../../src/receiver/receive.ts";
 export { type Listening, listen } from "../../src/receiver/server.ts";

@@ -1,11 +1,5 @@
-export { refOf } from "../../src/router/adopt.ts";
-export { Begun } from "../../src/router/begun.ts";
 export type { Middleware } from "../../src/router/compose.ts";
 export { type Context, createContext, type WriteResult } from "../../src/router/context.ts";
-export { findPost } from "../../src/router/find-post.ts";
-export { findComment, findMessage } from "../../src/router/find-reply.ts";
 export { LoopGuard } from "../../src/router/loop-guard.ts";
 export { OwnAccount } from "../../src/router/own-account.ts";
 export { type Handler, Router } from "../../src/router/router.ts";
-export { subjectOf } from "../../src/router/subject.ts";
-export { messageStep, postStep } from "../../src/router/writes.ts";

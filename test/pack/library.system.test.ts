@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join, posix } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { PackCache } from "../../scripts/pack/cache.ts";
 import { readTar, type TarEntry } from "../../scripts/pack/read-tar.ts";
@@ -24,14 +24,36 @@ describe("the packed library", { timeout: 120_000 }, () => {
     await rm(folder, { recursive: true });
   }, 120_000);
 
-  test("every source file is there as JavaScript and as declarations", () => {
-    const modules = sources.filter((path) => path.endsWith(".ts") && !path.startsWith(PORTAL));
+  test("every file that a module or a declaration imports is there, and no declaration besides", () => {
+    const { exports } = JSON.parse(entries.get("package/package.json")?.text ?? "");
+    const needed = new Set<string>();
+    for (const target of Object.values<string | { types: string }>(exports)) {
+      if (typeof target === "object") follow(target.types.replace("./", "package/"), needed);
+    }
+    const declarations = [...entries.keys()].filter((path) => path.endsWith(".d.ts"));
+    expect(declarations.sort()).toEqual([...needed].sort());
+    const modules = [...entries.keys()].filter((path) =>
+      /dist\/(?!platform\/portal).*\.js$/.test(path),
+    );
     expect(modules.length).toBeGreaterThan(10);
     for (const path of modules) {
-      expect(entries.has(`package/dist/${path.replace(/\.ts$/, ".js")}`), path).toBe(true);
-      expect(entries.has(`package/dist/${path.replace(/\.ts$/, ".d.ts")}`), path).toBe(true);
+      for (const imported of importsOf(path)) expect(entries.has(imported), imported).toBe(true);
     }
   });
+
+  /** Adds a declaration and what it imports. */
+  function follow(path: string, needed: Set<string>): void {
+    if (needed.has(path)) return;
+    needed.add(path);
+    for (const imported of importsOf(path)) follow(imported.replace(/\.js$/, ".d.ts"), needed);
+  }
+
+  /** The relative imports of an entry, as paths in the tarball. */
+  function importsOf(path: string): string[] {
+    const text = entries.get(path)?.text ?? "";
+    const asked = text.matchAll(/\b(?:from|import)\s*\(?\s*"(\.{1,2}\/[^"]+)"/g);
+    return [...asked].map(([, name = ""]) => posix.join(dirname(path), name));
+  }
 
   test("what the code reads at run time is there too", () => {
     const sql = sources.filter((path) => path.endsWith(".sql"));

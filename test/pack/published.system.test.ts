@@ -79,14 +79,12 @@ describe("what would be published", { timeout: 120_000 }, () => {
   test("the library holds what it uses of zod, and none of its languages but one", async () => {
     const files = readTar(await readFile(library.path));
     expect((await manifestIn(library.path)).dependencies).not.toHaveProperty("zod");
-    const zod = files.get("package/dist/core/zod.js")?.text ?? "";
-    expect(zod).not.toMatch(/^import\b/m);
-    expect(zod).toContain("Invalid input: expected");
-    expect(zod).not.toContain("Ungültige Eingabe");
     const code = [...files].filter(([path]) => path.endsWith(".js"));
-    expect(code.filter(([, { text }]) => /from "zod"/.test(text)).map(([path]) => path)).toEqual(
-      [],
-    );
+    const pathsWith = (fits: RegExp) =>
+      code.filter(([, { text }]) => fits.test(text)).map(([path]) => path);
+    expect(pathsWith(/from "zod"/)).toEqual([]);
+    expect(pathsWith(/Invalid input: expected/)).toHaveLength(1);
+    expect(pathsWith(/Ungültige Eingabe/)).toEqual([]);
     expect(files.get("package/THIRD-PARTY.md")?.text).toMatch(/^## zod [\d.]+ \(MIT\)$/m);
   });
 

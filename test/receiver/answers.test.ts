@@ -1,6 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { ServiceBotError } from "../faces/errors.ts";
+import { beforeStart } from "../faces/receiver.ts";
 import { sign } from "../faces/signature.ts";
 import {
   apiKey,
@@ -15,6 +16,7 @@ import {
   now,
   secret,
   type TestRequest,
+  web,
 } from "./support.ts";
 
 const operator = { authorization: `Bearer ${apiKey}` };
@@ -230,8 +232,8 @@ const refused: readonly Row[] = [
 
 describe.each(faces)("over $name", (face) => {
   test.each(accepted)("$name is accepted", async ({ request, status, stores }) => {
-    const { routes, inbox } = makeRig();
-    const send = await face.open(routes);
+    const { endpoints, inbox } = makeRig();
+    const send = await face.open(endpoints);
     const answer = await send(request);
     expect(answer.status).toBe(status);
     expect(answer.headers["content-type"]).toMatch(/^application\/json/);
@@ -239,8 +241,8 @@ describe.each(faces)("over $name", (face) => {
   });
 
   test.each(refused)("$name is refused with $status", async ({ request, status, code }) => {
-    const { routes, inbox, lines, log } = makeRig();
-    const send = await face.open(routes);
+    const { endpoints, inbox, lines, log } = makeRig();
+    const send = await face.open(endpoints);
     const answer = await send(request);
     expect(answer.status).toBe(status);
     expect(inbox.puts).toBe(0);
@@ -254,8 +256,8 @@ describe.each(faces)("over $name", (face) => {
   });
 
   test("a repeated delivery is accepted too, and stored once", async () => {
-    const { routes, inbox } = makeRig();
-    const send = await face.open(routes);
+    const { endpoints, inbox } = makeRig();
+    const send = await face.open(endpoints);
     for (const stored of [2, 0]) {
       const answer = await send(delivery(batchOf("1", "2")));
       expect(answer.status).toBe(200);
@@ -265,8 +267,8 @@ describe.each(faces)("over $name", (face) => {
   });
 
   test("every secret of a rotation is good", async () => {
-    const { routes } = makeRig({ secrets: ["whsec_the_new_one", secret] });
-    const send = await face.open(routes);
+    const { endpoints } = makeRig({ secrets: ["whsec_the_new_one", secret] });
+    const send = await face.open(endpoints);
     const body = batchOf("1");
     expect((await send(delivery(body))).status).toBe(200);
     const signed = delivery(body, header(sign(body, "whsec_the_new_one", now)));
@@ -274,8 +276,8 @@ describe.each(faces)("over $name", (face) => {
   });
 
   test("one bad event in a good batch is passed on as unusable; the answer is 200", async () => {
-    const { routes, inbox, lines } = makeRig();
-    const send = await face.open(routes);
+    const { endpoints, inbox, lines } = makeRig();
+    const send = await face.open(endpoints);
     const events = [follow("1"), { id: "2", type: "follow", payload: {} }, "nonsense", follow("3")];
     const answer = await send(delivery(JSON.stringify({ events })));
     expect(answer.status).toBe(200);
@@ -287,8 +289,8 @@ describe.each(faces)("over $name", (face) => {
   });
 
   test("an event that is nested too deeply is one bad event", async () => {
-    const { routes, inbox } = makeRig({}, { maxBodyBytes: 1_000_000 });
-    const send = await face.open(routes);
+    const { endpoints, inbox } = makeRig({ maxBodyBytes: 1_000_000 });
+    const send = await face.open(endpoints);
     const levels = 200_000;
     const nested = `{"id":"1","type":"whisper","payload":{"a":${"[".repeat(levels)}${"]".repeat(levels)}}}`;
     const answer = await send(delivery(`{"events":[${nested},${JSON.stringify(follow("2"))}]}`));
@@ -299,8 +301,8 @@ describe.each(faces)("over $name", (face) => {
 
   test("a store that fails is answered with 503 and Retry-After, and logged as an error", async () => {
     const put = () => Promise.reject(new Error("database at /var/lib/bot.db is full"));
-    const { routes, lines } = makeRig({ inbox: { put } });
-    const send = await face.open(routes);
+    const { endpoints, lines } = makeRig({ inbox: { put } });
+    const send = await face.open(endpoints);
     const answer = await send(delivery(batchOf("1")));
     expect(answer.status).toBe(503);
     expect(Number(answer.headers["retry-after"])).toBeGreaterThan(0);
@@ -313,8 +315,8 @@ describe.each(faces)("over $name", (face) => {
 
   test("a full inbox is answered with 503, Retry-After and INBOX_FULL", async () => {
     const full = new ServiceBotError("INBOX_FULL", "100000 events wait");
-    const { routes } = makeRig({ inbox: { put: () => Promise.reject(full) } });
-    const send = await face.open(routes);
+    const { endpoints } = makeRig({ inbox: { put: () => Promise.reject(full) } });
+    const send = await face.open(endpoints);
     const answer = await send(delivery(batchOf("1")));
     expect(answer.status).toBe(503);
     expect(Number(answer.headers["retry-after"])).toBeGreaterThan(0);
@@ -331,8 +333,8 @@ describe.each(faces)("over $name", (face) => {
       order.push("stored");
       return { stored: ["1"], duplicates: 0, unusable: 0 };
     };
-    const { routes } = makeRig({ inbox: { put } });
-    const send = await face.open(routes);
+    const { endpoints } = makeRig({ inbox: { put } });
+    const send = await face.open(endpoints);
     const answer = send(delivery(batchOf("1"))).finally(() => order.push("answered"));
     await reached.promise;
     // Whoever answers early has answered when another request has gone there and back.
@@ -344,8 +346,8 @@ describe.each(faces)("over $name", (face) => {
   });
 
   test("a delivery before the bot has started is asked to come again", async () => {
-    const { routes } = makeRig({}, { receiver: "starting", maxBodyBytes: 0 });
-    const send = await face.open(routes);
+    const { endpoints } = makeRig();
+    const send = await face.open({ ...endpoints, webhook: beforeStart("/webhook") });
     const answer = await send(delivery(batchOf("1")));
     expect(answer.status).toBe(503);
     expect(answer.headers["retry-after"]).toBeDefined();
@@ -353,8 +355,8 @@ describe.each(faces)("over $name", (face) => {
   });
 
   test("deliveries that come at once are answered each for itself", async () => {
-    const { routes, inbox } = makeRig();
-    const send = await face.open(routes);
+    const { endpoints, inbox } = makeRig();
+    const send = await face.open(endpoints);
     const ids = Array.from({ length: 50 }, (_, index) => String(index));
     const answers = await Promise.all(
       ids.map((id) => send(Number(id) % 5 === 0 ? delivery("{") : delivery(batchOf(id)))),
@@ -366,8 +368,8 @@ describe.each(faces)("over $name", (face) => {
   });
 
   test("there is no webhook when events are polled for", async () => {
-    const { routes, inbox } = makeRig({}, { receiver: undefined });
-    const send = await face.open(routes);
+    const { endpoints, inbox } = makeRig();
+    const send = await face.open({ ...endpoints, webhook: undefined });
     const answer = await send(delivery(batchOf("1")));
     expect(answer.status).toBe(face.standalone ? 404 : 418);
     expect(inbox.puts).toBe(0);
@@ -375,8 +377,8 @@ describe.each(faces)("over $name", (face) => {
   });
 
   test("the webhook can be at the root", async () => {
-    const { routes, inbox } = makeRig({}, { path: "/" });
-    const send = await face.open(routes);
+    const { endpoints, inbox } = makeRig({ path: "/" });
+    const send = await face.open(endpoints);
     expect((await send(delivery(batchOf("1"), { path: "/" }))).status).toBe(200);
     expect(inbox.stored.size).toBe(1);
   });
@@ -384,8 +386,8 @@ describe.each(faces)("over $name", (face) => {
   test.each(["/", "/webhooks", "/webhook/x", "/Webhook", "/x/webhook"])(
     "%s is not the webhook",
     async (path) => {
-      const { routes, inbox } = makeRig();
-      const send = await face.open(routes);
+      const { endpoints, inbox } = makeRig();
+      const send = await face.open(endpoints);
       const answer = await send(delivery(batchOf("1"), { path }));
       expect(answer.status).toBe(face.standalone ? 404 : 418);
       expect(inbox.puts).toBe(0);
@@ -395,8 +397,8 @@ describe.each(faces)("over $name", (face) => {
 
 describe.each(faces.filter(({ standalone }) => standalone))("health over $name", (face) => {
   test("/healthz is 200 while the process lives, whatever the store does", async () => {
-    const { routes } = makeRig({}, { isReady: async () => false });
-    const send = await face.open(routes);
+    const { endpoints } = makeRig({}, { isReady: async () => false });
+    const send = await face.open(endpoints);
     expect(await send({ path: "/healthz" })).toMatchObject({
       status: 200,
       text: '{"status":"ok"}',
@@ -405,8 +407,8 @@ describe.each(faces.filter(({ standalone }) => standalone))("health over $name",
 
   test("/readyz is 200 when the bot is ready, and 503 when it is not", async () => {
     for (const ready of [true, false]) {
-      const { routes } = makeRig({}, { isReady: async () => ready });
-      const send = await face.open(routes);
+      const { endpoints } = makeRig({}, { isReady: async () => ready });
+      const send = await face.open(endpoints);
       const answer = await send({ path: "/readyz" });
       expect(answer.status).toBe(ready ? 200 : 503);
       if (!ready) expect(errorIn(answer).code).toBe("NOT_READY");
@@ -416,8 +418,8 @@ describe.each(faces.filter(({ standalone }) => standalone))("health over $name",
   test("/readyz?verbose has the codes of /readyz, and tells more", async () => {
     for (const ready of [true, false]) {
       const report = { ready, mode: "auditing" };
-      const { routes } = makeRig({}, { isReady: async () => ready, report: async () => report });
-      const send = await face.open(routes);
+      const { endpoints } = makeRig({}, { isReady: async () => ready, report: async () => report });
+      const send = await face.open(endpoints);
       for (const path of ["/readyz?verbose", "/readyz/?verbose=1", "/readyz?a=b&verbose"]) {
         const answer = await send({ path, headers: operator });
         expect(answer.status).toBe(ready ? 200 : 503);
@@ -433,8 +435,8 @@ describe.each(faces.filter(({ standalone }) => standalone))("health over $name",
   test("/readyz?verbose keeps the report to those who have the bot's token", async () => {
     for (const ready of [true, false]) {
       const report = () => Promise.reject(new Error("nobody may ask for it"));
-      const { routes } = makeRig({}, { isReady: async () => ready, report });
-      const send = await face.open(routes);
+      const { endpoints } = makeRig({}, { isReady: async () => ready, report });
+      const send = await face.open(endpoints);
       for (const authorization of [
         undefined,
         "",
@@ -455,14 +457,14 @@ describe.each(faces.filter(({ standalone }) => standalone))("health over $name",
   });
 
   test("both are there also when events are polled for", async () => {
-    const { routes } = makeRig({}, { receiver: undefined });
-    const send = await face.open(routes);
+    const { endpoints } = makeRig();
+    const send = await face.open({ ...endpoints, webhook: undefined });
     expect((await send({ path: "/healthz" })).status).toBe(200);
     expect((await send({ path: "/readyz" })).status).toBe(200);
   });
 
   test("HEAD is answered without a body", async () => {
-    const send = await face.open(makeRig().routes);
+    const send = await face.open(makeRig().endpoints);
     expect(await send({ method: "HEAD", path: "/healthz" })).toMatchObject({
       status: 200,
       text: "",
@@ -470,7 +472,7 @@ describe.each(faces.filter(({ standalone }) => standalone))("health over $name",
   });
 
   test.each(["/healthz", "/readyz"])("%s takes no POST", async (path) => {
-    const send = await face.open(makeRig().routes);
+    const send = await face.open(makeRig().endpoints);
     const answer = await send({ method: "POST", path });
     expect(answer.status).toBe(405);
     expect(answer.headers.allow).toBe("GET, HEAD");
@@ -478,9 +480,9 @@ describe.each(faces.filter(({ standalone }) => standalone))("health over $name",
 
   test("what breaks in here is a 500 that tells nothing", async () => {
     const isReady = () => Promise.reject(new Error(`cannot read ${secret}`));
-    const send = await face.open(makeRig({}, { isReady }).routes);
-    const { routes } = makeRig({}, { report: isReady });
-    const verbose = await (await face.open(routes))({
+    const send = await face.open(makeRig({}, { isReady }).endpoints);
+    const { endpoints } = makeRig({}, { report: isReady });
+    const verbose = await (await face.open(endpoints))({
       path: "/readyz?verbose",
       headers: operator,
     });
@@ -495,7 +497,7 @@ describe.each(faces.filter(({ standalone }) => standalone))("health over $name",
 describe("once the inbox is not the bot's any more", () => {
   test.each(faces)("deliveries over $name get 503 and are not stored", async ({ open }) => {
     const rig = makeRig();
-    const send = await open(rig.routes);
+    const send = await open(rig.endpoints);
     expect((await send(delivery(batchOf("1")))).status).toBe(200);
     rig.receiver.close();
     const answer = await send(delivery(batchOf("2")));
@@ -513,10 +515,8 @@ describe("once the inbox is not the bot's any more", () => {
         },
       },
     });
-    const answer = await rig.receiver.receive({
-      body: new TextEncoder().encode(batchOf("1")),
-      signature: sign(batchOf("1"), secret, now),
-    });
+    const send = await web.open(rig.endpoints);
+    const answer = await send(delivery(batchOf("1")));
     expect(answer.status).toBe(503);
     expect(rig.receiver.lastDeliveryAt).toBeUndefined();
   });

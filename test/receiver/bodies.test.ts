@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { BodyBudget } from "../faces/core.ts";
-import { nodeFace, webFace } from "../faces/receiver.ts";
+import { toFetch, toNodeListener } from "../faces/receiver.ts";
 import { sign } from "../faces/signature.ts";
 import {
   apiKey,
@@ -58,14 +58,14 @@ const unread = [
 
 describe.each(socketFaces)("over $name", (face) => {
   test.each(unread)("%s is refused before the body has come", async (_name, header, expected) => {
-    const url = await face.listen(makeRig().routes);
+    const url = await face.listen(makeRig().endpoints);
     for (const body of ["content-length: 1000000", "transfer-encoding: chunked"]) {
       expect(await answerOn(await sendHead(url, header, body))).toBe(expected);
     }
   });
 
   test("a body that stops is answered with 408, and its connection is closed", async () => {
-    const url = await face.listen({ ...makeRig().routes, bodyTimeoutMs: 50 });
+    const url = await face.listen(makeRig({ timeoutMs: 50 }).endpoints);
     const signature = `x-service-signature: ${fresh}`;
     const socket = await sendHead(url, signature, "content-length: 1000");
     const gone = once(socket, "close");
@@ -74,7 +74,7 @@ describe.each(socketFaces)("over $name", (face) => {
   });
 
   test("a body in tiny pieces is refused, and its connection is closed", async () => {
-    const url = await face.listen({ ...makeRig().routes, maxBodyBytes: 1_000_000 });
+    const url = await face.listen(makeRig({ maxBodyBytes: 1_000_000 }).endpoints);
     const signature = `x-service-signature: ${fresh}`;
     const socket = await sendHead(url, signature, "transfer-encoding: chunked");
     const gone = once(socket, "close");
@@ -85,8 +85,8 @@ describe.each(socketFaces)("over $name", (face) => {
   });
 
   test("beyond the bytes under way the oldest body gives way, and a genuine delivery does not", async () => {
-    const rig: Rig = makeRig({}, { maxBodyBytes: 10_000, bodies: new BodyBudget(30_000) });
-    const url = await face.listen(rig.routes);
+    const rig: Rig = makeRig({ maxBodyBytes: 10_000, budget: new BodyBudget(30_000) });
+    const url = await face.listen(rig.endpoints);
     const slow = Array.from({ length: 10 }, async () => {
       const signature = `x-service-signature: ${fresh}`;
       const socket = await sendHead(url, signature, "content-length: 10000");
@@ -98,7 +98,7 @@ describe.each(socketFaces)("over $name", (face) => {
     const answer = await sendTo(url, delivery(batchOf("1")));
     expect(answer.status).toBe(200);
     expect(await Promise.race(slow)).toBe("503 BODIES_BUSY");
-    expect(rig.routes.bodies.usedBytes).toBeLessThanOrEqual(30_000);
+    expect(rig.budget.usedBytes).toBeLessThanOrEqual(30_000);
   });
 });
 
@@ -111,7 +111,7 @@ describe("a body that the bot does not need", () => {
       asked.resolve();
       return store.promise;
     };
-    const url = await listening(nodeFace(makeRig({}, { isReady }).routes));
+    const url = await listening(toNodeListener(makeRig({}, { isReady }).endpoints));
     const socket = connect(Number(new URL(url).port), "127.0.0.1");
     const gone = new Promise((resolve) => socket.once("close", resolve));
     socket.on("error", () => undefined).resume();
@@ -125,8 +125,8 @@ describe("a body that the bot does not need", () => {
     const seen: unknown[] = [];
     let request: IncomingMessage | undefined;
     const isReady = async () => seen.push(request?.readableFlowing) > 0;
-    const routes = { isReady, report: async () => ({ ready: await isReady() }) };
-    const face = nodeFace(makeRig({}, routes).routes);
+    const health = { isReady, report: async () => ({ ready: await isReady() }) };
+    const face = toNodeListener(makeRig({}, health).endpoints);
     const url = await listening((incoming, response) => {
       request = incoming;
       face(incoming, response);
@@ -143,29 +143,29 @@ describe("a body that the bot does not need", () => {
   ])("is cancelled for %s %s over web", async (method, path) => {
     const cancel = vi.fn();
     const init = { method, body: new ReadableStream({ cancel }), duplex: "half" as const };
-    await webFace(makeRig().routes)(new Request(`http://bot.test${path}`, init));
+    await toFetch(makeRig().endpoints)(new Request(`http://bot.test${path}`, init));
     expect(cancel).toHaveBeenCalledOnce();
   });
 });
 
 describe("over web", () => {
   test.each([
-    ["BODY_TIMEOUT", "x", { bodyTimeoutMs: 50 }],
+    ["BODY_TIMEOUT", "x", { timeoutMs: 50 }],
     ["BODY_TOO_LARGE", "x".repeat(limit + 1), {}],
-    ["BODIES_BUSY", "x", { bodies: new BodyBudget(10) }],
+    ["BODIES_BUSY", "x", { budget: new BodyBudget(10) }],
   ] as const)("a body given up with %s is cancelled", async (code, piece, options) => {
-    const { routes } = makeRig({}, options);
+    const { endpoints, budget } = makeRig(options);
     const cancel = vi.fn();
     const start = (controller: ReadableStreamDefaultController) =>
       controller.enqueue(Buffer.from(piece));
     const body = new ReadableStream({ start, cancel });
     const headers = { "x-service-signature": fresh };
     const init = { method: "POST", body, duplex: "half" as const, headers };
-    const answer = await webFace(routes)(new Request("http://bot.test/webhook", init));
+    const answer = await toFetch(endpoints)(new Request("http://bot.test/webhook", init));
     expect(await answer.json()).toMatchObject({ error: { code } });
     expect(answer.headers.get("retry-after")).toBe(code === "BODIES_BUSY" ? "5" : null);
     expect(cancel).toHaveBeenCalledOnce();
-    expect(routes.bodies.usedBytes).toBe(0);
+    expect(budget.usedBytes).toBe(0);
   });
 
   test.each(unread)("%s is refused before the body is read", async (_name, header, expected) => {
@@ -180,7 +180,7 @@ describe("over web", () => {
     );
     const [name = "", value = ""] = header.split(/: (.*)/s);
     const init = { method: "POST", body, duplex: "half" as const, headers: { [name]: value } };
-    const answer = await webFace(makeRig().routes)(new Request("http://bot.test/webhook", init));
+    const answer = await toFetch(makeRig().endpoints)(new Request("http://bot.test/webhook", init));
     expect(
       `${answer.status} ${errorIn({ status: answer.status, headers: {}, text: await answer.text() }).code}`,
     ).toBe(expected);
@@ -188,11 +188,11 @@ describe("over web", () => {
   });
 
   test("a body that stops is answered with 408", async () => {
-    const { routes } = makeRig({}, { bodyTimeoutMs: 50 });
+    const { endpoints } = makeRig({ timeoutMs: 50 });
     const body = new ReadableStream({ pull: () => new Promise(() => undefined) });
     const headers = { "x-service-signature": fresh };
     const init = { method: "POST", body, duplex: "half" as const, headers };
-    const answer = await webFace(routes)(new Request("http://bot.test/webhook", init));
+    const answer = await toFetch(endpoints)(new Request("http://bot.test/webhook", init));
     expect([
       answer.status,
       errorIn({ status: answer.status, headers: {}, text: await answer.text() }).code,

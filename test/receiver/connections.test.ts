@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { webFace } from "../faces/receiver.ts";
+import { unobserved } from "../faces/core.ts";
+import { toFetch } from "../faces/receiver.ts";
 import { sign } from "../faces/signature.ts";
 import {
   batchOf,
@@ -29,7 +30,7 @@ function head(body: string, length: number = Buffer.byteLength(body)): string {
 }
 
 async function open(face: SocketFace, rig = makeRig()) {
-  const url = await face.listen(rig.routes);
+  const url = await face.listen(rig.endpoints);
   const send: Send = (request) => sendTo(url, request);
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   onTestFinished(() => void socket.destroy());
@@ -91,12 +92,8 @@ describe.each(socketFaces)("over $name", (face) => {
 
   test("a connection that breaks off inside a body stores nothing and harms nobody", async () => {
     const refused = Promise.withResolvers<string>();
-    const rig = makeRig();
-    const { refuse } = rig.receiver;
-    rig.receiver.refuse = (answer) => {
-      refused.resolve(answer.error?.code ?? "");
-      return refuse.call(rig.receiver, answer);
-    };
+    const answered = (_status: number, code = "") => code && refused.resolve(code);
+    const rig = makeRig({ observer: { ...unobserved, answered } });
     const { socket, send, inbox } = await open(face, rig);
     socket.write(head(batchOf("1")) + batchOf("1").slice(0, 10));
     // The server has begun to read when it has answered somebody who came later.
@@ -128,7 +125,7 @@ describe.each(socketFaces)("over $name", (face) => {
 
 describe("over web", () => {
   test("a body that breaks off is refused with 400, and nothing is stored", async () => {
-    const { routes, inbox, lines } = makeRig();
+    const { endpoints, inbox, lines } = makeRig();
     const body = batchOf("1");
     const stream = new ReadableStream({
       pull(controller) {
@@ -138,7 +135,7 @@ describe("over web", () => {
     });
     const headers = { "x-service-signature": sign(body, secret, now) };
     const init = { method: "POST", body: stream, duplex: "half" as const, headers };
-    const answer = await webFace(routes)(new Request("http://bot.test/webhook", init));
+    const answer = await toFetch(endpoints)(new Request("http://bot.test/webhook", init));
     const text = await answer.text();
     expect(answer.status).toBe(400);
     expect(errorIn({ status: 400, headers: {}, text }).code).toBe("BODY_INCOMPLETE");
@@ -150,12 +147,12 @@ describe("over web", () => {
     ["read to its end", (request: Request) => request.json()],
     ["begun and left", takePiece],
   ])("a body that was %s before is refused with 500", async (_name, read) => {
-    const { routes, inbox } = makeRig();
+    const { endpoints, inbox } = makeRig();
     const body = batchOf("1");
     const headers = { "x-service-signature": sign(body, secret, now) };
     const request = new Request("http://bot.test/webhook", { method: "POST", body, headers });
     await read(request);
-    const answer = await webFace(routes)(request);
+    const answer = await toFetch(endpoints)(request);
     expect(answer.status).toBe(500);
     const error = errorIn({ status: 500, headers: {}, text: await answer.text() });
     expect(error.code).toBe("BODY_ALREADY_PARSED");
@@ -170,10 +167,10 @@ describe("over web", () => {
         controller.enqueue(Buffer.alloc(1_000));
       },
     });
-    const { routes } = makeRig();
+    const { endpoints } = makeRig();
     const headers = { "x-service-signature": sign("", secret, now) };
     const init = { method: "POST", body: endless, duplex: "half" as const, headers };
-    const answer = await webFace(routes)(new Request("http://bot.test/webhook", init));
+    const answer = await toFetch(endpoints)(new Request("http://bot.test/webhook", init));
     expect(answer.status).toBe(413);
     expect(pulled).toBeLessThan(10);
   });

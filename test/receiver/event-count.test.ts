@@ -8,8 +8,8 @@ describe.each(faces)("X-Service-Event-Count over $name", (face) => {
   test.each([0, 1, 3, 999_999_999])(
     "%d for a body of two events is told with both numbers, and the events are stored",
     async (announced) => {
-      const { routes, inbox, lines } = makeRig();
-      const answer = await (await face.open(routes))(counted(String(announced)));
+      const { endpoints, inbox, lines } = makeRig();
+      const answer = await (await face.open(endpoints))(counted(String(announced)));
       expect(answer.status).toBe(200);
       expect([...inbox.stored.keys()]).toEqual(["1", "2"]);
       expect(lines()).toMatchObject([
@@ -29,17 +29,17 @@ describe.each(faces)("X-Service-Event-Count over $name", (face) => {
     ["beyond what a number holds", "9".repeat(400)],
     ["that comes twice", ["1", "1"]],
   ])("a header %s is passed over", async (_name, count) => {
-    const { routes, inbox, lines } = makeRig();
-    const answer = await (await face.open(routes))(counted(count));
+    const { endpoints, inbox, lines } = makeRig();
+    const answer = await (await face.open(endpoints))(counted(count));
     expect(answer.status).toBe(200);
     expect(inbox.stored.size).toBe(2);
     expect(lines()).toMatchObject([{ level: "info", status: 200 }]);
   });
 
   test("nothing is told of a delivery that is refused", async () => {
-    const { routes, lines } = makeRig();
+    const { endpoints, lines } = makeRig();
     const headers = { "x-service-event-count": "7" };
-    await (await face.open(routes))(delivery("{", { headers }));
+    await (await face.open(endpoints))(delivery("{", { headers }));
     expect(lines()).toMatchObject([{ level: "warn", code: "BODY_INVALID" }]);
   });
 });

@@ -1,17 +1,20 @@
 import express, { type Express } from "express";
 import request from "supertest";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { expressFace } from "../faces/receiver.ts";
+import { toExpress } from "../faces/receiver.ts";
 import { sign } from "../faces/signature.ts";
 import { batchOf, bodyOf, limit, makeRig, now, type Rig, secret } from "./support.ts";
 
 /** An application whose middleware `mount` puts in order. */
 function appWith(
-  mount: (app: Express, webhook: ReturnType<typeof expressFace>) => void,
+  mount: (app: Express, webhook: ReturnType<typeof toExpress>) => void,
 ): Rig & { app: Express } {
   const rig = makeRig();
   const app = express();
-  mount(app, expressFace(rig.routes));
+  mount(
+    app,
+    toExpress(() => rig.receiver),
+  );
   app.post("/echo", (req, res) => void res.json({ body: req.body }));
   app.use((_req, res) => void res.status(418).send("the application"));
   return { ...rig, app };
@@ -170,12 +173,15 @@ test.each([
   ["the prefix itself", "/webhook", "/webhook", "/webhook"],
   ["the path below a prefix, with a slash at the end", "/webhook", "/bot", "/bot/webhook/"],
 ])("under a prefix, WEBHOOK_PATH can be %s", async (_name, path, prefix, target) => {
-  const rig = makeRig({}, { path });
+  const rig = makeRig({ path });
   const strays: string[] = [];
   const app = express();
   app.use(
     prefix,
-    expressFace(rig.routes, (stray) => strays.push(stray)),
+    toExpress(
+      () => rig.receiver,
+      (stray) => strays.push(stray),
+    ),
   );
   const answer = request(app)
     .post(target)
@@ -189,7 +195,10 @@ test.each([
 test("a signed POST on another path goes to the application, and is noticed", async () => {
   const rig = makeRig();
   const strays: string[] = [];
-  const noticing = expressFace(rig.routes, (path) => strays.push(path));
+  const noticing = toExpress(
+    () => rig.receiver,
+    (path) => strays.push(path),
+  );
   const app = express().use(noticing);
   const signed = request(app).post("/hook?a=1").set("x-service-signature", "t=1,v1=00");
   expect((await signed).status).toBe(404);
@@ -199,10 +208,9 @@ test("a signed POST on another path goes to the application, and is noticed", as
 });
 
 test("a bot that only polls notices no stray delivery", async () => {
-  const rig = makeRig();
   const strays: string[] = [];
-  const polling = { ...rig.routes, receiver: undefined };
-  const app = express().use(expressFace(polling, (path) => strays.push(path)));
+  const noWebhook = () => undefined;
+  const app = express().use(toExpress(noWebhook, (path) => strays.push(path)));
   await request(app).post("/webhook").set("x-service-signature", "t=1,v1=00");
   expect(strays).toEqual([]);
 });
@@ -221,7 +229,7 @@ test("an application that has answered by itself is not answered over", async ()
     next();
     res.status(504).send("too slow");
   });
-  app.use(expressFace(rig.routes));
+  app.use(toExpress(() => rig.receiver));
   expect(await deliver(app)).toMatchObject({ status: 504, text: "too slow" });
   answered.resolve();
   // The late answer is dropped; written all the same, it would end this run as an unhandled error.
@@ -245,7 +253,7 @@ test("an application that is still answering by itself is not answered over", as
     // The late answer is dropped by then; written all the same, it would be an unhandled rejection.
     setImmediate(() => res.end("slow"));
   });
-  app.use(expressFace(rig.routes));
+  app.use(toExpress(() => rig.receiver));
   const unhandled: unknown[] = [];
   const note = (reason: unknown) => unhandled.push(reason);
   process.on("unhandledRejection", note);
@@ -255,11 +263,9 @@ test("an application that is still answering by itself is not answered over", as
 });
 
 test("what breaks in here never reaches the application's error page", async () => {
-  const receiver = { receive: () => Promise.reject(new Error(secret)), refuse: () => undefined };
-  const rig = makeRig();
+  const receiver = { receive: () => Promise.reject(new Error(secret)) };
   const app = express();
-  // Structurally a receiver; the class has private fields.
-  app.use(expressFace({ ...rig.routes, receiver: receiver as unknown as typeof rig.receiver }));
+  app.use(toExpress(() => receiver));
   app.use(((error, _req, res, _next) =>
     res.status(599).send(String(error))) satisfies express.ErrorRequestHandler);
   const answer = await deliver(app);

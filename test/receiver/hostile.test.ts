@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { Bot } from "../../src/index.ts";
-import { listen, nodeFace } from "../faces/receiver.ts";
+import { listen, toNodeListener } from "../faces/receiver.ts";
 import { sign } from "../faces/signature.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { logSink } from "../support/log.ts";
@@ -123,8 +123,8 @@ describe.each([
 
 /** A server that waits a fifth of a second for a request. */
 async function impatient() {
-  const { routes, inbox } = makeRig();
-  const server = await listen(nodeFace(routes), "127.0.0.1", 0, { requestTimeoutMs: 200 });
+  const { endpoints, inbox } = makeRig();
+  const server = await listen(toNodeListener(endpoints), "127.0.0.1", 0, { requestTimeoutMs: 200 });
   onTestFinished(() => server.close());
   return { url: server.url, inbox };
 }

@@ -3,45 +3,49 @@ import type { NewEvent } from "../faces/inbox.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { batchOf, delivery, faces, makeRig } from "./support.ts";
 
-describe.each(faces)("onDelivery, over $name", (face) => {
-  test("is told of each batch once it is stored, duplicates included", async () => {
+describe.each(faces)("the fallback, over $name", (face) => {
+  test("learns of each batch once it is stored, duplicates included", async () => {
     const seen: string[][] = [];
     const rig = makeRig({
-      onDelivery: (events: readonly NewEvent[]) => {
-        expect(events.every(({ id }) => rig.inbox.stored.has(id))).toBe(true);
-        seen.push(events.map(({ id }) => id));
+      fallback: {
+        delivered: (events: readonly NewEvent[]) => {
+          expect(events.every(({ id }) => rig.inbox.stored.has(id))).toBe(true);
+          seen.push(events.map(({ id }) => id));
+        },
       },
     });
-    const send = await face.open(rig.routes);
+    const send = await face.open(rig.endpoints);
     await send(delivery(batchOf("1", "2")));
     await send(delivery(batchOf("2")));
     expect(seen).toEqual([["1", "2"], ["2"]]);
   });
 
-  test("is not told of what was refused or not stored", async () => {
+  test("does not learn of what was refused or not stored", async () => {
     const seen: unknown[] = [];
-    const onDelivery = (events: readonly NewEvent[]) => void seen.push(events);
-    const rig = makeRig({ onDelivery });
-    const send = await face.open(rig.routes);
+    const fallback = { delivered: (events: readonly NewEvent[]) => void seen.push(events) };
+    const rig = makeRig({ fallback });
+    const send = await face.open(rig.endpoints);
     await send(delivery("{"));
-    const broken = makeRig({ onDelivery, inbox: { put: () => Promise.reject(new Error("away")) } });
-    await (await face.open(broken.routes))(delivery(batchOf("1")));
+    const broken = makeRig({ fallback, inbox: { put: () => Promise.reject(new Error("away")) } });
+    await (await face.open(broken.endpoints))(delivery(batchOf("1")));
     expect(seen).toEqual([]);
   });
 
   test("that throws does not turn a stored batch into a failure: failures disable the webhook", async () => {
-    const onDelivery = () => {
-      throw new Error("the observer broke");
+    const fallback = {
+      delivered: () => {
+        throw new Error("the fallback broke");
+      },
     };
-    const { routes, inbox, lines } = makeRig({ onDelivery });
-    const send = await face.open(routes);
+    const { endpoints, inbox, lines } = makeRig({ fallback });
+    const send = await face.open(endpoints);
     expect((await send(delivery(batchOf("1")))).status).toBe(200);
     expect(inbox.stored.size).toBe(1);
-    // It is told to those who can mend it.
+    // The operator can mend it.
     expect(lines()).toContainEqual(
       expect.objectContaining({
         level: "error",
-        err: expect.objectContaining({ message: "the observer broke" }),
+        err: expect.objectContaining({ message: "the fallback broke" }),
       }),
     );
   });
@@ -50,8 +54,8 @@ describe.each(faces)("onDelivery, over $name", (face) => {
 describe.each(faces)("lastDeliveryAt, over $name", (face) => {
   test("is when a batch was stored last, by the clock that is not set", async () => {
     const steady = new ManualClock(5_000);
-    const { routes, receiver } = makeRig({ steady });
-    const send = await face.open(routes);
+    const { endpoints, receiver } = makeRig({ steady });
+    const send = await face.open(endpoints);
     await send(delivery("{"));
     expect(receiver.lastDeliveryAt).toBeUndefined();
     await send(delivery(batchOf("1")));
@@ -62,10 +66,10 @@ describe.each(faces)("lastDeliveryAt, over $name", (face) => {
   });
 
   test("is not moved by a batch that could not be stored", async () => {
-    const { routes, receiver } = makeRig({
+    const { endpoints, receiver } = makeRig({
       inbox: { put: () => Promise.reject(new Error("away")) },
     });
-    await (await face.open(routes))(delivery(batchOf("1")));
+    await (await face.open(endpoints))(delivery(batchOf("1")));
     expect(receiver.lastDeliveryAt).toBeUndefined();
   });
 });

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { toFetch } from "../faces/receiver.ts";
 import { sign } from "../faces/signature.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { batchOf, makeRig, now } from "./support.ts";
@@ -12,7 +13,9 @@ function makeRotation(clock = new ManualClock(now * 1000)) {
   const rig = makeRig({ secrets, clock });
   const deliver = async (secret: string, body = batchOf("1")) => {
     const signature = sign(body, secret, clock.now() / 1000);
-    return await rig.receiver.receive({ body: Buffer.from(body), signature });
+    const headers = { "x-service-signature": signature };
+    const request = new Request("http://bot.test/webhook", { method: "POST", body, headers });
+    return await toFetch(rig.endpoints)(request);
   };
   const told = () => rig.lines().filter(({ configured }) => configured !== undefined);
   return { ...rig, clock, deliver, told };

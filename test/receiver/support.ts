@@ -1,15 +1,16 @@
 import { createServer, request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import express from "express";
-import { BodyBudget, bearerCheck, createLogger } from "../faces/core.ts";
+import { BodyBudget, createLogger } from "../faces/core.ts";
 import { defaultLane } from "../faces/events.ts";
 import type { Inbox, NewEvent, PutResult } from "../faces/inbox.ts";
 import {
-  expressFace,
-  nodeFace,
+  type Endpoints,
+  type HealthOptions,
   Receiver,
   type ReceiverOptions,
-  type RouteOptions,
-  webFace,
+  toExpress,
+  toFetch,
+  toNodeListener,
 } from "../faces/receiver.ts";
 import { sign } from "../faces/signature.ts";
 import { ManualClock } from "../faces/testing.ts";
@@ -53,7 +54,8 @@ export interface LogLine {
 export interface Rig {
   readonly inbox: FakeInbox;
   readonly receiver: Receiver;
-  readonly routes: RouteOptions;
+  readonly endpoints: Endpoints;
+  readonly budget: BodyBudget;
   /** The lines that were logged, as text. */
   readonly log: string[];
   readonly lines: () => LogLine[];
@@ -61,13 +63,17 @@ export interface Rig {
 
 export function makeRig(
   options: Partial<ReceiverOptions> = {},
-  routes: Partial<RouteOptions> = {},
+  health: Partial<HealthOptions> = {},
 ): Rig {
   const inbox = new FakeInbox();
   const log: string[] = [];
   const destination = { write: (line: string) => void log.push(line) };
+  const { budget = new BodyBudget(16_777_216) } = options;
   const receiver = new Receiver({
     inbox,
+    path: "/webhook",
+    maxBodyBytes: limit,
+    budget,
     secrets: [secret],
     laneOf: defaultLane,
     clock: new ManualClock(now * 1000),
@@ -77,15 +83,16 @@ export function makeRig(
   return {
     inbox,
     receiver,
-    routes: {
-      receiver,
-      path: "/webhook",
-      maxBodyBytes: limit,
-      bodies: new BodyBudget(16_777_216),
-      isReady: async () => true,
-      maySeeReport: bearerCheck(apiKey),
-      report: async () => ({ ready: true }),
-      ...routes,
+    budget,
+    endpoints: {
+      webhook: receiver,
+      health: {
+        isReady: async () => true,
+        apiKey,
+        report: async () => ({ ready: true }),
+        webhookPath: "/webhook",
+        ...health,
+      },
     },
     log,
     lines: () => log.map((line) => JSON.parse(line) as LogLine),
@@ -185,12 +192,12 @@ export async function listening(
 export interface Face {
   readonly name: string;
   readonly standalone: boolean;
-  open(routes: RouteOptions): Promise<Send>;
+  open(endpoints: Endpoints): Promise<Send>;
 }
 
 /** A way in that has an address. */
 export interface SocketFace extends Face {
-  listen(routes: RouteOptions): Promise<string>;
+  listen(endpoints: Endpoints): Promise<string>;
 }
 
 function socketFace(name: string, standalone: boolean, listen: SocketFace["listen"]): SocketFace {
@@ -198,28 +205,28 @@ function socketFace(name: string, standalone: boolean, listen: SocketFace["liste
     name,
     standalone,
     listen,
-    async open(routes) {
-      const url = await listen(routes);
+    async open(endpoints) {
+      const url = await listen(endpoints);
       return (request) => sendTo(url, request);
     },
   };
 }
 
 export const socketFaces: readonly SocketFace[] = [
-  socketFace("node:http", true, (routes) => listening(nodeFace(routes))),
-  socketFace("Express", false, (routes) => {
+  socketFace("node:http", true, (endpoints) => listening(toNodeListener(endpoints))),
+  socketFace("Express", false, ({ webhook }) => {
     const app = express();
-    app.use(expressFace(routes));
+    app.use(toExpress(() => webhook));
     app.use((_request, response) => void response.status(418).send("the application"));
     return listening(app);
   }),
 ];
 
-const web: Face = {
+export const web: Face = {
   name: "web",
   standalone: true,
-  async open(routes) {
-    const face = webFace(routes);
+  async open(endpoints) {
+    const face = toFetch(endpoints);
     return async (request) => {
       const response = await face(toWeb(request));
       const { status } = response;

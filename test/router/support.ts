@@ -1,7 +1,8 @@
 import { payloads, wireEvent } from "../events/samples.ts";
 import { Client, type ClientOptions } from "../faces/client.ts";
-import { createLogger, type Job, type Step, type StepEnd, type StepRunner } from "../faces/core.ts";
+import { createLogger } from "../faces/core.ts";
 import { type AnyEvent, parseEvent } from "../faces/events.ts";
+import type { Job, Step, StepEnd, StepRunner } from "../faces/steps.ts";
 import { FakePlatform } from "../faces/testing.ts";
 
 /** Runs every step, and remembers which. */

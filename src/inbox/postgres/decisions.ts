@@ -7,7 +7,7 @@ import { ABSENT } from "../restored.ts";
 import type { Database, Queries } from "./database.ts";
 import { REMAKE } from "./lanes.ts";
 import { FITS, fitting } from "./sql.ts";
-import { absentStatements } from "./steps.ts";
+import { MARK_ABSENT } from "./steps.ts";
 
 /** In the order of the keys, as everybody does it who locks several. */
 const LOCK = `
@@ -75,7 +75,7 @@ const SETTLE_STEPS = `
 UPDATE {schema}.step SET state = 'done', result = NULL
 WHERE event_id = ANY ($1::text[]) AND state = 'open' AND fence <> ${ABSENT}`;
 
-const DROP_STEPS = absentStatements("event_id = ANY ($1::text[])");
+const DROP_STEPS = `${MARK_ABSENT} AND event_id = ANY ($1::text[])`;
 
 const targets = ({ where, at }: (typeof lists)["dead"]) => `
 SELECT id FROM {schema}.event WHERE ${where} AND ${FITS} AND ${at} >= $6::bigint AND ${at} < $7::bigint
@@ -137,8 +137,7 @@ export class Decisions {
         events.filter(({ first }) => first).map(({ lane }) => lane),
       ]);
       if (assume === "done") await queries.rows(SETTLE_STEPS, [revived]);
-      if (assume !== "absent") return;
-      for (const statement of DROP_STEPS) await queries.rows(statement, [revived]);
+      if (assume === "absent") await queries.rows(DROP_STEPS, [revived]);
     });
   }
 

@@ -3,7 +3,6 @@ import type { Random } from "../../core/backoff.ts";
 import { type Clock, systemClock } from "../../core/clock.ts";
 import type { InboxAdmin } from "../admin.ts";
 import type {
-  Adoption,
   Advance,
   Claim,
   ClaimRooms,
@@ -13,6 +12,7 @@ import type {
   InboxStats,
   NewEvent,
   PutResult,
+  ReconcileResult,
   Retention,
   Source,
   StepStart,
@@ -211,7 +211,7 @@ export class PostgresInbox implements Inbox {
     return this.#steps.finish(claim, name, result, ref);
   }
 
-  adoptStep(claim: Claim, name: string, result: string, ref: string): Promise<Adoption> {
+  adoptStep(claim: Claim, name: string, result: string, ref: string): Promise<ReconcileResult> {
     return this.#steps.adopt(claim, name, result, ref);
   }
 

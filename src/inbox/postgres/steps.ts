@@ -1,5 +1,5 @@
-import type { Adoption, Claim, StepStart } from "../inbox.ts";
-import { ABSENT, RESTORED } from "../restored.ts";
+import type { Claim, ReconcileResult, StepStart } from "../inbox.ts";
+import { ABSENT } from "../restored.ts";
 import type { Database } from "./database.ts";
 import { HELD } from "./lanes.ts";
 
@@ -45,29 +45,12 @@ SELECT step.request FROM {schema}.lane
 WHERE lane.ready_at IS NOT NULL AND lane.owner IS NOT NULL AND lane.key <> $1
   AND step.state = 'open' AND step.fence <> ${ABSENT} AND {now} - step.started_at < $2`;
 
-/** Whether the inbox came from a backup. */
-const IS_RESTORED = `EXISTS (SELECT FROM {schema}.cursor WHERE name = '${RESTORED}')`;
+/** Marks open steps whose effect cannot have happened. A deleted row would prove nothing after a restore. */
+export const MARK_ABSENT: string = `UPDATE {schema}.step SET fence = ${ABSENT} WHERE step.state = 'open'`;
 
-/**
- * What comes to nothing is dropped. After a restore that would make it look as if it had never been begun, and that
- * proves nothing there.
- *
- * @param where which steps
- */
-export function absentStatements(where: string): readonly [remember: string, drop: string] {
-  const open = `${where} AND step.state = 'open'`;
-  return [
-    `UPDATE {schema}.step SET fence = ${ABSENT} WHERE ${open} AND ${IS_RESTORED}`,
-    `DELETE FROM {schema}.step WHERE ${open} AND NOT ${IS_RESTORED}`,
-  ];
-}
-
-const [REMEMBER, FORGET] = absentStatements(
-  "EXISTS (SELECT FROM held) AND step.event_id = $4 AND step.name = $5",
+const DROP = change(
+  `${MARK_ABSENT} AND EXISTS (SELECT FROM held) AND step.event_id = $4 AND step.name = $5`,
 );
-
-const DROP = `${WHILE_HELD}, remembered AS (${REMEMBER}), forgotten AS (${FORGET})
-SELECT key FROM held`;
 
 const CLAIMED = "SELECT ref FROM {schema}.step WHERE ref = ANY ($1::text[])";
 
@@ -103,7 +86,7 @@ export class Steps {
       if (row.opened) return { state: "new" };
       if (row.state === "open" && row.absent === true) {
         const again = await this.restart(claim, name, request);
-        return again ? { state: "new", certain: true } : undefined;
+        return again ? { state: "absent" } : undefined;
       }
       const { state, request: before, result, age: ageMs } = row;
       if (state === "done") {
@@ -123,7 +106,7 @@ export class Steps {
   }
 
   /** Of two that have found the same one waits until the other has recorded it. */
-  adopt(claim: Claim, name: string, result: string, ref: string): Promise<Adoption> {
+  adopt(claim: Claim, name: string, result: string, ref: string): Promise<ReconcileResult> {
     return this.#database.transaction(async (queries) => {
       await queries.rows(LOCK_REF, [ref]);
       const others = await queries.rows(OTHERS, [ref, claim.id, name]);

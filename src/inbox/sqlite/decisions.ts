@@ -5,7 +5,7 @@ import { judgeDiscard, judgeRetry, NOT_FOUND, type Outcome } from "../outcome.ts
 import type { EventState } from "../records.ts";
 import { ABSENT } from "../restored.ts";
 import { FITS } from "./fits.ts";
-import { absentStatements } from "./steps.ts";
+import { MARK_ABSENT } from "./steps.ts";
 
 type Parameters = [Record<string, unknown>];
 type Write = Statement<Parameters>;
@@ -33,7 +33,7 @@ export class Decisions {
   readonly #enterLane: Write;
   readonly #leaveLane: Write;
   readonly #settleSteps: Write;
-  readonly #dropSteps: readonly Write[];
+  readonly #dropSteps: Write;
   readonly #discard: Write;
   readonly #targets: Readonly<
     Record<"dead" | "pending", Statement<Parameters, { readonly id: string }>>
@@ -77,7 +77,7 @@ export class Decisions {
       `UPDATE step SET state = 'done', result = NULL
        WHERE event_id = @id AND state = 'open' AND fence <> ${ABSENT}`,
     );
-    this.#dropSteps = absentStatements("event_id = @id").map((sql) => db.prepare(sql));
+    this.#dropSteps = db.prepare(`${MARK_ABSENT} AND event_id = @id`);
     // The attempt of a run whose lease ran out is not counted yet.
     this.#discard = db.prepare(
       `UPDATE event SET state = 'discarded', done_at = @now, reason = @reason, attempts = attempts + @held
@@ -106,7 +106,7 @@ export class Decisions {
     const { lane, first, fence } = event;
     this.#enterLane.run({ lane, first, fence, now });
     if (assume === "done") this.#settleSteps.run({ id });
-    if (assume === "absent") for (const statement of this.#dropSteps) statement.run({ id });
+    if (assume === "absent") this.#dropSteps.run({ id });
     return outcome;
   }
 

@@ -4,7 +4,6 @@ import { type Clock, systemClock } from "../../core/clock.ts";
 import type { Observer } from "../../core/observer.ts";
 import type { InboxAdmin } from "../admin.ts";
 import type {
-  Adoption,
   Advance,
   Claim,
   ClaimRooms,
@@ -14,6 +13,7 @@ import type {
   InboxStats,
   NewEvent,
   PutResult,
+  ReconcileResult,
   Retention,
   Source,
   StepStart,
@@ -185,7 +185,7 @@ export class SqliteInbox implements Inbox {
     return this.#whileHeld(claim, () => this.#steps.finish(claim, name, result, ref));
   }
 
-  adoptStep(claim: Claim, name: string, result: string, ref: string): Promise<Adoption> {
+  adoptStep(claim: Claim, name: string, result: string, ref: string): Promise<ReconcileResult> {
     return this.#write(() => {
       if (!this.#lanes.holds(claim)) return "lost";
       return this.#steps.adopt(claim, name, result, ref) ? "adopted" : "taken";

@@ -1,6 +1,6 @@
 import type { Database, Statement } from "better-sqlite3";
 import type { Claim, StepStart } from "../inbox.ts";
-import { ABSENT, RESTORED } from "../restored.ts";
+import { ABSENT } from "../restored.ts";
 
 type Parameters = [Record<string, unknown>];
 
@@ -12,22 +12,8 @@ interface StepRow {
   readonly started_at: number;
 }
 
-/** Whether the inbox came from a backup. */
-const IS_RESTORED = `EXISTS (SELECT 1 FROM cursor WHERE name = '${RESTORED}')`;
-
-/**
- * What comes to nothing is dropped. After a restore that would make it look as if it had never been begun, and that
- * proves nothing there.
- *
- * @param where which steps
- */
-export function absentStatements(where: string): readonly [remember: string, drop: string] {
-  const open = `${where} AND state = 'open'`;
-  return [
-    `UPDATE step SET fence = ${ABSENT} WHERE ${open} AND ${IS_RESTORED}`,
-    `DELETE FROM step WHERE ${open} AND NOT ${IS_RESTORED}`,
-  ];
-}
+/** Marks open steps whose effect cannot have happened. A deleted row would prove nothing after a restore. */
+export const MARK_ABSENT: string = `UPDATE step SET fence = ${ABSENT} WHERE state = 'open'`;
 
 /** The recorded intents and results of an event's steps. Runs inside a transaction; the caller holds the lease. */
 export class Steps {
@@ -35,7 +21,7 @@ export class Steps {
   readonly #open: Statement<Parameters>;
   readonly #reopen: Statement<Parameters>;
   readonly #finish: Statement<Parameters>;
-  readonly #drop: readonly Statement<Parameters>[];
+  readonly #drop: Statement<Parameters>;
   readonly #others: Statement<Parameters>;
   readonly #claimed: Statement<Parameters, { readonly ref: string }>;
 
@@ -56,7 +42,7 @@ export class Steps {
       `UPDATE step SET state = 'done', result = @result, ref = @ref
        WHERE event_id = @id AND name = @name`,
     );
-    this.#drop = absentStatements("event_id = @id AND name = @name").map((sql) => db.prepare(sql));
+    this.#drop = db.prepare(`${MARK_ABSENT} AND event_id = @id AND name = @name`);
     this.#others = db.prepare(
       "SELECT 1 FROM step WHERE ref = @ref AND NOT (event_id = @id AND name = @name)",
     );
@@ -73,7 +59,7 @@ export class Steps {
     }
     if (row.state === "open" && row.fence === ABSENT) {
       this.restart(claim, name, request, now);
-      return { state: "new", certain: true };
+      return { state: "absent" };
     }
     const ageMs = now - row.started_at;
     const { state, request: before, result } = row;
@@ -97,7 +83,7 @@ export class Steps {
   }
 
   drop(claim: Claim, name: string): void {
-    for (const statement of this.#drop) statement.run({ id: claim.id, name });
+    this.#drop.run({ id: claim.id, name });
   }
 
   claimed(refs: readonly string[]): ReadonlySet<string> {

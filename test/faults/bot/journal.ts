@@ -54,7 +54,9 @@ export function keepJournal(file: string): void {
 
 /** Reads the result of beginning a step, or of beginning it again. */
 function isNew(begun: unknown): boolean {
-  return begun === true || (begun as { readonly state?: string } | undefined)?.state === "new";
+  if (begun === true) return true;
+  const { state } = (begun ?? {}) as { readonly state?: string };
+  return state === "new" || state === "absent";
 }
 
 interface Claimed {

@@ -14,7 +14,7 @@ import { compareIds, compareText } from "./ids.ts";
 const SUSPECT_WAIT_MS = 200;
 
 interface ModelStep {
-  state: "open" | "done";
+  state: "open" | "absent" | "done";
   request: string;
   result: string;
   ref: string | undefined;
@@ -197,10 +197,10 @@ export class InboxModel {
     let start: StepStart | undefined;
     this.#whileHeld(claim, (_lane, { steps }) => {
       const step = steps.get(name);
-      if (step === undefined) {
+      if (step === undefined || step.state === "absent") {
         const { now: startedAt } = this;
         steps.set(name, { state: "open", request, result: "", ref: undefined, startedAt });
-        start = { state: "new" };
+        start = { state: step === undefined ? "new" : "absent" };
         return;
       }
       const { state, request: before, result } = step;
@@ -228,7 +228,8 @@ export class InboxModel {
 
   dropStep(claim: number, name: string): boolean {
     return this.#whileHeld(claim, (_lane, { steps }) => {
-      if (steps.get(name)?.state === "open") steps.delete(name);
+      const step = steps.get(name);
+      if (step?.state === "open") step.state = "absent";
     });
   }
 

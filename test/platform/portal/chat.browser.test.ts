@@ -107,7 +107,7 @@ async function deleteAMessage(page: Page): Promise<void> {
   await logOf(page).getByText("deleted", { exact: true }).waitFor();
   expect(await logOf(page).getByText("quiet oops").count()).toBe(0);
   expect(await articles.count()).toBe(count);
-  expect(await page.evaluate("document.activeElement.dataset.message")).toMatch(/^m_/);
+  expect(await page.evaluate("document.activeElement.dataset.item")).toMatch(/^m_/);
 }
 
 async function speakAsNewPerson(page: Page): Promise<void> {
@@ -233,9 +233,9 @@ async function readOlderMessages(page: Page, platform: Platform): Promise<void> 
   await eventually(() => articles.count(), 50);
   await eventually(() => distance(page), 0);
   await logOf(page).evaluate((log) => log.scrollTo(0, 0));
-  const first = await articles.first().getAttribute("data-message");
+  const first = await articles.first().getAttribute("data-item");
   const top = async () =>
-    Math.round((await page.locator(`[data-message="${first}"]`).boundingBox())?.y ?? -1);
+    Math.round((await page.locator(`[data-item="${first}"]`).boundingBox())?.y ?? -1);
   const before = await top();
   await page.getByRole("button", { name: "Load older" }).click();
   await eventually(() => articles.count(), 100);

@@ -7,16 +7,7 @@ export { timeOfDay } from "../../../src/platform/portal/parts/time-of-day.ts";
 export { rolesIn } from "../../../src/platform/portal/views/chat/roles.ts";
 export { whereaboutsOf } from "../../../src/platform/portal/views/chat/whereabouts.ts";
 export { check } from "../../../src/platform/portal/views/events/edited.ts";
-export {
-  everything,
-  type Filter,
-  filterOf,
-  isNarrow,
-  peopleOf,
-  select,
-  textOf,
-  typesOf,
-} from "../../../src/platform/portal/views/events/filter.ts";
+export { select } from "../../../src/platform/portal/views/events/filter.ts";
 export { type Fixture, fixtureOf } from "../../../src/platform/portal/views/events/fixture.ts";
 export { indexOf, outcomeOf } from "../../../src/platform/portal/views/events/index-of.ts";
 export {

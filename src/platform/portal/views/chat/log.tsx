@@ -4,8 +4,8 @@ import type { MessageView } from "../../api/shapes.ts";
 import { Failure } from "../../parts/bits.tsx";
 import { Action } from "../../parts/form.tsx";
 import { attempt } from "../../parts/toast.tsx";
+import { useEnd } from "../../parts/use-end.ts";
 import { Message } from "./message.tsx";
-import { useEnd } from "./use-end.ts";
 import type { Messages } from "./use-messages.ts";
 
 export interface LogProps {
@@ -59,7 +59,7 @@ function List({ items, own, reload }: ListProps) {
   const remove = async (id: string) => {
     await attempt(() => control.deleteMessage(id), "The message is deleted. That is no event.");
     // Its button is gone then.
-    document.querySelector<HTMLElement>(`[data-message="${CSS.escape(id)}"]`)?.focus();
+    document.querySelector<HTMLElement>(`[data-item="${CSS.escape(id)}"]`)?.focus();
     await reload();
   };
   return (
@@ -90,7 +90,7 @@ const steps: Readonly<Record<string, number>> = { ArrowUp: -1, ArrowDown: 1 };
 /** From message to message, once one has the focus. */
 function move(event: KeyboardEvent & { readonly currentTarget: HTMLElement }): void {
   const step = steps[event.key];
-  const all: Element[] = [...event.currentTarget.querySelectorAll("[data-message]")];
+  const all: Element[] = [...event.currentTarget.querySelectorAll("[data-item]")];
   const { activeElement } = document;
   const at = activeElement === null ? -1 : all.indexOf(activeElement);
   const next = at === -1 || step === undefined ? undefined : all[at + step];

@@ -29,7 +29,7 @@ export function Message({ message, answered, isOwn, reached, onReach, onDelete }
     <li class={isOwn ? "message own" : "message"}>
       <article
         tabIndex={tabIndex}
-        data-message={id}
+        data-item={id}
         aria-labelledby={head}
         aria-keyshortcuts={deleted ? undefined : "Delete"}
         onFocusCapture={onReach}

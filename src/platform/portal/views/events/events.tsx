@@ -7,7 +7,7 @@ import { Empty } from "../../parts/bits.tsx";
 import { Details } from "./details/details.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { addressedAs } from "./lines.ts";
-import { clearFilter, narrow, shown, worthALine } from "./store.ts";
+import { reads, shown, text, unfiltered } from "./store.ts";
 import { Timeline } from "./timeline.tsx";
 
 /** Everything that happens, live, and what is open beside it. */
@@ -51,25 +51,35 @@ function close(view: HTMLElement | null): void {
 }
 
 function Nothing() {
-  if (worthALine.value.length > 0) {
+  if (unfiltered.value.length > 0) {
     return (
       <Empty title="No entries fit.">
-        <button type="button" onClick={clearFilter}>
-          Clear the filters
+        <button
+          type="button"
+          onClick={() => {
+            text.value = "";
+          }}
+        >
+          Clear the search
         </button>
       </Empty>
     );
   }
-  const reads = entries.value.length;
+  const idle = entries.value.length;
   return (
     <Empty title="Nothing has happened yet.">
       <p>
         Press <kbd>d</kbd> to send the bot a direct message, or write to it in{" "}
         <a href="#/chat">Chat</a>.
       </p>
-      {reads > 0 && (
-        <button type="button" onClick={() => narrow({ reads: true })}>
-          Show {reads === 1 ? "1 read" : `${reads} reads`} of the bot that found nothing
+      {idle > 0 && (
+        <button
+          type="button"
+          onClick={() => {
+            reads.value = "shown";
+          }}
+        >
+          Show {idle === 1 ? "1 read" : `${idle} reads`} of the bot that found nothing
         </button>
       )}
     </Empty>

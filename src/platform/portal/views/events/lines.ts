@@ -1,7 +1,6 @@
-import { wordsOf } from "../../../timeline/words.ts";
 import type { RunEntry, TimelineEntry } from "../../api/shapes.ts";
 import type { Tone } from "../../parts/bits.tsx";
-import { type EventOutcome, eventIdsOf, type Index, type Story } from "./index-of.ts";
+import type { EventOutcome, Index, Story } from "./index-of.ts";
 
 /** What came of something, in a word. */
 export interface Mark {
@@ -91,20 +90,6 @@ export function isRead(entry: TimelineEntry): boolean {
 /** What is opened when the entry is: its own record, where there is one. */
 export function addressedAs(entry: TimelineEntry): string {
   return "id" in entry ? entry.id : `seq_${entry.seq}`;
-}
-
-const searched = new WeakMap<TimelineEntry, string>();
-
-/** Everything by which an entry is found, in small letters. */
-export function searchTextOf(entry: TimelineEntry): string {
-  const known = searched.get(entry);
-  if (known !== undefined) return known;
-  const { created = {} } = entry.kind === "api" ? entry : {};
-  const bot = "bot" in entry ? `@${entry.bot}` : "";
-  const ids = [addressedAs(entry), ...eventIdsOf(entry), ...Object.values(created)];
-  const text = `${entry.kind} ${wordsOf(entry)} ${bot} ${ids.join(" ")}`.toLowerCase();
-  searched.set(entry, text);
-  return text;
 }
 
 /** Where the entry with this number stands, or would stand. They are in the order of their numbers. */

@@ -2,35 +2,28 @@ import { computed, type ReadonlySignal } from "@preact/signals";
 import type { TimelineEntry } from "../../api/shapes.ts";
 import { kept } from "../../live/settings.ts";
 import { entries } from "../../live/stream.ts";
-import { everything, type Filter, filterOf, select, textOf } from "./filter.ts";
+import { select } from "./filter.ts";
 import { type Index, indexOf } from "./index-of.ts";
 
-const text = kept<string>("events-filter", "");
+/** The words that are searched for. */
+export const text = kept<string>("events-text", "");
 
-/** What is looked for; this browser remembers it. */
-export const filter: ReadonlySignal<Filter> = computed(() => filterOf(text.value));
-
-export function narrow(change: Partial<Filter>): void {
-  text.value = textOf({ ...filter.peek(), ...change });
-}
-
-export function clearFilter(): void {
-  text.value = textOf({ ...everything, reads: filter.peek().reads });
-}
+/** Whether idle reads are shown. */
+export const reads = kept<"shown" | "hidden">("events-reads", "hidden");
 
 export const index: ReadonlySignal<Index> = computed(() => indexOf(entries.value));
 
-/** Everything that may be shown when nothing is looked for. */
-export const worthALine: ReadonlySignal<readonly TimelineEntry[]> = computed(() =>
-  select(entries.value, { ...everything, reads: filter.value.reads }, index.value),
+/** Entries that are shown without a search, oldest first. */
+export const unfiltered: ReadonlySignal<readonly TimelineEntry[]> = computed(() =>
+  select(entries.value, { text: "", reads: reads.value === "shown" }, index.value),
 );
 
-/** What is shown, oldest first. */
+/** Entries that are shown, oldest first. */
 export const shown: ReadonlySignal<readonly TimelineEntry[]> = computed(() =>
-  select(entries.value, filter.value, index.value),
+  select(unfiltered.value, { text: text.value, reads: true }, index.value),
 );
 
-/** Whether entries of several bots are shown. */
+/** True if the entries are about several bots. */
 export const severalBots: ReadonlySignal<boolean> = computed(() => {
   const bots = entries.value.flatMap((entry) => ("bot" in entry ? [entry.bot] : []));
   return new Set(bots).size > 1;

@@ -1,22 +1,23 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { wordsOf } from "../../../timeline/words.ts";
 import type { TimelineEntry } from "../../api/shapes.ts";
 import { useKeys } from "../../keys/keys.ts";
-import { useMedia } from "../../parts/use-media.ts";
-import { useVirtual, type Virtual } from "../../parts/use-virtual.ts";
-import { Announcer } from "./announcer.tsx";
+import { Badge } from "../../parts/bits.tsx";
+import { timeOfDay } from "../../parts/time-of-day.ts";
+import { useEnd } from "../../parts/use-end.ts";
 import { eventIdsOf } from "./index-of.ts";
-import { idOfLine, Line } from "./line.tsx";
-import { addressedAs } from "./lines.ts";
-import { type Cursor, useCursor } from "./use-cursor.ts";
-import { useFollow } from "./use-follow.ts";
+import { addressedAs, marksOf, moved, placeOf } from "./lines.ts";
+import { index, severalBots } from "./store.ts";
 
-/** The height of a line, in pixels: one row of text, or two where there is little room. */
-const LINE = 30;
-const TALL_LINE = 52;
+/** Lines that are shown at first, and that are added by "Show older". */
+const PAGE = 200;
+
+/** Lines that PageUp and PageDown pass. */
+const STEP = 15;
 
 export interface TimelineProps {
   readonly lines: readonly TimelineEntry[];
-  /** What is open, by its address; empty for nothing. */
+  /** The address of the entry that is open; empty if none is. */
   readonly open: string;
   readonly onOpen: (entry: TimelineEntry, by: "key" | "pointer") => void;
 }
@@ -24,28 +25,30 @@ export interface TimelineProps {
 /** The entries, newest at the end. */
 export function Timeline({ lines, open, onOpen }: TimelineProps) {
   const list = useRef<HTMLDivElement>(null);
-  const size = useMedia("(max-width: 46rem)") ? TALL_LINE : LINE;
-  const cursor = useCursor(lines);
-  const virtual = useVirtual({ element: list, count: lines.length, size, keep: cursor.at });
-  const height = virtual.scrollRect?.height ?? 0;
-  const { following, follow, scrolled } = useFollow({ list, lines, size, height });
-  const active = cursor.at === undefined ? undefined : lines[cursor.at];
+  const atEnd = useRef(true);
+  const { first, showFrom } = usePage(lines, atEnd);
+  const [activeSeq, setActive] = useState<number>();
+  const at = activeSeq === undefined ? lines.length : placeOf(lines, activeSeq);
+  const active = activeSeq === undefined ? undefined : lines[Math.min(at, lines.length - 1)];
+  const newest = lines.at(-1)?.seq.toString();
+  const { unseen, toEnd, onScroll } = useEnd({ log: list, atEnd, newest, shown: lines });
+  const reach = (place: number) => {
+    const entry = lines[place];
+    if (entry === undefined) return;
+    if (place < first) showFrom(place);
+    setActive(entry.seq);
+  };
   const press = (key: string): boolean => {
-    const to = cursor.press(key, Math.max(1, Math.floor(height / size) - 1));
-    if (to === undefined) return false;
-    follow(to === lines.length - 1);
-    virtual.scrollToIndex(to);
-    return true;
+    const to = moved(key, { from: at, count: lines.length, page: STEP });
+    if (to !== undefined) reach(to);
+    return to !== undefined;
   };
   useEffect(() => {
-    // What was opened elsewhere, by its address or from the details, is shown here as well.
-    const at = lines.findIndex((entry) => addressedAs(entry) === open);
-    const entry = lines[at];
-    if (entry === undefined || at === cursor.at) return;
-    cursor.set(entry);
-    follow(false);
-    virtual.scrollToIndex(at);
-  }, [open]);
+    if (active === undefined) return;
+    document.getElementById(idOfLine(active))?.scrollIntoView({ block: "nearest" });
+  }, [active?.seq]);
+  // An entry can be opened by its address, or from the details of another one.
+  useEffect(() => reach(lines.findIndex((entry) => addressedAs(entry) === open)), [open]);
   const step = (key: string) => {
     list.current?.focus();
     press(key);
@@ -58,6 +61,11 @@ export function Timeline({ lines, open, onOpen }: TimelineProps) {
   );
   return (
     <div class="timeline">
+      {first > 0 && (
+        <button type="button" class="older" onClick={() => showFrom(first - PAGE)}>
+          Show older ({first})
+        </button>
+      )}
       <div
         ref={list}
         class="timeline-list"
@@ -65,7 +73,7 @@ export function Timeline({ lines, open, onOpen }: TimelineProps) {
         tabIndex={0}
         aria-label="Timeline"
         aria-activedescendant={active && idOfLine(active)}
-        onScroll={scrolled}
+        onScroll={onScroll}
         onKeyDown={(event) => {
           if (event.ctrlKey || event.metaKey || event.altKey) return;
           const opened = event.key === "Enter" && active !== undefined;
@@ -73,52 +81,82 @@ export function Timeline({ lines, open, onOpen }: TimelineProps) {
           if (opened || press(event.key)) event.preventDefault();
         }}
       >
-        <div
-          role="presentation"
-          class="timeline-all"
-          style={{ height: `${lines.length * size}px` }}
-        >
-          <Lines {...{ virtual, lines, size, open, onOpen, cursor }} />
-        </div>
+        {lines.slice(first).map((entry) => (
+          <Line
+            key={entry.seq}
+            entry={entry}
+            isActive={entry === active}
+            isOpen={addressedAs(entry) === open}
+            isRelated={eventIdsOf(entry).includes(open)}
+            onClick={() => {
+              setActive(entry.seq);
+              onOpen(entry, "pointer");
+            }}
+          />
+        ))}
       </div>
-      {!following && (
-        <button type="button" class="primary follow" onClick={() => follow(true)}>
+      {unseen && (
+        <button type="button" class="primary follow" onClick={toEnd}>
           ↓ Follow the newest
         </button>
       )}
-      <Announcer lines={lines} />
     </div>
   );
 }
 
-interface LinesProps extends TimelineProps {
-  readonly virtual: Virtual;
-  readonly size: number;
-  readonly cursor: Cursor;
+/** Shows the newest page. While the reader looks at older lines, none of those that are shown goes. */
+function usePage(lines: readonly TimelineEntry[], atEnd: { readonly current: boolean }) {
+  const [oldestSeq, setOldest] = useState<number>();
+  const shownFrom = useRef<number>(undefined);
+  const usual = Math.max(0, lines.length - PAGE);
+  const kept = oldestSeq ?? (atEnd.current ? undefined : shownFrom.current);
+  const first = kept === undefined ? usual : Math.min(placeOf(lines, kept), usual);
+  shownFrom.current = lines[first]?.seq;
+  const showFrom = (place: number) => {
+    setOldest(place <= 0 ? 0 : lines[place]?.seq);
+  };
+  return { first, showFrom };
 }
 
-/** Those that are in sight. */
-function Lines({ virtual, lines, size, open, onOpen, cursor }: LinesProps) {
-  return virtual.getVirtualItems().map(({ index, start }) => {
-    const entry = lines[index];
-    return (
-      entry && (
-        <Line
-          key={entry.seq}
-          entry={entry}
-          place={index}
-          count={lines.length}
-          top={start}
-          height={size}
-          isActive={index === cursor.at}
-          isOpen={addressedAs(entry) === open}
-          isRelated={eventIdsOf(entry).includes(open)}
-          onClick={() => {
-            cursor.set(entry);
-            onOpen(entry, "pointer");
-          }}
-        />
-      )
-    );
-  });
+function idOfLine({ seq }: TimelineEntry): string {
+  return `line-${seq}`;
+}
+
+interface LineProps {
+  readonly entry: TimelineEntry;
+  readonly isActive: boolean;
+  readonly isOpen: boolean;
+  readonly isRelated: boolean;
+  readonly onClick: () => void;
+}
+
+function Line({ entry, onClick, ...is }: LineProps) {
+  const state = [is.isActive && "active", is.isOpen && "open", is.isRelated && "related"];
+  const bot = severalBots.value && "bot" in entry ? ` → @${entry.bot}` : "";
+  return (
+    // biome-ignore lint/a11y/useFocusableInteractive: the list has the focus, and names the option that is active
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Enter in the list does the same
+    <div
+      role="option"
+      id={idOfLine(entry)}
+      data-item={entry.seq}
+      class={["event-line", ...state.filter(Boolean)].join(" ")}
+      aria-selected={is.isActive}
+      onClick={onClick}
+    >
+      <time dateTime={entry.at}>{timeOfDay(entry.at)}</time>
+      <span class={`event-kind ${entry.kind}`}>{entry.kind}</span>
+      <span class="event-words">
+        {wordsOf(entry)}
+        {bot}
+      </span>
+      <span class="event-marks">
+        {marksOf(entry, index.value).map(({ tone, text }) => (
+          <Badge key={text} tone={tone}>
+            {text}
+          </Badge>
+        ))}
+      </span>
+    </div>
+  );
 }

@@ -1,0 +1,108 @@
+import { once } from "node:events";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { dropBody } from "./body/read.ts";
+
+/** In bytes. A body that waits unread holds no more than this, as in a stream of Node's own. */
+const BODY_BUFFER_BYTES = 65_536;
+
+/** Handles a web-standard request. The original carries what a `Request` cannot, such as the socket. */
+export type WebHandler = (request: Request, original: IncomingMessage) => Promise<Response>;
+
+/**
+ * Serves a web-standard handler from a `node:http` server. A disconnected client aborts the signal of its request.
+ *
+ * @param onError called with failures of the handler and of sending; the connection is closed then
+ */
+export function toNodeListener(
+  handle: WebHandler,
+  onError: (error: unknown) => void,
+): RequestListener {
+  return async (request, response) => {
+    const gone = new AbortController();
+    response.once("close", () => gone.abort());
+    try {
+      await sendWebResponse(response, await handle(toWebRequest(request, gone.signal), request));
+    } catch (error) {
+      if (!gone.signal.aborted) onError(error);
+      response.destroy();
+    } finally {
+      dropBody(request);
+    }
+  };
+}
+
+/** Converts a request. The body is read as the handler asks for it. */
+export function toWebRequest(request: IncomingMessage, signal: AbortSignal): Request {
+  const { method = "GET", rawHeaders, headers, url = "/" } = request;
+  const headerList = new Headers();
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    headerList.append(rawHeaders[at] ?? "", rawHeaders[at + 1] ?? "");
+  }
+  const origin = `http://${headers.host ?? "localhost"}`;
+  // A request line may hold a whole address, and a Host header anything.
+  const address = URL.parse(url.startsWith("/") ? origin + url : url) ?? "http://localhost/";
+  const body = method === "GET" || method === "HEAD" ? null : bodyOf(request);
+  const init: RequestInit & { readonly duplex: "half" } = {
+    ...{ method, headers: headerList, body, signal },
+    // Required with a stream as the body.
+    duplex: "half",
+  };
+  return new Request(address, init);
+}
+
+/** Sends an answer. A reader that is gone cancels the stream of the answer. */
+export async function sendWebResponse(
+  response: ServerResponse,
+  { status, headers, body }: Response,
+): Promise<void> {
+  if (response.destroyed) {
+    await body?.cancel();
+    return;
+  }
+  response.writeHead(status, [...headers].flat());
+  if (body === null) {
+    response.end();
+    return;
+  }
+  // A stream may stay silent for long; the client must see at once that it is open.
+  response.flushHeaders();
+  const gone = new AbortController();
+  response.once("close", () => gone.abort());
+  const { signal } = gone;
+  const sink = new WritableStream<Uint8Array>({
+    async write(piece) {
+      if (!response.write(piece)) await once(response, "drain", { signal });
+    },
+    close: () => void response.end(),
+  });
+  await body.pipeTo(sink, { signal }).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
+}
+
+/** Cancelling drops the rest instead of closing the connection, so that the sender still receives the answer. */
+function bodyOf(request: IncomingMessage): ReadableStream<Uint8Array> {
+  let stop = () => {};
+  return new ReadableStream(
+    {
+      start(controller) {
+        const take = (piece: Uint8Array) => {
+          controller.enqueue(piece);
+          if ((controller.desiredSize ?? 0) <= 0) request.pause();
+        };
+        const end = () => controller.close();
+        const fail = () => controller.error(new TypeError("The body of the request broke off."));
+        stop = () => request.off("data", take).off("end", end).off("close", fail);
+        request.on("data", take).once("end", end).once("close", fail).pause();
+      },
+      pull() {
+        request.resume();
+      },
+      cancel() {
+        stop();
+        dropBody(request);
+      },
+    },
+    { highWaterMark: BODY_BUFFER_BYTES, size: ({ byteLength }) => byteLength },
+  );
+}

@@ -1,0 +1,132 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { BodyError } from "../core/body/error.ts";
+import { type BodyBounds, dropBody, readRequestBody, readWebBody } from "../core/body/read.ts";
+import { SIGNATURE_HEADER } from "../signature/signature.ts";
+import { type Answer, internal } from "./answer.ts";
+import { answerHealth, type HealthOptions } from "./health.ts";
+import type { Incoming, Webhook } from "./receive.ts";
+
+/** Handles requests to the webhook and calls `next` for everything else, as Express expects. */
+export type WebhookMiddleware = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next: (error?: unknown) => void,
+) => void;
+
+/** Everything that a bot answers over HTTP. */
+export interface Endpoints {
+  /** Absent without a webhook (DELIVERY=polling). */
+  readonly webhook: Webhook | undefined;
+  readonly health: HealthOptions;
+}
+
+/** Makes a listener for a plain node:http server. */
+export function toNodeListener(
+  endpoints: Endpoints,
+): (request: IncomingMessage, response: ServerResponse) => void {
+  return (request, response) => {
+    void answerAny(fromNode(request), endpoints).then((answer) => write(request, response, answer));
+  };
+}
+
+/** Makes a function of web-standard requests, which needs no port and no server. */
+export function toFetch(endpoints: Endpoints): (request: Request) => Promise<Response> {
+  return async (request) => {
+    const { status, headers, body } = await answerAny(fromWeb(request), endpoints);
+    return new Response(request.method === "HEAD" ? null : body, { status, headers });
+  };
+}
+
+/**
+ * Makes middleware for an existing Express 5 application.
+ *
+ * @param webhook returns the webhook of this moment; `undefined` without one (DELIVERY=polling)
+ * @param onStray called with the path of a signed request that is not for the webhook: most likely a wrong path
+ */
+export function toExpress(
+  webhook: () => Webhook | undefined,
+  onStray: (path: string) => void = () => undefined,
+): WebhookMiddleware {
+  return (request, response, next) => {
+    const incoming = fromNode(request);
+    const current = webhook();
+    const answering = current?.receive(incoming);
+    if (answering !== undefined) {
+      // The application's own error page must not show a failure of the bot.
+      void answering.catch(() => internal).then((answer) => write(request, response, answer));
+      return;
+    }
+    const isSigned = incoming.headers[SIGNATURE_HEADER] !== undefined;
+    if (current !== undefined && incoming.method === "POST" && isSigned) onStray(incoming.path);
+    next();
+  };
+}
+
+/** Answers any request to the bot. It never rejects. */
+async function answerAny(incoming: Incoming, { webhook, health }: Endpoints): Promise<Answer> {
+  try {
+    return await (webhook?.receive(incoming) ?? answerHealth(incoming, health));
+  } catch {
+    return internal;
+  }
+}
+
+/** A request of node:http or Express. Body parsers add fields, and Express the path under which it has mounted. */
+type NodeRequest = IncomingMessage & {
+  readonly originalUrl?: string;
+  readonly body?: unknown;
+  readonly rawBody?: unknown;
+};
+
+function fromNode(request: NodeRequest): Incoming {
+  return {
+    method: request.method ?? "GET",
+    // As the client sent it, also where Express has mounted the middleware under a prefix.
+    ...target(request.originalUrl ?? request.url ?? "/"),
+    mountedPath: target(request.url ?? "/").path,
+    headers: request.headers,
+    read: (bounds) => readNodeBody(request, bounds),
+    drop: () => dropBody(request),
+  };
+}
+
+function fromWeb(request: Request): Incoming {
+  const { pathname, search } = new URL(request.url);
+  return {
+    method: request.method,
+    ...target(pathname + search),
+    headers: Object.fromEntries(request.headers),
+    read: async (bounds) => {
+      if (request.bodyUsed) throw new BodyError("already_read");
+      return await readWebBody(request.body, bounds);
+    },
+    drop: () => void request.body?.cancel().catch(() => undefined),
+  };
+}
+
+/**
+ * Reads the raw bytes. Bytes that a body parser kept are as good as the stream: `express.raw()` leaves a Buffer in
+ * `body`, some hosts leave one in `rawBody`.
+ */
+async function readNodeBody(request: NodeRequest, bounds: BodyBounds): Promise<Uint8Array> {
+  const kept = [request.body, request.rawBody].find((value) => value instanceof Uint8Array);
+  if (kept !== undefined) {
+    if (kept.length > bounds.limit) throw new BodyError("too_large");
+    return kept;
+  }
+  if (request.readableDidRead || request.readableEnded) throw new BodyError("already_read");
+  return await readRequestBody(request, bounds);
+}
+
+/** Splits a URL. A slash at the end is forgiven: it is a common slip in the portal's address field. */
+function target(url: string): Pick<Incoming, "path" | "query"> {
+  const [path = "/", ...rest] = url.split("?");
+  const bare = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+  return { path: bare, query: rest.join("?") };
+}
+
+function write(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
+  if (response.headersSent || response.destroyed) return;
+  response.writeHead(answer.status, { ...answer.headers });
+  response.end(request.method === "HEAD" ? undefined : answer.body);
+}

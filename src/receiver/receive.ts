@@ -1,0 +1,311 @@
+import { BodyError } from "../core/body/error.ts";
+import type { BodyBounds } from "../core/body/read.ts";
+import type { Clock } from "../core/clock.ts";
+import { parseJson } from "../core/json.ts";
+import type { Logger } from "../core/logger.ts";
+import { type Observer, unobserved } from "../core/observer.ts";
+import { newTrace, readTraceparent, TRACEPARENT_HEADER, traceIdOf } from "../core/trace.ts";
+import { inSpan, type Span, type Tracing } from "../core/tracing.ts";
+import { hasCode, ServiceBotError } from "../errors.ts";
+import type { LaneOf } from "../events/lane.ts";
+import type { Inbox, NewEvent, PutResult } from "../inbox/inbox.ts";
+import { readBatch } from "../inbox/intake.ts";
+import { batchAttributes, messaging } from "../inbox/span-attributes.ts";
+import {
+  type RefusedSignature,
+  readSignature,
+  SIGNATURE_HEADER,
+  verify,
+} from "../signature/signature.ts";
+import {
+  type Answer,
+  bodyFailure,
+  failure,
+  json,
+  methodNotAllowed,
+  notReady,
+  retryAfter,
+} from "./answer.ts";
+
+/** A request, whichever server it came through. */
+export interface Incoming {
+  readonly method: string;
+  /** Without the query, and without a slash at the end. */
+  readonly path: string;
+  /** The path below the one under which Express has mounted the middleware; absent elsewhere. */
+  readonly mountedPath?: string;
+  /** Text after the question mark; empty without one. */
+  readonly query: string;
+  /** By their names in lower case. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /**
+   * Reads the raw body within bounds. Reading begins before the call returns.
+   *
+   * @throws {BodyError}
+   */
+  read(bounds: BodyBounds): Promise<Uint8Array>;
+  /** Gives up the body without reading it. */
+  drop(): void;
+}
+
+export interface ReceiverOptions extends Omit<BodyBounds, "limit"> {
+  readonly inbox: Pick<Inbox, "put">;
+  /** The path of the webhook, such as `/webhook`. */
+  readonly path: string;
+  /** The largest body, in bytes. */
+  readonly maxBodyBytes: number;
+  /** Every secret that is valid now, the newest first. */
+  readonly secrets: readonly string[];
+  readonly laneOf: LaneOf;
+  /** The time of day, by which signatures are dated. */
+  readonly clock: Clock;
+  /** The clock of `lastDeliveryAt`; default `clock`, which follows the system's time. */
+  readonly steady?: Clock;
+  readonly log: Logger;
+  /** Learns of each batch once it is stored, duplicates included: the webhook's sign of life. */
+  readonly fallback?: { delivered(events: readonly NewEvent[]): void } | undefined;
+  readonly tracing?: Tracing | undefined;
+  readonly observer?: Observer | undefined;
+}
+
+/** What answers requests to the path of the webhook. */
+export type Webhook = Pick<Receiver, "receive">;
+
+/** Name of the header with the number of events in a delivery. */
+const EVENT_COUNT_HEADER = "x-service-event-count";
+
+/** In ms. The use of one old secret is logged at most this often. */
+const OLD_SECRET_INTERVAL_MS = 3_600_000;
+
+/**
+ * Receives deliveries: bytes and headers in, an answer out ("Webhook receiver" in section 4, rules in section 6 of the
+ * platform document). A 2xx means that the whole batch is on disk. A handler's failure never reaches the sender, because
+ * the platform disables a webhook that fails often.
+ */
+export class Receiver {
+  readonly #options: ReceiverOptions;
+  readonly #observer: Observer;
+  /** When the use of an old secret was logged, by the secret's index. */
+  readonly #oldSecretLoggedAt = new Map<number, number>();
+  #lastDeliveryAt: number | undefined;
+  #isClosed = false;
+
+  constructor(options: ReceiverOptions) {
+    this.#options = options;
+    this.#observer = options.observer ?? unobserved;
+  }
+
+  /** When the last batch was stored, duplicates and empty ones included; in ms since 1970. */
+  get lastDeliveryAt(): number | undefined {
+    return this.#lastDeliveryAt;
+  }
+
+  /** Acknowledges nothing from now on, even a batch that is being stored: another inbox is in use. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /** Answers a request to the webhook; returns `undefined` for another path. */
+  receive(incoming: Incoming): Promise<Answer> | undefined {
+    if (!isAt(this.#options.path, incoming)) return undefined;
+    return incoming.method === "POST"
+      ? this.#receive(incoming)
+      : Promise.resolve(notPost(incoming));
+  }
+
+  async #receive(incoming: Incoming): Promise<Answer> {
+    const { clock, secrets, maxBodyBytes: limit, budget, timeoutMs } = this.#options;
+    const signature = incoming.headers[SIGNATURE_HEADER];
+    // Before the body: strangers must not make the bot read one.
+    const head = readSignature(signature, clock.now());
+    if (!head.ok) {
+      incoming.drop();
+      return await this.#inSpan(undefined, async () => this.#refuseSignature(head));
+    }
+    let body: Uint8Array;
+    try {
+      body = await incoming.read({ limit, budget, timeoutMs });
+    } catch (error) {
+      if (!(error instanceof BodyError)) throw error;
+      return this.#refuse(bodyFailure(error.problem, limit));
+    }
+    const started = clock.now();
+    const verdict = verify(body, signature, { secrets, now: started });
+    if (!verdict.ok)
+      return await this.#inSpan(undefined, async () => this.#refuseSignature(verdict));
+    this.#noteSecret(verdict.secretIndex, started);
+    // The header is not signed. One that a stranger sent would put spans into the traces of others.
+    const parent = readTraceparent(incoming.headers[TRACEPARENT_HEADER]);
+    return await this.#inSpan(parent, async (span) => {
+      const trace = span?.trace ?? parent ?? newTrace();
+      return await this.#store(body, incoming.headers[EVENT_COUNT_HEADER], {
+        started,
+        trace,
+        span,
+      });
+    });
+  }
+
+  async #store(
+    body: Uint8Array,
+    count: string | readonly string[] | undefined,
+    { started, trace, span }: Arrival,
+  ): Promise<Answer> {
+    const { inbox, laneOf, clock, steady = clock, log } = this.#options;
+    const events = readEvents(body);
+    if (events === undefined) {
+      const message = 'The body must be JSON of the form {"events":[…]}.';
+      return this.#refuse(failure(400, "BODY_INVALID", message));
+    }
+    const announced = readCount(count);
+    if (announced !== undefined && announced !== events.length) {
+      // The header is not signed, and nothing depends on it.
+      log.warn(
+        { announced, events: events.length },
+        "X-Service-Event-Count disagrees with the body",
+      );
+    }
+    try {
+      const batch = readBatch(events, laneOf);
+      this.#requireOpen();
+      const result = await inbox.put(batch, "webhook", [], trace);
+      this.#requireOpen();
+      this.#lastDeliveryAt = steady.now();
+      this.#notifyFallback(batch);
+      span?.set(batchAttributes(events.length, result));
+      this.#observer.arrived("webhook", batch, result);
+      return this.#acknowledge(events.length, result, started, trace);
+    } catch (error) {
+      log.error({ status: 503, err: error, trace: traceIdOf(trace) }, "delivery cannot be stored");
+      const answer = hasCode(error, "INBOX_FULL") ? inboxFull : storeUnavailable;
+      this.#observer.answered(503, answer.error?.code, clock.now() - started);
+      return answer;
+    }
+  }
+
+  #acknowledge(events: number, result: PutResult, started: number, trace: string): Answer {
+    const { log, clock } = this.#options;
+    const { duplicates, unusable } = result;
+    const stored = result.stored.length;
+    const ms = clock.now() - started;
+    const line = { status: 200, events, stored, duplicates, unusable, ms, trace: traceIdOf(trace) };
+    this.#observer.answered(200, undefined, ms);
+    if (unusable === 0) log.info(line, "delivery");
+    else log.error(line, "delivery with events that cannot be handled: see the dead letters");
+    return json(200, { stored, duplicates });
+  }
+
+  #refuseSignature({ status, code, message }: RefusedSignature): Answer {
+    return this.#refuse(failure(status, code, message));
+  }
+
+  /** Logs an answer that is not 2xx: a sender's mistake as a warning, a mistake of this bot as an error. */
+  #refuse(answer: Answer): Answer {
+    const { status, error: { code, message: reason } = {} } = answer;
+    const level = status < 500 ? "warn" : "error";
+    this.#options.log[level]({ status, code, reason }, "delivery refused");
+    this.#observer.answered(status, code, undefined);
+    return answer;
+  }
+
+  async #inSpan(
+    parent: string | undefined,
+    work: (span: Span | undefined) => Promise<Answer>,
+  ): Promise<Answer> {
+    const attributes = { ...messaging("receive", "receive"), "http.request.method": "POST" };
+    const start = () => ({ name: "receive", kind: "consumer", parent, attributes }) as const;
+    return await inSpan(this.#options.tracing, start, async (span) => {
+      const answer = await work(span);
+      span?.set({ "http.response.status_code": answer.status });
+      if (answer.error !== undefined) span?.fail(answer.error);
+      return answer;
+    });
+  }
+
+  #requireOpen(): void {
+    if (!this.#isClosed) return;
+    throw new ServiceBotError("STORE_UNAVAILABLE", "The bot must not use its inbox any more.");
+  }
+
+  /** A failure of the fallback must not make a failure of a batch that is stored. */
+  #notifyFallback(batch: readonly NewEvent[]): void {
+    try {
+      this.#options.fallback?.delivered(batch);
+    } catch (err) {
+      this.#options.log.error({ err }, "the fallback failed on a delivery");
+    }
+  }
+
+  /** Logs during a rotation that an old secret is still in use, so that an operator knows when it is not. */
+  #noteSecret(index: number, now: number): void {
+    if (index === 0) return;
+    const loggedAt = this.#oldSecretLoggedAt.get(index) ?? Number.NEGATIVE_INFINITY;
+    // In both directions: a clock that was set back must not keep it quiet until it has caught up.
+    if (Math.abs(now - loggedAt) < OLD_SECRET_INTERVAL_MS) return;
+    this.#oldSecretLoggedAt.set(index, now);
+    const { log, secrets } = this.#options;
+    log.info(
+      { number: index + 1, configured: secrets.length },
+      "delivery signed with an old secret, which must stay in SERVICE_WEBHOOK_SECRET for now",
+    );
+  }
+}
+
+/** A delivery whose signature is good. */
+interface Arrival {
+  readonly started: number;
+  readonly trace: string;
+  readonly span: Span | undefined;
+}
+
+/** Answers deliveries with 503 until the bot has started. */
+export function beforeStart(path: string): Webhook {
+  return {
+    receive(incoming) {
+      if (!isAt(path, incoming)) return undefined;
+      if (incoming.method !== "POST") return Promise.resolve(notPost(incoming));
+      incoming.drop();
+      return Promise.resolve(notReady);
+    },
+  };
+}
+
+function isAt(webhook: string, { path, mountedPath = path }: Incoming): boolean {
+  return path === webhook || mountedPath === webhook;
+}
+
+function notPost(incoming: Incoming): Answer {
+  incoming.drop();
+  return methodNotAllowed("POST");
+}
+
+const inboxFull = failure(
+  503,
+  "INBOX_FULL",
+  "Too many events are waiting to be handled.",
+  retryAfter,
+);
+
+const storeUnavailable = failure(
+  503,
+  "STORE_UNAVAILABLE",
+  "The delivery cannot be stored now.",
+  retryAfter,
+);
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** The elements of `events`; `undefined` unless the body is `{"events":[…]}`. */
+function readEvents(body: Uint8Array): readonly unknown[] | undefined {
+  try {
+    const { events }: { readonly events?: unknown } = Object(parseJson(utf8.decode(body)));
+    return Array.isArray(events) ? events : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The number in `X-Service-Event-Count`; `undefined` if the header is absent, doubled or anything but digits. */
+function readCount(header: string | readonly string[] | undefined): number | undefined {
+  return typeof header === "string" && /^[0-9]{1,15}$/.test(header) ? Number(header) : undefined;
+}

@@ -1,0 +1,97 @@
+import { createServer } from "node:http";
+import { connect } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { toNodeListener, type WebHandler } from "../faces/core.ts";
+import { listenUntilEnd } from "../support/listen.ts";
+
+/** Serves a handler until the test ends. */
+async function serve(handle: WebHandler, onError: (error: unknown) => void = fail) {
+  return await listenUntilEnd(createServer(toNodeListener(handle, onError)));
+}
+
+function fail(error: unknown): never {
+  throw error;
+}
+
+test("a request arrives with its address, headers and body, and the answer with its own", async () => {
+  const { url } = await serve(async (request) => {
+    const { pathname, search } = new URL(request.url);
+    const said = request.headers.get("x-said");
+    const headers = new Headers({ "x-heard": `${said}` });
+    headers.append("set-cookie", "a=1");
+    headers.append("set-cookie", "b=2");
+    const text = `${request.method} ${pathname}${search} ${await request.text()}`;
+    return new Response(text, { status: 201, headers });
+  });
+  const headers = { "x-said": "hi" };
+  const answer = await fetch(`${url}/a?b=c`, { method: "PUT", body: "x".repeat(3), headers });
+  expect([answer.status, answer.headers.get("x-heard")]).toEqual([201, "hi"]);
+  expect(answer.headers.getSetCookie()).toEqual(["a=1", "b=2"]);
+  expect(await answer.text()).toBe("PUT /a?b=c xxx");
+});
+
+test("an answer of no body ends", async () => {
+  const { url } = await serve(async () => new Response(null, { status: 204 }));
+  expect((await fetch(url)).status).toBe(204);
+});
+
+test("a large body arrives whole", async () => {
+  const { url } = await serve(async (request) => {
+    return Response.json((await request.arrayBuffer()).byteLength);
+  });
+  const body = new Uint8Array(3_000_000);
+  expect(await (await fetch(url, { method: "POST", body })).json()).toBe(body.length);
+});
+
+test("a sender whose body is refused receives the answer", async () => {
+  const { url } = await serve(async (request) => {
+    const reader = request.body?.getReader();
+    await reader?.read();
+    await reader?.cancel();
+    return new Response("too much", { status: 413 });
+  });
+  const answer = await fetch(url, { method: "POST", body: new Uint8Array(3_000_000) });
+  expect([answer.status, await answer.text()]).toEqual([413, "too much"]);
+});
+
+test("a client that disconnects aborts its request and cancels the stream of its answer", async () => {
+  const cancelled = Promise.withResolvers<void>();
+  const aborted = Promise.withResolvers<void>();
+  const { url } = await serve(async ({ signal }) => {
+    signal.addEventListener("abort", () => aborted.resolve());
+    const body = new ReadableStream({
+      start: (controller) => controller.enqueue(new TextEncoder().encode("first")),
+      cancel: () => cancelled.resolve(),
+    });
+    return new Response(body);
+  });
+  const leave = new AbortController();
+  const answer = await fetch(url, { signal: leave.signal });
+  expect(answer.status).toBe(200);
+  leave.abort();
+  await Promise.all([aborted.promise, cancelled.promise]);
+});
+
+test("a body that breaks off fails to be read", async () => {
+  const failed = Promise.withResolvers<unknown>();
+  const { port } = await serve(async (request) => {
+    await request.text().catch(failed.resolve);
+    return new Response();
+  });
+  const socket = connect(port, "127.0.0.1");
+  onTestFinished(() => void socket.destroy());
+  socket.write("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc", () =>
+    socket.destroy(),
+  );
+  expect(await failed.promise).toBeInstanceOf(TypeError);
+});
+
+test("a handler that throws is reported, and its connection closed", async () => {
+  const errors: unknown[] = [];
+  const { url } = await serve(
+    () => Promise.reject(new Error("broken")),
+    (error) => errors.push(error),
+  );
+  await expect(fetch(url)).rejects.toThrow();
+  expect(errors).toMatchObject([{ message: "broken" }]);
+});

@@ -1,0 +1,468 @@
+import { describe, expect, test } from "vitest";
+import { Client } from "../faces/client.ts";
+import {
+  findComment,
+  findMessage,
+  findPost,
+  messageStep,
+  type OpenIntent,
+  postStep,
+  refOf,
+} from "../faces/steps.ts";
+import { ManualClock } from "../faces/testing.ts";
+
+const startedAt = Date.parse("2026-01-01T12:00:00Z");
+const { signal } = new AbortController();
+
+interface Scope {
+  readonly client: Client;
+  readonly signal: AbortSignal;
+}
+
+interface Said {
+  readonly id: string;
+  readonly text?: string;
+  /** Milliseconds after the intent. */
+  readonly after?: number;
+  readonly fromBot?: boolean;
+  readonly author?: string | null;
+  readonly images?: number;
+  readonly createdAt?: string | null;
+}
+
+/** A platform that has this to list, in pages of these sizes; its clock is `ahead` of ours. */
+function clientFor(
+  pages: readonly (readonly Said[])[],
+  options: { ahead?: number; me?: unknown } = {},
+) {
+  const { ahead = 0, me = { username: "bot" } } = options;
+  const asked: string[] = [];
+  const clock = new ManualClock(startedAt);
+  const date = new Date(startedAt + ahead).toUTCString();
+  const client = new Client({
+    retries: 0,
+    baseUrl: "http://platform.test",
+    apiKey: "key",
+    clock,
+    fetch: async (address) => {
+      const { pathname, searchParams } = new URL(address);
+      asked.push(pathname);
+      if (pathname.endsWith("/me")) return Response.json(me, { headers: { date } });
+      const index = Number(searchParams.get("cursor") ?? 0);
+      const nextCursor = index + 1 < pages.length ? String(index + 1) : null;
+      const items = (pages[index] ?? []).map((said) => wire(said, ahead));
+      return Response.json({ items, nextCursor }, { headers: { date } });
+    },
+  });
+  return { client, asked };
+}
+
+function wire({ id, text = "hello", after = 1_000, ...rest }: Said, ahead: number) {
+  const { fromBot = true, author = "bot", createdAt, images = 0 } = rest;
+  return {
+    id,
+    conversationId: "c_1",
+    fromBot,
+    authorUsername: author,
+    author: author === null ? undefined : { username: author },
+    text,
+    images: Array.from({ length: images }, () => ({ url: "u", width: 1, height: 1 })),
+    createdAt:
+      createdAt === undefined ? new Date(startedAt + ahead + after).toISOString() : createdAt,
+  };
+}
+
+interface IntentOptions {
+  readonly text?: string;
+  readonly claimed?: readonly string[];
+  /** Requests of other processes. */
+  readonly underWay?: readonly string[];
+  /** The platform's time of the intent; null where it was not known. */
+  readonly at?: number | null;
+  readonly where?: object;
+  /** For how long it has been looked for, where nobody knows of an intent of its time; in milliseconds. */
+  readonly lookedForMs?: number;
+}
+
+function intent({
+  text = "hello",
+  claimed = [],
+  underWay = [],
+  at = startedAt,
+  where = {},
+  lookedForMs,
+}: IntentOptions = {}): OpenIntent {
+  const restored = { since: startedAt, ageMs: 60_000, assumeAbsent: false };
+  return {
+    past: lookedForMs === undefined ? undefined : { ...restored, lookedForMs },
+    request: JSON.stringify({ text, imageCount: 0, at: at ?? undefined, ...where }),
+    startedAt,
+    claimed: async (refs) => new Set(refs.filter((ref) => claimed.includes(ref))),
+    underWay: async () => underWay,
+  };
+}
+
+const ways = [
+  {
+    kind: "dm",
+    where: { conversationId: "c_1" },
+    find: (client: Client, open: OpenIntent) => findMessage(client, "c_1", open, signal),
+  },
+  {
+    kind: "comment",
+    where: { postId: "p_1" },
+    find: (client: Client, open: OpenIntent) => findComment(client, "p_1", open, signal),
+  },
+] as const;
+
+describe.each(ways)("what an earlier run may have said, as $kind", ({ kind, where, find }) => {
+  test("is found again: the bot's own, with the same text, newer than the intent", async () => {
+    const { client } = clientFor([[{ id: "x_1" }]]);
+    expect(await find(client, intent())).toMatchObject({
+      result: { id: "x_1" },
+      ref: refOf(kind, "x_1"),
+    });
+  });
+
+  test.each<[string, Said]>([
+    ["another text", { id: "x_1", text: "hello there" }],
+    ["somebody else's", { id: "x_1", fromBot: false, author: "ada" }],
+    ["an older one", { id: "x_1", after: -3_001 }],
+  ])("is not %s", async (_name, said) => {
+    const { client } = clientFor([[said]]);
+    expect(await find(client, intent())).toBeUndefined();
+  });
+
+  test("is not there when nothing is", async () => {
+    expect(await find(clientFor([[]]).client, intent())).toBeUndefined();
+  });
+
+  test("may be up to 3 s older, for the platform's clock is known to the second", async () => {
+    const { client } = clientFor([[{ id: "x_1", after: -2_900 }]]);
+    expect(await find(client, intent())).toMatchObject({ result: { id: "x_1" } });
+  });
+
+  test.each([3_600_000, -3_600_000])(
+    "is dated by the platform's clock, %i ms ahead of ours",
+    async (ahead) => {
+      const open = intent({ at: startedAt + ahead });
+      const { client } = clientFor([[{ id: "x_1" }]], { ahead });
+      expect(await find(client, open)).toMatchObject({ result: { id: "x_1" } });
+      const old = clientFor([[{ id: "x_1", after: -10_000 }]], { ahead });
+      expect(await find(old.client, open)).toBeUndefined();
+    },
+  );
+
+  test.each([-60_000, 60_000])(
+    "is found when our clock was set by %i ms since the intent",
+    async (ms) => {
+      const open = { ...intent(), startedAt: startedAt - ms };
+      const { client } = clientFor([[{ id: "x_1" }]]);
+      await client.me();
+      expect(await find(client, open)).toMatchObject({ result: { id: "x_1" } });
+    },
+  );
+
+  test("may be 5 minutes older where the platform's time of the intent was not known", async () => {
+    const open = intent({ at: null });
+    const { client } = clientFor([[{ id: "x_1", after: -299_000 }]], { ahead: 3_600_000 });
+    await client.me();
+    expect(await find(client, open)).toMatchObject({ result: { id: "x_1" } });
+    const old = clientFor([[{ id: "x_1", after: -301_000 }]], { ahead: 3_600_000 });
+    await old.client.me();
+    expect(await find(old.client, open)).toBeUndefined();
+  });
+
+  test("with a date that nobody can read is looked at rather than passed over", async () => {
+    const { client } = clientFor([[{ id: "x_1", createdAt: "yesterday" }]]);
+    expect(await find(client, intent())).toMatchObject({ result: { id: "x_1" } });
+  });
+
+  test("is not what another step has", async () => {
+    const { client } = clientFor([[{ id: "x_2" }, { id: "x_1" }]]);
+    const open = intent({ claimed: [refOf(kind, "x_1")] });
+    expect(await find(client, open)).toMatchObject({ result: { id: "x_2" } });
+    const all = intent({ claimed: [refOf(kind, "x_1"), refOf(kind, "x_2")] });
+    expect(await find(client, all)).toBeUndefined();
+  });
+
+  test("is not taken while another process is in the middle of saying the same there", async () => {
+    const { client } = clientFor([[{ id: "x_1" }]]);
+    const same = [intent({ at: startedAt + 5_000, where }).request];
+    await expect(find(client, intent({ underWay: same, where }))).rejects.toMatchObject({
+      code: "RETRY_LATER",
+      counts: false,
+      delayMs: 1_000,
+    });
+    const elsewhere = JSON.stringify({ text: "hello", imageCount: 0, postId: "p_2" });
+    const withImage = JSON.stringify({ text: "hello", imageCount: 1, ...where });
+    const underWay = ["", elsewhere, withImage, intent({ text: "other words" }).request];
+    expect(await find(client, intent({ underWay, where }))).toMatchObject({
+      result: { id: "x_1" },
+    });
+    const { client: empty } = clientFor([[]]);
+    expect(await find(empty, intent({ underWay: same, where }))).toBeUndefined();
+  });
+
+  test("is not taken while another version says the same, at a place in words of its own", async () => {
+    const { client } = clientFor([[{ id: "x_1" }]]);
+    const words = { text: "hello", imageCount: 0 };
+    for (const other of [words, { ...words, roomId: "r_1", later: true }]) {
+      const underWay = [JSON.stringify(other)];
+      const open = intent({ underWay, where });
+      await expect(find(client, open)).rejects.toMatchObject({ code: "RETRY_LATER" });
+    }
+    const named = intent({ underWay: [intent({ where }).request] });
+    await expect(find(client, named)).rejects.toMatchObject({ code: "RETRY_LATER" });
+    const underWay = [JSON.stringify({ ...words, text: "other words" })];
+    expect(await find(client, intent({ underWay, where }))).toMatchObject({
+      result: { id: "x_1" },
+    });
+  });
+
+  test("of several is the oldest, for sends go out in order", async () => {
+    const { client } = clientFor([
+      [
+        { id: "new", after: 3_000 },
+        { id: "old", after: 1_000 },
+        { id: "mid", after: 2_000 },
+      ],
+    ]);
+    expect(await find(client, intent())).toMatchObject({ result: { id: "old" } });
+  });
+
+  test("is compared without the blanks around it, which platforms cut off", async () => {
+    const { client } = clientFor([[{ id: "x_1", text: "hello" }]]);
+    expect(await find(client, intent({ text: " hello\n" }))).toMatchObject({
+      result: { id: "x_1" },
+    });
+  });
+
+  test("of images alone has no text and as many images: a deleted one has neither", async () => {
+    const { client } = clientFor([
+      [
+        { id: "words" },
+        { id: "deleted", text: "", after: 500 },
+        { id: "two", text: "", images: 2, after: 600 },
+        { id: "picture", text: "", images: 1 },
+      ],
+    ]);
+    const open: OpenIntent = { ...intent(), request: JSON.stringify({ imageCount: 1 }) };
+    expect(await find(client, open)).toMatchObject({ result: { id: "picture" } });
+  });
+
+  test("is found on a later page", async () => {
+    const { client } = clientFor([
+      [{ id: "a", text: "x" }],
+      [{ id: "b", text: "y" }],
+      [{ id: "x_1" }],
+    ]);
+    expect(await find(client, intent())).toMatchObject({ result: { id: "x_1" } });
+  });
+
+  test("cannot be told when there is too much to read: a person must look", async () => {
+    const endless = Array.from({ length: 30 }, (_, index) => [{ id: String(index), text: "x" }]);
+    const { client, asked } = clientFor(endless);
+    await expect(find(client, intent())).rejects.toMatchObject({
+      code: "STEP_UNCERTAIN",
+      message: expect.stringContaining("service-bot inbox retry ID --assume done"),
+    });
+    expect(asked.length).toBeLessThan(30);
+  });
+
+  test("cannot be told when the platform does not answer", async () => {
+    const client = new Client({
+      retries: 0,
+      baseUrl: "http://platform.test",
+      apiKey: "key",
+      fetch: async () => Response.json({}, { status: 503 }),
+    });
+    await expect(find(client, intent())).rejects.toMatchObject({ code: "API_ERROR", status: 503 });
+  });
+});
+
+describe.each(ways)("what was said before a restore, as $kind", ({ kind, find }) => {
+  const lost = (options: IntentOptions = {}) =>
+    intent({ at: startedAt + 86_400_000, lookedForMs: 0, ...options });
+
+  test("is found when it is newer than the event, however old the intent is", async () => {
+    const { client } = clientFor([[{ id: "x_1", after: 0 }]]);
+    expect(await find(client, lost())).toMatchObject({ result: { id: "x_1" } });
+  });
+
+  test("is not what is older than the event, whole seconds of the platform aside", async () => {
+    const { client } = clientFor([[{ id: "x_1", after: -1_001 }]]);
+    expect(await find(client, lost())).toBeUndefined();
+    const { client: whole } = clientFor([[{ id: "x_1", after: -999 }]]);
+    expect(await find(whole, lost())).toMatchObject({ result: { id: "x_1" } });
+  });
+
+  test("is the oldest with that text that no other step has, for each of several events", async () => {
+    const said = [
+      { id: "x_2", after: 2_000 },
+      { id: "x_1", after: 1_000 },
+    ];
+    const { client } = clientFor([said]);
+    expect(await find(client, lost())).toMatchObject({ result: { id: "x_1" } });
+    const second = lost({ claimed: [refOf(kind, "x_1")] });
+    expect(await find(client, second)).toMatchObject({ result: { id: "x_2" } });
+    const third = lost({ claimed: [refOf(kind, "x_1"), refOf(kind, "x_2")] });
+    expect(await find(client, third)).toBeUndefined();
+  });
+
+  test("may have been other words: another event may take them, or else a person must look", async () => {
+    const { client } = clientFor([[{ id: "x_1", text: "at 12:00" }]]);
+    await expect(find(client, lost({ lookedForMs: 1_000 }))).rejects.toMatchObject({
+      code: "RETRY_LATER",
+      delayMs: 4_000,
+      counts: false,
+    });
+    const later = lost({ lookedForMs: 5_000 });
+    await expect(find(client, later)).rejects.toMatchObject({
+      code: "STEP_UNCERTAIN",
+      message: expect.stringMatching(/restored from a backup.*x_1.*inbox retry ID --assume done/),
+    });
+  });
+
+  test("were not these words when they belong to another step, are older or are somebody else's", async () => {
+    const { client } = clientFor([
+      [
+        { id: "x_1", text: "a" },
+        { id: "x_2", text: "b", fromBot: false, author: "ada" },
+        { id: "x_3", text: "c", after: -2_000 },
+      ],
+    ]);
+    const open = lost({ claimed: [refOf(kind, "x_1")], lookedForMs: 5_000 });
+    expect(await find(client, open)).toBeUndefined();
+  });
+
+  test("is taken for these words where there are others, too", async () => {
+    const { client } = clientFor([[{ id: "x_2" }, { id: "x_1", text: "a" }]]);
+    expect(await find(client, lost({ lookedForMs: 5_000 }))).toMatchObject({
+      result: { id: "x_2" },
+    });
+  });
+
+  test("is told by its images as well", async () => {
+    const { client } = clientFor([[{ id: "x_1", images: 1 }]]);
+    const open = lost({ lookedForMs: 5_000 });
+    await expect(find(client, open)).rejects.toMatchObject({ code: "STEP_UNCERTAIN" });
+    const request = JSON.stringify({ text: "hello", imageCount: 1 });
+    expect(await find(client, { ...open, request })).toMatchObject({ result: { id: "x_1" } });
+  });
+});
+
+test("comments of whom nobody knows are not taken for the bot's other words", async () => {
+  const open = intent({ lookedForMs: 5_000 });
+  const { client } = clientFor([[{ id: "x_1", text: "a", author: null }]]);
+  expect(await findComment(client, "p_1", open, signal)).toBeUndefined();
+  const unnamed = clientFor([[{ id: "x_1", text: "a" }]], { me: {} });
+  expect(await findComment(unnamed.client, "p_1", open, signal)).toBeUndefined();
+});
+
+describe("of messages", () => {
+  test("no more are read than are newer than the intent: they come newest first", async () => {
+    const { client, asked } = clientFor([[{ id: "old", after: -10_000 }], [{ id: "x_1" }]]);
+    expect(await findMessage(client, "c_1", intent(), signal)).toBeUndefined();
+    expect(asked).toHaveLength(1);
+  });
+});
+
+describe("of comments", () => {
+  test("all are read, for their order is not documented", async () => {
+    const { client } = clientFor([[{ id: "old", after: -10_000 }], [{ id: "x_1" }]]);
+    expect(await findComment(client, "p_1", intent(), signal)).toMatchObject({
+      result: { id: "x_1" },
+    });
+  });
+
+  test("who the bot is, is asked only when there is something to compare", async () => {
+    const { client, asked } = clientFor([[{ id: "x_1", text: "other" }]]);
+    await findComment(client, "p_1", intent(), signal);
+    expect(asked.filter((path) => path.endsWith("/me"))).toEqual([]);
+  });
+
+  test.each<[string, Said, unknown]>([
+    ["the platform does not say whose it is", { id: "x_1", author: null }, { username: "bot" }],
+    ["the platform does not say who the bot is", { id: "x_1" }, {}],
+  ])("when %s, a person must look", async (_name, said, me) => {
+    const { client } = clientFor([[said]], { me });
+    await expect(findComment(client, "p_1", intent(), signal)).rejects.toMatchObject({
+      code: "STEP_UNCERTAIN",
+    });
+  });
+
+  test("one without an author and with another text is in nobody's way", async () => {
+    const { client } = clientFor([[{ id: "x_2", author: null, text: "other" }, { id: "x_1" }]]);
+    expect(await findComment(client, "p_1", intent(), signal)).toMatchObject({
+      result: { id: "x_1" },
+    });
+  });
+});
+
+describe("a post that an earlier run may have made", () => {
+  test("is found in the feed: the bot's own, with the same text, newer than the intent", async () => {
+    const { client } = clientFor([
+      [
+        { id: "x_1", author: "ada" },
+        { id: "x_2", text: "other" },
+        { id: "x_3", after: -60_000 },
+      ],
+      [{ id: "x_4" }],
+    ]);
+    expect(await findPost(client, intent(), signal)).toMatchObject({
+      result: { id: "x_4" },
+      ref: refOf("post", "x_4"),
+    });
+  });
+
+  test.each<[string, readonly (readonly Said[])[], { me?: unknown; claimed?: readonly string[] }]>([
+    ["is not there", [[{ id: "x_1", text: "other" }]], {}],
+    ["is the result of another step", [[{ id: "x_1" }]], { claimed: [refOf("post", "x_1")] }],
+    ["may be anybody's", [[{ id: "x_1" }]], { me: {} }],
+  ])("is left to a person when it %s", async (_name, pages, { me, claimed = [] }) => {
+    const { client } = clientFor(pages, me === undefined ? {} : { me });
+    await expect(findPost(client, intent({ claimed }), signal)).rejects.toMatchObject({
+      code: "STEP_UNCERTAIN",
+    });
+  });
+
+  test.each([403, 404])("is left to a person when the feed answers %i", async (status) => {
+    await expect(findPost(refusing(status), intent(), signal)).rejects.toMatchObject({
+      code: "STEP_UNCERTAIN",
+    });
+  });
+
+  test("is looked for again when the platform is away", async () => {
+    await expect(findPost(refusing(503), intent(), signal)).rejects.toMatchObject({ status: 503 });
+  });
+
+  test("before a restore is found when it is newer than the event", async () => {
+    const open = intent({ at: startedAt + 86_400_000, lookedForMs: 0 });
+    const { client } = clientFor([[{ id: "x_1", after: 500 }]]);
+    expect(await findPost(client, open, signal)).toMatchObject({ result: { id: "x_1" } });
+  });
+});
+
+test.each([
+  ["message", (scope: Scope) => messageStep("answer", "c_1", { text: "hello" }, scope)],
+  ["post", (scope: Scope) => postStep("announcement", { text: "hello" }, scope)],
+])("the step of a %s that may have been sent looks for it", async (_kind, stepOf) => {
+  const { client } = clientFor([[{ id: "x_1" }]]);
+  expect(await stepOf({ client, signal }).find?.(intent())).toMatchObject({
+    result: { id: "x_1" },
+  });
+});
+
+/** A platform whose feed answers with this status. */
+function refusing(status: number): Client {
+  return new Client({
+    retries: 0,
+    baseUrl: "http://platform.test",
+    apiKey: "key",
+    fetch: async (address) =>
+      new URL(address).pathname.endsWith("/me")
+        ? Response.json({ username: "bot" })
+        : Response.json({}, { status }),
+  });
+}

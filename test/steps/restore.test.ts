@@ -1,0 +1,271 @@
+import { join } from "node:path";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { Bot, type BotOptions } from "../../src/index.ts";
+import { RESTORED, type RestoreMark, readRestoreMark, writeRestoreMark } from "../faces/inbox.ts";
+import { SqliteInbox } from "../faces/inbox-sqlite.ts";
+import { ManualClock } from "../faces/testing.ts";
+import { FakeLog } from "../poller/fake-log.ts";
+import { messages } from "../support/inbox-events.ts";
+import { logSink } from "../support/log.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const START = 1_800_000_000_000;
+const HOUR = 3_600_000;
+
+let clock: ManualClock;
+let platformLog: FakeLog;
+let file: string;
+let lines: ReturnType<typeof logSink>;
+/** What the platform answers instead of its log. */
+let refusal: (() => Response) | undefined;
+/** Ids in the order in which they were handled. */
+let handled: string[];
+
+beforeEach(() => {
+  clock = new ManualClock(START);
+  platformLog = new FakeLog(clock);
+  file = join(temporaryFolder(), "bot.db");
+  lines = logSink();
+  refusal = undefined;
+  handled = [];
+});
+
+/** An inbox that was restored just now, and holds these events. */
+async function restored(mark: Partial<RestoreMark> = {}, ...ids: readonly string[]): Promise<void> {
+  const inbox = new SqliteInbox({ file, clock });
+  const position = writeRestoreMark({ at: START, assumeAbsent: false, ...mark });
+  const cursors = [
+    { name: "events", position: "0" },
+    { name: RESTORED, position },
+  ];
+  await inbox.put(messages(...ids), "poll", cursors);
+  await inbox.close();
+}
+
+async function marked(): Promise<RestoreMark | undefined> {
+  const inbox = new SqliteInbox({ file, clock });
+  const position = await inbox.cursor(RESTORED);
+  await inbox.close();
+  return readRestoreMark(position);
+}
+
+const answer = async (url: string): Promise<Response> => {
+  const headers = { date: new Date(clock.now()).toUTCString() };
+  if (!url.includes("/events")) return Response.json({ username: "bot" }, { headers });
+  if (refusal !== undefined) return refusal();
+  const since = new URL(url).searchParams.get("since");
+  const { events, cursor } = await platformLog.events(since === null ? {} : { since });
+  return Response.json({ events, cursor }, { headers });
+};
+
+/** A bot whose handler has one step of its own, which parks what is in doubt. */
+async function start(options: BotOptions = {}): Promise<Bot> {
+  const bot = new Bot({
+    env: {},
+    baseUrl: "http://platform.test",
+    apiKey: "for-tests-only",
+    webhookSecret: "whsec_of_this_test",
+    databaseUrl: `file:${file}`,
+    logger: lines.log,
+    fetch: answer,
+    clock,
+    random: () => 0,
+    ...options,
+  });
+  bot.on("dm.message", async (ctx) => {
+    handled.push(ctx.event.id);
+    await ctx.step("count", () => 1);
+  });
+  await bot.start({ listen: false });
+  onTestFinished(() => bot.stop());
+  return bot;
+}
+
+/** Lets everything happen that is due within some seconds. */
+async function pass(ms = 2_000): Promise<void> {
+  for (let left = ms; left > 0; left -= 200) {
+    await clock.advance(200);
+    for (let n = 0; n < 20; n++) await new Promise(setImmediate);
+  }
+}
+
+/** Lines that report the restore itself. */
+const restoreLines = () => lines.records.filter(({ restoredAt }) => restoredAt !== undefined);
+
+/** Warnings without an error that say what the restore means for this bot. */
+const consequences = () =>
+  lines.records.filter(
+    ({ level, ...fields }) =>
+      level === "warn" && ["restoredAt", "err", "platform"].every((name) => !(name in fields)),
+  );
+
+test("logs that the inbox was restored, and its status says so until nothing is in doubt", async () => {
+  await restored();
+  await clock.advance(HOUR);
+  const bot = await start();
+  expect(restoreLines()).toMatchObject([
+    { level: "warn", restoredAt: new Date(START).toISOString() },
+  ]);
+  expect((await bot.status()).restored).toMatchObject({ at: START, overAt: undefined });
+  await pass();
+  const { restored: status } = await bot.status();
+  expect(status?.overAt).toBeGreaterThan(START + HOUR);
+  await bot.stop();
+  const again = await start();
+  await pass();
+  expect(restoreLines()).toHaveLength(1);
+  expect((await again.status()).restored).toEqual(status);
+});
+
+test("an inbox that was never restored has nothing of it in the status, nor in the log", async () => {
+  const bot = await start();
+  await pass();
+  expect((await bot.status()).restored).toBeUndefined();
+  expect(restoreLines()).toEqual([]);
+});
+
+describe("an event", () => {
+  test("from before the first start is in doubt, and one from after it is not", async () => {
+    await restored();
+    platformLog.add("1", "dm.message", START - HOUR);
+    const bot = await start();
+    await pass(10_000);
+    platformLog.add("2");
+    await pass(90_000);
+    expect(handled).toEqual(["1", "2"]);
+    expect((await bot.inbox.show("1")).error).toMatch(/STEP_UNCERTAIN|restored from a backup/);
+    expect(await bot.inbox.show("2")).toMatchObject({ state: "done" });
+    expect(await bot.inbox.stats()).toMatchObject({ dead: 1, done: 1 });
+  });
+
+  test("that was made while no bot ran is not in doubt where its end was told", async () => {
+    await restored({ until: START - HOUR });
+    platformLog.add("1", "dm.message", START - HOUR / 2);
+    const bot = await start();
+    await pass();
+    expect(await bot.inbox.show("1")).toMatchObject({ state: "done" });
+  });
+
+  test("in doubt runs all the same where what cannot be told is taken for not done", async () => {
+    await restored({ assumeAbsent: true });
+    platformLog.add("1", "dm.message", START - HOUR);
+    const bot = await start();
+    await pass();
+    expect(await bot.inbox.show("1")).toMatchObject({ state: "done" });
+  });
+
+  test("without a date is in doubt until the log was read, and some time for the clocks", async () => {
+    await restored();
+    const bot = await start();
+    platformLog.add("1");
+    platformLog.entries = platformLog.entries.map((entry) => ({ ...entry, createdAt: "" }));
+    await pass(70_000);
+    expect(await bot.inbox.show("1")).toMatchObject({ state: "dead" });
+    await pass(300_000);
+    platformLog.add("2");
+    platformLog.entries = platformLog.entries.map((entry) => ({ ...entry, createdAt: "" }));
+    await pass(130_000);
+    expect(await bot.inbox.show("2")).toMatchObject({ state: "done" });
+  });
+
+  test("stays in doubt over a restart: when the first bot began is remembered", async () => {
+    await restored();
+    const bot = await start();
+    await pass();
+    await bot.stop();
+    const { until } = (await marked()) ?? {};
+    expect(until).toBeGreaterThanOrEqual(START - 1_000);
+    await clock.advance(HOUR);
+    const again = await start();
+    await pass();
+    await again.stop();
+    expect(await marked()).toMatchObject({ until });
+  });
+});
+
+describe("what the log brings after a restore", () => {
+  test("says nothing about the webhook, for what was acknowledged is not delivered again", async () => {
+    await restored();
+    for (const id of ["1", "2", "3"]) platformLog.add(id, "dm.message", START - HOUR);
+    const bot = await start();
+    await pass(120_000);
+    expect(handled).toEqual(["1", "2", "3"]);
+    expect((await bot.status()).mode).toBe("auditing");
+  });
+
+  test("says it again once the log was read to its end", async () => {
+    await restored();
+    const bot = await start();
+    await pass();
+    platformLog.add("1");
+    await pass(120_000);
+    expect((await bot.status()).mode).toBe("polling");
+  });
+
+  test("says it after a restart, too", async () => {
+    await restored();
+    const bot = await start();
+    await pass();
+    await bot.stop();
+    await clock.advance(HOUR);
+    platformLog.add("1", "dm.message", clock.now() - HOUR / 2);
+    const again = await start();
+    await pass();
+    expect((await again.status()).mode).toBe("polling");
+  });
+});
+
+test("without a poller it is over when what was pending is done, and the next start says nothing of it", async () => {
+  await restored({ assumeAbsent: true }, "9");
+  const bot = await start({ delivery: "webhook" });
+  await pass(10_000);
+  expect(handled).toEqual(["9"]);
+  await bot.stop();
+  expect(await marked()).toMatchObject({ readAt: START, overAt: expect.any(Number) });
+  await start({ delivery: "webhook" });
+  await pass();
+  expect(restoreLines()).toHaveLength(1);
+});
+
+describe("handlers", () => {
+  test("begin when the log was read to its end, so that what came back has its place before them", async () => {
+    await restored({}, "9");
+    for (const id of ["1", "2"]) platformLog.add(id, "dm.message", START - HOUR);
+    refusal = () => Response.json({}, { status: 503 });
+    await start();
+    await pass(10_000);
+    expect(handled).toEqual([]);
+    refusal = undefined;
+    await pass(60_000);
+    expect(handled).toEqual(["1", "2", "9"]);
+  });
+
+  test("begin after a minute where it cannot be read, and that is told", async () => {
+    await restored({}, "9");
+    refusal = () => Response.json({}, { status: 403 });
+    await start();
+    await pass(59_000);
+    expect(handled).toEqual([]);
+    await pass(5_000);
+    expect(handled).toEqual(["9"]);
+    expect(consequences()).toHaveLength(1);
+  });
+
+  test("do not wait for a log that is never read, and what that means is told", async () => {
+    await restored({}, "9");
+    await start({ delivery: "webhook" });
+    await pass();
+    expect(handled).toEqual(["9"]);
+    expect(consequences()).toHaveLength(1);
+  });
+
+  test("do not begin in a bot that is stopped before", async () => {
+    await restored();
+    refusal = () => Response.json({}, { status: 503 });
+    const bot = await start();
+    await pass(1_000);
+    await bot.stop();
+    await pass(61_000);
+    expect(handled).toEqual([]);
+  });
+});

@@ -1,0 +1,213 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { ApiError } from "../faces/client.ts";
+import { ServiceBotError } from "../faces/errors.ts";
+import { RESTORED, writeRestoreMark } from "../faces/inbox.ts";
+import type { DurableSteps, OpenIntent, Past, Step } from "../faces/steps.ts";
+import { died, IN_FLIGHT, LEASE, StepWorld } from "./step-world.ts";
+
+let world: StepWorld;
+let past: Past | undefined;
+
+/** An hour after the restore, whatever a process sent before is over. */
+const longAgo: Past = { since: 1_799_999_000_000, ageMs: 3_600_000, assumeAbsent: false };
+
+beforeEach(async () => {
+  world = new StepWorld();
+  past = longAgo;
+  await world.put();
+  const position = writeRestoreMark({ at: world.clock.now(), assumeAbsent: false });
+  await world.inbox.put([], "poll", [{ name: RESTORED, position }]);
+});
+
+/** A run of the event that is ready, which may have been handled before the restore. */
+async function run(): Promise<DurableSteps> {
+  await world.next();
+  return inDoubt();
+}
+
+function inDoubt(): DurableSteps {
+  return world.runOf(world.claim, { past: async () => past });
+}
+
+/** The next run, in a new process. */
+async function again(): Promise<DurableSteps> {
+  await world.clock.advance(LEASE);
+  await world.begin();
+  return inDoubt();
+}
+
+describe("a reply that is new to a restored inbox", () => {
+  test("is looked for first, and adopted when it was sent before", async () => {
+    world.send("hi");
+    expect(await (await run()).run(world.reply("reply/1", "hi"))).toBe("m_1");
+    expect(world.platform.size).toBe(1);
+    expect(await world.inbox.claimedRefs(["m_1"])).toEqual(new Set(["m_1"]));
+  });
+
+  test("is sent when it was not", async () => {
+    expect(await (await run()).run(world.reply("reply/1", "hi"))).toBe("m_1");
+    expect([...world.platform.values()]).toEqual(["hi"]);
+  });
+
+  test("is sent at once where nothing is in doubt", async () => {
+    world.send("hi");
+    past = undefined;
+    expect(await (await run()).run(world.reply("reply/1", "hi"))).toBe("m_2");
+  });
+
+  test("is looked for from the time of the event on, not of the intent", async () => {
+    const intents: OpenIntent[] = [];
+    const find = async (intent: OpenIntent) => {
+      intents.push(intent);
+      return undefined;
+    };
+    await (await run()).run(world.reply("reply/1", "hi", { find }));
+    expect(intents).toMatchObject([{ request: "hi", past: { since: longAgo.since } }]);
+  });
+
+  test("of several events with one text takes the one that is its own, in their order", async () => {
+    await world.inbox.put(
+      ["2", "3"].map((id) => ({ id, type: "x", lane: "lane", ord: id, body: "{}" })),
+      "poll",
+    );
+    for (const text of ["hi", "hi"]) world.send(text);
+    const results: string[] = [];
+    for (let n = 1; n <= 3; n++) {
+      const steps = await run();
+      results.push(await steps.run(world.reply("reply/1", "hi")));
+      await world.inbox.complete(world.claim);
+    }
+    expect(results).toEqual(["m_1", "m_2", "m_3"]);
+  });
+
+  test("two in one handler with one text take one each", async () => {
+    for (const text of ["hi", "hi"]) world.send(text);
+    const steps = await run();
+    expect(await steps.run(world.reply("reply/1", "hi"))).toBe("m_1");
+    expect(await steps.run(world.reply("reply/2", "hi"))).toBe("m_2");
+    expect(world.platform.size).toBe(2);
+  });
+
+  test("is still looked for that far back when the process dies before it has looked", async () => {
+    world.send("hi");
+    const stuck = { find: () => new Promise<never>(() => undefined) };
+    void (await run()).run(world.reply("reply/1", "hi", stuck));
+    await world.underWay();
+    const found: unknown[] = [];
+    const find = (intent: OpenIntent) => {
+      found.push(intent.past?.since);
+      return world.find(intent);
+    };
+    expect(await (await again()).run(world.reply("reply/1", "hi", { find }))).toBe("m_1");
+    expect(found).toEqual([longAgo.since]);
+    expect(world.platform.size).toBe(1);
+  });
+
+  test("that the process died in after sending it is found, as ever", async () => {
+    void (await run()).run(world.reply("reply/1", "hi", world.diedAfterSending("hi")));
+    await world.underWay();
+    expect(await (await again()).run(world.reply("reply/1", "hi"))).toBe("m_1");
+    expect(world.platform.size).toBe(1);
+  });
+
+  test("waits until what the lost process sent cannot be under way any more, once", async () => {
+    past = { ...longAgo, ageMs: 1_000 };
+    const steps = await run();
+    await expect(steps.run(world.reply("reply/1", "hi"))).rejects.toMatchObject({
+      code: "RETRY_LATER",
+      delayMs: IN_FLIGHT - 1_000,
+      counts: false,
+    });
+    await world.clock.advance(IN_FLIGHT - 1_000);
+    expect(await inDoubt().run(world.reply("reply/1", "hi"))).toBe("m_1");
+  });
+
+  test("that the platform refuses is not looked for again: nothing can have come of it", async () => {
+    const refusal = new ApiError("too long", { status: 400 });
+    const run1 = { run: () => Promise.reject(refusal) };
+    await expect((await run()).run(world.reply("reply/1", "hi", run1))).rejects.toBe(refusal);
+    world.send("hi");
+    expect(await (await again()).run(world.reply("reply/1", "hi"))).toBe("m_2");
+  });
+});
+
+describe("a step of one's own that is new to a restored inbox", () => {
+  const parked = {
+    code: "STEP_UNCERTAIN",
+    message: expect.stringMatching(/restored from a backup.*"charge".*inbox retry 1 --assume done/),
+  };
+
+  test("parks the event, with the reason and the commands that settle it", async () => {
+    await expect((await run()).run(world.own(() => 1))).rejects.toMatchObject(parked);
+    await expect((await again()).run(world.own(() => 1))).rejects.toMatchObject(parked);
+  });
+
+  test("runs when it is repeatable", async () => {
+    const own = world.own(() => 7, { repeatable: true });
+    expect(await (await run()).run(own)).toBe(7);
+  });
+
+  test("runs when what cannot be told is to be taken for not done", async () => {
+    past = { ...longAgo, assumeAbsent: true };
+    expect(await (await run()).run(world.own(() => 7))).toBe(7);
+  });
+
+  test("runs once a person has said that it did not take effect, also after it failed then", async () => {
+    await expect((await run()).run(world.own(() => 7))).rejects.toMatchObject(parked);
+    await world.inbox.bury(world.claim, "uncertain");
+    await world.inbox.admin.retry("1", { assume: "absent" });
+    expect((await world.inbox.admin.show("1")).steps).toEqual([]);
+    const failing = world.own(() => Promise.reject(new Error("no")));
+    await expect((await run()).run(failing)).rejects.toThrow("no");
+    expect(await (await again()).run(world.own(() => 7))).toBe(7);
+  });
+
+  test("gives undefined once a person has said that it did", async () => {
+    await expect((await run()).run(world.own(() => 7))).rejects.toMatchObject(parked);
+    await world.inbox.bury(world.claim, "uncertain");
+    await world.inbox.admin.retry("1", { assume: "done" });
+    expect(await (await run()).run(world.own(() => 7))).toBeUndefined();
+  });
+
+  test("is in doubt again when the process dies in it", async () => {
+    past = { ...longAgo, assumeAbsent: true };
+    void (await run()).run(world.own(() => new Promise<never>(() => undefined)));
+    await world.underWay();
+    past = longAgo;
+    await expect((await again()).run(world.own(() => 7))).rejects.toMatchObject(parked);
+  });
+});
+
+describe("a post that is not found", () => {
+  const uncertain = new ServiceBotError("STEP_UNCERTAIN", "not in the feed");
+  const post = (): Step<string> =>
+    world.reply("post/1", "news", { find: () => Promise.reject(uncertain) });
+
+  test("parks the event", async () => {
+    await expect((await run()).run(post())).rejects.toBe(uncertain);
+    expect(world.platform.size).toBe(0);
+  });
+
+  test("is made when what cannot be told is to be taken for not done", async () => {
+    past = { ...longAgo, assumeAbsent: true };
+    expect(await (await run()).run(post())).toBe("m_1");
+  });
+
+  test("is made once a person has said that it was not", async () => {
+    await expect((await run()).run(post())).rejects.toBe(uncertain);
+    await world.inbox.bury(world.claim, "uncertain");
+    await world.inbox.admin.retry("1", { assume: "absent" });
+    expect(await (await run()).run(post())).toBe("m_1");
+  });
+});
+
+test("what an earlier run recorded as done before the backup is not looked for", async () => {
+  past = undefined;
+  await (await run()).run(world.reply("reply/1", "hi"));
+  void inDoubt().run(world.reply("reply/2", "hi", died));
+  await world.underWay();
+  past = longAgo;
+  const steps = await again();
+  const never = { find: () => Promise.reject(new Error("looked for")) };
+  expect(await steps.run(world.reply("reply/1", "hi", never))).toBe("m_1");
+});

@@ -1,0 +1,102 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { apiErrorOf } from "../faces/client.ts";
+import type { Claim } from "../faces/inbox.ts";
+import type { DurableSteps, Step } from "../faces/steps.ts";
+import { LEASE, StepWorld } from "./step-world.ts";
+
+let world: StepWorld;
+let claims: readonly Claim[];
+beforeEach(async () => {
+  world = new StepWorld();
+  await world.put("a", "b", "c");
+  claims = await world.inbox.claim(3, LEASE);
+});
+
+/** A run of the handler for the event with this index. */
+const runOf = (index: number): DurableSteps => {
+  const claim = claims[index];
+  if (claim === undefined) throw new Error(`no event ${index}`);
+  return world.runOf(claim);
+};
+
+const answer = (kind: string, name = "reply/1", more: Partial<Step<string>> = {}) =>
+  world.reply(name, `${kind} ${name}`, {
+    subject: { ref: "content:1", kindRef: `content:1:${kind}` },
+    ...more,
+  });
+
+const refused: Partial<Step<string>> = {
+  run: () => Promise.reject(apiErrorOf("refused", { status: 400, platformCode: "TOO_LONG" })),
+};
+const inDoubt: Partial<Step<string>> = {
+  run: () => Promise.reject(apiErrorOf("broken", { status: 500 })),
+};
+
+const texts = () => [...world.platform.values()];
+
+describe("one of several events of a subject answers", () => {
+  test("of two kinds, the first", async () => {
+    expect(await runOf(0).execute(answer("comment"))).toMatchObject({ repeated: false });
+    expect(await runOf(1).execute(answer("mention"))).toEqual({
+      ...{ result: undefined, repeated: true },
+    });
+    expect(await runOf(0).execute(answer("comment"))).toMatchObject({ repeated: true });
+    expect(texts()).toEqual(["comment reply/1"]);
+  });
+
+  test("of one kind, each, because they are about two subjects with one name", async () => {
+    await runOf(0).run(answer("reply"));
+    await runOf(1).run(answer("reply"));
+    await runOf(2).run(answer("mention"));
+    expect(texts()).toEqual(["reply reply/1", "reply reply/1"]);
+  });
+
+  test("with all its replies", async () => {
+    const steps = runOf(0);
+    await Promise.all([steps.run(answer("comment")), steps.run(answer("comment", "reply/2"))]);
+    await runOf(1).run(answer("mention"));
+    expect(texts()).toEqual(["comment reply/1", "comment reply/2"]);
+  });
+});
+
+describe("after a reply that is refused", () => {
+  test("another event answers, and the first one no longer", async () => {
+    await expect(runOf(0).run(answer("comment", "reply/1", refused))).rejects.toThrow("refused");
+    await runOf(1).run(answer("mention"));
+    await runOf(0).run(answer("comment"));
+    expect(texts()).toEqual(["mention reply/1"]);
+  });
+
+  test("another event of its kind is about the subject", async () => {
+    await expect(runOf(0).run(answer("reply", "reply/1", refused))).rejects.toThrow("refused");
+    await runOf(1).run(answer("reply"));
+    await runOf(2).run(answer("mention"));
+    expect(texts()).toEqual(["reply reply/1"]);
+  });
+
+  test("the same run may say something else", async () => {
+    const steps = runOf(0);
+    await expect(steps.run(answer("comment", "reply/1", refused))).rejects.toThrow("refused");
+    await steps.run(answer("comment", "reply/2"));
+    await runOf(1).run(answer("mention"));
+    expect(texts()).toEqual(["comment reply/2"]);
+  });
+
+  test.each([
+    ["was made", {}],
+    ["may have been made", inDoubt],
+  ])("the event keeps the subject while another reply %s", async (_what, first) => {
+    const steps = runOf(0);
+    await steps.run(answer("comment", "reply/1", first)).catch(() => undefined);
+    await expect(steps.run(answer("comment", "reply/2", refused))).rejects.toThrow("refused");
+    await runOf(1).run(answer("mention"));
+    expect(texts()).not.toContain("mention reply/1");
+  });
+
+  test("the event keeps the subject of an earlier run, which may have answered", async () => {
+    await runOf(0).run(answer("comment"));
+    await expect(runOf(0).run(answer("comment", "reply/2", refused))).rejects.toThrow("refused");
+    await runOf(1).run(answer("mention"));
+    expect(texts()).toEqual(["comment reply/1"]);
+  });
+});
