@@ -28,7 +28,6 @@ const runtime = [
   "options",
   "status",
   "budget-warning",
-  "instances",
 ];
 
 /**
@@ -42,10 +41,11 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   signature: ground,
   client: words,
   inbox: words,
-  "inbox/copy": ground,
-  // Siblings: they meet at the inbox contract alone, and where one is copied into the other.
-  "inbox/sqlite": [...ground, "inbox", "inbox/copy"],
-  "inbox/postgres": [...ground, "inbox", "inbox/copy"],
+  // What every inbox does, over the seam that both databases have.
+  "inbox/sql": [...ground, "inbox"],
+  // Siblings: they meet at the inbox contract alone.
+  "inbox/sqlite": [...ground, "inbox", "inbox/sql"],
+  "inbox/postgres": [...ground, "inbox", "inbox/sql"],
   receiver: [...words, "inbox"],
   poller: doors,
   // Effects that happen once: the router describes them, the dispatcher runs them.
@@ -54,8 +54,6 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   router: [...words, "client", "steps"],
   // Figures about all that runs, for whoever asks on a port of their own.
   metrics: [...doors, "poller", "receiver"],
-  // What the client and the poller of one instance have together with those of the others.
-  instances: doors,
   config: ground,
   env: ground,
   // Loaded for bots that trace, by the room that wires them; the others know the words of core/tracing.ts.
@@ -73,17 +71,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   create: [],
   cli: [
     ...runtime,
-    ...[
-      "inbox/copy",
-      "inbox/sqlite",
-      "inbox/postgres",
-      "bot",
-      "index",
-      "env",
-      "testing",
-      "platform",
-      "mcp",
-    ],
+    ...["inbox/sqlite", "inbox/postgres", "bot", "index", "env", "testing", "platform", "mcp"],
   ],
 };
 
@@ -257,14 +245,6 @@ describe("the house", () => {
     );
     expect(new Set(toMetrics.map(({ when }) => when))).toEqual(new Set(["late"]));
     expect([...packagesOf(loadedWith("index.ts", graph), graph)]).not.toContain("prom-client");
-  });
-
-  test("a bot starts without what knows the formats of images, and sends one with it", () => {
-    const formats = "client/images/structure/structure.ts";
-    expect([...loadedWith("index.ts", graph)]).not.toContain(formats);
-    const late = graph.filter(({ from, when }) => /^client\//.test(from) && when === "late");
-    const loaded = late.map(({ to }) => loadedWith(to, graph));
-    expect(loaded.some((paths) => paths.has(formats))).toBe(true);
   });
 
   test("a test of a bot loads no server, and the preload loads nothing but Node", () => {

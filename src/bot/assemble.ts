@@ -22,16 +22,10 @@ import { Receiver } from "../receiver/receive.ts";
 import type { Router } from "../router/router.ts";
 import { readStatus, type StatusSources, writeStatus } from "../status.ts";
 import { Restored } from "../steps/restore.ts";
-import { type Company, makeCompany } from "./company.ts";
-import {
-  HANDLER_TIMEOUT_MS,
-  MIN_BODIES_BYTES,
-  REPORT_KEPT_MS,
-  REQUEST_TIMEOUT_MS,
-  RETENTION,
-} from "./defaults.ts";
+import { type Cluster, createCluster } from "./cluster.ts";
+import { createClient } from "./create-client.ts";
+import { HANDLER_TIMEOUT_MS, MIN_BODIES_BYTES, REPORT_KEPT_MS, RETENTION } from "./defaults.ts";
 import { createJobHandler } from "./job-handler.ts";
-import { makeClient } from "./make-client.ts";
 import { makeMeter } from "./metrics.ts";
 import { openInbox } from "./open-inbox.ts";
 import { RunReporter } from "./run-reporter.ts";
@@ -51,7 +45,7 @@ export interface Parts extends Endpoints {
   /** Absent where the inbox did not come from a backup. */
   readonly restored: Restored | undefined;
   /** The other instances. */
-  readonly company: Company;
+  readonly cluster: Cluster;
   /** Reports runs to a local platform; absent if the platform is on another machine. */
   readonly reporter: RunReporter | undefined;
   readonly status: StatusSources;
@@ -60,7 +54,7 @@ export interface Parts extends Endpoints {
 }
 
 /** What every part is made with. */
-interface Ground {
+interface Dependencies {
   readonly config: Config;
   readonly options: BotOptions;
   readonly router: Router;
@@ -79,7 +73,7 @@ interface Ground {
 
 /** Wires the parts together. Nothing runs yet. */
 export async function assemble(
-  given: Pick<Ground, "config" | "options" | "router" | "isReady" | "deadline">,
+  given: Pick<Dependencies, "config" | "options" | "router" | "isReady" | "deadline">,
 ): Promise<Parts> {
   const { config, options, deadline } = given;
   const clock = options.clock ?? steadyClock();
@@ -99,34 +93,32 @@ export async function assemble(
   }
 }
 
-async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
-  const { config, options, clock, log, sampling, tracing, meter } = ground;
+async function wire(dependencies: Dependencies, inbox: Inbox): Promise<Parts> {
+  const { config, options, clock, log, sampling, tracing, meter } = dependencies;
   const observer = meter?.observer;
   const laneOf = safeLane(options.lane ?? defaultLane, log);
   if (options.minFreeBytes !== undefined && !inbox.capabilities.guardsDisk) {
     log.warn("minFreeBytes has no effect: the inbox is not on a disk of this machine");
   }
-  const company = makeCompany({
+  const client = createClient(config, options, { clock, log, tracing, calls: meter?.calls });
+  const cluster = createCluster({
     shared: inbox.shared,
-    config,
     clock,
     log,
-    requestMs: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
     lastDeliveryAt: () => receiver.lastDeliveryAt,
+    onSize: (instances) => client.divideBudget(instances),
     // The others should read the log before they have what its last reader left.
     pollerLeaseMs: options.leaseMs && options.leaseMs / 2,
     observer,
   });
-  const { sharing, peers } = company;
-  const calls = meter?.calls;
-  const client = makeClient(config, options, { clock, log, sharing, tracing, calls });
+  const { peers } = cluster;
   const restored = await Restored.of({ inbox, client, clock, log });
   const isCatchingUp = () => restored?.isCatchingUp === true;
   const reading = { inbox, client, laneOf, clock, log, peers, tracing, observer, isCatchingUp };
   const poller = await makePoller(config, options, reading);
   const { baseUrl, apiKey } = config;
   const reporter = RunReporter.for({ baseUrl, apiKey, fetch: options.fetch ?? fetch });
-  const dispatcher = makeDispatcher(ground, { inbox, client, laneOf, restored, reporter });
+  const dispatcher = makeDispatcher(dependencies, { inbox, client, laneOf, restored, reporter });
   // Signatures are dated by the time of day.
   const wall = options.clock ?? systemClock;
   const receiver: Receiver = new Receiver({
@@ -147,7 +139,7 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
   const status: StatusSources = {
     clock,
     startedAt: clock.now(),
-    isReady: async () => ground.isReady() && (await ping.get()),
+    isReady: async () => dependencies.isReady() && (await ping.get()),
     receiver,
     poller,
     inbox,
@@ -156,10 +148,10 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
   };
   const health = makeHealth(config, status);
   const webhook = config.delivery === "polling" ? undefined : receiver;
-  const { isReady: isStarted } = ground;
+  const { isReady: isStarted } = dependencies;
   const settings = { ...config, store: config.database.kind };
   meter?.watch({ ...status, wall, isStarted, inbox, client, dispatcher, poller, settings });
-  const parts = { inbox, dispatcher, receiver, poller, restored, company, status };
+  const parts = { inbox, dispatcher, receiver, poller, restored, cluster, status };
   return { log, sampling, meter, reporter, webhook, health, ...parts };
 }
 
@@ -186,10 +178,10 @@ interface DispatcherParts {
 }
 
 function makeDispatcher(
-  ground: Ground,
+  dependencies: Dependencies,
   { inbox, client, laneOf, restored, reporter }: DispatcherParts,
 ): Dispatcher {
-  const { config, options, router, deadline, secrets, clock, log, tracing, meter } = ground;
+  const { config, options, router, deadline, secrets, clock, log, tracing, meter } = dependencies;
   return new Dispatcher({
     inbox,
     clock,

@@ -9,6 +9,8 @@ try {
   process.stderr.write(`${printableText(messageOf(error))}\n`);
   process.exit(2);
 }
+// The reader of a pipe may leave, as `head` does.
+process.stdout.on("error", () => process.exit(1));
 // Loaded late: nothing native may be touched before the version of Node was checked.
 const { run } = await import("./run.ts");
 process.exitCode = await run(process.argv.slice(2));

@@ -1,11 +1,9 @@
 import type { InboxAdmin } from "./admin.ts";
 import type { SharedReport } from "./shared.ts";
-import type { Transfer } from "./transfer.ts";
 
 /** The administration of a bot's inbox from outside of the bot. */
 export interface AttachedInbox {
   readonly admin: InboxAdmin;
-  readonly transfer: Transfer;
   /** True when a bot has the inbox open now. */
   served(): Promise<boolean>;
   /** What the bot's instances do together; undefined where only one can use the inbox. */

@@ -14,8 +14,8 @@
  */
 
 import type { InboxAdmin } from "./admin.ts";
-import type { InboxMeasures } from "./measures.ts";
-import type { InboxStats, Source } from "./records.ts";
+
+import type { InboxMeasures, InboxStats, Source } from "./records.ts";
 import type { Shared } from "./shared.ts";
 
 export type { InboxStats, Source } from "./records.ts";

@@ -44,36 +44,3 @@ export function readRestoreMark(position: string | undefined): RestoreMark | und
   const mark: RestoreMark = JSON.parse(position);
   return mark;
 }
-
-/**
- * What an inbox knows when it takes in events of another one: what is in doubt in either stays so in both.
- *
- * @param own undefined: it was never restored
- */
-export function widenedMark(own: RestoreMark | undefined, other: RestoreMark): RestoreMark {
-  const first = own ?? other;
-  const later = (a: number | undefined, b: number | undefined) =>
-    a === undefined || b === undefined ? undefined : Math.max(a, b);
-  return {
-    at: Math.max(first.at, other.at),
-    until: later(first.until, other.until),
-    readAt: later(first.readAt, other.readAt),
-    // What has come is looked at anew.
-    overAt: undefined,
-    assumeAbsent: first.assumeAbsent && other.assumeAbsent,
-  };
-}
-
-/** Clocks that an event has been stamped by differ by less, in milliseconds. */
-const CLOCKS_MS = 300_000;
-
-/**
- * Whether something may have been done for an event before the restore, as far as the mark alone tells: rather once too
- * often than not.
- *
- * @param createdAt as the event has it
- */
-export function mayBeInDoubt({ until }: RestoreMark, createdAt: unknown): boolean {
-  const since = typeof createdAt === "string" ? Date.parse(createdAt) : Number.NaN;
-  return until === undefined || Number.isNaN(since) || since <= until + CLOCKS_MS;
-}

@@ -3,122 +3,103 @@ import { type Clock, systemClock } from "../core/clock.ts";
 import { allScopes, type Scope } from "../core/scope.ts";
 import type { Tool } from "./tools/tool.ts";
 
-/** What was found out is good for so long, in milliseconds: somebody may give the token another scope. */
+/** In ms. Someone may give the token another scope. */
 const GOOD_FOR_MS = 5 * 60_000;
 
-/** The same where the platform could not say: it is not asked with each list while it is away. */
+/** In ms. While the platform cannot answer, not every list asks it again. */
 const UNCERTAIN_FOR_MS = 60_000;
 
-/** Finds out what the token may do. */
+/** Asks the platform for the scopes of the token. */
 export type Probe = () => Promise<Readonly<Record<Scope, ScopeAnswer>>>;
 
 export interface AccessOptions {
-  /** The only scopes that are to be used, where somebody says which. */
-  readonly given?: readonly Scope[] | undefined;
+  /** The only scopes that may be used. Default: those of the token, by the probe. */
+  readonly scopes?: readonly Scope[] | undefined;
   readonly clock?: Clock | undefined;
 }
 
 /**
- * Which tools a token can use; the token itself is not here. Its scopes are given, or found out when somebody wants to
- * know, and put right by what the platform answers to calls: it alone decides, and this is what is known of it.
+ * Knows which tools a token can use, without the token itself. Its scopes are given, or probed for the first list, and corrected by the
+ * platform's answers to calls, because the platform alone decides.
  */
 export class Access {
   readonly #given: readonly Scope[] | undefined;
   readonly #clock: Clock;
   readonly #listeners = new Set<() => void>();
-  /** Undefined until they were found out. */
   #scopes: ReadonlySet<Scope> | undefined;
   #goodUntil: number;
-  /** What was lost while it is being found out: the answers may be older. */
-  readonly #lostMeanwhile = new Set<Scope>();
-  #asking: Promise<ReadonlySet<Scope>> | undefined;
+  #probing: Promise<void> | undefined;
 
-  constructor({ given, clock = systemClock }: AccessOptions = {}) {
-    this.#given = given;
-    this.#scopes = given === undefined ? undefined : new Set(given);
-    this.#goodUntil = given === undefined ? 0 : Number.POSITIVE_INFINITY;
+  constructor({ scopes, clock = systemClock }: AccessOptions = {}) {
+    this.#given = scopes;
+    this.#scopes = scopes && new Set(scopes);
+    this.#goodUntil = scopes === undefined ? 0 : Number.POSITIVE_INFINITY;
     this.#clock = clock;
   }
 
-  /** Whether a tool may be used at all: with scopes that were given, none beyond them. */
+  /** Whether a tool may be used at all: never beyond the scopes that were given. */
   allows({ scopes }: Tool): boolean {
     const given = this.#given;
     return given === undefined || scopes.some((scope) => given.includes(scope));
   }
 
   /**
-   * Those of the tools that the token can use. A scope of which the platform cannot tell now counts as there: a call
-   * will show.
+   * Selects the tools that the token can use. A scope that the platform cannot confirm now counts as present.
    *
    * @throws {TokenRefused}
    */
   async usable(tools: readonly Tool[], probe: Probe): Promise<readonly Tool[]> {
-    const scopes = await this.scopes(probe);
-    return tools.filter((tool) => tool.scopes.some((scope) => scopes.has(scope)));
+    if (this.#clock.now() >= this.#goodUntil) {
+      // Simultaneous lists share one probe.
+      this.#probing ??= this.#find(probe).finally(() => {
+        this.#probing = undefined;
+      });
+      await this.#probing;
+    }
+    return tools.filter(({ scopes }) => scopes.some((scope) => this.#scopes?.has(scope)));
   }
 
-  /**
-   * The scopes of the token, as far as is known.
-   *
-   * @throws {TokenRefused}
-   */
-  async scopes(probe: Probe): Promise<ReadonlySet<Scope>> {
-    if (this.#scopes !== undefined && this.#clock.now() < this.#goodUntil) return this.#scopes;
-    // However many ask at once, the platform is asked once.
-    this.#asking ??= this.#find(probe).finally(() => {
-      this.#asking = undefined;
-    });
-    return await this.#asking;
-  }
-
-  /** The platform says that the token has none of these. */
-  lost(missing: readonly Scope[]): void {
-    if (this.#asking !== undefined) for (const scope of missing) this.#lostMeanwhile.add(scope);
+  /** Removes scopes that the platform says the token lacks. */
+  lose(missing: readonly Scope[]): void {
     const known = this.#scopes ?? new Set(allScopes);
-    this.#become(new Set([...known].filter((scope) => !missing.includes(scope))));
+    this.#become([...known].filter((scope) => !missing.includes(scope)));
   }
 
-  /** A call has shown that the token has this. */
-  gained(scope: Scope): void {
-    if (this.#scopes !== undefined) this.#become(new Set([...this.#scopes, scope]));
+  /** Adds the scope that a successful call has proved: that of a tool with only one. */
+  proveBy({ scopes: [scope, ...others], scopeAssumed }: Tool): void {
+    if (scope === undefined || others.length > 0 || scopeAssumed === true) return;
+    if (this.#scopes !== undefined) this.#become([...this.#scopes, scope]);
   }
 
-  /** Calls `listener` when other tools can be used than before. Returns what ends that. */
+  /** Calls `listener` when the usable tools change. Returns a function that removes it. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  #become(scopes: ReadonlySet<Scope>): void {
+  #become(scopes: Iterable<Scope>): void {
     const before = this.#scopes;
-    this.#scopes = scopes;
-    // What nobody has heard of yet is no news.
-    if (before === undefined || isSame(scopes, before)) return;
+    const now = new Set(scopes);
+    this.#scopes = now;
+    // Without a list before, no client has seen the tools.
+    if (before === undefined || allScopes.every((scope) => before.has(scope) === now.has(scope)))
+      return;
     for (const listener of this.#listeners) listener();
   }
 
-  async #find(probe: Probe): Promise<ReadonlySet<Scope>> {
-    this.#lostMeanwhile.clear();
+  async #find(probe: Probe): Promise<void> {
     const answers = await probe();
     if (answers.read === "refused") throw new TokenRefused();
     const isCertain = !Object.values(answers).includes("unknown");
     this.#goodUntil = this.#clock.now() + (isCertain ? GOOD_FOR_MS : UNCERTAIN_FOR_MS);
     const before = this.#scopes ?? new Set(allScopes);
-    const found = allScopes.filter(
-      (scope) =>
-        !this.#lostMeanwhile.has(scope) &&
-        (answers[scope] === "yes" || (answers[scope] === "unknown" && before.has(scope))),
-    );
-    this.#become(new Set(found));
-    return this.#scopes ?? before;
+    const has = (scope: Scope) =>
+      answers[scope] === "yes" || (answers[scope] === "unknown" && before.has(scope));
+    this.#become(allScopes.filter(has));
   }
 }
 
-function isSame(some: ReadonlySet<Scope>, others: ReadonlySet<Scope>): boolean {
-  return some.size === others.size && [...some].every((scope) => others.has(scope));
-}
-
-/** The platform does not know the token: it can do nothing. */
+/** The platform does not know the token, which can do nothing. */
 export class TokenRefused extends Error {
   override readonly name = "TokenRefused";
 

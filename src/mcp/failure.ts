@@ -1,30 +1,49 @@
 import { ApiError, LimitError, NetworkError } from "../client/errors.ts";
 import { printable } from "../core/terminal.ts";
 import { messageOf, ServiceBotError } from "../errors.ts";
-import { isInDoubt } from "./doubt.ts";
-import { remedyFor } from "./remedies.ts";
 import type { CallToolResult } from "./sdk.ts";
 import type { Tool } from "./tools/tool.ts";
 
-/** Where programs find in a result what went wrong. */
-export const ERROR_META = "service-bot/error";
+/** The field of a result's `_meta` that describes a failure to programs. */
+const ERROR_META = "service-bot/error";
 
-/** What went wrong, for programs. */
+/** A failed call, for programs. */
 export interface Failure {
   /** The platform's code (section 7), or one of ours (docs/errors.md). */
   readonly code: string;
   readonly message: string;
-  /** Of the platform's answer; absent where there was none. */
+  /** Of the platform's answer; absent without one. */
   readonly status?: number | undefined;
-  /** Whether the same call may succeed later although nobody changes anything, and cannot do it a second time. */
+  /** Whether the same call may succeed later, and cannot take effect twice. */
   readonly retryable: boolean;
-  /** When to try again, where the platform says so: milliseconds from now. */
+  /** When to try again, in ms from now; absent if the platform does not say. */
   readonly retryAfterMs?: number | undefined;
 }
 
-/** A failed call as a result: whoever has called reads what to do about it. */
+const IN_DOUBT =
+  "Whether it was carried out is not known: look before you call again, or it may be there twice.";
+
+const IN_A_MINUTE = "Try again in a minute.";
+
+/** Remedies for an assistant, by code (section 7). The client's errors bring those of the other codes. */
+const remedies: Readonly<Partial<Record<string, string>>> = {
+  BLOCKED: "One of the two has blocked the other: nothing can be sent, so do not try again.",
+  BLOCKED_HOST:
+    "Give an https address on the public internet that answers without a redirect, or the image as dataBase64.",
+  EMPTY: "Give text, imageKeys or both.",
+  GROUP_UNSUPPORTED: "It is a group: only conversations of two can be answered.",
+  NOT_IMAGE: "Give the address of the image itself: PNG, JPEG, WebP, GIF or AVIF.",
+  TOO_LARGE: "An image has 5 MB at most: make it smaller.",
+  TOO_LONG: "Shorten the text, or send it in parts.",
+  TOO_MANY_IMAGES: "Attach at most 4.",
+  VALIDATION: "Mend the arguments: the same ones will be refused again.",
+  API_INVALID_RESPONSE:
+    "Tell whoever has set this up: the platform may be newer than this service-bot.",
+};
+
+/** Converts a failure to a result that names the remedy. */
 export function failedResult(failure: Failure): CallToolResult {
-  // The platform's own words are in it, and who knows what they quote.
+  // The platform's own words may quote anything.
   const message = printable(failure.message);
   return {
     isError: true,
@@ -33,50 +52,54 @@ export function failedResult(failure: Failure): CallToolResult {
   };
 }
 
-/** @returns undefined for what is a mistake of this program: nobody else can do anything about it */
-export function failureOf(error: unknown, tool: Tool): Failure | undefined {
+/** Describes an error of a call. Returns `undefined` for a bug of this program, which has no remedy. */
+export function failureOf(error: unknown, { writes }: Tool): Failure | undefined {
   if (!(error instanceof ServiceBotError)) return undefined;
   const code = codeOf(error);
-  const remedy = remedyFor(error, code);
-  const inDoubt = tool.writes && isInDoubt(error);
-  const told = [messageOf(error), remedy, inDoubt ? DOUBT : whenOf(error)];
-  const message = told.filter((words) => words !== undefined).join(" ");
-  if (error instanceof ApiError) {
-    const { status, retryAfterMs } = error;
-    return { code, message, status, retryable: error.retryable && !inDoubt, retryAfterMs };
-  }
+  const inDoubt = writes && mayHaveHappened(error);
+  const sentences = [messageOf(error), remedyFor(error, code), inDoubt ? IN_DOUBT : whenOf(error)];
+  const message = sentences.filter((sentence) => sentence !== undefined).join(" ");
   if (error instanceof NetworkError) {
     return { code, message, retryable: !inDoubt, retryAfterMs: error.retryAfterMs };
   }
-  return { code, message, retryable: false };
+  if (!(error instanceof ApiError)) return { code, message, retryable: false };
+  const { status, retryAfterMs } = error;
+  return { code, message, status, retryable: error.retryable && !inDoubt, retryAfterMs };
 }
-
-const DOUBT =
-  "Whether it was carried out is not known: look before you call again, or it may be there twice.";
 
 function codeOf(error: ServiceBotError): string {
   if (error instanceof ApiError) return error.platformCode ?? error.code;
-  // What was given as an option there is an argument here.
+  // An option of the client is an argument here.
   return error.code === "INVALID_OPTION" ? "VALIDATION" : error.code;
 }
 
-/** When to try again, where that helps. */
-function whenOf(error: ServiceBotError): string | undefined {
-  if (error instanceof NetworkError) {
-    // The others say it themselves.
-    const isAway = error.code === "API_UNREACHABLE" || error.code === "API_TIMEOUT";
-    return isAway ? "Try again in a minute." : undefined;
-  }
-  if (!(error instanceof ApiError)) return undefined;
-  if (error.retryAfterMs !== undefined) return `Try again ${inSeconds(error.retryAfterMs)}.`;
-  const isPassing = error.code === "API_ERROR" && error.retryable;
-  return isPassing || (error instanceof LimitError && error.code !== "QUOTA_EXCEEDED")
-    ? "Try again in a minute."
-    : undefined;
+/** Whether a write that failed may have been carried out all the same. */
+function mayHaveHappened(error: ServiceBotError): boolean {
+  if (error instanceof NetworkError) return error.sent;
+  if (error instanceof ApiError) return !error.saysNothingHappened;
+  // The platform accepted the write, and its answer cannot be read.
+  return error.code === "API_INVALID_RESPONSE";
 }
 
-function inSeconds(ms: number): string {
-  const seconds = Math.ceil(ms / 1_000);
-  if (seconds === 0) return "now";
-  return seconds === 1 ? "in a second" : `in ${seconds} seconds`;
+function remedyFor(error: ServiceBotError, code: string): string | undefined {
+  // A refusal by the client itself already names the argument.
+  const isLocal = error instanceof ApiError ? error.local : code !== "API_INVALID_RESPONSE";
+  return isLocal || !Object.hasOwn(remedies, code) ? undefined : remedies[code];
+}
+
+/** Describes when to try again, if that helps. */
+function whenOf(error: ServiceBotError): string | undefined {
+  if (error instanceof NetworkError) {
+    const isAway = error.code === "API_UNREACHABLE" || error.code === "API_TIMEOUT";
+    return isAway ? IN_A_MINUTE : undefined;
+  }
+  if (!(error instanceof ApiError)) return undefined;
+  if (error.retryAfterMs !== undefined) {
+    const seconds = Math.ceil(error.retryAfterMs / 1_000);
+    const when = seconds === 1 ? "in a second" : `in ${seconds} seconds`;
+    return `Try again ${seconds === 0 ? "now" : when}.`;
+  }
+  const isPassing = error.code === "API_ERROR" && error.retryable;
+  const isLimit = error instanceof LimitError && error.code !== "QUOTA_EXCEEDED";
+  return isPassing || isLimit ? IN_A_MINUTE : undefined;
 }

@@ -1,56 +1,63 @@
+import type { Fetch } from "../client/http.ts";
 import type { Image } from "../client/types.ts";
 import { imageKindOf, mediaTypeOf } from "../core/image-kind.ts";
 import { isPublicHost } from "../core/public-host.ts";
 import { messageOf } from "../errors.ts";
-import { quoted } from "./plain-text.ts";
 import type { CallToolResult } from "./sdk.ts";
+import { quote } from "./tools/text.ts";
 
 type Content = CallToolResult["content"][number];
 
-/** So many previews come with a result at most; each costs whoever reads them. */
-const MOST = 8;
+/** Previews of one result, because each costs its reader. */
+const MAX_PREVIEWS = 8;
 
-/** A preview is small; what is larger, in bytes, is not one. */
-const MAX_BYTES = 512 * 1024;
+/** Bytes of a preview, which is small. */
+const MAX_PREVIEW_BYTES = 512 * 1024;
 
-/** All previews of a result have so long, in milliseconds. */
-const TIME_MS = 5_000;
+/** In ms, for all previews of a result. */
+const PREVIEWS_TIMEOUT_MS = 5_000;
+
+interface Downloading {
+  readonly fetch: Fetch;
+  readonly signal: AbortSignal;
+}
 
 /**
- * The images of a result, small, to be looked at: `thumbUrl`, or `url` where there is none (section 2). Fetched
- * without the token, from the platform or from the public internet. One that cannot be had is told in words.
+ * Downloads small versions of the images of a result: `thumbUrl`, or `url` without one (section 2). They come without
+ * the token, from the platform or from the public internet. An image that cannot be shown becomes a sentence.
  */
 export async function previewsOf(
   images: readonly Image[],
   platform: string,
-  signal: AbortSignal,
+  { fetch, signal }: Downloading,
 ): Promise<Content[]> {
-  const either = AbortSignal.any([signal, AbortSignal.timeout(TIME_MS)]);
-  const shown = await Promise.all(
-    images.slice(0, MOST).map((image) => preview(image, platform, either)),
+  const either = AbortSignal.any([signal, AbortSignal.timeout(PREVIEWS_TIMEOUT_MS)]);
+  const first = images.slice(0, MAX_PREVIEWS);
+  const previews = await Promise.all(
+    first.map((image) => preview(image, platform, { fetch, signal: either })),
   );
   signal.throwIfAborted();
-  const more = images.length - shown.length;
-  const rest: Content[] =
-    more > 0 ? [text(`${more} more images are not shown; their addresses are above.`)] : [];
-  return [...shown, ...rest];
+  const more = images.length - first.length;
+  if (more > 0)
+    previews.push(text(`${more} more images are not shown; see their addresses above.`));
+  return previews;
 }
 
-async function preview(image: Image, platform: string, signal: AbortSignal): Promise<Content> {
+async function preview(image: Image, platform: string, given: Downloading): Promise<Content> {
   const address = image.thumbUrl ?? image.url;
   try {
-    const bytes = await download(addressOf(address, platform), signal);
+    const bytes = await download(allowedUrl(address, platform), given);
     const kind = imageKindOf(bytes);
     if (kind === undefined) throw new Error("it is no image");
     return { type: "image", data: bytes.toString("base64"), mimeType: mediaTypeOf(kind) };
   } catch (error) {
-    const why = signal.aborted ? "it took too long" : messageOf(error);
-    return text(`No preview of ${quoted(address)}: ${why}.`);
+    const why = given.signal.aborted ? "it took too long" : messageOf(error);
+    return text(`No preview of ${quote(address)}: ${why}.`);
   }
 }
 
-/** @throws {Error} where nothing is fetched from: this machine may reach what others must not see */
-function addressOf(address: string, platform: string): URL {
+/** @throws {Error} for an address that this machine may reach and others must not */
+function allowedUrl(address: string, platform: string): URL {
   const url = URL.parse(address, platform);
   if (url === null) throw new Error("its address cannot be read");
   if (url.origin === new URL(platform).origin) return url;
@@ -58,14 +65,14 @@ function addressOf(address: string, platform: string): URL {
   throw new Error("its address is not on the public internet");
 }
 
-async function download(url: URL, signal: AbortSignal): Promise<Buffer> {
-  const response = await fetch(url, { signal, redirect: "error" });
+async function download(url: URL, { fetch, signal }: Downloading): Promise<Buffer> {
+  const response = await fetch(url.href, { signal, redirect: "error" });
   if (!response.ok) throw new Error(`the answer was ${response.status}`);
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     bytes += chunk.byteLength;
-    if (bytes > MAX_BYTES) throw new Error(`it has more than ${MAX_BYTES} bytes`);
+    if (bytes > MAX_PREVIEW_BYTES) throw new Error(`it has more than ${MAX_PREVIEW_BYTES} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

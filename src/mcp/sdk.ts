@@ -1,14 +1,14 @@
-/** The parts of the official SDK that the MCP server uses, loaded with it. The package bundles them, so a bot installs none. */
+/**
+ * The parts of the official SDK in use, loaded once an MCP server is asked for. The package holds them bundled into
+ * this file (`scripts/pack/packages.ts`), so a bot installs none of the SDK.
+ */
 export {
-  type AuthInfo,
   type CallToolResult,
   createMcpHandler,
   type McpHttpHandler,
   type McpRequestContext,
   ProtocolError,
-  ProtocolErrorCode,
   Server,
-  type ServerContext,
   type Tool as ListedTool,
 } from "@modelcontextprotocol/server";
 export { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";

@@ -1,28 +1,30 @@
 import type { Client } from "../client/client.ts";
-import { probeScopes } from "../client/scopes.ts";
+import { ApiError } from "../client/errors.ts";
+import type { Fetch } from "../client/http.ts";
+import { isScopeMissing } from "../client/scopes.ts";
 import type { Logger } from "../core/logger.ts";
 import { version } from "../core/version.ts";
-import { type Access, TokenRefused } from "./access.ts";
-import { callTool } from "./call.ts";
-import { listed } from "./listing.ts";
-import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from "./sdk.ts";
-import { allTools } from "./tools/all.ts";
+import * as z from "../core/zod.ts";
+import { type Access, type Probe, TokenRefused } from "./access.ts";
+import { type Failure, failedResult, failureOf } from "./failure.ts";
+import { previewsOf } from "./previews.ts";
+import { type CallToolResult, type ListedTool, ProtocolError, Server } from "./sdk.ts";
+import { readingTools } from "./tools/read.ts";
 import type { Tool } from "./tools/tool.ts";
+import { writingTools } from "./tools/write.ts";
 
-/** For whom a server works. */
+/** The thirteen tools (section 1 of the platform document), in the order in which they are listed. */
+export const allTools: readonly Tool[] = [...readingTools, ...writingTools];
+
+/** The bot that a server acts for. */
 export interface Principal {
   /** Origin of the platform, without `/api/v1`. */
   readonly baseUrl: string;
-  /** What is known of its token. */
   readonly access: Access;
-  /** The token of a request. */
-  readonly tokenOf: (context: ServerContext) => string;
-  /** Whether clients can be notified of a changed list of tools. */
-  readonly announcesChanges: boolean;
-  /** A client with that token. */
-  readonly clientOf: (token: string) => Client;
-  /** Aborts when there is nobody left to work for. */
-  readonly closing: AbortSignal;
+  readonly probe: Probe;
+  readonly client: Client;
+  /** Sends what the client does not: previews. */
+  readonly fetch: Fetch;
   readonly logger: Logger;
 }
 
@@ -33,50 +35,123 @@ const INSTRUCTIONS = [
   "A list has more pages while nextCursor is not null. A failed call begins with a code and says what to do.",
 ].join("\n");
 
-/** An MCP server with the tools that its principal can use. */
-export function buildServer(principal: Principal): Server {
-  const capabilities = { tools: { listChanged: principal.announcesChanges } };
+const INVALID_REQUEST = -32_600;
+const INVALID_PARAMS = -32_602;
+
+/**
+ * Creates an MCP server with the tools that its principal can use.
+ *
+ * @param listChanged whether clients can be notified of a changed list of tools
+ */
+export function createMcpServer(principal: Principal, listChanged: boolean): Server {
   const server = new Server(
     { name: "service-bot", title: "Bot Platform", version: version() },
-    { capabilities, instructions: INSTRUCTIONS },
+    { capabilities: { tools: { listChanged } }, instructions: INSTRUCTIONS },
   );
-  server.setRequestHandler("tools/list", async ({ params }, context) => {
+  server.setRequestHandler("tools/list", async ({ params }) => {
     if (params?.cursor !== undefined) {
-      const message = "The tools are one page: there is no cursor.";
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+      throw new ProtocolError(INVALID_PARAMS, "The tools are one page: there is no cursor.");
     }
-    return { tools: listed(await usable(principal, context)) };
+    return { tools: listTools(await usableTools(principal)) };
   });
-  server.setRequestHandler("tools/call", async ({ params }, context) => {
+  server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
     const tool = allTools.find(({ name }) => name === params.name);
-    if (tool === undefined) {
-      const names = (await usable(principal, context)).map(({ name }) => name).join(", ");
-      const message = `There is no tool ${JSON.stringify(params.name.slice(0, 100))}. There are: ${names}.`;
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
-    }
-    const { baseUrl, access, clientOf, tokenOf, logger } = principal;
-    const client = () => clientOf(tokenOf(context));
-    const { signal } = context.mcpReq;
-    return await callTool(tool, params.arguments ?? {}, {
-      baseUrl,
-      access,
-      client,
-      signal,
-      logger,
-    });
+    if (tool !== undefined)
+      return await callTool(tool, params.arguments ?? {}, principal, mcpReq.signal);
+    const names = (await usableTools(principal)).map(({ name }) => name).join(", ");
+    const unknown = JSON.stringify(params.name.slice(0, 100));
+    throw new ProtocolError(INVALID_PARAMS, `There is no tool ${unknown}. There are: ${names}.`);
   });
   return server;
 }
 
-async function usable(
-  { access, baseUrl, tokenOf, closing }: Principal,
-  context: ServerContext,
-): Promise<readonly Tool[]> {
+async function usableTools({ access, probe }: Principal): Promise<readonly Tool[]> {
   try {
-    const apiKey = tokenOf(context);
-    return await access.usable(allTools, () => probeScopes({ baseUrl, apiKey, signal: closing }));
+    return await access.usable(allTools, probe);
   } catch (error) {
     if (!(error instanceof TokenRefused)) throw error;
-    throw new ProtocolError(ProtocolErrorCode.InvalidRequest, error.message);
+    throw new ProtocolError(INVALID_REQUEST, error.message);
   }
+}
+
+/** Describes tools as clients see them. */
+export function listTools(tools: readonly Tool[]): ListedTool[] {
+  return tools.flatMap(({ name }) => listings.get(name) ?? []);
+}
+
+/** Computed once, because converting schemas takes its time. */
+const listings: ReadonlyMap<string, ListedTool> = new Map(
+  allTools.map(({ name, title, description, input, output, writes }) => [
+    name,
+    {
+      ...{ name, title, description },
+      inputSchema: jsonSchema(input, "input"),
+      outputSchema: jsonSchema(output, "output"),
+      annotations: {
+        title,
+        readOnlyHint: !writes,
+        // A write adds; nothing that existed changes.
+        destructiveHint: false,
+        idempotentHint: !writes,
+        // Anyone may write what is read, and read what is written.
+        openWorldHint: true,
+      },
+    },
+  ]),
+);
+
+function jsonSchema(schema: z.ZodType, io: "input" | "output"): { type: "object" } {
+  const { $schema, ...json } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
+  return { ...json, type: "object" };
+}
+
+/** Calls a tool. Every failure but a cancellation becomes a result. */
+export async function callTool(
+  tool: Tool,
+  args: Readonly<Record<string, unknown>>,
+  { baseUrl, access, client, fetch, logger }: Principal,
+  signal: AbortSignal,
+): Promise<CallToolResult> {
+  const run = tool.prepare(args);
+  if (typeof run !== "function") return failedResult(misuse(run));
+  if (!access.allows(tool)) return failedResult(notAllowed(tool));
+  try {
+    const { value, text, images = [] } = await run({ client, signal });
+    access.proveBy(tool);
+    // Over the wire, a field without a value is absent.
+    const structuredContent: Record<string, unknown> = JSON.parse(JSON.stringify(value));
+    // The log names what was done in the bot's name, without its text.
+    if (tool.writes) logger.info({ tool: tool.name, id: structuredContent.id }, "written");
+    const previews =
+      args.previews === true ? await previewsOf(images, baseUrl, { fetch, signal }) : [];
+    return { content: [{ type: "text", text }, ...previews], structuredContent };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof ApiError && isScopeMissing(error)) access.lose(tool.scopes);
+    const failure = failureOf(error, tool);
+    if (failure !== undefined) return failedResult(failure);
+    logger.error({ err: error, tool: tool.name }, "a tool failed");
+    const message = "The MCP server has failed; its log on standard error says more.";
+    return failedResult({ code: "INTERNAL", message, retryable: false });
+  }
+}
+
+/** Describes a call of a tool that `--scopes` leaves out. */
+function notAllowed({ scopes }: Tool): Failure {
+  const message =
+    `It needs the scope ${scopes.join(" or ")}, and this server was started without: ` +
+    "the operator of the server may add it to --scopes.";
+  return { code: "AGENT_SCOPE_MISSING", message, retryable: false };
+}
+
+/** Describes arguments that the schema refuses, each by its name. */
+function misuse({ issues }: z.ZodError): Failure {
+  const isTooMany = issues.some(
+    ({ code, path }) => code === "too_big" && path.length === 1 && path[0] === "imageKeys",
+  );
+  const message = issues
+    .slice(0, 5)
+    .map(({ path, message }) => `${path.join(".") || "arguments"}: ${message}`.slice(0, 200))
+    .join("; ");
+  return { code: isTooMany ? "TOO_MANY_IMAGES" : "VALIDATION", message, retryable: false };
 }

@@ -1,18 +1,20 @@
 import type { Readable, Writable } from "node:stream";
 import { Client } from "../client/client.ts";
+import { probeScopes } from "../client/scopes.ts";
 import type { Logger } from "../core/logger.ts";
 import type { Scope } from "../core/scope.ts";
 import { Access } from "./access.ts";
-import { MAX_STDIO_MESSAGE_BYTES } from "./limits.ts";
-import { tellChanges } from "./notify.ts";
-import { StdioServerTransport, serveStdio } from "./sdk.ts";
-import { buildServer, type Principal } from "./server.ts";
+import { type Server, StdioServerTransport, serveStdio } from "./sdk.ts";
+import { createMcpServer } from "./server.ts";
+
+/** Bytes of one message. A longer one ends the connection, so an oversized image fits and gets an error of its own. */
+const MAX_MESSAGE_BYTES = 20 * 1024 * 1024;
 
 export interface StdioOptions {
   /** Origin of the platform, without `/api/v1`. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** The scopes of the token; found out where they are not given. */
+  /** The only scopes that may be used. Default: those of the token, by probing. */
   readonly scopes?: readonly Scope[] | undefined;
   readonly logger: Logger;
   readonly stdin: Readable;
@@ -21,37 +23,32 @@ export interface StdioOptions {
 
 /** A connection over standard input and output. */
 export interface StdioConnection {
-  /** Resolves when whoever has started this program has closed the connection. */
+  /** Resolves when the client has closed the connection. */
   readonly ended: Promise<void>;
-  /** Ends it: what is under way is given up. */
+  /** Ends the connection and its calls. */
   close(): Promise<void>;
 }
 
-/** Serves one client over standard input and output; nothing but the protocol is written there. */
+/** Serves one client over standard input and output, where nothing but the protocol is written. */
 export function serveOverStdio(options: StdioOptions): StdioConnection {
   const { baseUrl, apiKey, scopes, logger, stdin, stdout } = options;
-  const client = new Client({ baseUrl, apiKey });
-  const access = new Access({ given: scopes });
+  const access = new Access({ scopes });
   const closing = new AbortController();
-  const principal: Principal = {
-    ...{ baseUrl, access, logger },
-    announcesChanges: true,
-    tokenOf: () => apiKey,
-    clientOf: () => client,
-    closing: closing.signal,
+  const { signal } = closing;
+  const principal = {
+    ...{ baseUrl, access, logger, fetch },
+    client: new Client({ baseUrl, apiKey }),
+    probe: () => probeScopes({ baseUrl, apiKey, signal }),
   };
-  const transport = new StdioServerTransport(stdin, stdout, {
-    maxBufferSize: MAX_STDIO_MESSAGE_BYTES,
-  });
-  const handle = serveStdio(() => tellChanges(buildServer(principal), access), {
+  const transport = new StdioServerTransport(stdin, stdout, { maxBufferSize: MAX_MESSAGE_BYTES });
+  const handle = serveStdio(() => withNotifications(createMcpServer(principal, true), access), {
     transport,
     onerror: (error) => logger.warn({ err: error }, "the connection has a problem"),
   });
   const ended = new Promise<void>((resolve) => {
     for (const event of ["end", "close", "error"]) stdin.once(event, () => resolve());
-    // Nobody reads any more.
     for (const event of ["close", "error"]) stdout.once(event, () => resolve());
-    // It closes by itself when a message is too long: nobody would be listening then, and the client wait for ever.
+    // A message that is too long closes the transport alone, and the client would wait for ever.
     const { onclose } = transport;
     transport.onclose = () => {
       onclose?.();
@@ -63,4 +60,18 @@ export function serveOverStdio(options: StdioOptions): StdioConnection {
     await handle.close();
   };
   return { ended, close };
+}
+
+/** Makes a server notify its client of changed tools while they are connected. */
+function withNotifications(server: Server, access: Access): Server {
+  const end = access.onChange(() => {
+    // A client that is gone needs no news.
+    server.sendToolListChanged().catch(() => undefined);
+  });
+  const { onclose } = server;
+  server.onclose = () => {
+    end();
+    onclose?.();
+  };
+  return server;
 }

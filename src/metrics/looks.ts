@@ -1,5 +1,5 @@
 import type { Inbox } from "../inbox/inbox.ts";
-import type { InboxMeasures } from "../inbox/measures.ts";
+import type { InboxMeasures } from "../inbox/records.ts";
 import type { SharedReport } from "../inbox/shared.ts";
 
 /** So long a scrape waits for the store, in milliseconds: Prometheus gives up after ten seconds, and some sooner. */

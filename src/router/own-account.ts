@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Client } from "../client/client.ts";
-import { ApiError } from "../client/errors.ts";
-import { isUnexplained } from "../client/token-circuit.ts";
+import { ApiError, isUnexplained } from "../client/errors.ts";
 import { type Clock, sleep } from "../core/clock.ts";
 import { actorOf, foldUsername } from "../events/actor.ts";
 import { idText } from "../events/id.ts";

@@ -1,6 +1,5 @@
 import { ApiError } from "../client/errors.ts";
-import { MAX_IMAGES } from "../client/images/content.ts";
-import { MAX_IMAGE_BYTES } from "../client/images/limits.ts";
+import { MAX_IMAGE_BYTES, MAX_IMAGES } from "../client/images/rules.ts";
 import { checkImageUrl } from "../client/images/url.ts";
 import type { Upload } from "../client/types.ts";
 import { imageKindOf, mediaTypeOf } from "../core/image-kind.ts";

@@ -105,11 +105,14 @@ describe("service-bot inbox", () => {
     expect(rest).not.toContain("evt_3");
   });
 
-  test("list --json is one line with the fields of the API", async () => {
+  test("list --json is one line with everything about each event", async () => {
     const { out } = await inbox("list", "--json", "--limit", "1");
     const page = JSON.parse(out);
     expect(page.events).toHaveLength(1);
-    expect(page.events[0]).toMatchObject({ state: "dead", attempts: 1, leased: false });
+    const [event] = page.events;
+    expect(event).toMatchObject({ state: "dead", attempts: 1, leased: false });
+    expect(event).toEqual(JSON.parse((await inbox("show", event.id, "--json")).out));
+    expect(JSON.parse(event.body).payload.excerpt).toBe(`text of ${event.id}`);
     expect(page.next).toBeTypeOf("string");
   });
 

@@ -15,8 +15,7 @@ export {
   aboutInstances,
   aboutServer,
 } from "../../src/cli/doctor/storage.ts";
-export { eventLine, readEvent } from "../../src/cli/inbox/event-line.ts";
-export { readExport } from "../../src/cli/inbox/export-file.ts";
+export { copyInbox } from "../../src/cli/inbox/copy.ts";
 export { filterIn } from "../../src/cli/inbox/filter.ts";
 export { instancesText } from "../../src/cli/inbox/instances.ts";
 export { progressLine } from "../../src/cli/inbox/progress.ts";

@@ -1,10 +1,7 @@
 export { attachPostgres } from "../../src/inbox/postgres/attach.ts";
-export { Backlog } from "../../src/inbox/postgres/backlog.ts";
+export { CopyTarget, reopenDatabase } from "../../src/inbox/postgres/copy.ts";
 export { readMark } from "../../src/inbox/postgres/copy-mark.ts";
-export { openPostgresSource } from "../../src/inbox/postgres/copy-source.ts";
-export { openPostgresTarget } from "../../src/inbox/postgres/copy-target.ts";
 export { Database, type Queries } from "../../src/inbox/postgres/database.ts";
-export { Decisions } from "../../src/inbox/postgres/decisions.ts";
 export {
   type Client,
   type Driver,
@@ -12,7 +9,8 @@ export {
   type Pool,
 } from "../../src/inbox/postgres/driver.ts";
 export { Endings } from "../../src/inbox/postgres/endings.ts";
-export { Held } from "../../src/inbox/postgres/held.ts";
+export { Backlog } from "../../src/inbox/postgres/intake.ts";
+export { LeaseLedger } from "../../src/inbox/postgres/lease-ledger.ts";
 export { Listener, PROCESSES } from "../../src/inbox/postgres/listener.ts";
 export { readableFrom } from "../../src/inbox/postgres/migrate.ts";
 export { type OpenOptions, openDatabase } from "../../src/inbox/postgres/open.ts";
@@ -21,3 +19,6 @@ export {
   type PostgresInboxOptions,
 } from "../../src/inbox/postgres/postgres-inbox.ts";
 export { markDatabase } from "../../src/inbox/postgres/restore-mark.ts";
+export { dialect } from "../../src/inbox/postgres/store.ts";
+export { Decisions } from "../../src/inbox/sql/decisions.ts";
+export type { SqlStore } from "../../src/inbox/sql/store.ts";

@@ -24,4 +24,3 @@ export {
   writeRestoreMark,
 } from "../../src/inbox/restored.ts";
 export type { Candidacy, Shared, Topic } from "../../src/inbox/shared.ts";
-export type { TransferFilter, WholeEvent } from "../../src/inbox/transfer.ts";

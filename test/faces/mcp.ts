@@ -1,13 +1,8 @@
-export { Access, TokenRefused } from "../../src/mcp/access.ts";
-export { callTool } from "../../src/mcp/call.ts";
+export { Access, type Probe, TokenRefused } from "../../src/mcp/access.ts";
 export type { Failure } from "../../src/mcp/failure.ts";
-export type { Admitted } from "../../src/mcp/http/admission.ts";
-export { CallLimiter } from "../../src/mcp/http/call-limiter.ts";
-export { type HttpOptions, McpHttp } from "../../src/mcp/http/handler.ts";
-export { type ListenerOptions, nodeListener } from "../../src/mcp/http/node.ts";
-export { MCP_PATH, onItsPath } from "../../src/mcp/http/path.ts";
-export { TokenRegistry } from "../../src/mcp/http/token-registry.ts";
-export { listed } from "../../src/mcp/listing.ts";
+export { type HttpOptions, McpHttp } from "../../src/mcp/http.ts";
+export { MCP_PATH } from "../../src/mcp/path.ts";
 export { previewsOf } from "../../src/mcp/previews.ts";
+export { allTools, callTool, listTools, type Principal } from "../../src/mcp/server.ts";
 export { type StdioConnection, serveOverStdio } from "../../src/mcp/stdio.ts";
-export { allTools } from "../../src/mcp/tools/all.ts";
+export { Tokens } from "../../src/mcp/tokens.ts";

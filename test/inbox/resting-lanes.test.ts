@@ -122,10 +122,12 @@ describe("a lane in which nothing happens", () => {
     ]);
   });
 
-  test("rests also while an event waits for the claim that tells it", async () => {
+  test("stays at work while an event of it waits that no claim has found yet", async () => {
     await handle(message("5"));
     await inbox.put([message("4")], "webhook");
-    await pause();
+    await clock.advance(10 * MINUTE + 1);
+    await sweep();
+    expect(atWork()).toEqual(["dm:c1"]);
     expect(await inbox.admin.show("4")).toMatchObject({ leased: false, attempts: 0 });
     expect(await inbox.nextReadyIn()).toBe(0);
     expect(await inbox.claim(1, LEASE)).toMatchObject([{ id: "4", fence: 2, late: true }]);

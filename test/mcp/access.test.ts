@@ -19,25 +19,25 @@ function watched(answers: Answers) {
     platform.asked += 1;
     return Promise.resolve(platform.answers);
   };
-  const scopes = async () => [...(await access.scopes(probe))];
-  return { clock, access, platform, probe, scopes };
+  const tools = async () => (await access.usable(allTools, probe)).map(({ name }) => name);
+  return { clock, access, platform, tools };
 }
 
 test("however many want to know at once, the platform is asked once, and again after five minutes", async () => {
-  const { clock, platform, scopes } = watched(all);
-  await Promise.all([scopes(), scopes(), scopes()]);
+  const { clock, platform, tools } = watched(all);
+  await Promise.all([tools(), tools(), tools()]);
   clock.advance(5 * MINUTE_MS - 1);
-  await scopes();
+  await tools();
   expect(platform.asked).toBe(1);
   platform.answers = { ...all, dm: "no" };
   clock.advance(1);
-  expect(await scopes()).not.toContain("dm");
+  expect(await tools()).not.toContain("service_send_message");
   expect(platform.asked).toBe(2);
 });
 
 test("where the platform cannot say, what was known stays, and it is asked again after a minute", async () => {
-  const { clock, platform, scopes } = watched({ ...all, dm: "no" });
-  const known = await scopes();
+  const { clock, platform, tools } = watched({ ...all, dm: "no" });
+  const known = await tools();
   platform.answers = {
     read: "unknown",
     "posts:write": "unknown",
@@ -45,25 +45,13 @@ test("where the platform cannot say, what was known stays, and it is asked again
     dm: "unknown",
   };
   clock.advance(5 * MINUTE_MS);
-  expect(await scopes()).toEqual(known);
+  expect(await tools()).toEqual(known);
   clock.advance(MINUTE_MS - 1);
-  await scopes();
+  await tools();
   expect(platform.asked).toBe(2);
   clock.advance(1);
-  await scopes();
+  await tools();
   expect(platform.asked).toBe(3);
-});
-
-test("a scope that is lost during a probe stays lost, because the answer may be older", async () => {
-  const { access, platform, scopes } = watched(all);
-  await scopes();
-  const answer = Promise.withResolvers<Answers>();
-  const later = new Access();
-  const found = later.scopes(() => answer.promise);
-  later.lost(["dm"]);
-  answer.resolve(platform.answers);
-  expect([...(await found)]).not.toContain("dm");
-  expect([...(await access.scopes(() => answer.promise))]).toContain("dm");
 });
 
 test("a refused token is probed anew each time", async () => {
@@ -73,17 +61,18 @@ test("a refused token is probed anew each time", async () => {
     "comments:write": "refused",
     dm: "refused",
   } as const;
-  const { platform, scopes } = watched(refused);
-  await expect(scopes()).rejects.toThrow(TokenRefused);
+  const { platform, tools } = watched(refused);
+  await expect(tools()).rejects.toThrow(TokenRefused);
   platform.answers = all;
-  expect(await scopes()).toHaveLength(4);
+  expect(await tools()).toHaveLength(13);
 });
 
 test("scopes that were given are a limit: nothing is asked, and nothing beyond them is allowed", async () => {
-  const access = new Access({ given: ["read"] });
+  const access = new Access({ scopes: ["read"] });
   const probe = () => Promise.reject(new Error("nothing is probed"));
-  expect([...(await access.scopes(probe))]).toEqual(["read"]);
+  const listed = (await access.usable(allTools, probe)).map(({ name }) => name);
   const allowed = allTools.filter((tool) => access.allows(tool)).map(({ name }) => name);
+  expect(allowed).toEqual(listed);
   expect(allowed).toHaveLength(7);
   expect(allowed).not.toContain("service_create_post");
 });

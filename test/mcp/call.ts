@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { apiKey } from "../client/api.ts";
 import { Client, type ClientOptions } from "../faces/client.ts";
 import { createLogger } from "../faces/core.ts";
-import { Access, allTools, callTool, type Failure } from "../faces/mcp.ts";
+import { Access, allTools, callTool, type Failure, type Principal } from "../faces/mcp.ts";
 
 /** A result with the first of its texts. */
 export interface Called {
@@ -25,18 +25,22 @@ export async function call(client: McpClient, name: string, args: Args = {}): Pr
 export function connectDirectly(
   options: Pick<ClientOptions, "baseUrl"> & Partial<ClientOptions>,
 ): Call {
-  const client = new Client({ apiKey, ...options });
-  const context = {
-    baseUrl: options.baseUrl,
-    access: new Access(),
-    client: () => client,
-    signal: new AbortController().signal,
-    logger: createLogger({ level: "silent", secrets: [] }),
-  };
+  const principal = principalWith({ apiKey, ...options });
   return async (name, args = {}) => {
     const tool = allTools.find((one) => one.name === name);
     if (tool === undefined) throw new Error(`There is no tool ${name}.`);
-    return toCalled(await callTool(tool, args, context));
+    return toCalled(await callTool(tool, args, principal, new AbortController().signal));
+  };
+}
+
+/** A bot for which tools can be called directly. */
+export function principalWith(options: ClientOptions, access: Access = new Access()): Principal {
+  const { baseUrl, fetch = globalThis.fetch } = options;
+  return {
+    ...{ baseUrl, access, fetch },
+    client: new Client(options),
+    probe: () => Promise.reject(new Error("nothing is listed")),
+    logger: createLogger({ level: "silent", secrets: [] }),
   };
 }
 

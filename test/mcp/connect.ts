@@ -8,7 +8,7 @@ import {
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { onTestFinished } from "vitest";
 import { allScopes, createLogger, type Logger, type Scope } from "../faces/core.ts";
-import { type HttpOptions, McpHttp, onItsPath, serveOverStdio } from "../faces/mcp.ts";
+import { type HttpOptions, McpHttp, serveOverStdio } from "../faces/mcp.ts";
 import { listenUntilEnd } from "../support/listen.ts";
 
 /** The commands of `service-bot`. */
@@ -38,10 +38,11 @@ export const overPipes: Connect = async ({ url, apiKey, scopes, era }) => {
   return await connected(new StdioServerTransport(stdout, stdin), era);
 };
 
-/** Streamable HTTP, served in this process. */
+/** Streamable HTTP without a server between. */
 export const overHttp: Connect = async ({ url, apiKey, scopes, era }) => {
-  const server = await mcpOverHttp({ baseUrl: url, scopes: scopeList(scopes) });
-  return await clientOf(server.url, apiKey, era);
+  const mcp = mcpWith({ baseUrl: url, scopes: scopeList(scopes) });
+  const fetch = (to: string | URL, init?: RequestInit) => mcp.fetch(new Request(to, init));
+  return await clientOf("http://localhost/mcp", apiKey, era, fetch);
 };
 
 /** The official client of a server that is there already. */
@@ -49,20 +50,34 @@ export async function clientOf(
   url: string,
   apiKey: string,
   era: Connecting["era"] = "legacy",
+  fetch?: (url: string | URL, init?: RequestInit) => Promise<Response>,
 ): Promise<Client> {
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { Authorization: `Bearer ${apiKey}` } },
+    ...(fetch && { fetch }),
   });
   return await connected(transport, era);
 }
 
-/** An MCP server over HTTP until the test ends. */
-export async function mcpOverHttp(
-  options: Omit<HttpOptions, "logger"> & Partial<Pick<HttpOptions, "logger">>,
-): Promise<{ readonly url: string; readonly mcp: McpHttp }> {
+type McpOptions = Omit<HttpOptions, "logger"> & Partial<Pick<HttpOptions, "logger">>;
+
+/** MCP over HTTP as a function, until the test ends. */
+export function mcpWith(options: McpOptions): McpHttp {
   const mcp = new McpHttp({ logger: silentLogger(), ...options });
-  const { url } = await listenUntilEnd(createServer(onItsPath(mcp.listener)));
   onTestFinished(() => mcp.close());
+  return mcp;
+}
+
+/** An MCP server over HTTP until the test ends. */
+export async function mcpOverHttp({
+  allowHosts = [],
+  ...options
+}: McpOptions & { readonly allowHosts?: readonly string[] }): Promise<{
+  readonly url: string;
+  readonly mcp: McpHttp;
+}> {
+  const mcp = mcpWith(options);
+  const { url } = await listenUntilEnd(createServer(mcp.listener(allowHosts)));
   return { url: `${url}/mcp`, mcp };
 }
 

@@ -1,15 +1,15 @@
-import { EventEmitter, on, once } from "node:events";
-import { createServer, request as httpRequest, type IncomingMessage } from "node:http";
+import { once } from "node:events";
+import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { rejection, serve as serveApi } from "../client/api.ts";
+import { serve as serveApi } from "../client/api.ts";
 import { world } from "../client/platform.ts";
-import { Access, type Admitted, type ListenerOptions, nodeListener } from "../faces/mcp.ts";
+import type { HttpOptions, McpHttp } from "../faces/mcp.ts";
 import { ManualClock } from "../platform/support/clock.ts";
-import { listenUntilEnd } from "../support/listen.ts";
-import { clientOf, mcpOverHttp } from "./connect.ts";
+import { clientOf, mcpOverHttp, mcpWith } from "./connect.ts";
 
 const MINUTE_MS = 60_000;
+const MIB = 1024 * 1024;
 
 const JSON_HEADERS = {
   "Content-Type": "application/json",
@@ -27,33 +27,41 @@ const INITIALIZE = {
   },
 };
 
-/** An MCP server for the local platform, and plain requests to it. */
-async function served() {
-  const { platform } = await world();
-  const clock = new ManualClock();
-  const { url } = await mcpOverHttp({ baseUrl: platform.url, clock });
-  const send = (body: string | ReadableStream, headers: Record<string, string> = {}) =>
-    fetch(url, {
-      method: "POST",
-      headers: { ...JSON_HEADERS, Authorization: `Bearer ${platform.apiKey}`, ...headers },
-      body,
-      duplex: "half",
-    });
+const LIST = { jsonrpc: "2.0", id: 2, method: "tools/list" };
+const CALL = { jsonrpc: "2.0", id: 3, method: "tools/call", params: { name: "service_get_me" } };
+
+/** Sends plain requests of a token. */
+function poster(mcp: McpHttp, apiKey: string) {
+  const send = (
+    body: string | ReadableStream,
+    headers: Record<string, string> = {},
+    signal: AbortSignal | null = null,
+  ) =>
+    mcp.fetch(
+      new Request("http://localhost/mcp", {
+        ...{ method: "POST", body, signal, duplex: "half" },
+        headers: { ...JSON_HEADERS, Authorization: `Bearer ${apiKey}`, ...headers },
+      }),
+    );
   const post = (body: unknown, headers: Record<string, string> = {}) =>
     send(JSON.stringify(body), headers);
-  const asked: string[] = [];
-  platform.onTimeline((entry) => entry.kind === "api" && asked.push(entry.path));
-  return { platform, clock, url, send, post, asked };
+  return { send, post };
 }
 
-const MIB = 1024 * 1024;
-
-const LIST = { jsonrpc: "2.0", id: 2, method: "tools/list" };
+/** An MCP server for the local platform, and plain requests to it. */
+async function served(options: Partial<HttpOptions> = {}) {
+  const { platform } = await world();
+  const clock = new ManualClock();
+  const mcp = mcpWith({ baseUrl: platform.url, clock, ...options });
+  const asked: string[] = [];
+  platform.onTimeline((entry) => entry.kind === "api" && asked.push(entry.path));
+  return { platform, clock, mcp, asked, ...poster(mcp, platform.apiKey) };
+}
 
 describe("admission by token", () => {
   test("without a token: 401, and what to send", async () => {
-    const { url } = await served();
-    const response = await fetch(url, { method: "POST", headers: JSON_HEADERS, body: "{}" });
+    const { post } = await served();
+    const response = await post(INITIALIZE, { Authorization: "" });
     expect(response.status).toBe(401);
     expect(response.headers.get("www-authenticate")).toBe("Bearer");
     expect(await response.text()).toContain("Authorization: Bearer <API_KEY>");
@@ -76,16 +84,9 @@ describe("admission by token", () => {
   });
 
   test("with scopes that were given a token is looked up as well", async () => {
-    const { platform } = await world();
-    const { url } = await mcpOverHttp({ baseUrl: platform.url, scopes: ["read"] });
-    const begin = (apiKey: string) =>
-      fetch(url, {
-        method: "POST",
-        headers: { ...JSON_HEADERS, Authorization: `Bearer ${apiKey}` },
-        body: JSON.stringify(INITIALIZE),
-      });
-    expect((await begin("sbk_unknown")).status).toBe(401);
-    expect((await begin(platform.apiKey)).status).toBe(200);
+    const { mcp, platform } = await served({ scopes: ["read"] });
+    expect((await poster(mcp, "sbk_unknown").post(INITIALIZE)).status).toBe(401);
+    expect((await poster(mcp, platform.apiKey).post(INITIALIZE)).status).toBe(200);
   });
 
   test("a token that is revoked opens nothing a minute later", async () => {
@@ -106,22 +107,20 @@ describe("admission by token", () => {
   });
 
   test("while the platform cannot say: 503, and when to try again", async () => {
-    const { url } = await mcpOverHttp({ baseUrl: "http://127.0.0.1:9" });
-    const response = await fetch(url, {
-      method: "POST",
-      headers: { ...JSON_HEADERS, Authorization: "Bearer sbk_any" },
-      body: JSON.stringify(INITIALIZE),
-    });
-    expect([response.status, response.headers.get("retry-after")]).toEqual([503, "5"]);
+    const { post } = await served({ fetch: () => Promise.reject(new TypeError("fetch failed")) });
+    const response = await post(INITIALIZE);
+    expect([response.status, response.headers.get("retry-after")]).toEqual([503, "2"]);
   });
 
   test("each request's own token reaches the platform", async () => {
-    const { platform, url } = await served();
+    const { platform, mcp } = await served();
+    const send = (to: string | URL, init?: RequestInit) => mcp.fetch(new Request(to, init));
+    const url = "http://localhost/mcp";
     const other = platform.control.createToken(["read"], "other").apiKey;
     for (const era of ["legacy", "modern"] as const) {
       const clients = await Promise.all([
-        clientOf(url, platform.apiKey, era),
-        clientOf(url, other, era),
+        clientOf(url, platform.apiKey, era, send),
+        clientOf(url, other, era, send),
       ]);
       const names = clients.map(async (client) => {
         const { structuredContent } = await client.callTool({ name: "service_get_me" });
@@ -132,18 +131,18 @@ describe("admission by token", () => {
   });
 
   test("its refusal does not wait for the body", async () => {
-    const { url } = await served();
-    const answer = Promise.withResolvers<number | undefined>();
-    const request = httpRequest(url, {
-      method: "POST",
-      headers: { ...JSON_HEADERS, "Content-Length": 1_000_000 },
+    const { send } = await served();
+    const endless = new ReadableStream({
+      start: (controller) => controller.enqueue(new Uint8Array(1)),
     });
-    request.on("response", ({ statusCode }) => answer.resolve(statusCode));
-    request.on("error", () => undefined);
-    // One byte of a million: a server that waits for the rest never answers.
-    request.write("{");
-    expect(await answer.promise).toBe(401);
-    request.destroy();
+    const answers = [
+      await send(endless, { Authorization: "" }),
+      await send(
+        new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(1)) }),
+        { Authorization: "Bearer sbk_unknown" },
+      ),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([401, 401]);
   });
 });
 
@@ -177,80 +176,84 @@ test.each(["PUT", "GET", "DELETE"])(
   },
 );
 
-/** A listener whose calls end with their connection or when they are released. */
-async function holdCalls(admit: ListenerOptions["admit"]) {
-  const released = Promise.withResolvers<Response>();
-  let left = Promise.withResolvers<void>();
-  const calls = new EventEmitter();
-  const arrivals = on(calls, "call");
-  const listener = nodeListener({
-    admit,
-    serve: (call) => {
-      calls.emit("call");
-      const gone = once(call.request.signal, "abort").then(() => {
-        left.resolve();
-        left = Promise.withResolvers();
-        return new Response("too late");
-      });
-      return Promise.race([gone, released.promise.then((response) => response.clone())]);
-    },
-    closing: new AbortController().signal,
-    onError: (error) => released.reject(error),
-  });
-  const server = createServer(listener);
-  const { url } = await listenUntilEnd(server);
-  const post = (body: string, token = "one", signal: AbortSignal | null = null) =>
-    fetch(url, { method: "POST", body, signal, headers: { Authorization: token } });
-  /** Resolves once `count` more calls have arrived. */
-  const arrived = async (count: number) => {
-    for (let n = 0; n < count; n++) await arrivals.next();
+/** A platform whose look-ups of tokens, or all requests, wait until they are released. */
+function held(which: "lookups" | "calls") {
+  const released = Promise.withResolvers<void>();
+  let arrivals = 0;
+  let arrived = Promise.withResolvers<void>();
+  const fetch: HttpOptions["fetch"] = async (_url, { headers, signal }) => {
+    const isLookup = new Headers(headers).has("user-agent");
+    if (isLookup === (which === "lookups")) {
+      arrivals += 1;
+      arrived.resolve();
+      arrived = Promise.withResolvers();
+      const gone = signal == null ? new Promise(() => undefined) : once(signal, "abort");
+      await Promise.race([released.promise, gone.then(() => Promise.reject(signal?.reason))]);
+    }
+    return Response.json({ username: "bot" });
   };
-  return { server, post, arrived, left: () => left.promise, release: released.resolve };
+  const mcp = mcpWith({ baseUrl: "http://platform.test", fetch, scopes: ["read"] });
+  /** Resolves once so many requests in all have arrived. */
+  const waitFor = async (count: number) => {
+    while (arrivals < count) await arrived.promise;
+  };
+  return { mcp, waitFor, release: released.resolve, ...poster(mcp, "one") };
 }
 
-function admitted(token: string): Admitted {
-  return { answer: "accepted", fingerprint: token, token, access: new Access() };
-}
-
-test("complete messages that wait for their token stay within 64 MiB: the oldest give way, and so do calls under way: 503", async () => {
-  const admission = Promise.withResolvers<Admitted>();
-  const { server, post, arrived, release } = await holdCalls(() => admission.promise);
+test("complete messages that wait for their token stay within 64 MiB: the oldest give way, 503", async () => {
+  const { send, release } = held("lookups");
+  const padded = { ...LIST, params: { _meta: { more: "x".repeat(7_800_000) } } };
+  const body = JSON.stringify(padded);
   const answers: Promise<Response>[] = [];
-  const body = JSON.stringify("x".repeat(7_800_000));
   for (let n = 0; n < 12; n++) {
-    const arrival = once(server, "request");
-    answers.push(post(body));
-    const [request] = await arrival;
-    await once(request, "end");
+    const end = Promise.withResolvers<void>();
+    const flush = () => end.resolve();
+    const pieces = new Blob([body]).stream().pipeThrough(new TransformStream({ flush }));
+    answers.push(send(pieces));
+    await end.promise;
   }
-  admission.resolve(admitted("one"));
-  await arrived(8);
-  const refused = await post(body);
-  expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
-  release(new Response("served"));
+  release();
   const statuses = (await Promise.all(answers)).map(({ status }) => status);
-  expect(statuses).toEqual([...Array(4).fill(503), ...Array(8).fill(200)]);
+  expect(statuses.sort()).toEqual([...Array(8).fill(200), ...Array(4).fill(503)]);
 });
 
-test("calls beyond the limit of a token get 503, and one that is given up makes room", async () => {
-  const admit = async ({ headers }: IncomingMessage) => admitted(headers.authorization ?? "");
-  const { post, arrived, left, release } = await holdCalls(admit);
-  const giveUp = new AbortController();
-  const first = rejection(post("{}", "one", giveUp.signal));
-  const others = Array.from({ length: 255 }, () => post("{}"));
-  await arrived(256);
-  const refused = await post("{}");
-  expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
-  const another = post("{}", "other");
-  await arrived(1);
-  const gone = left();
-  giveUp.abort();
-  await Promise.all([first, gone]);
-  const next = post("{}");
-  await arrived(1);
-  release(new Response("served"));
-  const statuses = (await Promise.all([another, next, ...others])).map(({ status }) => status);
-  expect(new Set(statuses)).toEqual(new Set([200]));
+test("calls beyond the limit get 503, and one that is given up makes room", async () => {
+  const { send, post, waitFor, release } = held("calls");
+  // From here on the token is familiar.
+  await (await post(LIST)).text();
+  const leave = new AbortController();
+  const first = send(JSON.stringify(CALL), {}, leave.signal);
+  const others = Array.from({ length: 255 }, () => post(CALL));
+  await waitFor(256);
+  const refused = await post(CALL);
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "2"]);
+  leave.abort();
+  await (await first).text().catch(() => undefined);
+  const next = post(CALL);
+  await waitFor(257);
+  release();
+  const texts = await Promise.all([next, ...others].map(async (answer) => (await answer).text()));
+  for (const text of texts) expect(text).toContain("username: bot");
+});
+
+test("requests of 32 strangers wait at most, and a familiar token passes them", async () => {
+  let isHeld = false;
+  const waiting: (() => void)[] = [];
+  const fetch = async () => {
+    if (isHeld) await new Promise<void>((resolve) => waiting.push(resolve));
+    return Response.json({ items: [], nextCursor: null });
+  };
+  const mcp = mcpWith({ baseUrl: "http://platform.test", fetch, scopes: ["read"] });
+  const { post } = poster(mcp, "familiar");
+  await (await post(LIST)).text();
+  isHeld = true;
+  const strangers = Array.from({ length: 33 }, (_, n) => poster(mcp, `stranger${n}`).post(LIST));
+  const refused = await Promise.race(strangers);
+  expect(refused.status).toBe(503);
+  expect(await (await post(LIST)).text()).toContain("service_get_me");
+  for (const resolve of waiting) resolve();
+  const statuses = (await Promise.all(strangers)).map(({ status }) => status);
+  expect(statuses.sort()).toEqual([...Array(32).fill(200), 503]);
 });
 
 describe("admission by host and origin", () => {
@@ -300,9 +303,9 @@ describe("a client of 2025", () => {
   });
 
   test.each(["GET", "DELETE", "PUT"])("%s is answered 405", async (method) => {
-    const { platform, url } = await served();
+    const { platform, mcp } = await served();
     const headers = { Authorization: `Bearer ${platform.apiKey}`, Accept: "text/event-stream" };
-    const response = await fetch(url, { method, headers });
+    const response = await mcp.fetch(new Request("http://localhost/mcp", { method, headers }));
     expect([response.status, response.headers.get("allow")]).toEqual([405, "POST"]);
   });
 });

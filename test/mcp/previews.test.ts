@@ -23,7 +23,7 @@ async function storage() {
     previewsOf(
       images.map((each) => ({ url: `${url}/a.png`, width: 9, height: 9, ...each })),
       url,
-      new AbortController().signal,
+      { fetch, signal: new AbortController().signal },
     );
   return { url, asked, preview, png: png.toString("base64") };
 }

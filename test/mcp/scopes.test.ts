@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import { json } from "../client/api.ts";
 import { world } from "../client/platform.ts";
-import { Client, probeScopes, type ScopeAnswer } from "../faces/client.ts";
-import { allScopes, createLogger, type Scope } from "../faces/core.ts";
+import { probeScopes, type ScopeAnswer } from "../faces/client.ts";
+import { allScopes, type Scope } from "../faces/core.ts";
 import { Access, allTools, callTool } from "../faces/mcp.ts";
 import { tokenWith } from "../platform/support/platform.ts";
+import { principalWith } from "./call.ts";
 import { overPipes } from "./connect.ts";
 import { everyTool } from "./every-tool.ts";
 import { serve } from "./stub.ts";
@@ -54,16 +55,13 @@ async function usable(access: Access, answers = answersFor([])): Promise<string[
 
 /** Calls tools for a token of which this is known. @returns the code of a failed call */
 function callsWith(access: Access, baseUrl: string, apiKey: string) {
-  const context = {
-    ...{ baseUrl, access, client: () => new Client({ baseUrl, apiKey, retries: 0 }) },
-    signal: new AbortController().signal,
-    logger: createLogger({ level: "silent", secrets: [] }),
-  };
+  const principal = principalWith({ baseUrl, apiKey, retries: 0 }, access);
+  const { signal } = new AbortController();
   return async (name: string) => {
     const tool = allTools.find((one) => one.name === name);
     const args = everyTool.find(([one]) => one === name)?.[1] ?? {};
     if (tool === undefined) throw new Error(`There is no tool ${name}.`);
-    const { _meta } = await callTool(tool, args, context);
+    const { _meta } = await callTool(tool, args, principal, signal);
     return (_meta?.["service-bot/error"] as { code: string } | undefined)?.code;
   };
 }
@@ -76,7 +74,7 @@ test.each(subsets.map((scopes) => ({ scopes })))(
   "a token with $scopes has the tools of these scopes, probed or given",
   async ({ scopes }) => {
     expect(await usable(new Access(), answersFor(scopes))).toEqual(toolsFor(scopes));
-    expect(await usable(new Access({ given: scopes }))).toEqual(toolsFor(scopes));
+    expect(await usable(new Access({ scopes }))).toEqual(toolsFor(scopes));
   },
 );
 
@@ -124,7 +122,7 @@ test("a tool that --scopes leaves out is not carried out, even if the token coul
   const { platform } = await world();
   const asked: string[] = [];
   platform.onTimeline((entry) => entry.kind === "api" && asked.push(entry.path));
-  const call = callsWith(new Access({ given: ["read"] }), platform.url, platform.apiKey);
+  const call = callsWith(new Access({ scopes: ["read"] }), platform.url, platform.apiKey);
   for (const name of ["service_create_post", "service_send_message", "service_upload_image"]) {
     expect(await call(name)).toBe("AGENT_SCOPE_MISSING");
   }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { world } from "../client/platform.ts";
-import { allTools, listed } from "../faces/mcp.ts";
+import { allTools, listTools } from "../faces/mcp.ts";
 import { image } from "../platform/support/images.ts";
 import { act } from "../platform/support/platform.ts";
 import { call as callTool } from "./call.ts";
@@ -19,7 +19,7 @@ async function tools() {
 }
 
 test("thirteen tools are listed, with schemas and truthful annotations", () => {
-  const tools = listed(allTools);
+  const tools = listTools(allTools);
   expect(tools.map(({ name }) => name)).toMatchInlineSnapshot(`
     [
       "service_get_me",

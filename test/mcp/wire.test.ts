@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { apiKey, json } from "../client/api.ts";
 import { world } from "../client/platform.ts";
 import { allScopes } from "../faces/core.ts";
-import { allTools, listed } from "../faces/mcp.ts";
+import { allTools, listTools } from "../faces/mcp.ts";
 import { image } from "../platform/support/images.ts";
 import { tokenWith } from "../platform/support/platform.ts";
 import { mulberry32 } from "../support/mulberry32.ts";
@@ -22,7 +22,7 @@ describe.each(ways)("over %s", (way, connect) => {
     const { platform } = await world();
     const client = await connect({ url: platform.url, apiKey: platform.apiKey });
     const { tools, nextCursor } = await client.listTools();
-    expect(tools).toEqual(listed(allTools));
+    expect(tools).toEqual(listTools(allTools));
     expect(nextCursor).toBeUndefined();
     await expect(client.listTools({ cursor: "more" })).rejects.toMatchObject({ code: -32_602 });
   });

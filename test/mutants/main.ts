@@ -24,7 +24,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   signature: [],
   receiver: [],
   // PostgreSQL has no quick tests, and a copy is made while no bot runs.
-  inbox: ["!src/inbox/postgres/**", "!src/inbox/copy/**", "!src/inbox/sqlite/copy-*.ts"],
+  inbox: ["!src/inbox/postgres/**", "!src/inbox/copy.ts", "!src/inbox/sqlite/copy*.ts"],
   dispatcher: [],
   router: [],
   poller: [],

@@ -43,7 +43,7 @@ export function scansOf(db: Database, sql: string): string[] {
 /** How SQLite goes about a statement. */
 export function planOf(db: Database, sql: string): string[] {
   return db
-    .prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql.replace(/@\w+|\?/g, "1")}`)
+    .prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql.replace(/[@$]\w+|\?/g, "1")}`)
     .all()
     .map(({ detail }) => detail);
 }

@@ -89,7 +89,7 @@ export function aboutFile(place: string, health: FileHealth): Finding[] {
     found.push(
       note(
         `its WAL has ${bytes(walBytes)}: somebody reads from an old state of the file, or the disk is slow`,
-        "End whatever else has it open, such as a sqlite3 shell or an export: lsof tells who.",
+        "End whatever else has it open, such as a sqlite3 shell: lsof tells who.",
       ),
     );
   }

@@ -5,9 +5,7 @@ import { attach } from "./attach.ts";
 import { backup } from "./backup.ts";
 import { copy } from "./copy.ts";
 import { discard, retry } from "./decide.ts";
-import { exportEvents } from "./export.ts";
 import { FILTER } from "./filter.ts";
-import { importEvents } from "./import.ts";
 import { list } from "./list.ts";
 import { restore } from "./restore.ts";
 import { show } from "./show.ts";
@@ -16,8 +14,14 @@ import { usageOf } from "./usage-of.ts";
 
 const actions: Readonly<Record<string, Action>> = {
   ...{ stats, list, show, retry, discard },
-  export: exportEvents,
-  import: importEvents,
+};
+
+/** Actions of earlier versions, with what to use instead. */
+const removed: Readonly<Record<string, string>> = {
+  export:
+    'Use "service-bot inbox list --state all --json", which prints events with everything about them.',
+  import:
+    'Use "service-bot inbox copy" for PostgreSQL, or "backup" and "restore" for another machine.',
 };
 
 /** These read their arguments first, too. */
@@ -29,7 +33,7 @@ const ofWhole: Readonly<Record<string, (args: readonly string[]) => () => Promis
 
 export const inbox: Command = {
   summary:
-    "what is in the bot's inbox: list, show, retry and discard dead letters, also while it runs; export, import, copy, back up, restore",
+    "what is in the bot's inbox: list, show, retry and discard dead letters, also while it runs; copy into PostgreSQL, back up, restore",
   usage:
     "inbox [stats] [--json]\n" +
     "                         list [--state dead|pending|done|discarded|all] [FILTER] [--limit 20] [--after NEXT] [--json]\n" +
@@ -37,8 +41,6 @@ export const inbox: Command = {
     "                         retry ID... | --all | FILTER  [--limit N] [--assume done|absent] [--dry-run] [--json]\n" +
     "                         discard ID... | --all | FILTER  [--state dead|pending] [--limit N] --reason TEXT\n" +
     "                              [--dry-run] [--json]\n" +
-    "                         export [--state all|dead|pending|done|discarded] [FILTER] [--out FILE [--json]]\n" +
-    "                         import FILE [--as as-is|pending] [--dry-run] [--json]\n" +
     "                         copy [--from URL] [--to URL] [--dry-run] [--reopen] [--json]\n" +
     "                         backup FILE [--json]\n" +
     "                         restore FILE | --in-place  [--move-old] [--ended TIME] [--assume-absent] [--json]\n" +
@@ -49,6 +51,8 @@ export const inbox: Command = {
     if (whole !== undefined) return await wholeCommand(read(name, () => whole(rest)));
     const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
     if (action === undefined) {
+      const remedy = Object.hasOwn(removed, name) ? removed[name] : undefined;
+      if (remedy !== undefined) throw new UsageError(`"${name}" was removed. ${remedy}`);
       throw new UsageError(
         `"${name}" is none of ${[...Object.keys(actions), ...Object.keys(ofWhole)].join(", ")}.`,
       );

@@ -1,6 +1,8 @@
 import { printable } from "../../core/terminal.ts";
-import type { InboxListOptions } from "../../inbox/admin.ts";
+import { hasCode } from "../../errors.ts";
+import type { InboxAdmin, InboxListOptions } from "../../inbox/admin.ts";
 import {
+  type EventDetails,
   type EventState,
   type EventSummary,
   eventStates,
@@ -26,7 +28,8 @@ export const list: Action = (args) => {
   return async ({ admin }) => {
     const page = await admin.list(options);
     if (given.flags.json) {
-      printJson(page);
+      const events = await Promise.all(page.events.map((event) => detailsOf(admin, event)));
+      printJson({ ...page, events });
       return 0;
     }
     const [first] = page.events;
@@ -40,6 +43,19 @@ export const list: Action = (args) => {
     return 0;
   };
 };
+
+/** The whole event; its line of the list if the event is gone meanwhile. */
+async function detailsOf(
+  admin: InboxAdmin,
+  event: EventSummary,
+): Promise<EventSummary | EventDetails> {
+  try {
+    return await admin.show(event.id);
+  } catch (error) {
+    if (hasCode(error, "EVENT_NOT_FOUND")) return event;
+    throw error;
+  }
+}
 
 function listOptions(given: Arguments): InboxListOptions {
   const state = textFlag(given, "state") ?? "dead";

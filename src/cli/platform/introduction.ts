@@ -1,5 +1,5 @@
 import { version } from "../../core/version.ts";
-import { MCP_PATH } from "../../mcp/http/path.ts";
+import { MCP_PATH } from "../../mcp/path.ts";
 import type { ListenOptions, Platform } from "../../platform/index.ts";
 import { localWebhookUrl } from "../dot-env.ts";
 import { ownCommand } from "../own-command.ts";

@@ -65,7 +65,7 @@ export async function receiveRequestBody(
 }
 
 /**
- * The same for a web-standard body; `null` is an empty one.
+ * Reads a web-standard body as {@link readRequestBody} does; `null` is an empty one.
  *
  * @throws {BodyError} The rest of the body is cancelled, so its source stops.
  */
@@ -73,12 +73,23 @@ export async function readWebBody(
   stream: ReadableStream<Uint8Array> | null,
   bounds: BodyBounds,
 ): Promise<Buffer> {
-  if (stream === null) return Buffer.alloc(0);
+  return (await receiveWebBody(stream, bounds)).take();
+}
+
+/**
+ * Reads a web-standard body as {@link receiveRequestBody} does.
+ *
+ * @throws {BodyError} The rest of the body is cancelled, so its source stops.
+ */
+export async function receiveWebBody(
+  stream: ReadableStream<Uint8Array> | null,
+  bounds: BodyBounds,
+): Promise<BodyBuffer> {
+  if (stream === null) return bounds.budget.open();
   if (stream.locked) throw new BodyError("already_read");
   const reader = stream.getReader();
   try {
-    const body = await receive(bounds, (decoder) => copyPieces(reader, decoder(), bounds.limit));
-    return body.take();
+    return await receive(bounds, (decoder) => copyPieces(reader, decoder(), bounds.limit));
   } catch (error) {
     // A cancelled source may take its time, or fail. The answer does not depend on it.
     reader.cancel(error).catch(() => undefined);

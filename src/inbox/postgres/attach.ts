@@ -1,13 +1,13 @@
 import { ServiceBotError } from "../../errors.ts";
 import type { AttachedInbox } from "../attached.ts";
-import { postgresAdmin } from "./admin.ts";
+import { SqlAdmin } from "../sql/admin.ts";
 import { refuseMarked } from "./copy-mark.ts";
 import type { Database } from "./database.ts";
 import { PROCESSES } from "./listener.ts";
 import { refuseTooNew, schemaVersion, storedSchema } from "./migrate.ts";
 import { type OpenOptions, openDatabase, openWith } from "./open.ts";
 import { ALIVE, readSharedReport } from "./shared/instances.ts";
-import { postgresTransfer } from "./transfer.ts";
+import { PostgresStore } from "./store.ts";
 import { tell } from "./wake-ups.ts";
 
 /**
@@ -24,31 +24,18 @@ export async function attachPostgres(options: OpenOptions): Promise<AttachedInbo
   const changed = () => {
     telling = tell(database, "admin");
   };
-  let patient: Promise<Database> | undefined;
-  const forTransfer = () => {
-    patient ??= openDatabase({ timeoutMs: TRANSFER_TIMEOUT_MS, ...options });
-    return patient;
-  };
   return {
-    admin: postgresAdmin(database, changed),
-    transfer: postgresTransfer(forTransfer, changed),
+    admin: new SqlAdmin(new PostgresStore(database), changed),
     async served() {
       return (await processes(database)) > 0;
     },
     together: () => readSharedReport(database),
     async close() {
       await telling;
-      await patient?.then(
-        (opened) => opened.close(),
-        () => undefined,
-      );
       await database.close();
     },
   };
 }
-
-/** To sort what is exported may take its time. */
-const TRANSFER_TIMEOUT_MS = 120_000;
 
 /** Behind a pooler no bot holds the lock of presence, and one that has just begun has given no sign of life yet. */
 const SERVING = `

@@ -1,14 +1,13 @@
 import { showDatabase } from "../../core/database-address.ts";
-import { MARK, type Mark, markError } from "../copy/mark.ts";
+import { MARK, type Mark, markError } from "../copy.ts";
 import type { Queries } from "./database.ts";
-import { FENCE } from "./store-error.ts";
+
+/** The constraint of an earlier version on what it copied from PostgreSQL. */
+const FENCE = "inbox_was_copied";
 
 const THERE = `SELECT to_regclass('{schema}.${MARK}') IS NOT NULL AS there`;
 
-/** What nothing is written to once it was copied. */
-const FENCED = ["event", "lane"];
-
-/** What an inbox in a database is called. */
+/** The address of an inbox in PostgreSQL, without user and password. */
 export function placeOf(url: string, schema: string): string {
   return `${showDatabase({ kind: "postgres", url })} (schema ${schema})`;
 }
@@ -21,32 +20,21 @@ export async function readMark(queries: Queries): Promise<Mark | undefined> {
   return mark;
 }
 
-/**
- * Runs inside a transaction, and waits for whoever is using the mark that is there. An instance that was cut off and
- * comes back does not know of the mark until it looks, so a source takes nothing new and hands nothing out by itself.
- */
+/** Runs inside a transaction, and waits for whoever reads the mark that is there. */
 export async function setMark(queries: Queries, { role, other, run }: Mark): Promise<void> {
   await clearMark(queries);
   await queries.rows(
     `CREATE TABLE {schema}.${MARK} (role text NOT NULL, other text NOT NULL, run text NOT NULL)`,
   );
-  // A bot's role may be another one, and must see what it may not do.
+  // The bot's role may be another one, and has to see the mark.
   await queries.rows(`GRANT SELECT ON {schema}.${MARK} TO PUBLIC`);
-  await queries.rows(`INSERT INTO {schema}.${MARK} (role, other, run) VALUES ($1, $2, $3)`, [
-    ...[role, other, run],
-  ]);
-  if (role === "target") return;
-  for (const table of FENCED) {
-    // What is there already is not looked at.
-    await queries.rows(
-      `ALTER TABLE {schema}.${table} ADD CONSTRAINT ${FENCE} CHECK (false) NOT VALID`,
-    );
-  }
+  const insert = `INSERT INTO {schema}.${MARK} (role, other, run) VALUES ($1, $2, $3)`;
+  await queries.rows(insert, [role, other, run]);
 }
 
 export async function clearMark(queries: Queries): Promise<void> {
   await queries.rows(`DROP TABLE IF EXISTS {schema}.${MARK}`);
-  for (const table of FENCED) {
+  for (const table of ["event", "lane"]) {
     await queries.rows(`ALTER TABLE {schema}.${table} DROP CONSTRAINT IF EXISTS ${FENCE}`);
   }
 }

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Random } from "../../core/backoff.ts";
 import { type Clock, systemClock } from "../../core/clock.ts";
-import type { InboxAdmin } from "../admin.ts";
 import type {
   Advance,
   Claim,
@@ -9,31 +8,27 @@ import type {
   CursorMove,
   Inbox,
   InboxCapabilities,
-  InboxStats,
   NewEvent,
   PutResult,
   ReconcileResult,
-  Retention,
   Source,
   StepStart,
 } from "../inbox.ts";
 import { inboxFull, MAX_BACKLOG } from "../limits.ts";
-import type { InboxMeasures } from "../measures.ts";
-import { postgresAdmin } from "./admin.ts";
-import { Backlog } from "./backlog.ts";
-import { Batches } from "./batches.ts";
+import type { InboxMeasures } from "../records.ts";
+import { SqlInbox } from "../sql/sql-inbox.ts";
 import { Claims } from "./claims.ts";
 import { refuseMarked } from "./copy-mark.ts";
 import type { Database } from "./database.ts";
 import { Endings } from "./endings.ts";
-import { Held } from "./held.ts";
-import { Lanes } from "./lanes.ts";
+import { Backlog, Intake } from "./intake.ts";
+import { LeaseLedger } from "./lease-ledger.ts";
 import { migrate, refuseTooNew, storedSchema } from "./migrate.ts";
 import { type OpenOptions, openDatabase, openWith } from "./open.ts";
-import { Reports } from "./reports.ts";
-import { Sweeper } from "./retention.ts";
+import { sweepPhases } from "./retention.ts";
 import { asTopic, PostgresShared } from "./shared/shared.ts";
 import { Steps } from "./steps.ts";
+import { PostgresStore } from "./store.ts";
 import { WakeUps } from "./wake-ups.ts";
 
 export interface PostgresInboxOptions extends OpenOptions {
@@ -44,31 +39,24 @@ export interface PostgresInboxOptions extends OpenOptions {
   readonly maxBacklog?: number | undefined;
 }
 
-/** What is ready and cannot be claimed, again and again, is looked at again after this, in milliseconds. */
+/** In ms. Another instance may hold the lanes that are ready; wait instead of spinning. */
 const TAKEN_WAIT_MS = 50;
 
 /** The inbox in a PostgreSQL database. */
-export class PostgresInbox implements Inbox {
+export class PostgresInbox extends SqlInbox implements Inbox {
   readonly capabilities: InboxCapabilities = { guardsDisk: false };
-  readonly admin: InboxAdmin;
   readonly shared: PostgresShared;
   readonly #database: Database;
   readonly #backlog: Backlog;
-  readonly #batches: Batches;
-  readonly #held: Held;
+  readonly #intake: Intake;
   readonly #claims: Claims;
-  readonly #lanes: Lanes;
   readonly #endings: Endings;
   readonly #steps: Steps;
-  readonly #reports: Reports;
-  readonly #sweeper: Sweeper;
   readonly #wakeUps: WakeUps;
-  readonly #listeners = new Set<() => void>();
-  /** True when what is let go is for others alone. */
   #claimsNoMore = false;
-  /** True when the last answer was that something is ready. */
+  /** True if the last answer to `nextReadyIn` was that a lane is ready. */
   #saidReady = false;
-  /** True when nothing could be claimed although something was ready: somebody else is at it. */
+  /** True if nothing could be claimed although a lane was ready. */
   #taken = false;
 
   /**
@@ -88,43 +76,30 @@ export class PostgresInbox implements Inbox {
   }
 
   private constructor(database: Database, options: PostgresInboxOptions) {
+    super(new PostgresStore(database), sweepPhases());
     const { clock = systemClock, random, maxBacklog = MAX_BACKLOG } = options;
     const id = randomUUID();
+    const ledger = new LeaseLedger(clock);
+    const backlog = new Backlog(maxBacklog, () => this.countPending());
+    const onLetGo = () => this.#handOver();
     this.#database = database;
-    this.#batches = new Batches(database);
-    this.#held = new Held(clock);
-    this.#claims = new Claims(database, id, this.#held);
-    this.#lanes = new Lanes(database, id);
+    this.#backlog = backlog;
+    this.#intake = new Intake(database);
+    this.#claims = new Claims(database, id, ledger);
+    this.#endings = new Endings({ queries: database, owner: id, ledger, backlog, onLetGo });
     this.#steps = new Steps(database, id);
-    this.#reports = new Reports(database);
-    this.#sweeper = new Sweeper(database);
-    this.#backlog = new Backlog(maxBacklog, () => this.#reports.backlog());
-    this.#endings = new Endings({
-      queries: database,
-      owner: id,
-      held: this.#held,
-      backlog: this.#backlog,
-      onLetGo: () => this.#handOver(),
-    });
     this.#wakeUps = new WakeUps({
-      database,
-      id,
-      clock,
-      random,
+      ...{ database, id, clock, random },
       onTopic: (topic) => this.shared.changed(asTopic(topic)),
       onWake: (why) => {
         this.#backlog.othersMayHaveChangedIt(why === "time");
-        this.#announce();
+        this.#announceHere();
       },
     });
     this.shared = new PostgresShared({
       ...{ database, id },
       tell: (topic) => this.#wakeUps.tellOf(topic),
       requireUsable: () => requireUsable(database, options.url),
-    });
-    this.admin = postgresAdmin(database, (pending) => {
-      this.#backlog.add(pending);
-      this.#announceToAll();
     });
   }
 
@@ -135,10 +110,10 @@ export class PostgresInbox implements Inbox {
     trace?: string,
   ): Promise<PutResult> {
     if (this.#backlog.mayBeFull) await this.#refuseWhenFull(events);
-    const result = await this.#backlog.watch(this.#batches.put(events, source, cursors, trace));
-    const waiting = result.stored.length - result.unusable;
-    this.#backlog.add(waiting);
-    if (waiting > 0) this.#announceToAll();
+    const result = await this.#backlog.watch(this.#intake.put(events, source, cursors, trace));
+    const pending = result.stored.length - result.unusable;
+    this.#backlog.add(pending);
+    if (pending > 0) this.#announceToAll();
     return result;
   }
 
@@ -149,17 +124,14 @@ export class PostgresInbox implements Inbox {
     return claims;
   }
 
-  async extend(claims: readonly Claim[], leaseMs: number): Promise<readonly Claim[]> {
-    const extended = await this.#lanes.extend(claims, leaseMs);
-    const held = new Set(extended);
-    for (const claim of claims) if (!held.has(claim)) this.#held.forget(claim);
-    return extended;
-  }
-
   stopClaiming(): void {
     this.#claimsNoMore = true;
-    // What it has let go before, it would have claimed again.
+    // Lanes let go before would have been claimed here again.
     this.#handOver();
+  }
+
+  extend(claims: readonly Claim[], leaseMs: number): Promise<readonly Claim[]> {
+    return this.#claims.extend(claims, leaseMs);
   }
 
   complete(claim: Claim): Promise<boolean> {
@@ -175,28 +147,24 @@ export class PostgresInbox implements Inbox {
   }
 
   retry(claim: Claim, delayMs: number, error: string): Promise<boolean> {
-    return this.#forgetting(claim, this.#lanes.retry(claim, delayMs, error));
+    return this.#endings.retry(claim, delayMs, error);
   }
 
   async release(claim: Claim, delayMs: number, error?: string): Promise<boolean> {
-    const released = await this.#forgetting(claim, this.#lanes.release(claim, delayMs, error));
-    // As at the end of this process: somebody else can begin with it at once.
+    const released = await this.#endings.release(claim, delayMs, error);
+    // As at the end of this process: another instance can begin with the event at once.
     if (released && delayMs === 0) this.#announceToAll();
     return released;
   }
 
   async nextReadyIn(): Promise<number | undefined> {
-    const ms = await this.#lanes.nextReadyIn();
+    const ms = await this.#claims.nextReadyIn();
     this.#saidReady = ms === 0;
     return ms === 0 && this.#taken ? TAKEN_WAIT_MS : ms;
   }
 
   heal(): Promise<number> {
-    return this.#lanes.heal();
-  }
-
-  sweep(keep: Retention): Promise<boolean> {
-    return this.#sweeper.sweep(keep);
+    return this.#claims.heal();
   }
 
   beginStep(claim: Claim, name: string, request: string): Promise<StepStart | undefined> {
@@ -219,37 +187,12 @@ export class PostgresInbox implements Inbox {
     return this.#steps.drop(claim, name);
   }
 
-  claimedRefs(refs: readonly string[]): Promise<ReadonlySet<string>> {
-    return this.#steps.claimed(refs);
-  }
-
   requestsUnderWay(claim: Claim, withinMs: number): Promise<readonly string[]> {
     return this.#steps.underWay(claim, withinMs);
   }
 
-  cursor(name: string): Promise<string | undefined> {
-    return this.#reports.cursor(name);
-  }
-
-  webhookTypes(): Promise<ReadonlySet<string>> {
-    return this.#reports.webhookTypes();
-  }
-
-  stats(): Promise<InboxStats> {
-    return this.#reports.stats();
-  }
-
-  measure(): Promise<InboxMeasures> {
-    return this.#reports.measure();
-  }
-
-  ping(): Promise<void> {
-    return this.#reports.ping();
-  }
-
-  onReady(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+  async measure(): Promise<InboxMeasures> {
+    return { ...(await this.reports.measure()), disk: undefined };
   }
 
   async close(): Promise<void> {
@@ -258,34 +201,31 @@ export class PostgresInbox implements Inbox {
     await this.#claims.close();
   }
 
-  /** Of a claim that is over, be it that its lease was lost. */
-  async #forgetting(claim: Claim, ending: Promise<boolean>): Promise<boolean> {
-    const held = await ending;
-    this.#held.forget(claim);
-    if (held) this.#handOver();
-    return held;
+  protected onDecided(pending: number): void {
+    this.#backlog.add(pending);
+    this.#announceToAll();
   }
 
-  /** What this process lets go it claims again by itself, unless it claims no more. */
+  /** Notifies the others of lanes that were let go, once this process claims no more. */
   #handOver(): void {
     if (this.#claimsNoMore) this.#wakeUps.tell();
   }
 
-  /** What is known already adds nothing, and a refusal would only have it sent once more. */
+  /** Known events add nothing, and a refusal would only have them sent once more. */
   async #refuseWhenFull(events: readonly NewEvent[]): Promise<void> {
     const pending = await this.#backlog.recount();
-    if (pending < this.#backlog.most || (await this.#batches.allKnown(events))) return;
-    throw inboxFull(pending, this.#backlog.most);
+    if (pending < this.#backlog.max || (await this.allKnown(events))) return;
+    throw inboxFull(pending, this.#backlog.max);
   }
 
   #announceToAll(): void {
-    this.#announce();
+    this.#announceHere();
     this.#wakeUps.tell();
   }
 
-  #announce(): void {
+  #announceHere(): void {
     this.#taken = false;
-    for (const listener of this.#listeners) listener();
+    this.announce();
   }
 }
 

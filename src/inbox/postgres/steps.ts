@@ -1,7 +1,7 @@
 import type { Claim, ReconcileResult, StepStart } from "../inbox.ts";
 import { ABSENT } from "../restored.ts";
 import type { Database } from "./database.ts";
-import { HELD } from "./lanes.ts";
+import { HELD } from "./lane-statements.ts";
 
 /** The lane stays as it is until the write is committed: nobody takes the lease over in between. */
 const WHILE_HELD = `
@@ -46,13 +46,11 @@ WHERE lane.ready_at IS NOT NULL AND lane.owner IS NOT NULL AND lane.key <> $1
   AND step.state = 'open' AND step.fence <> ${ABSENT} AND {now} - step.started_at < $2`;
 
 /** Marks open steps whose effect cannot have happened. A deleted row would prove nothing after a restore. */
-export const MARK_ABSENT: string = `UPDATE {schema}.step SET fence = ${ABSENT} WHERE step.state = 'open'`;
+const MARK_ABSENT = `UPDATE {schema}.step SET fence = ${ABSENT} WHERE step.state = 'open'`;
 
 const DROP = change(
   `${MARK_ABSENT} AND EXISTS (SELECT FROM held) AND step.event_id = $4 AND step.name = $5`,
 );
-
-const CLAIMED = "SELECT ref FROM {schema}.step WHERE ref = ANY ($1::text[])";
 
 interface BegunRow {
   readonly held: boolean;
@@ -118,11 +116,6 @@ export class Steps {
 
   drop(claim: Claim, name: string): Promise<boolean> {
     return this.#change(DROP, claim, name);
-  }
-
-  async claimed(refs: readonly string[]): Promise<ReadonlySet<string>> {
-    const rows = await this.#database.rows<{ readonly ref: string }>(CLAIMED, [refs]);
-    return new Set(rows.map(({ ref }) => ref));
   }
 
   async underWay({ lane }: Claim, withinMs: number): Promise<readonly string[]> {

@@ -1,9 +1,6 @@
 import type { StoreFailure } from "../../core/observer.ts";
 import { codeOf, messageOf, ServiceBotError } from "../../errors.ts";
 
-/** The constraint that an inbox has which was copied: no row of it is written any more. */
-export const FENCE = "inbox_was_copied";
-
 /** What the server says has a code of five characters, and the connection goes on after it. */
 export function isOfTheServer(error: unknown): boolean {
   if (error instanceof ServiceBotError) return true;
@@ -48,9 +45,6 @@ const remedies: Readonly<Record<string, string>> = {
 };
 
 function remedyOf(error: unknown): string {
-  if (messageOf(error).includes(FENCE)) {
-    return " It was copied elsewhere: set DATABASE_URL to the copy. What was to be written here was not.";
-  }
   // The driver has no code for a server that asks for a password when there is none.
   const asked = messageOf(error).startsWith("SASL");
   const remedy = asked

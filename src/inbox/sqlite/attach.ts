@@ -3,12 +3,12 @@ import Sqlite, { type Database } from "better-sqlite3";
 import { type Clock, systemClock } from "../../core/clock.ts";
 import { hasCode, messageOf, ServiceBotError } from "../../errors.ts";
 import type { AttachedInbox } from "../attached.ts";
-import { markError } from "../copy/mark.ts";
-import { type SqliteAdminOptions, sqliteAdmin } from "./admin.ts";
+import { markError } from "../copy.ts";
+import { SqlAdmin } from "../sql/admin.ts";
 import { readMark } from "./copy-mark.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { lockOf, MEMORY, prepareConnection, schemaVersion, tooNew } from "./open.ts";
-import { sqliteTransfer } from "./transfer.ts";
+import { SqliteStore } from "./store.ts";
 
 /** By these an inbox is told from any other database. */
 const TABLES = ["attempt", "event", "lane", "step"];
@@ -28,14 +28,9 @@ export function attachInbox(file: string, clock: Clock = systemClock): AttachedI
     throw markError(mark, file);
   }
   const group = new GroupCommit(db);
-  const access: SqliteAdminOptions = {
-    db,
-    now: () => clock.now(),
-    write: (work) => group.write(work),
-  };
+  const write = <T>(work: () => T) => group.write(work);
   return {
-    admin: sqliteAdmin(access),
-    transfer: sqliteTransfer(access),
+    admin: new SqlAdmin(new SqliteStore({ db, now: () => clock.now(), write }), () => undefined),
     served: async () => isLocked(lockOf(file)),
     async close() {
       group.close();

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
 import { messageOf, ServiceBotError } from "../../errors.ts";
-import { markError } from "../copy/mark.ts";
+import { markError } from "../copy.ts";
 import { openExisting, requireInbox } from "./attach.ts";
 import { readMark } from "./copy-mark.ts";
 import { asStoreError } from "./group-commit.ts";

@@ -1,5 +1,5 @@
 import type { Database } from "better-sqlite3";
-import { MARK, type Mark } from "../copy/mark.ts";
+import { MARK, type Mark } from "../copy.ts";
 
 /** The mark of an inbox that takes part in a copy. */
 export function readMark(db: Database): Mark | undefined {

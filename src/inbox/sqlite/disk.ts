@@ -2,7 +2,7 @@ import { statfsSync, statSync } from "node:fs";
 import type { Clock } from "../../core/clock.ts";
 import type { Observer } from "../../core/observer.ts";
 import { ServiceBotError } from "../../errors.ts";
-import type { DiskMeasures } from "../measures.ts";
+import type { DiskMeasures } from "../records.ts";
 
 export interface DiskGuardOptions {
   /** What lies on the disk that is watched. */

@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
 import { migrate, migrationsIn } from "../../core/migrate.ts";
 import { hasCode, messageOf, ServiceBotError } from "../../errors.ts";
-import { markError } from "../copy/mark.ts";
+import { markError } from "../copy.ts";
 import { readMark } from "./copy-mark.ts";
 
 /** The name SQLite gives to a database that lives in memory alone. */

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import type { Database } from "better-sqlite3";
 import { systemClock } from "../../core/clock.ts";
 import { hasCode, messageOf, ServiceBotError } from "../../errors.ts";
-import { markError } from "../copy/mark.ts";
+import { markError } from "../copy.ts";
 import type { InboxProbe } from "../probe.ts";
 import { isLocked, openExisting } from "./attach.ts";
 import { readMark } from "./copy-mark.ts";

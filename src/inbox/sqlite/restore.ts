@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
 import { BESIDE } from "../../core/private-file.ts";
 import { messageOf, ServiceBotError } from "../../errors.ts";
-import { markError } from "../copy/mark.ts";
+import { markError } from "../copy.ts";
 import { FORGET_ABSENT, type RestoreMark } from "../restored.ts";
 import { isLocked } from "./attach.ts";
 import { type BackupContents, examine, settle } from "./backup.ts";

@@ -1,100 +1,91 @@
-import type { Database, Statement } from "better-sqlite3";
-import type { Retention } from "../inbox.ts";
-import type { EventState } from "../records.ts";
-import { RestingLanes } from "./resting-lanes.ts";
+import type { Database } from "better-sqlite3";
+import { dropEvents, type SweepPhase } from "../sql/retention.ts";
+import { query } from "../sql/store.ts";
+import { dialect } from "./store.ts";
 
-type Parameters = [Record<string, unknown>];
+/**
+ * A lane in which nothing has happened for this long comes to rest, in ms. Lanes that are at work lie close together then,
+ * and a transaction writes few pages; one that wakes is read from wherever it lies.
+ */
+const REST_AFTER_MS = 600_000;
 
-interface EndedRow {
-  readonly seq: number;
-  readonly id: string;
-  readonly state: EventState;
-  readonly done_at: number;
-  readonly has_body: number;
-}
+/** Lanes of one transaction. Each that comes to rest may write a page of its own; those at rest lie side by side. */
+const AT_WORK_BATCH = 100;
+const RESTING_BATCH = 500;
 
-/** So many rows are looked at in one transaction, so that deliveries need not wait for it. */
-const BATCH = 500;
-
-/** Free pages are kept for what comes next; beyond a tenth of the file, and 4 MB, they are given back. */
+/** Free pages that are kept for later: a tenth of the file, and 4 MB. More is given back, a few at a time. */
 const SPARE_PAGES = 1_024;
 const SPARE_SHARE = 0.1;
 const VACUUM_PAGES = 256;
-
-const START = { at: Number.NEGATIVE_INFINITY, seq: 0 };
-
-type Phase = "events" | "lanes" | "resting lanes" | "pages";
+const FREE_PAGES =
+  "SELECT freelist_count AS free, page_count AS pages FROM pragma_freelist_count, pragma_page_count";
 
 /**
- * Drops what is older than it need be, in small batches: first bodies and events, then lanes that
- * nothing has happened in, which come to rest before, then free pages. Runs inside a transaction.
+ * Every lane, as if all were at work, in the place of a table. The values have the types of the columns: otherwise
+ * SQLite would sort them all for each batch, where it merges the two.
  */
-export class Sweeper {
-  readonly #db: Database;
-  readonly #ended: Statement<Parameters, EndedRow>;
-  readonly #drop: Statement<Parameters>;
-  readonly #strip: readonly Statement<Parameters>[];
-  readonly #resting: RestingLanes;
-  #phase: Phase = "events";
-  #position = START;
+export const EVERY_LANE: string = `(
+  SELECT key, pending, ready_at, owner, fence, done_ord, done_at FROM lane
+  UNION ALL
+  SELECT key, CAST(0 AS INTEGER), CAST(NULL AS INTEGER), CAST(NULL AS TEXT), fence, done_ord, done_at
+  FROM resting_lane AS resting
+  WHERE NOT EXISTS (SELECT 1 FROM lane WHERE lane.key = resting.key))`;
 
-  constructor(db: Database) {
-    this.#db = db;
-    this.#ended = db.prepare(
-      `SELECT seq, id, state, done_at, body IS NOT NULL AS has_body FROM event
-       WHERE state <> 'pending' AND done_at < @before AND (done_at, seq) > (@at, @seq)
-       ORDER BY done_at, seq LIMIT ${BATCH}`,
-    );
-    this.#drop = db.prepare("DELETE FROM event WHERE seq = @seq");
-    this.#strip = [
-      db.prepare("UPDATE event SET body = NULL WHERE seq = @seq"),
-      db.prepare("DELETE FROM step WHERE event_id = @id"),
-      db.prepare("DELETE FROM attempt WHERE event_id = @id"),
-    ];
-    this.#resting = new RestingLanes(db);
-  }
+/** Lanes between `$1` and `$2` that have nothing to do, and have had nothing to do for `$3` ms. */
+const IDLE = `key > $1 AND key <= $2
+  AND ready_at IS NULL AND owner IS NULL AND pending <= 0 AND coalesce(done_at < {now} - $3, true)`;
 
-  /** One batch. True while there is more to look at; after that it begins from the start. */
-  sweep(keep: Retention, now: number): boolean {
-    switch (this.#phase) {
-      case "events":
-        return this.#next(this.#sweepEvents(keep, now), "lanes");
-      case "lanes":
-        return this.#next(this.#resting.rest(keep, now), "resting lanes");
-      case "resting lanes":
-        return this.#next(this.#resting.forget(keep, now), "pages");
-      case "pages":
-        this.#next(this.#freePages(), "events");
-        return this.#phase === "pages";
+const REST = [
+  `INSERT INTO resting_lane (key, fence, done_ord, done_at)
+   SELECT key, fence, done_ord, coalesce(done_at, {now}) FROM lane WHERE ${IDLE} ORDER BY key
+   ON CONFLICT (key) DO UPDATE
+     SET fence = excluded.fence, done_ord = excluded.done_ord, done_at = excluded.done_at`,
+  `DELETE FROM lane WHERE ${IDLE}`,
+];
+
+/** The fences of a lane begin anew when it is made again, so it stays until no claim can be left of it. */
+const FORGET = ["DELETE FROM resting_lane WHERE key > $1 AND key <= $2 AND done_at < {now} - $3"];
+
+/** Drops events, puts lanes to rest, forgets those that have rested for long, and gives free pages back. */
+export const sweepPhases = (db: Database): SweepPhase[] => [
+  dropEvents(dialect, {
+    where: "state <> 'pending'",
+    minAge: ({ bodiesMs, idsMs, deadLettersMs }) => Math.min(bodiesMs, idsMs, deadLettersMs),
+  }),
+  walk("lane", AT_WORK_BATCH, REST, ({ idsMs }) => Math.min(REST_AFTER_MS, idsMs)),
+  walk("resting_lane", RESTING_BATCH, FORGET, ({ idsMs }) => idsMs),
+  freePages(db),
+];
+
+/** Goes through a table of lanes in the order of their keys, and begins anew after the last one. */
+function walk(
+  table: string,
+  batch: number,
+  statements: readonly string[],
+  ageOf: (keep: Parameters<SweepPhase>[0]) => number,
+): SweepPhase {
+  const find = `SELECT max(key) AS last, count(*) AS n
+    FROM (SELECT key FROM ${table} WHERE key > $1 ORDER BY key LIMIT ${batch})`;
+  let after = "";
+  return function* (keep) {
+    const [found] = yield* query<{ readonly last: string | null; readonly n: number }>(find, after);
+    const last = found?.last ?? null;
+    if (last !== null) {
+      for (const text of statements) yield* query(text, after, last, ageOf(keep));
     }
-  }
-
-  #next(more: boolean, next: Phase): true {
-    if (!more) this.#phase = next;
-    return true;
-  }
-
-  #sweepEvents(keep: Retention, now: number): boolean {
-    const before = now - Math.min(keep.bodiesMs, keep.idsMs, keep.deadLettersMs);
-    const rows = this.#ended.all({ before, ...this.#position });
-    for (const { seq, id, state, done_at, has_body } of rows) {
-      const age = now - done_at;
-      if (age > (state === "dead" ? keep.deadLettersMs : keep.idsMs)) this.#drop.run({ seq });
-      else if (has_body && state !== "dead" && age > keep.bodiesMs) {
-        for (const statement of this.#strip) statement.run({ seq, id });
-      }
-    }
-    const last = rows.at(-1);
-    const more = rows.length === BATCH && last !== undefined;
-    this.#position = more ? { at: last.done_at, seq: last.seq } : START;
+    const more = found?.n === batch && last !== null;
+    after = more ? last : "";
     return more;
-  }
+  };
+}
 
-  #freePages(): boolean {
-    const free = Number(this.#db.pragma("freelist_count", { simple: true }));
-    const pages = Number(this.#db.pragma("page_count", { simple: true }));
+function freePages(db: Database): SweepPhase {
+  return function* () {
+    const [size] = yield* query<{ readonly free: number; readonly pages: number }>(FREE_PAGES);
+    const { free, pages } = size ?? { free: 0, pages: 0 };
     if (free <= Math.max(SPARE_PAGES, pages * SPARE_SHARE)) return false;
-    this.#db.pragma(`incremental_vacuum(${VACUUM_PAGES})`);
+    // A statement would free one page.
+    db.pragma(`incremental_vacuum(${VACUUM_PAGES})`);
     return true;
-  }
+  };
 }

@@ -1,54 +1,78 @@
 import type { Listing } from "../../client/listing.ts";
 import type { Image, Page, PageOptions } from "../../client/types.ts";
-import { countWords, fitting } from "./size.ts";
-import type { Outcome, ToolContext } from "./tool.ts";
-import { word } from "./words.ts";
+import { showWord } from "./text.ts";
+import type { ToolContext, ToolResult } from "./tool.ts";
 
-/** What the arguments say about the page. */
-interface Asked {
+/** Characters of JSON of all items of a result: about ten thousand tokens. */
+const MAX_RESULT_LENGTH = 40_000;
+
+/** The arguments about the page. */
+interface PageInput {
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
 }
 
-interface PageWords<T> {
-  /** What the items are called, one and many. */
+/** How a listing is shown. */
+export interface Items<T> {
+  /** The name of an item, one and many. */
   readonly names: readonly [string, string];
-  readonly words: (item: T) => string;
+  readonly show: (item: T) => string;
   readonly images?: (item: T) => readonly Image[];
 }
 
 /**
- * Reads a page and tells it. One that would be too long is read again with as many items as fit, so that its cursor
- * is the one that goes on behind them; a single item is never cut.
+ * Reads and describes a page. One that is too long is read again with as many items as fit, so that its cursor points
+ * behind them; a single item is never cut.
  */
 export async function readPage<T>(
-  listing: (options: PageOptions) => Listing<T>,
-  { limit, cursor }: Asked,
+  list: (options: PageOptions) => Listing<T>,
+  { limit, cursor }: PageInput,
   { signal }: ToolContext,
-  { names, words, images }: PageWords<T>,
-): Promise<Outcome<Page<T>>> {
-  const read = async (most: number | undefined) => await listing({ limit: most, cursor, signal });
-  let page = await read(limit);
+  { names, show, images }: Items<T>,
+): Promise<ToolResult<Page<T>>> {
+  let page: Page<T> = await list({ limit, cursor, signal });
   const asked = page.items.length;
-  for (let most = fitting(page.items); most < page.items.length; most = fitting(page.items)) {
-    const shorter = await read(most);
-    // A platform that takes no notice of the limit: better long than wrong.
+  for (let fits = fitting(page.items); fits < page.items.length; fits = fitting(page.items)) {
+    const shorter: Page<T> = await list({ limit: fits, cursor, signal });
+    // A platform may ignore the limit. A long result is better than a wrong one.
     if (shorter.items.length >= page.items.length) break;
     page = shorter;
   }
+  // A page's undocumented fields are left out.
   const { items, nextCursor } = page;
-  const isTooLong = fitting(items) < items.length;
+  const lines = [
+    countItems(items.length, names, asked),
+    ...(fitting(items) < items.length
+      ? ["It is long, because the platform gives no less at once."]
+      : []),
+    ...items.map(show),
+    nextCursor === null
+      ? "There are no more."
+      : `There are more: call again with cursor ${showWord(nextCursor)}.`,
+  ];
   return {
-    // Fields that a page has besides, nobody has documented.
     value: { items, nextCursor },
-    text: [
-      countWords(items.length, names, asked),
-      ...(isTooLong ? ["It is long, for the platform gives no less at once."] : []),
-      ...items.map(words),
-      nextCursor === null
-        ? "There are no more."
-        : `There are more: call again with cursor ${word(nextCursor)}.`,
-    ].join("\n"),
-    ...(images === undefined ? {} : { images: items.flatMap(images) }),
+    text: lines.join("\n"),
+    ...(images && { images: items.flatMap(images) }),
   };
+}
+
+/** Returns how many of the first items fit into a result, at least one. */
+export function fitting(items: readonly unknown[]): number {
+  let length = 0;
+  const tooMany = items.findIndex((item) => {
+    length += JSON.stringify(item)?.length ?? 0;
+    return length > MAX_RESULT_LENGTH;
+  });
+  return tooMany < 0 ? items.length : Math.max(1, tooMany);
+}
+
+/** Says how many items there are, and how many there were if some were left out. */
+export function countItems(
+  count: number,
+  [one, many]: readonly [string, string],
+  before: number,
+): string {
+  const cut = count < before ? `, and not ${before}: together they would have been too long` : "";
+  return `${count} ${count === 1 ? one : many}${cut}.`;
 }

@@ -1,32 +1,19 @@
 import { join } from "node:path";
-import { setImmediate } from "node:timers/promises";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { copyInbox } from "../../faces/cli.ts";
 import type { NewEvent } from "../../faces/inbox.ts";
-import {
-  type CopyReport,
-  type CopySource,
-  type CopyTarget,
-  copyInbox,
-  isDifferent,
-  tables,
-} from "../../faces/inbox-copy.ts";
+import { tables } from "../../faces/inbox-copy.ts";
 import {
   attachPostgres,
+  CopyTarget,
   type OpenOptions,
-  openPostgresSource,
-  openPostgresTarget,
+  openDatabase,
   PostgresInbox,
 } from "../../faces/inbox-postgres.ts";
-import {
-  attachInbox,
-  openFile,
-  openSqliteSource,
-  openSqliteTarget,
-  SqliteInbox,
-} from "../../faces/inbox-sqlite.ts";
+import { attachInbox, CopySource, openFile, SqliteInbox } from "../../faces/inbox-sqlite.ts";
 import { ManualClock } from "../../faces/testing.ts";
 import { first } from "../../support/first.ts";
-import { message, messages } from "../../support/inbox-events.ts";
+import { message } from "../../support/inbox-events.ts";
 import { look } from "../../support/postgres/look.ts";
 import { emptyPlace, openAt, type Place } from "../../support/postgres/open.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
@@ -52,26 +39,58 @@ beforeEach(async () => {
   place = await emptyPlace();
 });
 
-async function carryOut(source: CopySource, target: CopyTarget): Promise<CopyReport> {
+/** Copies the file. Returns by how many milliseconds times were moved. */
+async function copy(options: Partial<OpenOptions> = {}, from = file): Promise<number> {
+  const source = new CopySource(from);
+  const target = await CopyTarget.open({ ...place, ...options });
   try {
     return await copyInbox(source, target);
   } finally {
-    await source.close();
+    source.close();
     await target.close();
   }
 }
 
-const toPostgres = async (options: Partial<OpenOptions> = {}) =>
-  carryOut(openSqliteSource(file), await openPostgresTarget({ ...place, ...options }));
-
-const toFile = async (other: string) =>
-  carryOut(await openPostgresSource(place), openSqliteTarget(other));
+/** Runs a copy in which `method` of the target fails. */
+async function copyThatFails(method: "write" | "finish"): Promise<void> {
+  const target = await CopyTarget.open(place);
+  target[method] = () => Promise.reject(new Error("the process is gone"));
+  const source = new CopySource(file);
+  await expect(copyInbox(source, target)).rejects.toThrow("is gone");
+  source.close();
+  await target.close();
+}
 
 /** A target on which a copy has begun and never ended. */
 async function leaveUnfinished(): Promise<void> {
-  const target = await openPostgresTarget(place);
-  await target.begin(`file:${file}`);
+  const target = await CopyTarget.open(place);
+  const source = new CopySource(file);
+  await target.begin(source.place);
+  source.close();
   await target.close();
+}
+
+/** Every copied row in PostgreSQL, by table. */
+async function copiedRows(): Promise<Record<string, unknown[]>> {
+  const database = await openDatabase(place);
+  onTestFinished(() => database.close());
+  const rows = tables.map(async ({ name, columns }) => {
+    const list = columns.map((column) => column.name).join(", ");
+    return [name, await database.rows(`SELECT ${list} FROM {schema}.${name}`)] as const;
+  });
+  return Object.fromEntries(await Promise.all(rows));
+}
+
+/** Rows in an order that no store has a say in, without the columns that no copy has. */
+function sorted(rows: Readonly<Record<string, readonly unknown[]>>): Record<string, unknown[]> {
+  const entries = tables.map(({ name, columns }) => {
+    const texts = rows[name]?.map((row) => {
+      const cells: Readonly<Record<string, unknown>> = Object(row);
+      return JSON.stringify(columns.map((column) => cells[column.name]));
+    });
+    return [name, texts?.sort() ?? []] as const;
+  });
+  return Object.fromEntries(entries);
 }
 
 describe("what is copied", () => {
@@ -97,21 +116,14 @@ describe("what is copied", () => {
     );
   });
 
-  test("comes back from PostgreSQL as it was", async () => {
+  test("is in PostgreSQL as it was in the file", async () => {
     await fillInbox(file);
     // Opening ends the runs that the last process left under way.
     await new SqliteInbox({ file }).close();
     const before = rowsOf(file);
     expect(Object.values(before).every((rows) => rows.length > 0)).toBe(true);
-    const report = await toPostgres();
-    expect(report.tables.filter(isDifferent)).toEqual([]);
-    expect(report.tables.map(({ name, rows }) => [name, rows])).toEqual(
-      tables.map(({ name }) => [name, before[name]?.length]),
-    );
-    const other = join(folder, "again", "bot.db");
-    const back = await toFile(other);
-    expect(back.tables).toEqual(report.tables);
-    expect(rowsOf(other)).toEqual(before);
+    expect(await copy()).toBe(0);
+    expect(sorted(await copiedRows())).toEqual(sorted(before));
   });
 
   test("has the lanes that rest, each once, and knows what was done in them", async () => {
@@ -130,20 +142,20 @@ describe("what is copied", () => {
     expect(db.prepare("SELECT key FROM lane").pluck().all()).toEqual(["dm:b"]);
     expect(db.prepare("SELECT key FROM resting_lane").pluck().all()).toEqual(["dm:a", "dm:b"]);
     close();
-    const lanes = [
-      { key: "dm:a", fence: 1, done_ord: message("5").ord },
-      { key: "dm:b", fence: 2, done_ord: message("8").ord },
-    ];
-    expect(rowsOf(file)["lane"]).toMatchObject(lanes);
 
-    expect((await toPostgres()).tables.filter(isDifferent)).toEqual([]);
-    const other = join(folder, "again.db");
-    await toFile(other);
-    expect(rowsOf(other)["lane"]).toMatchObject(lanes);
-    const after = new SqliteInbox({ file: other });
-    onTestFinished(() => after.close());
+    await copy();
+    const { lane } = await copiedRows();
+    expect(lane).toHaveLength(2);
+    expect(lane).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ key: "dm:a", fence: 1, done_ord: message("5").ord }),
+        expect.objectContaining({ key: "dm:b", fence: 2, done_ord: message("8").ord }),
+      ]),
+    );
+    const after = await openAt(place);
     await after.put([message("4", "a"), message("7", "b")], "webhook");
-    expect(await after.claim(10, LEASE)).toMatchObject([
+    const claims = await after.claim(10, LEASE);
+    expect(claims.toSorted((a, b) => (a.id < b.id ? -1 : 1))).toMatchObject([
       { id: "4", fence: 2, late: true },
       { id: "7", fence: 3, late: true },
     ]);
@@ -152,8 +164,7 @@ describe("what is copied", () => {
   test("keeps the waits and the ages of steps, where the database's clock is another one", async () => {
     await fillInbox(file);
     const ahead = { now: () => Date.now() + 7_200_000 };
-    const { clockMovedMs } = await toPostgres(ahead);
-    expect(clockMovedMs).toBeGreaterThan(7_190_000);
+    expect(await copy(ahead)).toBeGreaterThan(7_190_000);
     const inbox = await openAt(place, ahead);
     const claims = await inbox.claim(10, LEASE);
     expect(claims.map(({ id }) => id).sort()).toEqual(["crashed", "odd"]);
@@ -175,7 +186,7 @@ describe("what is copied", () => {
 
   test("goes on where it was: ids are known, lanes have their order, dead letters their history", async () => {
     await fillInbox(file);
-    await toPostgres();
+    await copy();
     const inbox = await openAt(place);
     expect(await inbox.cursor("events")).toBe("evt_0777");
     expect(await inbox.webhookTypes()).toEqual(new Set(["dm.message"]));
@@ -207,178 +218,133 @@ describe("a copy is refused", () => {
   test("while a bot has the file, before anything is made", { timeout: 30_000 }, async () => {
     const inbox = new SqliteInbox({ file });
     onTestFinished(() => inbox.close());
-    expect(() => openSqliteSource(file)).toThrow(
-      expect.objectContaining({
-        code: "INBOX_IN_USE",
-        message: expect.stringContaining("stop it"),
-      }),
-    );
+    await expect(copy()).rejects.toMatchObject({
+      code: "INBOX_IN_USE",
+      message: expect.stringContaining("stop it"),
+    });
     const made = await look(place, "SELECT 1 FROM pg_namespace WHERE nspname = $1", [place.schema]);
     expect(made).toEqual([]);
   });
 
-  test("while a bot uses the database, or has left events under way; it can be used on", async () => {
-    const inbox = await PostgresInbox.open(place);
-    await inbox.put(messages("1", "2"), "webhook");
-    const attached = await attachPostgres(place);
-    while (!(await attached.served())) await setImmediate();
-    const inUse = { code: "INBOX_IN_USE", message: expect.stringMatching(/[Ss]top/) };
-    await expect(toFile(file)).rejects.toMatchObject(inUse);
-    await inbox.claim(1, LEASE);
-    await inbox.close();
-    while (await attached.served()) await setImmediate();
-    await attached.close();
-    await expect(toFile(file)).rejects.toMatchObject(inUse);
-    await look(place, `UPDATE ${place.schema}.lane SET ready_at = 1 WHERE owner IS NOT NULL`);
-    await expect(toFile(file)).rejects.toMatchObject(inUse);
-    // None of them has left a mark.
-    const again = await PostgresInbox.open(place);
-    // The run that was lost is counted by now, so a copy need not say which one it was.
-    const claim = first(await again.claim(1, LEASE));
-    expect(claim).toMatchObject({ attempt: 2, crashes: 1 });
-    await again.complete(claim);
-    await again.close();
-    expect((await toFile(file)).tables.filter(isDifferent)).toEqual([]);
-  });
-
-  test("where there is something already, in PostgreSQL and in a file", async () => {
+  test("where there is something already, which can be used on", async () => {
     await fillInbox(file);
     const inbox = await PostgresInbox.open(place);
     await inbox.put([], "poll", [{ name: "events", position: "1" }]);
     await inbox.close();
-    const notEmpty = { code: "INBOX_NOT_EMPTY" };
-    const resting = join(folder, "resting.db");
-    const { db, close } = openFile(resting);
-    db.exec("INSERT INTO resting_lane (key, fence, done_at) VALUES ('dm:a', 1, 0)");
-    close();
-    await expect(toPostgres()).rejects.toMatchObject({
-      ...notEmpty,
+    await expect(copy()).rejects.toMatchObject({
+      code: "INBOX_NOT_EMPTY",
       message: expect.stringMatching(/DATABASE_SCHEMA.*DROP SCHEMA "test_/),
     });
-    await expect(toFile(file)).rejects.toMatchObject(notEmpty);
-    await expect(toFile(resting)).rejects.toMatchObject(notEmpty);
     await new SqliteInbox({ file }).close();
     await (await PostgresInbox.open(place)).close();
   });
 
   test("where the unfinished copy of another inbox is", async () => {
-    await leaveUnfinished();
     await fillInbox(file);
+    await leaveUnfinished();
     const other = join(folder, "other.db");
     await new SqliteInbox({ file: other }).close();
-    const target = await openPostgresTarget(place);
-    await expect(carryOut(openSqliteSource(other), target)).rejects.toMatchObject({
+    await expect(copy({}, other)).rejects.toMatchObject({
       code: "INBOX_UNFINISHED",
       message: expect.stringContaining(file),
     });
-    expect((await toPostgres()).tables.filter(isDifferent)).toEqual([]);
+    await copy();
   });
 
   test("of an inbox that was copied already, until it is opened again", async () => {
     await fillInbox(file);
-    await toPostgres();
+    await copy();
     const moved = { code: "INBOX_MOVED", message: expect.stringContaining(place.schema) };
-    await expect(toPostgres()).rejects.toMatchObject(moved);
-    const source = openSqliteSource(file);
-    expect(await source.reopen()).toBe(true);
-    expect(await source.reopen()).toBe(false);
-    await source.close();
+    await expect(copy()).rejects.toMatchObject(moved);
+    const source = new CopySource(file);
+    expect(source.reopen()).toBe(true);
+    expect(source.reopen()).toBe(false);
+    source.close();
     place = await emptyPlace();
-    await toPostgres();
+    await copy();
   });
 });
 
 describe("no bot starts", () => {
-  test("on half a copy, nor can anybody decide about its events", async () => {
-    await leaveUnfinished();
+  test("on half a copy, nor can anybody decide about its events; another run begins anew", async () => {
+    await fillInbox(file);
+    await copyThatFails("write");
     const unfinished = { code: "INBOX_UNFINISHED", message: expect.stringContaining("inbox copy") };
     await expect(PostgresInbox.open(place)).rejects.toMatchObject(unfinished);
     await expect(attachPostgres(place)).rejects.toMatchObject(unfinished);
-    const target = openSqliteTarget(file);
-    await target.begin("postgres://db/bot (schema s)");
-    await target.close();
-    const ofFile = expect.objectContaining({ code: "INBOX_UNFINISHED" });
-    expect(() => new SqliteInbox({ file })).toThrow(ofFile);
-    expect(() => attachInbox(file)).toThrow(ofFile);
+    // The old place can be used on.
+    await new SqliteInbox({ file }).close();
+    await copy();
+    await (await PostgresInbox.open(place)).close();
   });
 
   test("on what was copied, which can still be looked at", async () => {
     await fillInbox(file);
-    await toPostgres();
+    await copy();
     expect(() => new SqliteInbox({ file })).toThrow(
       expect.objectContaining({ code: "INBOX_MOVED" }),
     );
     const attached = attachInbox(file);
     expect(await attached.admin.stats()).toMatchObject({ done: 1 });
     await attached.close();
-    await toFile(join(folder, "back.db"));
-    await expect(PostgresInbox.open(place)).rejects.toMatchObject({ code: "INBOX_MOVED" });
-    const source = await openPostgresSource(place);
-    expect(await source.reopen()).toBe(true);
-    await source.close();
-    await (await PostgresInbox.open(place)).close();
   });
 
-  test("on a copy that is not what was read; the old place can be used on", async () => {
+  test("on a file that an earlier version has copied to, and not to the end", async () => {
+    const { db, close } = openFile(file);
+    db.exec(
+      "CREATE TABLE copy_mark AS SELECT 'target' AS role, 'postgres://db' AS other, '1' AS run",
+    );
+    close();
+    const unfinished = expect.objectContaining({ code: "INBOX_UNFINISHED" });
+    expect(() => new SqliteInbox({ file })).toThrow(unfinished);
+    expect(() => attachInbox(file)).toThrow(unfinished);
+    const source = new CopySource(file);
+    expect(source.reopen()).toBe(false);
+    source.close();
+  });
+
+  test("on a copy that has other rows than the source; the old place can be used on", async () => {
     await fillInbox(file);
     await (await PostgresInbox.open(place)).close();
     await look(
       place,
       `CREATE FUNCTION ${place.schema}.spoil() RETURNS trigger LANGUAGE plpgsql AS
-         $$ BEGIN NEW.body := replace(NEW.body, 'dead', 'daed'); RETURN NEW; END $$;
-       CREATE TRIGGER spoil BEFORE INSERT ON ${place.schema}.event
+         $$ BEGIN DELETE FROM ${place.schema}.attempt; RETURN NEW; END $$;
+       CREATE TRIGGER spoil BEFORE INSERT ON ${place.schema}.cursor
          FOR EACH ROW EXECUTE FUNCTION ${place.schema}.spoil()`,
     );
-    const report = await toPostgres();
-    expect(report.tables.filter(isDifferent).map(({ name }) => name)).toEqual(["event"]);
+    await expect(copy()).rejects.toMatchObject({
+      code: "INBOX_DIFFERS",
+      message: expect.stringContaining("attempt"),
+    });
     await expect(PostgresInbox.open(place)).rejects.toMatchObject({ code: "INBOX_UNFINISHED" });
     await new SqliteInbox({ file }).close();
-    await look(place, `DROP TRIGGER spoil ON ${place.schema}.event`);
-    expect((await toPostgres()).tables.filter(isDifferent)).toEqual([]);
-  });
-
-  test("on the target of a copy that fails; a database that was copied can be used on", async () => {
-    await (await PostgresInbox.open(place)).close();
-    const target = openSqliteTarget(file);
-    const failing: CopyTarget = {
-      ...target,
-      read: () => {
-        throw new Error("the disk is gone");
-      },
-    };
-    await expect(carryOut(await openPostgresSource(place), failing)).rejects.toThrow("is gone");
-    expect(() => new SqliteInbox({ file })).toThrow(
-      expect.objectContaining({ code: "INBOX_UNFINISHED" }),
-    );
-    await (await PostgresInbox.open(place)).close();
+    await look(place, `DROP TRIGGER spoil ON ${place.schema}.cursor`);
+    await copy();
   });
 
   test("on either, when the copy ends between its last two steps; another run ends it", async () => {
     await fillInbox(file);
-    const target = await openPostgresTarget(place);
-    const cut = { ...target, finish: () => Promise.reject(new Error("the process is gone")) };
-    await expect(carryOut(openSqliteSource(file), cut)).rejects.toThrow("is gone");
+    await copyThatFails("finish");
     expect(() => new SqliteInbox({ file })).toThrow(
       expect.objectContaining({ code: "INBOX_MOVED" }),
     );
     await expect(PostgresInbox.open(place)).rejects.toMatchObject({ code: "INBOX_UNFINISHED" });
-    await toPostgres();
+    await copy();
     await (await PostgresInbox.open(place)).close();
   });
 });
 
 test("of two runs into one place the first gives way, and nothing of it stays", async () => {
-  const targets = [await openPostgresTarget(place), await openPostgresTarget(place)];
-  onTestFinished(async () => void (await Promise.all(targets.map((target) => target.close()))));
-  const [cursor] = tables.filter(({ name }) => name === "cursor");
-  const [one, two] = targets;
-  if (cursor === undefined || one === undefined || two === undefined)
-    throw new Error("unreachable");
+  const one = await CopyTarget.open(place);
+  const two = await CopyTarget.open(place);
+  onTestFinished(async () => void (await Promise.all([one.close(), two.close()])));
+  const cursor = first(tables.filter(({ name }) => name === "cursor"));
   await one.begin("file:/a");
   await one.write(cursor, [["one", "1"]]);
   await two.begin("file:/a");
   await two.write(cursor, [["two", "2"]]);
-  const overtaken = { code: "INBOX_UNFINISHED", message: expect.stringContaining("given way") };
+  const overtaken = { code: "INBOX_UNFINISHED", message: expect.stringContaining("Another copy") };
   await expect(one.write(cursor, [["three", "3"]])).rejects.toMatchObject(overtaken);
   await expect(one.finish()).rejects.toMatchObject(overtaken);
   await two.finish();

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
 import { tables } from "../../faces/inbox-copy.ts";
-import { openFile, openSqliteSource } from "../../faces/inbox-sqlite.ts";
+import { CopySource, openFile } from "../../faces/inbox-sqlite.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 /** A term, and which event a run that has not ended is of: nothing is copied while there is one. */
@@ -26,5 +26,5 @@ test("a file of another program is refused as a source", () => {
   const db = new Sqlite(file);
   db.exec("CREATE TABLE t (x)");
   db.close();
-  expect(() => openSqliteSource(file)).toThrow(expect.objectContaining({ code: "INBOX_UNUSABLE" }));
+  expect(() => new CopySource(file)).toThrow(expect.objectContaining({ code: "INBOX_UNUSABLE" }));
 });

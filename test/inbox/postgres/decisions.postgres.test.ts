@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Decisions, type Queries } from "../../faces/inbox-postgres.ts";
+import { Decisions, dialect, type SqlStore } from "../../faces/inbox-postgres.ts";
 import { ManualClock } from "../../faces/testing.ts";
 import { first } from "../../support/first.ts";
 import { messages } from "../../support/inbox-events.ts";
@@ -64,20 +64,23 @@ describe.each(["18", "15"])("in PostgreSQL %s, events that have lost their lane"
 
 test("a decision whose lanes are never found is given up after some tries, and says so", async () => {
   let tries = 0;
-  const event = { id: "1", lane: "a", state: "pending", has_lane: true };
-  const queries: Queries = {
-    rows: async <Row>(text: string): Promise<Row[]> => {
-      if (tries > 1_000) throw new Error("it is tried for ever");
-      return (text.includes("LEFT JOIN") ? [event] : []) as Row[];
-    },
-  };
-  const decisions = new Decisions({
-    ...queries,
-    transaction: (work) => {
+  const event = { id: "1", lane: "a", state: "pending", has_lane: 1 };
+  const store: SqlStore = {
+    dialect,
+    rows: async () => [],
+    run: async (script) => {
       tries += 1;
-      return work(queries);
+      if (tries > 1_000) throw new Error("it is tried for ever");
+      const running = script();
+      let step = running.next([]);
+      while (step.done !== true) {
+        step = running.next(step.value.text.includes("LEFT JOIN") ? [event] : []);
+      }
+      return step.value;
     },
-  });
+    storage: async () => ({ bytes: 0, walBytes: undefined }),
+  };
+  const decisions = new Decisions(store);
   const deciding = decisions.discard(["1"], "spam");
   await expect(deciding).rejects.toMatchObject({
     code: "STORE_UNAVAILABLE",

@@ -1,13 +1,13 @@
 import { setImmediate } from "node:timers/promises";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import {
   attachPostgres,
+  CopyTarget,
   openDatabase,
-  openPostgresSource,
-  openPostgresTarget,
   PostgresInbox,
   PROCESSES,
   readMark,
+  reopenDatabase,
 } from "../../faces/inbox-postgres.ts";
 import { message } from "../../support/inbox-events.ts";
 import { hold } from "../../support/postgres/hold.ts";
@@ -37,26 +37,23 @@ async function attached(place: Place) {
   return inbox;
 }
 
-async function source(place: Place) {
-  const opened = await openPostgresSource(place);
-  onTestFinished(() => opened.close());
-  return opened;
+async function targetAt(place: Place) {
+  const target = await CopyTarget.open(place);
+  onTestFinished(() => target.close());
+  return target;
 }
 
-const IN_USE = { code: "INBOX_IN_USE", message: expect.stringMatching(/Stop it first.*15 s/) };
+const IN_USE = { code: "INBOX_IN_USE", message: expect.stringMatching(/Stop them first.*15 s/) };
 
 test("a bot that holds no lock is known by its sign of life, for 15 s", async () => {
   const place = await emptyPlace();
   await signOfLife(place);
   const inbox = await attached(place);
-  const copied = await source(place);
   expect(await inbox.served()).toBe(true);
-  await expect(copied.hold("elsewhere")).rejects.toMatchObject(IN_USE);
   await age(place, 10_000);
   expect(await inbox.served()).toBe(true);
   await age(place, 5_000);
   expect(await inbox.served()).toBe(false);
-  await copied.hold("elsewhere");
 });
 
 test("one that has stopped is not seen any more, also where it was just about to be", async () => {
@@ -95,10 +92,9 @@ test("one whose last sign of life is from before the database's clock was set ba
 test("nothing is copied to where such a bot is", async () => {
   const place = await emptyPlace();
   await signOfLife(place);
-  const target = await openPostgresTarget(place);
-  onTestFinished(() => target.close());
+  const target = await targetAt(place);
   await expect(target.begin("elsewhere")).rejects.toMatchObject(IN_USE);
-  expect(await target.unfinished()).toBe(false);
+  expect(await target.isUnfinished()).toBe(false);
   await age(place, 15_000);
   await target.begin("elsewhere");
 });
@@ -127,67 +123,38 @@ test("an inbox that is refused for its bots is not marked for a moment, which wo
   );
   const url = new URL(place.url);
   url.username = role;
-  const copied = await source({ ...place, url: url.href });
-  await expect(copied.hold("elsewhere")).rejects.toMatchObject(IN_USE);
-  const target = await openPostgresTarget({ ...place, url: url.href });
-  onTestFinished(() => target.close());
+  const target = await targetAt({ ...place, url: url.href });
   await expect(target.begin("elsewhere")).rejects.toMatchObject(IN_USE);
   await age(place, 15_000);
   const refused = { message: expect.stringMatching(/permission|owner/) };
-  await expect(copied.hold("elsewhere")).rejects.toMatchObject(refused);
   await expect(target.begin("elsewhere")).rejects.toMatchObject(refused);
 });
 
-describe("in an inbox that was copied, an instance that does not know of it yet", () => {
-  const moved = {
-    code: "STORE_UNAVAILABLE",
-    message: expect.stringContaining("set DATABASE_URL to the copy"),
-  };
-  const unusable = { ...message("2"), unusable: "it cannot be read" };
+test("a mark is seen by a role that is not the one that copies", async () => {
+  const place = await emptyPlace();
+  await (await targetAt(place)).begin("file:/a");
+  const role = `${place.schema}_bot`;
+  await look(place, `CREATE ROLE ${role} LOGIN; GRANT USAGE ON SCHEMA ${place.schema} TO ${role}`);
+  const url = new URL(place.url);
+  url.username = role;
+  const database = await openDatabase({ ...place, url: url.href });
+  onTestFinished(() => database.close());
+  expect(await readMark(database)).toMatchObject({ role: "target", other: "file:/a" });
+});
 
-  test("stores nothing, takes nothing, and ends nothing, until the inbox is opened again", async () => {
-    const place = await emptyPlace();
-    const inbox = await openAt(place);
-    await inbox.put([message("1", "one"), message("3", "three")], "webhook");
-    const [claim] = await inbox.claim(1, 30_000);
-    if (claim === undefined) throw new Error("nothing was claimed");
-    const copied = await source(place);
-    await copied.leave("elsewhere");
-    await expect(inbox.put([message("4")], "webhook")).rejects.toMatchObject(moved);
-    await expect(inbox.put([unusable], "webhook")).rejects.toMatchObject(moved);
-    await expect(inbox.claim(1, 30_000)).rejects.toMatchObject(moved);
-    await expect(inbox.complete(claim)).rejects.toMatchObject(moved);
-    expect(await inbox.stats()).toMatchObject({ pending: 2, dead: 0, done: 0 });
-    expect(await copied.reopen()).toBe(true);
-    expect((await inbox.put([message("4"), unusable], "webhook")).stored).toHaveLength(2);
-    expect(await inbox.claim(9, 30_000)).toHaveLength(2);
-    expect(await inbox.complete(claim)).toBe(true);
-  });
-
-  test("goes on after a copy that was given up", async () => {
-    const place = await emptyPlace();
-    const inbox = await openAt(place);
-    const copied = await source(place);
-    await copied.leave("elsewhere");
-    await copied.leave("there");
-    await expect(inbox.put([message("1")], "webhook")).rejects.toMatchObject(moved);
-    await copied.release();
-    expect((await inbox.put([message("1")], "webhook")).stored).toEqual(["1"]);
-  });
-
-  test("sees the mark also where its role is not the one that has copied", async () => {
-    const place = await emptyPlace();
-    await (await openAt(place)).close();
-    await (await source(place)).leave("elsewhere");
-    const role = `${place.schema}_bot`;
-    await look(
-      place,
-      `CREATE ROLE ${role} LOGIN; GRANT USAGE ON SCHEMA ${place.schema} TO ${role}`,
-    );
-    const url = new URL(place.url);
-    url.username = role;
-    const database = await openDatabase({ ...place, url: url.href });
-    onTestFinished(() => database.close());
-    expect(await readMark(database)).toMatchObject({ role: "source", other: "elsewhere" });
-  });
+test("an inbox that an earlier version has copied elsewhere is refused, until it is opened again", async () => {
+  const place = await emptyPlace();
+  await (await openAt(place)).close();
+  const { schema } = place;
+  await look(
+    place,
+    `CREATE TABLE ${schema}.copy_mark AS SELECT 'source' AS role, 'file:/b' AS other, '1' AS run;
+     ALTER TABLE ${schema}.event ADD CONSTRAINT inbox_was_copied CHECK (false) NOT VALID;
+     ALTER TABLE ${schema}.lane ADD CONSTRAINT inbox_was_copied CHECK (false) NOT VALID`,
+  );
+  await expect(PostgresInbox.open(place)).rejects.toMatchObject({ code: "INBOX_MOVED" });
+  expect(await reopenDatabase(place)).toBe(true);
+  expect(await reopenDatabase(place)).toBe(false);
+  const inbox = await openAt(place);
+  expect((await inbox.put([message("1")], "webhook")).stored).toEqual(["1"]);
 });

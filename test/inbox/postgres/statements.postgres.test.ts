@@ -20,7 +20,7 @@ async function watched() {
   const inbox = await openAt(place, {
     onStatement: (text, values) => {
       // That tells other processes, apart from all else, and ten times a second at most.
-      if (!text.includes("pg_notify")) statements.push({ text, values });
+      if (!/pg_notify|^(BEGIN|COMMIT)/.test(text)) statements.push({ text, values });
     },
   });
   return { place, inbox, statements, client: await sessionAt(place) };

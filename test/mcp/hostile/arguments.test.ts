@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { allTools, listed } from "../../faces/mcp.ts";
+import { allTools, listTools } from "../../faces/mcp.ts";
 import { connectDirectly, failureIn } from "../call.ts";
 import { everyTool, writingTools } from "../every-tool.ts";
 
@@ -53,7 +53,7 @@ function tools() {
 test("an argument of a wrong kind is refused by its name, and the platform hears nothing", async () => {
   const { platform, call } = tools();
   let tried = 0;
-  for (const { name, inputSchema } of listed(allTools)) {
+  for (const { name, inputSchema } of listTools(allTools)) {
     const right = everyTool.find(([tool]) => tool === name)?.[1] ?? {};
     const properties = Object.entries(inputSchema.properties ?? {}) as [string, Schema][];
     for (const [argument, schema] of properties) {
@@ -77,7 +77,7 @@ test("an argument of a wrong kind is refused by its name, and the platform hears
 
 test("an argument that is missing, or that there is none of, is named", async () => {
   const { platform, call } = tools();
-  for (const { name, inputSchema } of listed(allTools)) {
+  for (const { name, inputSchema } of listTools(allTools)) {
     for (const required of inputSchema.required ?? []) {
       const { code, message } = failureIn(await call(name, {}));
       expect([code, message]).toEqual(["VALIDATION", expect.stringContaining(`${required}: `)]);

@@ -1,7 +1,7 @@
 import { EVENT_LOG } from "../../inbox.ts";
 import type { InstanceDetails, InstanceReport, LeaderReport, SharedReport } from "../../shared.ts";
 import type { Queries } from "../database.ts";
-import { ended } from "../sql.ts";
+import { dialect } from "../store.ts";
 
 /** An instance counts as gone after so long without a sign of life, in milliseconds. */
 export const ALIVE_MS = 15_000;
@@ -42,7 +42,7 @@ FROM {schema}.leader WHERE name = $1`;
 const lately = (where: string) =>
   `(SELECT count(*) FROM {schema}.event WHERE ${where} AND done_at > {now} - 60000)`;
 
-const ENDED = `SELECT ${Object.values(ended).map(lately).join(" + ")} AS n`;
+const ENDED = `SELECT ${dialect.indexes.ended.map(lately).join(" + ")} AS n`;
 
 interface InstanceRow extends Omit<InstanceReport, "deliveredMsAgo"> {
   readonly deliveredMsAgo: number | null;

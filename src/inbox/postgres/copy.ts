@@ -1,0 +1,182 @@
+import { randomUUID } from "node:crypto";
+import { ServiceBotError } from "../../errors.ts";
+import { columnsOf, MARK, markError, type Row, type Table, tables } from "../copy.ts";
+import { checkSchema, processes, requireInbox } from "./attach.ts";
+import { clearMark, placeOf, readMark, setMark } from "./copy-mark.ts";
+import type { Database, Queries } from "./database.ts";
+import { migrate, storedSchema } from "./migrate.ts";
+import { type OpenOptions, openDatabase } from "./open.ts";
+import { ALIVE_MS } from "./shared/instances.ts";
+
+/** In ms. A batch of long events, or the planner's statistics of a large table, takes its time. */
+const TIMEOUT_MS = 120_000;
+
+/** Lets new events follow the numbers of the copied ones. */
+const CONTINUE_SEQ = `
+SELECT setval(pg_get_serial_sequence('{schema}.event', 'seq'), max(seq)) FROM {schema}.event
+HAVING max(seq) IS NOT NULL`;
+
+const names = tables.map(({ name }) => `{schema}.${name}`);
+
+/** Otherwise the first claims would be planned as if the tables were empty. */
+const ANALYZE = `ANALYZE ${names.join(", ")}`;
+
+const IS_FILLED = `SELECT ${names.map((name) => `EXISTS (SELECT FROM ${name})`).join(" OR ")} AS filled`;
+
+const IS_MINE = `SELECT run FROM {schema}.${MARK} WHERE run = $1`;
+
+/** Stores rows while the mark is the one of this run: a later run has removed the rows of this one. */
+function insertInto(table: Table): string {
+  const columns = columnsOf(table);
+  const arrays = table.columns.map(
+    ({ type }, index) => `$${index + 2}::${type === "text" ? "text" : "bigint"}[]`,
+  );
+  return `
+WITH mine AS MATERIALIZED (${IS_MINE} FOR SHARE), stored AS (
+  INSERT INTO {schema}.${table.name} (${columns}) OVERRIDING SYSTEM VALUE
+  SELECT ${columns} FROM unnest(${arrays.join(", ")}) AS input (${columns})
+  WHERE EXISTS (SELECT FROM mine) RETURNING 1
+)
+SELECT count(*) AS n FROM stored`;
+}
+
+/** The inbox in PostgreSQL that a copy makes. Until {@link finish} it has a mark, and no bot starts on it. */
+export class CopyTarget {
+  /** The address, without user and password. */
+  readonly place: string;
+  readonly #database: Database;
+  readonly #run = randomUUID();
+
+  /** @throws {ServiceBotError} DRIVER_MISSING, INBOX_UNUSABLE */
+  static async open(options: OpenOptions): Promise<CopyTarget> {
+    const database = await openDatabase({ timeoutMs: TIMEOUT_MS, ...options });
+    return new CopyTarget(database, placeOf(options.url, options.schema));
+  }
+
+  private constructor(database: Database, place: string) {
+    this.#database = database;
+    this.place = place;
+  }
+
+  /** Milliseconds since 1970, on the database's clock. */
+  async now(): Promise<number> {
+    const [row] = await this.#database.rows<{ readonly now: number }>("SELECT {now} AS now");
+    return row?.now ?? Date.now();
+  }
+
+  async isUnfinished(): Promise<boolean> {
+    return (await readMark(this.#database))?.role === "target";
+  }
+
+  /**
+   * Makes sure that nothing is in the way of a copy. Changes nothing.
+   *
+   * @param from the place of the source, whose own unfinished copy may be replaced
+   * @throws {ServiceBotError} INBOX_NOT_EMPTY, INBOX_UNFINISHED, INBOX_MOVED, INBOX_TOO_OLD, INBOX_TOO_NEW
+   */
+  async check(from: string): Promise<void> {
+    if ((await storedSchema(this.#database)).version === 0) return;
+    await checkSchema(this.#database);
+    await this.#requireRoom(this.#database, from);
+  }
+
+  /**
+   * Makes the schema, sets the mark and removes the rows of an earlier try.
+   *
+   * @throws {ServiceBotError} INBOX_IN_USE, and as {@link check} does
+   */
+  async begin(from: string): Promise<void> {
+    await migrate(this.#database);
+    // A running bot that sees the mark would stop.
+    await this.#refuseServed();
+    await this.#database.transaction(async (queries) => {
+      await this.#requireRoom(queries, from);
+      await setMark(queries, { role: "target", other: from, run: this.#run });
+      await queries.rows(`TRUNCATE ${names.join(", ")}`);
+    });
+    // Again, because a bot that starts in between is seen, or sees the mark.
+    try {
+      await this.#refuseServed();
+    } catch (error) {
+      await this.#database.transaction(clearMark);
+      throw error;
+    }
+  }
+
+  /** @throws {ServiceBotError} INBOX_UNFINISHED if a later run has taken over */
+  async write(table: Table, rows: readonly Row[]): Promise<void> {
+    const columns = table.columns.map((_, index) => rows.map((row) => row[index]));
+    const values = [this.#run, ...columns];
+    const [stored] = await this.#database.rows<{ readonly n: number }>(insertInto(table), values);
+    if (stored?.n !== rows.length) throw overtaken(this.place);
+  }
+
+  async count({ name }: Table): Promise<number> {
+    const counted = `SELECT count(*) AS n FROM {schema}.${name}`;
+    const [row] = await this.#database.rows<{ readonly n: number }>(counted);
+    return row?.n ?? 0;
+  }
+
+  /** Removes the mark. @throws {ServiceBotError} INBOX_UNFINISHED if a later run has taken over */
+  async finish(): Promise<void> {
+    await this.#database.rows(CONTINUE_SEQ);
+    await this.#database.rows(ANALYZE);
+    await this.#database.transaction(async (queries) => {
+      const mine = await queries.rows(`${IS_MINE} FOR UPDATE`, [this.#run]);
+      if (mine.length === 0) throw overtaken(this.place);
+      await clearMark(queries);
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#database.close();
+  }
+
+  async #requireRoom(queries: Queries, from: string): Promise<void> {
+    const mark = await readMark(queries);
+    if (mark?.role === "target" && mark.other === from) return;
+    if (mark !== undefined) throw markError(mark, this.place);
+    const [found] = await queries.rows<{ readonly filled: boolean }>(IS_FILLED);
+    if (found?.filled === false) return;
+    throw new ServiceBotError(
+      "INBOX_NOT_EMPTY",
+      `${this.place} has events or cursors already, and a copy would mix two inboxes. Set DATABASE_SCHEMA to another ` +
+        `name, or, if nothing there is needed: DROP SCHEMA "${this.#database.schema}" CASCADE.`,
+    );
+  }
+
+  async #refuseServed(): Promise<void> {
+    const n = await processes(this.#database);
+    if (n === 0) return;
+    throw new ServiceBotError(
+      "INBOX_IN_USE",
+      `${this.place} is used by ${n === 1 ? "a bot" : `${n} instances of a bot`}. Stop them first. A killed instance ` +
+        `counts for ${ALIVE_MS / 1_000} s.`,
+    );
+  }
+}
+
+/**
+ * Removes the mark that an earlier version has left on an inbox in PostgreSQL, which was copied elsewhere. Returns false
+ * if there was none.
+ *
+ * @throws {ServiceBotError} DRIVER_MISSING, INBOX_MISSING, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_UNUSABLE
+ */
+export async function reopenDatabase(options: OpenOptions): Promise<boolean> {
+  const database = await openDatabase({ timeoutMs: TIMEOUT_MS, ...options });
+  await requireInbox(database, options.url);
+  try {
+    if ((await readMark(database)) === undefined) return false;
+    await database.transaction(clearMark);
+    return true;
+  } finally {
+    await database.close();
+  }
+}
+
+function overtaken(place: string): ServiceBotError {
+  return new ServiceBotError(
+    "INBOX_UNFINISHED",
+    `Another copy to ${place} has begun meanwhile, and this copy has ended.`,
+  );
+}

@@ -1,0 +1,69 @@
+import type { StorageReport } from "../records.ts";
+import type { EndedEvents } from "../sql/retention.ts";
+import type { Dialect, Query, Script, SqlStore } from "../sql/store.ts";
+import type { Database, Queries } from "./database.ts";
+
+/** Has an index each. An index that more rows are in would make every ending dearer. */
+const WHOLE = "event.state IN ('done', 'discarded') AND event.body IS NOT NULL";
+const BARE = "event.state IN ('done', 'discarded') AND event.body IS NULL";
+const DEAD = "event.state = 'dead'";
+
+const done = (index: string) => `${index} AND event.state = 'done'`;
+
+/** The words of PostgreSQL, and the indexes of its schema. */
+export const dialect: Dialect = {
+  locksRows: true,
+  isAnyOf: (column, list) => `${column} = ANY (${list}::text[])`,
+  position: (part, text) => `strpos(${text}, ${part})`,
+  indexes: {
+    pending: ["event.state = 'pending'"],
+    done: [done(WHOLE), done(BARE)],
+    dead: [DEAD],
+    discarded: ["event.state = 'discarded'"],
+    ended: [WHOLE, BARE, DEAD],
+  },
+  oldestPending: "SELECT min(received_at) AS at FROM {schema}.event WHERE state = 'pending'",
+};
+
+/** What a sweep drops, by these indexes: what has no body any longer is found when its id may go. */
+export const endedEvents: readonly EndedEvents[] = [
+  { where: WHOLE, minAge: ({ bodiesMs, idsMs }) => Math.min(bodiesMs, idsMs) },
+  { where: BARE, minAge: ({ idsMs }) => idsMs },
+  { where: DEAD, minAge: ({ deadLettersMs }) => deadLettersMs },
+];
+
+const BYTES = `
+SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint AS bytes FROM pg_class
+WHERE relnamespace = to_regnamespace('{schema}') AND relkind = 'r'`;
+
+/** The database of an inbox, as statements see it. */
+export class PostgresStore implements SqlStore {
+  readonly dialect: Dialect = dialect;
+  readonly #database: Pick<Database, "rows" | "transaction">;
+
+  constructor(database: Pick<Database, "rows" | "transaction">) {
+    this.#database = database;
+  }
+
+  rows<Row>(text: string, ...values: readonly unknown[]): Promise<Row[]> {
+    return this.#database.rows<Row>(text, values);
+  }
+
+  run<T>(script: () => Script<T>): Promise<T> {
+    return this.#database.transaction(async (queries) => {
+      const running = script();
+      let step = running.next([]);
+      while (step.done !== true) step = running.next(await answer(queries, step.value));
+      return step.value;
+    });
+  }
+
+  async storage(): Promise<StorageReport> {
+    const [size] = await this.rows<{ readonly bytes: number }>(BYTES);
+    return { bytes: size?.bytes ?? 0, walBytes: undefined };
+  }
+}
+
+function answer(queries: Queries, { text, values }: Query): Promise<unknown[]> {
+  return queries.rows<unknown>(text, values);
+}

@@ -1,0 +1,126 @@
+import { sleep, systemClock } from "../../core/clock.ts";
+import { ServiceBotError } from "../../errors.ts";
+import type {
+  InboxAdmin,
+  InboxChange,
+  InboxDecisionOptions,
+  InboxDiscardFilter,
+  InboxListOptions,
+  InboxPage,
+  InboxRetryFilter,
+  InboxRetryOptions,
+} from "../admin.ts";
+import type { EventDetails, InboxReport } from "../records.ts";
+import { Decisions, type Outcome, refusal } from "./decisions.ts";
+import { Events } from "./events.ts";
+import { Reports } from "./reports.ts";
+import type { SqlStore } from "./store.ts";
+
+/** Events of one transaction: it takes a few milliseconds, and deliveries go on between two. */
+const BATCH = 100;
+
+const MAX_REASON_CHARACTERS = 500;
+
+type Decide = (ids: readonly string[]) => Promise<readonly Outcome[]>;
+
+/** The administration of an inbox, of the bot's own or of one beside it. */
+export class SqlAdmin implements InboxAdmin {
+  readonly #events: Events;
+  readonly #decisions: Decisions;
+  readonly #reports: Reports;
+  readonly #onDecided: (pending: number) => void;
+
+  /** @param onDecided called with the number of events by which the backlog has grown */
+  constructor(store: SqlStore, onDecided: (pending: number) => void) {
+    this.#events = new Events(store);
+    this.#decisions = new Decisions(store);
+    this.#reports = new Reports(store);
+    this.#onDecided = onDecided;
+  }
+
+  list(options: InboxListOptions = {}): Promise<InboxPage> {
+    return this.#events.list(options);
+  }
+
+  async show(id: string): Promise<EventDetails> {
+    const found = await this.#events.show(id);
+    if (found === undefined) throw refusal(id, "not-found");
+    return found;
+  }
+
+  async retry(
+    target: string | InboxRetryFilter,
+    { assume, ...options }: InboxRetryOptions = {},
+  ): Promise<InboxChange> {
+    const decide: Decide = (ids) => this.#decisions.retry(ids, assume);
+    return await this.#decide(target, "dead", decide, options);
+  }
+
+  async discard(
+    target: string | InboxDiscardFilter,
+    reason: string,
+    options: InboxDecisionOptions = {},
+  ): Promise<InboxChange> {
+    const kept = reason.trim().slice(0, MAX_REASON_CHARACTERS);
+    if (kept === "") {
+      throw new ServiceBotError(
+        "REASON_MISSING",
+        "Say why the event is discarded: the reason is all that will be known of it later.",
+      );
+    }
+    const state = typeof target === "string" ? "dead" : (target.state ?? "dead");
+    const decide: Decide = (ids) => this.#decisions.discard(ids, kept);
+    return await this.#decide(target, state, decide, options);
+  }
+
+  targets({ state = "dead", ...filter }: InboxDiscardFilter): Promise<readonly string[]> {
+    return this.#decisions.targets(state, filter);
+  }
+
+  stats(): Promise<InboxReport> {
+    return this.#reports.report();
+  }
+
+  async #decide(
+    target: string | InboxRetryFilter,
+    state: "dead" | "pending",
+    decide: Decide,
+    options: InboxDecisionOptions,
+  ): Promise<InboxChange> {
+    if (typeof target !== "string") {
+      return await this.#decideAll(await this.#decisions.targets(state, target), decide, options);
+    }
+    const [outcome] = await this.#carryOut([target], decide);
+    if (outcome !== undefined && "refused" in outcome) throw refusal(target, outcome.refused);
+    return { changed: 1, skipped: 0 };
+  }
+
+  async #decideAll(
+    ids: readonly string[],
+    decide: Decide,
+    { signal, onProgress }: InboxDecisionOptions,
+  ): Promise<InboxChange> {
+    let changed = 0;
+    let done = 0;
+    let pauseMs = 0;
+    while (done < ids.length && signal?.aborted !== true) {
+      // A process that waits for a file's lock asks for it now and then, and would find it taken each time.
+      if (pauseMs > 0) await sleep(systemClock, pauseMs, signal);
+      const startedAt = performance.now();
+      const outcomes = await this.#carryOut(ids.slice(done, done + BATCH), decide);
+      pauseMs = performance.now() - startedAt;
+      changed += outcomes.filter((outcome) => !("refused" in outcome)).length;
+      done += outcomes.length;
+      onProgress?.({ done, of: ids.length });
+    }
+    const left = ids.length - done;
+    return { changed, skipped: done - changed, ...(left > 0 ? { left } : {}) };
+  }
+
+  async #carryOut(ids: readonly string[], decide: Decide): Promise<readonly Outcome[]> {
+    const outcomes = await decide(ids);
+    const changes = outcomes.flatMap((outcome) => ("refused" in outcome ? [] : [outcome.pending]));
+    if (changes.length > 0) this.#onDecided(changes.reduce<number>((sum, one) => sum + one, 0));
+    return outcomes;
+  }
+}

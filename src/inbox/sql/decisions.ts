@@ -1,0 +1,246 @@
+import { ServiceBotError } from "../../errors.ts";
+import type { InboxRetryFilter, InboxRetryOptions } from "../admin.ts";
+import type { EventState } from "../records.ts";
+import { ABSENT } from "../restored.ts";
+import { fieldsOf, fits, timeOf, timesOf } from "./events.ts";
+import { type Dialect, query, type Script, type SqlStore } from "./store.ts";
+
+/** Why a decision was not carried out. */
+export type Refusal = "not-found" | "not-dead" | "body-dropped" | "leased" | "ended";
+
+/** By how many events the backlog has changed, or why nothing was done. */
+export type Outcome = { readonly pending: -1 | 0 | 1 } | { readonly refused: Refusal };
+
+const NOT_FOUND: Outcome = { refused: "not-found" };
+
+/** An event and its lane, as they are before a decision. Conditions are 0 or 1. */
+interface EventRow {
+  readonly id: string;
+  readonly lane: string;
+  readonly state: EventState;
+  readonly has_body: number;
+  /** Whether its lane must be locked. What has ended may have lost its lane. */
+  readonly has_lane: number;
+  /** Whether its lane's last claim was of this event and was not given back. */
+  readonly claimed: number;
+  /** Whether the lease of that claim still runs. */
+  readonly leased: number;
+  /** Whether no pending event comes before it in its lane. */
+  readonly first: number;
+}
+
+/** Attempts to lock lanes that come into being meanwhile. */
+const MAX_TRIES = 10;
+
+type Judge = (event: EventRow) => Outcome;
+type CarryOut = (events: readonly EventRow[]) => Script<void>;
+
+const is = (condition: string) => `CASE WHEN ${condition} THEN 1 ELSE 0 END`;
+
+/**
+ * Makes lanes that pending events have lost, as by an operator's DELETE. Their fences go on after those of the events.
+ *
+ * @param where further conditions on the events
+ */
+export const remakeLanes = (where: string): string => `
+INSERT INTO {schema}.lane (key, pending, ready_at, fence)
+SELECT event.lane, count(*), {now}, max(event.fence) + 1 FROM {schema}.event
+WHERE state = 'pending' ${where}
+  AND NOT EXISTS (SELECT 1 FROM {schema}.lane WHERE lane.key = event.lane)
+GROUP BY event.lane ORDER BY event.lane
+ON CONFLICT (key) DO NOTHING RETURNING key`;
+
+const statementsIn = (dialect: Dialect) => {
+  const { isAnyOf, locksRows } = dialect;
+  const lock = (clause: string) => (locksRows ? clause : "");
+  const given = (column: string) => isAnyOf(column, "$1");
+  const targets = (state: "dead" | "pending") => `
+    SELECT id FROM {schema}.event WHERE ${dialect.indexes[state].join(" OR ")} AND ${fits(dialect)}
+      AND ${timeOf(state)} >= $6 AND ${timeOf(state)} < $7 ORDER BY ${timeOf(state)}, seq LIMIT $8`;
+  return {
+    targets: { dead: targets("dead"), pending: targets("pending") },
+    // In the order of the keys, in which every transaction locks lanes.
+    lockLanes: `
+      SELECT lane.key FROM {schema}.lane
+      WHERE lane.key IN (SELECT lane FROM {schema}.event WHERE ${given("id")})
+      ORDER BY lane.key ${lock("FOR UPDATE")}`,
+    // A lane changes under its lock alone. What has ended is dropped without its lane, so events are locked, too.
+    find: `
+      SELECT event.id, event.lane, event.state, ${is("event.body IS NOT NULL")} AS has_body,
+        ${is("event.state = 'pending' OR lane.key IS NOT NULL")} AS has_lane,
+        ${is("lane.owner IS NOT NULL AND lane.claimed = event.seq")} AS claimed,
+        ${is("lane.owner IS NOT NULL AND lane.claimed = event.seq AND lane.ready_at > {now}")} AS leased,
+        ${is(`NOT EXISTS (
+          SELECT 1 FROM {schema}.event AS other WHERE other.lane = event.lane AND other.state = 'pending'
+            AND (other.ord, other.seq) < (event.ord, event.seq))`)} AS first
+      FROM {schema}.event LEFT JOIN {schema}.lane ON lane.key = event.lane WHERE ${given("event.id")}
+      ORDER BY event.id ${lock("FOR UPDATE OF event")}`,
+    remakeLanes: remakeLanes(`AND ${given("event.lane")}`),
+    // Before the events are revived, because that resets their fences: those of the lane go on after them, also if the
+    // lane was made anew. A lease is left alone. A wait is cut short for an event that comes first in its lane. 0 is at
+    // once on every clock, also if this process has another one than the bot.
+    enterLanes: `
+      INSERT INTO {schema}.lane (key, pending, ready_at, fence)
+      SELECT lane, count(*), 0, max(fence) FROM {schema}.event WHERE ${given("id")} GROUP BY lane ORDER BY lane
+      ON CONFLICT (key) DO UPDATE SET pending = lane.pending + excluded.pending,
+        fence = CASE WHEN lane.owner IS NULL AND lane.fence < excluded.fence THEN excluded.fence ELSE lane.fence END,
+        ready_at = CASE WHEN lane.owner IS NULL AND ${isAnyOf("lane.key", "$2")} THEN 0
+                        ELSE coalesce(lane.ready_at, 0) END`,
+    // The fence of an earlier claim must not be taken for that of a later one.
+    revive: `
+      UPDATE {schema}.event SET state = 'pending', attempts = 0, crashes = 0, fence = 0, done_at = NULL
+      WHERE ${given("id")}`,
+    // The attempt of a run whose lease ran out is not counted yet.
+    discard: `
+      UPDATE {schema}.event SET state = 'discarded', done_at = {now}, reason = $2,
+        attempts = attempts + ${is(isAnyOf("id", "$3"))}
+      WHERE ${given("id")}`,
+    // A run whose lease ran out may still be at work; without an owner its claim is void. What waited for the event
+    // that is gone need not wait any longer.
+    leaveLanes: `
+      UPDATE {schema}.lane SET pending = lane.pending - gone.n, done_at = {now},
+        owner = CASE WHEN ${isAnyOf("lane.key", "$2")} THEN NULL ELSE lane.owner END,
+        ready_at = CASE WHEN lane.owner IS NOT NULL AND NOT ${isAnyOf("lane.key", "$2")} THEN lane.ready_at
+                        WHEN lane.pending <= gone.n THEN NULL
+                        WHEN ${isAnyOf("lane.key", "$3")} THEN 0
+                        ELSE lane.ready_at END
+      FROM (SELECT lane, count(*) AS n FROM {schema}.event WHERE ${given("id")} GROUP BY lane) AS gone
+      WHERE lane.key = gone.lane`,
+    settleSteps: {
+      done: `
+        UPDATE {schema}.step SET state = 'done', result = NULL
+        WHERE ${given("event_id")} AND state = 'open' AND fence <> ${ABSENT}`,
+      absent: `
+        UPDATE {schema}.step SET fence = ${ABSENT} WHERE ${given("event_id")} AND state = 'open'`,
+    },
+  };
+};
+
+/** Carries out what people decide about events. */
+export class Decisions {
+  readonly #store: SqlStore;
+  readonly #statements: ReturnType<typeof statementsIn>;
+
+  constructor(store: SqlStore) {
+    this.#store = store;
+    this.#statements = statementsIn(store.dialect);
+  }
+
+  /** The ids of the events that fit a filter, the oldest first. */
+  async targets(
+    state: "dead" | "pending",
+    { limit = Number.MAX_SAFE_INTEGER, ...filter }: InboxRetryFilter,
+  ): Promise<string[]> {
+    const { since, until } = timesOf(filter);
+    const values = [...fieldsOf(filter), since, until, Math.trunc(limit)];
+    const text = this.#statements.targets[state];
+    const rows = await this.#store.rows<{ readonly id: string }>(text, ...values);
+    return rows.map(({ id }) => id);
+  }
+
+  /** Makes dead letters pending again. One outcome for each id, in their order. */
+  retry(ids: readonly string[], assume: InboxRetryOptions["assume"]): Promise<Outcome[]> {
+    const { enterLanes, revive, settleSteps } = this.#statements;
+    return this.#decide(ids, judgeRetry, function* (events) {
+      const revived = idsOf(events);
+      yield* query(enterLanes, revived, lanesOf(events.filter(({ first }) => first)));
+      yield* query(revive, revived);
+      if (assume !== undefined) yield* query(settleSteps[assume], revived);
+    });
+  }
+
+  /** Ends events for good. One outcome for each id, in their order. */
+  discard(ids: readonly string[], reason: string): Promise<Outcome[]> {
+    const { discard, leaveLanes } = this.#statements;
+    return this.#decide(ids, judgeDiscard, function* (events) {
+      const pending = events.filter(({ state }) => state === "pending");
+      const claimed = pending.filter((event) => event.claimed);
+      const first = pending.filter((event) => event.first);
+      yield* query(discard, idsOf(events), reason, idsOf(claimed));
+      yield* query(leaveLanes, idsOf(pending), lanesOf(claimed), lanesOf(first));
+    });
+  }
+
+  async #decide(ids: readonly string[], judge: Judge, carryOut: CarryOut): Promise<Outcome[]> {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const decided = await this.#store.run(() => this.#decideOnce(ids, judge, carryOut));
+      if ("outcomes" in decided) return decided.outcomes;
+      // A lane that did not come into being is missing.
+      await this.#store.rows(this.#statements.remakeLanes, decided.unlocked);
+    }
+    throw new ServiceBotError(
+      "STORE_UNAVAILABLE",
+      `The lanes of these events change all the time: nothing was decided in ${MAX_TRIES} tries. Try again.`,
+    );
+  }
+
+  /** Does nothing if a lane came into being meanwhile, or is missing, because that lane is not locked. */
+  *#decideOnce(
+    ids: readonly string[],
+    judge: Judge,
+    carryOut: CarryOut,
+  ): Script<{ readonly outcomes: Outcome[] } | { readonly unlocked: string[] }> {
+    const { lockLanes, find } = this.#statements;
+    const { locksRows } = this.#store.dialect;
+    const locks = locksRows ? yield* query<{ readonly key: string }>(lockLanes, ids) : [];
+    const locked = new Set(locks.map(({ key }) => key));
+    const found = yield* query<EventRow>(find, ids);
+    const unlocked = found.filter(({ lane, has_lane }) => has_lane && !locked.has(lane));
+    if (locksRows && unlocked.length > 0) return { unlocked: lanesOf(unlocked) };
+    const outcomes = new Map(found.map((event) => [event.id, judge(event)]));
+    const chosen = found.filter(({ id }) => !("refused" in (outcomes.get(id) ?? NOT_FOUND)));
+    if (chosen.length > 0) yield* carryOut(chosen);
+    return { outcomes: ids.map((id) => outcomes.get(id) ?? NOT_FOUND) };
+  }
+}
+
+function idsOf(events: readonly EventRow[]): string[] {
+  return events.map(({ id }) => id);
+}
+
+function lanesOf(events: readonly EventRow[]): string[] {
+  return events.map(({ lane }) => lane);
+}
+
+function judgeRetry({ state, has_body }: EventRow): Outcome {
+  if (state !== "dead") return { refused: "not-dead" };
+  return has_body ? { pending: 1 } : { refused: "body-dropped" };
+}
+
+function judgeDiscard({ state, leased }: EventRow): Outcome {
+  if (state !== "dead" && state !== "pending") return { refused: "ended" };
+  if (state === "pending" && leased) return { refused: "leased" };
+  return { pending: state === "pending" ? -1 : 0 };
+}
+
+/** The error for a decision about one event. */
+export function refusal(id: string, why: Refusal): ServiceBotError {
+  const show = `See "service-bot inbox show" or bot.inbox.show().`;
+  switch (why) {
+    case "not-found":
+      return new ServiceBotError(
+        "EVENT_NOT_FOUND",
+        `The inbox has no event "${id}". "service-bot inbox list" and bot.inbox.list() show the ids.`,
+      );
+    case "not-dead":
+      return new ServiceBotError(
+        "EVENT_NOT_DEAD",
+        `Event "${id}" is no dead letter, and only those can be retried. ${show}`,
+      );
+    case "body-dropped":
+      return new ServiceBotError(
+        "EVENT_BODY_DROPPED",
+        `The content of event "${id}" was dropped, so it cannot run again. Discard it, with a reason.`,
+      );
+    case "leased":
+      return new ServiceBotError(
+        "EVENT_LEASED",
+        `Event "${id}" is being handled right now. Try again once this run has ended.`,
+      );
+    case "ended":
+      return new ServiceBotError(
+        "EVENT_ENDED",
+        `Event "${id}" is done or discarded already; there is nothing to discard. ${show}`,
+      );
+  }
+}

@@ -1,0 +1,193 @@
+import { traceIdOf } from "../../core/trace.ts";
+import { ServiceBotError } from "../../errors.ts";
+import type { InboxFilter, InboxListOptions, InboxPage } from "../admin.ts";
+import type {
+  AttemptRecord,
+  EventDetails,
+  EventState,
+  EventSummary,
+  StepRecord,
+} from "../records.ts";
+import { ABSENT } from "../restored.ts";
+import type { Dialect, SqlStore } from "./store.ts";
+
+/** A page without a `limit` has this many events, and none has more than the maximum. */
+const PAGE_SIZE = 50;
+const MAX_PAGE_SIZE = 1_000;
+
+/** No event has a number below this. */
+const FIRST_SEQ = 0;
+
+interface EventRow {
+  readonly seq: number;
+  readonly id: string;
+  readonly type: string;
+  readonly lane: string;
+  readonly state: EventState;
+  readonly source: EventSummary["source"];
+  readonly attempts: number;
+  readonly leased: number;
+  readonly received_at: number;
+  readonly trace: string | null;
+  readonly done_at: number | null;
+  readonly error: string | null;
+  readonly reason: string | null;
+}
+
+interface PageRow extends EventRow {
+  /** The time by which the list is sorted. */
+  readonly at: number;
+}
+
+type WholeRow = EventRow & { readonly body: string | null };
+
+interface AttemptRow {
+  readonly number: number;
+  readonly outcome: AttemptRecord["outcome"];
+  readonly error: string | null;
+  readonly endedAt: number;
+}
+
+interface StepRow extends Omit<StepRecord, "result" | "ref"> {
+  readonly result: string | null;
+  readonly ref: string | null;
+}
+
+/** A run that has not ended is not counted on its event yet, and people count it. */
+const CLAIMED = `event.state = 'pending' AND lane.owner IS NOT NULL AND lane.claimed = event.seq`;
+
+const EVENT = `event.seq, event.id, event.type, event.lane, event.state, event.source,
+  event.attempts + CASE WHEN ${CLAIMED} THEN 1 ELSE 0 END AS attempts,
+  event.received_at, event.trace, event.done_at, event.error, event.reason,
+  CASE WHEN ${CLAIMED} AND lane.ready_at > {now} THEN 1 ELSE 0 END AS leased
+  FROM {schema}.event LEFT JOIN {schema}.lane ON lane.key = event.lane`;
+
+const ONE = `SELECT event.body, ${EVENT} WHERE event.id = $1`;
+
+const HISTORY = `
+SELECT number, outcome, error, ended_at AS "endedAt" FROM {schema}.attempt
+WHERE event_id = $1 ORDER BY ended_at, fence`;
+
+const STEPS = `
+SELECT name, state, request, result, ref, started_at AS "startedAt"
+FROM {schema}.step WHERE event_id = $1 AND fence <> ${ABSENT} ORDER BY started_at, name`;
+
+/** The time by which a state is sorted and filtered. */
+export function timeOf(state: EventState | "ended"): string {
+  return state === "pending" ? "event.received_at" : "event.done_at";
+}
+
+/** A condition: the event fits the first five values, of {@link fieldsOf}. Errors begin with their name and code. */
+export function fits({ position }: Dialect): string {
+  const head = `substr(event.error, 1, ${position("': '", "event.error")})`;
+  return `(CAST($1 AS text) IS NULL OR event.type = $1)
+    AND (CAST($2 AS text) IS NULL OR event.lane = $2)
+    AND (CAST($3 AS text) IS NULL OR event.source = $3)
+    AND (CAST($4 AS text) IS NULL OR ${position("$4", "event.error")} > 0)
+    AND (CAST($5 AS text) IS NULL OR ${position("' ' || $5 || ':'", head)} > 0)`;
+}
+
+/** The fields of a filter but for its times; null where anything fits. */
+export function fieldsOf({ type, lane, source, error, code }: InboxFilter): (string | null)[] {
+  return [type ?? null, lane ?? null, source ?? null, error ?? null, code ?? null];
+}
+
+/** The times of a filter, and what is before and after all times where it has none. */
+export function timesOf({ since = 0, until = Number.MAX_SAFE_INTEGER }: InboxFilter): {
+  readonly since: number;
+  readonly until: number;
+} {
+  return { since: wholeMs(since), until: wholeMs(until) };
+}
+
+/** The first whole millisecond from a time on. */
+function wholeMs(ms: number): number {
+  return Math.min(Math.max(Math.ceil(ms), 0), Number.MAX_SAFE_INTEGER);
+}
+
+/** Finds events for people to look at. */
+export class Events {
+  readonly #store: SqlStore;
+
+  constructor(store: SqlStore) {
+    this.#store = store;
+  }
+
+  /** @throws {ServiceBotError} CURSOR_INVALID */
+  async list({ state, limit, after, ...filter }: InboxListOptions): Promise<InboxPage> {
+    const size = Math.min(Math.max(Math.trunc(limit ?? PAGE_SIZE) || 1, 1), MAX_PAGE_SIZE);
+    const { since, until } = timesOf(filter);
+    const [at, seq] = startOf(after, until);
+    // One more than asked for shows whether there are more.
+    const values = [...fieldsOf(filter), since, at, seq, size + 1];
+    const rows = await this.#store.rows<PageRow>(pageOf(state, this.#store.dialect), ...values);
+    const last = rows.length > size ? rows[size - 1] : undefined;
+    return {
+      events: rows.slice(0, size).map(toSummary),
+      next: last && `${last.at}-${last.seq}`,
+    };
+  }
+
+  async show(id: string): Promise<EventDetails | undefined> {
+    const [row] = await this.#store.rows<WholeRow>(ONE, id);
+    if (row === undefined) return undefined;
+    const history = await this.#store.rows<AttemptRow>(HISTORY, id);
+    const steps = await this.#store.rows<StepRow>(STEPS, id);
+    return {
+      ...toSummary(row),
+      body: row.body ?? undefined,
+      history: history.map((run) => ({ ...run, error: run.error ?? undefined })),
+      steps: steps.map((step) => ({
+        ...step,
+        result: step.result ?? undefined,
+        ref: step.ref ?? undefined,
+      })),
+    };
+  }
+}
+
+/** Merges the lists that make up a state, each of which an index has in its order. */
+function pageOf(state: EventState | undefined, dialect: Dialect): string {
+  const states = state === undefined ? (["pending", "ended"] as const) : [state];
+  const parts = states.flatMap((one) =>
+    dialect.indexes[one].map(
+      (where) =>
+        `SELECT ${timeOf(one)} AS at, ${EVENT} WHERE ${where}
+         AND ${fits(dialect)} AND ${timeOf(one)} >= $6 AND (${timeOf(one)}, event.seq) < ($7, $8)
+         ORDER BY ${timeOf(one)} DESC, event.seq DESC LIMIT $9`,
+    ),
+  );
+  const lists = parts.map((part, nth) => `SELECT * FROM (${part}) AS list_${nth}`);
+  return `${lists.join(" UNION ALL ")} ORDER BY at DESC, seq DESC LIMIT $9`;
+}
+
+/**
+ * Where a page begins: after an event, and before `until`.
+ *
+ * @param after the `next` of the page before
+ * @throws {ServiceBotError} CURSOR_INVALID
+ */
+function startOf(after: string | undefined, until: number): [at: number, seq: number] {
+  if (after === undefined) return [until, FIRST_SEQ];
+  const [, at, seq] = /^(\d{1,16})-(\d{1,16})$/.exec(after) ?? [];
+  if (at === undefined || seq === undefined) {
+    throw new ServiceBotError(
+      "CURSOR_INVALID",
+      `"${after}" is no place in a list. Pass "next" of the page before, or nothing to begin at the top.`,
+    );
+  }
+  return until > Number(at) ? [Number(at), Number(seq)] : [until, FIRST_SEQ];
+}
+
+function toSummary(row: EventRow): EventSummary {
+  const { id, type, lane, state, source, attempts } = row;
+  return {
+    ...{ id, type, lane, state, source, attempts },
+    leased: row.leased === 1,
+    receivedAt: row.received_at,
+    trace: traceIdOf(row.trace ?? undefined),
+    endedAt: row.done_at ?? undefined,
+    error: row.error ?? undefined,
+    discardReason: row.reason ?? undefined,
+  };
+}

@@ -1,0 +1,87 @@
+import type { Retention } from "../inbox.ts";
+import type { EventState } from "../records.ts";
+import { type Dialect, query, type Script, type SqlStore } from "./store.ts";
+
+/** Rows of one transaction: deliveries do not have to wait for more. */
+const BATCH = 500;
+
+/** `Infinity` is no number of PostgreSQL's. */
+const FOREVER_MS = Number.MAX_SAFE_INTEGER;
+
+/** Drops one batch of what is older than its retention. Returns true while there is more to look at. */
+export type SweepPhase = (keep: Retention) => Script<boolean>;
+
+/** Events that have ended, as an index has them. */
+export interface EndedEvents {
+  readonly where: string;
+  /** The age from which some of them are dropped, or their bodies, in ms. */
+  minAge(keep: Retention): number;
+}
+
+interface EndedRow {
+  readonly seq: number;
+  readonly id: string;
+  readonly state: EventState;
+  readonly done_at: number;
+  readonly age: number;
+  readonly has_body: number;
+}
+
+/** Drops what is older than its retention, a phase after the other. */
+export class Sweeper {
+  readonly #store: SqlStore;
+  readonly #phases: readonly SweepPhase[];
+  #phase = 0;
+
+  constructor(store: SqlStore, phases: readonly SweepPhase[]) {
+    this.#store = store;
+    this.#phases = phases;
+  }
+
+  /** Drops one batch. Returns true while there is more to look at, and begins anew after that. */
+  async sweep(keep: Retention): Promise<boolean> {
+    const phase = this.#phases[this.#phase];
+    if (phase === undefined) {
+      this.#phase = 0;
+      return false;
+    }
+    if (!(await this.#store.run(() => phase(keep)))) this.#phase += 1;
+    return true;
+  }
+}
+
+/** Walks through an index of events, the oldest first, and past those that are kept for longer. */
+export function dropEvents({ isAnyOf, locksRows }: Dialect, ended: EndedEvents): SweepPhase {
+  const start = { at: -1, seq: 0 };
+  let after = start;
+  // Rows that another transaction has locked are left for the next time.
+  const find = `
+    SELECT seq, id, state, done_at, {now} - done_at AS age, CASE WHEN body IS NULL THEN 0 ELSE 1 END AS has_body
+    FROM {schema}.event
+    WHERE ${ended.where} AND done_at < {now} - CAST($1 AS bigint) AND (done_at, seq) > ($2, $3)
+    ORDER BY done_at, seq LIMIT ${BATCH} ${locksRows ? "FOR UPDATE SKIP LOCKED" : ""}`;
+  const dropSteps = `DELETE FROM {schema}.step WHERE ${isAnyOf("event_id", "$1")}`;
+  const dropHistory = `DELETE FROM {schema}.attempt WHERE ${isAnyOf("event_id", "$1")}`;
+  const dropBodies = `UPDATE {schema}.event SET body = NULL WHERE ${isAnyOf("id", "$1")}`;
+  const drop = `DELETE FROM {schema}.event WHERE ${isAnyOf("id", "$1")}`;
+  return function* (keep) {
+    const minAge = Math.min(ended.minAge(keep), FOREVER_MS);
+    const rows = yield* query<EndedRow>(find, Math.trunc(minAge), after.at, after.seq);
+    const old: string[] = [];
+    const stripped: string[] = [];
+    for (const { id, state, age, has_body } of rows) {
+      if (age > (state === "dead" ? keep.deadLettersMs : keep.idsMs)) old.push(id);
+      else if (has_body && state !== "dead" && age > keep.bodiesMs) stripped.push(id);
+    }
+    const emptied = [...old, ...stripped];
+    if (emptied.length > 0) {
+      yield* query(dropSteps, emptied);
+      yield* query(dropHistory, emptied);
+    }
+    if (stripped.length > 0) yield* query(dropBodies, stripped);
+    if (old.length > 0) yield* query(drop, old);
+    const last = rows.length === BATCH ? rows.at(-1) : undefined;
+    after = last === undefined ? start : { at: last.done_at, seq: last.seq };
+    return last !== undefined;
+  };
+}

@@ -1,0 +1,80 @@
+import type { InboxAdmin } from "../admin.ts";
+import type { NewEvent, Retention } from "../inbox.ts";
+import type { InboxStats } from "../records.ts";
+import { SqlAdmin } from "./admin.ts";
+import { Reports } from "./reports.ts";
+import { Sweeper, type SweepPhase } from "./retention.ts";
+import type { SqlStore } from "./store.ts";
+
+const CURSOR = "SELECT position FROM {schema}.cursor WHERE name = $1";
+const WEBHOOK_TYPES = "SELECT type FROM {schema}.webhook_type";
+const BACKLOG = "SELECT count(*) AS n FROM {schema}.event WHERE state = 'pending'";
+
+/** The part of an inbox that is the same in every database: all but what is put in, claimed, ended, and its steps. */
+export abstract class SqlInbox {
+  readonly admin: InboxAdmin;
+  protected readonly reports: Reports;
+  readonly #store: SqlStore;
+  readonly #sweeper: Sweeper;
+  readonly #listeners = new Set<() => void>();
+
+  protected constructor(store: SqlStore, phases: readonly SweepPhase[]) {
+    this.#store = store;
+    this.#sweeper = new Sweeper(store, phases);
+    this.reports = new Reports(store);
+    this.admin = new SqlAdmin(store, (pending) => this.onDecided(pending));
+  }
+
+  /** Called after a decision, with the number of events by which the backlog has grown. */
+  protected abstract onDecided(pending: number): void;
+
+  async cursor(name: string): Promise<string | undefined> {
+    const [row] = await this.#store.rows<{ readonly position: string }>(CURSOR, name);
+    return row?.position;
+  }
+
+  async webhookTypes(): Promise<ReadonlySet<string>> {
+    const rows = await this.#store.rows<{ readonly type: string }>(WEBHOOK_TYPES);
+    return new Set(rows.map(({ type }) => type));
+  }
+
+  async claimedRefs(refs: readonly string[]): Promise<ReadonlySet<string>> {
+    const text = `SELECT ref FROM {schema}.step WHERE ${this.#store.dialect.isAnyOf("ref", "$1")}`;
+    const rows = await this.#store.rows<{ readonly ref: string }>(text, refs);
+    return new Set(rows.map(({ ref }) => ref));
+  }
+
+  stats(): Promise<InboxStats> {
+    return this.reports.stats();
+  }
+
+  async ping(): Promise<void> {
+    await this.#store.rows("SELECT 1");
+  }
+
+  sweep(keep: Retention): Promise<boolean> {
+    return this.#sweeper.sweep(keep);
+  }
+
+  onReady(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  protected announce(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  protected async countPending(): Promise<number> {
+    const [row] = await this.#store.rows<{ readonly n: number }>(BACKLOG);
+    return row?.n ?? 0;
+  }
+
+  /** True when storing these events would add nothing. */
+  protected async allKnown(events: readonly NewEvent[]): Promise<boolean> {
+    const ids = [...new Set(events.map(({ id }) => id))];
+    const text = `SELECT count(*) AS n FROM {schema}.event WHERE ${this.#store.dialect.isAnyOf("id", "$1")}`;
+    const [row] = await this.#store.rows<{ readonly n: number }>(text, ids);
+    return row?.n === ids.length;
+  }
+}

@@ -1,0 +1,96 @@
+import { randomUUID } from "node:crypto";
+import { resolve } from "node:path";
+import type { Database } from "better-sqlite3";
+import { columnsOf, type Row, type Table } from "../copy.ts";
+import { openExisting } from "./attach.ts";
+import { Claims } from "./claims.ts";
+import { clearMark, readMark, setMark } from "./copy-mark.ts";
+import { readStore } from "./group-commit.ts";
+import { History } from "./history.ts";
+import { canonical, takeLock } from "./open.ts";
+import { EVERY_LANE } from "./retention.ts";
+
+/** Rows per batch. */
+const BATCH = 1_000;
+
+const STOP_IT = "stop it first, because the copy would lack what it does meanwhile.";
+
+/** The statement that reads a table in the order of its key, lanes at rest among the others. */
+export function selectAll(table: Table): string {
+  return `SELECT ${columnsOf(table)} FROM ${rowsOf(table)} ORDER BY ${table.key.join(", ")}`;
+}
+
+function rowsOf({ name }: Table): string {
+  return name === "lane" ? EVERY_LANE : name;
+}
+
+/** The file of an inbox that is copied. No bot can open the file until it is closed here. */
+export class CopySource {
+  /** The address of the file. */
+  readonly place: string;
+  readonly #db: Database;
+  readonly #lock: Database;
+
+  /** @throws {ServiceBotError} INBOX_MISSING, INBOX_IN_USE, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNUSABLE */
+  constructor(file: string) {
+    this.place = `file:${canonical(resolve(file))}`;
+    // Before the lock, which would make the folder of a file that is missing.
+    openExisting(file).close();
+    this.#lock = takeLock(resolve(file), STOP_IT);
+    try {
+      this.#db = openExisting(file);
+    } catch (error) {
+      this.#lock.close();
+      throw error;
+    }
+  }
+
+  /** The place of an earlier copy; `undefined` if there is none. */
+  movedTo(): string | undefined {
+    const mark = readStore(() => readMark(this.#db));
+    return mark?.role === "source" ? mark.other : undefined;
+  }
+
+  /** Ends the runs that the last bot left under way, as its next start would. */
+  endRuns(): void {
+    this.#write(() => new Claims(this.#db, "", new History(this.#db)).recover(Date.now()));
+  }
+
+  count(table: Table): number {
+    const counted = this.#db.prepare<[], number>(`SELECT count(*) FROM ${rowsOf(table)}`);
+    return readStore(() => counted.pluck().get() ?? 0);
+  }
+
+  *batches(table: Table): Generator<readonly Row[]> {
+    let batch: Row[] = [];
+    for (const row of this.#db.prepare<[], Row>(selectAll(table)).raw().iterate()) {
+      batch.push(row);
+      if (batch.length < BATCH) continue;
+      yield batch;
+      batch = [];
+    }
+    if (batch.length > 0) yield batch;
+  }
+
+  /** Marks the file as copied. */
+  leave(to: string): void {
+    const mark = { role: "source", other: to, run: randomUUID() } as const;
+    this.#write(() => setMark(this.#db, mark));
+  }
+
+  /** Removes the mark: bots may use the file again. Returns false if there was none. */
+  reopen(): boolean {
+    if (this.movedTo() === undefined) return false;
+    this.#write(() => clearMark(this.#db));
+    return true;
+  }
+
+  close(): void {
+    this.#db.close();
+    this.#lock.close();
+  }
+
+  #write(work: () => void): void {
+    readStore(() => this.#db.transaction(work).immediate());
+  }
+}

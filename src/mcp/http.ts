@@ -1,0 +1,281 @@
+import type { RequestListener } from "node:http";
+import { Client } from "../client/client.ts";
+import type { Fetch } from "../client/http.ts";
+import { probeScope, probeScopes } from "../client/scopes.ts";
+import { tokenProblem } from "../core/access.ts";
+import { BodyBudget } from "../core/body/budget.ts";
+import { BodyError } from "../core/body/error.ts";
+import { receiveWebBody } from "../core/body/read.ts";
+import { type Clock, systemClock } from "../core/clock.ts";
+import { hostCheck, loopbackNames, normalHost } from "../core/hosts.ts";
+import type { Logger } from "../core/logger.ts";
+import type { Scope } from "../core/scope.ts";
+import { toNodeListener } from "../core/web-adapter.ts";
+import { Access } from "./access.ts";
+import { MCP_PATH } from "./path.ts";
+import { createMcpHandler, type McpHttpHandler, type McpRequestContext } from "./sdk.ts";
+import { createMcpServer } from "./server.ts";
+import { Tokens } from "./tokens.ts";
+
+/**
+ * Bytes of one message. An image of 5 MB is 7 MB of base64 (section 4, rule 1), and up to 5 % more in lines.
+ */
+const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
+
+/** Bytes of the messages of all calls under way: eight of the largest ones. As many may arrive. */
+const MAX_BYTES_UNDER_WAY = 8 * MAX_MESSAGE_BYTES;
+
+/** Requests under way, until their answers are sent. */
+const MAX_CALLS = 256;
+
+/** The same of tokens that the platform has not accepted before, so that strangers leave room for clients. */
+const MAX_UNFAMILIAR_CALLS = 32;
+
+/** Open streams of clients that listen for changes (revision of 2026). Fewer than the calls under way. */
+const MAX_STREAMS = 128;
+
+/** In seconds. Calls and look-ups end within a second or few. */
+const RETRY_AFTER_S = 2;
+
+export interface HttpOptions {
+  /** Origin of the platform, without `/api/v1`. */
+  readonly baseUrl: string;
+  /** The only scopes that may be used, of every token. Default: those of each token, by probing. */
+  readonly scopes?: readonly Scope[] | undefined;
+  readonly logger: Logger;
+  readonly clock?: Clock | undefined;
+  /** Sends requests to the platform. Default: the network. */
+  readonly fetch?: Fetch | undefined;
+}
+
+/** Requests whose answers are not sent yet. */
+interface UnderWay {
+  calls: number;
+  /** Calls of tokens that were not accepted before. */
+  unfamiliar: number;
+  /** Bytes of messages. */
+  bytes: number;
+}
+
+interface Call extends UnderWay {
+  /** Whether it goes on until its answer is sent. A refusal is over at once. */
+  isAdmitted: boolean;
+}
+
+/**
+ * MCP over Streamable HTTP, stateless: each request names its bot by its bearer token and gets a server of its own. The
+ * token goes on to the platform, and none is kept.
+ */
+export class McpHttp {
+  readonly #options: HttpOptions;
+  readonly #clock: Clock;
+  readonly #fetch: Fetch;
+  readonly #closing = new AbortController();
+  readonly #bodies = new BodyBudget(MAX_BYTES_UNDER_WAY);
+  readonly #tokens: Tokens;
+  readonly #handler: McpHttpHandler;
+  readonly #underWay: UnderWay = { calls: 0, unfamiliar: 0, bytes: 0 };
+
+  constructor(options: HttpOptions) {
+    this.#options = options;
+    const { baseUrl, scopes, clock = systemClock, logger, fetch = globalThis.fetch } = options;
+    this.#clock = clock;
+    this.#fetch = fetch;
+    const { signal } = this.#closing;
+    this.#tokens = new Tokens({
+      clock,
+      lookUp: (apiKey) => probeScope({ baseUrl, apiKey, signal, fetch }, "read"),
+      newAccess: () => {
+        const access = new Access({ scopes, clock });
+        access.onChange(() => this.#handler.notify.toolsChanged());
+        return access;
+      },
+    });
+    this.#handler = createMcpHandler((context) => this.#createServer(context), {
+      legacy: "stateless",
+      maxSubscriptions: MAX_STREAMS,
+      onerror: (error) => logger.debug({ err: error }, "a request has a problem"),
+    });
+  }
+
+  /**
+   * Builds the listener of a server of its own, at {@link MCP_PATH}.
+   *
+   * @param allowHosts names that it answers to besides those of this machine, without scheme and port
+   */
+  listener(allowHosts: readonly string[]): RequestListener {
+    const isOurs = hostCheck(allowHosts);
+    return toNodeListener(
+      async (request, original) => {
+        if (new URL(request.url).pathname !== MCP_PATH) {
+          return refusal(404, `MCP is at ${MCP_PATH}.`);
+        }
+        return isOurs(original)
+          ? await this.fetch(request)
+          : refusal(403, "This server is not known by that name: start it with --allow-host NAME.");
+      },
+      (error) => this.#options.logger.error({ err: error }, "a request failed"),
+    );
+  }
+
+  /** Answers a request whose `Host` was checked. Its call ends with the body of the answer. */
+  readonly fetch = async (request: Request): Promise<Response> => {
+    const { method, headers } = request;
+    if (method !== "POST") {
+      return refusal(405, "Messages are sent by POST: there are no sessions.", { Allow: "POST" });
+    }
+    if (!isFromOwnPage(request)) return refusal(403, "This server is not for other web pages.");
+    const token = bearerOf(headers);
+    if (token === undefined) {
+      return unauthorized("Send the bot's token: Authorization: Bearer <API_KEY>.", "Bearer");
+    }
+    const unfamiliar = this.#tokens.isFamiliar(token) ? 0 : 1;
+    const { calls, unfamiliar: strangers } = this.#underWay;
+    if (calls >= MAX_CALLS || strangers + unfamiliar > MAX_UNFAMILIAR_CALLS) {
+      return unavailable("Too many calls are under way: try again.");
+    }
+    const call: Call = { calls: 1, unfamiliar, bytes: 0, isAdmitted: false };
+    this.#count(call, 1);
+    try {
+      const answer = await this.#serve(request, token, call);
+      const end = () => this.#count(call, -1);
+      if (call.isAdmitted) return whenSent(answer, end);
+      end();
+      return answer;
+    } catch (error) {
+      this.#count(call, -1);
+      if (request.signal.aborted) throw error;
+      this.#options.logger.error({ err: error }, "a request failed");
+      return refusal(500, "The MCP server has failed; its log says more.", {}, -32_603);
+    }
+  };
+
+  /** Ends every call and stream, and the requests to the platform. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#handler.close();
+  }
+
+  async #serve(request: Request, token: string, call: Call): Promise<Response> {
+    // Reading begins at once: a body that waits unread takes memory for each of its pieces.
+    const arriving = receiveWebBody(request.body, {
+      ...{ limit: MAX_MESSAGE_BYTES, budget: this.#bodies },
+    });
+    arriving.catch(() => undefined);
+    const access = await this.#tokens.check(token);
+    if (access === "refused" || access === "unknown") {
+      arriving.then((body) => body.release()).catch(() => undefined);
+      return access === "unknown"
+        ? unavailable("The platform cannot say now whether it knows this token: try again.")
+        : unauthorized(
+            "The platform does not know this bearer token: check it.",
+            'Bearer error="invalid_token"',
+          );
+    }
+    const bytes = await arriving.then((body) => body.take()).catch(refusalOf);
+    if (bytes instanceof Response) return bytes;
+    if (this.#underWay.bytes + bytes.byteLength > MAX_BYTES_UNDER_WAY) {
+      return unavailable("Too many messages are under way: try again.");
+    }
+    call.bytes = bytes.byteLength;
+    this.#underWay.bytes += call.bytes;
+    call.isAdmitted = true;
+    const parsedBody = parse(bytes);
+    if (parsedBody === undefined) return refusal(400, "The body is no JSON.", {}, -32_700);
+    const { method, headers, url } = request;
+    const signal = AbortSignal.any([request.signal, this.#closing.signal]);
+    const authInfo = { token, clientId: "", scopes: [], extra: { access } };
+    return await this.#handler.fetch(new Request(url, { method, headers, signal }), {
+      ...{ authInfo, parsedBody },
+    });
+  }
+
+  #createServer({ authInfo, era }: McpRequestContext) {
+    const { baseUrl, logger } = this.#options;
+    const clock = this.#clock;
+    const fetch = this.#fetch;
+    const access = authInfo?.extra?.access;
+    if (!(access instanceof Access)) throw new Error("The request was served without its token.");
+    const apiKey = authInfo?.token ?? "";
+    const { signal } = this.#closing;
+    const probe = () => probeScopes({ baseUrl, apiKey, signal, fetch });
+    const client = new Client({ baseUrl, apiKey, clock, fetch });
+    // Without a session, clients of 2025 have no stream for notifications.
+    const listChanged = era === "modern";
+    return createMcpServer({ baseUrl, logger, access, probe, client, fetch }, listChanged);
+  }
+
+  #count(call: UnderWay, sign: 1 | -1): void {
+    const all = this.#underWay;
+    all.calls += sign * call.calls;
+    all.unfamiliar += sign * call.unfamiliar;
+    all.bytes += sign * call.bytes;
+  }
+}
+
+/** Whether a request comes from no web page, or from one of this machine or of the host that was asked. */
+function isFromOwnPage({ headers, url }: Request): boolean {
+  const origin = headers.get("origin");
+  if (origin === null) return true;
+  const name = normalHost(URL.parse(origin)?.hostname ?? "");
+  return name !== "" && (loopbackNames.has(name) || name === normalHost(new URL(url).hostname));
+}
+
+/** Extracts the token of a request. Returns `undefined` for none, or an impossible one. */
+function bearerOf(headers: Headers): string | undefined {
+  const token = /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
+  return token === undefined || tokenProblem(token) !== undefined ? undefined : token;
+}
+
+/** Parses JSON. Returns `undefined` for anything else. */
+function parse(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(body));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Describes why a body was not read. */
+function refusalOf(error: unknown): Response {
+  switch (error instanceof BodyError ? error.problem : "incomplete") {
+    case "too_large":
+      return refusal(413, `A message holds at most ${MAX_MESSAGE_BYTES} bytes.`);
+    case "busy":
+      return unavailable("Too many messages are under way: try again.");
+    case "timeout":
+      return refusal(408, "The message was not complete in time.");
+    default:
+      return refusal(400, "The message cannot be read.", {}, -32_700);
+  }
+}
+
+/** Calls `release` once an answer is sent, or its reader is gone. */
+function whenSent(answer: Response, release: () => void): Response {
+  if (answer.body === null) {
+    release();
+    return answer;
+  }
+  const ends = { flush: release, cancel: release };
+  const passage = new TransformStream<Uint8Array, Uint8Array>(ends);
+  return new Response(answer.body.pipeThrough(passage), answer);
+}
+
+/** Builds an answer that no tool makes: an error of the protocol. It closes the connection, so an unread body is dropped. */
+function refusal(
+  status: number,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+  code = -32_000,
+): Response {
+  const body = { jsonrpc: "2.0", error: { code, message }, id: null };
+  return Response.json(body, { status, headers: { ...headers, Connection: "close" } });
+}
+
+function unauthorized(message: string, challenge: string): Response {
+  return refusal(401, message, { "WWW-Authenticate": challenge });
+}
+
+function unavailable(message: string): Response {
+  return refusal(503, message, { "Retry-After": `${RETRY_AFTER_S}` });
+}

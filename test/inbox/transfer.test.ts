@@ -1,3 +1,0 @@
-import { fileStore, transferContract } from "../contract/inbox-transfer.ts";
-
-transferContract("SQLite", async () => fileStore());
