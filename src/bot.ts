@@ -19,7 +19,7 @@ import type { Mode } from "./poller/mode.ts";
 import { toExpress, toFetch, toNodeListener, type WebhookMiddleware } from "./receiver/adapters.ts";
 import { beforeStart } from "./receiver/receive.ts";
 import { type Listening, listen } from "./receiver/server.ts";
-import type { Middleware } from "./router/compose.ts";
+import type { Middleware } from "./router/router.ts";
 import { type ErrorObserver, type Handler, Router } from "./router/router.ts";
 import { type BotStatus, readStatus } from "./status.ts";
 

@@ -471,7 +471,7 @@ describe("the checks", () => {
     ["client/http.ts", "../inbox/inbox.ts"],
     ["inbox/intake.ts", "./sqlite/open.ts"],
     ["inbox/sqlite/open.ts", "../../client/client.ts"],
-    ["receiver/receiver.ts", "../dispatcher/dispatcher.ts"],
+    ["receiver/receive.ts", "../dispatcher/loop.ts"],
     ["dispatcher/run.ts", "../router/router.ts"],
     ["poller/poller.ts", "../receiver/receiver.ts"],
     ["router/router.ts", "../inbox/inbox.ts"],

@@ -9,27 +9,26 @@ import { scrubber } from "../core/redact.ts";
 import { Sampling } from "../core/sampling.ts";
 import { SharedCall } from "../core/shared-call.ts";
 import type { Tracing } from "../core/tracing.ts";
-import { Dispatcher } from "../dispatcher/dispatcher.ts";
-import { defaultLane, type LaneOf } from "../events/lane.ts";
+import { Dispatcher } from "../dispatcher/loop.ts";
+import { defaultLane, type LaneOf, safeLane } from "../events/lane.ts";
 import type { Inbox } from "../inbox/inbox.ts";
 import type { Meter } from "../metrics/meter.ts";
 import type { BotOptions } from "../options.ts";
-import type { Peers } from "../poller/peers.ts";
+import type { Peers } from "../poller/leader.ts";
 import { Poller } from "../poller/poller.ts";
 import type { Endpoints } from "../receiver/adapters.ts";
 import type { HealthOptions } from "../receiver/health.ts";
 import { Receiver } from "../receiver/receive.ts";
+import { Handling } from "../router/handling.ts";
 import type { Router } from "../router/router.ts";
 import { readStatus, type StatusSources, writeStatus } from "../status.ts";
 import { Restored } from "../steps/restore.ts";
 import { type Cluster, createCluster } from "./cluster.ts";
 import { createClient } from "./create-client.ts";
 import { HANDLER_TIMEOUT_MS, MIN_BODIES_BYTES, REPORT_KEPT_MS, RETENTION } from "./defaults.ts";
-import { createJobHandler } from "./job-handler.ts";
 import { makeMeter } from "./metrics.ts";
 import { openInbox } from "./open-inbox.ts";
 import { RunReporter } from "./run-reporter.ts";
-import { safeLane } from "./safe-lane.ts";
 import { startTracing } from "./start-tracing.ts";
 
 /** The parts of a bot that runs. */
@@ -96,7 +95,7 @@ export async function assemble(
 async function wire(dependencies: Dependencies, inbox: Inbox): Promise<Parts> {
   const { config, options, clock, log, sampling, tracing, meter } = dependencies;
   const observer = meter?.observer;
-  const laneOf = safeLane(options.lane ?? defaultLane, log);
+  const laneOf = options.lane === undefined ? defaultLane : safeLane(options.lane, log);
   if (options.minFreeBytes !== undefined && !inbox.capabilities.guardsDisk) {
     log.warn("minFreeBytes has no effect: the inbox is not on a disk of this machine");
   }
@@ -188,15 +187,16 @@ function makeDispatcher(
     log,
     deadline,
     tracing,
-    handler: createJobHandler(router, { ...options, client, clock, laneOf }),
+    handler: new Handling({ router, client, clock, laneOf, loopGuard: options.loopGuard }),
+    types: router,
     concurrency: config.concurrency,
     maxAttempts: config.maxAttempts,
     handlerTimeoutMs: options.handlerTimeoutMs ?? HANDLER_TIMEOUT_MS,
-    ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
+    leaseMs: options.leaseMs,
     backoff: { baseMs: 1_000, maxMs: 300_000, factor: 2, ...options.retry },
     random: options.random ?? Math.random,
     retention: { ...RETENTION, ...options.retention },
-    pastOf: restored && ((event, claim) => restored.pastOf(event, claim)),
+    restored,
     scrub: scrubber(secrets),
     observer: withReporter(meter?.observer, reporter),
   });

@@ -1,71 +1,70 @@
 import type { BackoffOptions, Random } from "../core/backoff.ts";
 import { type Clock, sleep } from "../core/clock.ts";
-import type { HandlerOptions } from "../core/job.ts";
 import type { Logger } from "../core/logger.ts";
 import type { Observer } from "../core/observer.ts";
 import { traceIdOf } from "../core/trace.ts";
 import { inSpan, type Tracing } from "../core/tracing.ts";
 import { ServiceBotError } from "../errors.ts";
+import type { AnyEvent } from "../events/types.ts";
 import type { Claim, ClaimRooms, Inbox, Retention } from "../inbox/inbox.ts";
 import { Shared } from "../steps/shared.ts";
-import { Abort } from "./abort.ts";
-import { type JobHandler, makeJob, type PastOf, type RunOptions, runJob } from "./run.ts";
-import { Settlement } from "./settlement.ts";
-import { processSpan, tellVerdict } from "./spans.ts";
-import { passesOver, TypePlaces } from "./type-places.ts";
+import { decideOutcome, type Outcome, OutcomeRecorder, stopping } from "./outcome.ts";
+import { Abort, type JobHandler, type Restored, Run, type RunOptions } from "./run.ts";
+import { endSpan, processSpan } from "./spans.ts";
+import { type HandledTypes, passesOver, TypeLimits } from "./type-limits.ts";
 import { every, keepUp } from "./upkeep.ts";
-import { judge, type RetryPolicy, stopping, type Verdict } from "./verdict.ts";
-import { Wake } from "./wake.ts";
 
 export interface DispatcherOptions {
   readonly inbox: Inbox;
   readonly handler: JobHandler;
+  /** The types that are handled, and their options. Default: every type alike. */
+  readonly types?: HandledTypes | undefined;
   readonly clock: Clock;
   readonly log: Logger;
-  /** How many lanes are handled at once. */
+  /** Lanes that are handled at once. */
   readonly concurrency: number;
-  /** After this many runs that failed an event goes to the dead letters. */
+  /** After this many failed runs an event goes to the dead letters. */
   readonly maxAttempts: number;
-  /** How long a handler may run, in milliseconds. */
+  /** Time of the handlers, in ms. */
   readonly handlerTimeoutMs: number;
   readonly backoff: BackoffOptions;
   readonly random?: Random;
-  /** How long a claim holds without a sign of life, in milliseconds. Default 30,000. */
-  readonly leaseMs?: number;
-  /** How long what has ended is kept; for ever by default. */
+  /** How long a claim holds without a sign of life, in ms. Default 30,000. */
+  readonly leaseMs?: number | undefined;
+  /** How long events are kept after their end; default for ever. */
   readonly retention?: Retention;
-  /** When it aborts, what became of events is not written with patience any more. */
+  /** Aborts when a bot that stops waits for the store no longer. */
   readonly deadline?: AbortSignal | undefined;
   readonly tracing?: Tracing | undefined;
-  /** What may have been done for an event before the inbox was restored from a backup. */
-  readonly pastOf?: PastOf | undefined;
-  /** Takes secrets and the given texts out of what is stored and logged about a failure. */
+  /** The restore of the inbox from a backup. */
+  readonly restored?: Restored | undefined;
+  /** Takes secrets out of what is stored and logged about a failure. */
   readonly scrub?: (text: string) => string;
   readonly observer?: Observer | undefined;
 }
 
-/** So long a lane goes on by itself while others wait for a place, in milliseconds. */
-const TURN_MS = 250;
+/** In ms. A lane goes on by itself for this long while others wait for a place. */
+const MAX_TURN_MS = 250;
 
-/** After a failure of the store the next claim waits this long, in milliseconds. */
+/** In ms. The next claim waits this long after a failure of the store. */
 const STORE_RETRY_MS = 1_000;
 
-/** In ms. Lanes of full types hide when the others become ready, so these are looked for this often. */
+/** In ms. Lanes of full types hide when the others become ready, so the loop looks for these this often. */
 const FULL_TYPE_INTERVAL_MS = 1_000;
 
-/** To pass over many lanes takes the store a while. It rests this many times as long. */
+/** The store takes a while to pass over many lanes. It rests this many times as long. */
 const PASS_OVER_REST = 4;
 
-/** Claims lanes, runs handlers, and writes down what became of each event. */
+/** Claims lanes, runs the handlers of their events, and records each outcome. */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
-  readonly #settlement: Settlement;
+  readonly #outcomes: OutcomeRecorder;
   readonly #leaseMs: number;
   readonly #wake: Wake;
-  /** What runs with, unless its type has options of its own. */
-  readonly #usual: RunOptions;
+  /** Options of a run whose type has none of its own. */
+  readonly #runOptions: RunOptions;
   readonly #running = new Set<LaneRun>();
-  readonly #places: TypePlaces;
+  readonly #limits: TypeLimits;
   /** On the dispatcher's clock. No claim passes over lanes before. */
   #passOverAt = Number.NEGATIVE_INFINITY;
   /** The last run of each lane that has not ended. */
@@ -81,10 +80,10 @@ export class Dispatcher {
   #abandoned = false;
 
   constructor(options: DispatcherOptions) {
-    const { inbox, clock, log, deadline, observer, scrub = (text) => text } = options;
+    const { inbox, clock, log, deadline, observer, types, scrub = (text) => text } = options;
     this.#options = options;
     this.#leaseMs = options.leaseMs ?? 30_000;
-    this.#settlement = new Settlement({
+    this.#outcomes = new OutcomeRecorder({
       inbox,
       clock,
       log,
@@ -94,11 +93,11 @@ export class Dispatcher {
       stopping: this.#draining.signal,
     });
     this.#wake = new Wake(clock);
-    this.#places = new TypePlaces(options.concurrency, options.handler);
-    this.#usual = { ...options, shared: new Shared() };
+    this.#limits = new TypeLimits(options.concurrency, types);
+    this.#runOptions = { ...options, shared: new Shared() };
   }
 
-  /** How many lanes are at work now. */
+  /** The number of lanes at work. */
   get running(): number {
     return this.#running.size;
   }
@@ -128,7 +127,7 @@ export class Dispatcher {
     this.#wake.call();
   }
 
-  /** The events are somebody else's: what runs is aborted, and so is what was claimed meanwhile; nothing of it counts. */
+  /** Aborts every run, also of what is claimed meanwhile, because another inbox has the events. No outcome counts. */
   abandon(): void {
     this.#abandoned = true;
     this.stopClaiming();
@@ -142,7 +141,7 @@ export class Dispatcher {
   async drain(graceMs: number): Promise<void> {
     this.stopClaiming();
     const grace = new AbortController();
-    // From now on: a store that does not answer may hold up the loop.
+    // Before the loop has ended: a store that does not answer may hold it up.
     const over = sleep(this.#options.clock, graceMs, grace.signal);
     await this.#loop;
     this.#options.inbox.stopClaiming();
@@ -160,7 +159,7 @@ export class Dispatcher {
     while (!this.#draining.signal.aborted) {
       const free = this.#options.concurrency - this.#running.size;
       const types = [...this.#running].map(({ claim }) => claim.type);
-      const rooms = free <= 0 ? undefined : this.#places.roomsFor(types, free);
+      const rooms = free <= 0 ? undefined : this.#limits.roomsFor(types, free);
       const isFull = rooms !== undefined && passesOver(rooms);
       const early = isFull ? this.#passOverAt - this.#options.clock.now() : 0;
       if (early > 0) {
@@ -192,12 +191,12 @@ export class Dispatcher {
     }
   }
 
-  /** Waits until there may be more. To look when that is costs less than a claim that finds nothing. */
+  /** Waits until there may be more. Looking up that time costs less than a claim that finds nothing. */
   async #rest(started: number, isFull: boolean): Promise<void> {
     if (this.#running.size >= this.#options.concurrency) return await this.#wake.wait(undefined);
     const ms = await this.#options.inbox.nextReadyIn().catch(() => STORE_RETRY_MS);
     if (this.#running.size === 0 && ms !== 0) this.#announceIdle();
-    // What is ready and was not claimed just now may be somebody else's: that is not asked for without a pause.
+    // Another instance may hold a lane that is ready and was not claimed just now: wait instead of spinning.
     const hides = isFull && started === 0 && ms !== undefined;
     const waitMs = hides ? Math.max(ms, FULL_TYPE_INTERVAL_MS) : ms;
     if (started === 0 || ms !== 0) await this.#wake.wait(waitMs);
@@ -209,8 +208,8 @@ export class Dispatcher {
   }
 
   /**
-   * A process that stood still for longer than a lease may be handed a lane that it is still at work on.
-   * The run before is told to end, and has, before the new one begins: two must not speak at once.
+   * A process that stood still for longer than a lease may be handed a lane that it is still at work on. The older run is
+   * aborted, and ends before the new one begins: two must not speak at once.
    */
   #begin(claim: Claim, since: number): void {
     const older = this.#lanes.get(claim.lane);
@@ -218,30 +217,30 @@ export class Dispatcher {
     const run: LaneRun = { claim, abort: this.#abortFor(claim), since, done: Promise.resolve() };
     this.#running.add(run);
     this.#lanes.set(claim.lane, run);
-    run.done = this.#follow(run, older?.done).finally(() => {
+    run.done = this.#advanceLane(run, older?.done).finally(() => {
       this.#running.delete(run);
       if (this.#lanes.get(claim.lane) === run) this.#lanes.delete(claim.lane);
       this.#wake.call();
     });
   }
 
-  /** What ends the run of a claim: it has done so where the events are somebody else's by now. */
+  /** Makes the abort of a claim: it has fired already if another inbox has the events. */
   #abortFor(claim: Claim): Abort {
     const abort = new Abort();
     if (this.#abandoned) abort.abort(leaseLost(claim));
     return abort;
   }
 
-  /** Handles the event, and those behind it in the lane for as long as it may have its place. */
-  async #follow(run: LaneRun, older: Promise<void> | undefined): Promise<void> {
+  /** Handles the event, and those behind it in the lane for as long as the lane may continue. */
+  async #advanceLane(run: LaneRun, older: Promise<void> | undefined): Promise<void> {
     await older;
     try {
       for (;;) {
-        const next = await this.#handleInPlace(run);
+        const next = await this.#handle(run);
         if (next === undefined) return;
         run.claim = next;
         run.abort = this.#abortFor(next);
-        // It was asked for before there was no new work; it has not begun.
+        // It was claimed before the stop began; its handlers have not begun.
         if (this.#draining.signal.aborted) run.abort.abort(stopping);
         // The lane was handed out anew meanwhile, to a run that waits for this one.
         if (this.#lanes.get(next.lane) !== run) run.abort.abort(leaseLost(next));
@@ -252,74 +251,63 @@ export class Dispatcher {
     }
   }
 
-  /** A lane that goes on with an event of another type hands it back if that type has no place left. */
-  async #handleInPlace(run: LaneRun): Promise<Claim | undefined> {
-    const { type } = run.claim;
-    const hasPlace = this.#places.take(type);
-    try {
-      return await this.#handle(run, hasPlace);
-    } finally {
-      if (hasPlace) this.#places.free(type);
-    }
-  }
-
-  /** Resolves to the claim of the lane's next event, where it goes on. */
-  async #handle(run: LaneRun, hasPlace: boolean): Promise<Claim | undefined> {
-    const { clock, tracing } = this.#options;
+  /** Runs the handlers and records the outcome. Resolves to the claim of the lane's next event if the lane goes on. */
+  async #handle(run: LaneRun): Promise<Claim | undefined> {
     const { claim } = run;
-    return await inSpan(
-      tracing,
-      () => processSpan(claim),
-      async (span) => {
-        const started = clock.now();
-        const verdict: Verdict = hasPlace ? await this.#run(run) : { kind: "unbegun" };
-        if (span !== undefined) tellVerdict(span, verdict);
+    const start = () => processSpan(claim);
+    return await inSpan(this.#options.tracing, start, async (span) => {
+      const { clock } = this.#options;
+      const started = clock.now();
+      // A lane that goes on with an event of another type hands it back if that type has no place left.
+      const hasPlace = this.#limits.enter(claim.type);
+      try {
+        const { outcome, event } = hasPlace ? await this.#run(run) : skipped;
+        if (span !== undefined) endSpan(span, outcome);
         const ms = clock.now() - started;
-        return await this.#settlement.write(claim, verdict, ms, () => this.#mayGoOn(run));
-      },
-    );
+        const mayContinue = this.#mayContinueLane(run);
+        return await this.#outcomes.record({ claim, event, outcome, ms, mayContinue });
+      } finally {
+        if (hasPlace) this.#limits.leave(claim.type);
+      }
+    });
   }
 
   /**
-   * A lane that goes on spares the store two writes per event. While others wait for a place it has its own for
-   * a moment only; and its lease is the one that it was claimed with.
+   * A lane that goes on spares the store two writes per event. While others wait for a place it does so for a moment only,
+   * and its lease is the one that it was claimed with.
    */
-  #mayGoOn({ since, claim }: LaneRun): boolean {
+  #mayContinueLane({ since, claim }: LaneRun): boolean {
     if (this.#draining.signal.aborted) return false;
     const { clock, concurrency } = this.#options;
-    const alone = this.#running.size < concurrency && !this.#places.isFull(claim.type);
-    return clock.now() - since < (alone ? this.#leaseMs / 3 : TURN_MS);
+    const isAlone = this.#running.size < concurrency && !this.#limits.isFull(claim.type);
+    return clock.now() - since < (isAlone ? this.#leaseMs / 3 : MAX_TURN_MS);
   }
 
-  async #run({ claim, abort }: LaneRun): Promise<Verdict> {
-    const own = this.#options.handler.optionsFor?.(claim.type) ?? {};
-    const { maxAttempts = this.#options.maxAttempts } = own;
-    // The attempt was counted before the handler ran; more than the limit means that the process
-    // ended while it ran, every time.
-    if (claim.attempt > maxAttempts) return { kind: "dead", error: crashed(claim, maxAttempts) };
-    if (abort.reason === stopping) return { kind: "unbegun" };
+  async #run({ claim, abort }: LaneRun): Promise<HandledEvent> {
+    const own = this.#options.types?.optionsFor(claim.type) ?? {};
+    const { maxAttempts = this.#options.maxAttempts, timeoutMs } = own;
+    // The attempt was counted before the handlers ran. One beyond the limit means that the process ended while they ran,
+    // every time.
+    if (claim.attempt > maxAttempts) {
+      return { outcome: { kind: "dead", error: crashed(claim, maxAttempts) } };
+    }
+    if (abort.reason === stopping) return skipped;
+    let run: Run | undefined;
     try {
       if (abort.aborted) throw abort.reason;
-      const options = this.#runOptions(own);
-      await runJob(makeJob(claim, abort, options), abort, options);
-      return { kind: "done" };
+      const options = this.#runOptions;
+      run = new Run(
+        claim,
+        abort,
+        timeoutMs === undefined ? options : { ...options, handlerTimeoutMs: timeoutMs },
+      );
+      await run.execute();
+      return { outcome: { kind: "done" }, event: run.event };
     } catch (error) {
-      return judge(error, claim.attempt, this.#policyFor(own));
+      const { backoff, random = Math.random } = this.#options;
+      const policy = { maxAttempts, backoff: { ...backoff, ...own.retry }, random };
+      return { outcome: decideOutcome(error, claim.attempt, policy), event: run?.event };
     }
-  }
-
-  #runOptions({ timeoutMs }: HandlerOptions): RunOptions {
-    if (timeoutMs === undefined) return this.#usual;
-    return { ...this.#usual, handlerTimeoutMs: timeoutMs };
-  }
-
-  #policyFor({ maxAttempts, retry }: HandlerOptions): RetryPolicy {
-    const options = this.#options;
-    return {
-      maxAttempts: maxAttempts ?? options.maxAttempts,
-      backoff: { ...options.backoff, ...retry },
-      random: options.random ?? Math.random,
-    };
   }
 
   /** Extends the leases of what is running; what has lost its lease is aborted. */
@@ -337,14 +325,22 @@ export class Dispatcher {
 
 /** A lane that is at work. */
 interface LaneRun {
-  /** Of the event that is handled now. */
+  /** The event that is handled now. */
   claim: Claim;
-  /** Ends what is handled now. */
+  /** Ends the run of that event. */
   abort: Abort;
   /** When the lane was claimed, on the dispatcher's clock. */
   readonly since: number;
   done: Promise<void>;
 }
+
+/** An event after its run; without an event if its handlers did not begin. */
+interface HandledEvent {
+  readonly outcome: Outcome;
+  readonly event?: AnyEvent | undefined;
+}
+
+const skipped: HandledEvent = { outcome: { kind: "skipped" } };
 
 function leaseLost(claim: Claim): ServiceBotError {
   return new ServiceBotError(
@@ -359,4 +355,32 @@ function crashed({ attempt, crashes }: Claim, maxAttempts: number): ServiceBotEr
     `The event has had ${attempt - 1} runs, and ${maxAttempts} are permitted. The process ended during ` +
       `${crashes} of them; "service-bot inbox show" tells what became of the others.`,
   );
+}
+
+/** Lets one loop sleep until there is something to do. A call that comes too early is not lost. */
+class Wake {
+  readonly #clock: Clock;
+  #isCalled = false;
+  #wakeUp: () => void = () => undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  call(): void {
+    this.#isCalled = true;
+    this.#wakeUp();
+  }
+
+  /** Resolves when called, or after `ms` milliseconds; without `ms` only when called. */
+  async wait(ms: number | undefined): Promise<void> {
+    if (!this.#isCalled) {
+      const woken = Promise.withResolvers<void>();
+      this.#wakeUp = woken.resolve;
+      const cancel = ms === undefined ? undefined : this.#clock.timer(ms, woken.resolve);
+      await woken.promise;
+      cancel?.();
+    }
+    this.#isCalled = false;
+  }
 }

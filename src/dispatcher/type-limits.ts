@@ -1,19 +1,35 @@
+import type { HandlerOptions } from "../core/job.ts";
 import type { ClaimRooms } from "../inbox/inbox.ts";
-import type { JobHandler } from "./run.ts";
+
+/** The event types that a bot handles. */
+export interface HandledTypes {
+  /** Types that have a handler. */
+  readonly handledTypes: readonly string[];
+  /** True if types without a handler of their own are handled, too. */
+  readonly handlesOtherTypes: boolean;
+  /** Options of the handlers of a type. */
+  optionsFor(type: string): HandlerOptions;
+}
+
+const alike: HandledTypes = {
+  handledTypes: [],
+  handlesOtherTypes: false,
+  optionsFor: () => ({}),
+};
 
 /** The part of the places that stays free for other types. */
-const KEPT_SHARE = 1 / 4;
+const RESERVED_SHARE = 1 / 4;
 
 /** Bounds how many events of one type are handled at once, so that one slow type leaves places to others. */
-export class TypePlaces {
+export class TypeLimits {
   readonly #concurrency: number;
-  readonly #handler: JobHandler;
+  readonly #types: HandledTypes;
   readonly #taken = new Map<string, number>();
 
   /** @param concurrency the places of all types together, 1 or more */
-  constructor(concurrency: number, handler: JobHandler) {
+  constructor(concurrency: number, types: HandledTypes = alike) {
     this.#concurrency = concurrency;
-    this.#handler = handler;
+    this.#types = types;
   }
 
   /**
@@ -30,12 +46,12 @@ export class TypePlaces {
 
   /** How many events of a type are handled at once, at the most. */
   limitOf(type: string): number {
-    const own = this.#handler.optionsFor?.(type).concurrency;
+    const own = this.#types.optionsFor(type).concurrency;
     return own === undefined ? this.#usualLimit() : Math.min(own, this.#concurrency);
   }
 
   /** Takes a place for an event; false if its type has none free. */
-  take(type: string): boolean {
+  enter(type: string): boolean {
     const taken = this.#taken.get(type) ?? 0;
     if (taken >= this.limitOf(type)) return false;
     this.#taken.set(type, taken + 1);
@@ -43,7 +59,7 @@ export class TypePlaces {
   }
 
   /** Frees the place of an event. */
-  free(type: string): void {
+  leave(type: string): void {
     const left = (this.#taken.get(type) ?? 0) - 1;
     if (left > 0) this.#taken.set(type, left);
     else this.#taken.delete(type);
@@ -55,18 +71,16 @@ export class TypePlaces {
   }
 
   #limitedTypes(): readonly string[] {
-    const { handledTypes = [] } = this.#handler;
-    return handledTypes.filter(
-      (type) => this.#handler.optionsFor?.(type).concurrency !== undefined,
-    );
+    const { handledTypes } = this.#types;
+    return handledTypes.filter((type) => this.#types.optionsFor(type).concurrency !== undefined);
   }
 
   /** A bot with one type has nothing to keep places for. */
   #usualLimit(): number {
-    const { handledTypes = [], handlesOtherTypes = false } = this.#handler;
+    const { handledTypes, handlesOtherTypes } = this.#types;
     const hasOneType = handledTypes.length < 2 && !handlesOtherTypes;
     if (hasOneType || this.#concurrency === 1) return this.#concurrency;
-    return this.#concurrency - Math.max(1, Math.floor(this.#concurrency * KEPT_SHARE));
+    return this.#concurrency - Math.max(1, Math.floor(this.#concurrency * RESERVED_SHARE));
   }
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { payloads } from "../events/samples.ts";
 import type { HandlerOptions } from "../faces/core.ts";
-import { TypePlaces } from "../faces/dispatcher.ts";
+import { TypeLimits } from "../faces/dispatcher.ts";
 import type { NewEvent } from "../faces/inbox.ts";
 import { message } from "../support/inbox-events.ts";
 import { gate, type Harness, harness, stop } from "./harness.ts";
@@ -179,9 +179,7 @@ describe("the places of a type", () => {
     types: readonly string[],
     { own, handlesOtherTypes = false }: { own?: number; handlesOtherTypes?: boolean } = {},
   ) =>
-    new TypePlaces(concurrency, {
-      run: async () => undefined,
-      failed: async () => undefined,
+    new TypeLimits(concurrency, {
       handledTypes: types,
       handlesOtherTypes,
       optionsFor: () => (own === undefined ? {} : { concurrency: own }),
