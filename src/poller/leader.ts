@@ -1,8 +1,8 @@
 import { type Clock, every, sleep } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
-import type { Observer } from "../core/observer.ts";
 import { EVENT_LOG } from "../inbox/inbox.ts";
 import type { Delivery, Shared } from "../inbox/shared.ts";
+import { channels } from "../observe/channels.ts";
 import { readSnapshot, type Snapshot, writeSnapshot } from "./snapshot.ts";
 
 export type DeliveredEvents = Delivery["events"];
@@ -49,7 +49,8 @@ export interface PeersOptions {
   readonly log: Logger;
   /** How long a leader is trusted without a sign of life, in milliseconds. Default 15,000. */
   readonly leaseMs?: number | undefined;
-  readonly observer?: Observer | undefined;
+  /** Sender of what is published on channels. */
+  readonly bot?: object | undefined;
 }
 
 /** In ms. The lease is renewed three times in that time. */
@@ -160,7 +161,7 @@ export class SharedPeers implements Peers {
   }
 
   #begin(number: number, afterGap: boolean, askedAt: number): Term {
-    const { clock, log, observer } = this.#options;
+    const { clock, log, bot } = this.#options;
     const over = new AbortController();
     const term = { number, afterGap, signal: over.signal, end: () => over.abort() };
     const expire = (from: number) => clock.timer(from + this.#leaseMs - clock.now(), term.end);
@@ -172,8 +173,7 @@ export class SharedPeers implements Peers {
     over.signal.addEventListener("abort", () => {
       cancelExpiry();
       if (this.#term !== term) return;
-      observer?.leaseLost("log");
-      log.warn({ term: number }, "another instance may read the event log");
+      channels["lease-lost"].publish({ bot, what: "log", term: number });
     });
     log.info({ term: number }, "this instance reads the event log");
     this.#term = term;
