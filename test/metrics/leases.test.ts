@@ -45,8 +45,8 @@ test("the lease of the event log is lost to another instance, and not by handing
   const clock = new ManualClock(1_800_000_000_000);
   const { bot, told } = lossSender();
   let answer: Candidacy = { leads: true, term: 7, afterGap: false };
-  const shared: Pick<Shared, "leases" | "onChange"> = {
-    leases: { lead: async () => answer, resign: async () => undefined },
+  const shared: Pick<Shared, "lead" | "resign" | "onChange"> = {
+    ...{ lead: async () => answer, resign: async () => undefined },
     onChange: () => () => undefined,
   };
   const stop = new AbortController();
