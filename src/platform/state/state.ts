@@ -3,8 +3,8 @@ import type { LimitSettings } from "../limits/settings.ts";
 import { MEMORY, openBytes, openDatabase } from "../store/database.ts";
 import { seed } from "../store/seed.ts";
 import { Store } from "../store/store.ts";
+import { openUpload } from "../store/upload.ts";
 import { type Lasting, World } from "../world.ts";
-import { openUpload } from "./upload.ts";
 
 export interface StateOptions {
   readonly lasting: Lasting;
