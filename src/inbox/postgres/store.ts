@@ -22,7 +22,8 @@ export const dialect: Dialect = {
     discarded: ["event.state = 'discarded'"],
     ended: [WHOLE, BARE, DEAD],
   },
-  oldestPending: "SELECT min(received_at) AS at FROM {schema}.event WHERE state = 'pending'",
+  pending:
+    "SELECT count(*) AS n, min(received_at) AS at FROM {schema}.event WHERE state = 'pending'",
 };
 
 /** What a sweep drops, by these indexes: what has no body any longer is found when its id may go. */

@@ -16,11 +16,16 @@ export abstract class SqlInbox {
   protected readonly reports: Reports;
   readonly #store: SqlStore;
   readonly #sweeper: Sweeper;
+  readonly #claimedRefs: string;
+  readonly #known: string;
   readonly #listeners = new Set<() => void>();
 
   protected constructor(store: SqlStore, phases: readonly SweepPhase[]) {
     this.#store = store;
     this.#sweeper = new Sweeper(store, phases);
+    const { isAnyOf } = store.dialect;
+    this.#claimedRefs = `SELECT ref FROM {schema}.step WHERE ${isAnyOf("ref", "$1")}`;
+    this.#known = `SELECT count(*) AS n FROM {schema}.event WHERE ${isAnyOf("id", "$1")}`;
     this.reports = new Reports(store);
     this.admin = new SqlAdmin(store, (pending) => this.onDecided(pending));
   }
@@ -39,8 +44,7 @@ export abstract class SqlInbox {
   }
 
   async claimedRefs(refs: readonly string[]): Promise<ReadonlySet<string>> {
-    const text = `SELECT ref FROM {schema}.step WHERE ${this.#store.dialect.isAnyOf("ref", "$1")}`;
-    const rows = await this.#store.rows<{ readonly ref: string }>(text, refs);
+    const rows = await this.#store.rows<{ readonly ref: string }>(this.#claimedRefs, refs);
     return new Set(rows.map(({ ref }) => ref));
   }
 
@@ -73,8 +77,7 @@ export abstract class SqlInbox {
   /** True when storing these events would add nothing. */
   protected async allKnown(events: readonly NewEvent[]): Promise<boolean> {
     const ids = [...new Set(events.map(({ id }) => id))];
-    const text = `SELECT count(*) AS n FROM {schema}.event WHERE ${this.#store.dialect.isAnyOf("id", "$1")}`;
-    const [row] = await this.#store.rows<{ readonly n: number }>(text, ids);
+    const [row] = await this.#store.rows<{ readonly n: number }>(this.#known, ids);
     return row?.n === ids.length;
   }
 }
