@@ -1,3 +1,4 @@
+import { ServiceBotError } from "../../errors.ts";
 import type { InboxAdmin } from "../admin.ts";
 import type { NewEvent, Retention } from "../inbox.ts";
 import type { InboxStats } from "../records.ts";
@@ -5,6 +6,9 @@ import { SqlAdmin } from "./admin.ts";
 import { Reports } from "./reports.ts";
 import { Sweeper, type SweepPhase } from "./retention.ts";
 import type { SqlStore } from "./store.ts";
+
+/** Pending events from which on more are refused, unless the options say otherwise. */
+export const MAX_BACKLOG = 100_000;
 
 const CURSOR = "SELECT position FROM {schema}.cursor WHERE name = $1";
 const WEBHOOK_TYPES = "SELECT type FROM {schema}.webhook_type";
@@ -80,4 +84,9 @@ export abstract class SqlInbox {
     const [row] = await this.#store.rows<{ readonly n: number }>(this.#known, ids);
     return row?.n === ids.length;
   }
+}
+
+export function inboxFull(pending: number, max: number): ServiceBotError {
+  const message = `${pending} events wait to be handled, and the limit is ${max}.`;
+  return new ServiceBotError("INBOX_FULL", message);
 }

@@ -1,6 +1,6 @@
 import type { Database } from "better-sqlite3";
 import type { Claim, ClaimRooms, Source } from "../inbox.ts";
-import { CRASHES, SUSPECT_WAIT_MS } from "../limits.ts";
+import { SUSPECT_CRASHES, SUSPECT_WAIT_MS } from "../sql/crashes.ts";
 import type { History } from "./history.ts";
 
 /**
@@ -189,7 +189,7 @@ export class Claims {
    * then crashes without the others, and they do not follow it to the dead letters.
    */
   #mustWait(claim: Claim): boolean {
-    if (claim.crashes < CRASHES) return false;
+    if (claim.crashes < SUSPECT_CRASHES) return false;
     if (this.#runningSuspect !== undefined && this.holds(this.#runningSuspect)) return true;
     this.#runningSuspect = claim;
     return false;
