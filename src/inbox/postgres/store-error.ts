@@ -1,5 +1,5 @@
-import type { StoreFailure } from "../../core/observer.ts";
 import { codeOf, messageOf, ServiceBotError } from "../../errors.ts";
+import type { StoreFailure } from "../../observe/channels.ts";
 
 /** True for an error that the server reports and after which the connection goes on. Its code has five characters. */
 export function isOfTheServer(error: unknown): boolean {

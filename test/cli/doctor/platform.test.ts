@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Scope } from "../../../src/platform/index.ts";
 import { Client } from "../../faces/client.ts";
+import type { Scope } from "../../faces/platform.ts";
 import { runPlatform } from "../../support/running-bot.ts";
 import { access, examine, serve, trouble } from "./examine.ts";
 
@@ -136,7 +136,7 @@ describe("scopes", () => {
     });
     const examined = await examine({ ...access({ url }), DELIVERY: "webhook" });
     expect(trouble(examined, "scopes").map(({ what }) => what)).toContain(
-      "whether it has dm cannot be told now",
+      "whether it has dm is not known now",
     );
     expect(examined.out).not.toContain("it has not");
   });
