@@ -4,8 +4,8 @@ import { isLoopback } from "../core/loopback.ts";
 import { makePrivateFolderOf, PRIVATE_FOLDER } from "../core/private-file.ts";
 import { printable } from "../core/terminal.ts";
 import { messageOf } from "../errors.ts";
+import type { ActInput, Platform, TimelineEntry } from "../platform/index.ts";
 import type {
-  ActInput,
   ActResult,
   ControlComment,
   ControlMessage,
@@ -13,12 +13,10 @@ import type {
   DeliverResult,
   FaultsChange,
   FaultsState,
-  Platform,
   PlatformState,
-  TimelineEntry,
   WebhookChange,
   WebhookView,
-} from "../platform/index.ts";
+} from "../platform/types.ts";
 import { CONTROL_TOKEN_VARIABLE, PLATFORM_PORT, variable } from "./environment.ts";
 import { printError } from "./output.ts";
 import { CommandError, ownCommand } from "./usage.ts";

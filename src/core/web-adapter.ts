@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
-import { dropBody } from "./body/read.ts";
+import { dropBody } from "./body.ts";
 
 /** In bytes. A body that waits unread holds no more than this, as in a stream of Node's own. */
 const BODY_BUFFER_BYTES = 65_536;
@@ -31,8 +31,8 @@ export function toNodeListener(
   };
 }
 
-/** Converts a request. The body is read as the handler asks for it. */
-export function toWebRequest(request: IncomingMessage, signal: AbortSignal): Request {
+/** Converts a request. The body is read as the handler asks for it; `null` if none is announced. */
+export function toWebRequest(request: IncomingMessage, signal?: AbortSignal): Request {
   const { method = "GET", rawHeaders, headers, url = "/" } = request;
   const headerList = new Headers();
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
@@ -41,9 +41,11 @@ export function toWebRequest(request: IncomingMessage, signal: AbortSignal): Req
   const origin = `http://${headers.host ?? "localhost"}`;
   // A request line may hold a whole address, and a Host header anything.
   const address = URL.parse(url.startsWith("/") ? origin + url : url) ?? "http://localhost/";
-  const body = method === "GET" || method === "HEAD" ? null : bodyOf(request);
+  const isAnnounced =
+    headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+  const body = !isAnnounced || method === "GET" || method === "HEAD" ? null : bodyOf(request);
   const init: RequestInit & { readonly duplex: "half" } = {
-    ...{ method, headers: headerList, body, signal },
+    ...{ method, headers: headerList, body, signal: signal ?? null },
     // Required with a stream as the body.
     duplex: "half",
   };

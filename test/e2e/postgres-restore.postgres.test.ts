@@ -1,8 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { Bot } from "../../src/index.ts";
-import type { Platform } from "../../src/platform/index.ts";
 import { markDatabase } from "../faces/inbox-postgres.ts";
+import type { Platform } from "../faces/platform.ts";
 import { connected } from "../support/postgres/look.ts";
 import { emptyPlace, openAt, type Place } from "../support/postgres/open.ts";
 import { runBot, runPlatform } from "../support/running-bot.ts";
@@ -70,7 +70,7 @@ test("an inbox in PostgreSQL that a dump was restored from says nothing twice, o
   while (said().length < n) await wait(20);
   await first.stop();
   await write(6);
-  await markDatabase(place, { at: Date.now(), assumeAbsent: false });
+  await markDatabase(place, { at: Date.now() });
   const second = await start(platform, place);
   await write(6);
   const done = async () => (await second.inbox.stats()).done;

@@ -1,7 +1,7 @@
 import { networkInterfaces } from "node:os";
 import { version } from "../../core/version.ts";
 import { MCP_PATH } from "../../mcp/path.ts";
-import type { Platform, PlatformOptions } from "../../platform/index.ts";
+import type { ListenOptions, Platform } from "../../platform/index.ts";
 import { localWebhookUrl, namesRealPlatform, ownSecret, usualPlatformUrl } from "../environment.ts";
 import { quoted } from "../output.ts";
 import { ownCommand } from "../usage.ts";
@@ -28,7 +28,7 @@ export function readyLine({
 /** Addresses, secrets and next steps, for a first start. */
 export function introduction(
   platform: Platform,
-  { stateFile, host }: Pick<PlatformOptions, "stateFile" | "host">,
+  { stateFile, host }: Pick<ListenOptions, "stateFile" | "host">,
 ): string {
   const { url } = platform;
   const state =

@@ -1,10 +1,9 @@
 import { createLogger } from "../../core/logger.ts";
-import { toNodeListener } from "../../core/web-adapter.ts";
 import { ConfigError, hasCode } from "../../errors.ts";
 import { MCP_PATH } from "../../mcp/path.ts";
-import type { Extension } from "../../platform/http/extensions.ts";
-import type { Platform, PlatformOptions } from "../../platform/index.ts";
+import type { ListenOptions, Platform } from "../../platform/index.ts";
 import { type LimitSettings, MAX_LIMIT, NO_LIMITS } from "../../platform/limits/settings.ts";
+import type { Extension } from "../../platform/server.ts";
 import { ControlClient } from "../control.ts";
 import {
   CONTROL_TOKEN_VARIABLE,
@@ -36,7 +35,7 @@ export const platformFlags = {
  */
 export function platformSettings(
   flags: Flags<typeof platformFlags>,
-): PlatformOptions & { readonly port: number } {
+): ListenOptions & { readonly port: number } {
   const base = localBaseUrl();
   const stateFile = flags.state;
   if (stateFile?.trim() === "") throw new UsageError("--state takes a file.");
@@ -101,10 +100,10 @@ const flagOf: Readonly<Record<string, string>> = {
  */
 export async function startLocalPlatform(
   command: "platform" | "dev",
-  options: PlatformOptions & { readonly port: number },
+  options: ListenOptions & { readonly port: number },
 ): Promise<Platform> {
   // Loaded late: loading takes longer than most commands, which have no use for it.
-  const { startPlatform } = await import("../../platform/platform.ts");
+  const { startPlatform } = await import("../../platform/server.ts");
   try {
     const extensions = [hostedMcp()];
     return await startPlatform({ ...options, extensions });
@@ -161,12 +160,7 @@ export function hostedMcp(): Extension {
       const { McpHttp } = await import("../../mcp/http.ts");
       const logger = createLogger({ level: "error", secrets: [], destination: process.stderr });
       const mcp = new McpHttp({ baseUrl, logger });
-      const onError = (error: unknown) => logger.error({ err: error }, "a request failed");
-      const handle = toNodeListener(mcp.fetch, onError);
-      return {
-        handle: async (request, response) => void handle(request, response),
-        close: () => mcp.close(),
-      };
+      return { fetch: mcp.fetch, close: () => mcp.close() };
     },
   };
 }

@@ -1,7 +1,8 @@
 import { printable } from "../../core/terminal.ts";
 import { messageOf } from "../../errors.ts";
-import type { ActInput, ActResult } from "../../platform/index.ts";
+import type { ActInput } from "../../platform/index.ts";
 import { runWords } from "../../platform/timeline/words.ts";
+import type { ActResult } from "../../platform/types.ts";
 import { printableLines } from "../output.ts";
 import { CommandError, UsageError } from "../usage.ts";
 import { type Answer, type Awaited, isQuiet, type Reaction, type Run } from "./wait.ts";

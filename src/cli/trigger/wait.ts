@@ -1,5 +1,6 @@
 import { mentionsIn } from "../../platform/events/mentions.ts";
-import type { ActInput, ActResult, EntryOf, TimelineEntry } from "../../platform/index.ts";
+import type { ActInput, TimelineEntry } from "../../platform/index.ts";
+import type { ActResult, EntryOf } from "../../platform/types.ts";
 import { plainUsername } from "../../platform/username.ts";
 import type { ControlClient } from "../control.ts";
 
