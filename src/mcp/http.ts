@@ -1,11 +1,9 @@
 import type { RequestListener } from "node:http";
 import { Client } from "../client/client.ts";
-import type { Fetch } from "../client/http.ts";
+import type { Fetch } from "../client/http-options.ts";
 import { probeScope, probeScopes } from "../client/scopes.ts";
 import { tokenProblem } from "../core/access.ts";
-import { BodyBudget } from "../core/body/budget.ts";
-import { BodyError } from "../core/body/error.ts";
-import { receiveWebBody } from "../core/body/read.ts";
+import { BodyBudget, BodyError, receiveWebBody } from "../core/body.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
 import { hostCheck, loopbackNames, normalHost } from "../core/hosts.ts";
 import type { Logger } from "../core/logger.ts";
