@@ -2,7 +2,7 @@ import { copyFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { onTestFinished } from "vitest";
-import { Bot, type BotOptions, type Fetch, sign } from "../../src/index.ts";
+import { Bot, type BotOptions, sign } from "../../src/index.ts";
 import { FakePlatform, ManualClock } from "../../src/testing/index.ts";
 import { logSink } from "../support/log.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -26,7 +26,7 @@ export class World {
   /** The inbox of the next bot. */
   file: string = join(temporaryFolder(), "bot.db");
   /** The platform's API, with the platform's time in each answer. */
-  readonly fetch: Fetch = async (url, init) => {
+  readonly fetch: NonNullable<BotOptions["fetch"]> = async (url, init) => {
     const response = await this.platform.fetch(url, init);
     response.headers.set("date", new Date(this.clock.now()).toUTCString());
     return response;
