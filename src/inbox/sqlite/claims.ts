@@ -1,6 +1,6 @@
 import type { Database } from "better-sqlite3";
 import type { Claim, ClaimRooms, Source } from "../inbox.ts";
-import { CRASHES, SUSPECT_WAIT_MS } from "../limits.ts";
+import { SUSPECT_CRASHES, SUSPECT_WAIT_MS } from "../sql/crashes.ts";
 import type { History } from "./history.ts";
 
 /**
@@ -53,7 +53,7 @@ const statementsOf = (db: Database) => ({
   ),
   shift: db.prepare<Values>("UPDATE lane SET ready_at = ready_at - ? WHERE ready_at IS NOT NULL"),
   // In the order in which they came; not in the future, if the clock was set back since.
-  wakeForgotten: db.prepare<Values>(
+  recount: db.prepare<Values>(
     `INSERT INTO lane (key, pending, ready_at, fence)
      SELECT lane, count(*), min(min(received_at), ?), max(fence) FROM event
      WHERE state = 'pending' GROUP BY lane
@@ -116,7 +116,7 @@ export class Claims {
     if (ahead > 0) this.#sql.shift.run(ahead);
     this.#sql.recover.run(now);
     // Lanes of stored events that the process had not written when it was killed.
-    this.#sql.wakeForgotten.run(now);
+    this.#sql.recount.run(now);
   }
 
   claim(limit: number, leaseMs: number, now: number, rooms?: ClaimRooms): Claim[] {
@@ -195,7 +195,7 @@ export class Claims {
    * then crashes without the others, and they do not follow it to the dead letters.
    */
   #mustWait(claim: Claim): boolean {
-    if (claim.crashes < CRASHES) return false;
+    if (claim.crashes < SUSPECT_CRASHES) return false;
     if (this.#runningSuspect !== undefined && this.holds(this.#runningSuspect)) return true;
     this.#runningSuspect = claim;
     return false;
