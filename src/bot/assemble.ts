@@ -6,6 +6,7 @@ import { aboutEvent } from "../core/current-event.ts";
 import { secretsOf } from "../core/database-address.ts";
 import { createLogger, type Logger } from "../core/logger.ts";
 import { scrubber } from "../core/redact.ts";
+import { SharedCall } from "../core/shared-call.ts";
 import { Dispatcher } from "../dispatcher/loop.ts";
 import { defaultLane, type LaneOf, safeLane } from "../events/lane.ts";
 import type { Inbox } from "../inbox/inbox.ts";
@@ -29,7 +30,6 @@ import {
   REQUEST_TIMEOUT_MS,
   RETENTION,
 } from "./defaults.ts";
-import { SharedCall } from "./shared-call.ts";
 
 /** The parts of a bot that runs. */
 export interface Parts extends Endpoints {
