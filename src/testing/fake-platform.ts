@@ -1,4 +1,4 @@
-import type { Fetch } from "../client/http.ts";
+import type { Fetch } from "../client/http-options.ts";
 import { failure, notFound, Refusal, success } from "./fake-answers.ts";
 import { FakeLog, type Happening } from "./fake-log.ts";
 import { FakeRefusals, type RefuseOptions } from "./fake-refusals.ts";

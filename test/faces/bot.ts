@@ -7,5 +7,6 @@ export {
   type ConfigOverrides,
   loadConfig,
   loadDatabase,
+  settings,
   variables,
 } from "../../src/config.ts";

@@ -11,7 +11,7 @@ import { type Finding, findingsOf } from "./finding.ts";
 
 const { ok, note, warn, fail } = findingsOf("environment");
 
-const known: readonly string[] = Object.values(variables);
+const known = variables;
 
 /** Origin of a missing variable. */
 const sources: Readonly<Record<string, string>> = {
@@ -52,7 +52,7 @@ function readFiles(): { readonly values: Values | undefined } | Finding {
   } catch (error) {
     return fail(
       `.env cannot be read: ${messageOf(error)}`,
-      "Make it readable for whoever runs the bot.",
+      "Make it readable for the user that runs the bot.",
     );
   }
 }
