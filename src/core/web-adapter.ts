@@ -9,7 +9,8 @@ const BODY_BUFFER_BYTES = 65_536;
 export type WebHandler = (request: Request, original: IncomingMessage) => Promise<Response>;
 
 /**
- * Serves a web-standard handler from a `node:http` server. A disconnected client aborts the signal of its request.
+ * Serves a web-standard handler from a `node:http` server. The signal of a request aborts once its client is gone, or
+ * the answer is sent.
  *
  * @param onError called with failures of the handler and of sending; the connection is closed then
  */
@@ -31,7 +32,11 @@ export function toNodeListener(
   };
 }
 
-/** Converts a request. The body is read as the handler asks for it. */
+/**
+ * Converts a request. The body is read as the handler asks for it.
+ *
+ * @param signal aborts when the exchange has ended
+ */
 export function toWebRequest(request: IncomingMessage, signal: AbortSignal): Request {
   const { method = "GET", rawHeaders, headers, url = "/" } = request;
   const headerList = new Headers();
@@ -41,7 +46,7 @@ export function toWebRequest(request: IncomingMessage, signal: AbortSignal): Req
   const origin = `http://${headers.host ?? "localhost"}`;
   // A request line may hold a whole address, and a Host header anything.
   const address = URL.parse(url.startsWith("/") ? origin + url : url) ?? "http://localhost/";
-  const body = method === "GET" || method === "HEAD" ? null : bodyOf(request);
+  const body = method === "GET" || method === "HEAD" ? null : bodyOf(request, signal);
   const init: RequestInit & { readonly duplex: "half" } = {
     ...{ method, headers: headerList, body, signal },
     // Required with a stream as the body.
@@ -80,9 +85,12 @@ export async function sendWebResponse(
   });
 }
 
-/** Cancelling drops the rest instead of closing the connection, so that the sender still receives the answer. */
-function bodyOf(request: IncomingMessage): ReadableStream<Uint8Array> {
-  let stop = () => {};
+/**
+ * Cancelling drops the rest instead of closing the connection, so that the sender still receives the answer. The end
+ * of the exchange drops it as well.
+ */
+function bodyOf(request: IncomingMessage, ended: AbortSignal): ReadableStream<Uint8Array> {
+  let drop = () => {};
   return new ReadableStream(
     {
       start(controller) {
@@ -92,16 +100,18 @@ function bodyOf(request: IncomingMessage): ReadableStream<Uint8Array> {
         };
         const end = () => controller.close();
         const fail = () => controller.error(new TypeError("The body of the request broke off."));
-        stop = () => request.off("data", take).off("end", end).off("close", fail);
         request.on("data", take).once("end", end).once("close", fail).pause();
+        drop = () => {
+          request.off("data", take).off("end", end).off("close", fail);
+          dropBody(request);
+        };
+        ended.addEventListener("abort", () => {
+          fail();
+          drop();
+        });
       },
-      pull() {
-        request.resume();
-      },
-      cancel() {
-        stop();
-        dropBody(request);
-      },
+      pull: () => void request.resume(),
+      cancel: () => drop(),
     },
     { highWaterMark: BODY_BUFFER_BYTES, size: ({ byteLength }) => byteLength },
   );
