@@ -66,7 +66,8 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   "budget-warning": ["core", "client", "config"],
   bot: [...runtime, "metrics", "inbox/sqlite", "inbox/postgres", "tracing"],
   index: [...runtime, "bot"],
-  testing: [...words, "client"],
+  // A bot under test talks to the platform in its process.
+  testing: [...words, "client", "platform"],
   platform: [...words, "client"],
   mcp: [...words, "client"],
   // A page for browsers: types alone, as a test below says.

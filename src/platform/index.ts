@@ -25,7 +25,6 @@ export type {
   DeliveryCommand,
   DeliveryContent,
 } from "./control/deliveries.ts";
-export type { PageInput } from "./control/page-input.ts";
 export type {
   ControlComment,
   ControlConversation,
@@ -47,11 +46,17 @@ export type { ApiFault, ApiFaultInput, ApiFaultState } from "./faults/api-faults
 export type { EventFault, EventFaultInput, EventFaultState } from "./faults/event-faults.ts";
 export type { DeliveryFault, WebhookFault } from "./faults/webhook-fault.ts";
 export type { WebhookFaultInput } from "./faults/webhook-faults.ts";
-export type { Page } from "./http/query.ts";
+export type { Page, PageInput } from "./http/query.ts";
 export type { LimitsView, LimitView } from "./limits/limits.ts";
 export type { LimitName, LimitSettings } from "./limits/settings.ts";
 export type { PlatformOptions } from "./options.ts";
-export { type Platform, startPlatform } from "./platform.ts";
+export { createPlatform, type Platform } from "./platform.ts";
+export {
+  type Extension,
+  type ListenOptions,
+  type OpenExtension,
+  startPlatform,
+} from "./server.ts";
 export type { Snapshots, SnapshotView } from "./state/snapshots.ts";
 export type { Block } from "./store/blocks.ts";
 export type { EntryOf, WaitOptions } from "./timeline/await.ts";

@@ -1,28 +1,26 @@
-import type { Express } from "express";
 import { requireNode } from "../core/node-version.ts";
 import { RUNS_PATH } from "../core/run-report.ts";
 import { Acts } from "./acts/acts.ts";
-import { apiRouter } from "./api/router.ts";
-import { type Origin, Views } from "./api/views.ts";
+import { type ApiContext, answerApi } from "./api/api.ts";
+import { Views } from "./api/views.ts";
 import { Apps } from "./apps/apps.ts";
 import { CallRecords } from "./calls/records.ts";
 import { PlatformClock } from "./clock/platform-clock.ts";
+import { requireControlToken } from "./control/access.ts";
 import { Control } from "./control/control.ts";
 import { ForcedDeliveries } from "./control/deliveries.ts";
-import { controlRouter } from "./control/router.ts";
+import { ControlApi } from "./control/endpoints.ts";
 import { Publisher } from "./events/publisher.ts";
 import { ShownEvents } from "./events/shown-events.ts";
 import { ApiFaults } from "./faults/api-faults.ts";
 import { EventFaults } from "./faults/event-faults.ts";
 import { WebhookFaults } from "./faults/webhook-faults.ts";
-import { Extensions } from "./http/extensions.ts";
-import { PageFiles, PORTAL_FILES } from "./http/page/files.ts";
-import { pageRouter } from "./http/page/page.ts";
-import { createApp, type Listening, listen } from "./http/server.ts";
-import { requireControlToken } from "./http/token-guard.ts";
+import { ConnectionLost, errorAnswer, toResponse, written } from "./http/answer.ts";
+import type { Incoming } from "./http/routes.ts";
 import { Limits } from "./limits/limits.ts";
+import { answerMedia } from "./media.ts";
 import { type PlatformOptions, type Settings, settings } from "./options.ts";
-import { runsRouter } from "./runs/router.ts";
+import { Page, PORTAL_FILES } from "./page.ts";
 import { RunReports } from "./runs/run-reports.ts";
 import { newControlToken } from "./secrets.ts";
 import { assembleState } from "./state/assemble.ts";
@@ -35,49 +33,50 @@ import type { TimelineRecord } from "./timeline/entries.ts";
 import { Timeline, type TimelineListener } from "./timeline/timeline.ts";
 import { Cleaner } from "./uploads/cleaner.ts";
 import { type Download, downloadWith } from "./uploads/download.ts";
-import { mediaRouter } from "./uploads/media.ts";
 import { type MakeThumbnail, thumbnailsWith } from "./uploads/thumbnail.ts";
 import { Uploads } from "./uploads/uploads.ts";
 import { DeliveryRecords } from "./webhooks/records.ts";
 import { Sender } from "./webhooks/sender.ts";
 import { Webhooks } from "./webhooks/webhooks.ts";
 
-interface Parts {
-  readonly store: Store;
-  readonly timeline: Timeline;
-  readonly sender: Sender;
-  readonly webhooks: Webhooks;
-  readonly timers: readonly { stop(): void }[];
-  readonly whole: WholeState;
-  readonly origin: Origin;
-  readonly control: Control;
-  readonly extensions: Extensions;
-  readonly app: Express;
-  readonly controlToken: string;
-}
-
 /**
- * Parts that only tests of the platform itself replace. They are no options: a download that may reach
- * private addresses must not be a setting away.
+ * Parts that only tests of the platform itself replace. They are no options, because a download that may reach private
+ * addresses must not be a setting away.
  */
 export interface Replaced {
   readonly download?: Download;
   readonly makeThumbnail?: MakeThumbnail;
-  /** The folder of the built page. */
+  /** The folder of the built portal. */
   readonly portalFiles?: URL;
 }
 
+interface Parts {
+  readonly url: string;
+  readonly controlToken: string;
+  readonly store: Store;
+  readonly timeline: Timeline;
+  readonly clock: PlatformClock;
+  readonly sender: Sender;
+  readonly webhooks: Webhooks;
+  readonly timers: readonly { stop(): void }[];
+  readonly whole: WholeState;
+  readonly control: Control;
+  readonly answer: (mount: string, incoming: Incoming) => Response | Promise<Response>;
+  readonly chosen: Settings;
+}
+
 /**
- * Starts a local platform: the API v1 under `/api/v1`, webhook deliveries, and the control API under
- * `/control/v1`. Several can run in one process, each with its own port and state.
+ * Creates a local platform as a function of requests: the API v1 under `/api/v1`, webhook deliveries, and the control API
+ * under `/control/v1`. It opens no port; {@link startPlatform} gives it one. Several can be in one process, each with its
+ * own state.
+ *
+ *     const platform = createPlatform({ fetch: (request) => bot.handle(request) });
+ *     const response = await platform.fetch(`${platform.url}/api/v1/me`, { headers });
  *
  * @throws {ConfigError} an option or the state file cannot be used
- * @throws {ServiceBotError} ADDRESS_IN_USE, NODE_TOO_OLD
+ * @throws {ServiceBotError} NODE_TOO_OLD
  */
-export async function startPlatform(
-  options: PlatformOptions = {},
-  replaced: Replaced = {},
-): Promise<Platform> {
+export function createPlatform(options: PlatformOptions = {}, replaced: Replaced = {}): Platform {
   requireNode();
   const chosen = settings(options);
   const store = new Store(openDatabase(chosen.stateFile));
@@ -85,12 +84,9 @@ export async function startPlatform(
     const { apiKey, webhookSecret, clock } = chosen;
     seed(store, { apiKey, webhookSecret, now: clock.now() });
     const parts = assemble(store, chosen, replaced);
-    const listening = await listen(parts.app, chosen.host, chosen.port);
-    chosen.logger.info({ url: listening.url }, "local platform listening");
-    parts.origin.url = listening.url;
     // What an earlier run had committed late, what it still owed, and what it would have removed by now.
     parts.whole.begin();
-    return new Platform(parts, listening);
+    return new Platform(parts);
   } catch (error) {
     store.close();
     throw error;
@@ -99,16 +95,16 @@ export async function startPlatform(
 
 /** The only place where the concrete parts meet. */
 function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
-  const { random, logger, disableAfter, retryIntervalMs, deliveryTimeoutMs } = chosen;
+  const { url, random, logger, disableAfter, retryIntervalMs, deliveryTimeoutMs, fetch } = chosen;
   const clock = new PlatformClock(chosen.clock);
   const timeline = new Timeline(clock);
   const webhookFaults = new WebhookFaults(timeline, random);
   const apiFaults = new ApiFaults(timeline, random);
-  const sender = new Sender(clock, deliveryTimeoutMs);
+  const sender = new Sender(clock, deliveryTimeoutMs, fetch);
   const records = new DeliveryRecords(timeline);
   const calls = new CallRecords(timeline);
   const shown = new ShownEvents(store);
-  const runs = new RunReports({ shown, timeline });
+  const runs = new RunReports({ store, shown, timeline });
   const webhooks = new Webhooks({
     ...{ store, sender, records, shown, timeline, clock, random, logger },
     ...{ disableAfter, retryIntervalMs },
@@ -120,14 +116,11 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
   const acts = new Acts({ store, publisher, clock });
   const apps = new Apps({ store, webhooks, timeline });
   const forced = new ForcedDeliveries({ store, webhooks, sender, records, shown, timeline });
-  const origin: Origin = { url: "" };
-  const views = new Views(store.images, origin);
+  const views = new Views(store.images, url);
   const limits = new Limits({ usage: store.usage, clock });
   const cleaner = new Cleaner(store.images, clock);
   const { download = downloadWith({ clock: clock.real }), makeThumbnail = thumbnailsWith() } =
     replaced;
-  const { portalFiles = PORTAL_FILES } = replaced;
-  const { controlToken = newControlToken() } = chosen;
   const uploads = new Uploads({
     ...{ store, clock, limits, views, cleaner },
     ...{ download, makeThumbnail },
@@ -140,51 +133,58 @@ function assemble(store: Store, chosen: Settings, replaced: Replaced): Parts {
     timers,
   });
   const control = new Control({
-    ...{ store, acts, apps, webhooks, forced, webhookFaults, apiFaults, eventFaults },
+    ...{ store, acts, apps, webhooks, forced, webhookFaults, apiFaults, eventFaults, fetch },
     ...{ records, calls, runs, timeline, clock, views, limits, uploads, ...state },
   });
-  const extensions = new Extensions(chosen.extensions, origin);
-  const routers = {
-    ...extensions.routers,
-    "/": pageRouter({ files: new PageFiles(portalFiles) }),
-    "/api/v1": apiRouter({
-      ...{ store, publisher, views, limits, uploads, shown, calls, clock, logger },
-      faults: apiFaults,
-    }),
-    [RUNS_PATH]: runsRouter(store, runs),
-    "/media": mediaRouter(store.images, clock),
-    "/control/v1": [requireControlToken(controlToken), controlRouter(control, timeline)],
+  const { controlToken = newControlToken() } = chosen;
+  const controlApi = new ControlApi(control, timeline);
+  const page = new Page(replaced.portalFiles ?? PORTAL_FILES);
+  const context: ApiContext = {
+    ...{ store, publisher, views, limits, uploads, shown, calls, clock, logger },
+    faults: apiFaults,
+  };
+  const mounts: Readonly<Record<string, (incoming: Incoming) => Response | Promise<Response>>> = {
+    [API]: (incoming) => answerApi(context, incoming),
+    [RUNS_PATH]: (incoming) => runs.answer(incoming),
+    [MEDIA]: (incoming) => answerMedia(store.images, incoming, clock.now()),
+    [CONTROL]: (incoming) => {
+      requireControlToken(controlToken, incoming);
+      return controlApi.answer(incoming);
+    },
   };
   return {
-    ...{ store, timeline, sender, webhooks, timers, origin, control, extensions },
+    ...{ url, controlToken, store, timeline, clock, sender, webhooks, timers, control, chosen },
     whole: state.whole,
-    app: createApp({ routers, allowHosts: chosen.allowHosts, clock, logger }),
-    controlToken,
+    answer: (mount, incoming) => mounts[mount]?.(incoming) ?? page.answer(incoming),
   };
 }
 
-/** A local platform that is running; {@link startPlatform} makes one. */
+const API = "/api/v1";
+const MEDIA = "/media";
+const CONTROL = "/control/v1";
+const MOUNTS = [API, CONTROL, MEDIA, RUNS_PATH];
+
+/** A local platform; {@link createPlatform} makes one without a port, {@link startPlatform} one with. */
 export class Platform {
   /** Origin, without `/api/v1`: a bot's SERVICE_BASE_URL. */
   readonly url: string;
-  /** The address of the page, with the control token of this run. A browser sends that part to no server. */
+  /** The address of the portal, with the control token of this run. A browser sends that part to no server. */
   readonly portalUrl: string;
   /** What `/control/v1` offers, in process: acts of people, the webhook's configuration, faults. */
   readonly control: Control;
   /** Token that every request to `/control/v1` sends as `X-Control-Token`. New with each start unless it was set. */
   readonly controlToken: string;
   readonly #parts: Parts;
-  readonly #listening: Listening;
+  readonly #closers: (() => Promise<void>)[] = [];
   #stopped: Promise<void> | undefined;
 
-  constructor(parts: Parts, listening: Listening) {
+  constructor(parts: Parts) {
+    const { url, controlToken, control } = parts;
     this.#parts = parts;
-    this.#listening = listening;
-    this.url = listening.url;
-    const { controlToken } = parts;
-    this.portalUrl = `${listening.url}/#token=${controlToken}`;
+    this.url = url;
+    this.portalUrl = `${url}/#token=${controlToken}`;
     this.controlToken = controlToken;
-    this.control = parts.control;
+    this.control = control;
   }
 
   /** The standard bearer token of the first bot, with every scope. Readable while the platform runs. */
@@ -198,14 +198,57 @@ export class Platform {
     return store.webhook.get(store.people.bot().seq).secret;
   }
 
-  /** Calls `listener` with everything that happens from now on, in order. Returns what ends that. */
+  /**
+   * Answers a request in process, as `fetch` does over the network. Give it to a client or a bot as its `fetch`. A fault
+   * that loses the answer rejects it, as does a stop.
+   */
+  readonly fetch = async (input: Request | URL | string, init?: RequestInit): Promise<Response> => {
+    const request = new Request(input, init);
+    const { signal } = request;
+    signal.throwIfAborted();
+    const gone = AbortSignal.any([signal, this.#parts.timeline.ended]);
+    try {
+      return await this.respond(request, gone);
+    } finally {
+      signal.throwIfAborted();
+    }
+  };
+
+  /**
+   * Answers a request of an adapter.
+   *
+   * @param gone aborts when the client goes away
+   * @throws {ConnectionLost} there is no answer: the connection is to be cut
+   */
+  async respond(request: Request, gone: AbortSignal): Promise<Response> {
+    const { timeline, clock, chosen, answer } = this.#parts;
+    if (timeline.ended.aborted) throw new ConnectionLost();
+    const url = new URL(request.url);
+    const { pathname } = url;
+    const mount = MOUNTS.find((one) => pathname === one || pathname.startsWith(`${one}/`)) ?? "";
+    const path = pathname.slice(mount.length) || "/";
+    const { method } = request;
+    let response: Response;
+    try {
+      response = await answer(mount, { request, method, path, url, gone });
+    } catch (error) {
+      if (error instanceof ConnectionLost) throw error;
+      response = toResponse(written(errorAnswer(error, chosen.logger)));
+    }
+    // Bots measure the age of events on the platform's clock.
+    response.headers.set("date", new Date(clock.now()).toUTCString());
+    response.headers.set("x-content-type-options", "nosniff");
+    return method === "HEAD" ? new Response(null, response) : response;
+  }
+
+  /** Calls `listener` with everything that happens from now on, in order. Returns a function that ends the calls. */
   onTimeline(listener: TimelineListener): () => void {
     return this.#parts.timeline.listen(listener);
   }
 
   /**
-   * Resolves to the first timeline entry of this kind that fits, be it there already or still to
-   * come. Rejects when none comes in time, or when the platform stops.
+   * Resolves to the first timeline entry of this kind that fits, even if it is there already. Rejects when none comes in
+   * time, or when the platform stops.
    */
   waitFor<K extends TimelineRecord["kind"]>(
     kind: K,
@@ -215,6 +258,11 @@ export class Platform {
     return awaitEntry(this.#parts.timeline, kind, fits, options);
   }
 
+  /** Closes something else, such as a server, when the platform stops. */
+  closeWith(close: () => Promise<void>): void {
+    this.#closers.push(close);
+  }
+
   /** Ends everything: deliveries, waiting requests, connections, the database. Can be called twice. */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();
@@ -222,12 +270,12 @@ export class Platform {
   }
 
   async #stop(): Promise<void> {
-    const { timeline, sender, webhooks, timers, store, extensions } = this.#parts;
+    const { timeline, sender, webhooks, timers, store } = this.#parts;
     timeline.end();
-    const closed = this.#listening.close();
+    const closed = this.#closers.map((close) => close());
     sender.close();
     await webhooks.stop();
-    await Promise.all([closed, extensions.close()]);
+    await Promise.all(closed);
     for (const timer of timers) timer.stop();
     store.close();
   }

@@ -68,7 +68,8 @@ export class Refusals {
     const named: Fits = (asked, askedPath) =>
       (method === undefined || method === asked) && (path === undefined || covers(path, askedPath));
     const { status = usual } = options;
-    const headers = retryAfterSeconds === undefined ? {} : { "retry-after": `${retryAfterSeconds}` };
+    const headers =
+      retryAfterSeconds === undefined ? {} : { "retry-after": `${retryAfterSeconds}` };
     const error = { code, message: "The test has asked for this." };
     this.#waiting.push({
       fits: method === undefined && path === undefined ? where : named,

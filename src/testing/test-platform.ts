@@ -2,7 +2,7 @@ import type { Fetch } from "../client/http.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
 import { imageKindOf, mediaTypeOf } from "../core/image-kind.ts";
 import { createPlatform, type Platform } from "../platform/platform.ts";
-import { type RefuseOptions, Refusals } from "./refusals.ts";
+import { Refusals, type RefuseOptions } from "./refusals.ts";
 import { type Happening, Scene } from "./scene.ts";
 
 /** A request to the platform. */
@@ -74,7 +74,7 @@ export class TestPlatform {
   constructor({ clock = systemClock, apiKey }: TestPlatformOptions = {}) {
     this.#platform = createPlatform(
       { clock, apiKey, url: ORIGIN },
-      { download: async () => PIXEL, makeThumbnail: async () => null },
+      { download: async () => PIXEL, makeThumbnail: async () => undefined },
     );
     this.#scene = new Scene(this.#platform.control);
   }

@@ -1,18 +1,20 @@
 export { CallRecords, type EndedCall } from "../../src/platform/calls/records.ts";
 export { PlatformClock } from "../../src/platform/clock/platform-clock.ts";
 export { askBot } from "../../src/platform/control/bot-view.ts";
-export { mount } from "../../src/platform/control/endpoint.ts";
-export { controlRouter } from "../../src/platform/control/router.ts";
-export { streamEndpoints } from "../../src/platform/control/stream.ts";
+export { ControlApi, endpointsOf } from "../../src/platform/control/endpoints.ts";
+export { TimelineStream } from "../../src/platform/control/stream.ts";
 export { mentionsIn } from "../../src/platform/events/mentions.ts";
+export type { Incoming } from "../../src/platform/http/routes.ts";
+export type { PlatformOptions } from "../../src/platform/options.ts";
+export { createPlatform, type Platform } from "../../src/platform/platform.ts";
 export {
+  appOf,
   type Extension,
   Extensions,
+  type ListenOptions,
   type OpenExtension,
-} from "../../src/platform/http/extensions.ts";
-export { createApp, listen } from "../../src/platform/http/server.ts";
-export type { PlatformOptions } from "../../src/platform/options.ts";
-export { type Platform, startPlatform } from "../../src/platform/platform.ts";
+  startPlatform,
+} from "../../src/platform/server.ts";
 export { openDatabase } from "../../src/platform/store/database.ts";
 export { replaceRows } from "../../src/platform/store/rows.ts";
 export { addBot, seed } from "../../src/platform/store/seed.ts";

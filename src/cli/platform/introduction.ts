@@ -1,6 +1,6 @@
 import { version } from "../../core/version.ts";
 import { MCP_PATH } from "../../mcp/path.ts";
-import type { Platform, PlatformOptions } from "../../platform/index.ts";
+import type { ListenOptions, Platform } from "../../platform/index.ts";
 import { localWebhookUrl } from "../dot-env.ts";
 import { ownCommand } from "../own-command.ts";
 import { quoted } from "../text.ts";
@@ -29,7 +29,7 @@ export function readyLine({
 /** What somebody needs to know who has never started one before. */
 export function introduction(
   platform: Platform,
-  { stateFile, host }: Pick<PlatformOptions, "stateFile" | "host">,
+  { stateFile, host }: Pick<ListenOptions, "stateFile" | "host">,
 ): string {
   const { url } = platform;
   const state =

@@ -1,4 +1,4 @@
-import type { PlatformOptions } from "../../platform/index.ts";
+import type { ListenOptions } from "../../platform/index.ts";
 import { type LimitSettings, MAX_LIMIT, NO_LIMITS } from "../../platform/limits/settings.ts";
 import { localBaseUrl, variable } from "../dot-env.ts";
 import { type Arguments, textFlag, textFlags, UsageError, wholeNumber } from "../usage.ts";
@@ -38,7 +38,7 @@ export const platformFlags = {
  *
  * @throws {UsageError}
  */
-export function platformSettings(given: Arguments): PlatformOptions & { readonly port: number } {
+export function platformSettings(given: Arguments): ListenOptions & { readonly port: number } {
   const base = localBaseUrl();
   const stateFile = textFlag(given, "state");
   if (stateFile?.trim() === "") throw new UsageError("--state takes a file.");

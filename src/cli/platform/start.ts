@@ -1,5 +1,5 @@
 import { ConfigError, hasCode } from "../../errors.ts";
-import type { Platform, PlatformOptions } from "../../platform/index.ts";
+import type { ListenOptions, Platform } from "../../platform/index.ts";
 import { ControlClient } from "../control-client.ts";
 import { ownCommand } from "../own-command.ts";
 import { CommandError } from "../usage.ts";
@@ -27,10 +27,10 @@ const flagOf: Readonly<Record<string, string>> = {
  */
 export async function startLocalPlatform(
   command: "platform" | "dev",
-  options: PlatformOptions & { readonly port: number },
+  options: ListenOptions & { readonly port: number },
 ): Promise<Platform> {
   // Loaded late: it takes longer than most commands, which have no use for it.
-  const { startPlatform } = await import("../../platform/platform.ts");
+  const { startPlatform } = await import("../../platform/server.ts");
   try {
     const extensions = [hostedMcp()];
     return await startPlatform({ ...options, extensions });

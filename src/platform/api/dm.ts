@@ -1,18 +1,17 @@
 import { notFound, PlatformError } from "../error.ts";
 import { page, window } from "../http/query.ts";
 import { idOf, messageIds, seqOf } from "../store/ids.ts";
-import { readDraft } from "./draft.ts";
-import type { Call, CallAnswer, Route } from "./route.ts";
+import type { Call, CallAnswer, Operation } from "./operation.ts";
 import { isoTime } from "./views.ts";
-import { write } from "./write.ts";
+import { readDraft, write } from "./writing.ts";
 
 const MESSAGES = "/dm/conversations/:id/messages";
 
 /** Direct messages: reply-only, 1:1 (section 4). */
-export const dmRoutes: readonly Route[] = [
-  { method: "get", path: "/dm/conversations", scopes: ["dm"], handle: listConversations },
-  { method: "get", path: MESSAGES, scopes: ["dm"], handle: listMessages },
-  { method: "post", path: MESSAGES, scopes: ["dm"], handle: sendMessage },
+export const dmOperations: readonly Operation[] = [
+  { method: "GET", path: "/dm/conversations", scopes: ["dm"], handle: listConversations },
+  { method: "GET", path: MESSAGES, scopes: ["dm"], handle: listMessages },
+  { method: "POST", path: MESSAGES, scopes: ["dm"], handle: sendMessage },
 ];
 
 function listConversations({ store, query, views, bot }: Call): CallAnswer {
@@ -43,10 +42,10 @@ function listMessages(call: Call): CallAnswer {
 }
 
 function sendMessage(call: Call): CallAnswer {
-  const { store, body, bot, now } = call;
+  const { store, bot, now } = call;
   const conversation = botsConversation(call);
   checkPeer(call, conversation);
-  const draft = readDraft(body);
+  const draft = readDraft(call);
   const { message } = write(call, draft, {
     quota: "dmsPerDay",
     make: () => ({

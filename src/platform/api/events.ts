@@ -1,11 +1,11 @@
 import { invalid } from "../error.ts";
 import { limit, text } from "../http/query.ts";
 import { BEFORE_FIRST_EVENT, eventId, eventSeq } from "../store/ids.ts";
-import type { Call, CallAnswer, Route } from "./route.ts";
+import type { Call, CallAnswer, Operation } from "./operation.ts";
 
 /** GET /events (section 4). */
-export const eventRoutes: readonly Route[] = [
-  { method: "get", path: "/events", scopes: ["read", "dm"], handle: readEvents },
+export const eventOperations: readonly Operation[] = [
+  { method: "GET", path: "/events", scopes: ["read", "dm"], handle: readEvents },
 ];
 
 function readEvents({ store, shown, query, scopes, bot }: Call): CallAnswer {

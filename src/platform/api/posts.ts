@@ -1,26 +1,25 @@
 import { invalid, notFound } from "../error.ts";
-import { badCursor, limit, type Page, page, type Query, text, window } from "../http/query.ts";
+import { badCursor, limit, type Page, page, text, window } from "../http/query.ts";
 import { commentIds, idOf, seqOf } from "../store/ids.ts";
 import type { Post, TrendingWindow } from "../store/posts.ts";
-import { readDraft } from "./draft.ts";
-import type { Call, CallAnswer, Route } from "./route.ts";
+import type { Call, CallAnswer, Operation } from "./operation.ts";
 import type { PostView } from "./shapes.ts";
-import { write } from "./write.ts";
+import { readDraft, write } from "./writing.ts";
 
 const COMMENTS = "/posts/:id/comments";
 
 /** Posts and comments (section 4). Parameters and answers are not shown; docs/platform.md has ours. */
-export const postRoutes: readonly Route[] = [
-  { method: "post", path: "/posts", scopes: ["posts:write"], handle: createPost },
-  { method: "get", path: "/feed", scopes: ["read"], handle: readFeed },
-  { method: "get", path: "/posts/:id", scopes: ["read"], handle: readPost },
-  { method: "get", path: COMMENTS, scopes: ["read"], handle: listComments },
-  { method: "post", path: COMMENTS, scopes: ["comments:write"], handle: createComment },
+export const postOperations: readonly Operation[] = [
+  { method: "POST", path: "/posts", scopes: ["posts:write"], handle: createPost },
+  { method: "GET", path: "/feed", scopes: ["read"], handle: readFeed },
+  { method: "GET", path: "/posts/:id", scopes: ["read"], handle: readPost },
+  { method: "GET", path: COMMENTS, scopes: ["read"], handle: listComments },
+  { method: "POST", path: COMMENTS, scopes: ["comments:write"], handle: createComment },
 ];
 
 function createPost(call: Call): CallAnswer {
-  const { store, views, body, bot, now } = call;
-  const draft = readDraft(body);
+  const { store, views, bot, now } = call;
+  const draft = readDraft(call);
   const { post } = write(call, draft, {
     quota: "postsPerDay",
     make: () => ({ post: store.posts.addPost({ author: bot.seq, text: draft.text, at: now }) }),
@@ -55,7 +54,7 @@ function trending({ store, views, query }: Call): Page<PostView> {
 }
 
 /** The position is a place in the order: the post that stood there may have moved on. */
-function trendingWindow(query: Query): TrendingWindow {
+function trendingWindow(query: URLSearchParams): TrendingWindow {
   const cursor = text(query, "cursor");
   const max = Number.MAX_SAFE_INTEGER;
   if (cursor === undefined) return { reactions: max, before: max, limit: limit(query) };
@@ -81,9 +80,9 @@ function listComments(call: Call): CallAnswer {
 }
 
 function createComment(call: Call): CallAnswer {
-  const { store, views, body, bot, now } = call;
+  const { store, views, bot, now } = call;
   const post = namedPost(call);
-  const draft = readDraft(body);
+  const draft = readDraft(call);
   const own = { author: bot.seq, text: draft.text, at: now };
   const { comment } = write(call, draft, {
     quota: "commentsPerDay",

@@ -5,14 +5,14 @@ import { idOf, seqOf } from "../store/ids.ts";
 import type { User } from "../store/people.ts";
 import type { Post } from "../store/posts.ts";
 import type { Store } from "../store/store.ts";
-import type { Call, CallAnswer, Route } from "./route.ts";
+import type { Call, CallAnswer, Operation } from "./operation.ts";
 
 /** The longest `q`, in UTF-16 units. */
 const MAX_QUERY = 200;
 
 /** GET /search (section 4). Parameters and payload are not shown; docs/platform.md has ours. */
-export const searchRoutes: readonly Route[] = [
-  { method: "get", path: "/search", scopes: ["read"], handle: search },
+export const searchOperations: readonly Operation[] = [
+  { method: "GET", path: "/search", scopes: ["read"], handle: search },
 ];
 
 type Hit = { readonly user: User } | { readonly post: Post };

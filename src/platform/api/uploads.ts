@@ -1,10 +1,10 @@
-import { readUploadBody } from "../uploads/body.ts";
-import type { Call, CallAnswer, Route } from "./route.ts";
+import { readUploadBody } from "../uploads/form.ts";
+import type { Call, CallAnswer, Operation } from "./operation.ts";
 
 /** POST /uploads (section 4): any write scope will do. */
-export const uploadRoutes: readonly Route[] = [
+export const uploadOperations: readonly Operation[] = [
   {
-    method: "post",
+    method: "POST",
     path: "/uploads",
     scopes: ["posts:write", "comments:write", "dm"],
     read: readUploadBody,

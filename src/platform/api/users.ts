@@ -1,10 +1,10 @@
 import { notFound } from "../error.ts";
-import type { Call, CallAnswer, Route } from "./route.ts";
+import type { Call, CallAnswer, Operation } from "./operation.ts";
 
 /** Accounts (section 4). The payloads are not shown. */
-export const userRoutes: readonly Route[] = [
-  { method: "get", path: "/me", scopes: ["read"], handle: readMe },
-  { method: "get", path: "/users/:username", scopes: ["read"], handle: readUser },
+export const userOperations: readonly Operation[] = [
+  { method: "GET", path: "/me", scopes: ["read"], handle: readMe },
+  { method: "GET", path: "/users/:username", scopes: ["read"], handle: readUser },
 ];
 
 function readMe({ bot, views }: Call): CallAnswer {

@@ -1,9 +1,9 @@
+import { AVATAR_FILE } from "../media.ts";
 import type { ConversationSummary, Message } from "../store/conversations.ts";
 import { idOf } from "../store/ids.ts";
 import type { Image, Images, Target } from "../store/images.ts";
 import type { User } from "../store/people.ts";
 import type { Comment, Post } from "../store/posts.ts";
-import { AVATAR_FILE } from "../uploads/media.ts";
 import type {
   CommentView,
   ConversationView,
@@ -13,17 +13,13 @@ import type {
   ProfileView,
 } from "./shapes.ts";
 
-/** Where the platform is reached; known once it listens. */
-export interface Origin {
-  url: string;
-}
-
 /** Turns what is stored into what goes over the wire. */
 export class Views {
   readonly #images: Images;
-  readonly #origin: Origin;
+  readonly #origin: string;
 
-  constructor(images: Images, origin: Origin) {
+  /** @param origin where the platform is reached */
+  constructor(images: Images, origin: string) {
     this.#images = images;
     this.#origin = origin;
   }
@@ -85,7 +81,7 @@ export class Views {
 
   /** The public address of an image. */
   #url(file: string): string {
-    return `${this.#origin.url}/media/${file}`;
+    return `${this.#origin}/media/${file}`;
   }
 
   #written(content: Post | Comment, target: Target): Omit<PostView, "id" | "type"> {

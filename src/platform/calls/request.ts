@@ -1,4 +1,3 @@
-import type { IncomingMessage } from "node:http";
 import { scrubber } from "../../core/redact.ts";
 import { type RecordedRequest, textOf } from "../webhooks/record.ts";
 
@@ -11,28 +10,21 @@ const SECRET_HEADER = /^(proxy-)?authorization$|^cookie$|token|secret|api-?key/;
 /** Of a secret that is shorter, its end would say too much, and its text could be any word. */
 const SHORTEST_SECRET = 12;
 
-/** What is read of a request so far. */
-export interface Body {
-  /** Undefined for an upload, and for what was refused before it was read. */
-  readonly bytes: Uint8Array | undefined;
-}
-
 /**
- * A request to the API as it may be shown: without its token, wherever that stands. Of a body that is not
- * kept it says how long it was.
+ * Returns a request to the API as it may be shown: without its token, wherever that stands. For a body that is not kept,
+ * its length is named.
+ *
+ * @param bytes `undefined` for an upload, and for a body that was refused unread
  */
-export function recordedRequest(
-  request: IncomingMessage & { originalUrl: string },
-  { bytes }: Body,
-): RecordedRequest {
-  const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1] ?? "";
+export function recordedRequest(request: Request, bytes: Uint8Array | undefined): RecordedRequest {
+  const given = request.headers;
+  const token = /^Bearer +(\S+)$/i.exec(given.get("authorization") ?? "")?.[1] ?? "";
   const scrub = token.length < SHORTEST_SECRET ? (text: string) => text : scrubber([token]);
-  const entries = Object.entries(request.headers).map(([name, value]) => {
-    const text = Array.isArray(value) ? value.join(", ") : (value ?? "");
-    return [name, SECRET_HEADER.test(name) ? masked(text) : scrub(text)] as const;
+  const entries = [...given].map(([name, value]) => {
+    return [name, SECRET_HEADER.test(name) ? masked(value) : scrub(value)] as const;
   });
   const headers = Object.fromEntries(entries);
-  const url = scrub(`http://${request.headers.host}${request.originalUrl}`);
+  const url = scrub(request.url);
   if (bytes === undefined) return { url, headers, ...unread(request) };
   const body = scrub(textOf(bytes.subarray(0, MAX_BODY_BYTES)));
   return { url, headers, body, truncated: bytes.byteLength > MAX_BODY_BYTES };
@@ -44,10 +36,10 @@ function masked(value: string): string {
   return `${scheme}…${secret.length < SHORTEST_SECRET ? "" : secret.slice(-4)}`;
 }
 
-function unread({ headers }: IncomingMessage): Pick<RecordedRequest, "body" | "truncated"> {
-  const length = headers["content-length"];
-  const chunked = headers["transfer-encoding"] !== undefined;
-  if (!chunked && Number(length ?? 0) === 0) return { body: "", truncated: false };
-  const size = chunked ? "of a length that was not announced" : `${length} bytes`;
-  return { body: `(not kept: ${headers["content-type"] ?? "no type"}, ${size})`, truncated: true };
+function unread({ headers, body }: Request): Pick<RecordedRequest, "body" | "truncated"> {
+  if (body === null) return { body: "", truncated: false };
+  const length = headers.get("content-length");
+  const size = length === null ? "of a length that was not announced" : `${length} bytes`;
+  const type = headers.get("content-type") ?? "no type";
+  return { body: `(not kept: ${type}, ${size})`, truncated: true };
 }

@@ -28,6 +28,8 @@ export interface BotQuestion {
   readonly apiKeys: readonly string[];
   /** Ends the wait. */
   readonly signal: AbortSignal;
+  /** Default: the network. */
+  readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
   /** Time for all tries together, in ms. Default 2,000. */
   readonly timeoutMs?: number;
 }
@@ -37,6 +39,7 @@ export async function askBot({
   webhook,
   apiKeys,
   signal,
+  fetch: send = fetch,
   timeoutMs = ANSWER_TIMEOUT_MS,
 }: BotQuestion): Promise<BotView> {
   if (webhook === null) {
@@ -50,10 +53,11 @@ export async function askBot({
   try {
     const ended = AbortSignal.any([limit, signal]);
     const tokens = isLoopback(target.hostname) ? apiKeys.slice(0, MAX_TOKENS) : [];
-    let answer = await askOnce(target, tokens[0], ended);
+    const ask = (token?: string) => askOnce(send, target, token, ended);
+    let answer = await ask(tokens[0]);
     for (const token of tokens.slice(1)) {
       if (!answer.asksForToken) break;
-      answer = await askOnce(target, token, ended);
+      answer = await ask(token);
     }
     if (answer.status !== undefined) return { url, status: answer.status };
     return { url, status: null, error: whyNoStatus(answer, target) };
@@ -75,6 +79,7 @@ interface BotAnswer {
 }
 
 async function askOnce(
+  send: (request: Request) => Promise<Response>,
   target: URL,
   token: string | undefined,
   signal: AbortSignal,
@@ -83,7 +88,7 @@ async function askOnce(
     accept: "application/json",
     ...(token !== undefined && { authorization: `Bearer ${token}` }),
   };
-  const response = await fetch(target, { redirect: "manual", signal, headers });
+  const response = await send(new Request(target, { redirect: "manual", signal, headers }));
   const value = parse(await textOf(response));
   // A bot that is not ready answers 503, with its status as well.
   const isAnswer = response.ok || response.status === 503;

@@ -1,12 +1,18 @@
 import { isoTime, type Views } from "../api/views.ts";
 import { invalid, notFound } from "../error.ts";
-import { limit as limitIn, type Page, page, window } from "../http/query.ts";
+import {
+  limit as limitIn,
+  type Page,
+  type PageInput,
+  page,
+  pageQuery,
+  window,
+} from "../http/query.ts";
 import type { ConversationRow, Message } from "../store/conversations.ts";
 import { idOf, seqOf } from "../store/ids.ts";
 import type { CountedPost } from "../store/posts.ts";
 import type { Store } from "../store/store.ts";
 import { usernameIn } from "../username.ts";
-import { type PageInput, pageQuery } from "./page-input.ts";
 import type {
   ControlComment,
   ControlConversation,

@@ -21,7 +21,7 @@ import { invalid, notFound } from "../error.ts";
 import type { ApiFaults } from "../faults/api-faults.ts";
 import type { EventFaults } from "../faults/event-faults.ts";
 import type { WebhookFaults } from "../faults/webhook-faults.ts";
-import { type Page, page, window } from "../http/query.ts";
+import { type Page, type PageInput, page, pageQuery, window } from "../http/query.ts";
 import type { Limits, LimitsView } from "../limits/limits.ts";
 import type { LimitSettings } from "../limits/settings.ts";
 import type { RunReports } from "../runs/run-reports.ts";
@@ -48,7 +48,6 @@ import type {
   DeliveryContent,
   ForcedDeliveries,
 } from "./deliveries.ts";
-import { type PageInput, pageQuery } from "./page-input.ts";
 import type {
   ControlComment,
   ControlConversation,
@@ -84,6 +83,8 @@ export interface ControlOptions {
   readonly webhookFaults: WebhookFaults;
   readonly apiFaults: ApiFaults;
   readonly eventFaults: EventFaults;
+  /** Asks a bot for its status. Default: the network. */
+  readonly fetch: ((request: Request) => Promise<Response>) | undefined;
   readonly records: DeliveryRecords;
   readonly calls: CallRecords;
   readonly runs: RunReports;
@@ -390,9 +391,9 @@ export class Control {
 
   /** What the bot says of itself, where its webhook is. */
   botView(bot?: string): Promise<BotView> {
-    const { timeline, store } = this.#options;
+    const { timeline, store, fetch } = this.#options;
     const apiKeys = store.tokens.allKeysOf(this.#bot(bot).seq);
-    return askBot({ webhook: this.webhookOf(bot).url, apiKeys, signal: timeline.ended });
+    return askBot({ webhook: this.webhookOf(bot).url, apiKeys, signal: timeline.ended, fetch });
   }
 
   /**

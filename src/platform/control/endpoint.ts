@@ -1,68 +1,73 @@
-import type { Request, RequestHandler, Response, Router } from "express";
 import type * as z from "../../core/zod.ts";
-import { PlatformError } from "../error.ts";
-import { send } from "../http/answer.ts";
 import { type BodyLimit, readJson, validate } from "../http/body.ts";
-import { text } from "../http/query.ts";
+import { limit, type PageInput, text } from "../http/query.ts";
+import type { Incoming, Route } from "../http/routes.ts";
 
-type Handler = (request: Request, response: Response) => unknown;
-
-/** What one path of the control API does, by method. What a handler returns is the body of the answer. */
-export interface Endpoint {
-  readonly get?: Handler;
-  readonly put?: Handler;
-  readonly post?: Handler;
-  readonly delete?: Handler;
-  /** The status of a POST that went well. Default 201. */
-  readonly postStatus?: 200 | 201;
+/** A request to the control API. */
+export interface Call {
+  readonly incoming: Incoming;
+  readonly request: Request;
+  readonly query: URLSearchParams;
+  /** The parameter of the path; empty if the path has none. */
+  readonly id: string;
+  /** Username of the bot whose app is meant; `undefined` for the first one. */
+  readonly bot: string | undefined;
 }
 
-export type Endpoints = Readonly<Record<string, Endpoint>>;
-
-/** Mounts endpoints by their path. Other methods are answered with 405. */
-export function mount(router: Router, endpoints: Endpoints): void {
-  for (const [path, { postStatus = 201, ...methods }] of Object.entries(endpoints)) {
-    if (methods.get !== undefined) router.get(path, answering(200, methods.get));
-    if (methods.put !== undefined) router.put(path, answering(200, methods.put));
-    if (methods.post !== undefined) router.post(path, answering(postStatus, methods.post));
-    if (methods.delete !== undefined) router.delete(path, answering(200, methods.delete));
-    router.all(path, wrongMethod(Object.keys(methods)));
-  }
+/** One operation of the control API. */
+export interface Endpoint extends Route {
+  /** Status of a success. */
+  readonly status: number;
+  /** Returns the body of the answer, or the whole answer. */
+  readonly handle: (call: Call) => unknown;
 }
 
-/** `bot` of the query: the username of the bot whose app is meant; absent for the first one. */
-export function botIn(request: Request): string | undefined {
-  return text(request.query, "bot");
+interface Options {
+  /** Default: 201 for POST, 200 otherwise. */
+  readonly status?: number;
+  readonly limit?: BodyLimit;
 }
 
-/** @throws {PlatformError} 400 VALIDATION */
-export async function bodyOf<T>(
-  request: Request,
+export function get(path: string, handle: (call: Call) => unknown): Endpoint {
+  return { method: "GET", path, status: 200, handle };
+}
+
+/** Named like this because `delete` is a keyword. */
+export function remove(path: string, handle: (call: Call) => unknown): Endpoint {
+  return { method: "DELETE", path, status: 200, handle };
+}
+
+export function put<T>(
+  path: string,
   schema: z.ZodType<T>,
-  limit?: BodyLimit,
-): Promise<T> {
-  return validate(schema, await readJson(request, limit));
+  handle: (body: T, call: Call) => unknown,
+): Endpoint {
+  return { method: "PUT", path, status: 200, handle: reading(schema, handle) };
 }
 
-/**
- * The same of a request that may come without a body: that stands for an empty object.
- *
- * @throws {PlatformError} 400 VALIDATION
- */
-export async function optionalBodyOf<T>(request: Request, schema: z.ZodType<T>): Promise<T> {
-  return validate(schema, (await readJson(request)) ?? {});
+export function post<T>(
+  path: string,
+  schema: z.ZodType<T>,
+  handle: (body: T, call: Call) => unknown,
+  { status = 201, limit: bodyLimit }: Options = {},
+): Endpoint {
+  return { method: "POST", path, status, handle: reading(schema, handle, bodyLimit) };
 }
 
-function answering(status: number, handler: Handler): RequestHandler {
-  return async (request, response) => {
-    send(response, { status, body: await handler(request, response) });
-  };
+/** A POST whose body is no JSON, or is not looked at. */
+export function postRaw(path: string, handle: (call: Call) => unknown, status = 201): Endpoint {
+  return { method: "POST", path, status, handle };
 }
 
-function wrongMethod(methods: readonly string[]): RequestHandler {
-  const allow = methods.join(", ").toUpperCase();
-  return (request) => {
-    const message = `${request.path} takes ${allow} only.`;
-    throw new PlatformError(405, "METHOD_NOT_ALLOWED", message, { Allow: allow });
-  };
+/** Reads `limit` and `cursor`. */
+export function pageIn({ query }: Call): PageInput {
+  return { limit: limit(query), cursor: text(query, "cursor") };
+}
+
+function reading<T>(
+  schema: z.ZodType<T>,
+  handle: (body: T, call: Call) => unknown,
+  bodyLimit?: BodyLimit,
+): (call: Call) => Promise<unknown> {
+  return async (call) => handle(validate(schema, await readJson(call.request, bodyLimit)), call);
 }

@@ -24,7 +24,7 @@ const eventType = z.string().regex(OWN_TYPE, {
 
 const optionalText = z.string().optional();
 
-export const actBody: z.ZodType<ActInput> = z.strictObject({
+export const act: z.ZodType<ActInput> = z.strictObject({
   type: z.string(),
   from: z.string(),
   to: optionalText,
@@ -38,48 +38,48 @@ export const actBody: z.ZodType<ActInput> = z.strictObject({
   count: z.number().optional(),
 });
 
-export const accountBody: z.ZodType<AccountInput> = z.strictObject({
+export const account: z.ZodType<AccountInput> = z.strictObject({
   username: z.string(),
   name: optionalText,
 });
 
-export const appBody: z.ZodType<AppChange> = z.strictObject({ disabled: z.boolean() });
+export const app: z.ZodType<AppChange> = z.strictObject({ disabled: z.boolean() });
 
-export const tokenBody: z.ZodType<{ scopes: Scope[]; bot?: string | undefined }> = z.strictObject({
+export const token: z.ZodType<{ scopes: Scope[]; bot?: string | undefined }> = z.strictObject({
   scopes: z.array(z.enum(allScopes)),
   bot: optionalText,
 });
 
-export const groupBody: z.ZodType<GroupInput> = z.strictObject({
+export const group: z.ZodType<GroupInput> = z.strictObject({
   members: z.array(z.string()),
   text: optionalText,
 });
 
-export const blockBody: z.ZodType<BlockInput> = z.strictObject({
+export const block: z.ZodType<BlockInput> = z.strictObject({
   by: z.string(),
   whom: optionalText,
   blocked: z.boolean().optional(),
 });
 
-export const clockBody: z.ZodType<ClockChange> = z.strictObject({
+export const clock: z.ZodType<ClockChange> = z.strictObject({
   now: optionalText,
   advanceMs: z.number().optional(),
   frozen: z.boolean().optional(),
 });
 
-export const snapshotBody: z.ZodType<{ name?: string | undefined }> = z.strictObject({
-  name: optionalText,
-});
+export const snapshot: z.ZodType<{ name?: string | undefined } | undefined> = z
+  .strictObject({ name: optionalText })
+  .optional();
 
-export const noBody: z.ZodType<object> = z.strictObject({});
+export const nothing: z.ZodType<object | undefined> = z.strictObject({}).optional();
 
 const limit = z.int().min(0).max(MAX_LIMIT).nullable().exactOptional();
 
-export const limitsBody: z.ZodType<Partial<LimitSettings>> = z.strictObject(eachLimit(limit));
+export const limits: z.ZodType<Partial<LimitSettings>> = z.strictObject(eachLimit(limit));
 
-export const storageBody: z.ZodType<StorageState> = z.strictObject({ configured: z.boolean() });
+export const storage: z.ZodType<StorageState> = z.strictObject({ configured: z.boolean() });
 
-export const webhookBody: z.ZodType<WebhookChange> = z.strictObject({
+export const webhook: z.ZodType<WebhookChange> = z.strictObject({
   url: optionalText,
   types: z.array(eventType).optional(),
   enabled: z.boolean().optional(),
@@ -94,12 +94,12 @@ const deliveryContent = {
   body: optionalText,
 };
 
-export const deliveriesBody: z.ZodType<DeliverInput> = z.strictObject({
+export const deliveries: z.ZodType<DeliverInput> = z.strictObject({
   ...deliveryContent,
   times: z.number().optional(),
 });
 
-export const curlBody: z.ZodType<DeliveryContent> = z.strictObject(deliveryContent);
+export const curl: z.ZodType<DeliveryContent> = z.strictObject(deliveryContent);
 
 const failureStatus = z.int().min(300).max(599);
 
@@ -133,7 +133,7 @@ const apiFault: z.ZodType<ApiFaultInput> = z.strictObject({
   ...reach,
 });
 
-export const faultsBody: z.ZodType<FaultsChange> = z.strictObject({
+export const faults: z.ZodType<FaultsChange> = z.strictObject({
   webhook: webhookFault.optional(),
   api: apiFault.optional(),
   events: eventFault.optional(),

@@ -6,10 +6,10 @@ import type { ApiFaultInput, ApiFaultState } from "../faults/api-faults.ts";
 import type { EventFaultInput, EventFaultState } from "../faults/event-faults.ts";
 import type { WebhookFault } from "../faults/webhook-fault.ts";
 import type { WebhookFaultInput } from "../faults/webhook-faults.ts";
+import type { PageInput } from "../http/query.ts";
 import type { EntryOf } from "../timeline/await.ts";
 import type { DeliverySummary } from "../webhooks/record.ts";
 import type { WebhookView } from "../webhooks/webhook.ts";
-import type { PageInput } from "./page-input.ts";
 
 /** The state of the platform at a glance, as it concerns one app. */
 export interface PlatformState {

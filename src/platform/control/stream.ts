@@ -1,151 +1,131 @@
-import type { ServerResponse } from "node:http";
-import type { Request } from "express";
 import { type Clock, systemClock } from "../../core/clock.ts";
 import { integer } from "../http/query.ts";
+import type { Incoming } from "../http/routes.ts";
 import { FramedTimeline } from "../timeline/frames.ts";
 import type { Timeline } from "../timeline/timeline.ts";
-import type { Endpoints } from "./endpoint.ts";
 
-/** How often a quiet stream shows that it is alive, in milliseconds. */
+/** How often a quiet stream shows that it is alive, in ms. */
 const HEARTBEAT_MS = 15_000;
 
-/** How long a reader that was cut waits before it comes back, in milliseconds. */
+/** How long a reader that was cut waits before it comes back, in ms. */
 const RETRY_MS = 500;
 
-interface Reader {
-  readonly response: ServerResponse;
-  /** The number of the last entry that was written to it. */
-  last: number;
-  /** True while it has not taken what was written to it. */
-  full: boolean;
-}
-
-/** The timeline for those who stay. */
-export function streamEndpoints(timeline: Timeline, clock?: Clock): Endpoints {
-  const stream = new TimelineStream(timeline, clock);
-  return {
-    "/stream": {
-      get: (request, response) => {
-        const after = beginning(timeline, request);
-        response.set({
-          "Content-Type": "text/event-stream",
-          "Cache-Control": "no-store",
-          // A proxy that gathers what comes would hold it back.
-          "X-Accel-Buffering": "no",
-        });
-        response.flushHeaders();
-        if (request.method === "HEAD") response.end();
-        else stream.add(response, after);
-      },
-    },
-  };
-}
-
-/** After which entry it begins: that of an earlier run says nothing about this one. */
-function beginning({ run, last }: Timeline, { headers, query }: Request): number {
-  const max = Number.MAX_SAFE_INTEGER;
-  const after = integer(query, "after", { min: 0, max, fallback: 0 });
-  const known = headers["last-event-id"];
-  if (known === undefined || known === "") return after > last ? 0 : after;
-  const [, of, seq] = /^(\w+)\.(\d{1,15})$/.exec(String(known)) ?? [];
-  return of === run && Number(seq) <= last ? Number(seq) : 0;
-}
+const encoder = new TextEncoder();
 
 /**
- * Writes what happens to everybody who listens. Each reader is at a place of its own and gets what it can take, so that
- * a slow one costs no memory; one that falls behind what the timeline keeps is cut, and learns so when it comes back.
+ * The timeline as Server-Sent Events. Each reader is at a place of its own and pulls what it can take, so that a slow
+ * one costs no memory. One that falls behind what the timeline keeps is cut, and sees that when it comes back.
  */
-class TimelineStream {
+export class TimelineStream {
   readonly #timeline: Timeline;
   readonly #clock: Clock;
   readonly #frames: FramedTimeline;
-  readonly #readers = new Set<Reader>();
-  #scheduled = false;
-  #changed = false;
-  #ignore: readonly (() => void)[] = [];
-  #cancelBeat: () => void = () => {};
 
   constructor(timeline: Timeline, clock: Clock = systemClock) {
     this.#timeline = timeline;
     this.#clock = clock;
     this.#frames = new FramedTimeline(timeline);
-    timeline.ended.addEventListener("abort", () => {
-      for (const { response } of this.#readers) response.end();
+  }
+
+  answer({ request, url, gone }: Incoming): Response {
+    const after = this.#beginning(request, url);
+    const body = request.method === "HEAD" ? null : ReadableStream.from(this.#read(after, gone));
+    return new Response(body, {
+      headers: {
+        "content-type": "text/event-stream; charset=utf-8",
+        "cache-control": "no-store",
+        // A proxy that gathers what comes would hold it back.
+        "x-accel-buffering": "no",
+      },
     });
   }
 
-  add(response: ServerResponse, after: number): void {
-    if (this.#timeline.ended.aborted || response.destroyed) {
-      response.end();
-      return;
-    }
-    const { run, last, oldest } = this.#timeline;
-    const reader = { response, last: Math.max(after, oldest - 1), full: false };
-    if (this.#readers.size === 0) this.#begin();
-    this.#readers.add(reader);
-    response.on("close", () => this.#remove(reader));
+  /** Returns the entry after which the stream begins. That of an earlier run means nothing here. */
+  #beginning({ headers }: Request, { searchParams }: URL): number {
+    const { run, last } = this.#timeline;
+    const max = Number.MAX_SAFE_INTEGER;
+    const after = integer(searchParams, "after", { min: 0, max, fallback: 0 });
+    const known = headers.get("last-event-id") ?? "";
+    if (known === "") return after > last ? 0 : after;
+    const [, of, seq] = /^(\w+)\.(\d{1,15})$/.exec(known) ?? [];
+    return of === run && Number(seq) <= last ? Number(seq) : 0;
+  }
+
+  async *#read(after: number, gone: AbortSignal): AsyncGenerator<Uint8Array> {
+    const { run, last, oldest, ended } = this.#timeline;
     const hello = JSON.stringify({ run, last, oldest });
-    response.write(`retry: ${RETRY_MS}\nevent: hello\ndata: ${hello}\n\n`);
-    this.#feed(reader);
-  }
-
-  #begin(): void {
-    this.#ignore = [
-      this.#timeline.listen(() => this.#schedule()),
-      this.#timeline.onChange(() => {
-        this.#changed = true;
-        this.#schedule();
-      }),
-    ];
-    this.#beatLater();
-  }
-
-  #remove(reader: Reader): void {
-    this.#readers.delete(reader);
-    if (this.#readers.size > 0) return;
-    for (const ignore of this.#ignore) ignore();
-    this.#cancelBeat();
-  }
-
-  /** All that happens in one turn goes out together. */
-  #schedule(): void {
-    if (this.#scheduled) return;
-    this.#scheduled = true;
-    setImmediate(() => {
-      this.#scheduled = false;
-      for (const reader of this.#readers) this.#feed(reader);
-      if (this.#changed) this.#tellChange();
-    });
-  }
-
-  /** After the entries. One that has not taken them yet will look for itself when it has. */
-  #tellChange(): void {
-    this.#changed = false;
-    for (const { response } of this.#readers) response.write("event: changed\ndata: {}\n\n");
-  }
-
-  #feed(reader: Reader): void {
-    const { response } = reader;
-    while (!reader.full && !response.writableEnded && !response.destroyed) {
-      const frames = this.#frames.after(reader.last);
-      if (frames === undefined) return;
-      reader.last = frames.last;
-      if (response.write(frames.bytes)) continue;
-      reader.full = true;
-      response.once("drain", () => {
-        reader.full = false;
-        this.#feed(reader);
-      });
+    const news = new News(this.#timeline, this.#clock, AbortSignal.any([gone, ended]));
+    try {
+      yield encoder.encode(`retry: ${RETRY_MS}\nevent: hello\ndata: ${hello}\n\n`);
+      let place = Math.max(after, oldest - 1);
+      while (!news.ended) {
+        // The next entry for this reader is no longer there.
+        if (place + 1 < this.#timeline.oldest) throw new Error("The reader is too slow");
+        const frames = this.#frames.after(place);
+        if (frames !== undefined) {
+          place = frames.last;
+          yield frames.bytes;
+        } else if (news.takeChange()) {
+          yield encoder.encode("event: changed\ndata: {}\n\n");
+        } else if ((await news.next()) === "silence") {
+          yield encoder.encode(":\n\n");
+        }
+      }
+    } finally {
+      news.close();
     }
-    // The next entry that it would get is not there any more.
-    if (reader.full && reader.last + 1 < this.#timeline.oldest) response.destroy();
+  }
+}
+
+/** What a reader waits for once it has everything. */
+class News {
+  readonly #clock: Clock;
+  readonly #signal: AbortSignal;
+  readonly #ignore: readonly (() => void)[];
+  #changed = false;
+  #wake: () => void = () => {};
+
+  constructor(timeline: Timeline, clock: Clock, signal: AbortSignal) {
+    this.#clock = clock;
+    this.#signal = signal;
+    const onEnd = () => this.#wake();
+    signal.addEventListener("abort", onEnd);
+    this.#ignore = [
+      timeline.listen(() => this.#wake()),
+      timeline.onChange(() => {
+        this.#changed = true;
+        this.#wake();
+      }),
+      () => signal.removeEventListener("abort", onEnd),
+    ];
   }
 
-  #beatLater(): void {
-    const beat = () => {
-      for (const { response, full } of this.#readers) if (!full) response.write(":\n\n");
-      this.#beatLater();
-    };
-    this.#cancelBeat = this.#clock.timer(HEARTBEAT_MS, beat, { background: true });
+  get ended(): boolean {
+    return this.#signal.aborted;
+  }
+
+  /** Returns whether something has changed since the last call. */
+  takeChange(): boolean {
+    const changed = this.#changed;
+    this.#changed = false;
+    return changed;
+  }
+
+  /** Waits for an entry, a change or the end. What happens in one turn is news together. */
+  async next(): Promise<"news" | "silence"> {
+    const { promise, resolve } = Promise.withResolvers<"news" | "silence">();
+    const cancel = this.#clock.timer(HEARTBEAT_MS, () => resolve("silence"), { background: true });
+    this.#wake = () => void setImmediate(resolve, "news");
+    if (this.ended || this.#changed) this.#wake();
+    try {
+      return await promise;
+    } finally {
+      cancel();
+      this.#wake = () => {};
+    }
+  }
+
+  close(): void {
+    for (const ignore of this.#ignore) ignore();
   }
 }

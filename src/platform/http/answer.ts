@@ -1,19 +1,26 @@
-import type { Response } from "express";
 import type { Logger } from "../../core/logger.ts";
 import { PlatformError } from "../error.ts";
 
-/** An answer before it is sent. */
+/** An answer in JSON. */
 export interface Answer {
   readonly status: number;
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An answer as it goes over the wire. */
+/** An answer in bytes, as the records of calls keep it. */
 export interface WrittenAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly bytes: Buffer;
+}
+
+/** Rejects a request that gets no answer, as `fetch` does when a connection is cut. */
+export class ConnectionLost extends TypeError {
+  constructor() {
+    const cause = Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
+    super("fetch failed", { cause });
+  }
 }
 
 export function written({ status, body, headers = {} }: Answer): WrittenAnswer {
@@ -21,18 +28,23 @@ export function written({ status, body, headers = {} }: Answer): WrittenAnswer {
   return { status, headers: { ...headers, ...type }, bytes: Buffer.from(JSON.stringify(body)) };
 }
 
-/** Sends an answer, unless the client is gone. */
-export function send(response: Response, answer: Answer): void {
-  if (!response.headersSent && !response.destroyed) sendWritten(response, written(answer));
+export function toResponse({ status, headers, bytes }: WrittenAnswer): Response {
+  // A fault may choose 304, which has no body.
+  if (status === 304) return new Response(null, { status, headers });
+  const all = { ...headers, "content-length": String(bytes.byteLength) };
+  return new Response(bytes.toString("utf8"), { status, headers: all });
 }
 
-/** The same of one that is written already. */
-export function sendWritten(response: Response, { status, headers, bytes }: WrittenAnswer): void {
-  if (response.headersSent || response.destroyed) return;
-  response.status(status).set(headers).send(bytes);
+/** Returns a file, whose bytes may be anything. */
+export function fileResponse(
+  bytes: Uint8Array,
+  headers: Readonly<Record<string, string>>,
+): Response {
+  const all = { ...headers, "content-length": String(bytes.byteLength) };
+  return new Response(new Uint8Array(bytes), { headers: all });
 }
 
-/** Makes the answer to a failed request. An error of ours is logged and shows nothing of itself. */
+/** Makes the answer to a failed request. An error inside the platform is logged and shows nothing of itself. */
 export function errorAnswer(error: unknown, logger: Logger): Answer {
   const known = asPlatformError(error);
   if (known === undefined) logger.error({ err: error }, "a request failed inside the platform");
@@ -43,18 +55,9 @@ export function errorAnswer(error: unknown, logger: Logger): Answer {
 
 function asPlatformError(error: unknown): PlatformError | undefined {
   if (error instanceof PlatformError) return error;
-  // Express throws this for a path that cannot be decoded.
-  if (error instanceof URIError)
+  // `decodeURIComponent` throws this for a malformed path.
+  if (error instanceof URIError) {
     return new PlatformError(400, "VALIDATION", "The path is malformed.");
+  }
   return undefined;
-}
-
-/** Aborts when the client goes away before it has its answer. */
-export function goneSignal(response: Response): AbortSignal {
-  const gone = new AbortController();
-  response.once("close", () => {
-    if (!response.writableEnded) gone.abort();
-  });
-  if (response.destroyed) gone.abort();
-  return gone.signal;
 }

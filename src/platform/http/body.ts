@@ -1,7 +1,6 @@
-import type { IncomingMessage } from "node:http";
 import { BodyBudget } from "../../core/body/budget.ts";
 import { BodyError, type BodyProblem } from "../../core/body/error.ts";
-import { dropBody, readRequestBody } from "../../core/body/read.ts";
+import { readWebBody } from "../../core/body/read.ts";
 import type * as z from "../../core/zod.ts";
 import { invalid, PlatformError } from "../error.ts";
 
@@ -15,7 +14,7 @@ const bodies = new BodyBudget(32 * 1024 * 1024);
 export interface BodyLimit {
   readonly maxBytes: number;
   readonly tooLarge: () => PlatformError;
-  /** By default one that all bodies of the API share. */
+  /** By default the budget that all bodies of the API share. */
   readonly budget?: BodyBudget;
   /** In ms. Default 10,000. */
   readonly timeoutMs?: number;
@@ -28,19 +27,27 @@ export const usualLimit: BodyLimit = {
 };
 
 /**
- * Reads a JSON body, of up to 1 MB unless told otherwise; undefined when there is none.
+ * Reads a JSON body of up to 1 MB, or of another limit. Returns `undefined` without a body.
  *
- * @param seen is told the bytes, whether they are JSON or not
+ * @param onBytes called with the bytes, even if they are no JSON
  */
 export async function readJson(
-  request: IncomingMessage,
+  request: Request,
   limit: BodyLimit = usualLimit,
-  seen: (bytes: Uint8Array) => void = () => {},
+  onBytes: (bytes: Uint8Array) => void = () => {},
 ): Promise<unknown> {
-  if (!hasBody(request)) return undefined;
-  checkHeaders(request);
+  if (request.body === null) return undefined;
+  const encoding = request.headers.get("content-encoding") ?? "identity";
+  if (!isJson(request) || encoding !== "identity") {
+    dropBody(request);
+    throw new PlatformError(
+      415,
+      "UNSUPPORTED_MEDIA_TYPE",
+      "Send Content-Type: application/json, without a Content-Encoding.",
+    );
+  }
   const bytes = await readBytes(request, limit);
-  seen(bytes);
+  onBytes(bytes);
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
@@ -49,7 +56,7 @@ export async function readJson(
 }
 
 /**
- * Gives a body its type.
+ * Checks a body against its schema.
  *
  * @throws {PlatformError} 400 VALIDATION, naming each field
  */
@@ -62,38 +69,31 @@ export function validate<T>(schema: z.ZodType<T>, body: unknown): T {
   throw invalid(body === undefined ? "A JSON body is needed." : issues.join("; "));
 }
 
-/** True when the request says that its body is JSON. */
-export function isJson(request: IncomingMessage): boolean {
-  return /^application\/json\s*(;|$)/i.test(request.headers["content-type"] ?? "");
+/** Returns whether the request announces a JSON body. */
+export function isJson({ headers }: Request): boolean {
+  return /^application\/json\s*(;|$)/i.test(headers.get("content-type") ?? "");
 }
 
-export function hasBody({ headers }: IncomingMessage): boolean {
-  if (headers["transfer-encoding"] !== undefined) return true;
-  return Number(headers["content-length"] ?? 0) > 0;
-}
-
-function checkHeaders(request: IncomingMessage): void {
-  const encoding = request.headers["content-encoding"] ?? "identity";
-  if (isJson(request) && encoding === "identity") return;
-  dropBody(request);
-  throw new PlatformError(
-    415,
-    "UNSUPPORTED_MEDIA_TYPE",
-    "Send Content-Type: application/json, without a Content-Encoding.",
-  );
+/** Cancels a body that is not read, so that its sender gets to see the answer. */
+export function dropBody({ body }: Request): void {
+  if (body !== null && !body.locked) body.cancel().catch(() => {});
 }
 
 /**
- * Reads a body as it came.
+ * Reads the bytes of a body.
  *
  * @throws {PlatformError} 400 VALIDATION, 408 TIMEOUT, 503 BUSY, or what `tooLarge` returns
  */
 export async function readBytes(
-  request: IncomingMessage,
+  request: Request,
   { maxBytes, tooLarge, budget = bodies, timeoutMs }: BodyLimit,
 ): Promise<Uint8Array> {
+  if (Number(request.headers.get("content-length") ?? 0) > maxBytes) {
+    dropBody(request);
+    throw tooLarge();
+  }
   try {
-    return await readRequestBody(request, { limit: maxBytes, budget, timeoutMs });
+    return await readWebBody(request.body, { limit: maxBytes, budget, timeoutMs });
   } catch (error) {
     if (!(error instanceof BodyError)) throw error;
     throw error.problem === "too_large" ? tooLarge() : refusals[error.problem]();

@@ -1,26 +1,22 @@
-import type { Request } from "express";
 import { invalid, type PlatformError } from "../error.ts";
 import type { Window } from "../store/conversations.ts";
-
-/** The query of a request: each name at most once. */
-export type Query = Readonly<Record<string, unknown>>;
 
 /** The largest page (section 8). */
 const MAX_PAGE = 50;
 
-/** Page size when `limit` is omitted: not shown in the document. */
+/** Page size when `limit` is omitted. The document shows none. */
 const DEFAULT_PAGE = 20;
 
-/** One value of the query; undefined when it is absent, "" when it is there and empty. */
-export function text(query: Query, name: string): string | undefined {
-  const value = query[name];
-  if (value === undefined || typeof value === "string") return value;
+/** Returns a parameter of the query: `undefined` if absent, "" if empty. */
+export function text(query: URLSearchParams, name: string): string | undefined {
+  const [value, ...more] = query.getAll(name);
+  if (more.length === 0) return value;
   throw invalid(`${name} must be given once`);
 }
 
-/** A whole number of the query. */
+/** Returns a whole number of the query. */
 export function integer(
-  query: Query,
+  query: URLSearchParams,
   name: string,
   range: { readonly min: number; readonly max: number; readonly fallback: number },
 ): number {
@@ -31,13 +27,16 @@ export function integer(
   throw invalid(`${name} must be a whole number from ${range.min} to ${range.max}`);
 }
 
-/** `limit`: 1 to 50. */
-export function limit(query: Query): number {
+/** Returns `limit`: 1 to 50. */
+export function limit(query: URLSearchParams): number {
   return integer(query, "limit", { min: 1, max: MAX_PAGE, fallback: DEFAULT_PAGE });
 }
 
-/** `limit` and `cursor` of a list that is read from its newest item back. */
-export function window(query: Query, seqOf: (cursor: string) => number | undefined): Window {
+/** Reads `limit` and `cursor` of a list that goes from its newest item back. */
+export function window(
+  query: URLSearchParams,
+  seqOf: (cursor: string) => number | undefined,
+): Window {
   const cursor = text(query, "cursor");
   const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : seqOf(cursor);
   if (before === undefined) throw badCursor();
@@ -48,6 +47,20 @@ export function badCursor(): PlatformError {
   return invalid("cursor must be the nextCursor of the page before");
 }
 
+/** Which page of a list. */
+export interface PageInput {
+  /** 1 to 50. Default 20. */
+  readonly limit?: number | undefined;
+  /** The `nextCursor` of the page before. */
+  readonly cursor?: string | undefined;
+}
+
+/** Turns input from code into a query, so that both are checked in one place. */
+export function pageQuery(input: PageInput): URLSearchParams {
+  const given = Object.entries(input).filter(([, value]) => value !== undefined);
+  return new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]));
+}
+
 /** A page of a list. */
 export interface Page<Item> {
   readonly items: readonly Item[];
@@ -55,7 +68,7 @@ export interface Page<Item> {
   readonly nextCursor: string | null;
 }
 
-/** Reads one row more than the page holds, to know whether there is a next one. */
+/** Reads one row more than the page holds, to know whether there is a next page. */
 export function page<Row, Item, From extends { readonly limit: number }>(
   from: From,
   read: (window: From) => readonly Row[],
@@ -67,10 +80,4 @@ export function page<Row, Item, From extends { readonly limit: number }>(
   const last = shown.at(-1);
   const more = rows.length > size && last !== undefined;
   return { items: shown.map(item), nextCursor: more ? cursor(last) : null };
-}
-
-/** A parameter of the path. */
-export function parameter(request: Request, name: string): string {
-  const value = request.params[name];
-  return typeof value === "string" ? value : "";
 }

@@ -1,9 +1,50 @@
-import type { RunReport } from "../../core/run-report.ts";
+import {
+  MAX_REPORTED_RUNS,
+  type ReportedError,
+  type RunReport,
+  reportedOutcomes,
+} from "../../core/run-report.ts";
+import * as z from "../../core/zod.ts";
+import { authenticate } from "../api/operation.ts";
+import { notFound } from "../error.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
+import { toResponse, written } from "../http/answer.ts";
+import { readJson, validate } from "../http/body.ts";
+import { type Incoming, type Route, Routes } from "../http/routes.ts";
+import type { Store } from "../store/store.ts";
 import type { EntryOf } from "../timeline/await.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 
+/** Longest text of a report, in characters. */
+const MAX_LENGTH = 10_000;
+
+const text = z.string().max(MAX_LENGTH);
+const span = z.number().min(0);
+
+const reportedError: z.ZodType<ReportedError> = z.object({
+  type: text,
+  code: text.optional(),
+  message: text,
+  stack: text.optional(),
+});
+
+const runReport: z.ZodType<RunReport> = z.object({
+  eventId: z.string(),
+  attempt: z.number().int().min(1),
+  outcome: z.enum(reportedOutcomes),
+  ms: span,
+  retryInMs: span.optional(),
+  error: reportedError.optional(),
+});
+
+const runsBody: z.ZodType<{ runs: RunReport[] }> = z.object({
+  runs: z.array(runReport).max(MAX_REPORTED_RUNS),
+});
+
+const routes: Routes<Route> = new Routes([{ method: "POST", path: "/" }]);
+
 export interface RunReportsOptions {
+  readonly store: Pick<Store, "tokens" | "people">;
   readonly shown: ShownEvents;
   readonly timeline: Timeline;
 }
@@ -22,23 +63,31 @@ export class RunReports {
     return [...this.#bots];
   }
 
-  /**
-   * Records the runs of a bot. A run of an event that is not in the bot's log is ignored: the state may have been
-   * replaced meanwhile.
-   *
-   * @returns how many were recorded
-   */
-  accept(bot: { readonly seq: number; readonly username: string }, runs: RunReport[]): number {
-    const { shown, timeline } = this.#options;
-    this.#bots.add(bot.username);
-    const known = runs.filter(({ eventId }) => shown.has(bot.seq, eventId));
-    for (const run of known) timeline.add({ kind: "run", bot: bot.username, ...run });
-    return known.length;
+  /** Takes a report, which a bot sends with its API key. */
+  async answer({ request, method, path }: Incoming): Promise<Response> {
+    if (routes.find(method, path) === undefined) throw notFound("page");
+    const { tokens, people } = this.#options.store;
+    const { bot } = authenticate(tokens, request);
+    const { runs } = validate(runsBody, await readJson(request));
+    const accepted = this.#accept(people.get(bot), runs);
+    return toResponse(written({ status: 200, body: { accepted } }));
   }
 
   /** Runs of one event, oldest first, if the timeline still has them. */
   of(eventId: string): EntryOf<"run">[] {
     const runs = this.#options.timeline.after(0).filter((entry) => entry.kind === "run");
     return runs.filter((run) => run.eventId === eventId);
+  }
+
+  /**
+   * Records the runs of a bot, and returns how many. A run of an event that is not in the bot's log is ignored, because
+   * the state may have been replaced meanwhile.
+   */
+  #accept(bot: { readonly seq: number; readonly username: string }, runs: RunReport[]): number {
+    const { shown, timeline } = this.#options;
+    this.#bots.add(bot.username);
+    const known = runs.filter(({ eventId }) => shown.has(bot.seq, eventId));
+    for (const run of known) timeline.add({ kind: "run", bot: bot.username, ...run });
+    return known.length;
   }
 }

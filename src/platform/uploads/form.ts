@@ -1,6 +1,8 @@
 import * as z from "../../core/zod.ts";
 import { invalid } from "../error.ts";
-import { validate } from "../http/body.ts";
+import { dropBody, isJson, readJson, validate } from "../http/body.ts";
+import { uploadLimit } from "./limits.ts";
+import { isMultipart, readFilePart } from "./multipart.ts";
 
 /** What was sent: an address to download from, or bytes, with their media type where it was named. */
 export type UploadForm =
@@ -18,6 +20,20 @@ const uploadJson: z.ZodType<UploadJson> = z.object({
   dataBase64: z.string().nullish(),
   contentType: z.string().nullish(),
 });
+
+/**
+ * Reads the body of an upload: the bytes of its file part, or what its JSON says.
+ *
+ * @throws {PlatformError} 400 VALIDATION, TOO_LARGE
+ */
+export async function readUploadBody(request: Request): Promise<unknown> {
+  if (isMultipart(request)) return await readFilePart(request);
+  if (request.body !== null && !isJson(request)) {
+    dropBody(request);
+    throw invalid("Send application/json, or multipart/form-data with the file part `file`.");
+  }
+  return await readJson(request, uploadLimit);
+}
 
 /**
  * Reads one of the three forms (section 4).

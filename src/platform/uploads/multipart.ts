@@ -1,8 +1,6 @@
-import type { IncomingMessage } from "node:http";
 import { Busboy, type BusboyInstance } from "@fastify/busboy";
-import { dropBody } from "../../core/body/read.ts";
 import { invalid } from "../error.ts";
-import { readBytes } from "../http/body.ts";
+import { dropBody, readBytes } from "../http/body.ts";
 import { imageTooLarge, MAX_IMAGE_BYTES, uploadLimit } from "./limits.ts";
 
 /** The one part that an upload has (section 4). */
@@ -11,8 +9,8 @@ const PART = "file";
 /** The headers of a part, in bytes. */
 const MAX_HEADER_BYTES = 8 * 1024;
 
-export function isMultipart(request: IncomingMessage): boolean {
-  return /^multipart\/form-data\s*(;|$)/i.test(request.headers["content-type"] ?? "");
+export function isMultipart(request: Request): boolean {
+  return /^multipart\/form-data\s*(;|$)/i.test(request.headers.get("content-type") ?? "");
 }
 
 /**
@@ -20,7 +18,7 @@ export function isMultipart(request: IncomingMessage): boolean {
  *
  * @throws {PlatformError} 400 VALIDATION, TOO_LARGE
  */
-export async function readFilePart(request: IncomingMessage): Promise<Uint8Array> {
+export async function readFilePart(request: Request): Promise<Uint8Array> {
   const parser = openParser(request);
   return await filePartOf(await readBytes(request, uploadLimit), parser);
 }
@@ -46,11 +44,11 @@ function filePartOf(body: Uint8Array, parser: BusboyInstance): Promise<Uint8Arra
   });
 }
 
-function openParser(request: IncomingMessage): BusboyInstance {
-  const { "content-type": contentType = "", ...headers } = request.headers;
+function openParser(request: Request): BusboyInstance {
+  const contentType = request.headers.get("content-type") ?? "";
   try {
     return new Busboy({
-      headers: { ...headers, "content-type": contentType },
+      headers: { "content-type": contentType },
       limits: { fileSize: MAX_IMAGE_BYTES, headerSize: MAX_HEADER_BYTES },
       // With or without a file name: what counts is its name and its bytes.
       isPartAFile: () => true,

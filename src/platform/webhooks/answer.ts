@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { RawAnswer } from "./transport.ts";
 
 /** What is kept of the body of an answer, in bytes. */
 const MAX_KEPT_BYTES = 64 * 1024;
@@ -9,27 +9,18 @@ const MAX_KEPT_BYTES = 64 * 1024;
  */
 export class EndpointAnswer {
   readonly status: number;
-  readonly headers: IncomingHttpHeaders;
+  readonly headers: RawAnswer["headers"];
   /** Resolves when there is no more to collect: the body has ended or broken off, or the rest is not kept. */
   readonly collected: Promise<void>;
   readonly #kept: Buffer[] = [];
   #bytes = 0;
   #truncated = false;
 
-  constructor(response: IncomingMessage) {
-    this.status = response.statusCode ?? 0;
-    this.headers = response.headers;
+  constructor({ status, headers, body }: RawAnswer) {
+    this.status = status;
+    this.headers = headers;
     this.collected = new Promise((resolve) => {
-      // Reading goes on to the end: a bot must not find its connection stuck.
-      response.on("data", (chunk: Buffer) => {
-        this.#keep(chunk);
-        if (this.#truncated) resolve();
-      });
-      response.on("error", () => {});
-      response.on("close", () => {
-        if (!response.complete) this.#truncated = true;
-        resolve();
-      });
+      void this.#collect(body, resolve).finally(resolve);
     });
   }
 
@@ -48,7 +39,19 @@ export class EndpointAnswer {
     return this.#truncated;
   }
 
-  #keep(chunk: Buffer): void {
+  /** Reads to the end, because a bot must not find its connection stuck. */
+  async #collect(body: RawAnswer["body"], onFull: () => void): Promise<void> {
+    try {
+      for await (const chunk of body ?? []) {
+        this.#keep(chunk);
+        if (this.#truncated) onFull();
+      }
+    } catch {
+      this.#truncated = true;
+    }
+  }
+
+  #keep(chunk: Uint8Array): void {
     const room = MAX_KEPT_BYTES - this.#bytes;
     if (chunk.byteLength > room) this.#truncated = true;
     // A copy: a part of a chunk would keep the whole of it in memory.

@@ -1,20 +1,8 @@
-import {
-  type ClientRequest,
-  Agent as HttpAgent,
-  request as httpRequest,
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-} from "node:http";
+import { type ClientRequest, Agent as HttpAgent, request as httpRequest } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { Clock } from "../../core/clock.ts";
 import { hasCode } from "../../errors.ts";
-
-/** A POST request to an endpoint. */
-export interface Post {
-  readonly url: URL;
-  readonly headers: OutgoingHttpHeaders;
-  readonly body: Buffer;
-}
+import type { Post, RawAnswer, Transport } from "./transport.ts";
 
 /**
  * How long a connection is kept for the next delivery, in ms: for a burst, and shorter than endpoints
@@ -26,7 +14,7 @@ const KEPT_MS = 1_000;
 const KEPT = { keepAlive: true, timeout: KEPT_MS, maxCachedSessions: 0 } as const;
 
 /** The connections to endpoints. One that answered is kept for a moment, for the next delivery. */
-export class Connections {
+export class Connections implements Transport {
   readonly #clock: Clock;
   readonly #timeoutMs: number;
   readonly #agents = { "http:": new HttpAgent(KEPT), "https:": new HttpsAgent(KEPT) };
@@ -40,11 +28,11 @@ export class Connections {
   }
 
   /**
-   * Sends a request; resolves to what `read` makes of the answer, as soon as its status is known. A kept
+   * Sends a request. Resolves to the answer as soon as its status is known. A kept
    * connection may be dead by now, and that says nothing about an endpoint which is well: then the same
    * bytes go out once more, over a new connection and within the same time.
    */
-  post<T>(post: Post, read: (answer: IncomingMessage) => T): Promise<T> {
+  post(post: Post): Promise<RawAnswer> {
     if (this.#closed) return Promise.reject(new Error("the platform stopped"));
     return new Promise((resolve, reject) => {
       let request: ClientRequest;
@@ -52,7 +40,12 @@ export class Connections {
         const begun = this.#begin(post, over);
         request = begun;
         const wasDead = watchForDeath(begun);
-        begun.on("response", (answer) => resolve(read(answer)));
+        begun.on("response", (answer) => {
+          // Also reported where the body breaks off.
+          answer.on("error", () => {});
+          const { statusCode: status = 0, headers } = answer;
+          resolve({ status, headers, body: answer });
+        });
         begun.on("error", (error) => {
           if (wasDead(error) && !this.#closed) send("new");
           else reject(error);

@@ -12,6 +12,7 @@ import {
   type SentRequest,
   signedRequest,
 } from "./signed.ts";
+import { InProcess, type Transport } from "./transport.ts";
 
 /** How a delivery went. */
 export interface DeliveryResult {
@@ -39,14 +40,22 @@ export interface Sent extends DeliveryResult {
 export class Sender {
   readonly #clock: PlatformClock;
   readonly #timeoutMs: number;
-  readonly #connections: Connections;
+  readonly #transport: Transport;
   #cutting = new AbortController();
   #closed = false;
 
-  constructor(clock: PlatformClock, timeoutMs: number) {
+  /** @param fetch sends the requests; default: the network */
+  constructor(
+    clock: PlatformClock,
+    timeoutMs: number,
+    fetch?: (request: Request) => Promise<Response>,
+  ) {
     this.#clock = clock;
     this.#timeoutMs = timeoutMs;
-    this.#connections = new Connections(clock.real, timeoutMs);
+    this.#transport =
+      fetch === undefined
+        ? new Connections(clock.real, timeoutMs)
+        : new InProcess(fetch, clock.real, timeoutMs);
   }
 
   /** Signs and sends once. Never rejects; redirects are not followed. */
@@ -71,10 +80,7 @@ export class Sender {
     const target = new URL(request.url);
     const tried = { at, eventIds: content.eventIds, request };
     try {
-      const answer = await this.#connections.post(
-        { url: target, headers, body },
-        (response) => new EndpointAnswer(response),
-      );
+      const answer = new EndpointAnswer(await this.#transport.post({ url: target, headers, body }));
       const error = refusal(answer.status);
       const failed = error === undefined ? {} : { error };
       return { ...tried, status: answer.status, ms: ms(), ...failed, answer };
@@ -96,13 +102,13 @@ export class Sender {
   /** Ends every open request; further ones fail. */
   close(): void {
     this.#closed = true;
-    this.#connections.close();
+    this.#transport.close();
     this.#cutting.abort();
   }
 
   /** Ends every open request and every wait for an answer, for this reason. */
   cut(why: string): void {
-    this.#connections.cut(why);
+    this.#transport.cut(why);
     this.#cutting.abort();
     if (!this.#closed) this.#cutting = new AbortController();
   }

@@ -1,9 +1,9 @@
 import { request as httpRequest } from "node:http";
-import express, { Router } from "express";
 import { expect, onTestFinished, test } from "vitest";
-import { listen, mount, streamEndpoints, Timeline } from "../../faces/platform.ts";
+import { Timeline, TimelineStream } from "../../faces/platform.ts";
 import { ManualClock } from "../support/clock.ts";
 import { act, ids, request, runPlatform, withControlToken } from "../support/platform.ts";
+import { serve } from "../support/serve.ts";
 import { readStream } from "../support/stream.ts";
 
 const upTo = (from: number, to: number) =>
@@ -15,14 +15,10 @@ const entry = { kind: "webhook", bot: "bot", change: "saved", reason: "test" } a
 async function runTimeline() {
   const clock = new ManualClock(0);
   const timeline = new Timeline(clock);
-  const router = Router();
-  mount(router, streamEndpoints(timeline, clock));
-  const server = await listen(express().use("/control/v1", router), "127.0.0.1", 0);
-  onTestFinished(async () => {
-    timeline.end();
-    await server.close();
-  });
-  return { clock, timeline, url: server.url };
+  const stream = new TimelineStream(timeline, clock);
+  onTestFinished(() => timeline.end());
+  const url = await serve((incoming) => stream.answer(incoming));
+  return { clock, timeline, url };
 }
 
 test("the stream says hello, shows what has happened, and then what happens", async () => {

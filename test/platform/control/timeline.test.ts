@@ -1,15 +1,10 @@
 import { expect, onTestFinished, test } from "vitest";
 import type { Platform, TimelineEntry } from "../../../src/platform/index.ts";
-import { createLogger, systemClock } from "../../faces/core.ts";
-import {
-  controlRouter,
-  createApp,
-  listen,
-  Timeline,
-  type TimelineListener,
-} from "../../faces/platform.ts";
+import { systemClock } from "../../faces/core.ts";
+import { ControlApi, Timeline, type TimelineListener } from "../../faces/platform.ts";
 import { ManualClock } from "../support/clock.ts";
 import { act, ids, request, runPlatform } from "../support/platform.ts";
+import { serve } from "../support/serve.ts";
 
 interface Answer {
   readonly entries: readonly TimelineEntry[];
@@ -181,21 +176,13 @@ test("what comes while an answer is being made is in the next one", async () => 
   }
   const timeline = new WatchedTimeline(systemClock);
   const { control } = await runPlatform();
-  const logger = createLogger({ level: "silent", secrets: [] });
-  const routers = { "/control/v1": controlRouter(control, timeline) };
-  const server = await listen(
-    createApp({ routers, allowHosts: [], clock: systemClock, logger }),
-    "127.0.0.1",
-    0,
-  );
-  onTestFinished(async () => {
-    timeline.end();
-    await server.close();
-  });
+  const api = new ControlApi(control, timeline);
+  onTestFinished(() => timeline.end());
+  const url = await serve((incoming) => api.answer(incoming));
   let last = 0;
   const seen: number[] = [];
   const poll = async () => {
-    const response = await fetch(`${server.url}/control/v1/timeline?after=${last}&waitMs=30000`);
+    const response = await fetch(`${url}/control/v1/timeline?after=${last}&waitMs=30000`);
     const answer = (await response.json()) as Answer;
     seen.push(...answer.entries.map(({ seq }) => seq));
     last = answer.last;

@@ -1,8 +1,13 @@
 import { createServer } from "node:http";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { startPlatform } from "../../../src/platform/index.ts";
-import { systemClock } from "../../faces/core.ts";
-import { createApp, type Extension, Extensions, type OpenExtension } from "../../faces/platform.ts";
+import {
+  appOf,
+  createPlatform,
+  type Extension,
+  Extensions,
+  type OpenExtension,
+} from "../../faces/platform.ts";
 import { listenUntilEnd } from "../../support/listen.ts";
 import { logSink } from "../../support/log.ts";
 import { runPlatform } from "../support/platform.ts";
@@ -117,9 +122,10 @@ test("one that cannot be opened is answered 500, logged, and tried again with th
 test("all who wait for one that fails are answered 500, and the next are tried once", async () => {
   const { promise, reject } = Promise.withResolvers<void>();
   const { extension, told } = extra((nth) => (nth === 1 ? promise : undefined));
-  const { routers } = new Extensions([extension], { url: "http://platform.test" });
-  const logger = logSink().log;
-  const app = createApp({ routers, allowHosts: [], clock: systemClock, logger });
+  const opened = new Extensions([extension], "http://platform.test");
+  const platform = createPlatform();
+  onTestFinished(() => platform.stop());
+  const app = appOf({ platform, opened, allowHosts: [], logger: logSink().log });
   let come = 0;
   const counting = createServer((request, response) => {
     app(request, response);

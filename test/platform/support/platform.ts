@@ -3,14 +3,14 @@ import {
   type ActInput,
   type ActResult,
   type EntryOf,
+  type ListenOptions,
   type Platform,
-  type PlatformOptions,
   type Scope,
   startPlatform,
   type WaitOptions,
 } from "../../../src/platform/index.ts";
 import { systemClock } from "../../faces/core.ts";
-import { controlRouter, Timeline } from "../../faces/platform.ts";
+import { endpointsOf, Timeline } from "../../faces/platform.ts";
 
 export interface Answer<T> {
   readonly status: number;
@@ -29,7 +29,7 @@ export interface CallOptions {
 }
 
 /** A platform on a free port, in memory, that stops with the test. */
-export async function runPlatform(options: PlatformOptions = {}): Promise<Platform> {
+export async function runPlatform(options: ListenOptions = {}): Promise<Platform> {
   const platform = await startPlatform(options);
   onTestFinished(() => platform.stop());
   return platform;
@@ -107,12 +107,8 @@ export async function timeline(platform: Platform): Promise<EntryOf<"event">[]> 
   return body.entries;
 }
 
-/** Every path of the control API with its methods, as they are mounted. */
+/** Every path of the control API with its method. */
 export function routesOf({ control }: Platform): readonly (readonly [string, string])[] {
-  const { stack } = controlRouter(control, new Timeline(systemClock));
-  return stack.flatMap(({ route }) =>
-    (route?.stack ?? []).flatMap(({ method }) =>
-      route === undefined || !method ? [] : [[method.toUpperCase(), route.path] as const],
-    ),
-  );
+  const endpoints = endpointsOf(control, new Timeline(systemClock));
+  return endpoints.map(({ method, path }) => [method, path]);
 }

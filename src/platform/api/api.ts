@@ -1,28 +1,48 @@
-import type { Request, Response } from "express";
-import { dropBody } from "../../core/body/read.ts";
 import { EVENT_HEADER } from "../../core/current-event.ts";
 import { DOCTOR_AGENT } from "../../core/doctor-agent.ts";
 import type { Logger } from "../../core/logger.ts";
+import { allScopes } from "../../core/scope.ts";
 import type { CallRecords } from "../calls/records.ts";
 import { recordedRequest } from "../calls/request.ts";
 import type { PlatformClock } from "../clock/platform-clock.ts";
 import { beginningOf, MAX_TEXT_LENGTH } from "../content.ts";
-import { PlatformError, RETRY_AT_ONCE } from "../error.ts";
+import { notFound, PlatformError, RETRY_AT_ONCE } from "../error.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
 import type { ApiFaults, FaultyAnswer, Gate } from "../faults/api-faults.ts";
 import {
   type Answer,
+  ConnectionLost,
   errorAnswer,
-  goneSignal,
-  sendWritten,
+  toResponse,
   type WrittenAnswer,
   written,
 } from "../http/answer.ts";
-import { readJson, usualLimit } from "../http/body.ts";
-import { parameter } from "../http/query.ts";
+import { dropBody, readJson, usualLimit } from "../http/body.ts";
+import { type Incoming, type Match, Routes } from "../http/routes.ts";
 import type { ApiEntry } from "../timeline/entries.ts";
-import { authenticate, findGrant, requireEnabled, requireScope } from "./auth.ts";
-import type { ApiParts, Call, Route } from "./route.ts";
+import { dmOperations } from "./dm.ts";
+import { eventOperations } from "./events.ts";
+import {
+  type ApiParts,
+  authenticate,
+  findGrant,
+  type Operation,
+  requireEnabled,
+  requireScope,
+} from "./operation.ts";
+import { postOperations } from "./posts.ts";
+import { searchOperations } from "./search.ts";
+import { uploadOperations } from "./uploads.ts";
+import { userOperations } from "./users.ts";
+
+const routes: Routes<Operation> = new Routes([
+  ...userOperations,
+  ...postOperations,
+  ...searchOperations,
+  ...uploadOperations,
+  ...dmOperations,
+  ...eventOperations,
+]);
 
 /** What the API needs to answer. */
 export interface ApiContext extends ApiParts {
@@ -32,35 +52,34 @@ export interface ApiContext extends ApiParts {
   readonly logger: Logger;
 }
 
-/** What is known of a request so far, for its line in the timeline. */
+/** Facts about a request so far, for its line in the timeline. */
 type Trace = { -readonly [K in keyof Details]: Details[K] };
 
 type Details = Omit<ApiEntry, "kind" | "id" | "method" | "path" | "status" | "ms">;
 
-/** One request from its body to its answer: faults, token, scope, the endpoint, the timeline. */
-export async function exchange(
-  context: ApiContext,
-  route: Route,
-  request: Request,
-  response: Response,
-): Promise<void> {
+/**
+ * Answers a request to the API: body, fault, token, kill switch, rate limit, scope, operation, record.
+ *
+ * @throws {ConnectionLost} a fault lost the answer, or the client went away
+ */
+export async function answerApi(context: ApiContext, incoming: Incoming): Promise<Response> {
   const { store, calls, faults, logger } = context;
+  const { request, method, path, gone } = incoming;
   const clock = context.clock.real;
   const started = clock.now();
   const at = context.clock.now();
   const { epoch } = store;
-  const gone = goneSignal(response);
-  const { method, path } = request;
   let bytes: Uint8Array | undefined;
-  const trace: Trace = request.headers["user-agent"] === DOCTOR_AGENT ? { doctor: true } : {};
+  const trace: Trace = request.headers.get("user-agent") === DOCTOR_AGENT ? { doctor: true } : {};
   const record = (status: number | null, made?: WrittenAnswer) => {
     const entry = { method, path, status, ms: clock.now() - started, ...trace };
-    calls.add({ entry, at, request: recordedRequest(request, { bytes }), answer: made });
+    calls.add({ entry, at, request: recordedRequest(request, bytes), answer: made });
   };
   let gate: Gate = { pass: "execute" };
   let answer: Answer;
   try {
-    const body = await readBody(context, route, request, (seen) => {
+    const found = operationOf(method, path);
+    const body = await readBody(context, found.route, request, (seen) => {
       bytes = seen;
     });
     const text = textOf(body);
@@ -69,79 +88,98 @@ export async function exchange(
     if (gate.fault !== undefined) trace.fault = gate.fault;
     if (gate.pass === "abandon") {
       record(null);
-      return;
+      throw new ConnectionLost();
     }
     if (gate.pass === "refuse") throw refusal(gate);
-    // It was held, or its body was long in coming: what it was sent to is not there any more.
+    // The state may have been replaced while the request was held or its body was on its way.
     store.checkEpoch(epoch);
-    answer = await call(context, route, request, { body, gone, trace });
+    answer = await perform(context, found, { incoming, body, trace });
   } catch (error) {
+    if (error instanceof ConnectionLost) throw error;
     answer = errorAnswer(error, logger);
   }
   const made = gate.pass === "gateway" ? gatewayPage(gate) : written(answer);
-  // Recorded before the answer leaves: whoever has it finds its line in the timeline.
+  // Recorded before the answer leaves, so that its reader finds the line in the timeline.
   if (gate.pass === "lose-answer") {
     record(null, made);
-    request.socket.destroy();
-    return;
+    throw new ConnectionLost();
   }
   record(gone.aborted ? null : made.status, made);
-  sendWritten(response, made);
+  return toResponse(made);
 }
 
-/** Strangers cannot make the platform read a body: without a valid token it is dropped, and the call is refused. */
+/** Unknown paths and wrong methods are operations that fail, so that faults and the timeline cover them too. */
+function operationOf(method: string, path: string): Match<Operation> {
+  try {
+    const found = routes.find(method, path);
+    return found ?? failing(notFound("endpoint"));
+  } catch (error) {
+    return failing(error);
+  }
+}
+
+function failing(error: unknown): Match<Operation> {
+  const handle = () => {
+    throw error;
+  };
+  return { route: { method: "GET", path: "*", scopes: allScopes, handle }, id: "" };
+}
+
+/** Without a valid token the body is dropped, so that strangers cannot make the platform read it. */
 async function readBody(
   { store }: ApiContext,
-  route: Route,
+  { read }: Operation,
   request: Request,
-  seen: (bytes: Uint8Array) => void,
+  onBytes: (bytes: Uint8Array) => void,
 ): Promise<unknown> {
-  if (findGrant(store.tokens, request.headers.authorization) === undefined) {
+  if (findGrant(store.tokens, request) === undefined) {
     dropBody(request);
     return undefined;
   }
-  return await (route.read?.(request) ?? readJson(request, usualLimit, seen));
+  return await (read?.(request) ?? readJson(request, usualLimit, onBytes));
 }
 
-async function call(
-  { store, publisher, views, limits, uploads, shown, clock }: ApiContext,
-  route: Route,
-  request: Request,
-  { trace, ...given }: Pick<Call, "body" | "gone"> & { readonly trace: Trace },
+interface Given {
+  readonly incoming: Incoming;
+  readonly body: unknown;
+  readonly trace: Trace;
+}
+
+async function perform(
+  context: ApiContext,
+  { route, id }: Match<Operation>,
+  { incoming, body, trace }: Given,
 ): Promise<Answer> {
-  const grant = authenticate(store.tokens, request.headers.authorization);
-  const { scopes } = grant;
-  const bot = store.people.get(grant.bot);
+  const { store, limits, shown, clock } = context;
+  const { request, url, gone } = incoming;
+  const { bot: seq, scopes } = authenticate(store.tokens, request);
+  const bot = store.people.get(seq);
   trace.bot = bot.username;
-  Object.assign(trace, causeOf(shown, bot.seq, request));
+  Object.assign(trace, causeOf(shown, bot.seq, incoming));
   requireEnabled(store.apps, bot.seq);
   limits.countRequest(bot.seq);
   requireScope(scopes, route.scopes);
-  const answer = await route.handle({
-    ...{ store, publisher, views, limits, uploads, shown, scopes, bot },
-    ...given,
-    now: clock.now(),
-    id: parameter(request, "id") || parameter(request, "username"),
-    query: request.query,
-  });
+  const query = url.searchParams;
+  const call = { ...context, scopes, bot, body, gone, now: clock.now(), id, query };
+  const answer = await route.handle(call);
   if (answer.created !== undefined) trace.created = answer.created;
   if (answer.eventIds?.length) trace.eventIds = answer.eventIds;
   return answer;
 }
 
-/** The event because of which a bot calls: as it says, or as it can be guessed. */
+/** Returns the event because of which a bot calls: as the bot says, or as can be guessed. */
 function causeOf(
   shown: ShownEvents,
   bot: number,
-  { headers, path }: Request,
+  { request, path }: Incoming,
 ): Pick<Trace, "eventId" | "guessed"> {
-  const said = headers[EVENT_HEADER];
-  if (typeof said === "string" && shown.has(bot, said)) return { eventId: said };
+  const said = request.headers.get(EVENT_HEADER);
+  if (said !== null && shown.has(bot, said)) return { eventId: said };
   const eventId = shown.guess(bot, path);
   return eventId === undefined ? {} : { eventId, guessed: true };
 }
 
-/** The answer of a gateway that stands before the platform: nothing in it is the platform's own. */
+/** Makes the page of a gateway that gave up on the platform. Nothing in it is the platform's own. */
 function gatewayPage({ status, retryAfterSeconds }: FaultyAnswer): WrittenAnswer {
   const page = `<html><head><title>${status}</title></head><body>${status}</body></html>\n`;
   return {
@@ -166,7 +204,7 @@ function retryAfter(seconds: number | undefined): Readonly<Record<string, string
   return seconds === undefined ? {} : { "Retry-After": String(seconds) };
 }
 
-/** For the timeline, which keeps thousands of them: of a text that is too long, as much as one may have. */
+/** The timeline keeps thousands of texts, so one that is too long is cut. */
 function textOf(body: unknown): string | undefined {
   const text = typeof body === "object" && body !== null && "text" in body ? body.text : undefined;
   if (typeof text !== "string") return undefined;

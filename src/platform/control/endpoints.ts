@@ -1,0 +1,278 @@
+import { BodyBudget } from "../../core/body/budget.ts";
+import { mediaTypeOf } from "../../core/image-kind.ts";
+import { invalid, notFound, PlatformError } from "../error.ts";
+import { fileResponse, toResponse, written } from "../http/answer.ts";
+import { type BodyLimit, dropBody, readBytes, readJson } from "../http/body.ts";
+import { integer, limit, text } from "../http/query.ts";
+import { type Incoming, Routes } from "../http/routes.ts";
+import type { Timeline } from "../timeline/timeline.ts";
+import { imageTooLarge, MAX_IMAGE_BYTES } from "../uploads/limits.ts";
+import { isRead, isSqlite, requireSameOrigin, SQLITE_TYPE } from "./access.ts";
+import type { Control } from "./control.ts";
+import { type Call, type Endpoint, get, pageIn, post, postRaw, put, remove } from "./endpoint.ts";
+import * as bodies from "./schemas.ts";
+import { TimelineStream } from "./stream.ts";
+
+/** The longest wait of a long poll, in ms. */
+const MAX_WAIT_MS = 30_000;
+
+/** The most events of one answer: a long log is read on from the last one. */
+const MAX_EVENTS = 1_000;
+
+/** The largest snapshot that can be uploaded, in bytes. */
+const MAX_SNAPSHOT_BYTES = 512 * 1024 * 1024;
+
+/** A snapshot comes with the token, so the largest may be under way beside the bodies of the API. */
+const snapshotLimit: BodyLimit = {
+  maxBytes: MAX_SNAPSHOT_BYTES,
+  budget: new BodyBudget(2 * MAX_SNAPSHOT_BYTES),
+  // In ms. Half a gigabyte from another machine of a home network.
+  timeoutMs: 120_000,
+  tooLarge: () =>
+    new PlatformError(
+      413,
+      "TOO_LARGE",
+      `A snapshot holds at most ${MAX_SNAPSHOT_BYTES} bytes; start a platform with --state FILE for a larger one.`,
+    ),
+};
+
+/** For a request that holds the body of a delivery: a text of 1 MB, each character of which may be escaped. */
+const editedLimit: BodyLimit = {
+  maxBytes: 7 * 1024 * 1024,
+  tooLarge: () =>
+    new PlatformError(413, "TOO_LARGE", "The body of a delivery holds at most 1048576 bytes."),
+};
+
+/** Every operation of the control API (docs/platform.md). */
+export function endpointsOf(control: Control, timeline: Timeline): readonly Endpoint[] {
+  return [
+    ...worldEndpoints(control),
+    ...contentEndpoints(control, timeline),
+    ...appEndpoints(control),
+    ...faultEndpoints(control),
+    ...stateEndpoints(control),
+    ...wholeState(control),
+  ];
+}
+
+/** Who lives on the platform, and what they do. */
+function worldEndpoints(control: Control): readonly Endpoint[] {
+  return [
+    get("/state", ({ bot }) => control.state(bot)),
+    post("/act", bodies.act, (body) => control.act(body)),
+    get("/people", () => ({ items: control.people })),
+    post("/people", bodies.account, (body) => control.createPerson(body)),
+    post("/groups", bodies.group, (body) => control.createGroup(body)),
+    get("/blocks", () => ({ items: control.blocks })),
+    put("/blocks", bodies.block, (body) => ({ items: control.setBlock(body) })),
+    postRaw("/images", (call) => uploadImage(control, call)),
+  ];
+}
+
+/** What was said, and what became of it. */
+function contentEndpoints(control: Control, timeline: Timeline): readonly Endpoint[] {
+  const stream = new TimelineStream(timeline);
+  return [
+    get("/conversations", (call) =>
+      control.conversations({ ...pageIn(call), of: text(call.query, "of") }),
+    ),
+    get("/conversations/:id/messages", (call) => messages(control, call)),
+    remove("/messages/:id", ({ id }) => control.deleteMessage(id)),
+    get("/posts", (call) => control.posts(pageIn(call))),
+    get("/posts/:id", ({ id }) => control.post(id)),
+    get("/posts/:id/comments", ({ id }) => ({ items: control.comments(id) })),
+    get("/events", ({ query, bot }) => {
+      const range = { min: 1, max: MAX_EVENTS, fallback: MAX_EVENTS };
+      const events = control.events(text(query, "since"), bot, integer(query, "limit", range));
+      return { events };
+    }),
+    get("/events/:id", ({ id }) => control.event(id)),
+    get("/calls/:id", ({ id }) => control.call(id)),
+    get("/timeline", (call) => readTimeline(timeline, call)),
+    get("/stream", ({ incoming }) => stream.answer(incoming)),
+  ];
+}
+
+/** Apps: bots with what belongs to them. */
+function appEndpoints(control: Control): readonly Endpoint[] {
+  const { apps } = control;
+  return [
+    get("/apps", () => ({ items: apps.list() })),
+    post("/apps", bodies.account, (body) => apps.create(body)),
+    put("/apps/:bot", bodies.app, (body, { id }) => apps.set(id, body)),
+    get("/tokens", ({ bot }) => ({ items: apps.tokens(bot) })),
+    post("/tokens", bodies.token, ({ scopes, bot }) => apps.createToken(scopes, bot)),
+    remove("/tokens/:id", ({ id }) => {
+      apps.revokeToken(id);
+      return { id };
+    }),
+    get("/webhook", ({ bot }) => control.webhookOf(bot)),
+    put("/webhook", bodies.webhook, (body, { bot }) => control.saveWebhook(body, bot)),
+    postRaw("/webhook/secret", ({ bot }) => ({ secret: control.regenerateWebhookSecret(bot) })),
+    get("/notifications", ({ bot }) => ({ items: control.notifications(bot) })),
+    get("/bot", ({ bot }) => control.botView(bot)),
+  ];
+}
+
+/** Bad luck. */
+function faultEndpoints(control: Control): readonly Endpoint[] {
+  return [
+    get("/limits", ({ bot }) => control.limitsOf(bot)),
+    put("/limits", bodies.limits, (body) => control.setLimits(body)),
+    get("/storage", () => control.storage),
+    put("/storage", bodies.storage, (body) => control.setStorage(body)),
+    get("/faults", () => control.faults),
+    put("/faults", bodies.faults, (body) => control.setFaults(body)),
+    get("/deliveries", (call) => control.deliveries(pageIn(call), call.bot)),
+    get("/deliveries/:id", ({ id }) => control.delivery(id)),
+    post(
+      "/deliveries",
+      bodies.deliveries,
+      async (body, { bot }) => ({ deliveries: await control.deliver(body, bot) }),
+      { status: 200, limit: editedLimit },
+    ),
+    post("/deliveries/curl", bodies.curl, (body, { bot }) => control.deliveryCommand(body, bot), {
+      status: 200,
+      limit: editedLimit,
+    }),
+  ];
+}
+
+/** The state as a whole. */
+function stateEndpoints(control: Control): readonly Endpoint[] {
+  const { clock, snapshots } = control;
+  return [
+    get("/clock", () => clock.view),
+    put("/clock", bodies.clock, (body) => clock.set(body)),
+    get("/snapshots", () => ({ items: snapshots.list() })),
+    post("/snapshots", bodies.snapshot, (body) => snapshots.take(body?.name)),
+    postRaw("/snapshots/file", (call) => uploadSnapshot(control, call)),
+    remove("/snapshots/:id", ({ id }) => {
+      snapshots.remove(id);
+      return { items: snapshots.list() };
+    }),
+    get("/snapshots/:id/file", ({ id }) => snapshotFile(control, id)),
+    post(
+      "/snapshots/:id/restore",
+      bodies.nothing,
+      (_, { id }) => {
+        snapshots.restore(id);
+        return control.state();
+      },
+      { status: 200 },
+    ),
+    post(
+      "/reset",
+      bodies.nothing,
+      () => {
+        control.reset();
+        return control.state();
+      },
+      { status: 200 },
+    ),
+  ];
+}
+
+/** Answers what is below `/control/v1`. The control token is checked before. */
+export class ControlApi {
+  readonly #routes: Routes<Endpoint>;
+  readonly #timeline: Timeline;
+
+  constructor(control: Control, timeline: Timeline) {
+    this.#routes = new Routes(endpointsOf(control, timeline));
+    this.#timeline = timeline;
+  }
+
+  /** @throws {PlatformError} */
+  async answer(incoming: Incoming): Promise<Response> {
+    requireSameOrigin(incoming);
+    const { request, method, path, url } = incoming;
+    const found = this.#routes.find(method, path);
+    if (found === undefined) throw notFound("endpoint");
+    const { route, id } = found;
+    const query = url.searchParams;
+    const body = await route.handle({ incoming, request, query, id, bot: text(query, "bot") });
+    // Readers of the stream look again, because a change may have no entry, such as a deleted message.
+    if (!isRead(incoming)) this.#timeline.change();
+    const response =
+      body instanceof Response ? body : toResponse(written({ status: route.status, body }));
+    response.headers.set("cross-origin-resource-policy", "same-origin");
+    return response;
+  }
+}
+
+async function uploadImage(control: Control, { request, query }: Call): Promise<unknown> {
+  const contentType = request.headers.get("content-type")?.toLowerCase() ?? "";
+  if (!contentType.startsWith("image/")) {
+    dropBody(request);
+    const such = `such as ${mediaTypeOf("png")}`;
+    const message = `Send the image's bytes with their type as Content-Type, ${such}.`;
+    throw new PlatformError(415, "UNSUPPORTED_MEDIA_TYPE", message);
+  }
+  const from = text(query, "from");
+  const bytes = await readBytes(request, { maxBytes: MAX_IMAGE_BYTES, tooLarge: imageTooLarge });
+  if (from === undefined) throw invalid("from must say who will show the image, as in ?from=ada");
+  return await control.addImage(bytes, { from, contentType });
+}
+
+/** Returns all messages, unless a part is asked for. */
+function messages(control: Control, { query, id }: Call): unknown {
+  const before = text(query, "before");
+  if (text(query, "limit") === undefined && before === undefined) {
+    return { items: control.messages(id) };
+  }
+  return control.messagesPage(id, { limit: limit(query), before });
+}
+
+async function readTimeline(timeline: Timeline, { query, incoming }: Call): Promise<unknown> {
+  const max = Number.MAX_SAFE_INTEGER;
+  const after = integer(query, "after", { min: 0, max, fallback: 0 });
+  const waitMs = integer(query, "waitMs", { min: 0, max: MAX_WAIT_MS, fallback: 0 });
+  const entries = await timeline.waitAfter(after, waitMs, incoming.gone);
+  // Not the timeline's own end: what came while this answer was being made is in the next one.
+  return { entries, last: entries.at(-1)?.seq ?? Math.min(after, timeline.last) };
+}
+
+async function uploadSnapshot({ snapshots }: Control, { request, query }: Call): Promise<unknown> {
+  if (!isSqlite(request)) {
+    dropBody(request);
+    const message = `Send the file's bytes with Content-Type: ${SQLITE_TYPE}.`;
+    throw new PlatformError(415, "UNSUPPORTED_MEDIA_TYPE", message);
+  }
+  const name = text(query, "name");
+  const bytes = await readBytes(request, snapshotLimit);
+  if (bytes.byteLength === 0) throw invalid("The body is empty: send the bytes of a snapshot.");
+  return snapshots.upload(bytes, name);
+}
+
+function snapshotFile({ snapshots }: Control, id: string): Response {
+  return fileResponse(snapshots.file(id), {
+    "content-type": SQLITE_TYPE,
+    "content-disposition": `attachment; filename="${id}.db"`,
+  });
+}
+
+/** The state as JSON. */
+function wholeState(control: Control): readonly Endpoint[] {
+  return [
+    get("/export", () => {
+      const body = ReadableStream.from(
+        [...control.snapshots.exportState()].map((part) => Buffer.from(part)),
+      );
+      return new Response(body, {
+        headers: {
+          "content-type": "application/json",
+          "content-disposition": 'attachment; filename="state.json"',
+        },
+      });
+    }),
+    postRaw(
+      "/import",
+      async ({ request }) => {
+        control.snapshots.importState(await readJson(request, snapshotLimit));
+        return control.state();
+      },
+      200,
+    ),
+  ];
+}

@@ -1,0 +1,75 @@
+import { PlatformError } from "../error.ts";
+
+/** A request below a mount, such as `/api/v1`. */
+export interface Incoming {
+  readonly request: Request;
+  readonly method: string;
+  /** Below the mount, still encoded; `/` for the mount itself. */
+  readonly path: string;
+  /** The whole address, with the host that was asked. */
+  readonly url: URL;
+  /** Aborts when the client goes away before it has its answer. */
+  readonly gone: AbortSignal;
+}
+
+/** One operation: a method and a path, which may hold one parameter, such as `/posts/:id`. */
+export interface Route {
+  readonly method: "GET" | "PUT" | "POST" | "DELETE";
+  readonly path: string;
+}
+
+/** The route of a request, with the parameter of its path decoded; empty if the path has none. */
+export interface Match<R> {
+  readonly route: R;
+  readonly id: string;
+}
+
+interface Place<R> {
+  readonly path: string;
+  readonly pattern: RegExp;
+  readonly routes: R[];
+}
+
+/** Finds routes by method and path. Paths without a parameter come first. */
+export class Routes<R extends Route> {
+  readonly #places: readonly Place<R>[];
+
+  constructor(routes: readonly R[]) {
+    const places = new Map<string, Place<R>>();
+    const isPlain = ({ path }: Route) => (path.includes(":") ? 1 : 0);
+    for (const route of routes.toSorted((a, b) => isPlain(a) - isPlain(b))) {
+      const { path } = route;
+      const place = places.get(path) ?? { path, pattern: patternOf(path), routes: [] };
+      places.set(path, place);
+      place.routes.push(route);
+    }
+    this.#places = [...places.values()];
+  }
+
+  /**
+   * Returns `undefined` for a path that no route has. A HEAD request takes the route of GET.
+   *
+   * @throws {PlatformError} 405 METHOD_NOT_ALLOWED, for a path that other methods have
+   * @throws {URIError} the path cannot be decoded
+   */
+  find(method: string, path: string): Match<R> | undefined {
+    for (const { pattern, path: known, routes } of this.#places) {
+      const match = pattern.exec(path);
+      if (match === null) continue;
+      const id = decodeURIComponent(match[1] ?? "");
+      const wanted = method === "HEAD" ? "GET" : method;
+      const route = routes.find((one) => one.method === wanted);
+      if (route !== undefined) return { route, id };
+      const allow = routes.map((one) => one.method).join(", ");
+      throw new PlatformError(405, "METHOD_NOT_ALLOWED", `${known} takes ${allow} only.`, {
+        Allow: allow,
+      });
+    }
+    return undefined;
+  }
+}
+
+function patternOf(path: string): RegExp {
+  const source = path.replaceAll(/[.$]/g, "\\$&").replace(/:\w+/, "([^/]+)");
+  return new RegExp(`^${source}$`);
+}

@@ -1,0 +1,132 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { extname, join, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { notFound } from "./error.ts";
+import { fileResponse } from "./http/answer.ts";
+import type { Incoming } from "./http/routes.ts";
+
+/** The folder into which `npm run build` puts the portal. */
+export const PORTAL_FILES: URL = new URL("./portal/static/", import.meta.url);
+
+const INDEX = "index.html";
+
+const types: Readonly<Record<string, string>> = {
+  ".css": "text/css; charset=utf-8",
+  ".ico": "image/x-icon",
+  ".js": "text/javascript; charset=utf-8",
+  ".json": "application/json",
+  ".map": "application/json",
+  ".png": "image/png",
+  ".svg": "image/svg+xml",
+  ".txt": "text/plain; charset=utf-8",
+  ".woff2": "font/woff2",
+};
+
+/** Only the portal's own files run, no page frames it, and no other page holds a handle to it. */
+const guards = {
+  "content-security-policy": [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data: blob:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; "),
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "referrer-policy": "no-referrer",
+};
+
+const NOT_BUILT = `The page of the local platform is not built here. Make it with
+
+  npm run build
+
+and reload. Everything else works without it.
+
+`;
+
+/** The portal: a page at `/`, and its files under `/portal/`. */
+export class Page {
+  readonly #folder: string;
+  /** All files by their path, so that no path of a request leads to the disk. */
+  #files: ReadonlyMap<string, Buffer> | undefined;
+
+  constructor(folder: URL) {
+    this.#folder = fileURLToPath(folder);
+  }
+
+  answer({ request, method, path, url }: Incoming): Response {
+    const isRead = method === "GET" || method === "HEAD";
+    if (isRead && path === "/") return this.#index(request, url);
+    const [, encoded] = /^\/portal\/(.+)$/.exec(path) ?? [];
+    if (isRead && encoded !== undefined) return this.#file(decodeURIComponent(encoded));
+    throw notFound("page");
+  }
+
+  /** The page comes without the control token, because a proxy may pass the page on to other machines. */
+  #index({ headers }: Request, { origin }: URL): Response {
+    const given = { ...guards, "cache-control": "no-store", vary: "Accept" };
+    const plain = { ...given, "content-type": "text/plain; charset=utf-8" };
+    // Programs that take anything, such as curl, get the text.
+    const wantsPage = /\btext\/html\b/i.test(headers.get("accept") ?? "");
+    if (!wantsPage) return new Response(welcome(origin), { headers: plain });
+    this.#files = readAll(this.#folder);
+    const index = this.#files.get(INDEX);
+    if (index === undefined) {
+      return new Response(`${NOT_BUILT}${welcome(origin)}`, { status: 503, headers: plain });
+    }
+    return fileResponse(index, { ...given, "content-type": "text/html; charset=utf-8" });
+  }
+
+  #file(path: string): Response {
+    this.#files ??= readAll(this.#folder);
+    const bytes = path === INDEX ? undefined : this.#files.get(path);
+    if (bytes === undefined) throw notFound("file");
+    // A name with a hash of the bytes never gets other bytes.
+    const hashed = /-[\da-f]{8,}\.\w+$/.test(path);
+    return fileResponse(bytes, {
+      ...guards,
+      "cache-control": hashed ? "public, max-age=31536000, immutable" : "no-cache",
+      "content-type": types[extname(path)] ?? "application/octet-stream",
+    });
+  }
+}
+
+function readAll(folder: string): ReadonlyMap<string, Buffer> {
+  const files = filesIn(folder).map((file) => {
+    return [relative(folder, file).split(sep).join("/"), readFileSync(file)] as const;
+  });
+  return new Map(files);
+}
+
+function filesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name));
+  } catch {
+    return [];
+  }
+}
+
+/** Introduces the platform to a program, and to a browser while there is no page. */
+function welcome(origin: string): string {
+  return `The local platform of service-bot.
+
+A bot talks to it at   ${origin}/api/v1
+You talk to it at      ${origin}/control/v1
+In a browser           ${origin}/
+
+Be a person:
+
+  npx service-bot trigger dm.message --from ada --text hello --wait --platform ${origin}
+  npx service-bot trigger mention --from ben --wait --platform ${origin}
+
+See what happened, with the control token that the platform printed when it started:
+
+  curl -H "X-Control-Token: $TOKEN" ${origin}/control/v1/timeline
+  curl -H "X-Control-Token: $TOKEN" ${origin}/control/v1/state
+`;
+}

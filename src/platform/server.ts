@@ -1,0 +1,278 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import express, { type Express, type RequestHandler } from "express";
+import { bind } from "../core/bind.ts";
+import { dropBody } from "../core/body/read.ts";
+import { hostCheck, isHostName } from "../core/hosts.ts";
+import type { Logger } from "../core/logger.ts";
+import { ConfigError } from "../errors.ts";
+import { PlatformError } from "./error.ts";
+import { ConnectionLost, errorAnswer, toResponse, written } from "./http/answer.ts";
+import { type PlatformOptions, settings } from "./options.ts";
+import { createPlatform, type Platform, type Replaced } from "./platform.ts";
+
+/** Interval of the look for slow senders, in ms. Node's own 30 s would let a slow head stay four times too long. */
+const CHECKING_INTERVAL_MS = 1_000;
+
+/** Something that a platform serves beside its own paths, such as an MCP server. */
+export interface Extension {
+  /** Its path, such as `/mcp`; what is below it stays unknown. */
+  readonly path: string;
+  /** Called with the platform's origin when the first request comes, and again with the next one if it fails. */
+  readonly open: (url: string) => Promise<OpenExtension>;
+}
+
+/** An extension that is in use. */
+export interface OpenExtension {
+  /** Answers a request to its path. */
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+  /** Ends it, when the platform stops. */
+  close(): Promise<void>;
+}
+
+/** How a local platform is started on a port. */
+export interface ListenOptions extends Omit<PlatformOptions, "url"> {
+  /**
+   * Listening address. Default 127.0.0.1. Requests are answered whose `Host` is a loopback name, the address that they
+   * came to, or one of `allowHosts`. The control API needs the control token besides, wherever a request comes from.
+   */
+  readonly host?: string | undefined;
+  /** Names that it answers to besides its own, without scheme and port, such as `platform.test`. Default none. */
+  readonly allowHosts?: readonly string[] | undefined;
+  /** 0 to 65535; 0 takes a free port. Default 0. */
+  readonly port?: number | undefined;
+  /** What else is served under the same address. Default: nothing. */
+  readonly extensions?: readonly Extension[] | undefined;
+}
+
+/** {@link ListenOptions} with every default filled in. */
+export interface ListenSettings {
+  readonly host: string;
+  readonly allowHosts: readonly string[];
+  readonly port: number;
+  readonly extensions: readonly Extension[];
+}
+
+/**
+ * Starts a local platform on a port: {@link createPlatform} behind Express. Several can run in one process.
+ *
+ * @throws {ConfigError} an option or the state file cannot be used
+ * @throws {ServiceBotError} ADDRESS_IN_USE, NODE_TOO_OLD
+ */
+export async function startPlatform(
+  options: ListenOptions = {},
+  replaced: Replaced = {},
+): Promise<Platform> {
+  const { logger } = settings(options);
+  const { host, port, allowHosts, extensions } = listenSettings(options);
+  const server = createServer({ connectionsCheckingInterval: CHECKING_INTERVAL_MS });
+  const remedy = "Is another platform running? Choose another port.";
+  const address = await bind(server, host, port, { names: "host, port", remedy });
+  const close = () =>
+    new Promise<void>((resolve, reject) => {
+      server.close((error) => (error ? reject(error) : resolve()));
+      server.closeAllConnections();
+    });
+  try {
+    const url = origin(host, address);
+    const platform = createPlatform({ ...options, url }, replaced);
+    const opened = new Extensions(extensions, url);
+    server.on("request", appOf({ platform, opened, allowHosts, logger }));
+    platform.closeWith(close);
+    platform.closeWith(() => opened.close());
+    logger.info({ url }, "local platform listening");
+    return platform;
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** @throws {ConfigError} naming every option that cannot be used, except for those of the platform itself */
+function listenSettings(options: ListenOptions): ListenSettings {
+  const chosen: ListenSettings = {
+    // An address may stand in brackets, as in a URL.
+    host: (options.host ?? "127.0.0.1").replace(/^\[(.*)\]$/, "$1"),
+    allowHosts: options.allowHosts ?? [],
+    port: options.port ?? 0,
+    extensions: options.extensions ?? [],
+  };
+  const problems = listenProblems(chosen);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return chosen;
+}
+
+function listenProblems({ host, port, allowHosts }: ListenSettings): string[] {
+  const problems: string[] = [];
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    problems.push("port: must be a whole number from 0 to 65535");
+  }
+  if (host === "") problems.push("host: must be an address or a name of this machine");
+  if (!allowHosts.every(isHostName)) {
+    problems.push(
+      "allowHosts: must be names without scheme, port and wildcard, such as platform.test",
+    );
+  }
+  return problems;
+}
+
+interface AppOptions {
+  readonly platform: Pick<Platform, "respond">;
+  readonly opened: Extensions;
+  readonly allowHosts: readonly string[];
+  readonly logger: Logger;
+}
+
+/** The Express app around a platform: hosts, extensions, and requests as the platform takes them. */
+export function appOf({ platform, opened, allowHosts, logger }: AppOptions): Express {
+  const isOurs = hostCheck(allowHosts);
+  const serve: RequestHandler = async (request, response) => {
+    if (!isOurs(request)) throw new PlatformError(403, "FORBIDDEN", UNKNOWN_HOST);
+    const extension = opened.find(request.path);
+    if (extension !== undefined) await (await extension()).handle(request, response);
+    else await exchange(platform, request, response);
+  };
+  return express()
+    .disable("x-powered-by")
+    .use((request, response) => {
+      Promise.resolve(serve(request, response, () => {})).catch(async (error: unknown) => {
+        if (response.headersSent) response.destroy();
+        else await send(toResponse(written(errorAnswer(error, logger))), response);
+        dropBody(request);
+      });
+    });
+}
+
+const UNKNOWN_HOST =
+  "The local platform answers only to 127.0.0.1, localhost, [::1] and the address of this machine that it listens on. For another name start it with --allow-host NAME.";
+
+/** Passes a request to the platform, and its answer back. */
+async function exchange(
+  platform: Pick<Platform, "respond">,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const gone = new AbortController();
+  response.once("close", () => {
+    if (!response.writableEnded) gone.abort();
+  });
+  const request = toRequest(incoming);
+  try {
+    await send(await platform.respond(request, gone.signal), response);
+  } catch (error) {
+    if (error instanceof ConnectionLost) incoming.socket.destroy();
+    else throw error;
+  } finally {
+    // A body that was left unread is dropped, so that its sender gets to see the answer.
+    if (request.body?.locked === false) await request.body.cancel();
+  }
+}
+
+/** @throws {PlatformError} 400 VALIDATION; 405 METHOD_NOT_ALLOWED */
+function toRequest(incoming: IncomingMessage): Request {
+  const { method = "GET", headers, url = "/" } = incoming;
+  const address = URL.parse(url.startsWith("/") ? `http://${headers.host}${url}` : url);
+  if (address === null) throw new PlatformError(400, "VALIDATION", "The address is malformed.");
+  const isAnnounced =
+    headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+  const hasBody = isAnnounced && method !== "GET" && method !== "HEAD";
+  const given = Object.entries(headers).map(([name, value]): [string, string] => {
+    return [name, Array.isArray(value) ? value.join(", ") : (value ?? "")];
+  });
+  if (/^(TRACE|TRACK|CONNECT)$/i.test(method)) {
+    throw new PlatformError(405, "METHOD_NOT_ALLOWED", `${method} is not supported.`);
+  }
+  const body = hasBody ? bodyOf(incoming) : null;
+  return new Request(address, { method, headers: given, body, duplex: "half" });
+}
+
+/** Streams a body no faster than it is read. A body that is cancelled is dropped rather than cut off. */
+function bodyOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start(controller) {
+      incoming.on("data", (chunk: Buffer) => {
+        controller.enqueue(chunk);
+        if ((controller.desiredSize ?? 0) <= 0) incoming.pause();
+      });
+      incoming.once("end", () => controller.close());
+      incoming.once("error", (error) => controller.error(error));
+    },
+    pull() {
+      incoming.resume();
+    },
+    cancel() {
+      incoming.removeAllListeners("data").removeAllListeners("end").removeAllListeners("error");
+      incoming.on("error", () => {});
+      dropBody(incoming);
+    },
+  });
+}
+
+async function send({ status, headers, body }: Response, response: ServerResponse): Promise<void> {
+  if (response.headersSent || response.destroyed) {
+    await body?.cancel();
+    return;
+  }
+  response.statusCode = status;
+  for (const [name, value] of headers) response.setHeader(name, value);
+  if (body === null) {
+    response.end();
+    return;
+  }
+  response.flushHeaders();
+  try {
+    await pipeline(Readable.fromWeb(body), response);
+  } catch {
+    // The client went away, or the platform cut a reader that fell behind.
+    response.destroy();
+  }
+}
+
+/** The extensions of a platform, each opened by its first request. */
+export class Extensions {
+  readonly #extensions: readonly Extension[];
+  readonly #url: string;
+  readonly #open = new Map<string, Promise<OpenExtension>>();
+
+  constructor(extensions: readonly Extension[], url: string) {
+    this.#extensions = extensions;
+    this.#url = url;
+  }
+
+  /** Returns what opens the extension of a path, `undefined` for any other path. */
+  find(path: string): (() => Promise<OpenExtension>) | undefined {
+    const extension = this.#extensions.find((one) => path === one.path || path === `${one.path}/`);
+    return extension && (() => this.#opened(extension));
+  }
+
+  /** Closes what is open, or just being opened; what could not be opened needs no closing. */
+  async close(): Promise<void> {
+    const openings = await Promise.allSettled(this.#open.values());
+    const open = openings.filter((opening) => opening.status === "fulfilled");
+    await Promise.all(open.map(({ value }) => value.close()));
+  }
+
+  /** @throws what `open` throws; the next request tries again */
+  async #opened(extension: Extension): Promise<OpenExtension> {
+    const { path } = extension;
+    const opening = this.#open.get(path) ?? extension.open(this.#url);
+    this.#open.set(path, opening);
+    try {
+      return await opening;
+    } catch (error) {
+      // Of the requests that waited for this one, another may have begun anew already.
+      if (this.#open.get(path) === opening) this.#open.delete(path);
+      throw error;
+    }
+  }
+}
+
+/** Returns the origin of a server, with a loopback name if it listens there too. */
+function origin(host: string, { address, port, family }: AddressInfo): string {
+  if (host === "localhost") return `http://localhost:${port}`;
+  if (address === "0.0.0.0" || address === "127.0.0.1") return `http://127.0.0.1:${port}`;
+  if (address === "::" || address === "::1") return `http://[::1]:${port}`;
+  return family === "IPv6" ? `http://[${address}]:${port}` : `http://${address}:${port}`;
+}

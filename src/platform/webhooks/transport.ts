@@ -1,0 +1,82 @@
+import type { Clock } from "../../core/clock.ts";
+
+/** A POST request to an endpoint. */
+export interface Post {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+/** An answer whose status is known and whose body may still be on its way. */
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Throws where it breaks off. */
+  readonly body: AsyncIterable<Uint8Array> | null;
+}
+
+/** Carries deliveries to endpoints. */
+export interface Transport {
+  /** Resolves as soon as the status is known. */
+  post(post: Post): Promise<RawAnswer>;
+  /** Ends every open request, for this reason. */
+  cut(why: string): void;
+  /** Ends every open request; further ones fail. */
+  close(): void;
+}
+
+/** Hands deliveries to a function in this process. */
+export class InProcess implements Transport {
+  readonly #fetch: (request: Request) => Promise<Response>;
+  readonly #clock: Clock;
+  readonly #timeoutMs: number;
+  readonly #open = new Set<(error: Error) => void>();
+  #closed = false;
+
+  constructor(fetch: (request: Request) => Promise<Response>, clock: Clock, timeoutMs: number) {
+    this.#fetch = fetch;
+    this.#clock = clock;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  async post({ url, headers, body }: Post): Promise<RawAnswer> {
+    if (this.#closed) throw new Error("the platform stopped");
+    const abort = new AbortController();
+    const { promise: failed, reject } = Promise.withResolvers<never>();
+    const fail = (error: Error) => {
+      reject(error);
+      abort.abort(error);
+    };
+    this.#open.add(fail);
+    const cancel = this.#clock.timer(this.#timeoutMs, () => {
+      fail(new Error(`no answer within ${this.#timeoutMs} ms`));
+    });
+    try {
+      const init = {
+        method: "POST",
+        headers,
+        body,
+        redirect: "manual",
+        signal: abort.signal,
+      } as const;
+      const answer = await Promise.race([this.#fetch(new Request(url, init)), failed]);
+      return {
+        status: answer.status,
+        headers: Object.fromEntries(answer.headers),
+        body: answer.body,
+      };
+    } finally {
+      cancel();
+      this.#open.delete(fail);
+    }
+  }
+
+  cut(why: string): void {
+    for (const fail of this.#open) fail(new Error(why));
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.cut("the platform stopped");
+  }
+}
