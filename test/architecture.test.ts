@@ -235,7 +235,7 @@ describe("the house", () => {
       ({ from, to }) => roomOf(from) === "bot" && roomOf(to) === "inbox/sqlite",
     );
     expect(toSqlite.map(({ when }) => when)).toEqual(["late"]);
-    for (const entry of ["index.ts", "env.ts", "testing/index.ts"]) {
+    for (const entry of ["index.ts", "env.ts"]) {
       expect([...packagesOf(loadedWith(entry, graph), graph)], entry).not.toContain(
         "better-sqlite3",
       );

@@ -203,9 +203,9 @@ class Names {
     return this.#actual.get(`${kind} ${name}`);
   }
 
-  /** Returns the platform's name; an unknown one as it is. */
+  /** Returns the platform's name. An unknown one stays unknown, even if the platform has something of that name. */
   actual(kind: Kind, name: string): string {
-    return this.find(kind, name) ?? name;
+    return this.find(kind, name) ?? (this.#shown.has(name) ? `unknown_${name}` : name);
   }
 
   /** Binds a name of the test to one of the platform. The first one stays. */

@@ -5,6 +5,7 @@ import { SIGNATURE_HEADER, sign } from "../signature/signature.ts";
 import { ManualClock } from "./manual-clock.ts";
 import type { RefuseOptions } from "./refusals.ts";
 import {
+  ORIGIN,
   type RecordedCall,
   type SentByBot,
   TestPlatform,
@@ -148,7 +149,9 @@ export async function testBot<B extends BotUnderTest>(
   const clock = new ManualClock();
   const platform = new TestPlatform({ clock });
   const bot = createBot({
-    ...{ env: {}, clock, ...platform.access },
+    ...{ env: {}, clock, fetch: platform.fetch },
+    baseUrl: ORIGIN,
+    apiKey: "for-tests-only",
     webhookSecret: SECRET,
     databaseUrl: "file::memory:",
     delivery: "webhook",

@@ -1,6 +1,8 @@
 import type { Fetch } from "../client/http.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
 import { imageKindOf, mediaTypeOf } from "../core/image-kind.ts";
+import { isPublicHost } from "../core/public-host.ts";
+import { PlatformError } from "../platform/error.ts";
 import { createPlatform, type Platform } from "../platform/platform.ts";
 import { Refusals, type RefuseOptions } from "./refusals.ts";
 import { type Happening, Scene } from "./scene.ts";
@@ -45,13 +47,12 @@ const PIXEL = Buffer.from(
 );
 
 /** Names below `.test` are reserved, so nothing answers there. */
-const ORIGIN = "http://platform.test";
+export const ORIGIN = "http://platform.test";
 
+/** Options of a {@link TestPlatform}. */
 export interface TestPlatformOptions {
   /** Default: the time of this machine. */
   readonly clock?: Clock;
-  /** Default: a token of its own. */
-  readonly apiKey?: string;
 }
 
 /**
@@ -59,9 +60,9 @@ export interface TestPlatformOptions {
  * the test makes up, and refuses calls. Give its `fetch` to a client.
  *
  *     const platform = new TestPlatform();
- *     const client = new Client(platform.access);
+ *     const client = new Client({ baseUrl: "http://platform.test", apiKey: "x", fetch: platform.fetch });
  *
- * It has no limits, and every address of an upload leads to an image of one pixel.
+ * It accepts any token, has no limits, and finds an image of one pixel at every address of an upload.
  */
 export class TestPlatform {
   readonly #platform: Platform;
@@ -71,17 +72,12 @@ export class TestPlatform {
   readonly #sent: SentByBot[] = [];
   readonly #uploads: (UploadedByBot | undefined)[] = [];
 
-  constructor({ clock = systemClock, apiKey }: TestPlatformOptions = {}) {
+  constructor({ clock = systemClock }: TestPlatformOptions = {}) {
     this.#platform = createPlatform(
-      { clock, apiKey, url: ORIGIN },
-      { download: async () => PIXEL, makeThumbnail: async () => undefined },
+      { clock, url: ORIGIN },
+      { download, makeThumbnail: async () => undefined },
     );
     this.#scene = new Scene(this.#platform.control);
-  }
-
-  /** The options of a client of this platform. */
-  get access(): { readonly baseUrl: string; readonly apiKey: string; readonly fetch: Fetch } {
-    return { baseUrl: ORIGIN, apiKey: this.#platform.apiKey, fetch: this.fetch };
   }
 
   /** Messages, comments and posts of the bot, in order. */
@@ -131,7 +127,9 @@ export class TestPlatform {
     const uploadNumber = path === "/uploads" ? this.#uploads.push(undefined) : 0;
     const refused = this.#refusals.take(method, path);
     if (refused !== undefined) return refused;
-    const response = await this.#platform.fetch(this.#scene.toPlatform(url), init);
+    const headers = new Headers(init.headers);
+    headers.set("authorization", `Bearer ${this.#platform.apiKey}`);
+    const response = await this.#platform.fetch(this.#scene.toPlatform(url), { ...init, headers });
     const json = this.#scene.toTest(await response.text());
     if (response.ok && uploadNumber > 0) {
       const { key }: { readonly key: string } = JSON.parse(json);
@@ -144,6 +142,13 @@ export class TestPlatform {
   async close(): Promise<void> {
     await this.#platform.stop();
   }
+}
+
+/** @throws {PlatformError} 400 BLOCKED_HOST */
+async function download(address: string): Promise<Uint8Array> {
+  const url = URL.parse(address);
+  if (url?.protocol === "https:" && isPublicHost(url.hostname)) return PIXEL;
+  throw new PlatformError(400, "BLOCKED_HOST", "The URL is not https on the public internet.");
 }
 
 function sentBy({ path, body }: RecordedCall): SentByBot {
