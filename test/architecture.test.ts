@@ -266,7 +266,7 @@ describe("the house", () => {
 
   test("a command loads the local platform when it starts one, and not before", () => {
     const servers = ["express", "better-sqlite3"];
-    expect([...packagesOf(loadedWith("platform/platform.ts", graph), graph)]).toEqual(
+    expect([...packagesOf(loadedWith("platform/server.ts", graph), graph)]).toEqual(
       expect.arrayContaining(servers),
     );
     const commands = packagesOf(loadedWith("cli/run.ts", graph), graph);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import express from "express";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { Bot } from "../src/index.ts";
-import type { ActResult, Platform } from "../src/platform/index.ts";
+import type { ActResult, Platform } from "./faces/platform.ts";
 import { sign } from "./faces/signature.ts";
 import { ManualClock } from "./platform/support/clock.ts";
 import { logSink } from "./support/log.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Bot, BotOptions, BotStatus } from "../src/index.ts";
-import type { ApiEntry, Platform, TimelineEntry } from "../src/platform/index.ts";
+import type { ApiEntry, Platform, TimelineEntry } from "./faces/platform.ts";
 import type { logSink } from "./support/log.ts";
 import { PassingTime } from "./support/passing-time.ts";
 import { runBot, runPlatform } from "./support/running-bot.ts";

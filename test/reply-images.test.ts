@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Bot } from "../src/index.ts";
-import type { ApiEntry } from "../src/platform/index.ts";
+import type { ApiEntry } from "./faces/platform.ts";
 import { image } from "./platform/support/images.ts";
 import { PassingTime } from "./support/passing-time.ts";
 import { runBot, runPlatform } from "./support/running-bot.ts";

@@ -12,7 +12,7 @@ import type {
   TimelineEntry,
   WebhookChange,
   WebhookView,
-} from "../platform/index.ts";
+} from "../platform/types.ts";
 import { ownCommand } from "./own-command.ts";
 import { CONTROL_TOKEN_VARIABLE, controlFileOf } from "./platform/control-file.ts";
 import { PLATFORM_PORT } from "./platform/settings.ts";

@@ -33,11 +33,11 @@ export function toNodeListener(
 }
 
 /**
- * Converts a request. The body is read as the handler asks for it.
+ * Converts a request. The body is read as the handler asks for it; `null` if none is announced.
  *
- * @param signal aborts when the exchange has ended
+ * @param ended aborts when the exchange has ended, or its client is gone
  */
-export function toWebRequest(request: IncomingMessage, signal: AbortSignal): Request {
+export function toWebRequest(request: IncomingMessage, ended?: AbortSignal): Request {
   const { method = "GET", rawHeaders, headers, url = "/" } = request;
   const headerList = new Headers();
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
@@ -46,9 +46,12 @@ export function toWebRequest(request: IncomingMessage, signal: AbortSignal): Req
   const origin = `http://${headers.host ?? "localhost"}`;
   // A request line may hold a whole address, and a Host header anything.
   const address = URL.parse(url.startsWith("/") ? origin + url : url) ?? "http://localhost/";
-  const body = method === "GET" || method === "HEAD" ? null : bodyOf(request, signal);
+  const isAnnounced =
+    headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+  const hasBody = isAnnounced && method !== "GET" && method !== "HEAD";
+  const body = hasBody ? bodyOf(request, ended) : null;
   const init: RequestInit & { readonly duplex: "half" } = {
-    ...{ method, headers: headerList, body, signal },
+    ...{ method, headers: headerList, body, signal: ended ?? null },
     // Required with a stream as the body.
     duplex: "half",
   };
@@ -89,7 +92,7 @@ export async function sendWebResponse(
  * Cancelling drops the rest instead of closing the connection, so that the sender still receives the answer. The end
  * of the exchange drops it as well.
  */
-function bodyOf(request: IncomingMessage, ended: AbortSignal): ReadableStream<Uint8Array> {
+function bodyOf(request: IncomingMessage, ended: AbortSignal | undefined): ReadableStream<Uint8Array> {
   let drop = () => {};
   return new ReadableStream(
     {
@@ -105,7 +108,7 @@ function bodyOf(request: IncomingMessage, ended: AbortSignal): ReadableStream<Ui
           request.off("data", take).off("end", end).off("close", fail);
           dropBody(request);
         };
-        ended.addEventListener("abort", () => {
+        ended?.addEventListener("abort", () => {
           fail();
           drop();
         });

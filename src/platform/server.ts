@@ -1,12 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import express, { type Express, type RequestHandler } from "express";
 import { bind } from "../core/bind.ts";
 import { dropBody } from "../core/body/read.ts";
 import { hostCheck, isHostName } from "../core/hosts.ts";
 import type { Logger } from "../core/logger.ts";
+import { sendWebResponse, toWebRequest } from "../core/web-adapter.ts";
 import { ConfigError } from "../errors.ts";
 import { PlatformError } from "./error.ts";
 import { ConnectionLost, errorAnswer, toResponse, written } from "./http/answer.ts";
@@ -139,7 +138,7 @@ export function appOf({ platform, opened, allowHosts, logger }: AppOptions): Exp
     .use((request, response) => {
       Promise.resolve(serve(request, response, () => {})).catch(async (error: unknown) => {
         if (response.headersSent) response.destroy();
-        else await send(toResponse(written(errorAnswer(error, logger))), response);
+        else await sendWebResponse(response, toResponse(written(errorAnswer(error, logger))));
         dropBody(request);
       });
     });
@@ -158,75 +157,17 @@ async function exchange(
   response.once("close", () => {
     if (!response.writableEnded) gone.abort();
   });
-  const request = toRequest(incoming);
+  if (/^(TRACE|TRACK|CONNECT)$/i.test(incoming.method ?? "")) {
+    throw new PlatformError(405, "METHOD_NOT_ALLOWED", `${incoming.method} is not supported.`);
+  }
   try {
-    await send(await platform.respond(request, gone.signal), response);
+    await sendWebResponse(response, await platform.respond(toWebRequest(incoming), gone.signal));
   } catch (error) {
-    if (error instanceof ConnectionLost) incoming.socket.destroy();
-    else throw error;
+    if (!(error instanceof ConnectionLost)) throw error;
+    incoming.socket.destroy();
   } finally {
     // A body that was left unread is dropped, so that its sender gets to see the answer.
-    if (request.body?.locked === false) await request.body.cancel();
-  }
-}
-
-/** @throws {PlatformError} 400 VALIDATION; 405 METHOD_NOT_ALLOWED */
-function toRequest(incoming: IncomingMessage): Request {
-  const { method = "GET", headers, url = "/" } = incoming;
-  const address = URL.parse(url.startsWith("/") ? `http://${headers.host}${url}` : url);
-  if (address === null) throw new PlatformError(400, "VALIDATION", "The address is malformed.");
-  const isAnnounced =
-    headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
-  const hasBody = isAnnounced && method !== "GET" && method !== "HEAD";
-  const given = Object.entries(headers).map(([name, value]): [string, string] => {
-    return [name, Array.isArray(value) ? value.join(", ") : (value ?? "")];
-  });
-  if (/^(TRACE|TRACK|CONNECT)$/i.test(method)) {
-    throw new PlatformError(405, "METHOD_NOT_ALLOWED", `${method} is not supported.`);
-  }
-  const body = hasBody ? bodyOf(incoming) : null;
-  return new Request(address, { method, headers: given, body, duplex: "half" });
-}
-
-/** Streams a body no faster than it is read. A body that is cancelled is dropped rather than cut off. */
-function bodyOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
-  return new ReadableStream({
-    start(controller) {
-      incoming.on("data", (chunk: Buffer) => {
-        controller.enqueue(chunk);
-        if ((controller.desiredSize ?? 0) <= 0) incoming.pause();
-      });
-      incoming.once("end", () => controller.close());
-      incoming.once("error", (error) => controller.error(error));
-    },
-    pull() {
-      incoming.resume();
-    },
-    cancel() {
-      incoming.removeAllListeners("data").removeAllListeners("end").removeAllListeners("error");
-      incoming.on("error", () => {});
-      dropBody(incoming);
-    },
-  });
-}
-
-async function send({ status, headers, body }: Response, response: ServerResponse): Promise<void> {
-  if (response.headersSent || response.destroyed) {
-    await body?.cancel();
-    return;
-  }
-  response.statusCode = status;
-  for (const [name, value] of headers) response.setHeader(name, value);
-  if (body === null) {
-    response.end();
-    return;
-  }
-  response.flushHeaders();
-  try {
-    await pipeline(Readable.fromWeb(body), response);
-  } catch {
-    // The client went away, or the platform cut a reader that fell behind.
-    response.destroy();
+    dropBody(incoming);
   }
 }
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { ActInput, TimelineEntry } from "../../src/platform/index.ts";
 import { type Awaited, awaitReaction, failureOf, type Reaction } from "../faces/cli.ts";
+import type { ActInput, TimelineEntry } from "../faces/platform.ts";
 
 const TIMEOUT_MS = 60_000;
 

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { Bot, RetryLater } from "../../src/index.ts";
-import type { Platform } from "../../src/platform/index.ts";
+import type { Platform } from "../faces/platform.ts";
 import { listenUntilEnd } from "../support/listen.ts";
 import { logSink } from "../support/log.ts";
 import { botOptions, runBot, runPlatform } from "../support/running-bot.ts";

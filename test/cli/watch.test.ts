@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { ActInput, TimelineEntry } from "../../src/platform/index.ts";
 import { type Happened, Watch } from "../faces/cli.ts";
+import type { ActInput, TimelineEntry } from "../faces/platform.ts";
 
 /** An entry as it comes over the wire, of the app of `bot`. */
 function entry(record: Readonly<Record<string, unknown>>, bot = "bot"): TimelineEntry {

@@ -1,5 +1,5 @@
-import type { Platform, Scope } from "../../src/platform/index.ts";
 import { Client, type ClientOptions } from "../faces/client.ts";
+import type { Platform, Scope } from "../faces/platform.ts";
 import { MAX_IMAGE_BYTES } from "../faces/platform.ts";
 import { ManualClock } from "../platform/support/clock.ts";
 import { image } from "../platform/support/images.ts";

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { Bot } from "../../src/index.ts";
-import type { Platform } from "../../src/platform/index.ts";
 import { markDatabase } from "../faces/inbox-postgres.ts";
+import type { Platform } from "../faces/platform.ts";
 import { connected } from "../support/postgres/look.ts";
 import { emptyPlace, openAt, type Place } from "../support/postgres/open.ts";
 import { runBot, runPlatform } from "../support/running-bot.ts";

@@ -2,8 +2,8 @@ import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "n
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import type { Platform } from "../../src/platform/index.ts";
 import { INSTANCES_SOURCE, POSTGRES_SCHEMA } from "../faces/files.ts";
+import type { Platform } from "../faces/platform.ts";
 import { look } from "../support/postgres/look.ts";
 import { emptyPlace, type Place } from "../support/postgres/open.ts";
 import { TestProcess } from "../support/process.ts";

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { EntryOf, Platform, TimelineEntry, TimelineRecord } from "../../src/platform/index.ts";
 import { serviceBot } from "../cli/cli.ts";
 import type { WrittenStatus } from "../faces/bot.ts";
 import { ControlClient } from "../faces/cli.ts";
+import type { EntryOf, Platform, TimelineEntry, TimelineRecord } from "../faces/platform.ts";
 import { first } from "../support/first.ts";
 import { isSwitch } from "../support/log.ts";
 import { TestProcess } from "../support/process.ts";

@@ -29,6 +29,7 @@ export type {
 } from "../../src/platform/timeline/entries.ts";
 export { Timeline, type TimelineListener } from "../../src/platform/timeline/timeline.ts";
 export { wordsOf } from "../../src/platform/timeline/words.ts";
+export type * from "../../src/platform/types.ts";
 export {
   DOWNLOAD_TIME_LIMIT_MS,
   type DownloadParts,

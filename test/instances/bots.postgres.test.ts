@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { Bot, type BotOptions, type BotStatus } from "../../src/index.ts";
-import type { ApiEntry } from "../../src/platform/index.ts";
+import type { ApiEntry } from "../faces/platform.ts";
 import { SIGNATURE_HEADER, sign } from "../faces/signature.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { FakeLog } from "../poller/fake-log.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { ActResult } from "../../src/platform/index.ts";
 import { eventTypes, parseEvent } from "../faces/events.ts";
+import type { ActResult } from "../faces/platform.ts";
 import { act, request, runPlatform, tokenWith } from "./support/platform.ts";
 
 const ada = { username: "ada", name: "Ada" };

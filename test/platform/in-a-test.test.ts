@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { Bot } from "../../src/index.ts";
-import { startPlatform } from "../../src/platform/index.ts";
+import { startPlatform } from "../faces/platform.ts";
 
 test("platforms run side by side in one process, each with its port, its state, its clock and its bot", async () => {
   const count = 8;

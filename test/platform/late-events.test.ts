@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Platform } from "../../src/platform/index.ts";
 import type { KnownEvent } from "../faces/events.ts";
+import type { Platform } from "../faces/platform.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { ManualClock } from "./support/clock.ts";
 import { act, deliveryOf, ids, request, runPlatform, timeline } from "./support/platform.ts";

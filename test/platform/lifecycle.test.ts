@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { startPlatform } from "../../src/platform/index.ts";
+import { startPlatform } from "../faces/platform.ts";
 import { ManualClock } from "./support/clock.ts";
 import { act, ids, request, runPlatform } from "./support/platform.ts";
 import { runReceiver } from "./support/receiver.ts";

@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import type { Database } from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
-import { startPlatform } from "../../src/platform/index.ts";
-import { openDatabase } from "../faces/platform.ts";
+import { openDatabase, startPlatform } from "../faces/platform.ts";
 import { scansOf, watchStatements } from "../support/statements.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { act, deliveryOf, ids } from "./support/platform.ts";

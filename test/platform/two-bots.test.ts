@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { NewApp, Platform } from "../../src/platform/index.ts";
 import type { AnyEvent } from "../faces/events.ts";
+import type { NewApp, Platform } from "../faces/platform.ts";
 import { verify } from "../faces/signature.ts";
 import { newKeys } from "./support/images.ts";
 import { act, deliveryOf, ids, request, runPlatform } from "./support/platform.ts";

@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
 import { Bot, type BotOptions } from "../../src/index.ts";
-import { type Platform, type PlatformOptions, startPlatform } from "../../src/platform/index.ts";
+import { type Platform, type PlatformOptions, startPlatform } from "../faces/platform.ts";
 import { logSink } from "./log.ts";
 
 /** A local platform that ends with the test. */

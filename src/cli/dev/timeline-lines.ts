@@ -1,5 +1,6 @@
-import type { Platform, TimelineEntry } from "../../platform/index.ts";
+import type { Platform } from "../../platform/index.ts";
 import { wordsOf } from "../../platform/timeline/words.ts";
+import type { TimelineEntry } from "../../platform/types.ts";
 import { printLine } from "../output.ts";
 
 /** Prints all that happens on a platform from now on and is worth a line. */

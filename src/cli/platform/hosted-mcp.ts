@@ -1,7 +1,7 @@
 import { createLogger } from "../../core/logger.ts";
 import { toNodeListener } from "../../core/web-adapter.ts";
 import { MCP_PATH } from "../../mcp/path.ts";
-import type { Extension } from "../../platform/index.ts";
+import type { Extension } from "../../platform/server.ts";
 
 /** The MCP server of a local platform, over its API. Loaded with the first request: the SDK is large. */
 export function hostedMcp(): Extension {

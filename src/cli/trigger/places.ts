@@ -1,4 +1,4 @@
-import type { ActResult } from "../../platform/index.ts";
+import type { ActResult } from "../../platform/types.ts";
 
 /** Something that may say where it happened. */
 interface Place {

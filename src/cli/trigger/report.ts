@@ -1,7 +1,7 @@
 import { printable } from "../../core/terminal.ts";
 import { messageOf } from "../../errors.ts";
-import type { ActInput, ActResult } from "../../platform/index.ts";
 import { runWords } from "../../platform/timeline/words.ts";
+import type { ActInput, ActResult } from "../../platform/types.ts";
 import { printableLines } from "../text.ts";
 import { CommandError, UsageError } from "../usage.ts";
 import type { Awaited, Reaction } from "./reaction.ts";

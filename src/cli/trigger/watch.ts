@@ -1,5 +1,5 @@
 import { mentionsIn } from "../../platform/events/mentions.ts";
-import type { ActInput, ActResult, Created, EntryOf, TimelineEntry } from "../../platform/index.ts";
+import type { ActInput, ActResult, Created, EntryOf, TimelineEntry } from "../../platform/types.ts";
 import { plainUsername } from "../../platform/username.ts";
 import { placeAt, placesIn, placesOf } from "./places.ts";
 import { AnswerQueue } from "./queue.ts";

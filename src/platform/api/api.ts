@@ -20,16 +20,10 @@ import {
 import { dropBody, readJson, usualLimit } from "../http/body.ts";
 import { type Incoming, type Match, Routes } from "../http/routes.ts";
 import type { ApiEntry } from "../timeline/entries.ts";
+import { authenticate, findGrant, requireEnabled, requireScope } from "./access.ts";
 import { dmOperations } from "./dm.ts";
 import { eventOperations } from "./events.ts";
-import {
-  type ApiParts,
-  authenticate,
-  findGrant,
-  type Operation,
-  requireEnabled,
-  requireScope,
-} from "./operation.ts";
+import type { ApiParts, Operation } from "./operation.ts";
 import { postOperations } from "./posts.ts";
 import { searchOperations } from "./search.ts";
 import { uploadOperations } from "./uploads.ts";

@@ -19,9 +19,9 @@ const STREAM = "/stream";
  * @throws {PlatformError} 401 UNAUTHORIZED
  */
 export function requireControlToken(token: string, { request, path, url }: Incoming): void {
-  const inQuery = path === STREAM ? url.searchParams.get("token") : null;
+  const [inQuery, ...more] = path === STREAM ? url.searchParams.getAll("token") : [];
   const given = request.headers.get("x-control-token") ?? inQuery;
-  if (given === null) {
+  if (given === undefined || more.length > 0) {
     throw unauthorized(
       "The control API needs the control token of this run: send it as X-Control-Token, or open the portal at the address that the platform printed when it started.",
     );

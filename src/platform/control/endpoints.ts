@@ -256,9 +256,7 @@ function snapshotFile({ snapshots }: Control, id: string): Response {
 function wholeState(control: Control): readonly Endpoint[] {
   return [
     get("/export", () => {
-      const body = ReadableStream.from(
-        [...control.snapshots.exportState()].map((part) => Buffer.from(part)),
-      );
+      const body = [...control.snapshots.exportState()].join("");
       return new Response(body, {
         headers: {
           "content-type": "application/json",

@@ -29,7 +29,7 @@ export class TimelineStream {
 
   answer({ request, url, gone }: Incoming): Response {
     const after = this.#beginning(request, url);
-    const body = request.method === "HEAD" ? null : ReadableStream.from(this.#read(after, gone));
+    const body = request.method === "HEAD" ? null : streamOf(this.#read(after, gone));
     return new Response(body, {
       headers: {
         "content-type": "text/event-stream; charset=utf-8",
@@ -75,6 +75,23 @@ export class TimelineStream {
       news.close();
     }
   }
+}
+
+/** Makes a stream that asks for the next part when its reader does. */
+function streamOf(parts: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { value, done } = await parts.next();
+        if (done === true) controller.close();
+        else controller.enqueue(value);
+      },
+      async cancel() {
+        await parts.return(undefined);
+      },
+    },
+    { highWaterMark: 0 },
+  );
 }
 
 /** What a reader waits for once it has everything. */

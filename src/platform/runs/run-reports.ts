@@ -5,7 +5,7 @@ import {
   reportedOutcomes,
 } from "../../core/run-report.ts";
 import * as z from "../../core/zod.ts";
-import { authenticate } from "../api/operation.ts";
+import { authenticate } from "../api/access.ts";
 import { notFound } from "../error.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
 import { toResponse, written } from "../http/answer.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
 import { mediaTypeOf } from "../../core/image-kind.ts";
-import { requireEnabled } from "../api/operation.ts";
+import { requireEnabled } from "../api/access.ts";
 import type { UploadView } from "../api/shapes.ts";
 import type { Views } from "../api/views.ts";
 import { invalid, PlatformError } from "../error.ts";

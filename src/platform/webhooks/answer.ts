@@ -16,11 +16,19 @@ export class EndpointAnswer {
   #bytes = 0;
   #truncated = false;
 
-  constructor({ status, headers, body }: RawAnswer) {
+  constructor({ status, headers, read }: RawAnswer) {
     this.status = status;
     this.headers = headers;
     this.collected = new Promise((resolve) => {
-      void this.#collect(body, resolve).finally(resolve);
+      // Reading goes on to the end, because a bot must not find its connection stuck.
+      const onChunk = (chunk: Uint8Array) => {
+        this.#keep(chunk);
+        if (this.#truncated) resolve();
+      };
+      void read(onChunk).then((isWhole) => {
+        if (!isWhole) this.#truncated = true;
+        resolve();
+      });
     });
   }
 
@@ -37,18 +45,6 @@ export class EndpointAnswer {
   /** True when `body` is not the whole: it was longer, or broke off. */
   get truncated(): boolean {
     return this.#truncated;
-  }
-
-  /** Reads to the end, because a bot must not find its connection stuck. */
-  async #collect(body: RawAnswer["body"], onFull: () => void): Promise<void> {
-    try {
-      for await (const chunk of body ?? []) {
-        this.#keep(chunk);
-        if (this.#truncated) onFull();
-      }
-    } catch {
-      this.#truncated = true;
-    }
   }
 
   #keep(chunk: Uint8Array): void {

@@ -1,4 +1,9 @@
-import { type ClientRequest, Agent as HttpAgent, request as httpRequest } from "node:http";
+import {
+  type ClientRequest,
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingMessage,
+} from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { Clock } from "../../core/clock.ts";
 import { hasCode } from "../../errors.ts";
@@ -41,10 +46,8 @@ export class Connections implements Transport {
         request = begun;
         const wasDead = watchForDeath(begun);
         begun.on("response", (answer) => {
-          // Also reported where the body breaks off.
-          answer.on("error", () => {});
           const { statusCode: status = 0, headers } = answer;
-          resolve({ status, headers, body: answer });
+          resolve({ status, headers, read: (onChunk) => readAll(answer, onChunk) });
         });
         begun.on("error", (error) => {
           if (wasDead(error) && !this.#closed) send("new");
@@ -89,6 +92,15 @@ export class Connections implements Transport {
     request.once("close", () => this.#open.delete(request));
     return request;
   }
+}
+
+/** By events rather than iteration, because Node reports a cut as an error of the socket then, too. */
+function readAll(answer: IncomingMessage, onChunk: (chunk: Buffer) => void): Promise<boolean> {
+  return new Promise((resolve) => {
+    answer.on("data", onChunk);
+    answer.on("error", () => {});
+    answer.on("close", () => resolve(answer.complete));
+  });
 }
 
 /** Tells of a failed request whether its connection was a kept one, of which not one byte came back. */

@@ -11,8 +11,8 @@ export interface Post {
 export interface RawAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Throws where it breaks off. */
-  readonly body: AsyncIterable<Uint8Array> | null;
+  /** Reads the body to its end. Resolves to whether it was whole; called once. */
+  readonly read: (onChunk: (chunk: Uint8Array) => void) => Promise<boolean>;
 }
 
 /** Carries deliveries to endpoints. */
@@ -39,7 +39,7 @@ export class InProcess implements Transport {
     this.#timeoutMs = timeoutMs;
   }
 
-  async post({ url, headers, body }: Post): Promise<RawAnswer> {
+  async post({ url, headers, ...post }: Post): Promise<RawAnswer> {
     if (this.#closed) throw new Error("the platform stopped");
     const abort = new AbortController();
     const { promise: failed, reject } = Promise.withResolvers<never>();
@@ -48,6 +48,7 @@ export class InProcess implements Transport {
       abort.abort(error);
     };
     this.#open.add(fail);
+    const body = new Uint8Array(post.body);
     const cancel = this.#clock.timer(this.#timeoutMs, () => {
       fail(new Error(`no answer within ${this.#timeoutMs} ms`));
     });
@@ -63,7 +64,7 @@ export class InProcess implements Transport {
       return {
         status: answer.status,
         headers: Object.fromEntries(answer.headers),
-        body: answer.body,
+        read: (onChunk) => readAll(answer.body, onChunk),
       };
     } finally {
       cancel();
@@ -78,5 +79,17 @@ export class InProcess implements Transport {
   close(): void {
     this.#closed = true;
     this.cut("the platform stopped");
+  }
+}
+
+async function readAll(
+  body: ReadableStream<Uint8Array> | null,
+  onChunk: (chunk: Uint8Array) => void,
+): Promise<boolean> {
+  try {
+    for await (const chunk of body ?? []) onChunk(chunk);
+    return true;
+  } catch {
+    return false;
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Scope } from "../../../src/platform/index.ts";
 import { Client } from "../../faces/client.ts";
+import type { Scope } from "../../faces/platform.ts";
 import { runPlatform } from "../../support/running-bot.ts";
 import { access, examine, serve, trouble } from "./examine.ts";
 

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
-import type { Platform } from "../../../src/platform/index.ts";
 import { serviceBotEnds } from "../../cli/cli.ts";
 import { sampleOf, withChunk } from "../../client/images/samples.ts";
 import type { AttachedInbox } from "../../faces/inbox.ts";
+import type { Platform } from "../../faces/platform.ts";
 import { TestProcess } from "../../support/process.ts";
 import { runPlatform } from "../../support/running-bot.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { TimelineEntry } from "../../../src/platform/index.ts";
 import { ControlClient } from "../../faces/cli.ts";
 import { CLI } from "../../faces/files.ts";
+import type { TimelineEntry } from "../../faces/platform.ts";
 import { isSwitch, type LogRecord } from "../../support/log.ts";
 import { TestProcess } from "../../support/process.ts";
 import { readStatus } from "../../support/read-status.ts";

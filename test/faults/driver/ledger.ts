@@ -1,5 +1,5 @@
 import { EventEmitter, once } from "node:events";
-import type { ActInput, Platform, TimelineEntry } from "../../../src/platform/index.ts";
+import type { ActInput, Platform, TimelineEntry } from "../../faces/platform.ts";
 import { answerTo, type Behaviour, commentOn, messageText, poisons } from "../bot/behaviours.ts";
 import { COMMENTS, type Written } from "./checker.ts";
 

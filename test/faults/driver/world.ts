@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { type Platform, type PlatformOptions, startPlatform } from "../../../src/platform/index.ts";
+import { type Platform, type PlatformOptions, startPlatform } from "../../faces/platform.ts";
 import { reservePort } from "../../support/reserve-port.ts";
 import { type BotSettings, defaultSettings } from "../bot/protocol.ts";
 import { Balancer } from "./balancer.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { TimelineEntry } from "../../../src/platform/index.ts";
+import type { TimelineEntry } from "../../faces/platform.ts";
 import type { Observed } from "../driver/checker.ts";
 import { SmallDisk } from "../driver/disk.ts";
 import { type Attack, onOneBot, type Stage } from "../driver/fault.ts";

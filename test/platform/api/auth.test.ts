@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Scope } from "../../../src/platform/index.ts";
+import type { Scope } from "../../faces/platform.ts";
 import { type ErrorBody, request, runPlatform, tokenWith } from "../support/platform.ts";
 
 test("a request without a token is answered with 401 UNAUTHORIZED", async () => {

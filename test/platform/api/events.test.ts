@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Platform } from "../../../src/platform/index.ts";
 import type { KnownEvent } from "../../faces/events.ts";
+import type { Platform } from "../../faces/platform.ts";
 import { act, ids, request, runPlatform, tokenWith } from "../support/platform.ts";
 
 interface Page {

@@ -1,6 +1,6 @@
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
-import type { Platform } from "../../../src/platform/index.ts";
+import type { Platform } from "../../faces/platform.ts";
 import { type Image, newKeys, newUpload, type Upload } from "../support/images.ts";
 import { act, request, runPlatform } from "../support/platform.ts";
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { LimitName, LimitsView, Platform } from "../../../src/platform/index.ts";
+import type { LimitName, LimitsView, Platform } from "../../faces/platform.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { ManualClock } from "../support/clock.ts";
 import { image, newKeys, uploadBytes } from "../support/images.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { AppView, NewApp, Platform, TokenView } from "../../../src/platform/index.ts";
+import type { AppView, NewApp, Platform, TokenView } from "../../faces/platform.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { ManualClock } from "../support/clock.ts";
 import { act, deliveryOf, ids, request, runPlatform } from "../support/platform.ts";

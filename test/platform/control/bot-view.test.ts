@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
-import type { BotView } from "../../../src/platform/index.ts";
+import type { BotView } from "../../faces/platform.ts";
 import { askBot } from "../../faces/platform.ts";
 import { listenUntilEnd } from "../../support/listen.ts";
 import { runBot, runPlatform } from "../../support/running-bot.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { CallRecord, EntryOf, EventTrace, Platform } from "../../../src/platform/index.ts";
+import type { CallRecord, EntryOf, EventTrace, Platform } from "../../faces/platform.ts";
 import { CallRecords, type EndedCall, Timeline } from "../../faces/platform.ts";
 import { ManualClock } from "../support/clock.ts";
 import { image } from "../support/images.ts";

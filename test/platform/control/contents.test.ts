@@ -6,7 +6,7 @@ import type {
   MessagesPage,
   Page,
   Platform,
-} from "../../../src/platform/index.ts";
+} from "../../faces/platform.ts";
 import { act, deliveryOf, ids, request, runPlatform } from "../support/platform.ts";
 import { runReceiver, statuses } from "../support/receiver.ts";
 

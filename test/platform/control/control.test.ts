@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ActResult } from "../../../src/platform/index.ts";
+import type { ActResult } from "../../faces/platform.ts";
 import { act, ids, request, runPlatform, withControlToken } from "../support/platform.ts";
 
 test("the state shows the bot, the people, the webhook, the log and the timeline", async () => {

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import type { DeliveryCommand } from "../../../src/platform/index.ts";
+import type { DeliveryCommand } from "../../faces/platform.ts";
 import { request } from "../support/platform.ts";
 import { BODIES, expectSigned, withReceiver } from "./edited.ts";
 

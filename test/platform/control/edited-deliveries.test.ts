@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { DeliveryRecord } from "../../../src/platform/index.ts";
+import type { DeliveryRecord } from "../../faces/platform.ts";
 import { ManualClock } from "../support/clock.ts";
 import { act, ids, request, runPlatform } from "../support/platform.ts";
 import { BODIES, EDITED, expectSigned, withReceiver } from "./edited.ts";

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { expect } from "vitest";
-import type { Platform } from "../../../src/platform/index.ts";
+import type { Platform } from "../../faces/platform.ts";
 import { verify } from "../../faces/signature.ts";
 import { listenUntilEnd } from "../../support/listen.ts";
 import { runPlatform } from "../support/platform.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Platform } from "../../../src/platform/index.ts";
+import type { Platform } from "../../faces/platform.ts";
 import { request, runPlatform, timeline } from "../support/platform.ts";
 
 function comment(platform: Platform, text: string, signal?: AbortSignal) {

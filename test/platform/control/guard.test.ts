@@ -1,6 +1,6 @@
 import supertest from "supertest";
 import { expect, test } from "vitest";
-import type { Platform } from "../../../src/platform/index.ts";
+import type { Platform } from "../../faces/platform.ts";
 import { runPlatform, withControlToken } from "../support/platform.ts";
 
 function portOf(platform: Platform): string {

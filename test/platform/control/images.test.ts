@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ActInput, ActResult, Platform, UploadView } from "../../../src/platform/index.ts";
+import type { ActInput, ActResult, Platform, UploadView } from "../../faces/platform.ts";
 import { image } from "../support/images.ts";
 import {
   act,

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
-import type { Platform, TimelineEntry } from "../../../src/platform/index.ts";
 import { systemClock } from "../../faces/core.ts";
+import type { Platform, TimelineEntry } from "../../faces/platform.ts";
 import { ControlApi, Timeline, type TimelineListener } from "../../faces/platform.ts";
 import { ManualClock } from "../support/clock.ts";
 import { act, ids, request, runPlatform } from "../support/platform.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { GroupResult, Platform } from "../../../src/platform/index.ts";
+import type { GroupResult, Platform } from "../../faces/platform.ts";
 import { act, request, runPlatform } from "../support/platform.ts";
 
 const send = (platform: Platform, conversationId: string) =>

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Platform } from "../../../src/platform/index.ts";
+import type { Platform } from "../../faces/platform.ts";
 import { act, request, runPlatform } from "../support/platform.ts";
 
 /** A second app with a token of its own. */

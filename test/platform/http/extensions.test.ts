@@ -1,12 +1,12 @@
 import { createServer } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
-import { startPlatform } from "../../../src/platform/index.ts";
 import {
   appOf,
   createPlatform,
   type Extension,
   Extensions,
   type OpenExtension,
+  startPlatform,
 } from "../../faces/platform.ts";
 import { listenUntilEnd } from "../../support/listen.ts";
 import { logSink } from "../../support/log.ts";

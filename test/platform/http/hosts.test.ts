@@ -1,6 +1,6 @@
 import { networkInterfaces } from "node:os";
 import { expect, onTestFinished, test } from "vitest";
-import { type Platform, startPlatform } from "../../../src/platform/index.ts";
+import { type Platform, startPlatform } from "../../faces/platform.ts";
 import { runPlatform } from "../support/platform.ts";
 import { rawRequest } from "../support/raw.ts";
 

@@ -1,6 +1,6 @@
 import supertest from "supertest";
 import { describe, expect, test } from "vitest";
-import { type Platform, startPlatform } from "../../../src/platform/index.ts";
+import { type Platform, startPlatform } from "../../faces/platform.ts";
 import { routesOf, runPlatform, withControlToken } from "../support/platform.ts";
 import { rawRequest } from "../support/raw.ts";
 

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import type { Platform } from "../../../src/platform/index.ts";
+import type { Platform } from "../../faces/platform.ts";
 import { listenUntilEnd } from "../../support/listen.ts";
 import { runPlatform } from "../../support/running-bot.ts";
 import { openPage, openWindow } from "./support/page.ts";

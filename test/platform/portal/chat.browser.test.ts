@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import type { Bot } from "../../../src/index.ts";
-import type { Platform } from "../../../src/platform/index.ts";
 import { SAMPLE_PICTURE } from "../../faces/files.ts";
+import type { Platform } from "../../faces/platform.ts";
 import { eventually, openPage, openPortal } from "./support/page.ts";
 
 const picture = readFileSync(SAMPLE_PICTURE).toString("base64");

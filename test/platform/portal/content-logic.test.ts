@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { ControlComment } from "../../../src/platform/index.ts";
 import type {
   ApiEntry,
+  ControlComment,
   DeliveryEntry,
   EventEntry,
   TimelineEntry,

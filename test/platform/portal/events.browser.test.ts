@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import type { Platform } from "../../../src/platform/index.ts";
+import type { Platform } from "../../faces/platform.ts";
 import { runPlatform } from "../../support/running-bot.ts";
 import { eventually, openPage, openPortal } from "./support/page.ts";
 

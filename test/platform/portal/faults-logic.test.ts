@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { FaultsState, LimitsView } from "../../../src/platform/index.ts";
+import type { FaultsState, LimitsView } from "../../faces/platform.ts";
 import { runPlatform } from "../support/platform.ts";
 import {
   activeCount,

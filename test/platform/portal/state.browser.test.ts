@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Download, Page } from "playwright-core";
 import { expect, test } from "vitest";
-import type { Platform } from "../../../src/platform/index.ts";
+import type { Platform } from "../../faces/platform.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { request } from "../support/platform.ts";
 import { eventually, openPortal } from "./support/page.ts";

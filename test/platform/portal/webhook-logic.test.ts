@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { NotificationView, WebhookView } from "../../../src/platform/index.ts";
-import type { TimelineEntry } from "../../faces/platform.ts";
+import type { NotificationView, TimelineEntry, WebhookView } from "../../faces/platform.ts";
 import { runPlatform } from "../support/platform.ts";
 import {
   draftOf,

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import type { Bot } from "../../../src/index.ts";
-import type { Platform } from "../../../src/platform/index.ts";
+import type { Platform } from "../../faces/platform.ts";
 import { eventually, openPortal } from "./support/page.ts";
 
 const isFocused = (element: Element) => element === document.activeElement;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Platform } from "../../../src/platform/index.ts";
 import { MAX_REPORTED_RUNS, RUNS_PATH } from "../../faces/core.ts";
+import type { Platform } from "../../faces/platform.ts";
 import { runPlatform } from "../../support/running-bot.ts";
 
 interface Answer {

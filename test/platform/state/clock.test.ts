@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ClockView } from "../../../src/platform/index.ts";
+import type { ClockView } from "../../faces/platform.ts";
 import { PlatformClock } from "../../faces/platform.ts";
 import { verify } from "../../faces/signature.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";

@@ -2,9 +2,8 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, test } from "vitest";
-import { startPlatform } from "../../../src/platform/index.ts";
 import { ConfigError } from "../../faces/errors.ts";
-import { whyUnusable } from "../../faces/platform.ts";
+import { startPlatform, whyUnusable } from "../../faces/platform.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { runPlatform } from "../support/platform.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Platform, PlatformState } from "../../../src/platform/index.ts";
+import type { Platform, PlatformState } from "../../faces/platform.ts";
 import { newUpload } from "../support/images.ts";
 import { act, ids, request, runPlatform, withControlToken } from "../support/platform.ts";
 import { rawRequest } from "../support/raw.ts";

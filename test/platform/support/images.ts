@@ -1,6 +1,6 @@
 import sharp from "sharp";
-import type { Platform } from "../../../src/platform/index.ts";
 import type { ImageKind } from "../../faces/core.ts";
+import type { Platform } from "../../faces/platform.ts";
 import { type Answer, type ErrorBody, request } from "./platform.ts";
 
 /** An image inside content; messages have no `thumbUrl`. */

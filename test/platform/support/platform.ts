@@ -1,16 +1,17 @@
 import { onTestFinished } from "vitest";
+import { systemClock } from "../../faces/core.ts";
 import {
   type ActInput,
   type ActResult,
   type EntryOf,
+  endpointsOf,
   type ListenOptions,
   type Platform,
   type Scope,
   startPlatform,
+  Timeline,
   type WaitOptions,
-} from "../../../src/platform/index.ts";
-import { systemClock } from "../../faces/core.ts";
-import { endpointsOf, Timeline } from "../../faces/platform.ts";
+} from "../../faces/platform.ts";
 
 export interface Answer<T> {
   readonly status: number;

@@ -1,5 +1,5 @@
 import { connect } from "node:net";
-import type { Platform } from "../../../src/platform/index.ts";
+import type { Platform } from "../../faces/platform.ts";
 
 /** Sends these lines as the head of a request, without a word added. Resolves to the answer as text. */
 export function rawRequest(

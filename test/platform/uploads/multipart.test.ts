@@ -1,6 +1,6 @@
 import { request as httpRequest } from "node:http";
 import { expect, test } from "vitest";
-import type { Platform } from "../../../src/platform/index.ts";
+import type { Platform } from "../../faces/platform.ts";
 import { formWith, image, uploadForm } from "../support/images.ts";
 import { type ErrorBody, runPlatform } from "../support/platform.ts";
 

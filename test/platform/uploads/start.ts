@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { onTestFinished } from "vitest";
-import type { Platform } from "../../../src/platform/index.ts";
+import type { Platform } from "../../faces/platform.ts";
 import { downloadWith, type PlatformOptions, startPlatform } from "../../faces/platform.ts";
 import { image } from "../support/images.ts";
 import { type Answer, type ErrorBody, request } from "../support/platform.ts";

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import type { Socket } from "node:net";
 import { expect, test } from "vitest";
-import type { Platform } from "../../../src/platform/index.ts";
+import type { Platform } from "../../faces/platform.ts";
 import { listenUntilEnd } from "../../support/listen.ts";
 import { ManualClock } from "../support/clock.ts";
 import { act, deliveryOf, ids, runPlatform } from "../support/platform.ts";

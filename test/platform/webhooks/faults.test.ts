@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Platform, WebhookFaultInput } from "../../../src/platform/index.ts";
+import type { Platform, WebhookFaultInput } from "../../faces/platform.ts";
 import { verify } from "../../faces/signature.ts";
 import { ManualClock } from "../support/clock.ts";
 import { act, deliveryOf, ids, request, runPlatform } from "../support/platform.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { DeliveryRecord, DeliverySummary, Page } from "../../../src/platform/index.ts";
+import type { DeliveryRecord, DeliverySummary, Page } from "../../faces/platform.ts";
 import { DeliveryRecords, type Sent, Timeline } from "../../faces/platform.ts";
 import { verify } from "../../faces/signature.ts";
 import { ManualClock } from "../support/clock.ts";

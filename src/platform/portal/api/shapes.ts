@@ -26,7 +26,6 @@ export type {
   StorageState,
 } from "../../control/shapes.ts";
 export type { Page } from "../../http/query.ts";
-export type { Scope } from "../../index.ts";
 export type { LimitsView, LimitView } from "../../limits/limits.ts";
 export type { LimitName, LimitSettings } from "../../limits/settings.ts";
 export type { SnapshotView } from "../../state/snapshots.ts";
@@ -42,6 +41,7 @@ export type {
   TimelineEntry,
   WebhookEntry,
 } from "../../timeline/entries.ts";
+export type { Scope } from "../../types.ts";
 export type {
   DeliveryRecord,
   DeliverySummary,

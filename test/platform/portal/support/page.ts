@@ -1,7 +1,7 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { expect, inject, onTestFinished } from "vitest";
 import type { Bot, BotOptions } from "../../../../src/index.ts";
-import type { Platform, PlatformOptions } from "../../../../src/platform/index.ts";
+import type { Platform, PlatformOptions } from "../../../faces/platform.ts";
 import { runBot, runPlatform } from "../../../support/running-bot.ts";
 
 /** How long a browser may take for anything, in milliseconds. */

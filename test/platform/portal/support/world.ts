@@ -1,4 +1,4 @@
-import type { Platform } from "../../../../src/platform/index.ts";
+import type { Platform } from "../../../faces/platform.ts";
 
 /** Lets everything happen that a page has to show: answers, failures, images, long words, faults, a wrong clock. */
 export async function lively(

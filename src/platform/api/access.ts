@@ -1,0 +1,45 @@
+import type { Scope } from "../../core/scope.ts";
+import { PlatformError } from "../error.ts";
+import type { AppStore } from "../store/apps.ts";
+import type { Grant, Tokens } from "../store/tokens.ts";
+
+/** Returns what the bearer token stands for, `undefined` if it is missing or unknown. */
+export function findGrant(tokens: Tokens, { headers }: Request): Grant | undefined {
+  const apiKey = bearerIn(headers);
+  return apiKey === undefined ? undefined : tokens.find(apiKey);
+}
+
+/**
+ * Finds what the bearer token stands for (section 5, rule 1).
+ *
+ * @throws {PlatformError} 401 UNAUTHORIZED
+ */
+export function authenticate(tokens: Tokens, request: Request): Grant {
+  const grant = findGrant(tokens, request);
+  if (grant !== undefined) return grant;
+  throw new PlatformError(
+    401,
+    "UNAUTHORIZED",
+    bearerIn(request.headers) === undefined
+      ? "Send the header Authorization: Bearer <API_KEY>."
+      : "The bearer token is not valid.",
+    { "WWW-Authenticate": "Bearer" },
+  );
+}
+
+function bearerIn(headers: Headers): string | undefined {
+  return /^Bearer +([\x21-\x7e]+)$/i.exec(headers.get("authorization") ?? "")?.[1];
+}
+
+/** @throws {PlatformError} 403 APP_DISABLED while the app's kill switch is thrown */
+export function requireEnabled(apps: AppStore, bot: number): void {
+  if (!apps.disabled(bot)) return;
+  throw new PlatformError(403, "APP_DISABLED", "This app is disabled; its owner can enable it.");
+}
+
+/** @throws {PlatformError} 403 AGENT_SCOPE_MISSING unless the token has one of these scopes */
+export function requireScope(scopes: ReadonlySet<Scope>, oneOf: readonly Scope[]): void {
+  if (oneOf.some((scope) => scopes.has(scope))) return;
+  const needed = oneOf.join(" or ");
+  throw new PlatformError(403, "AGENT_SCOPE_MISSING", `The token needs the scope ${needed}.`);
+}

@@ -1,0 +1,76 @@
+/** The shapes of the control API and of the timeline, for the command line, the portal and tests. */
+
+export type { ReportedError, ReportedOutcome, RunReport } from "../core/run-report.ts";
+export type { Scope } from "../core/scope.ts";
+export type { ActInput, ActResult, ActType } from "./acts/input.ts";
+export type { UploadView } from "./api/shapes.ts";
+export type { Apps } from "./apps/apps.ts";
+export type {
+  AccountInput,
+  AppChange,
+  AppView,
+  IssuedToken,
+  NewApp,
+  NotificationView,
+  Profile,
+  TokenView,
+} from "./apps/shapes.ts";
+export type { CallRecord, CallSummary } from "./calls/record.ts";
+export type { ClockChange, ClockControl, ClockView } from "./clock/clock-control.ts";
+export type { BotView } from "./control/bot-view.ts";
+export type {
+  DeliverInput,
+  DeliverResult,
+  DeliveryCommand,
+  DeliveryContent,
+} from "./control/deliveries.ts";
+export type {
+  ControlComment,
+  ControlConversation,
+  ControlMessage,
+  ControlPost,
+  ConversationsInput,
+  DeliveriesInput,
+  EventTrace,
+  FaultsChange,
+  FaultsState,
+  MessagesInput,
+  MessagesPage,
+  PlatformState,
+  StorageState,
+} from "./control/shapes.ts";
+export type { BlockInput, GroupInput, GroupResult } from "./control/world.ts";
+export type { PlatformError, PlatformErrorCode } from "./error.ts";
+export type { ApiFault, ApiFaultInput, ApiFaultState } from "./faults/api-faults.ts";
+export type { EventFault, EventFaultInput, EventFaultState } from "./faults/event-faults.ts";
+export type { DeliveryFault, WebhookFault } from "./faults/webhook-fault.ts";
+export type { WebhookFaultInput } from "./faults/webhook-faults.ts";
+export type { Page, PageInput } from "./http/query.ts";
+export type { LimitsView, LimitView } from "./limits/limits.ts";
+export type { LimitName, LimitSettings } from "./limits/settings.ts";
+export type { Snapshots, SnapshotView } from "./state/snapshots.ts";
+export type { Block } from "./store/blocks.ts";
+export type { EntryOf, WaitOptions } from "./timeline/await.ts";
+export type {
+  ApiEntry,
+  AppEntry,
+  Created,
+  DeliveryEntry,
+  EventEntry,
+  FaultEntry,
+  RunEntry,
+  StateEntry,
+  TimelineEntry,
+  TimelineRecord,
+  WebhookEntry,
+} from "./timeline/entries.ts";
+export type { TimelineListener } from "./timeline/timeline.ts";
+export type { ImageInput } from "./uploads/uploads.ts";
+export type {
+  DeliveryRecord,
+  DeliverySummary,
+  RecordedRequest,
+  RecordedResponse,
+} from "./webhooks/record.ts";
+export type { DeliveryResult } from "./webhooks/sender.ts";
+export type { WebhookChange, WebhookView } from "./webhooks/webhook.ts";
