@@ -19,7 +19,7 @@ import type { Mode } from "./poller/mode.ts";
 import { toExpress, toFetch, toNodeListener, type WebhookMiddleware } from "./receiver/adapters.ts";
 import { beforeStart } from "./receiver/receive.ts";
 import { type Listening, listen } from "./receiver/server.ts";
-import type { Middleware } from "./router/compose.ts";
+import type { Middleware } from "./router/router.ts";
 import { type ErrorObserver, type Handler, Router } from "./router/router.ts";
 import { type BotStatus, readStatus } from "./status.ts";
 
@@ -203,15 +203,15 @@ export class Bot {
     warnOfBudget(config, parts.log);
     try {
       // First, for it tells whether the inbox may be used: nothing is taken before.
-      await parts.company.start((error) => this.#giveUp(error, parts, standalone));
+      await parts.cluster.start((error) => this.#giveUp(error, parts, standalone));
       this.#metrics = await serveMeter(parts.meter, config);
       if (listens) this.#server = await listen(toNodeListener(parts), config.host, config.port);
     } catch (error) {
-      const { company, inbox, log, sampling } = parts;
+      const { cluster, inbox, log, sampling } = parts;
       const metrics = this.#metrics;
       this.#metrics = undefined;
       const closing = () =>
-        inStages([[() => company.stop(), () => metrics?.close()], [() => inbox.close()]]);
+        inStages([[() => cluster.stop(), () => metrics?.close()], [() => inbox.close()]]);
       await this.#withDeadline(STORE_MS, closing).catch((err: unknown) =>
         log.error({ err }, "the bot cannot be closed"),
       );
@@ -274,14 +274,14 @@ export class Bot {
     await this.#starting?.catch(() => undefined);
     this.#ready = false;
     if (this.#parts === undefined) return;
-    const { log, sampling, poller, dispatcher, restored, company, inbox, reporter } = this.#parts;
+    const { log, sampling, poller, dispatcher, restored, cluster, inbox, reporter } = this.#parts;
     log.info("stopping");
     await inStages([
       // At once, so that another instance goes on with the log while this one's handlers end.
       [() => poller?.stop(), () => dispatcher.drain(graceMs), () => restored?.stop()],
       // The metrics to the last, for whoever watches a stop.
       [() => this.#server?.close(), () => this.#metrics?.close(), () => reporter?.close()],
-      [() => company.stop()],
+      [() => cluster.stop()],
       [() => inbox.close()],
     ]);
     sampling?.flush();

@@ -1,4 +1,4 @@
-import { reserveOf } from "./client/budget.ts";
+import { reserveOf } from "./client/limits.ts";
 import type { Config } from "./config.ts";
 import type { Logger } from "./core/logger.ts";
 

@@ -90,7 +90,7 @@ export interface ConfigOverrides {
   readonly maxAttempts?: number;
   /** MAX_BODY_BYTES: the largest body of a delivery, 1 to 268,435,456 bytes. Default 16,777,216. */
   readonly maxBodyBytes?: number;
-  /** MAX_REQUESTS_PER_MINUTE: requests to the platform in any 60 s, of all instances, 5 to 100,000. No limit by default. */
+  /** MAX_REQUESTS_PER_MINUTE: requests to the platform in any 60 s, divided among instances, 5 to 100,000. No limit by default. */
   readonly maxRequestsPerMinute?: number;
   /** METRICS_PORT, 0 to 65,535: where Prometheus finds the metrics; 0 takes a free one. No metrics by default. */
   readonly metricsPort?: number;

@@ -2,9 +2,7 @@
 
 export { Bot } from "./bot.ts";
 export type { BreakerChange } from "./client/breaker.ts";
-export type { BudgetWait, RequestsStatus } from "./client/budget.ts";
-export type { LogPurpose } from "./client/call.ts";
-export { Client, type ClientOptions } from "./client/client.ts";
+export { Client, type ClientOptions, type Users } from "./client/client.ts";
 export type { Dms } from "./client/dms.ts";
 export {
   AccessError,
@@ -20,8 +18,11 @@ export {
 } from "./client/errors.ts";
 export type { Fetch, RequestReport } from "./client/http.ts";
 export type { ImageBytes, ImageInput } from "./client/images/source.ts";
+export type { BudgetWait, RequestsStatus } from "./client/limits.ts";
 export { Listing } from "./client/listing.ts";
+export type { UploadOptions } from "./client/operations.ts";
 export type { Posts } from "./client/posts.ts";
+export type { LogPurpose } from "./client/request.ts";
 export type {
   CallOptions,
   Comment,
@@ -42,8 +43,6 @@ export type {
   SentPost,
   Upload,
 } from "./client/types.ts";
-export type { UploadOptions } from "./client/upload.ts";
-export type { Users } from "./client/users.ts";
 export type { ConfigOverrides, DeliveryMode } from "./config.ts";
 export type { BackoffOptions, Random } from "./core/backoff.ts";
 export type { Clock, TimerOptions } from "./core/clock.ts";
@@ -102,9 +101,8 @@ export type { BotOptions, StartOptions } from "./options.ts";
 export type { Mode } from "./poller/mode.ts";
 export type { PollFailure } from "./poller/record.ts";
 export type { WebhookMiddleware } from "./receiver/adapters.ts";
-export type { Middleware } from "./router/compose.ts";
 export type { Context, EventFor, StepOptions, WriteResult } from "./router/context.ts";
-export type { ErrorObserver, Handler } from "./router/router.ts";
+export type { ErrorObserver, Handler, Middleware } from "./router/router.ts";
 export { sign, type Verdict, type VerifyOptions, verify } from "./signature/signature.ts";
 export type { InstanceStatus, InstancesStatus, PollerLease } from "./status/instances.ts";
 export type { BotStatus, InboxStatus, LogStatus, RestoredStatus } from "./status.ts";

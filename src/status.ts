@@ -1,5 +1,5 @@
-import type { RequestsStatus } from "./client/budget.ts";
 import type { Client } from "./client/client.ts";
+import type { RequestsStatus } from "./client/limits.ts";
 import type { Clock } from "./core/clock.ts";
 import type { Inbox } from "./inbox/inbox.ts";
 import type { RestoreMark } from "./inbox/restored.ts";
@@ -35,7 +35,7 @@ export interface BotStatus {
   readonly log: LogStatus | undefined;
   /** Undefined when the store does not answer. */
   readonly inbox: InboxStatus | undefined;
-  /** The budget of requests to the platform; undefined without MAX_REQUESTS_PER_MINUTE. */
+  /** This instance's budget of requests to the platform; undefined without MAX_REQUESTS_PER_MINUTE. */
   readonly requests: RequestsStatus | undefined;
   /** Undefined where a bot is one process (SQLite), and when the store does not answer. */
   readonly instances: InstancesStatus | undefined;

@@ -28,7 +28,6 @@ const runtime = [
   "options",
   "status",
   "budget-warning",
-  "instances",
 ];
 
 /**
@@ -55,8 +54,6 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   router: [...words, "client", "steps"],
   // Figures about all that runs, for whoever asks on a port of their own.
   metrics: [...doors, "poller", "receiver"],
-  // What the client and the poller of one instance have together with those of the others.
-  instances: doors,
   config: ground,
   env: ground,
   // Loaded for bots that trace, by the room that wires them; the others know the words of core/tracing.ts.
@@ -249,14 +246,6 @@ describe("the house", () => {
     );
     expect(new Set(toMetrics.map(({ when }) => when))).toEqual(new Set(["late"]));
     expect([...packagesOf(loadedWith("index.ts", graph), graph)]).not.toContain("prom-client");
-  });
-
-  test("a bot starts without what knows the formats of images, and sends one with it", () => {
-    const formats = "client/images/structure/structure.ts";
-    expect([...loadedWith("index.ts", graph)]).not.toContain(formats);
-    const late = graph.filter(({ from, when }) => /^client\//.test(from) && when === "late");
-    const loaded = late.map(({ to }) => loadedWith(to, graph));
-    expect(loaded.some((paths) => paths.has(formats))).toBe(true);
   });
 
   test("a test of a bot loads no server, and the preload loads nothing but Node", () => {
@@ -483,7 +472,7 @@ describe("the checks", () => {
     ["client/http.ts", "../inbox/inbox.ts"],
     ["inbox/intake.ts", "./sqlite/open.ts"],
     ["inbox/sqlite/open.ts", "../../client/client.ts"],
-    ["receiver/receiver.ts", "../dispatcher/dispatcher.ts"],
+    ["receiver/receive.ts", "../dispatcher/loop.ts"],
     ["dispatcher/run.ts", "../router/router.ts"],
     ["poller/poller.ts", "../receiver/receiver.ts"],
     ["router/router.ts", "../inbox/inbox.ts"],

@@ -1,6 +1,6 @@
 import { steadyClock } from "../../src/core/clock.ts";
 import { createLogger } from "../../src/core/logger.ts";
-import { Dispatcher } from "../../src/dispatcher/dispatcher.ts";
+import { Dispatcher } from "../../src/dispatcher/loop.ts";
 import type { Inbox } from "../../src/inbox/inbox.ts";
 
 export interface DrainOptions {
@@ -30,7 +30,7 @@ export async function drainInbox(inbox: Inbox, options: DrainOptions): Promise<v
     inbox,
     clock,
     log,
-    handler: { run: handle, failed: () => Promise.resolve() },
+    handler: { begin: () => ({ run: handle, failed: () => Promise.resolve() }) },
     concurrency,
     maxAttempts: 8,
     handlerTimeoutMs: 60_000,

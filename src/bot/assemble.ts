@@ -9,8 +9,8 @@ import { scrubber } from "../core/redact.ts";
 import { Sampling } from "../core/sampling.ts";
 import { SharedCall } from "../core/shared-call.ts";
 import type { Tracing } from "../core/tracing.ts";
-import { Dispatcher } from "../dispatcher/dispatcher.ts";
-import { defaultLane, type LaneOf } from "../events/lane.ts";
+import { Dispatcher } from "../dispatcher/loop.ts";
+import { defaultLane, type LaneOf, safeLane } from "../events/lane.ts";
 import type { Inbox } from "../inbox/inbox.ts";
 import type { Meter } from "../metrics/meter.ts";
 import type { BotOptions } from "../options.ts";
@@ -19,23 +19,16 @@ import { Poller } from "../poller/poller.ts";
 import type { Endpoints } from "../receiver/adapters.ts";
 import type { HealthOptions } from "../receiver/health.ts";
 import { Receiver } from "../receiver/receive.ts";
+import { Handling } from "../router/handling.ts";
 import type { Router } from "../router/router.ts";
 import { readStatus, type StatusSources, writeStatus } from "../status.ts";
 import { Restored } from "../steps/restore.ts";
-import { type Company, makeCompany } from "./company.ts";
-import {
-  HANDLER_TIMEOUT_MS,
-  MIN_BODIES_BYTES,
-  REPORT_KEPT_MS,
-  REQUEST_TIMEOUT_MS,
-  RETENTION,
-} from "./defaults.ts";
-import { createJobHandler } from "./job-handler.ts";
-import { makeClient } from "./make-client.ts";
+import { type Cluster, createCluster } from "./cluster.ts";
+import { createClient } from "./create-client.ts";
+import { HANDLER_TIMEOUT_MS, MIN_BODIES_BYTES, REPORT_KEPT_MS, RETENTION } from "./defaults.ts";
 import { makeMeter } from "./metrics.ts";
 import { openInbox } from "./open-inbox.ts";
 import { RunReporter } from "./run-reporter.ts";
-import { safeLane } from "./safe-lane.ts";
 import { startTracing } from "./start-tracing.ts";
 
 /** The parts of a bot that runs. */
@@ -51,7 +44,7 @@ export interface Parts extends Endpoints {
   /** Absent where the inbox did not come from a backup. */
   readonly restored: Restored | undefined;
   /** The other instances. */
-  readonly company: Company;
+  readonly cluster: Cluster;
   /** Reports runs to a local platform; absent if the platform is on another machine. */
   readonly reporter: RunReporter | undefined;
   readonly status: StatusSources;
@@ -60,7 +53,7 @@ export interface Parts extends Endpoints {
 }
 
 /** What every part is made with. */
-interface Ground {
+interface Dependencies {
   readonly config: Config;
   readonly options: BotOptions;
   readonly router: Router;
@@ -79,7 +72,7 @@ interface Ground {
 
 /** Wires the parts together. Nothing runs yet. */
 export async function assemble(
-  given: Pick<Ground, "config" | "options" | "router" | "isReady" | "deadline">,
+  given: Pick<Dependencies, "config" | "options" | "router" | "isReady" | "deadline">,
 ): Promise<Parts> {
   const { config, options, deadline } = given;
   const clock = options.clock ?? steadyClock();
@@ -99,34 +92,32 @@ export async function assemble(
   }
 }
 
-async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
-  const { config, options, clock, log, sampling, tracing, meter } = ground;
+async function wire(dependencies: Dependencies, inbox: Inbox): Promise<Parts> {
+  const { config, options, clock, log, sampling, tracing, meter } = dependencies;
   const observer = meter?.observer;
-  const laneOf = safeLane(options.lane ?? defaultLane, log);
+  const laneOf = options.lane === undefined ? defaultLane : safeLane(options.lane, log);
   if (options.minFreeBytes !== undefined && !inbox.capabilities.guardsDisk) {
     log.warn("minFreeBytes has no effect: the inbox is not on a disk of this machine");
   }
-  const company = makeCompany({
+  const client = createClient(config, options, { clock, log, tracing, calls: meter?.calls });
+  const cluster = createCluster({
     shared: inbox.shared,
-    config,
     clock,
     log,
-    requestMs: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
     lastDeliveryAt: () => receiver.lastDeliveryAt,
+    onSize: (instances) => client.divideBudget(instances),
     // The others should read the log before they have what its last reader left.
     pollerLeaseMs: options.leaseMs && options.leaseMs / 2,
     observer,
   });
-  const { sharing, peers } = company;
-  const calls = meter?.calls;
-  const client = makeClient(config, options, { clock, log, sharing, tracing, calls });
+  const { peers } = cluster;
   const restored = await Restored.of({ inbox, client, clock, log });
   const isCatchingUp = () => restored?.isCatchingUp === true;
   const reading = { inbox, client, laneOf, clock, log, peers, tracing, observer, isCatchingUp };
   const poller = await makePoller(config, options, reading);
   const { baseUrl, apiKey } = config;
   const reporter = RunReporter.for({ baseUrl, apiKey, fetch: options.fetch ?? fetch });
-  const dispatcher = makeDispatcher(ground, { inbox, client, laneOf, restored, reporter });
+  const dispatcher = makeDispatcher(dependencies, { inbox, client, laneOf, restored, reporter });
   // Signatures are dated by the time of day.
   const wall = options.clock ?? systemClock;
   const receiver: Receiver = new Receiver({
@@ -147,7 +138,7 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
   const status: StatusSources = {
     clock,
     startedAt: clock.now(),
-    isReady: async () => ground.isReady() && (await ping.get()),
+    isReady: async () => dependencies.isReady() && (await ping.get()),
     receiver,
     poller,
     inbox,
@@ -156,10 +147,10 @@ async function wire(ground: Ground, inbox: Inbox): Promise<Parts> {
   };
   const health = makeHealth(config, status);
   const webhook = config.delivery === "polling" ? undefined : receiver;
-  const { isReady: isStarted } = ground;
+  const { isReady: isStarted } = dependencies;
   const settings = { ...config, store: config.database.kind };
   meter?.watch({ ...status, wall, isStarted, inbox, client, dispatcher, poller, settings });
-  const parts = { inbox, dispatcher, receiver, poller, restored, company, status };
+  const parts = { inbox, dispatcher, receiver, poller, restored, cluster, status };
   return { log, sampling, meter, reporter, webhook, health, ...parts };
 }
 
@@ -186,25 +177,26 @@ interface DispatcherParts {
 }
 
 function makeDispatcher(
-  ground: Ground,
+  dependencies: Dependencies,
   { inbox, client, laneOf, restored, reporter }: DispatcherParts,
 ): Dispatcher {
-  const { config, options, router, deadline, secrets, clock, log, tracing, meter } = ground;
+  const { config, options, router, deadline, secrets, clock, log, tracing, meter } = dependencies;
   return new Dispatcher({
     inbox,
     clock,
     log,
     deadline,
     tracing,
-    handler: createJobHandler(router, { ...options, client, clock, laneOf }),
+    handler: new Handling({ router, client, clock, laneOf, loopGuard: options.loopGuard }),
+    types: router,
     concurrency: config.concurrency,
     maxAttempts: config.maxAttempts,
     handlerTimeoutMs: options.handlerTimeoutMs ?? HANDLER_TIMEOUT_MS,
-    ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
+    leaseMs: options.leaseMs,
     backoff: { baseMs: 1_000, maxMs: 300_000, factor: 2, ...options.retry },
     random: options.random ?? Math.random,
     retention: { ...RETENTION, ...options.retention },
-    pastOf: restored && ((event, claim) => restored.pastOf(event, claim)),
+    restored,
     scrub: scrubber(secrets),
     observer: withReporter(meter?.observer, reporter),
   });

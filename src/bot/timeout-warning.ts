@@ -1,4 +1,4 @@
-import { HANDLER_WAIT_MS } from "../client/budget.ts";
+import { HANDLER_WAIT_MS } from "../client/limits.ts";
 import type { Config } from "../config.ts";
 import type { Logger } from "../core/logger.ts";
 import type { BotOptions } from "../options.ts";

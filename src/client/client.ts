@@ -1,15 +1,14 @@
 import type { Tracing } from "../core/tracing.ts";
 import { ServiceBotError } from "../errors.ts";
-import type { RequestsStatus } from "./budget.ts";
-import type { LogPurpose } from "./call.ts";
 import { Dms } from "./dms.ts";
-import type { Sharing } from "./gate.ts";
 import { Http, type HttpOptions } from "./http.ts";
 import { prepareImage } from "./images/prepare.ts";
 import type { ImageInput } from "./images/source.ts";
+import type { RequestsStatus } from "./limits.ts";
 import { checkLimit, type Listing } from "./listing.ts";
+import { list, read, type UploadOptions, uploadImage } from "./operations.ts";
 import { Posts } from "./posts.ts";
-import { list, read } from "./reading.ts";
+import { type LogPurpose, userPath } from "./request.ts";
 import { check, eventPage, pageOf, post, profile, searchHit } from "./schemas.ts";
 import type {
   CallOptions,
@@ -21,11 +20,27 @@ import type {
   SearchQuery,
   Upload,
 } from "./types.ts";
-import { type UploadOptions, uploadImage } from "./upload.ts";
-import { Users } from "./users.ts";
 
 /** How a client reaches the platform. */
 export interface ClientOptions extends HttpOptions {}
+
+/** People and bots. */
+export class Users {
+  readonly #http: Http;
+
+  constructor(http: Http) {
+    this.#http = http;
+  }
+
+  /**
+   * The profile of a user name, with or without its @. Scope: `read`. The fields are not documented.
+   *
+   * @throws {NotFoundError} NOT_FOUND
+   */
+  async get(username: string, options: CallOptions = {}): Promise<Profile> {
+    return await read(this.#http, userPath(username.replace(/^@/, "")), profile, options);
+  }
+}
 
 /**
  * The platform's API v1 (section 4 of the platform document), whole. It works on its own
@@ -41,15 +56,14 @@ export class Client {
   /** People and bots. */
   readonly users: Users;
   readonly #http: Http;
-  #asked: Promise<void> | undefined;
+  #syncing: Promise<void> | undefined;
 
   /**
-   * @param sharing what it has together with the clients of other processes; a bot's own affair
-   * @param tracing makes spans of its requests; a bot's own affair, too
+   * @param tracing makes spans of requests; for bots
    * @throws {ServiceBotError} INVALID_OPTION
    */
-  constructor(options: ClientOptions, sharing?: Sharing, tracing?: Tracing) {
-    this.#http = new Http(options, sharing, tracing);
+  constructor(options: ClientOptions, tracing?: Tracing) {
+    this.#http = new Http(options, tracing);
     this.dms = new Dms(this.#http);
     this.posts = new Posts(this.#http);
     this.users = new Users(this.#http);
@@ -62,7 +76,7 @@ export class Client {
 
   /**
    * How long a request without a purpose can take, in milliseconds: its deadline, and five seconds of waiting
-   * where there is a budget of requests.
+   * with a budget of requests.
    */
   get longestCallMs(): number {
     return this.#http.longestCallMs;
@@ -78,22 +92,24 @@ export class Client {
     return this.#http.offsetMs;
   }
 
-  /** What the platform's clock shows, in ms since 1970; undefined before its first answer. */
+  /** The platform's time in ms since 1970; undefined before its first answer. */
   platformNow(): number | undefined {
     return this.#http.platformNow();
   }
 
-  /**
-   * Asks the platform for the time unless an answer has told it already: once, and whatever comes of it.
-   * Any answer has a `Date`, a refusal too.
-   */
-  async learnTime(): Promise<void> {
+  /** Divides `maxRequestsPerMinute` among so many instances of a bot, of which this client serves one. */
+  divideBudget(instances: number): void {
+    this.#http.divideBudget(instances);
+  }
+
+  /** Learns the platform's time, once, unless an answer has brought it. Any answer has a `Date`, even a refusal. */
+  async syncClock(): Promise<void> {
     if (this.platformNow() !== undefined) return;
-    this.#asked ??= this.me().then(
+    this.#syncing ??= this.me().then(
       () => undefined,
       () => undefined,
     );
-    await this.#asked;
+    await this.#syncing;
   }
 
   /** The bot's own profile. Fields beyond `username` are not documented, and not certain. */
@@ -135,17 +151,17 @@ export class Client {
 
   /**
    * Uploads an image; its key goes into `imageKeys`. Scope: any but `read`. An address is fetched by the
-   * platform, bytes are sent. What is attached to nothing is gone after an hour.
+   * platform, bytes are sent. An upload that is attached to nothing is deleted after an hour.
    *
    * @throws {ImageError} BLOCKED_HOST, NOT_IMAGE, TOO_LARGE
-   * @throws {ContentError} VALIDATION for what is no image of the five kinds
-   * @throws {ServiceBotError} INVALID_OPTION for what cannot be read, or is a key
+   * @throws {ContentError} VALIDATION unless it begins as an image of the five kinds
+   * @throws {ServiceBotError} INVALID_OPTION if it cannot be read, or is a key
    * @throws {LimitError} QUOTA_EXCEEDED
    * @throws {UnavailableError} NOT_CONFIGURED
    */
   async upload(image: ImageInput, options: UploadOptions = {}): Promise<Upload> {
     const prepared = await this.#http.prepare(options.signal, (signal) =>
-      prepareImage(image, { signal }),
+      prepareImage(image, signal),
     );
     if ("key" in prepared) {
       const message = "This is the key of an upload: attach it as it is.";

@@ -1,7 +1,7 @@
 import type { Http } from "./http.ts";
 import type { Listing } from "./listing.ts";
-import { conversationsPath, messagesPath } from "./paths.ts";
-import { list } from "./reading.ts";
+import { list, write } from "./operations.ts";
+import { conversationsPath, messagesPath } from "./request.ts";
 import { conversation, documentedPageOf, message, sentMessage } from "./schemas.ts";
 import type {
   CallOptions,
@@ -11,9 +11,8 @@ import type {
   PageOptions,
   SentMessage,
 } from "./types.ts";
-import { write } from "./writing.ts";
 
-/** Direct messages: reply-only, in conversations that somebody else began. Scope: `dm`. */
+/** Direct messages: reply-only, in conversations that a user began. Scope: `dm`. */
 export class Dms {
   readonly #http: Http;
 
@@ -36,10 +35,10 @@ export class Dms {
   }
 
   /**
-   * Sends a message: text, images or both. It is tried again only where it is certain that it was not sent.
+   * Sends a message: text, images or both. Tried again only if it is certain that it was not sent.
    *
    * @throws {ContentError} EMPTY, TOO_LONG, GROUP_UNSUPPORTED
-   * @throws {ImageError} TOO_MANY_IMAGES, INVALID_IMAGE_KEY, and what is wrong with an image
+   * @throws {ImageError} TOO_MANY_IMAGES, INVALID_IMAGE_KEY, and problems of an image
    * @throws {AccessError} BLOCKED, AGENT_SCOPE_MISSING
    * @throws {NotFoundError} NOT_FOUND
    * @throws {LimitError} QUOTA_EXCEEDED

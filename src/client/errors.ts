@@ -230,3 +230,10 @@ export function outageOf(error: unknown): ApiError | NetworkError | undefined {
       (at instanceof ApiError && (at.refusesToken || outageStatuses.has(at.status))),
   );
 }
+
+/** Returns whether an error is a 403 that section 7 does not explain: it may concern one request, or the whole app. */
+export function isUnexplained(error: unknown): error is ApiError {
+  if (!(error instanceof ApiError) || error.refusesToken) return false;
+  const { status, code, platformCode = "" } = error;
+  return status === 403 && code === "API_ERROR" && !/SCOPE|PERMISSION/i.test(platformCode);
+}

@@ -1,6 +1,6 @@
 import { addressProblem, normalizeAddress, tokenProblem } from "../core/access.ts";
 import type { Random } from "../core/backoff.ts";
-import { type Clock, systemClock } from "../core/clock.ts";
+import { type Clock, sleep, systemClock } from "../core/clock.ts";
 import { headerOfEvent } from "../core/current-event.ts";
 import { isLoopback } from "../core/loopback.ts";
 import {
@@ -13,23 +13,32 @@ import {
 import { scrubber } from "../core/redact.ts";
 import { inSpan, type Span, type Tracing } from "../core/tracing.ts";
 import { type ErrorCode, ServiceBotError } from "../errors.ts";
-import { readJson } from "./body.ts";
-import type { BreakerChange, Permit } from "./breaker.ts";
-import type { BudgetWait, RequestsStatus } from "./budget.ts";
-import { type Call, callOf, type Method, type RequestOptions } from "./call.ts";
+import { Breaker, type BreakerChange } from "./breaker.ts";
+import type { Pass } from "./circuit.ts";
 import { ApiError, NetworkError } from "./errors.ts";
-import { failureIn, readFailure } from "./failure.ts";
-import { Gate, type Sharing } from "./gate.ts";
-import { requestSpan } from "./request-span.ts";
-import { withRetries } from "./retries.ts";
-import { eitherOf } from "./signals.ts";
+import {
+  type BudgetWait,
+  HANDLER_WAIT_MS,
+  type Permit,
+  RequestLimiter,
+  type RequestsStatus,
+} from "./limits.ts";
+import {
+  type ApiRequest,
+  buildRequest,
+  type Method,
+  type RequestOptions,
+  requestSpan,
+} from "./request.ts";
+import { failureIn, readFailure, readJson } from "./response.ts";
+import { retryInMs } from "./retries.ts";
 import { TokenProbe, withTokenRefused } from "./token-probe.ts";
 import { timedOut, unreachable } from "./transport.ts";
 
 /** The part of `fetch` that the client calls. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** What is shared by all requests of a client. */
+/** Options that all requests of a client share. */
 export interface HttpOptions {
   /** Address of the platform, without `/api/v1`; it may have a path. */
   readonly baseUrl: string;
@@ -49,7 +58,7 @@ export interface HttpOptions {
   readonly onRequest?: (request: RequestReport) => void;
   /** At most so many requests in any 60 seconds, from 1 up. No limit by default. */
   readonly maxRequestsPerMinute?: number | undefined;
-  /** Called for each request that was not sent, for the budget is spent or the platform away; with the code. */
+  /** Called for each request that was not sent because the budget is spent or the platform away; with the code. */
   readonly onHeldBack?: (code: ErrorCode) => void;
   /** Called when requests begin to wait for that limit, at most once a minute. */
   readonly onBudget?: (wait: BudgetWait) => void;
@@ -72,16 +81,16 @@ const OPTIONS: OptionNames<HttpOptions> = {
   onBreaker: true,
 };
 
-/** One request that was sent, as `onRequest` is told of it. */
+/** One request that was sent, as `onRequest` gets it. */
 export interface RequestReport {
   readonly method: string;
   /** Below `/api/v1`, with the query. */
   readonly path: string;
   /** The HTTP status; undefined when no answer came. */
   readonly status: number | undefined;
-  /** Of the error; absent when it went well, and when its caller gave up. */
+  /** Of the error; absent when the request succeeded, and when its caller gave up. */
   readonly code?: ErrorCode | undefined;
-  /** How long it took, in milliseconds. */
+  /** Duration in milliseconds. */
   readonly ms: number;
 }
 
@@ -92,7 +101,18 @@ export interface Answer {
   readonly date: number | undefined;
 }
 
-/** Requests to `{base_url}/api/v1` (section 4 of the platform document) with everything they share. */
+/** Leave to send one request. */
+interface Admission {
+  readonly pass: Pass;
+  /** Absent without a budget. */
+  readonly permit: Permit | undefined;
+}
+
+/**
+ * Sends requests to `{base_url}/api/v1` (section 4 of the platform document). Each try passes the limiter, which counts
+ * requests, and the breaker, which holds them back while the platform is away. Then it is sent, its answer
+ * is classified, and it is repeated if that is safe.
+ */
 export class Http {
   /** Deadline of one call, its retries included, in milliseconds. */
   readonly timeoutMs: number;
@@ -101,22 +121,25 @@ export class Http {
   readonly #fetch: Fetch;
   readonly #clock: Clock;
   readonly #random: Random;
-  readonly #gate: Gate;
+  readonly #limiter: RequestLimiter | undefined;
+  readonly #breaker: Breaker;
   readonly #probe: TokenProbe;
-  /** Nobody but a platform on this machine is told of which event a handler makes a request. */
+  /** Only a platform on this machine learns for which event a handler calls. */
   readonly #isLocal: boolean;
   readonly #tracing: Tracing | undefined;
   #offsetMs: number | undefined;
 
   /** @throws {ServiceBotError} INVALID_OPTION */
-  constructor(options: HttpOptions, sharing?: Sharing, tracing?: Tracing) {
+  constructor(options: HttpOptions, tracing?: Tracing) {
     const { baseUrl, apiKey, timeoutMs = 10_000, retries = 2 } = options;
+    const { maxRequestsPerMinute: perMinute } = options;
     refuseProblems([
       ...unknownOptions(options, OPTIONS),
       problem("baseUrl", addressProblem(baseUrl)),
       problem("apiKey", tokenProblem(apiKey)),
       outOfRange("timeoutMs", timeoutMs, TIME_LIMIT),
       outOfRange("retries", retries, { max: 10, whole: true }),
+      outOfRange("maxRequestsPerMinute", perMinute, { min: 1, whole: true }),
     ]);
     this.#options = { ...options, baseUrl: normalizeAddress(baseUrl), ...quietly(options) };
     this.#isLocal = isLoopback(new URL(baseUrl).hostname);
@@ -126,19 +149,26 @@ export class Http {
     this.timeoutMs = timeoutMs;
     this.#retries = retries;
     this.#tracing = tracing;
-    const parts = { ...this.#options, clock: this.#clock, random: this.#random };
-    this.#gate = new Gate(parts, sharing);
-    this.#probe = new TokenProbe(this.#clock, (...asked) => this.#readOne(...asked));
+    const { onBreaker: onChange, onBudget: onWait } = this.#options;
+    const time = { clock: this.#clock, random: this.#random };
+    this.#breaker = new Breaker({ ...time, onChange });
+    if (perMinute !== undefined) this.#limiter = new RequestLimiter({ ...time, perMinute, onWait });
+    this.#probe = new TokenProbe(this.#clock, (...probe) => this.#readOne(...probe));
   }
 
-  /** How much of the budget is left; undefined where there is none. */
+  /** How much of the budget is left; undefined without one. */
   get requests(): RequestsStatus | undefined {
-    return this.#gate.requests;
+    return this.#limiter?.status;
   }
 
-  /** How long a handler's request can take, the wait for a place included, in milliseconds. */
+  /** How long a handler's request can take, the wait for a permit included, in milliseconds. */
   get longestCallMs(): number {
-    return this.timeoutMs + this.#gate.longestWaitMs;
+    return this.timeoutMs + (this.#limiter === undefined ? 0 : HANDLER_WAIT_MS);
+  }
+
+  /** Divides the budget among so many instances of the bot. */
+  divideBudget(instances: number): void {
+    this.#limiter?.divideBy(instances);
   }
 
   /** How far the platform's clock is ahead of ours, in milliseconds, by the last answer. */
@@ -146,7 +176,7 @@ export class Http {
     return this.#offsetMs ?? 0;
   }
 
-  /** What the platform's clock shows, in ms since 1970; undefined before its first answer. */
+  /** The platform's time in ms since 1970; undefined before its first answer. */
   platformNow(): number | undefined {
     return this.#offsetMs === undefined ? undefined : this.#clock.now() + this.#offsetMs;
   }
@@ -158,46 +188,33 @@ export class Http {
    * @throws the reason of the signal, once it aborts
    */
   async request(method: Method, path: string, options: RequestOptions = {}): Promise<Answer> {
-    const { signal, purpose } = options;
+    const { signal } = options;
     const event = this.#isLocal ? headerOfEvent() : undefined;
-    const call = callOf(method, path, { ...options, event }, this.#options);
+    const request = buildRequest(method, path, options, { ...this.#options, event });
     signal?.throwIfAborted();
-    const entered = this.#enter(call, signal);
-    const permit = entered instanceof Promise ? await entered : entered;
+    // The wait for the first permit is not part of the deadline.
+    const first = await this.#admit(request, signal);
     const deadline = new AbortController();
     const endsAt = this.#clock.now() + this.timeoutMs;
     const cancel = this.#clock.timer(this.timeoutMs, () => deadline.abort());
-    const both = eitherOf(deadline.signal, signal);
+    const either = eitherOf(deadline.signal, signal);
     try {
-      return await withRetries(
-        // Each try passes the gate anew: it is a request to the budget, and news to the breaker.
-        async (number) =>
-          this.#attempt(call, number, number === 1 ? permit : await this.#enter(call, both), both),
-        {
-          method,
-          // The poller has its own patience.
-          retries: purpose === undefined ? this.#retries : 0,
-          clock: this.#clock,
-          random: this.#random,
-          endsAt,
-          signal: both,
-        },
-      );
+      return await this.#sendUntil(endsAt, request, first, either);
     } catch (error) {
-      if (error instanceof ServiceBotError) throw await this.#probe.explain(error, both);
+      if (error instanceof ServiceBotError) throw await this.#probe.explain(error, either);
       if (signal?.aborted) throw signal.reason;
-      const request = `${method} ${path}`;
+      const name = `${method} ${path}`;
       if (deadline.signal.aborted) {
-        throw timedOut(request, this.#options.baseUrl, this.timeoutMs, error);
+        throw timedOut(name, this.#options.baseUrl, this.timeoutMs, error);
       }
-      throw unreachable(request, this.#options.baseUrl, error);
+      throw unreachable(name, this.#options.baseUrl, error);
     } finally {
       cancel();
     }
   }
 
   /**
-   * Gives work that comes before a request, such as reading a stream, the time of one: a source that never ends
+   * Runs work that precedes a request, such as reading a stream, with the deadline of a request. A source that never ends
    * must not hold its caller for ever.
    *
    * @throws {NetworkError} API_TIMEOUT, with `sent` false
@@ -220,48 +237,90 @@ export class Http {
     }
   }
 
-  #enter({ operation, kind }: Call, signal: AbortSignal | undefined): Permit | Promise<Permit> {
-    const { onHeldBack } = this.#options;
-    if (onHeldBack === undefined) return this.#gate.enter(operation, kind, signal);
-    const tell = (error: unknown): never => {
-      if (error instanceof NetworkError) onHeldBack(error.code);
-      if (error instanceof ApiError) onHeldBack("API_CIRCUIT_OPEN");
-      throw error;
-    };
-    try {
-      const entered = this.#gate.enter(operation, kind, signal);
-      return entered instanceof Promise ? entered.catch(tell) : entered;
-    } catch (error) {
-      return tell(error);
+  /** Sends a request, and repeats it while that is safe and there is time. */
+  async #sendUntil(
+    endsAt: number,
+    request: ApiRequest,
+    first: Admission,
+    signal: AbortSignal,
+  ): Promise<Answer> {
+    const { method, kind } = request;
+    // The poller retries by itself.
+    const retries = kind === "audit" || kind === "poll" ? 0 : this.#retries;
+    for (let number = 1, admission = first; ; number++) {
+      try {
+        return await this.#attempt(request, number, admission, signal);
+      } catch (error) {
+        if (number > retries) throw error;
+        const waitMs = retryInMs(method, error, number, this.#random);
+        if (waitMs === undefined || this.#clock.now() + waitMs >= endsAt) throw error;
+        await sleep(this.#clock, waitMs, signal);
+        signal.throwIfAborted();
+      }
+      // A retry counts as a request of its own, and the breaker may have opened meanwhile.
+      admission = await this.#admit(request, signal);
     }
   }
 
-  /** Reads one item of a listing, apart from the call that asks for it. */
+  /** Passes the limiter and the breaker. */
+  async #admit(
+    { operation, kind }: ApiRequest,
+    signal: AbortSignal | undefined,
+  ): Promise<Admission> {
+    try {
+      // A request that the breaker holds back now does not wait for a permit first.
+      this.#breaker.check(operation);
+      const permit = await this.#limiter?.take(kind, signal);
+      try {
+        // Entered last, because a waiting trial of the platform would hold back all others.
+        return { pass: this.#breaker.enter(operation), permit };
+      } catch (error) {
+        permit?.giveBack();
+        throw error;
+      }
+    } catch (error) {
+      if (error instanceof NetworkError) this.#options.onHeldBack?.(error.code);
+      if (error instanceof ApiError) this.#options.onHeldBack?.("API_CIRCUIT_OPEN");
+      throw error;
+    }
+  }
+
+  /** Reads one item of a listing for the probe of the token. */
   async #readOne(path: string, signal: AbortSignal): Promise<void> {
-    const call = callOf("GET", path, { query: { limit: 1 } }, this.#options);
-    await this.#attempt(call, 1, await this.#enter(call, signal), signal);
+    const request = buildRequest("GET", path, { query: { limit: 1 } }, this.#options);
+    await this.#attempt(request, 1, await this.#admit(request, signal), signal);
   }
 
-  /** The reads of the log on the bot's own behalf are in no trace: most bring nothing. */
-  async #attempt(call: Call, number: number, permit: Permit, signal: AbortSignal): Promise<Answer> {
-    const { kind } = call;
+  /** Sends a request once, in a span. Reads of the log have none, because most find nothing. */
+  async #attempt(
+    request: ApiRequest,
+    number: number,
+    { pass, permit }: Admission,
+    signal: AbortSignal,
+  ): Promise<Answer> {
+    const { kind } = request;
     const tracing = kind === "read" || kind === "write" ? this.#tracing : undefined;
-    return await inSpan(
-      tracing,
-      () => requestSpan(call, this.#options.baseUrl, number),
-      (span) => this.#exchange(call, permit, signal, span),
-    );
+    const span = () => requestSpan(request, this.#options.baseUrl, number);
+    try {
+      const answer = await inSpan(tracing, span, (span) => this.#exchange(request, signal, span));
+      this.#breaker.succeeded(pass);
+      permit?.end();
+      return answer;
+    } catch (error) {
+      this.#breaker.failed(pass, error);
+      if (error instanceof NetworkError && !error.sent) permit?.giveBack();
+      else permit?.end();
+      throw error;
+    }
   }
 
-  /** One request with its answer, the body included. */
+  /** Sends a request and reads its answer, the body included. */
   async #exchange(
-    call: Call,
-    permit: Permit,
+    { method, path, url, headers, body, secrets, operation }: ApiRequest,
     signal: AbortSignal,
     span: Span | undefined,
   ): Promise<Answer> {
-    const { method, path, url, headers, body, secrets } = call;
-    const request = `${method} ${path}`;
+    const name = `${method} ${path}`;
     const started = this.#clock.now();
     let status: number | undefined;
     let code: ErrorCode | undefined;
@@ -273,19 +332,17 @@ export class Http {
       const date = this.#readDate(response);
       const failure = { now: date ?? this.#clock.now(), scrub: scrubber(secrets) };
       if (!response.ok) {
-        throw withTokenRefused(await readFailure(response, request, failure), call.operation);
+        throw withTokenRefused(await readFailure(response, name, failure), operation);
       }
-      const answer = await readJson(response, request);
-      const refusal = failureIn(answer, response, request, failure);
+      const answer = await readJson(response, name);
+      const refusal = failureIn(answer, response, name, failure);
       if (refusal !== undefined) throw refusal;
-      permit.succeeded();
       return { body: answer, date };
     } catch (thrown) {
       const error =
         thrown instanceof ServiceBotError || signal.aborted
           ? thrown
-          : unreachable(request, this.#options.baseUrl, thrown);
-      permit.failed(error);
+          : unreachable(name, this.#options.baseUrl, thrown);
       if (error instanceof ServiceBotError) code = error.code;
       throw error;
     } finally {
@@ -301,7 +358,12 @@ export class Http {
   }
 }
 
-/** The observers, unable to make a request fail that has succeeded: what they throw is dropped. */
+/** Aborts when one of the two does. */
+export function eitherOf(signal: AbortSignal, other: AbortSignal | undefined): AbortSignal {
+  return AbortSignal.any(other === undefined ? [signal] : [signal, other]);
+}
+
+/** Returns the observers, unable to fail a request: what they throw is dropped. */
 function quietly(options: HttpOptions): Partial<HttpOptions> {
   const { onRequest, onHeldBack, onBudget, onBreaker } = options;
   return {
@@ -314,9 +376,9 @@ function quietly(options: HttpOptions): Partial<HttpOptions> {
 
 function quiet<T>(observe: (news: T) => unknown): (news: T) => void {
   return (news) => {
-    // Called at once, for the order of what is logged.
-    const told = async () => await observe(news);
-    told().catch(() => undefined);
+    // Called at once, which keeps the order of log lines.
+    const observed = async () => await observe(news);
+    observed().catch(() => undefined);
   };
 }
 

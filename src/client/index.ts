@@ -9,9 +9,7 @@ export {
   ServiceBotError,
 } from "../errors.ts";
 export type { BreakerChange } from "./breaker.ts";
-export type { BudgetWait, RequestsStatus } from "./budget.ts";
-export type { LogPurpose } from "./call.ts";
-export { Client, type ClientOptions } from "./client.ts";
+export { Client, type ClientOptions, type Users } from "./client.ts";
 export type { Dms } from "./dms.ts";
 export {
   AccessError,
@@ -27,8 +25,11 @@ export {
 } from "./errors.ts";
 export type { Fetch, RequestReport } from "./http.ts";
 export type { ImageBytes, ImageInput } from "./images/source.ts";
+export type { BudgetWait, RequestsStatus } from "./limits.ts";
 export { Listing } from "./listing.ts";
+export type { UploadOptions } from "./operations.ts";
 export type { Posts } from "./posts.ts";
+export type { LogPurpose } from "./request.ts";
 export type {
   CallOptions,
   Comment,
@@ -49,5 +50,3 @@ export type {
   SentPost,
   Upload,
 } from "./types.ts";
-export type { UploadOptions } from "./upload.ts";
-export type { Users } from "./users.ts";

@@ -1,7 +1,7 @@
 import type { Http } from "./http.ts";
 import type { Listing } from "./listing.ts";
-import { commentsPath, postPath } from "./paths.ts";
-import { list, read } from "./reading.ts";
+import { list, read, write } from "./operations.ts";
+import { commentsPath, postPath } from "./request.ts";
 import { pageOf, post, sentPost } from "./schemas.ts";
 import type {
   CallOptions,
@@ -12,7 +12,6 @@ import type {
   SentComment,
   SentPost,
 } from "./types.ts";
-import { write } from "./writing.ts";
 
 /** Posts and their comments. */
 export class Posts {
@@ -32,11 +31,11 @@ export class Posts {
   }
 
   /**
-   * Makes a post: text, images or both. It is tried again only where it is certain that it was not made.
+   * Makes a post: text, images or both. Tried again only if it is certain that it was not made.
    * Scope: `posts:write`.
    *
    * @throws {ContentError} EMPTY, TOO_LONG
-   * @throws {ImageError} TOO_MANY_IMAGES, INVALID_IMAGE_KEY, and what is wrong with an image
+   * @throws {ImageError} TOO_MANY_IMAGES, INVALID_IMAGE_KEY, and problems of an image
    * @throws {AccessError} AGENT_SCOPE_MISSING
    */
   async create(outgoing: OutgoingMessage, options: CallOptions = {}): Promise<SentPost> {

@@ -1,19 +1,28 @@
+import { DOCTOR_AGENT } from "../core/doctor-agent.ts";
 import type { Scope } from "../core/scope.ts";
-import { markAsDoctor } from "./as-doctor.ts";
 import { ApiError } from "./errors.ts";
 import { type Fetch, Http } from "./http.ts";
-import { commentsPath, conversationsPath } from "./paths.ts";
+import { commentsPath, conversationsPath } from "./request.ts";
 
-/**
- * What a probe has found out about a scope: `unknown` where the platform cannot say it now, `refused` where it does
- * not know the token at all.
- */
+/** Marks requests as a check-up, which the local platform shows apart from requests of a bot. */
+export function markAsDoctor(send: Fetch): Fetch {
+  return (url, init) => {
+    const headers = new Headers(init.headers);
+    headers.set("user-agent", DOCTOR_AGENT);
+    return send(url, { ...init, headers });
+  };
+}
+
+/** `fetch` of the process, marked as a check-up. */
+export const asDoctor: Fetch = (url, init) => markAsDoctor(fetch)(url, init);
+
+/** Result of a probe: `unknown` if the platform cannot answer now, `refused` if it does not know the token at all. */
 export type ScopeAnswer = "yes" | "no" | "unknown" | "refused";
 
-/** No post has this id; and there is nothing in what is sent. */
+/** Id that no post has. */
 const NO_POST = "service-bot-doctor";
 
-/** A platform that takes longer cannot say it now; in milliseconds. */
+/** In ms. A platform that takes longer counts as unable to answer. */
 const TIMEOUT_MS = 5_000;
 
 export interface Probed {
@@ -33,7 +42,7 @@ export interface Probed {
  */
 export async function probeScopes(probed: Probed): Promise<Readonly<Record<Scope, ScopeAnswer>>> {
   const read = await probeScope(probed, "read");
-  // A token that is not known is asked about once.
+  // An unknown token is probed once.
   const others = (scope: Scope) =>
     read === "refused" ? Promise.resolve(read) : probeScope(probed, scope);
   const [posts, comments, dm] = await Promise.all([

@@ -1,8 +1,6 @@
 import type { Clock } from "../core/clock.ts";
-import { ApiError, apiErrorOf } from "./errors.ts";
-import { operationOf } from "./operation.ts";
-import { conversationsPath } from "./paths.ts";
-import { isUnexplained } from "./token-circuit.ts";
+import { ApiError, apiErrorOf, isUnexplained } from "./errors.ts";
+import { conversationsPath, operationOf } from "./request.ts";
 
 /**
  * Request that distinguishes a refused app from a refused request. It concerns the bot's own conversations alone, and a

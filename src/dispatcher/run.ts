@@ -1,11 +1,11 @@
 import { type Clock, sleep } from "../core/clock.ts";
-import type { HandlerOptions } from "../core/job.ts";
+import { duringEvent } from "../core/current-event.ts";
 import type { Logger } from "../core/logger.ts";
 import { scrubber } from "../core/redact.ts";
 import { traceIdOf } from "../core/trace.ts";
 import type { Tracing } from "../core/tracing.ts";
 import { ServiceBotError } from "../errors.ts";
-import { parseEventText, textsOf } from "../events/parse.ts";
+import { readStoredEvent, textsOf } from "../events/parse.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { Claim, Inbox } from "../inbox/inbox.ts";
 import { shown } from "../steps/certainty.ts";
@@ -13,34 +13,30 @@ import type { Job } from "../steps/job.ts";
 import type { Shared } from "../steps/shared.ts";
 import type { Past } from "../steps/step.ts";
 import { DurableSteps, type EndedStep } from "../steps/steps.ts";
-import type { Abort } from "./abort.ts";
-import { stopping } from "./verdict.ts";
+import { stopping } from "./outcome.ts";
 
-/** What a handler still gets after it was aborted, in milliseconds. */
+/** In ms. An aborted handler may still end within this. */
 const ABORTED_GRACE_MS = 1_000;
 
-/** What observers of a failure get before the event goes on without them, in milliseconds. */
-const OBSERVER_MS = 1_000;
+/** In ms. After this the event goes on without the observers of its failure. */
+const OBSERVER_TIMEOUT_MS = 1_000;
 
 export type EventJob = Job<AnyEvent>;
 
-/** What runs the handlers. */
+/** Runs handlers. */
 export interface JobHandler {
+  begin(job: EventJob): HandlerRun;
+}
+
+/** One run of the handlers for one job. */
+export interface HandlerRun {
   /** Does what precedes the handlers, within a few seconds. Their time limit begins afterwards. */
-  prepare?(job: EventJob): Promise<void> | undefined;
-  run(job: EventJob): Promise<void>;
-  /** The types that have a handler. */
-  readonly handledTypes?: readonly string[];
-  /** True if types without a handler of their own are handled, too. */
-  readonly handlesOtherTypes?: boolean;
-  /** What the handlers of a type have set otherwise than the bot. */
-  optionsFor?(type: string): HandlerOptions;
-  /** Told what a run ended with, whether the handler threw it or ran out of time. */
-  failed(error: unknown, job: EventJob): Promise<void>;
-  /** Called with each step of an event that has ended well. */
-  stepEnded?(event: AnyEvent, end: EndedStep & { readonly step: string }): void;
-  /** Told when nothing more is said about a run, however it ended. */
-  over?(job: EventJob): void;
+  prepare?(): Promise<void> | undefined;
+  run(): Promise<void>;
+  /** Called with the error of the run, whether the handler threw it or ran out of time. */
+  failed(error: unknown): Promise<void>;
+  /** Called with each step that has ended well. */
+  stepEnded?(step: string, end: EndedStep): void;
 }
 
 export interface RunOptions {
@@ -51,35 +47,37 @@ export interface RunOptions {
   readonly handlerTimeoutMs: number;
   readonly shared: Shared;
   readonly tracing?: Tracing | undefined;
-  /** What may have been done for an event before the inbox was restored; undefined: it was not. */
-  readonly pastOf?: PastOf | undefined;
+  /** Looks up what may have been done before a restore; absent in an inbox that was not restored. */
+  readonly restored?: Restored | undefined;
 }
 
-/** What may have been done for an event of which the inbox knows nothing; undefined: nothing. */
-export type PastOf = (event: AnyEvent, claim: Claim) => Promise<Past | undefined>;
-
-/** Reads the claimed event and makes the job of it. @throws when the stored event cannot be read */
-export function makeJob(claim: Claim, abort: Abort, options: RunOptions): EventJob {
-  const parsed = parseEventText(claim.body);
-  if (!parsed.ok)
-    throw new ServiceBotError("BODY_INVALID", `The event cannot be read: ${parsed.reason}`);
-  return new ClaimedJob(parsed.event, claim, abort, options);
+/** A restore of the inbox from a backup. */
+export interface Restored {
+  /** What may have been done for an event of which the inbox knows nothing; `undefined` for nothing. */
+  pastOf(event: AnyEvent, claim: Claim): Promise<Past | undefined>;
 }
 
-/** What a run may ask for and most do not is made when it does: it costs more than all else here. */
-class ClaimedJob implements EventJob {
+/**
+ * One run of a claimed event. Most runs need neither a logger, nor a signal, nor steps, so each is made when it is used
+ * first: they cost more than everything else here.
+ */
+export class Run implements EventJob {
   readonly event: AnyEvent;
   readonly #claim: Claim;
   readonly #abort: Abort;
   readonly #options: RunOptions;
+  readonly #handlers: HandlerRun;
   #log: Logger | undefined;
   #steps: DurableSteps | undefined;
+  #cancelTimeout = () => {};
 
-  constructor(event: AnyEvent, claim: Claim, abort: Abort, options: RunOptions) {
-    this.event = event;
+  /** @throws {ServiceBotError} BODY_INVALID when the stored event cannot be read */
+  constructor(claim: Claim, abort: Abort, options: RunOptions) {
+    this.event = readStoredEvent(claim.body);
     this.#claim = claim;
     this.#abort = abort;
     this.#options = options;
+    this.#handlers = options.handler.begin(this);
   }
 
   get attempt(): number {
@@ -113,87 +111,131 @@ class ClaimedJob implements EventJob {
     return this.#steps;
   }
 
-  #noteStep(step: string, end: EndedStep): void {
-    this.#options.handler.stepEnded?.(this.event, { step, ...end });
-    // A logger with the fields of the event is dear, and most bots do not log this much.
-    if (!this.#options.log.isLevelEnabled("debug")) return;
-    const { outcome, ref } = end;
-    this.log.debug({ step, outcome, ref }, "step");
+  /**
+   * Runs the handlers until they settle or the run is aborted: at the handler timeout, when the lease is lost, or when the
+   * bot stops. What a handler does after that is dropped by the fence.
+   *
+   * @throws the error of the handlers, or the reason of the abort
+   */
+  async execute(): Promise<void> {
+    const current = { id: this.event.id, trace: this.trace };
+    // Requests carry the event: the log shows it, and a platform on this machine receives it.
+    const running = duringEvent(current, () => this.#runHandlers());
+    try {
+      await this.#abort.race(running);
+    } catch (error) {
+      // A handler that gives up because of the signal throws an error of its own; the reason says why.
+      const reason = this.#abort.aborted ? this.#abort.reason : error;
+      const hasFinished = this.#abort.aborted && (await this.#finishes(running));
+      // A handler that ends while the bot stops has done its work; after a timeout it has failed all the same.
+      if (hasFinished && reason === stopping) return;
+      await duringEvent(current, () => this.#notifyObservers(reason));
+      throw reason;
+    } finally {
+      this.#cancelTimeout();
+    }
+  }
+
+  async #runHandlers(): Promise<void> {
+    const preparation = this.#handlers.prepare?.();
+    if (preparation !== undefined) await preparation;
+    const { clock, handlerTimeoutMs: ms } = this.#options;
+    if (this.#abort.aborted) throw this.#abort.reason;
+    this.#cancelTimeout = clock.timer(ms, () => this.#abort.abort(timeout(ms)));
+    await this.#handlers.run();
+  }
+
+  /** Observers watch. Neither their duration nor their end decides about the event. */
+  async #notifyObservers(error: unknown): Promise<void> {
+    const notified = this.#handlers.failed(error).then(() => true);
+    if (!(await this.#inTime(notified, OBSERVER_TIMEOUT_MS))) {
+      this.log.warn(
+        { ms: OBSERVER_TIMEOUT_MS },
+        "an onError observer takes long; it is not waited for",
+      );
+    }
+  }
+
+  /**
+   * Gives an aborted handler a moment to end while the lease still holds, so that its steps are recorded as what they
+   * are. True when it ended well.
+   */
+  #finishes(running: Promise<void>): Promise<boolean> {
+    const ended = running.then(
+      () => true,
+      () => false,
+    );
+    return this.#inTime(ended, ABORTED_GRACE_MS);
+  }
+
+  /** Resolves as the promise does; to false after `ms`. */
+  async #inTime(promise: Promise<boolean>, ms: number): Promise<boolean> {
+    const over = new AbortController();
+    const late = sleep(this.#options.clock, ms, over.signal).then(() => false);
+    return await Promise.race([promise, late]).finally(() => over.abort());
   }
 
   #makeSteps(): DurableSteps {
-    const { inbox, clock, shared, tracing, pastOf } = this.#options;
+    const { inbox, clock, shared, tracing, restored } = this.#options;
     const { signal } = this.#abort;
     const log = () => this.log;
     return new DurableSteps({
       ...{ inbox, claim: this.#claim, clock, signal, shared, tracing },
-      // A name is the bot's own; what it quotes of what people wrote is told to nobody.
+      // A name is the bot's own; it may quote what people wrote, which no span shows.
       nameOf: (step) => scrubber(textsOf(this.event))(shown(step)),
       ended: (step, end) => this.#noteStep(step, end),
-      past: pastOf && (() => pastOf(this.event, this.#claim)),
+      past: restored && (() => restored.pastOf(this.event, this.#claim)),
       get log() {
         return log();
       },
     });
   }
-}
 
-/**
- * Runs the handlers until they settle or `abort` fires, whichever comes first: at the handler timeout,
- * when the lease is lost, or when the bot stops. What a handler does after that is dropped by the fence.
- */
-export async function runJob(job: EventJob, abort: Abort, options: RunOptions): Promise<void> {
-  const { handlerTimeoutMs, clock } = options;
-  let cancel = () => {};
-  const run = async () => {
-    const preparation = options.handler.prepare?.(job);
-    if (preparation !== undefined) await preparation;
-    if (abort.aborted) throw abort.reason;
-    cancel = clock.timer(handlerTimeoutMs, () => abort.abort(timeout(handlerTimeoutMs)));
-    await options.handler.run(job);
-  };
-  const running = run();
-  try {
-    await abort.race(running);
-  } catch (error) {
-    // A handler that gives up because of the signal throws an error of its own; ours says why.
-    const reason = abort.aborted ? abort.reason : error;
-    const finished = abort.aborted && (await finishes(running, clock));
-    // What is done when the bot stops is done; after a timeout it counts as failed all the same.
-    if (finished && reason === stopping) return;
-    await tell(reason, job, options);
-    throw reason;
-  } finally {
-    cancel();
-    options.handler.over?.(job);
+  #noteStep(step: string, end: EndedStep): void {
+    this.#handlers.stepEnded?.(step, end);
+    // A logger with the fields of the event is dear, and most bots do not log this much.
+    if (!this.#options.log.isLevelEnabled("debug")) return;
+    const { outcome, ref } = end;
+    this.log.debug({ step, outcome, ref }, "step");
   }
 }
 
-/** Observers watch; how long they take, or whether they end at all, must not decide what becomes of the event. */
-async function tell(error: unknown, job: EventJob, options: RunOptions): Promise<void> {
-  const told = options.handler.failed(error, job).then(() => true);
-  if (!(await inTime(told, OBSERVER_MS, options.clock))) {
-    job.log.warn({ ms: OBSERVER_MS }, "an onError observer takes long; it is not waited for");
+/** Ends a run from outside. Its signal is made when it is used first, because it is dear and most runs need none. */
+export class Abort {
+  #controller: AbortController | undefined;
+  #over: { readonly reason: unknown } | undefined;
+  #reject: (reason: unknown) => void = () => undefined;
+
+  get aborted(): boolean {
+    return this.#over !== undefined;
   }
-}
 
-/**
- * Gives an aborted handler a moment to end while the lease still holds, so that its steps are
- * recorded as what they are. True when it ended well.
- */
-function finishes(running: Promise<void>, clock: Clock): Promise<boolean> {
-  const ended = running.then(
-    () => true,
-    () => false,
-  );
-  return inTime(ended, ABORTED_GRACE_MS, clock);
-}
+  get reason(): unknown {
+    return this.#over?.reason;
+  }
 
-/** What the promise resolves to, or false when that takes longer than `ms`. */
-async function inTime(promise: Promise<boolean>, ms: number, clock: Clock): Promise<boolean> {
-  const over = new AbortController();
-  const late = sleep(clock, ms, over.signal).then(() => false);
-  return await Promise.race([promise, late]).finally(() => over.abort());
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#over !== undefined) this.#controller.abort(this.#over.reason);
+    return this.#controller.signal;
+  }
+
+  /** The first reason holds. */
+  abort(reason: unknown): void {
+    if (this.#over !== undefined) return;
+    this.#over = { reason };
+    this.#controller?.abort(reason);
+    this.#reject(reason);
+  }
+
+  /** Settles as `work` does, or rejects with the reason when it is aborted before. For one work only. */
+  race<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#reject = reject;
+      if (this.#over !== undefined) reject(this.#over.reason);
+      work.then(resolve, reject);
+    });
+  }
 }
 
 function timeout(ms: number): ServiceBotError {

@@ -2,7 +2,7 @@ import { spanIn, traceIdOf } from "../core/trace.ts";
 import type { Span, SpanStart } from "../core/tracing.ts";
 import type { Claim } from "../inbox/inbox.ts";
 import { messaging } from "../inbox/span-attributes.ts";
-import type { Verdict } from "./verdict.ts";
+import type { Outcome } from "./outcome.ts";
 
 /** A run of the handlers for an event, below what has stored it: in this process, in one before it, or in another one. */
 export function processSpan(claim: Claim): SpanStart {
@@ -27,22 +27,22 @@ export function processSpan(claim: Claim): SpanStart {
 }
 
 /** What a run is said to have come to, as the history of the event has it. */
-const outcomes: Readonly<Record<Verdict["kind"], string>> = {
+const outcomes: Readonly<Record<Outcome["kind"], string>> = {
   done: "done",
   retry: "failed",
   release: "released",
   dead: "dead",
-  unbegun: "unbegun",
+  skipped: "unbegun",
   lost: "lost",
 };
 
-/** Says what a run has come to. */
-export function tellVerdict(span: Span, verdict: Verdict): void {
-  if (verdict.kind === "unbegun") {
+/** Ends the span of a run with its outcome. */
+export function endSpan(span: Span, outcome: Outcome): void {
+  if (outcome.kind === "skipped") {
     span.forget();
     return;
   }
-  span.set({ "service_bot.outcome": outcomes[verdict.kind] });
-  // What is put off was not at fault; the span of what was, below this one, says so.
-  if (verdict.kind === "retry" || verdict.kind === "dead") span.fail(verdict.error);
+  span.set({ "service_bot.outcome": outcomes[outcome.kind] });
+  // An event that is put off was not at fault; the span of the fault, below this one, says so.
+  if (outcome.kind === "retry" || outcome.kind === "dead") span.fail(outcome.error);
 }

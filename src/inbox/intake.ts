@@ -1,17 +1,16 @@
 import { createHash } from "node:crypto";
 import { orderKey } from "../events/id.ts";
 import type { LaneOf } from "../events/lane.ts";
-import { parseEvent } from "../events/parse.ts";
-import { DEEPEST, textOf } from "../events/text.ts";
+import { MAX_DEPTH, parseEvent, textOf } from "../events/parse.ts";
 import type { NewEvent } from "./inbox.ts";
 
 /**
  * No store has to keep a longer id, type or lane than this, in bytes: they are in its indexes, whose entries
  * have a limit, and an event that the store can never take would fail its batch for ever.
  */
-const LONGEST_KEY = 512;
+const MAX_KEY_BYTES = 512;
 
-const TOO_DEEP = `nested more than ${DEEPEST} levels deep`;
+const TOO_DEEP = `nested more than ${MAX_DEPTH} levels deep`;
 
 /**
  * Turns the elements of `events`, as they came over the wire, into what the inbox stores, sorted by
@@ -32,7 +31,7 @@ function readEvent(raw: unknown, laneOf: LaneOf): NewEvent {
   if (body === undefined) return unusable({ id, type }, "", TOO_DEEP);
   const long = isLong(id) ? "id" : isLong(type) ? "type" : undefined;
   if (long !== undefined) {
-    return unusable({ id, type }, body, `${long}: longer than ${LONGEST_KEY} bytes`);
+    return unusable({ id, type }, body, `${long}: longer than ${MAX_KEY_BYTES} bytes`);
   }
   return { id, type, lane: shorten(laneOf(parsed.event)), ord: orderKey(id), body };
 }
@@ -50,7 +49,7 @@ function unusable(
 
 function isLong(key: string): boolean {
   // A character has three bytes at most in UTF-8, for each of its units here.
-  return key.length > LONGEST_KEY / 3 && Buffer.byteLength(key) > LONGEST_KEY;
+  return key.length > MAX_KEY_BYTES / 3 && Buffer.byteLength(key) > MAX_KEY_BYTES;
 }
 
 /** Long keys stay different ones: they end with a hash of the whole. */

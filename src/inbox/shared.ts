@@ -97,72 +97,8 @@ export interface Deliveries {
   read(): Promise<readonly Delivery[]>;
 }
 
-/** A circuit breaker that is open. */
-export interface OpenCircuit {
-  readonly name: string;
-  /** How often in a row it has opened, from 1 up. */
-  readonly opened: number;
-  /** How long it stays open, in milliseconds. */
-  readonly openMs: number;
-  /** It is open because the other side asked for it. */
-  readonly asked: boolean;
-  /** Grows each time that somebody opens it. */
-  readonly version: number;
-}
-
-/** What has become of the wish to try. */
-export type Trial =
-  | { readonly kind: "granted" }
-  /** It is closed: nothing needs to be tried. */
-  | { readonly kind: "closed" }
-  /** Somebody else tries, or it stays open for so long. */
-  | { readonly kind: "wait"; readonly ms: number };
-
-export interface Circuits {
-  /** Opens it, or keeps it open for longer. Resolves to what it is then. */
-  open(circuit: Omit<OpenCircuit, "version">): Promise<OpenCircuit>;
-  /** Closes it, unless somebody has opened it anew: then `version` is not its version any more. */
-  close(name: string, version: number): Promise<void>;
-  /** Asks to be the one that tries. The answer holds for `ttlMs` milliseconds. */
-  claim(name: string, ttlMs: number): Promise<Trial>;
-  /** The trial has told nothing. */
-  leave(name: string): Promise<void>;
-  /** Those that are open. */
-  list(): Promise<readonly OpenCircuit[]>;
-}
-
-/** Places of a budget of requests that were taken. */
-export interface TakenPlaces {
-  readonly grip: string;
-  readonly numbers: readonly number[];
-  /** How many are still free. */
-  readonly free: number;
-  /** When the next ones come free, in milliseconds from now, the first one first; not all of them. */
-  readonly freeInMs: readonly number[];
-}
-
-export interface SettledPlace {
-  readonly grip: string;
-  readonly number: number;
-  /** When it comes free, in milliseconds from now; 0 or less is at once. */
-  readonly freeInMs: number;
-}
-
-export interface Budget {
-  /** Sees to it that there are so many places. */
-  prepare(total: number): Promise<void>;
-  /**
-   * Takes up to `most` places of the first `total`, and leaves `leave` of them free.
-   *
-   * @param holdMs they are free again after this, in milliseconds, whatever happens
-   */
-  take(total: number, most: number, leave: number, holdMs: number): Promise<TakenPlaces>;
-  /** Says when places come free that this instance has taken. Those that others have by now stay theirs. */
-  settle(places: readonly SettledPlace[]): Promise<void>;
-}
-
-/** What instances tell each other about. */
-export type Topic = "leader" | "note" | "circuit";
+/** Subject of a notification between instances. */
+export type Topic = "leader" | "note";
 
 /** One instance's view of what all have together. */
 export interface Shared {
@@ -171,8 +107,6 @@ export interface Shared {
   readonly leases: Leases;
   readonly notes: Notes;
   readonly deliveries: Deliveries;
-  readonly circuits: Circuits;
-  readonly budget: Budget;
 
   /** Gives a sign of life. Resolves to how many instances there are, this one included. */
   beat(details: InstanceDetails, deliveredMsAgo: number | undefined): Promise<number>;

@@ -2,7 +2,7 @@ import { gauge } from "./make.ts";
 import type { Gauge, Registry } from "./prom.ts";
 import type { Sources } from "./sources.ts";
 
-/** What is left of the budget of requests. */
+/** Rest of the budget of requests. */
 export class BudgetState {
   readonly #client: Sources["client"];
   readonly #limit: Gauge;
@@ -13,9 +13,9 @@ export class BudgetState {
     const make = (name: string, help: string) =>
       gauge(registry, `service_bot_request_budget_${name}`, help);
     this.#client = client;
-    this.#limit = make("limit", "Requests a minute, of all instances together.");
-    this.#left = make("left", "Requests that may be sent at this moment.");
-    this.#waiting = make("waiting", "Requests of this instance that wait for a place.");
+    this.#limit = make("limit", "Requests a minute, as the share of this instance.");
+    this.#left = make("left", "Requests that this instance may send at this moment.");
+    this.#waiting = make("waiting", "Requests of this instance that wait to be sent.");
   }
 
   update(): void {

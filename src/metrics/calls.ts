@@ -1,6 +1,6 @@
 import type { BreakerChange } from "../client/breaker.ts";
 import type { RequestReport } from "../client/http.ts";
-import { operationOf } from "../client/operation.ts";
+import { operationOf } from "../client/request.ts";
 import { counter, gauge, histogram } from "./make.ts";
 import type { Counter, Gauge, Histogram, Registry } from "./prom.ts";
 

@@ -1,6 +1,6 @@
 import type { EventPage } from "../client/types.ts";
 import { idText } from "../events/id.ts";
-import { textOf } from "../events/text.ts";
+import { textOf } from "../events/parse.ts";
 
 /** An event of a page: its id, and when it was made, in ms since 1970 on the platform's clock. */
 export type Dated = readonly [id: string, at: number];

@@ -1,5 +1,5 @@
-import type { LogPurpose } from "../client/call.ts";
 import type { Client } from "../client/client.ts";
+import type { LogPurpose } from "../client/request.ts";
 import type { EventPage } from "../client/types.ts";
 import type { Logger } from "../core/logger.ts";
 import type { Observer } from "../core/observer.ts";

@@ -190,7 +190,7 @@ function writesOf(
     tasks.start(async () => {
       checkWriteOptions(options);
       const step = describe();
-      await client.learnTime();
+      await client.syncClock();
       const { result, repeated } = await job.steps.execute<R | undefined>(step);
       return { ...(result ?? { id: undefined }), repeated };
     });

@@ -1,9 +1,8 @@
 import type { LoopGuardOptions } from "../core/job.ts";
-import type { Logger } from "../core/logger.ts";
 import { LoopHeld } from "../errors.ts";
-import { actorOf, foldUsername } from "../events/actor.ts";
-import { defaultLane, type LaneOf } from "../events/lane.ts";
+import { actorOf, defaultLane, foldUsername, type LaneOf } from "../events/lane.ts";
 import type { AnyEvent } from "../events/types.ts";
+import type { Job } from "../steps/job.ts";
 
 /** No person writes 30 messages a minute for long; two bots write thousands. */
 export const LOOP_GUARD: Required<LoopGuardOptions> = { answers: 30, perMs: 60_000 };
@@ -30,7 +29,7 @@ interface Place {
 export interface LoopGuardEnvironment {
   /** Ms since 1970 on the platform's clock. */
   readonly now: () => number;
-  readonly laneOf?: LaneOf;
+  readonly laneOf?: LaneOf | undefined;
 }
 
 /**
@@ -53,21 +52,22 @@ export class LoopGuard {
   }
 
   /** @throws {RetryLater} while the account of this event was answered too often; the attempt does not count */
-  check(event: AnyEvent, log: () => Logger): void {
+  check(job: Pick<Job<AnyEvent>, "event" | "log">): void {
+    const { event } = job;
     for (const key of [keyOf(event, defaultLane(event)), keyOf(event, POSTS)]) {
       const place = this.#places.get(key ?? "");
-      if (place !== undefined) this.#checkPlace(place, event, log);
+      if (place !== undefined) this.#checkPlace(place, job);
     }
   }
 
-  #checkPlace(place: Place, event: AnyEvent, log: () => Logger): void {
+  #checkPlace(place: Place, job: Pick<Job<AnyEvent>, "event" | "log">): void {
+    const { event } = job;
     if (place.answered.has(event.id) || place.answered.size < this.#options.answers) return;
     const now = this.#now();
     const waitMs = this.#waitMs(place, event, now);
     if (waitMs <= 0) return;
     if (!this.#isHolding(place, now)) {
-      const logger = log();
-      logger.warn({ retryInMs: waitMs }, "answers are held back: more than a person causes");
+      job.log.warn({ retryInMs: waitMs }, "answers are held back: more than a person causes");
     }
     place.heldUntil = now + waitMs;
     throw new LoopHeld(waitMs);

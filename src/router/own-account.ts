@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Client } from "../client/client.ts";
-import { ApiError } from "../client/errors.ts";
-import { isUnexplained } from "../client/token-circuit.ts";
+import { ApiError, isUnexplained } from "../client/errors.ts";
 import { type Clock, sleep } from "../core/clock.ts";
-import { actorOf, foldUsername } from "../events/actor.ts";
 import { idText } from "../events/id.ts";
+import { actorOf, foldUsername } from "../events/lane.ts";
 import type { AnyEvent } from "../events/types.ts";
+import type { Job } from "../steps/job.ts";
 
 /** In ms. `GET /me` is requested at most this often while it fails. */
 const RETRY_INTERVAL_MS = 60_000;
@@ -53,14 +53,14 @@ export class OwnAccount {
    * Finds out the username. Resolves when that has succeeded or failed, after 2 s at the latest. `undefined` if the event
    * need not wait.
    */
-  learn(event: AnyEvent, signal: () => AbortSignal): Promise<void> | undefined {
+  learn(job: Pick<Job<AnyEvent>, "event" | "signal">): Promise<void> | undefined {
+    const { event } = job;
     if (this.#isConfirmed || actorOf(event) === undefined) return undefined;
     const asking = this.#ask();
     if (this.#username !== undefined) return undefined;
     if (asking === undefined && !this.#isRefused) return undefined;
-    const aborted = signal();
-    const late = sleep(this.#clock, LEARN_TIMEOUT_MS, aborted, { background: true });
-    return Promise.race([this.#learn(asking, event, aborted), late]);
+    const late = sleep(this.#clock, LEARN_TIMEOUT_MS, job.signal, { background: true });
+    return Promise.race([this.#learn(asking, event, job.signal), late]);
   }
 
   /** Learns from the result of a write of the bot, as far as it names its author. */

@@ -1,4 +1,3 @@
-import type { Client } from "../client/client.ts";
 import type { HandlerOptions } from "../core/job.ts";
 import {
   type OptionNames,
@@ -12,14 +11,15 @@ import {
 import { scrubber, showError } from "../core/redact.ts";
 import { ServiceBotError } from "../errors.ts";
 import { eventTypes, isEventType, textsOf } from "../events/parse.ts";
-import type { AnyEvent, EventType } from "../events/types.ts";
-import type { Job } from "../steps/job.ts";
+import type { EventType } from "../events/types.ts";
 import { PendingTasks } from "../steps/pending-tasks.ts";
-import { compose, type Middleware } from "./compose.ts";
-import { type Context, createContext } from "./context.ts";
+import type { Context } from "./context.ts";
 
 /** Handles one event. When it throws, the event is tried again later. */
 export type Handler<T extends string = string> = (context: Context<T>) => unknown;
+
+/** Runs around every handler; `next` runs what comes after it. Without `next` the event ends here. */
+export type Middleware = (context: Context, next: () => Promise<void>) => unknown;
 
 /** Sees what a handler threw. The retry policy decides what happens next. */
 export type ErrorObserver = (error: unknown, context: Context) => unknown;
@@ -31,8 +31,8 @@ export class Router {
   readonly #unknown: Handler[] = [];
   readonly #middleware: Middleware[] = [];
   readonly #observers: ErrorObserver[] = [];
-  /** Of the runs that observers may still be told of. */
-  readonly #contexts = new WeakMap<Job<AnyEvent>, Context>();
+  /** Made when an event of the type comes first, and again after a change. */
+  readonly #chains = new Map<string, Chain>();
 
   /** @throws {ServiceBotError} UNKNOWN_EVENT_TYPE, with the permitted types; INVALID_OPTION */
   on<T extends EventType>(
@@ -44,6 +44,7 @@ export class Router {
     checkTypes(list);
     requireFunction(`on("${list.join('", "')}")`, handler);
     checkOptions(options);
+    this.#chains.clear();
     for (const type of list) {
       if (!isEventType(type)) throw unknownType(type);
       this.#options.set(type, { ...this.#options.get(type), ...options });
@@ -57,12 +58,14 @@ export class Router {
   /** @throws {ServiceBotError} INVALID_OPTION */
   use(middleware: Middleware): void {
     requireFunction("use()", middleware);
+    this.#chains.clear();
     this.#middleware.push(middleware);
   }
 
   /** @throws {ServiceBotError} INVALID_OPTION */
   onUnknown(handler: Handler): void {
     requireFunction("onUnknown()", handler);
+    this.#chains.clear();
     this.#unknown.push(handler);
   }
 
@@ -88,47 +91,67 @@ export class Router {
     return this.#unknown.length > 0 || isMiddlewareAlone;
   }
 
-  /**
-   * Runs the middleware and then the handlers of the event's type, one after the other. Replies and
-   * steps that were not awaited belong to the run: it ends when they do, and fails when one does.
-   */
-  async run(job: Job<AnyEvent>, client: Client): Promise<void> {
-    const tasks = new PendingTasks();
-    const context = createContext(job, client, tasks);
-    this.#contexts.set(job, context);
-    const enter = compose(this.#middleware, () => this.#handle(context));
-    await tasks.run(() => enter(context));
+  /** Runs the middleware, and then the handlers of the event's type one after the other. */
+  run(context: Context): Promise<void> {
+    const type = isEventType(context.event.type) ? context.event.type : UNKNOWN;
+    let chain = this.#chains.get(type);
+    if (chain === undefined) {
+      const handlers = type === UNKNOWN ? this.#unknown : (this.#handlers.get(type) ?? []);
+      chain = compose(this.#middleware, handlers);
+      this.#chains.set(type, chain);
+    }
+    return chain(context);
   }
 
-  /** Tells the observers what a run of this job ended with. What they throw is logged and ends here. */
-  async observe(error: unknown, job: Job<AnyEvent>): Promise<void> {
-    const context = this.#contexts.get(job);
-    if (context === undefined) return;
+  /** Notifies the observers of the error that ended a run. An error of an observer is logged and ends here. */
+  async observe(error: unknown, context: Context): Promise<void> {
     for (const observer of this.#observers) {
       try {
         await observer(error, context);
       } catch (thrown) {
         // It may quote the message as the handler's own error may, which is not shown either.
-        const err = showError(thrown, scrubber(textsOf(job.event)));
-        job.log.error({ err }, "an onError observer failed");
+        const err = showError(thrown, scrubber(textsOf(context.event)));
+        context.log.error({ err }, "an onError observer failed");
       }
     }
   }
+}
 
-  /**
-   * Nobody is told of this job any more. What is left to the collector of garbage here lives on, with all that
-   * belongs to its event, until the next full collection, and makes the quick ones before that long.
-   */
-  forget(job: Job<AnyEvent>): void {
-    this.#contexts.delete(job);
-  }
+/** The chain of all types that this version does not know. No type has this name. */
+const UNKNOWN = "";
 
-  async #handle(context: Context): Promise<void> {
-    const { type } = context.event;
-    const handlers = isEventType(type) ? (this.#handlers.get(type) ?? []) : this.#unknown;
+/** Middleware around the handlers of one type. */
+type Chain = (context: Context) => Promise<void>;
+
+/**
+ * Nests middleware around handlers, the first one outermost. A `next()` that was not awaited is waited for all the same,
+ * and its failure is the middleware's.
+ */
+function compose(middleware: readonly Middleware[], handlers: readonly Handler[]): Chain {
+  const innermost: Chain = async (context) => {
     if (handlers.length === 0) context.log.debug("no handler for this type");
     for (const handler of handlers) await handler(context);
-  }
+  };
+  return middleware.reduceRight<Chain>((inner, current) => {
+    return async (context) => {
+      const tasks = new PendingTasks();
+      let isEntered = false;
+      const next = () =>
+        tasks.start(async () => {
+          if (isEntered) throw calledTwice();
+          isEntered = true;
+          await inner(context);
+        });
+      await tasks.run(() => current(context, next));
+    };
+  }, innermost);
+}
+
+function calledTwice(): ServiceBotError {
+  return new ServiceBotError(
+    "NEXT_CALLED_TWICE",
+    "A middleware called next() twice; the handlers would run twice. Call it once, and await it.",
+  );
 }
 
 const HANDLER_OPTIONS: OptionNames<HandlerOptions> = {

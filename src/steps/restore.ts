@@ -13,7 +13,7 @@ import type { Past } from "./step.ts";
 
 export interface RestoredOptions {
   readonly inbox: Pick<Inbox, "cursor" | "put" | "measure">;
-  readonly client: Pick<Client, "learnTime" | "platformNow">;
+  readonly client: Pick<Client, "syncClock" | "platformNow">;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -134,7 +134,7 @@ export class Restored {
   async #until(): Promise<number> {
     const { client, clock } = this.#options;
     if (this.#mark.until === undefined) {
-      await client.learnTime();
+      await client.syncClock();
       this.#learnUntil();
     }
     return this.#mark.until ?? clock.now() + CLOCKS_MS;
@@ -169,7 +169,7 @@ export class Restored {
     const { clock, client } = this.#options;
     let stored = await this.#adopt();
     if (this.#mark.until === undefined) {
-      await client.learnTime();
+      await client.syncClock();
       stored = await this.#adopt();
       this.#learnUntil();
     }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { actorOf } from "../events/actor.ts";
 import { idText } from "../events/id.ts";
+import { actorOf } from "../events/lane.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { StepRecords } from "./records.ts";
 import type { Subject } from "./step.ts";

@@ -183,7 +183,6 @@ describe("an image whose key has expired or was consumed", () => {
 describe("before a byte is sent", async () => {
   const png = await image();
   const five = Array.from({ length: 5 }, () => png);
-  const polyglot = Buffer.concat([png, Buffer.from("PK\x03\x04 and so on")]);
 
   test.each<[code: string, what: string, message: OutgoingMessage]>([
     ["EMPTY", "nothing", {}],
@@ -194,7 +193,6 @@ describe("before a byte is sent", async () => {
     ["TOO_LARGE", "5 MB and a byte", { images: [Buffer.concat([png], 5 * 1024 * 1024 + 1)] }],
     ["VALIDATION", "a text file", { images: [png, Buffer.from("hello")] }],
     ["VALIDATION", "an empty file", { images: [png, new Uint8Array(0)] }],
-    ["VALIDATION", "a polyglot", { images: [png, polyglot] }],
     ["BLOCKED_HOST", "http", { images: [png, "http://example.com/a.png"] }],
     ["BLOCKED_HOST", "a private address", { images: [png, "https://10.0.0.1/a.png"] }],
     ["BLOCKED_HOST", "a password", { images: [png, "https://ada:x@example.com/a.png"] }],

@@ -34,6 +34,11 @@ function platform() {
   return { clock, calls, changes, state, client };
 }
 
+/** Resolves once so many requests were sent. */
+async function sent(calls: readonly string[], count: number): Promise<void> {
+  while (calls.length < count) await Promise.resolve();
+}
+
 /** So many requests one after the other, whatever they end with. */
 async function tries(client: Client, times: number): Promise<void> {
   for (let i = 0; i < times; i++) await client.me().catch(() => undefined);
@@ -122,6 +127,7 @@ describe("a platform that is away", () => {
     const held = Promise.withResolvers<Response>();
     state.respond = () => held.promise;
     const under = tries(client, 1);
+    await sent(calls, 1);
     state.respond = away;
     await tries(client, 5);
     held.resolve(Response.json({}, { status: 503 }));
@@ -267,10 +273,12 @@ describe("a platform that asks to wait", () => {
       Response.json({}, { status: 429, headers: { "retry-after": String(seconds) } });
 
   /** A request that is under way until it is answered. */
-  function underWay({ client, state }: ReturnType<typeof platform>) {
+  async function underWay({ client, calls, state }: ReturnType<typeof platform>) {
     const held = Promise.withResolvers<Response>();
     state.respond = () => held.promise;
+    const before = calls.length;
     const ended = tries(client, 1);
+    await sent(calls, before + 1);
     return async (respond: Respond) => {
       held.resolve(await respond("GET", "/api/v1/me"));
       await ended;
@@ -279,7 +287,7 @@ describe("a platform that asks to wait", () => {
 
   test("is not asked earlier because a request from before is answered", async () => {
     const at = platform();
-    const answer = underWay(at);
+    const answer = await underWay(at);
     at.state.respond = asks(20);
     await tries(at.client, 1);
     await answer(well);
@@ -293,7 +301,7 @@ describe("a platform that asks to wait", () => {
 
   test("is used again at once when it did not ask, and a request from before is answered", async () => {
     const at = platform();
-    const answer = underWay(at);
+    const answer = await underWay(at);
     at.state.respond = away;
     await tries(at.client, 5);
     await answer(well);
@@ -308,7 +316,7 @@ describe("a platform that asks to wait", () => {
       [50, 20],
     ] as const) {
       const at = platform();
-      const answer = underWay(at);
+      const answer = await underWay(at);
       at.state.respond = asks(first);
       await tries(at.client, 1);
       await answer(asks(second));
@@ -319,11 +327,11 @@ describe("a platform that asks to wait", () => {
   test("a trial that began before it asked does not end the wait", async () => {
     const at = platform();
     at.state.respond = away;
-    const old = underWay(at);
+    const old = await underWay(at);
     at.state.respond = away;
     await tries(at.client, 5);
     await at.clock.advance(1_000);
-    const trial = underWay(at);
+    const trial = await underWay(at);
     await old(asks(20));
     await trial(well);
     expect(await rejection(at.client.me())).toMatchObject({ retryAfterMs: 20_000 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { RequestBudget, type RequestKind } from "../faces/client.ts";
+import { type RequestKind, RequestLimiter } from "../faces/client.ts";
 import { ManualClock } from "../faces/testing.ts";
 
 const START = 1_800_000_000_000;
@@ -35,7 +35,7 @@ const arrival: fc.Arbitrary<Arrival> = fc.record({
 
 async function run(perMinute: number, arrivals: readonly Arrival[]) {
   const clock = new ManualClock(START);
-  const budget = new RequestBudget({ perMinute, clock, random: () => 0.5 });
+  const budget = new RequestLimiter({ perMinute, clock, random: () => 0.5 });
   const sent: Span[] = [];
   const outcomes: Promise<string>[] = [];
   const request = async ({ kind, lastsMs, abortMs, unsent }: Arrival): Promise<string> => {

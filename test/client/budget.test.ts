@@ -1,5 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { type BudgetWait, NetworkError, RequestBudget, type RequestKind } from "../faces/client.ts";
+import {
+  type BudgetWait,
+  NetworkError,
+  type RequestKind,
+  RequestLimiter,
+} from "../faces/client.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { rejection } from "./api.ts";
 
@@ -10,7 +15,7 @@ function budget(perMinute: number) {
   const clock = new ManualClock(START);
   const waits: BudgetWait[] = [];
   const options = { perMinute, clock, random: () => 1, onWait: (w: BudgetWait) => waits.push(w) };
-  const shared = new RequestBudget(options);
+  const shared = new RequestLimiter(options);
   /** What got a place, in order, with the time in ms since the start. */
   const sent: [name: string, at: number][] = [];
   const take = (kind: RequestKind, signal?: AbortSignal, name: string = kind) =>
@@ -69,7 +74,7 @@ describe("places", () => {
   test("are not held for longer than a minute when the clock is set back", async () => {
     const times = { now: START };
     const clock = { now: () => times.now, timer: () => () => undefined };
-    const shared = new RequestBudget({ perMinute: 1, clock, random: () => 1 });
+    const shared = new RequestLimiter({ perMinute: 1, clock, random: () => 1 });
     (await shared.take("write")).end();
     times.now -= 3_600_000;
     expect(shared.status.left).toBe(0);
@@ -204,6 +209,40 @@ describe("a handler's request", () => {
     expect(waits.slice(0, 3)).toEqual([60_000, 61_000, 62_000]);
     expect(Math.max(...waits)).toBe(900_000);
     expect(waits.filter((ms) => ms < 900_000)).toHaveLength(840);
+  });
+});
+
+describe("a budget that is divided among instances", () => {
+  test("has the share of one, rounded down, and one request at least", () => {
+    const { budget: shared } = budget(10);
+    shared.divideBy(3);
+    expect(shared.status).toMatchObject({ perMinute: 3, left: 3 });
+    shared.divideBy(40);
+    expect(shared.status).toMatchObject({ perMinute: 1, left: 1 });
+    shared.divideBy(1);
+    expect(shared.status).toMatchObject({ perMinute: 10, left: 10 });
+  });
+
+  test("counts requests from before, and reports no negative rest", async () => {
+    const { clock, budget: shared, sent, send, use } = budget(10);
+    await use(8);
+    shared.divideBy(2);
+    expect(shared.status).toMatchObject({ perMinute: 5, left: 0 });
+    await clock.advance(56_000);
+    void send("write");
+    await clock.advance(4_000);
+    expect(sent).toEqual([["write", 60_000]]);
+  });
+
+  test("serves requests that wait as soon as the share grows", async () => {
+    const { budget: shared, sent, send, use } = budget(8);
+    shared.divideBy(2);
+    await use(4);
+    const audit = send("audit");
+    expect(sent).toEqual([]);
+    shared.divideBy(1);
+    await audit;
+    expect(sent).toEqual([["audit", 0]]);
   });
 });
 

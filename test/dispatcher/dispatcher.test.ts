@@ -254,25 +254,6 @@ test("an observer that never ends keeps neither the event nor the stop waiting",
   expect(log.records[0]).toMatchObject({ level: "warn", ms: expect.any(Number) });
 });
 
-test("the handlers are told when a run is over, after the observers, however it ended", async () => {
-  const told: string[] = [];
-  const { inbox, dispatcher } = harness(
-    (job) => {
-      told.push(`runs ${job.event.id}`);
-      if (job.event.id === "2") throw new GiveUp("boom");
-    },
-    {
-      failed: async (_error, job) => void told.push(`failed ${job.event.id}`),
-      over: (job) => told.push(`over ${job.event.id}`),
-    },
-  );
-  await inbox.put(messages("1"), "webhook");
-  await dispatcher.idle();
-  await inbox.put(messages("2"), "webhook");
-  await dispatcher.idle();
-  expect(told).toEqual(["runs 1", "over 1", "runs 2", "failed 2", "over 2"]);
-});
-
 describe("handlers that know better", () => {
   test("RetryLater sets the wait, and the attempt counts", async () => {
     const attempts: number[] = [];

@@ -3,7 +3,8 @@ import {
   Dispatcher,
   type DispatcherOptions,
   type EventJob,
-  type JobHandler,
+  type HandledTypes,
+  type HandlerRun,
 } from "../faces/dispatcher.ts";
 import { SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { ManualClock } from "../faces/testing.ts";
@@ -27,36 +28,26 @@ const half = () => 0.5;
 export function harness(
   handle: Handle,
   {
-    optionsFor,
-    handledTypes,
+    optionsFor = () => ({}),
+    handledTypes = [],
     failed,
-    over,
     ...options
-  }: Partial<DispatcherOptions> &
-    Partial<Pick<JobHandler, "optionsFor" | "handledTypes" | "failed" | "over">> = {},
+  }: Partial<DispatcherOptions & HandledTypes & Pick<HandlerRun, "failed">> = {},
 ): Harness {
   const given = options.clock;
   const clock = given instanceof ManualClock ? given : new ManualClock(1_800_000_000_000);
   const inbox = new SqliteInbox({ file: ":memory:", clock });
   const log = logSink();
   const failures: unknown[] = [];
+  const note = async (error: unknown) => void failures.push(error);
   const dispatcher = new Dispatcher({
     inbox,
     clock,
     log: log.log,
     handler: {
-      run: async (job) => {
-        await handle(job);
-      },
-      failed:
-        failed ??
-        (async (error) => {
-          failures.push(error);
-        }),
-      ...(optionsFor === undefined ? {} : { optionsFor }),
-      ...(handledTypes === undefined ? {} : { handledTypes }),
-      ...(over === undefined ? {} : { over }),
+      begin: (job) => ({ run: async () => void (await handle(job)), failed: failed ?? note }),
     },
+    types: { optionsFor, handledTypes, handlesOtherTypes: false },
     concurrency: 4,
     maxAttempts: 3,
     handlerTimeoutMs: 60_000,

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { Client } from "../faces/client.ts";
 import { Router } from "../faces/router.ts";
 import { ManualClock } from "../faces/testing.ts";
+import { run } from "../router/support.ts";
 import { harness } from "./harness.ts";
 
 const LANES = 50;
@@ -31,7 +32,7 @@ async function scene(status: number): Promise<{ gets: number; posts: number; ope
     await ctx.messages({ limit: 10 });
     await ctx.reply("hello");
   });
-  const { inbox } = harness((job) => router.run(job, client), { clock, concurrency: 16 });
+  const { inbox } = harness((job) => run(router, job, client), { clock, concurrency: 16 });
   await inbox.put(
     Array.from({ length: LANES }, (_, i) => message(String(i + 1))),
     "webhook",

@@ -1,6 +1,4 @@
 export type { BreakerChange } from "../../src/client/breaker.ts";
-export { type BudgetWait, RequestBudget } from "../../src/client/budget.ts";
-export type { LogPurpose, RequestOptions } from "../../src/client/call.ts";
 export { Client, type ClientOptions } from "../../src/client/client.ts";
 export {
   AccessError,
@@ -15,21 +13,20 @@ export {
   platformCodes,
   UnavailableError,
 } from "../../src/client/errors.ts";
-export { type Fetch, Http, type RequestReport } from "../../src/client/http.ts";
-export { untilAborted } from "../../src/client/images/aborted.ts";
-export { checkImage } from "../../src/client/images/check.ts";
-export { checkContent } from "../../src/client/images/content.ts";
-export { uploadBody } from "../../src/client/images/form.ts";
-export { MAX_IMAGE_BYTES } from "../../src/client/images/limits.ts";
+export { eitherOf, type Fetch, Http, type RequestReport } from "../../src/client/http.ts";
 export {
   type PreparedImage,
   prepareImage,
   prepareImages,
+  uploadBody,
 } from "../../src/client/images/prepare.ts";
+export { untilAborted } from "../../src/client/images/read.ts";
+export { checkContent, checkImage, MAX_IMAGE_BYTES } from "../../src/client/images/rules.ts";
 export { type ImageBytes, type ImageInput, sourceOf } from "../../src/client/images/source.ts";
 export { checkImageUrl } from "../../src/client/images/url.ts";
+export { type BudgetWait, type RequestKind, RequestLimiter } from "../../src/client/limits.ts";
 export { Listing } from "../../src/client/listing.ts";
-export { operationOf } from "../../src/client/operation.ts";
+export { type LogPurpose, operationOf, type RequestOptions } from "../../src/client/request.ts";
 export { probeScopes, type ScopeAnswer } from "../../src/client/scopes.ts";
 export type {
   CallOptions,
@@ -39,4 +36,3 @@ export type {
   OutgoingMessage,
   Sent,
 } from "../../src/client/types.ts";
-export type { RequestKind } from "../../src/client/waiting.ts";

@@ -5,10 +5,10 @@ export {
   isEventType,
   type ParsedEvent,
   parseEvent,
-  parseEventText,
+  readStoredEvent,
+  textOf,
   textsOf,
 } from "../../src/events/parse.ts";
-export { textOf } from "../../src/events/text.ts";
 export type {
   ActivityPayload,
   AnyEvent,

@@ -18,6 +18,7 @@ export const RECEIVER_SOURCES: string = inSrc("receiver");
 export const HEALTH_SOURCE: string = inSrc("receiver/health.ts");
 export const SIGNATURE_SOURCES: string = inSrc("signature");
 export const SPANS_SOURCE: string = inSrc("dispatcher/spans.ts");
+export const STEPS_SOURCE: string = inSrc("steps/steps.ts");
 export const SCAFFOLDER_ATTENDANCE_SOURCE: string = inSrc("create/attended.ts");
 export const SCAFFOLDER_REPORT_SOURCE: string = inSrc("create/report.ts");
 export const CLI_SOURCES: string = inSrc("cli");

@@ -1,5 +1,4 @@
 export { attachPostgres } from "../../src/inbox/postgres/attach.ts";
-export { Backlog } from "../../src/inbox/postgres/backlog.ts";
 export { CopyTarget, reopenDatabase } from "../../src/inbox/postgres/copy.ts";
 export { readMark } from "../../src/inbox/postgres/copy-mark.ts";
 export { Database, type Queries } from "../../src/inbox/postgres/database.ts";
@@ -10,7 +9,8 @@ export {
   type Pool,
 } from "../../src/inbox/postgres/driver.ts";
 export { Endings } from "../../src/inbox/postgres/endings.ts";
-export { Held } from "../../src/inbox/postgres/held.ts";
+export { Backlog } from "../../src/inbox/postgres/intake.ts";
+export { LeaseLedger } from "../../src/inbox/postgres/lease-ledger.ts";
 export { Listener, PROCESSES } from "../../src/inbox/postgres/listener.ts";
 export { readableFrom } from "../../src/inbox/postgres/migrate.ts";
 export { type OpenOptions, openDatabase } from "../../src/inbox/postgres/open.ts";

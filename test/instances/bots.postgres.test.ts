@@ -1,6 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { Bot, type BotOptions, type BotStatus } from "../../src/index.ts";
-import type { ApiEntry } from "../faces/platform.ts";
+import { Bot, type BotOptions } from "../../src/index.ts";
 import { SIGNATURE_HEADER, sign } from "../faces/signature.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { FakeLog } from "../poller/fake-log.ts";
@@ -64,51 +63,24 @@ describe("two bots on one database", () => {
     await platform.waitFor("api", ({ created }) => created?.conversationId === conversationId);
   });
 
-  test("spend one budget of requests together", { timeout: 60_000 }, async () => {
-    const platform = await runPlatform();
+  test("share the budget of requests, and the one that stays has all of it", async () => {
+    const clock = new ManualClock(1_800_000_000_000);
     const place = await emptyPlace();
-    const calls: ApiEntry[] = [];
-    platform.onTimeline((entry) => entry.kind === "api" && calls.push(entry));
-    const senders = new Set<string>();
-    const written = Promise.withResolvers<void>();
-    const bothSend = Promise.withResolvers<void>();
-    let reads = 0;
-    // Before both send nobody goes on: one that is ahead could spend the budget alone, be it by reading the log.
-    const turn = async (name: string, url: string, { method }: RequestInit): Promise<void> => {
-      if (method === "POST") {
-        senders.add(name);
-        if (senders.size === 2) bothSend.resolve();
-        await bothSend.promise;
-      } else if (url.includes("/events")) {
-        reads += 1;
-        if (reads > 1) await (reads === 2 ? written : bothSend).promise;
-      }
-    };
-    const make = (name: string) =>
+    const make = () =>
       new Bot({
-        ...botOptions(platform),
-        ...at(place),
-        delivery: "polling",
-        pollIntervalMs: 100,
-        concurrency: 2,
-        shutdownGraceMs: 0,
-        maxRequestsPerMinute: 10,
-        logger: logSink().log,
-        fetch: async (url, init) => {
-          await turn(name, url, init);
-          return await fetch(url, init);
-        },
-      }).on("dm.message", (ctx) => ctx.reply("hi"));
-    const bots = [await started(make("a")), await started(make("b"))];
-    onTestFinished(() => bothSend.resolve());
-    await listening(place, 2);
-    for (let n = 0; n < 40; n++) platform.control.act({ type: "dm.message", from: `person_${n}` });
-    written.resolve();
-    const spent = (status: BotStatus) => status.requests?.left === 0 && status.inbox?.pending !== 0;
-    const isSpent = async () => (await Promise.all(bots.map((bot) => bot.status()))).every(spent);
-    while (!(await isSpent())) await bots[0]?.status();
-    expect(calls.length).toBeLessThanOrEqual(10);
-    expect(senders).toEqual(new Set(["a", "b"]));
+        ...{ env: {}, baseUrl: "http://platform.test", apiKey: "for-tests-only" },
+        ...{ webhookSecret: "whsec_of_this_test", delivery: "webhook", maxRequestsPerMinute: 11 },
+        ...{ logger: logSink().log, clock, ...at(place) },
+      });
+    const shareOf = async (bot: Bot) => (await bot.status()).requests;
+    const a = await started(make(), false);
+    expect(await shareOf(a)).toEqual({ perMinute: 11, left: 11, waiting: 0 });
+    const b = await started(make(), false);
+    expect(await shareOf(b)).toEqual({ perMinute: 5, left: 5, waiting: 0 });
+    // The first one learns of it with its next sign of life.
+    while ((await shareOf(a))?.perMinute !== 5) await clock.advance(1_000);
+    await a.stop();
+    while ((await shareOf(b))?.perMinute !== 11) await clock.advance(1_000);
   });
 });
 

@@ -1,7 +1,8 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { Bot, type BotOptions, ServiceBotError } from "../../src/index.ts";
 import { gate } from "../dispatcher/harness.ts";
-import { Membership, type MembershipOptions } from "../faces/instances.ts";
+import { Membership, type MembershipOptions } from "../faces/bot.ts";
+
 import { sign } from "../faces/signature.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { messages } from "../support/inbox-events.ts";
@@ -88,7 +89,7 @@ function member(shared: Partial<MembershipOptions["shared"]> = {}) {
       ...shared,
     },
     ...{ clock, log: logSink().log, lastDeliveryAt: () => undefined },
-    details: { host: "h", pid: 1, version: "1.0.0" },
+    onSize: () => undefined,
   });
   return { membership, calls, clock };
 }

@@ -17,7 +17,7 @@ import {
   Router,
   type WriteResult,
 } from "../faces/router.ts";
-import { fakeClient, fakePlatform, jobFor } from "./support.ts";
+import { fakeClient, fakePlatform, jobFor, run } from "./support.ts";
 
 describe("the context is typed by what it was asked for", () => {
   test("one type narrows event and payload", async () => {
@@ -33,8 +33,8 @@ describe("the context is typed by what it was asked for", () => {
       seen.push(ctx.payload.actor.username);
     });
     const { client } = fakeClient();
-    await router.run(jobFor("dm.message"), client);
-    await router.run(jobFor("follow"), client);
+    await run(router, jobFor("dm.message"), client);
+    await run(router, jobFor("follow"), client);
     expect(seen).toEqual(["ada", "ada"]);
   });
 
@@ -48,8 +48,8 @@ describe("the context is typed by what it was asked for", () => {
       else seen.push(ctx.event.payload.entityId ?? "");
     });
     const { client } = fakeClient();
-    await router.run(jobFor("mention"), client);
-    await router.run(jobFor("dm.message"), client);
+    await run(router, jobFor("mention"), client);
+    await run(router, jobFor("dm.message"), client);
     expect(seen).toEqual(["p_1", "c_1"]);
   });
 
@@ -105,10 +105,10 @@ test("a run that asks for none gets neither a signal nor steps nor a log: they a
   });
   const router = new Router();
   router.on("follow", () => undefined);
-  await router.run(job, client);
+  await run(router, job, client);
   expect(asked).toEqual([]);
   router.on("follow", (ctx) => ctx.step("one", () => ctx.signal.aborted));
-  await router.run(job, client);
+  await run(router, job, client);
   expect(asked).toEqual(["steps", "signal"]);
 });
 

@@ -47,7 +47,7 @@ class Scene {
   /** The wait of an event in milliseconds; 0 when it goes through. */
   wait(event: AnyEvent): number {
     try {
-      this.#guard.check(event, () => this.#sink.log);
+      this.#guard.check({ event, log: this.#sink.log });
       return 0;
     } catch (error) {
       if (error instanceof LoopHeld) return error.delayMs;

@@ -16,7 +16,7 @@ function setUp() {
     jobFor("dm.message", { from: { userId: "u_1", username, name: username } }).event;
   const requests = () => platform.calls.map(({ method, path }) => `${method} ${path}`);
   const hasCaused = async (event: AnyEvent, until = signal) => {
-    await account.learn(event, () => until);
+    await account.learn({ event, signal: until });
     return account.hasCaused(event);
   };
   return {
@@ -77,11 +77,11 @@ describe("the bot's own account", () => {
     const clock = new ManualClock(1_800_000_000_000);
     const account = new OwnAccount(client, clock);
     const { event } = jobFor("comment", { actor: { username: "bot", name: "bot" } });
-    const learning = account.learn(event, () => signal);
+    const learning = account.learn({ event, signal });
     await clock.advance(2_000);
     await learning;
     expect(account.hasCaused(event)).toBe(false);
-    const again = account.learn(event, () => signal);
+    const again = account.learn({ event, signal });
     answer.resolve();
     await again;
     expect(account.hasCaused(event)).toBe(true);

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import { ServiceBotError } from "../faces/errors.ts";
 import { type EventType, eventTypes } from "../faces/events.ts";
 import { type Context, type Middleware, Router } from "../faces/router.ts";
-import { fakeClient, jobFor } from "./support.ts";
+import { begin, fakeClient, jobFor, run } from "./support.ts";
 
 const { client } = fakeClient();
 
@@ -20,7 +20,7 @@ describe("on", () => {
     const router = new Router();
     const seen: string[] = [];
     router.on(type, (ctx) => seen.push(ctx.event.type));
-    for (const other of eventTypes) await router.run(jobFor(other), client);
+    for (const other of eventTypes) await run(router, jobFor(other), client);
     expect(seen).toEqual([type]);
   });
 
@@ -28,7 +28,7 @@ describe("on", () => {
     const router = new Router();
     const seen: string[] = [];
     router.on(["mention", "reply"], (ctx) => seen.push(ctx.event.type));
-    for (const type of eventTypes) await router.run(jobFor(type), client);
+    for (const type of eventTypes) await run(router, jobFor(type), client);
     expect(seen).toEqual(["mention", "reply"]);
     expect(router.handledTypes).toEqual(["mention", "reply"]);
   });
@@ -59,7 +59,7 @@ describe("on", () => {
       order.push("first ends");
     });
     router.on(["like", "follow"], () => order.push("second"));
-    await router.run(jobFor("follow"), client);
+    await run(router, jobFor("follow"), client);
     expect(order).toEqual(["first begins", "first ends", "second"]);
   });
 
@@ -69,13 +69,13 @@ describe("on", () => {
     const later = vi.fn();
     router.on("follow", () => Promise.reject(error));
     router.on("follow", later);
-    expect(await thrownBy(() => router.run(jobFor("follow"), client))).toBe(error);
+    expect(await thrownBy(() => run(router, jobFor("follow"), client))).toBe(error);
     expect(later).not.toHaveBeenCalled();
   });
 
   test("an event without a handler is no failure, and leaves a line for those who look for it", async () => {
     const job = jobFor("follow");
-    await new Router().run(job, client);
+    await run(new Router(), job, client);
     expect(job.lines).toHaveLength(1);
     expect(JSON.parse(job.lines[0] ?? "")).toMatchObject({ level: "debug" });
   });
@@ -109,7 +109,7 @@ describe("onUnknown", () => {
     router.onUnknown((ctx) => seen.push([ctx.event.type, ctx.payload]));
     router.on("follow", () => undefined);
     for (const type of ["whisper", "constructor", "follow", "mention"]) {
-      await router.run(jobFor(type, { mood: "sunny" }), client);
+      await run(router, jobFor(type, { mood: "sunny" }), client);
     }
     expect(seen).toEqual([
       ["whisper", { mood: "sunny" }],
@@ -122,7 +122,7 @@ describe("onUnknown", () => {
     const order: number[] = [];
     router.onUnknown(async () => order.push(1));
     router.onUnknown(() => order.push(2));
-    await router.run(jobFor("whisper"), client);
+    await run(router, jobFor("whisper"), client);
     expect(order).toEqual([1, 2]);
   });
 });
@@ -139,7 +139,7 @@ describe("use", () => {
       });
     }
     router.on("follow", () => order.push("handler"));
-    await router.run(jobFor("follow"), client);
+    await run(router, jobFor("follow"), client);
     expect(order).toEqual(["a in", "b in", "handler", "b out", "a out"]);
   });
 
@@ -150,8 +150,8 @@ describe("use", () => {
       seen.push(ctx.event.type);
       await next();
     });
-    await router.run(jobFor("whisper"), client);
-    await router.run(jobFor("follow"), client);
+    await run(router, jobFor("whisper"), client);
+    await run(router, jobFor("follow"), client);
     expect(seen).toEqual(["whisper", "follow"]);
   });
 
@@ -160,7 +160,7 @@ describe("use", () => {
     const handler = vi.fn();
     router.use(() => undefined);
     router.on("follow", handler);
-    await router.run(jobFor("follow"), client);
+    await run(router, jobFor("follow"), client);
     expect(handler).not.toHaveBeenCalled();
   });
 
@@ -172,7 +172,7 @@ describe("use", () => {
       await next();
     });
     router.on("follow", (ctx) => seen.push(ctx));
-    await router.run(jobFor("follow"), client);
+    await run(router, jobFor("follow"), client);
     expect(seen).toHaveLength(2);
     expect(seen[0]).toBe(seen[1]);
   });
@@ -185,7 +185,7 @@ describe("use", () => {
     router.on("follow", () => {
       throw error;
     });
-    await router.run(jobFor("follow"), client);
+    await run(router, jobFor("follow"), client);
     expect(caught).toEqual([error]);
   });
 
@@ -195,7 +195,7 @@ describe("use", () => {
     router.use(() => {
       throw error;
     });
-    expect(await thrownBy(() => router.run(jobFor("follow"), client))).toBe(error);
+    expect(await thrownBy(() => run(router, jobFor("follow"), client))).toBe(error);
   });
 
   test("next twice is refused, and the handler has run once", async () => {
@@ -206,7 +206,7 @@ describe("use", () => {
       await next();
     });
     router.on("follow", handler);
-    const error = await thrownBy(() => router.run(jobFor("follow"), client));
+    const error = await thrownBy(() => run(router, jobFor("follow"), client));
     expect(error).toMatchObject({ code: "NEXT_CALLED_TWICE" });
     expect((error as Error).message).toContain("once");
     expect(handler).toHaveBeenCalledTimes(1);
@@ -219,7 +219,7 @@ describe("use", () => {
       await Promise.all([next(), next()]);
     });
     router.on("follow", handler);
-    expect(await thrownBy(() => router.run(jobFor("follow"), client))).toMatchObject({
+    expect(await thrownBy(() => run(router, jobFor("follow"), client))).toMatchObject({
       code: "NEXT_CALLED_TWICE",
     });
     expect(handler).toHaveBeenCalledTimes(1);
@@ -238,13 +238,13 @@ describe("use", () => {
       order.push("handler");
       throw error;
     });
-    const run = thrownBy(() => router.run(jobFor("follow"), client)).finally(() =>
+    const running = thrownBy(() => run(router, jobFor("follow"), client)).finally(() =>
       order.push("run"),
     );
     await new Promise((resolve) => setImmediate(resolve));
     expect(order).toEqual([]);
     gate.resolve();
-    expect(await run).toBe(error);
+    expect(await running).toBe(error);
     expect(order).toEqual(["handler", "run"]);
   });
 
@@ -254,7 +254,7 @@ describe("use", () => {
       await next();
       void next();
     });
-    expect(await thrownBy(() => router.run(jobFor("follow"), client))).toMatchObject({
+    expect(await thrownBy(() => run(router, jobFor("follow"), client))).toMatchObject({
       code: "NEXT_CALLED_TWICE",
     });
   });
@@ -272,13 +272,13 @@ describe("use", () => {
       await gate.promise;
       order.push("handler");
     });
-    const run = thrownBy(() => router.run(jobFor("follow"), client)).finally(() =>
+    const running = thrownBy(() => run(router, jobFor("follow"), client)).finally(() =>
       order.push("run"),
     );
     await new Promise((resolve) => setImmediate(resolve));
     expect(order).toEqual([]);
     gate.resolve();
-    expect(await run).toBe(error);
+    expect(await running).toBe(error);
     expect(order).toEqual(["handler", "run"]);
   });
 
@@ -287,9 +287,12 @@ describe("use", () => {
     const handler = vi.fn();
     router.use((_ctx, next) => next());
     router.on("follow", handler);
-    await router.run(jobFor("follow"), client);
-    await router.run(jobFor("follow"), client);
-    await Promise.all([router.run(jobFor("follow"), client), router.run(jobFor("follow"), client)]);
+    await run(router, jobFor("follow"), client);
+    await run(router, jobFor("follow"), client);
+    await Promise.all([
+      run(router, jobFor("follow"), client),
+      run(router, jobFor("follow"), client),
+    ]);
     expect(handler).toHaveBeenCalledTimes(4);
   });
 
@@ -297,12 +300,12 @@ describe("use", () => {
     const router = new Router();
     const order: string[] = [];
     router.on("follow", () => order.push("handler"));
-    await router.run(jobFor("follow"), client);
+    await run(router, jobFor("follow"), client);
     router.use(async (_ctx, next) => {
       order.push("middleware");
       await next();
     });
-    await router.run(jobFor("follow"), client);
+    await run(router, jobFor("follow"), client);
     expect(order).toEqual(["handler", "middleware", "handler"]);
   });
 });
@@ -312,14 +315,14 @@ describe("what a handler begins and does not wait for", () => {
     const { client, platform } = fakeClient();
     const router = new Router();
     router.on("dm.message", (ctx) => void ctx.reply("hello"));
-    await router.run(jobFor("dm.message"), client);
+    await run(router, jobFor("dm.message"), client);
     expect(platform.sent).toHaveLength(1);
   });
 
   test("a failure of it ends the run as one that was awaited does", async () => {
     const router = new Router();
     router.on("follow", (ctx) => void ctx.reply("hello"));
-    expect(await thrownBy(() => router.run(jobFor("follow"), client))).toMatchObject({
+    expect(await thrownBy(() => run(router, jobFor("follow"), client))).toMatchObject({
       code: "REPLY_IMPOSSIBLE",
     });
   });
@@ -336,7 +339,7 @@ describe("what a handler begins and does not wait for", () => {
       }
       await ctx.step("broken", () => Promise.reject(new Error("x"))).catch(() => undefined);
     });
-    await router.run(jobFor("follow"), client);
+    await run(router, jobFor("follow"), client);
     expect(codes).toMatchObject([{ code: "REPLY_IMPOSSIBLE" }]);
     expect(platform.sent).toEqual([]);
   });
@@ -347,12 +350,14 @@ describe("onError", () => {
   async function failed(router: Router) {
     const error = new Error("cannot");
     const job = jobFor("dm.message");
+    const handling = begin(router, job, client);
     const contexts: Context[] = [];
     router.on("dm.message", (ctx) => {
       contexts.push(ctx as Context);
       throw error;
     });
-    await thrownBy(() => router.run(job, client));
+    await thrownBy(() => handling.run());
+    await handling.failed(error);
     return { error, job, context: contexts[0] };
   }
 
@@ -364,8 +369,7 @@ describe("onError", () => {
       seen.push(["first", error, ctx]);
     });
     router.onError((error, ctx) => seen.push(["second", error, ctx]));
-    const { error, job, context } = await failed(router);
-    await router.observe(error, job);
+    const { error, context } = await failed(router);
     expect(context).toBeDefined();
     expect(seen).toEqual([
       ["first", error, context],
@@ -383,7 +387,6 @@ describe("onError", () => {
     router.onError(() => Promise.reject(new Error("this one too")));
     router.onError(next);
     const { error, job } = await failed(router);
-    await router.observe(error, job);
     expect(next).toHaveBeenCalledWith(error, expect.anything());
     const lines = job.lines.map((line) => JSON.parse(line) as { level: string });
     expect(lines).toHaveLength(2);
@@ -396,28 +399,16 @@ describe("onError", () => {
     router.onError((_error, ctx) => {
       throw new Error(`cannot report ${JSON.stringify(ctx.payload)}`);
     });
-    const { error, job } = await failed(router);
-    await router.observe(error, job);
+    const { job } = await failed(router);
     expect(job.lines.join("")).toContain("cannot report");
     expect(job.lines.join("")).not.toContain("hello");
   });
 
-  test("nothing is kept of a job that is over", async () => {
+  test("observers learn nothing of a job that never ran, because it has no context", async () => {
     const router = new Router();
     const observer = vi.fn();
     router.onError(observer);
-    const { error, job } = await failed(router);
-    await router.observe(error, job);
-    router.forget(job);
-    await router.observe(error, job);
-    expect(observer).toHaveBeenCalledTimes(1);
-  });
-
-  test("nobody is told of a job that never ran, for it has no context", async () => {
-    const router = new Router();
-    const observer = vi.fn();
-    router.onError(observer);
-    await router.observe(new Error("the lease was lost"), jobFor("follow"));
+    await begin(router, jobFor("follow"), client).failed(new Error("the lease was lost"));
     expect(observer).not.toHaveBeenCalled();
   });
 });

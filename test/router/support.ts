@@ -2,8 +2,9 @@ import { payloads, wireEvent } from "../events/samples.ts";
 import { Client, type ClientOptions } from "../faces/client.ts";
 import { type Clock, createLogger, systemClock } from "../faces/core.ts";
 import { type AnyEvent, parseEvent } from "../faces/events.ts";
+import { type HandlerRun, Handling, type Router } from "../faces/router.ts";
 import type { Job, Step, StepEnd, StepRunner } from "../faces/steps.ts";
-import { TestPlatform } from "../faces/testing.ts";
+import { ManualClock, TestPlatform } from "../faces/testing.ts";
 
 /** Runs every step, and remembers which. */
 export class FakeSteps implements StepRunner {
@@ -82,4 +83,15 @@ export function fakeClient(options: Partial<ClientOptions> = {}): {
     }),
     platform,
   };
+}
+
+/** Begins the run of a job, without a loop guard. */
+export function begin(router: Router, job: Job<AnyEvent>, client: Client): HandlerRun {
+  const clock = new ManualClock();
+  return new Handling({ router, client, clock, loopGuard: false }).begin(job);
+}
+
+/** Runs the handlers of a router for a job. */
+export async function run(router: Router, job: Job<AnyEvent>, client: Client): Promise<void> {
+  await begin(router, job, client).run();
 }

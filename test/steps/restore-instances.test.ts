@@ -37,7 +37,7 @@ const isOver = async () => (await marked())?.overAt !== undefined;
 
 /** What one instance knows, whose poller has read the log to its end at that time, or reads none. */
 async function instance(readToEndAt?: number): Promise<Restored> {
-  const client = { learnTime: async () => undefined, platformNow: () => clock.now() };
+  const client = { syncClock: async () => undefined, platformNow: () => clock.now() };
   const restored = await Restored.of({ inbox, client, clock, log: lines.log });
   if (restored === undefined) throw new Error("the inbox has no mark");
   const status: PollerStatus = {

@@ -5,7 +5,7 @@ import type { TracerProvider } from "@opentelemetry/api";
 import { expect, test } from "vitest";
 import { GiveUp, RetryLater } from "../../src/index.ts";
 import { root } from "../docs/markdown.ts";
-import { SPANS_SOURCE } from "../faces/files.ts";
+import { SPANS_SOURCE, STEPS_SOURCE } from "../faces/files.ts";
 import { installPeer } from "../peers/install.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { typeErrors } from "../support/type-errors.ts";
@@ -119,7 +119,7 @@ test("each attribute of our own is explained", () => {
 });
 
 test("each outcome that a run or a step can have is explained", () => {
-  const source = readFileSync(SPANS_SOURCE, "utf8");
+  const source = readFileSync(SPANS_SOURCE, "utf8") + readFileSync(STEPS_SOURCE, "utf8");
   const outcomes = [...source.matchAll(/^ {2}\w+: "(\w+)",$|^ {2}\| "(\w+)"/gm)].map(
     ([, ofRun, ofStep]) => ofRun ?? ofStep ?? "",
   );

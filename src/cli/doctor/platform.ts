@@ -1,6 +1,6 @@
-import { asDoctor } from "../../client/as-doctor.ts";
 import { Client } from "../../client/client.ts";
 import { ApiError } from "../../client/errors.ts";
+import { asDoctor } from "../../client/scopes.ts";
 import type { Config } from "../../config.ts";
 import { messageOf } from "../../errors.ts";
 import { examineClock } from "./clock.ts";

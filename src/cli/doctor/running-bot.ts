@@ -1,6 +1,6 @@
 import { lookup } from "node:dns/promises";
 import { networkInterfaces } from "node:os";
-import { asDoctor } from "../../client/as-doctor.ts";
+import { asDoctor } from "../../client/scopes.ts";
 import type { Config } from "../../config.ts";
 import { isLoopbackAddress, normalHost } from "../../core/hosts.ts";
 import { urlHost } from "../../core/url-host.ts";

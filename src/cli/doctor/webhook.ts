@@ -1,4 +1,4 @@
-import { asDoctor } from "../../client/as-doctor.ts";
+import { asDoctor } from "../../client/scopes.ts";
 import type { Config } from "../../config.ts";
 import { whyNoAnswer } from "../../platform/webhooks/no-answer.ts";
 import { SIGNATURE_HEADER, sign, TOLERANCE_SECONDS } from "../../signature/signature.ts";

@@ -1,6 +1,7 @@
-import type { ImageKind } from "../../core/image-kind.ts";
-import { readBytes } from "./read.ts";
-import { readImageFile } from "./read-file.ts";
+import { asBuffer } from "../../core/bytes.ts";
+import { type ImageKind, mediaTypeOf } from "../../core/image-kind.ts";
+import { readBytes, readImageFile } from "./read.ts";
+import { checkImage } from "./rules.ts";
 import { type ImageInput, sourceOf } from "./source.ts";
 
 /** An image that is read and checked: ready to be attached, or to be uploaded as often as it takes. */
@@ -12,43 +13,67 @@ export type PreparedImage =
 /** An image that is not uploaded yet. */
 export type Unsent = Exclude<PreparedImage, { readonly key: string }>;
 
+/** The body of `POST /uploads`: JSON, or multipart with the file part `file`. */
+export type UploadBody = { readonly json: unknown } | { readonly form: FormData };
+
 /**
- * Reads and checks an image; sends nothing. Whatever is wrong with it is known after this.
+ * Reads and checks an image, and sends nothing.
  *
- * @throws {ApiError} BLOCKED_HOST, TOO_LARGE, VALIDATION; {ServiceBotError} INVALID_OPTION where it cannot be read
+ * @throws {ApiError} BLOCKED_HOST, TOO_LARGE, VALIDATION; {ServiceBotError} INVALID_OPTION if it cannot be read
  * @throws the reason of the signal, or the error of a stream
  */
 export async function prepareImage(
   input: ImageInput,
-  { signal }: { readonly signal?: AbortSignal | undefined } = {},
+  signal?: AbortSignal | undefined,
 ): Promise<PreparedImage> {
   signal?.throwIfAborted();
   const source = sourceOf(input);
-  if (source.from === "key") return { key: source.key };
-  if (source.from === "url") {
-    const { checkImageUrl } = await import("./url.ts");
-    return { url: checkImageUrl(source.url) };
+  switch (source.from) {
+    case "key":
+      return { key: source.key };
+    case "url": {
+      // Loaded late, because few bots send an address.
+      const { checkImageUrl } = await import("./url.ts");
+      return { url: checkImageUrl(source.url) };
+    }
+    case "path": {
+      const data = await readImageFile(source.path, signal);
+      return { data, kind: checkImage(data, `"${source.path}"`) };
+    }
+    case "bytes": {
+      const data = await readBytes(source.bytes, signal);
+      return { data, kind: checkImage(data) };
+    }
   }
-  if (source.from === "path") {
-    const data = await readImageFile(source.path, signal);
-    return { data, kind: await kindOf(data, `"${source.path}"`) };
-  }
-  const data = await readBytes(source.bytes, signal);
-  return { data, kind: await kindOf(data) };
 }
 
-/** What knows the formats is loaded with the first image: most bots never send one, and all of them start. */
-async function kindOf(data: Uint8Array, name?: string): Promise<ImageKind> {
-  const { checkImage } = await import("./check.ts");
-  return checkImage(data, name);
-}
-
-/** Prepares all of them before any is uploaded, one after the other. */
+/** Prepares all images before any is uploaded, one after the other. */
 export async function prepareImages(
   inputs: readonly ImageInput[],
-  options: { readonly signal?: AbortSignal | undefined } = {},
+  signal?: AbortSignal | undefined,
 ): Promise<PreparedImage[]> {
   const prepared: PreparedImage[] = [];
-  for (const input of inputs) prepared.push(await prepareImage(input, options));
+  for (const input of inputs) prepared.push(await prepareImage(input, signal));
   return prepared;
+}
+
+/**
+ * Chooses among the three forms of `POST /uploads` (section 4 of the platform document). Bytes go as multipart unless base64 is
+ * asked for, which is a third larger. The body can be sent more than once.
+ */
+export function uploadBody(image: Unsent, form: "multipart" | "base64" = "multipart"): UploadBody {
+  if ("url" in image) return { json: { url: image.url } };
+  const { data, kind } = image;
+  const contentType = mediaTypeOf(kind);
+  if (form === "base64") {
+    return { json: { dataBase64: asBuffer(data).toString("base64"), contentType } };
+  }
+  const body = new FormData();
+  // The name on disk stays private, and may lie about the kind.
+  body.set(
+    "file",
+    new Blob([data], { type: contentType }),
+    `image.${kind === "jpeg" ? "jpg" : kind}`,
+  );
+  return { form: body };
 }

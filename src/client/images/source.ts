@@ -1,9 +1,8 @@
 import { fileURLToPath } from "node:url";
 import { messageOf } from "../../errors.ts";
-import { fromDataUrl } from "./data-url.ts";
-import { refuse } from "./refuse.ts";
+import { MAX_IMAGE_BYTES, refuse, tooLarge } from "./rules.ts";
 
-/** Bytes, wherever they come from. A stream is read once; its bytes are kept for as long as it is. */
+/** Bytes of an image. A stream can be read once. */
 export type ImageBytes =
   | ArrayBufferView
   | ArrayBuffer
@@ -21,8 +20,8 @@ export type ImageBytes =
  *    a picture (`.png`, `.jpg`, …) is a path.
  * 4. All else is a key.
  *
- * `{ url }`, `{ path }` and `{ key }` say it without rules. Never pass a string as it came from somebody
- * else: it would name a file of yours.
+ * `{ url }`, `{ path }` and `{ key }` say it without rules. Never pass on a string that a
+ * user wrote, because it could name a file of yours.
  */
 export type ImageInput =
   | string
@@ -33,24 +32,24 @@ export type ImageInput =
   | { readonly url: string | URL; readonly arrayBuffer?: never }
   | { readonly key: string };
 
-/** An {@link ImageInput} of which it is known what it is. */
+/** An {@link ImageInput} whose form is known. */
 export type Source =
   | { readonly from: "key"; readonly key: string }
   | { readonly from: "url"; readonly url: string }
   | { readonly from: "path"; readonly path: string }
   | { readonly from: "bytes"; readonly bytes: ImageBytes };
 
-/** Names that nobody gives to a key; most are refused later, with what to do instead. */
+/** File names of pictures, which no key looks like. Kinds that the platform does not take are refused later. */
 const pictureName = /\.(png|jpe|jpe?g|jfif|webp|gif|avif|heic|heif|svg|bmp|tiff?)$/i;
 
-/** Longer than any path, address or key; what comes by mistake is an image as base64. */
-const LONGEST = 8_192;
+/** In characters. Longer than any path, address or key; a longer string is an image as base64. */
+const MAX_TEXT = 8_192;
 
 const EXPECTED =
   "An image is given as bytes, a Blob, a stream, a path, an https address or the key of an upload";
 
 /**
- * Tells what is meant; reads nothing.
+ * Finds out the form of an image; reads nothing.
  *
  * @throws {ServiceBotError} INVALID_OPTION; {ApiError} BLOCKED_HOST for an address other than https
  */
@@ -64,7 +63,7 @@ export function sourceOf(input: ImageInput): Source {
   return fromFields(input);
 }
 
-/** An `Upload` has both, a key and an address: the key is what can be attached. */
+/** An `Upload` has a key and an address; the key can be attached. */
 function fromFields(input: object): Source {
   if ("key" in input && typeof input.key === "string") return keyOf(input.key);
   if ("data" in input && isBytes(input.data)) return { from: "bytes", bytes: input.data };
@@ -84,12 +83,12 @@ function fromText(text: string): Source {
   const trimmed = text.trim();
   const scheme = /^([a-z][a-z0-9+.-]+):/i.exec(trimmed)?.[1]?.toLowerCase();
   if (scheme === "data") return { from: "bytes", bytes: fromDataUrl(trimmed) };
-  if (text.length > LONGEST) {
+  if (text.length > MAX_TEXT) {
     const hint = 'base64 is passed as Buffer.from(text, "base64")';
     return refuse(undefined, `${EXPECTED} (got a string of ${text.length} characters; ${hint}).`);
   }
   if (scheme === "file") return { from: "path", path: pathOf(trimmed) };
-  // Of the others only https passes, and the check of the address says so.
+  // The check of the address refuses all schemes but https.
   if (scheme === "https" || scheme === "http" || /^[a-z][a-z0-9+.-]+:\/\//i.test(trimmed)) {
     return { from: "url", url: trimmed };
   }
@@ -116,18 +115,45 @@ function isAddress(value: unknown): value is string | URL {
   return typeof value === "string" || value instanceof URL;
 }
 
-/** By what it can do, not by its class: there are other Blobs and streams than the global ones. */
+/** Looks at methods, not at classes, because there are other Blobs and streams than the global ones. */
 function isBytes(value: unknown): value is ImageBytes {
   if (typeof value !== "object" || value === null) return false;
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return true;
-  return isBlob(value) || isReadable(value) || Symbol.asyncIterator in value;
+  return isBlob(value) || isWebStream(value) || Symbol.asyncIterator in value;
 }
 
 export function isBlob(value: object): value is Blob {
   return "arrayBuffer" in value && "size" in value && typeof value.size === "number";
 }
 
-/** A web stream. */
-export function isReadable(value: object): value is ReadableStream<unknown> {
+export function isWebStream(value: object): value is ReadableStream<unknown> {
   return "getReader" in value && typeof value.getReader === "function";
+}
+
+/**
+ * Decodes `data:image/png;base64,…`. Its type is not read, because the bytes decide.
+ *
+ * @throws {ServiceBotError} INVALID_OPTION for another encoding; {ApiError} TOO_LARGE
+ */
+export function fromDataUrl(text: string): Uint8Array {
+  const comma = text.indexOf(",");
+  // Only the short header is matched; the data may be megabytes.
+  if (comma < 0 || !/;base64$/i.test(text.slice(0, comma))) {
+    return refuse(undefined, "A data: URL with an image has the form data:image/png;base64,….");
+  }
+  return fromBase64(text.slice(comma + 1), "The data: URL");
+}
+
+/**
+ * Decodes an image in base64.
+ *
+ * @param name names the image in messages
+ * @throws as {@link fromDataUrl} does
+ */
+export function fromBase64(base64: string, name: string): Uint8Array {
+  if (base64.length > Math.ceil(MAX_IMAGE_BYTES / 3) * 4) return tooLarge(name);
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) {
+    return refuse(undefined, `${name} holds characters that are not base64.`);
+  }
+  return Buffer.from(base64, "base64");
 }

@@ -1,9 +1,8 @@
 import { isPublicHost } from "../../core/public-host.ts";
-import { refuse } from "./refuse.ts";
+import { refuse } from "./rules.ts";
 
 /**
- * Checks the address of an image that the platform is to fetch, by the rules of `POST /uploads`
- * (section 4 of the platform document) as far as the address alone tells. Names are not looked up.
+ * Checks the address of an image that the platform is to fetch, without a look-up of its name.
  *
  * @returns the address in its normal spelling
  * @throws {ApiError} BLOCKED_HOST; the message shows neither credentials nor the query

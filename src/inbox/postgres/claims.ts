@@ -1,26 +1,30 @@
 import type { Claim, ClaimRooms } from "../inbox.ts";
 import { CRASHES, SUSPECT_WAIT_MS } from "../limits.ts";
-import { type ClaimRow, toClaim } from "./claim-row.ts";
+import { remakeLanes } from "../sql/decisions.ts";
 import type { Database } from "./database.ts";
-import type { Held } from "./held.ts";
-import { ADD_CRASHES } from "./history.ts";
-import { is } from "./sql.ts";
+import { is, lockHeld, rowsOf } from "./lane-statements.ts";
+import type { LeaseLedger } from "./lease-ledger.ts";
 import { Suspects } from "./suspects.ts";
 
+/** Records the runs of `head` that ended without a word. */
+const ADD_CRASHES = `
+  INSERT INTO {schema}.attempt (event_id, fence, number, outcome, ended_at)
+  SELECT id, fence, attempts + uncounted, 'crashed', {now} FROM head WHERE lapsed = 1
+  ON CONFLICT (event_id, fence) DO NOTHING`;
+
 /**
- * Leases lanes with the first event of each, in one statement, and writes the lanes alone: the attempt that
- * begins is counted on the event when it ends. A lane that still has an owner although its time has come has
- * lost its run without a word: the process was gone, or stood still. That attempt is counted here.
+ * Leases lanes with the first event of each, in one statement. It writes the lanes alone: the attempt that begins is
+ * counted on the event when it ends. A lane that still has an owner although its time has come has lost its run, because
+ * the process was gone or stood still. That attempt is counted here.
  *
- * The first part is materialized, for the planner could else lock more lanes than the limit. The statement
- * sees the events as they were when it began, and the lanes as they are when they are locked. What a lane holds
- * is changed together with its row, so one whose row has not changed in between holds what is seen; any other is
- * left for the next time. A lane that holds nothing is mended afterwards. An event that may be what ends the
- * process gets no owner here, and nobody else takes its lane for as long as a lease; whether it may run is
- * decided apart.
+ * The first part is materialized because the planner could otherwise lock more lanes than the limit. The statement sees
+ * events as they were when it began, and lanes as they are once they are locked. The events of a lane change together
+ * with its row. A row that has not changed in between therefore has the events that are seen; any other is left for the
+ * next time, and a lane without events is mended afterwards. An event that may be what ends the process gets no owner
+ * here, and keeps its lane closed for a lease: {@link Suspects} decides whether it may run.
  *
  * @param where further conditions on the lanes
- * @param choice the name of the lanes that were found; other than `head` with a part of its own that makes `head` of them
+ * @param choice the name of the lanes found; unless it is `head`, with a part that makes `head` of them
  */
 const claimStatement = (where: string, choice: { readonly of: string; readonly part: string }) => `
 WITH ready AS MATERIALIZED (
@@ -55,8 +59,8 @@ FROM head ORDER BY key`;
 const CLAIM = claimStatement("", { of: "head", part: "" });
 
 /**
- * The same within rooms: lanes whose first event is of a type without room are not locked, and of those that are
- * locked only as many of each type are leased as there is room for. The others are free again with the commit.
+ * The same within rooms. Lanes whose first event is of a type without room are not locked. Of the locked ones as many of
+ * each type are leased as there is room for; the commit frees the others.
  */
 const CLAIM_WITHIN = claimStatement(
   `AND coalesce((
@@ -84,9 +88,9 @@ FROM (SELECT count(*) AS n FROM {schema}.event WHERE lane = $1 AND state = 'pend
 WHERE key = $1 AND (ready_at <= {now} OR (owner = $2 AND fence = $3))`;
 
 /**
- * Gives back what this process holds without knowing of it: the lanes of a claim whose answer never came.
- * Their events have not run, and without an owner no attempt is counted. A lane without a fence is about to
- * get another one. A lane that somebody holds locked is left for the next time: it must not hold up the others.
+ * Gives back lanes that this process holds without knowing, because the answer to a claim was lost. Their events have not
+ * run, and without an owner no attempt is counted. A known lane without a fence is about to get another one. A lane that
+ * another transaction has locked must not hold up the others: it is left for the next time.
  */
 const GIVE_BACK = `
 WITH lost AS MATERIALIZED (
@@ -97,53 +101,105 @@ WITH lost AS MATERIALIZED (
 )
 UPDATE {schema}.lane SET owner = NULL, ready_at = {now} FROM lost WHERE lane.key = lost.key`;
 
-/** The same at the end of the process, which tells the others. */
+/** The same at the end of the process, and notifies the others. */
 const GIVE_BACK_AT_LAST = `
 WITH given AS (${GIVE_BACK} RETURNING lane.key)
 SELECT pg_notify($4, $1) FROM (SELECT FROM given LIMIT 1) AS one`;
 
-/** A lane that was taken, with its first event; without one where that had ended in the same moment. */
+const EXTEND = `
+WITH input AS (
+  ${rowsOf({ lane: "text", fence: "bigint" })}
+), ${lockHeld("key")}
+UPDATE {schema}.lane SET ready_at = {now} + $4::bigint FROM held WHERE lane.key = held.lane
+RETURNING lane.key AS lane, lane.fence`;
+
+const NEXT_READY = `
+SELECT min(ready_at) - {now} AS ms FROM {schema}.lane WHERE ready_at IS NOT NULL`;
+
+/** An idle lane is looked at again under its lock: an event may have come in meanwhile. */
+const HEAL = `
+WITH stranded AS (
+  SELECT lane.key, counted.n
+  FROM (SELECT lane, count(*) AS n FROM {schema}.event WHERE state = 'pending' GROUP BY lane) AS counted
+  JOIN {schema}.lane ON lane.key = counted.lane
+  WHERE lane.ready_at IS NULL ORDER BY lane.key FOR UPDATE OF lane
+)
+UPDATE {schema}.lane SET ready_at = {now}, pending = stranded.n
+FROM stranded WHERE lane.key = stranded.key RETURNING lane.key`;
+
+/** The claim of a lane with its first event. */
+export interface ClaimRow {
+  readonly key: string;
+  readonly fence: number;
+  readonly id: string;
+  readonly type: string;
+  readonly body: string;
+  readonly source: Claim["source"];
+  readonly attempts: number;
+  readonly crashes: number;
+  readonly received_at: number;
+  readonly trace: string | null;
+  readonly late: boolean;
+}
+
+export function toClaim(row: ClaimRow): Claim {
+  return {
+    lane: row.key,
+    fence: row.fence,
+    id: row.id,
+    type: row.type,
+    body: row.body,
+    source: row.source,
+    attempt: row.attempts,
+    crashes: row.crashes,
+    late: row.late,
+    receivedAt: row.received_at,
+    trace: row.trace ?? undefined,
+  };
+}
+
+/** A leased lane with its first event; without one if that ended in the same moment. */
 interface TakenRow extends ClaimRow {
   readonly seq: number | null;
   readonly suspect: boolean | null;
 }
 
-/** A process that ends waits so long for a connection, and for the answer, in milliseconds. */
+/** In ms. A process that ends waits this long for a connection, and for the answer. */
 const AT_LAST_MS = 1_000;
 
-/** So many lanes are leased by one statement at most: the first ones can begin while others are leased. */
-const MOST = 500;
+/** Lanes of one statement: the first ones can begin while others are leased. */
+const MAX_LANES = 500;
 
-/** Takes lanes for one process. */
+/** Leases lanes for one process. */
 export class Claims {
   readonly #database: Database;
   readonly #owner: string;
   readonly #suspects: Suspects;
-  readonly #held: Held;
+  readonly #ledger: LeaseLedger;
   #foundNothing = false;
 
-  constructor(database: Database, owner: string, held: Held) {
+  constructor(database: Database, owner: string, ledger: LeaseLedger) {
     this.#database = database;
     this.#owner = owner;
-    this.#held = held;
+    this.#ledger = ledger;
     this.#suspects = new Suspects(database, owner);
   }
 
-  /** True when no lane was ready, or somebody else had them all, when it was last asked. */
+  /** True if the last claim found no lane that was ready, or another instance had them all. */
   get foundNothing(): boolean {
     return this.#foundNothing;
   }
 
   async claim(limit: number, leaseMs: number, rooms?: ClaimRooms): Promise<Claim[]> {
-    await this.#held.giveBack(leaseMs, (lanes, fences) =>
+    await this.#ledger.giveBack(leaseMs, (lanes, fences) =>
       this.#database.rows(GIVE_BACK, [this.#owner, lanes, fences]),
     );
-    const values = [Math.min(limit, MOST), this.#owner, leaseMs];
+    const values = [Math.min(limit, MAX_LANES), this.#owner, leaseMs];
     const claiming =
       rooms === undefined
         ? this.#database.rows<TakenRow>(CLAIM, values)
         : this.#database.rows<TakenRow>(CLAIM_WITHIN, [...values, ...valuesOf(rooms)]);
-    const rows = await this.#held.watch(claiming);
+    const rows = await this.#ledger.watch(claiming);
     this.#foundNothing = rows.length === 0;
     const usual = rows.filter((row) => row.seq !== null && !isSuspect(row));
     const admitted = await this.#besides(this.#suspects.decide(rows.filter(isSuspect), leaseMs));
@@ -151,26 +207,46 @@ export class Claims {
       await this.#besides(this.#mend(key, fence));
     }
     const claims = (admitted === undefined ? usual : [admitted, ...usual]).map(toClaim);
-    for (const claim of claims) this.#held.add(claim);
+    for (const claim of claims) this.#ledger.add(claim);
     return claims;
   }
 
+  async extend(claims: readonly Claim[], leaseMs: number): Promise<Claim[]> {
+    const lanes = claims.map(({ lane }) => lane);
+    const fences = claims.map(({ fence }) => fence);
+    const values = [this.#owner, lanes, fences, leaseMs];
+    const rows = await this.#database.rows<Pick<Claim, "lane" | "fence">>(EXTEND, values);
+    const held = new Set(rows.map(keyOf));
+    for (const claim of claims) if (!held.has(keyOf(claim))) this.#ledger.forget(claim);
+    return claims.filter((claim) => held.has(keyOf(claim)));
+  }
+
+  async nextReadyIn(): Promise<number | undefined> {
+    const [row] = await this.#database.rows<{ readonly ms: number | null }>(NEXT_READY);
+    return row?.ms == null ? undefined : Math.max(0, row.ms);
+  }
+
+  async heal(): Promise<number> {
+    const remade = await this.#database.rows(remakeLanes(""));
+    return remade.length + (await this.#database.rows(HEAL)).length;
+  }
+
   /**
-   * Gives back what this process may hold without knowing of it, once nothing is under way any more. It never
-   * fails, and a server that is away does not hold it up: then the leases run out.
+   * Gives back what this process may hold without knowing, once nothing is under way. It never fails, and does not wait
+   * for a server that is away: the leases run out.
    */
   async close(): Promise<void> {
     const { schema } = this.#database;
-    const giving = this.#held.giveBackAtLast((lanes, fences) => {
+    const giving = this.#ledger.giveBackAtLast((lanes, fences) => {
       const values = [this.#owner, lanes, fences, schema];
       return this.#database.rowsWithin(AT_LAST_MS, GIVE_BACK_AT_LAST, values);
     });
     await giving.catch(() => undefined);
   }
 
-  /** What fails beside a claim must not take along what was claimed. */
+  /** Work beside a claim, whose failure must not lose what was claimed. */
   async #besides<T>(work: Promise<T>): Promise<T | undefined> {
-    return await this.#held.watch(work).catch(() => undefined);
+    return await this.#ledger.watch(work).catch(() => undefined);
   }
 
   async #mend(key: string, fence: number): Promise<void> {
@@ -188,4 +264,8 @@ function valuesOf({ byType, others }: ClaimRooms): unknown[] {
 
 function isSuspect({ seq, suspect }: TakenRow): boolean {
   return seq !== null && suspect === true;
+}
+
+function keyOf({ lane, fence }: Pick<Claim, "lane" | "fence">): string {
+  return `${fence} ${lane}`;
 }

@@ -1,22 +1,40 @@
 import type { Advance, Claim } from "../inbox.ts";
-import { CRASHES } from "../limits.ts";
-import type { Backlog } from "./backlog.ts";
-import { type ClaimRow, toClaim } from "./claim-row.ts";
+import { CRASHES, KEPT_RUNS } from "../limits.ts";
+import type { AttemptRecord } from "../records.ts";
+import { type ClaimRow, toClaim } from "./claims.ts";
 import type { Queries } from "./database.ts";
 import { Gather } from "./gather.ts";
-import type { Held } from "./held.ts";
-import { addRuns } from "./history.ts";
-import { is, lockHeld, rowsOf, SORTED } from "./sql.ts";
+import type { Backlog } from "./intake.ts";
+import { HELD, is, lockHeld, rowsOf, SORTED } from "./lane-statements.ts";
+import type { LeaseLedger } from "./lease-ledger.ts";
 
 /**
- * Events that are done, with the next ones of the lanes that go on. A lane that goes on keeps its lease: that changes
+ * Part of an ending: records the runs of a table with `id`, `fence`, `attempt` and `error`, and drops the oldest ones
+ * before them. The part that drops does not see what is recorded.
+ */
+function addRuns(table: string, outcome: AttemptRecord["outcome"]): string {
+  return `recorded AS (
+  INSERT INTO {schema}.attempt (event_id, fence, number, outcome, error, ended_at)
+  SELECT id, fence, attempt, '${outcome}', error, {now} FROM ${table}
+  ON CONFLICT (event_id, fence) DO UPDATE SET number = excluded.number, outcome = excluded.outcome,
+    error = excluded.error, ended_at = excluded.ended_at
+), trimmed AS (
+  DELETE FROM {schema}.attempt USING ${table} AS ended CROSS JOIN LATERAL (
+    SELECT old.ctid AS old_at FROM {schema}.attempt AS old
+    WHERE old.event_id = ended.id AND old.fence <> ended.fence
+    ORDER BY old.ended_at DESC, old.fence DESC OFFSET ${KEPT_RUNS - 1}
+  ) AS old WHERE attempt.ctid = old.old_at
+)`;
+}
+
+/**
+ * Ends events as done, and finds the next ones of lanes that go on. A lane that goes on keeps its lease: that changes
  * none of its columns that are in an index, and costs half of letting it go and leasing it again.
  *
- * The statement sees the events as they were when it began, and the lanes as they are when they are locked. What a
- * lane holds is changed together with its row, so a row that has not changed since says that what was seen still
- * holds; one that has is not at the place where the update, which sees it as it was, looks for it, and is not written.
- * Each part hands all that it knows to the next one: to join what two parts found would take the square of their
- * sizes.
+ * The statement sees events as they were when it began, and lanes as they are once they are locked. The events of a lane
+ * change together with its row. A row that has not changed since therefore has the events that were seen. A row that has
+ * changed is not where the update looks for it, and is not written. Each part hands all that it knows to the next one:
+ * to join what two parts found would take the square of their sizes.
  */
 const COMPLETE = `
 WITH input AS (
@@ -54,7 +72,7 @@ SELECT n, next_id AS id, type, body, source, received_at, trace, attempts + 1 AS
   coalesce(next_ord < last_ord, false) AS late
 FROM advanced`;
 
-/** The same for lanes that change meanwhile, and for what goes to the dead letters: the lanes are let go. */
+/** Ends events in lanes that change meanwhile, and as dead letters. The lanes are let go. */
 const END = `
 WITH input AS (
   ${rowsOf({ lane: "text", fence: "bigint", id: "text", attempt: "integer", error: "text" })}
@@ -73,8 +91,30 @@ WITH input AS (
 ), ${addRuns("buried", "dead")}
 SELECT n FROM ended`;
 
-/** So many outcomes are written by one statement at most. */
-const MOST = 1_000;
+function putOff(outcome: "failed" | "released"): string {
+  const change =
+    outcome === "failed"
+      ? "attempts = closed.attempt, error = closed.error"
+      : "attempts = closed.attempt - 1";
+  return `
+WITH closed AS (
+  UPDATE {schema}.lane SET owner = NULL, ready_at = {now} + $4::bigint WHERE ${HELD}
+  RETURNING fence, $5::text AS id, $6::integer AS attempt, $7::text AS error
+), returned AS (
+  UPDATE {schema}.event SET fence = closed.fence, ${change} FROM closed WHERE event.id = closed.id
+), ${addRuns("closed", outcome)}
+SELECT id FROM closed`;
+}
+
+/** A run that has not begun leaves its event as it was, because attempts are counted when they end. */
+const HAND_BACK = `
+UPDATE {schema}.lane SET owner = NULL, ready_at = {now} + $4::bigint WHERE ${HELD} RETURNING key`;
+
+const RETRY = putOff("failed");
+const RELEASE = putOff("released");
+
+/** Outcomes of one statement. */
+const MAX_OUTCOMES = 1_000;
 
 interface Ending {
   readonly claim: Claim;
@@ -93,28 +133,28 @@ const LOST: Advance = { held: false };
 export interface EndingsOptions {
   readonly queries: Queries;
   readonly owner: string;
-  readonly held: Held;
+  readonly ledger: LeaseLedger;
   readonly backlog: Backlog;
-  /** Told once of all the lanes that were let go together, or may have been. */
+  /** Called once for all lanes that were let go together, or may have been. */
   readonly onLetGo: () => void;
 }
 
-/** Writes down what events ended with, many by one statement. */
+/** Records the outcomes of runs, many by one statement. */
 export class Endings {
   readonly #queries: Queries;
   readonly #owner: string;
-  readonly #held: Held;
+  readonly #ledger: LeaseLedger;
   readonly #backlog: Backlog;
   readonly #onLetGo: () => void;
   readonly #gather: Gather<Ending, Advance>;
 
-  constructor({ queries, owner, held, backlog, onLetGo }: EndingsOptions) {
+  constructor({ queries, owner, ledger, backlog, onLetGo }: EndingsOptions) {
     this.#queries = queries;
     this.#owner = owner;
-    this.#held = held;
+    this.#ledger = ledger;
     this.#backlog = backlog;
     this.#onLetGo = onLetGo;
-    this.#gather = new Gather((endings) => this.#write(endings), MOST);
+    this.#gather = new Gather((endings) => this.#write(endings), MAX_OUTCOMES);
   }
 
   /** Ends the event as done, or as dead when there is an error, and lets the lane go. */
@@ -127,19 +167,40 @@ export class Endings {
     return this.#gather.add({ claim, error: undefined, goesOn: true });
   }
 
-  /** What is told about each event is told for all of them here: it would cost a promise each. */
+  /** The ledger and the backlog are updated for all of them here: a promise for each event would cost more. */
+  /** Leaves the event for later, and closes its lane for that long. */
+  retry(claim: Claim, delayMs: number, error: string): Promise<boolean> {
+    return this.#close(claim, RETRY, delayMs, claim.id, claim.attempt, error);
+  }
+
+  /** Like `retry`, and gives the attempt back. Without an error its handler has not begun. */
+  release(claim: Claim, delayMs: number, error?: string): Promise<boolean> {
+    if (error === undefined) return this.#close(claim, HAND_BACK, delayMs);
+    return this.#close(claim, RELEASE, delayMs, claim.id, claim.attempt, error);
+  }
+
+  /** False if the lease was lost: the claim is over in any case. */
+  async #close(claim: Claim, statement: string, ...values: readonly unknown[]): Promise<boolean> {
+    const key = [claim.lane, this.#owner, claim.fence];
+    const held = (await this.#queries.rows(statement, [...key, ...values])).length > 0;
+    this.#ledger.forget(claim);
+    if (held) this.#onLetGo();
+    return held;
+  }
+
   async #write(endings: readonly Ending[]): Promise<Advance[]> {
-    await this.#held.settled();
-    for (const { claim } of endings) this.#held.beginAdvance(claim);
+    await this.#ledger.settled();
+    for (const { claim } of endings) this.#ledger.beginAdvance(claim);
     try {
       const written = await this.#backlog.watch(this.#writeAll(endings));
-      for (const [nth, { claim }] of endings.entries()) this.#held.endAdvance(claim, written[nth]);
+      for (const [nth, { claim }] of endings.entries())
+        this.#ledger.endAdvance(claim, written[nth]);
       this.#backlog.add(-written.filter(({ held }) => held).length);
       if (written.some(({ held, next }) => held && next === undefined)) this.#onLetGo();
       return written;
     } catch (error) {
-      // Where one of the statements failed, what another has done is not known either.
-      for (const { claim } of endings) this.#held.endAdvance(claim, undefined);
+      // If one statement failed, the outcome of another is lost as well.
+      for (const { claim } of endings) this.#ledger.endAdvance(claim, undefined);
       throw error;
     }
   }

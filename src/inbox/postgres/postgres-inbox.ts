@@ -17,14 +17,12 @@ import type {
 import { inboxFull, MAX_BACKLOG } from "../limits.ts";
 import type { InboxMeasures } from "../records.ts";
 import { SqlInbox } from "../sql/sql-inbox.ts";
-import { Backlog } from "./backlog.ts";
-import { Batches } from "./batches.ts";
 import { Claims } from "./claims.ts";
 import { refuseMarked } from "./copy-mark.ts";
 import type { Database } from "./database.ts";
 import { Endings } from "./endings.ts";
-import { Held } from "./held.ts";
-import { Lanes } from "./lanes.ts";
+import { Backlog, Intake } from "./intake.ts";
+import { LeaseLedger } from "./lease-ledger.ts";
 import { migrate, refuseTooNew, storedSchema } from "./migrate.ts";
 import { type OpenOptions, openDatabase, openWith } from "./open.ts";
 import { sweepPhases } from "./retention.ts";
@@ -41,7 +39,7 @@ export interface PostgresInboxOptions extends OpenOptions {
   readonly maxBacklog?: number | undefined;
 }
 
-/** What is ready and cannot be claimed, again and again, is looked at again after this, in milliseconds. */
+/** In ms. Another instance may hold the lanes that are ready; wait instead of spinning. */
 const TAKEN_WAIT_MS = 50;
 
 /** The inbox in a PostgreSQL database. */
@@ -50,18 +48,15 @@ export class PostgresInbox extends SqlInbox implements Inbox {
   readonly shared: PostgresShared;
   readonly #database: Database;
   readonly #backlog: Backlog;
-  readonly #batches: Batches;
-  readonly #held: Held;
+  readonly #intake: Intake;
   readonly #claims: Claims;
-  readonly #lanes: Lanes;
   readonly #endings: Endings;
   readonly #steps: Steps;
   readonly #wakeUps: WakeUps;
-  /** True when what is let go is for others alone. */
   #claimsNoMore = false;
-  /** True when the last answer was that something is ready. */
+  /** True if the last answer to `nextReadyIn` was that a lane is ready. */
   #saidReady = false;
-  /** True when nothing could be claimed although something was ready: somebody else is at it. */
+  /** True if nothing could be claimed although a lane was ready. */
   #taken = false;
 
   /**
@@ -84,29 +79,21 @@ export class PostgresInbox extends SqlInbox implements Inbox {
     super(new PostgresStore(database), sweepPhases());
     const { clock = systemClock, random, maxBacklog = MAX_BACKLOG } = options;
     const id = randomUUID();
+    const ledger = new LeaseLedger(clock);
+    const backlog = new Backlog(maxBacklog, () => this.countPending());
+    const onLetGo = () => this.#handOver();
     this.#database = database;
-    this.#batches = new Batches(database);
-    this.#held = new Held(clock);
-    this.#claims = new Claims(database, id, this.#held);
-    this.#lanes = new Lanes(database, id);
+    this.#backlog = backlog;
+    this.#intake = new Intake(database);
+    this.#claims = new Claims(database, id, ledger);
+    this.#endings = new Endings({ queries: database, owner: id, ledger, backlog, onLetGo });
     this.#steps = new Steps(database, id);
-    this.#backlog = new Backlog(maxBacklog, () => this.countPending());
-    this.#endings = new Endings({
-      queries: database,
-      owner: id,
-      held: this.#held,
-      backlog: this.#backlog,
-      onLetGo: () => this.#handOver(),
-    });
     this.#wakeUps = new WakeUps({
-      database,
-      id,
-      clock,
-      random,
+      ...{ database, id, clock, random },
       onTopic: (topic) => this.shared.changed(asTopic(topic)),
       onWake: (why) => {
         this.#backlog.othersMayHaveChangedIt(why === "time");
-        this.#announce();
+        this.#announceHere();
       },
     });
     this.shared = new PostgresShared({
@@ -123,10 +110,10 @@ export class PostgresInbox extends SqlInbox implements Inbox {
     trace?: string,
   ): Promise<PutResult> {
     if (this.#backlog.mayBeFull) await this.#refuseWhenFull(events);
-    const result = await this.#backlog.watch(this.#batches.put(events, source, cursors, trace));
-    const waiting = result.stored.length - result.unusable;
-    this.#backlog.add(waiting);
-    if (waiting > 0) this.#announceToAll();
+    const result = await this.#backlog.watch(this.#intake.put(events, source, cursors, trace));
+    const pending = result.stored.length - result.unusable;
+    this.#backlog.add(pending);
+    if (pending > 0) this.#announceToAll();
     return result;
   }
 
@@ -137,17 +124,14 @@ export class PostgresInbox extends SqlInbox implements Inbox {
     return claims;
   }
 
-  async extend(claims: readonly Claim[], leaseMs: number): Promise<readonly Claim[]> {
-    const extended = await this.#lanes.extend(claims, leaseMs);
-    const held = new Set(extended);
-    for (const claim of claims) if (!held.has(claim)) this.#held.forget(claim);
-    return extended;
-  }
-
   stopClaiming(): void {
     this.#claimsNoMore = true;
-    // What it has let go before, it would have claimed again.
+    // Lanes let go before would have been claimed here again.
     this.#handOver();
+  }
+
+  extend(claims: readonly Claim[], leaseMs: number): Promise<readonly Claim[]> {
+    return this.#claims.extend(claims, leaseMs);
   }
 
   complete(claim: Claim): Promise<boolean> {
@@ -163,24 +147,24 @@ export class PostgresInbox extends SqlInbox implements Inbox {
   }
 
   retry(claim: Claim, delayMs: number, error: string): Promise<boolean> {
-    return this.#forgetting(claim, this.#lanes.retry(claim, delayMs, error));
+    return this.#endings.retry(claim, delayMs, error);
   }
 
   async release(claim: Claim, delayMs: number, error?: string): Promise<boolean> {
-    const released = await this.#forgetting(claim, this.#lanes.release(claim, delayMs, error));
-    // As at the end of this process: somebody else can begin with it at once.
+    const released = await this.#endings.release(claim, delayMs, error);
+    // As at the end of this process: another instance can begin with the event at once.
     if (released && delayMs === 0) this.#announceToAll();
     return released;
   }
 
   async nextReadyIn(): Promise<number | undefined> {
-    const ms = await this.#lanes.nextReadyIn();
+    const ms = await this.#claims.nextReadyIn();
     this.#saidReady = ms === 0;
     return ms === 0 && this.#taken ? TAKEN_WAIT_MS : ms;
   }
 
   heal(): Promise<number> {
-    return this.#lanes.heal();
+    return this.#claims.heal();
   }
 
   beginStep(claim: Claim, name: string, request: string): Promise<StepStart | undefined> {
@@ -222,32 +206,24 @@ export class PostgresInbox extends SqlInbox implements Inbox {
     this.#announceToAll();
   }
 
-  /** Of a claim that is over, be it that its lease was lost. */
-  async #forgetting(claim: Claim, ending: Promise<boolean>): Promise<boolean> {
-    const held = await ending;
-    this.#held.forget(claim);
-    if (held) this.#handOver();
-    return held;
-  }
-
-  /** What this process lets go it claims again by itself, unless it claims no more. */
+  /** Notifies the others of lanes that were let go, once this process claims no more. */
   #handOver(): void {
     if (this.#claimsNoMore) this.#wakeUps.tell();
   }
 
-  /** What is known already adds nothing, and a refusal would only have it sent once more. */
+  /** Known events add nothing, and a refusal would only have them sent once more. */
   async #refuseWhenFull(events: readonly NewEvent[]): Promise<void> {
     const pending = await this.#backlog.recount();
-    if (pending < this.#backlog.most || (await this.allKnown(events))) return;
-    throw inboxFull(pending, this.#backlog.most);
+    if (pending < this.#backlog.max || (await this.allKnown(events))) return;
+    throw inboxFull(pending, this.#backlog.max);
   }
 
   #announceToAll(): void {
-    this.#announce();
+    this.#announceHere();
     this.#wakeUps.tell();
   }
 
-  #announce(): void {
+  #announceHere(): void {
     this.#taken = false;
     this.announce();
   }

@@ -1,7 +1,7 @@
 import type { Claim, ReconcileResult, StepStart } from "../inbox.ts";
 import { ABSENT } from "../restored.ts";
 import type { Database } from "./database.ts";
-import { HELD } from "./lanes.ts";
+import { HELD } from "./lane-statements.ts";
 
 /** The lane stays as it is until the write is committed: nobody takes the lease over in between. */
 const WHILE_HELD = `

@@ -37,6 +37,19 @@ type CarryOut = (events: readonly EventRow[]) => Script<void>;
 
 const is = (condition: string) => `CASE WHEN ${condition} THEN 1 ELSE 0 END`;
 
+/**
+ * Makes lanes that pending events have lost, as by an operator's DELETE. Their fences go on after those of the events.
+ *
+ * @param where further conditions on the events
+ */
+export const remakeLanes = (where: string): string => `
+INSERT INTO {schema}.lane (key, pending, ready_at, fence)
+SELECT event.lane, count(*), {now}, max(event.fence) + 1 FROM {schema}.event
+WHERE state = 'pending' ${where}
+  AND NOT EXISTS (SELECT 1 FROM {schema}.lane WHERE lane.key = event.lane)
+GROUP BY event.lane ORDER BY event.lane
+ON CONFLICT (key) DO NOTHING RETURNING key`;
+
 const statementsIn = (dialect: Dialect) => {
   const { isAnyOf, locksRows } = dialect;
   const lock = (clause: string) => (locksRows ? clause : "");
@@ -62,14 +75,7 @@ const statementsIn = (dialect: Dialect) => {
             AND (other.ord, other.seq) < (event.ord, event.seq))`)} AS first
       FROM {schema}.event LEFT JOIN {schema}.lane ON lane.key = event.lane WHERE ${given("event.id")}
       ORDER BY event.id ${lock("FOR UPDATE OF event")}`,
-    // Pending events may lose their lane, as by an operator's DELETE. Fences go on after those of the events.
-    remakeLanes: `
-      INSERT INTO {schema}.lane (key, pending, ready_at, fence)
-      SELECT event.lane, count(*), {now}, max(event.fence) + 1 FROM {schema}.event
-      WHERE state = 'pending' AND ${given("event.lane")}
-        AND NOT EXISTS (SELECT 1 FROM {schema}.lane WHERE lane.key = event.lane)
-      GROUP BY event.lane ORDER BY event.lane
-      ON CONFLICT (key) DO NOTHING`,
+    remakeLanes: remakeLanes(`AND ${given("event.lane")}`),
     // Before the events are revived, because that resets their fences: those of the lane go on after them, also if the
     // lane was made anew. A lease is left alone. A wait is cut short for an event that comes first in its lane. 0 is at
     // once on every clock, also if this process has another one than the bot.

@@ -3,10 +3,10 @@ import { resolve } from "node:path";
 import type { Database } from "better-sqlite3";
 import { columnsOf, type Row, type Table } from "../copy.ts";
 import { openExisting } from "./attach.ts";
+import { Claims } from "./claims.ts";
 import { clearMark, readMark, setMark } from "./copy-mark.ts";
 import { readStore } from "./group-commit.ts";
 import { History } from "./history.ts";
-import { Lanes } from "./lanes.ts";
 import { canonical, takeLock } from "./open.ts";
 import { EVERY_LANE } from "./retention.ts";
 
@@ -53,7 +53,7 @@ export class CopySource {
 
   /** Ends the runs that the last bot left under way, as its next start would. */
   endRuns(): void {
-    this.#write(() => new Lanes(this.#db, "", new History(this.#db)).recover(Date.now()));
+    this.#write(() => new Claims(this.#db, "", new History(this.#db)).recover(Date.now()));
   }
 
   count(table: Table): number {

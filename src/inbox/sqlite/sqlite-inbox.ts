@@ -18,11 +18,12 @@ import type {
 import { inboxFull, MAX_BACKLOG } from "../limits.ts";
 import type { DiskMeasures, InboxMeasures } from "../records.ts";
 import { SqlInbox } from "../sql/sql-inbox.ts";
+import { Claims } from "./claims.ts";
 import { DiskGuard, MIN_FREE_BYTES, sizesOf } from "./disk.ts";
+import { Endings } from "./endings.ts";
 import { GroupCommit, readStore } from "./group-commit.ts";
 import { History } from "./history.ts";
 import { Intake } from "./intake.ts";
-import { Lanes } from "./lanes.ts";
 import { MEMORY, type OpenFile, openFile } from "./open.ts";
 import { sweepPhases } from "./retention.ts";
 import { Steps } from "./steps.ts";
@@ -52,7 +53,8 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   readonly #maxBacklog: number;
   readonly #group: GroupCommit;
   readonly #intake: Intake;
-  readonly #lanes: Lanes;
+  readonly #claims: Claims;
+  readonly #endings: Endings;
   readonly #steps: Steps;
   /** Absent for an inbox in memory. */
   readonly #disk: DiskGuard | undefined;
@@ -64,6 +66,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   constructor(options: SqliteInboxOptions) {
     const file = openFile(options.file);
     const { db } = file;
+    const [owner, history] = [randomUUID(), new History(db)];
     const clock = options.clock ?? systemClock;
     const group = new GroupCommit(db, options.observer);
     const intake = new Intake(db, group, clock);
@@ -76,11 +79,12 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     this.#maxBacklog = options.maxBacklog ?? MAX_BACKLOG;
     this.#group = group;
     this.#intake = intake;
-    this.#lanes = new Lanes(db, randomUUID(), new History(db));
+    this.#claims = new Claims(db, owner, history);
+    this.#endings = new Endings(db, owner, history);
     this.#steps = new Steps(db);
     this.#disk = makeGuard(options, clock);
     this.capabilities = { guardsDisk: this.#disk !== undefined };
-    db.transaction(() => this.#lanes.recover(clock.now())).immediate();
+    db.transaction(() => this.#claims.recover(clock.now())).immediate();
     this.#pending = store.countPending();
     this.#unwatch = watch(db, clock, () => {
       this.#pending = store.countPending();
@@ -104,14 +108,14 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   }
 
   claim(limit: number, leaseMs: number, rooms?: ClaimRooms): Promise<readonly Claim[]> {
-    return this.#intake.writeWithLanes((now) => this.#lanes.claim(limit, leaseMs, now, rooms));
+    return this.#intake.writeWithLanes((now) => this.#claims.claim(limit, leaseMs, now, rooms));
   }
 
   /** No other process claims from a file. */
   stopClaiming(): void {}
 
   extend(claims: readonly Claim[], leaseMs: number): Promise<readonly Claim[]> {
-    return this.#write((now) => this.#lanes.extend(claims, leaseMs, now));
+    return this.#write((now) => this.#claims.extend(claims, leaseMs, now));
   }
 
   complete(claim: Claim): Promise<boolean> {
@@ -119,7 +123,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   }
 
   async advance(claim: Claim): Promise<Advance> {
-    const advance = await this.#intake.writeWithLanes((now) => this.#lanes.advance(claim, now));
+    const advance = await this.#intake.writeWithLanes((now) => this.#endings.advance(claim, now));
     if (advance.held) this.#pending -= 1;
     return advance;
   }
@@ -129,15 +133,15 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   }
 
   retry(claim: Claim, delayMs: number, error: string): Promise<boolean> {
-    return this.#write((now) => this.#lanes.retry(claim, now + delayMs, error, now));
+    return this.#write((now) => this.#endings.retry(claim, now + delayMs, error, now));
   }
 
   release(claim: Claim, delayMs: number, error?: string): Promise<boolean> {
-    return this.#write((now) => this.#lanes.release(claim, now + delayMs, error, now));
+    return this.#write((now) => this.#endings.release(claim, now + delayMs, error, now));
   }
 
   async nextReadyIn(): Promise<number | undefined> {
-    const next = () => this.#lanes.nextReadyAt();
+    const next = () => this.#claims.nextReadyAt();
     const at = this.#intake.hasDirtyLanes
       ? await this.#intake.writeWithLanes(next)
       : readStore(next);
@@ -145,7 +149,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
   }
 
   heal(): Promise<number> {
-    return this.#intake.writeWithLanes((now) => this.#lanes.heal(now));
+    return this.#intake.writeWithLanes((now) => this.#claims.heal(now));
   }
 
   async beginStep(claim: Claim, name: string, request: string): Promise<StepStart | undefined> {
@@ -166,7 +170,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
 
   adoptStep(claim: Claim, name: string, result: string, ref: string): Promise<ReconcileResult> {
     return this.#write(() => {
-      if (!this.#lanes.holds(claim)) return "lost";
+      if (!this.#claims.holds(claim)) return "lost";
       return this.#steps.adopt(claim, name, result, ref) ? "adopted" : "taken";
     });
   }
@@ -210,14 +214,14 @@ export class SqliteInbox extends SqlInbox implements Inbox {
 
   #whileHeld(claim: Claim, work: (now: number) => void): Promise<boolean> {
     return this.#write((now) => {
-      if (!this.#lanes.holds(claim)) return false;
+      if (!this.#claims.holds(claim)) return false;
       work(now);
       return true;
     });
   }
 
   async #end(claim: Claim, error?: string): Promise<boolean> {
-    const ended = await this.#intake.writeWithLanes((now) => this.#lanes.end(claim, now, error));
+    const ended = await this.#intake.writeWithLanes((now) => this.#endings.end(claim, now, error));
     if (ended) this.#pending -= 1;
     return ended;
   }

@@ -1,4 +1,4 @@
-import type { Database, Statement } from "better-sqlite3";
+import type { Database } from "better-sqlite3";
 import type { Claim, StepStart } from "../inbox.ts";
 import { ABSENT } from "../restored.ts";
 
@@ -12,45 +12,44 @@ interface StepRow {
   readonly started_at: number;
 }
 
-/** Marks open steps whose effect cannot have happened. A deleted row would prove nothing after a restore. */
-const MARK_ABSENT = `UPDATE step SET fence = ${ABSENT} WHERE state = 'open'`;
+const statementsOf = (db: Database) => ({
+  find: db.prepare<Parameters, StepRow>(
+    "SELECT state, request, result, fence, started_at FROM step WHERE event_id = @id AND name = @name",
+  ),
+  open: db.prepare<Parameters>(
+    `INSERT INTO step (event_id, name, state, request, fence, started_at)
+     VALUES (@id, @name, 'open', @request, @fence, @now)`,
+  ),
+  reopen: db.prepare<Parameters>(
+    `UPDATE step SET state = 'open', result = NULL, ref = NULL,
+       request = @request, fence = @fence, started_at = @now
+     WHERE event_id = @id AND name = @name`,
+  ),
+  finish: db.prepare<Parameters>(
+    `UPDATE step SET state = 'done', result = @result, ref = @ref
+     WHERE event_id = @id AND name = @name`,
+  ),
+  // A deleted row would prove nothing after a restore.
+  markAbsent: db.prepare<Parameters>(
+    `UPDATE step SET fence = ${ABSENT} WHERE state = 'open' AND event_id = @id AND name = @name`,
+  ),
+  others: db.prepare<Parameters>(
+    "SELECT 1 FROM step WHERE ref = @ref AND NOT (event_id = @id AND name = @name)",
+  ),
+});
 
-/** The recorded intents and results of an event's steps. Runs inside a transaction; the caller holds the lease. */
+/** Records the intents and results of steps. Runs inside a transaction, while the caller holds the lease. */
 export class Steps {
-  readonly #find: Statement<Parameters, StepRow>;
-  readonly #open: Statement<Parameters>;
-  readonly #reopen: Statement<Parameters>;
-  readonly #finish: Statement<Parameters>;
-  readonly #drop: Statement<Parameters>;
-  readonly #others: Statement<Parameters>;
+  readonly #sql: ReturnType<typeof statementsOf>;
 
   constructor(db: Database) {
-    this.#find = db.prepare(
-      "SELECT state, request, result, fence, started_at FROM step WHERE event_id = @id AND name = @name",
-    );
-    this.#open = db.prepare(
-      `INSERT INTO step (event_id, name, state, request, fence, started_at)
-       VALUES (@id, @name, 'open', @request, @fence, @now)`,
-    );
-    this.#reopen = db.prepare(
-      `UPDATE step SET state = 'open', result = NULL, ref = NULL,
-         request = @request, fence = @fence, started_at = @now
-       WHERE event_id = @id AND name = @name`,
-    );
-    this.#finish = db.prepare(
-      `UPDATE step SET state = 'done', result = @result, ref = @ref
-       WHERE event_id = @id AND name = @name`,
-    );
-    this.#drop = db.prepare(`${MARK_ABSENT} AND event_id = @id AND name = @name`);
-    this.#others = db.prepare(
-      "SELECT 1 FROM step WHERE ref = @ref AND NOT (event_id = @id AND name = @name)",
-    );
+    this.#sql = statementsOf(db);
   }
 
   begin(claim: Claim, name: string, request: string, now: number): StepStart {
-    const row = this.#find.get({ id: claim.id, name });
+    const row = this.#sql.find.get({ id: claim.id, name });
     if (row === undefined) {
-      this.#open.run({ id: claim.id, name, request, fence: claim.fence, now });
+      this.#sql.open.run({ id: claim.id, name, request, fence: claim.fence, now });
       return { state: "new" };
     }
     if (row.state === "open" && row.fence === ABSENT) {
@@ -64,21 +63,21 @@ export class Steps {
   }
 
   restart(claim: Claim, name: string, request: string, now: number): void {
-    this.#reopen.run({ id: claim.id, name, request, fence: claim.fence, now });
+    this.#sql.reopen.run({ id: claim.id, name, request, fence: claim.fence, now });
   }
 
   finish(claim: Claim, name: string, result: string, ref: string | undefined): void {
-    this.#finish.run({ id: claim.id, name, result, ref: ref ?? null });
+    this.#sql.finish.run({ id: claim.id, name, result, ref: ref ?? null });
   }
 
   /** False when another step has it. */
   adopt(claim: Claim, name: string, result: string, ref: string): boolean {
-    if (this.#others.get({ id: claim.id, name, ref }) !== undefined) return false;
+    if (this.#sql.others.get({ id: claim.id, name, ref }) !== undefined) return false;
     this.finish(claim, name, result, ref);
     return true;
   }
 
   drop(claim: Claim, name: string): void {
-    this.#drop.run({ id: claim.id, name });
+    this.#sql.markAbsent.run({ id: claim.id, name });
   }
 }

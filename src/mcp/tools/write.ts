@@ -1,5 +1,5 @@
-import { fromBase64, fromDataUrl } from "../../client/images/data-url.ts";
 import type { ImageInput } from "../../client/images/source.ts";
+import { fromBase64, fromDataUrl } from "../../client/images/source.ts";
 import { sentMessage, sentPost, upload } from "../../client/schemas.ts";
 import * as z from "../../core/zod.ts";
 import { ServiceBotError } from "../../errors.ts";

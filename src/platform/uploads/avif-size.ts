@@ -1,5 +1,10 @@
-import { type Box, walkBoxes } from "../../client/images/structure/boxes.ts";
 import type { Size } from "./pixels.ts";
+
+interface Box {
+  readonly type: string;
+  /** Content behind size and type. */
+  readonly body: Buffer;
+}
 
 /** Version and flags, which stand at the beginning of many boxes. */
 const VERSION_AND_FLAGS = 4;
@@ -9,11 +14,11 @@ const VERSION_AND_FLAGS = 4;
  * and masks are items with sizes of their own. A moving one has a still of itself as its primary item.
  */
 export function avifSize(bytes: Buffer): Size | undefined {
-  const meta = find(walkBoxes(bytes, 0).boxes, "meta");
-  const described = meta === undefined ? [] : walkBoxes(meta, VERSION_AND_FLAGS).boxes;
+  const meta = find(boxesIn(bytes, 0), "meta");
+  const described = meta === undefined ? [] : boxesIn(meta, VERSION_AND_FLAGS);
   const primary = primaryItem(find(described, "pitm"));
-  const properties = walkBoxes(find(described, "iprp") ?? Buffer.alloc(0), 0).boxes;
-  const container = walkBoxes(find(properties, "ipco") ?? Buffer.alloc(0), 0).boxes;
+  const properties = boxesIn(find(described, "iprp") ?? Buffer.alloc(0), 0);
+  const container = boxesIn(find(properties, "ipco") ?? Buffer.alloc(0), 0);
   const associations = properties.filter(({ type }) => type === "ipma");
   for (const { body } of associations) {
     const size = propertiesOf(body, primary)
@@ -59,4 +64,21 @@ function propertiesOf(ipma: Buffer, item: number | undefined): number[] {
     at = end;
   }
   return [];
+}
+
+/** Reads the boxes of the ISO base media format (ISO/IEC 14496-12, 4.2) that follow one another, without those inside. */
+function boxesIn(bytes: Buffer, from: number): Box[] {
+  const boxes: Box[] = [];
+  for (let at = from; at + 8 <= bytes.length; ) {
+    // 0 means to the end of the file, and 1 that the size follows in eight bytes.
+    const size = bytes.readUInt32BE(at);
+    const head = size === 1 ? 16 : 8;
+    if (at + head > bytes.length) break;
+    const length = size === 1 ? Number(bytes.readBigUInt64BE(at + 8)) : size || bytes.length - at;
+    if (length < head || at + length > bytes.length) break;
+    const type = bytes.toString("latin1", at + 4, at + 8);
+    boxes.push({ type, body: bytes.subarray(at + head, at + length) });
+    at += length;
+  }
+  return boxes;
 }

@@ -1,10 +1,7 @@
-import { walkJpeg } from "../../client/images/structure/jpeg.ts";
-import { fourAt } from "../../client/images/structure/walk.ts";
 import type { ImageKind } from "../../core/image-kind.ts";
 import { avifSize } from "./avif-size.ts";
 import type { Size } from "./pixels.ts";
 
-/** For images whose structure was found whole: they have the headers that are read here. */
 const readers: Readonly<Record<ImageKind, (bytes: Buffer) => Size | undefined>> = {
   png: (bytes) => ({ width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) }),
   gif: (bytes) => ({ width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) }),
@@ -13,23 +10,52 @@ const readers: Readonly<Record<ImageKind, (bytes: Buffer) => Size | undefined>> 
   avif: avifSize,
 };
 
-/** The size of an image whose structure is whole; undefined where its headers give none that can be. */
+/** Reads the size of an image from its headers; undefined if they are damaged or cut off. */
 export function sizeOf(bytes: Buffer, kind: ImageKind): Size | undefined {
-  return readers[kind](bytes);
+  try {
+    return readers[kind](bytes);
+  } catch (error) {
+    // A read behind the end of the bytes.
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
 }
 
-/** The size in the picture's own frame header: previews in the metadata have others (ITU-T T.81, B.2.2). */
+/**
+ * Reads the frame header of the picture itself, behind the segments before it: previews in the metadata have others
+ * (ITU-T T.81, B.2.2).
+ */
 function jpegSize(bytes: Buffer): Size | undefined {
-  const walk = walkJpeg(bytes);
-  if ("problem" in walk || bytes.readUInt16BE(walk.frame + 2) < 11) return undefined;
-  return { width: bytes.readUInt16BE(walk.frame + 7), height: bytes.readUInt16BE(walk.frame + 5) };
+  for (let at = 2; at + 4 <= bytes.length; ) {
+    const marker = bytes.readUInt8(at + 1);
+    if (bytes.readUInt8(at) !== 0xff) return undefined;
+    // Fill bytes stand before a marker.
+    if (marker === 0xff) {
+      at += 1;
+      continue;
+    }
+    const length = bytes.readUInt16BE(at + 2);
+    if (isFrame(marker)) {
+      if (length < 11) return undefined;
+      return { width: bytes.readUInt16BE(at + 7), height: bytes.readUInt16BE(at + 5) };
+    }
+    // The end, or pixels before a frame header.
+    if (marker === 0xd9 || marker === 0xda || length < 2) return undefined;
+    at += 2 + length;
+  }
+  return undefined;
+}
+
+/** C4, C8 and CC are tables and reserved. */
+function isFrame(marker: number): boolean {
+  return marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
 }
 
 /** A canvas (VP8X), which must be as large as a still picture on it, or the picture alone (RFC 9649). */
 function webpSize(bytes: Buffer): Size | undefined {
   let canvas: Size | undefined;
   for (let at = 12; at + 8 <= bytes.length; ) {
-    const type = fourAt(bytes, at);
+    const type = bytes.toString("latin1", at, at + 4);
     const body = bytes.subarray(at + 8, at + 8 + bytes.readUInt32LE(at + 4));
     if (type === "VP8X" && body.length >= 10) {
       canvas = { width: 1 + body.readUIntLE(4, 3), height: 1 + body.readUIntLE(7, 3) };

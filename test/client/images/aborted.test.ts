@@ -19,7 +19,7 @@ describe("an abort", () => {
     "before the beginning leaves nothing to do",
     async (input) => {
       const signal = AbortSignal.abort(reason);
-      await expect(prepareImage(input, { signal })).rejects.toBe(reason);
+      await expect(prepareImage(input, signal)).rejects.toBe(reason);
     },
   );
 
@@ -31,7 +31,7 @@ describe("an abort", () => {
   test("ends a stream that gives nothing, and cancels it", async () => {
     const { stream, cancelled } = stalled();
     const controller = new AbortController();
-    const reading = prepareImage(stream, controller);
+    const reading = prepareImage(stream, controller.signal);
     controller.abort(reason);
     await expect(reading).rejects.toBe(reason);
     expect(await cancelled).toBe(reason);
@@ -40,7 +40,7 @@ describe("an abort", () => {
   test("destroys a Node stream", async () => {
     const stream = new PassThrough();
     const controller = new AbortController();
-    const reading = prepareImage(stream, controller);
+    const reading = prepareImage(stream, controller.signal);
     controller.abort(reason);
     await expect(reading).rejects.toBe(reason);
     expect(stream.destroyed).toBe(true);
@@ -52,7 +52,7 @@ describe("an abort", () => {
       await new Promise(() => undefined);
     }
     const controller = new AbortController();
-    const reading = prepareImage(never(), controller);
+    const reading = prepareImage(never(), controller.signal);
     controller.abort(reason);
     await expect(reading).rejects.toBe(reason);
   });
@@ -60,7 +60,7 @@ describe("an abort", () => {
   test("ends the wait for a Blob", async () => {
     const blob = { size: 10, arrayBuffer: () => new Promise<ArrayBuffer>(() => undefined) };
     const controller = new AbortController();
-    const reading = prepareImage(blob as Blob, controller);
+    const reading = prepareImage(blob as Blob, controller.signal);
     controller.abort(reason);
     await expect(reading).rejects.toBe(reason);
   });
@@ -68,10 +68,10 @@ describe("an abort", () => {
   test("leaves a stream of which the next try says why it cannot be read", async () => {
     const { stream } = stalled();
     const controller = new AbortController();
-    const reading = prepareImage(stream, controller);
+    const reading = prepareImage(stream, controller.signal);
     controller.abort(reason);
     await expect(reading).rejects.toBe(reason);
     const { message } = await refusal(() => prepareImage(stream));
-    expect(message).toContain("read in part by a try that was aborted");
+    expect(message).toContain("was read before");
   });
 });

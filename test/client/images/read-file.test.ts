@@ -33,7 +33,6 @@ describe("refused, with the path:", () => {
     ["5 MB and one byte", pngOf(MAX_IMAGE_BYTES + 1), "TOO_LARGE"],
     ["a text", "a text", "VALIDATION"],
     ["an empty file", "", "VALIDATION"],
-    ["a polyglot", Buffer.concat([sampleOf("png"), Buffer.from("<?php 1;")]), "VALIDATION"],
   ])("%s", async (_, bytes, code) => {
     const path = file("cat.png", bytes);
     const error = await refusal(() => prepareImage(path));
@@ -109,5 +108,5 @@ test("nothing is read once the signal is aborted", async () => {
   const reason = new Error("enough");
   const signal = AbortSignal.abort(reason);
   const path = file("cat.png", sampleOf("png"));
-  await expect(prepareImage(path, { signal })).rejects.toBe(reason);
+  await expect(prepareImage(path, signal)).rejects.toBe(reason);
 });

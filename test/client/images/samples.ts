@@ -105,12 +105,3 @@ export function box(type: string, data: Buffer = Buffer.alloc(0)): Buffer {
   size.writeUInt32BE(8 + data.length);
   return Buffer.concat([size, Buffer.from(type, "latin1"), data]);
 }
-
-/** A short video, as far as its outer boxes go. */
-export function video(): Buffer {
-  return Buffer.concat([
-    box("ftyp", Buffer.from("mp42\0\0\0\0isommp42", "latin1")),
-    box("mdat", noise(500)),
-    box("moov", Buffer.alloc(100)),
-  ]);
-}

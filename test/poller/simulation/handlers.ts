@@ -1,4 +1,4 @@
-import { type LogPurpose, NetworkError, RequestBudget } from "../../faces/client.ts";
+import { type LogPurpose, NetworkError, RequestLimiter } from "../../faces/client.ts";
 import { type Clock, sleep } from "../../faces/core.ts";
 import type { Random } from "../../faults/random.ts";
 
@@ -15,13 +15,13 @@ export interface HandlersOptions {
 /** A bot's budget of requests, and its handlers that share it: each answer costs a read and a write. */
 export class Handlers {
   readonly #options: HandlersOptions;
-  readonly #budget: RequestBudget;
+  readonly #limiter: RequestLimiter;
   readonly #stopping = new AbortController();
 
   constructor(options: HandlersOptions) {
     const { clock, random, perMinute, unanswered } = options;
     this.#options = options;
-    this.#budget = new RequestBudget({ clock, random: random.next, perMinute });
+    this.#limiter = new RequestLimiter({ clock, random: random.next, perMinute });
     for (const id of unanswered) this.answer(id);
   }
 
@@ -31,10 +31,10 @@ export class Handlers {
     this.#untilAnswered(id).catch(() => undefined);
   }
 
-  /** A read of the log takes its place in the same budget. */
+  /** A read of the log shares the same budget. */
   async share<T>(purpose: LogPurpose, signal: AbortSignal, read: () => Promise<T>): Promise<T> {
-    const place = await this.#budget.take(purpose, signal);
-    return await read().finally(() => place.end());
+    const permit = await this.#limiter.take(purpose, signal);
+    return await read().finally(() => permit.end());
   }
 
   stop(): void {
@@ -59,7 +59,7 @@ export class Handlers {
 
   async #request(kind: "read" | "write"): Promise<void> {
     const { signal } = this.#stopping;
-    const place = await this.#budget.take(kind, signal);
-    await this.#options.call(signal).finally(() => place.end());
+    const permit = await this.#limiter.take(kind, signal);
+    await this.#options.call(signal).finally(() => permit.end());
   }
 }

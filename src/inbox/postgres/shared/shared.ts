@@ -1,7 +1,5 @@
 import type { InstanceDetails, Shared, SharedReport, Topic } from "../../shared.ts";
 import type { Database } from "../database.ts";
-import { PostgresBudget } from "./budget.ts";
-import { PostgresCircuits } from "./circuits.ts";
 import { PostgresDeliveries } from "./deliveries.ts";
 import { Instances, readSharedReport } from "./instances.ts";
 import { PostgresLeases } from "./leases.ts";
@@ -9,7 +7,7 @@ import { PostgresNotes } from "./notes.ts";
 
 type Listener = (topic: Topic | undefined) => void;
 
-const topics: readonly Topic[] = ["leader", "note", "circuit"];
+const topics: readonly Topic[] = ["leader", "note"];
 
 /** Of a topic that a newer version tells of nothing is known but that something has changed. */
 export function asTopic(word: string | undefined): Topic | undefined {
@@ -31,8 +29,6 @@ export class PostgresShared implements Shared {
   readonly leases: PostgresLeases;
   readonly notes: PostgresNotes;
   readonly deliveries: PostgresDeliveries;
-  readonly circuits: PostgresCircuits;
-  readonly budget: PostgresBudget;
   readonly requireUsable: () => Promise<void>;
   readonly #database: Database;
   readonly #instances: Instances;
@@ -45,8 +41,6 @@ export class PostgresShared implements Shared {
     this.leases = new PostgresLeases(database, id, () => tell("leader"));
     this.notes = new PostgresNotes(database, () => tell("note"));
     this.deliveries = new PostgresDeliveries(database, id);
-    this.circuits = new PostgresCircuits(database, id, () => tell("circuit"));
-    this.budget = new PostgresBudget(database);
     this.#instances = new Instances(database, id);
   }
 

@@ -1,0 +1,132 @@
+import { hostname } from "node:os";
+import { type Clock, every } from "../core/clock.ts";
+import type { Logger } from "../core/logger.ts";
+import type { Observer } from "../core/observer.ts";
+import { version } from "../core/version.ts";
+import { type ErrorCode, ServiceBotError } from "../errors.ts";
+import type { Shared } from "../inbox/shared.ts";
+import { type Peers, SharedPeers } from "../poller/peers.ts";
+
+/** The instances of a bot on one inbox, as one of them sees them. */
+export interface Cluster {
+  /** Undefined if only one process can use the inbox. */
+  readonly peers: Peers | undefined;
+  /**
+   * Registers this instance. Resolves once the other instances can see it, and the inbox is known to be usable.
+   *
+   * @param onUnusable called once when this instance must no longer use the inbox
+   * @throws {ServiceBotError} INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED; STORE_UNAVAILABLE if neither is known
+   */
+  start(onUnusable: (error: ServiceBotError) => void): Promise<void>;
+  /** Deregisters this instance. */
+  stop(): Promise<void>;
+}
+
+export interface MembershipOptions {
+  readonly shared: Pick<Shared, "beat" | "leave" | "requireUsable">;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** When this instance last stored a delivery, on the clock. */
+  readonly lastDeliveryAt: () => number | undefined;
+  /** Called with the number of live instances, this one included, when it changes. */
+  readonly onSize: (instances: number) => void;
+}
+
+export interface ClusterOptions extends MembershipOptions {
+  readonly shared: Shared;
+  /** How long a leader is trusted without a sign of life, in ms. */
+  readonly pollerLeaseMs?: number | undefined;
+  readonly observer?: Observer | undefined;
+}
+
+/** In ms. Interval between two signs of life. */
+const HEARTBEAT_INTERVAL_MS = 5_000;
+
+/** Failures that only a person can mend. All others may pass. */
+const UNUSABLE: ReadonlySet<ErrorCode> = new Set([
+  "INBOX_TOO_NEW",
+  "INBOX_UNFINISHED",
+  "INBOX_MOVED",
+]);
+
+/** Cluster of a bot that is one process. */
+const single: Cluster = {
+  peers: undefined,
+  start: () => Promise.resolve(),
+  stop: () => Promise.resolve(),
+};
+
+/** @param options `shared` is undefined if only one process can use the inbox */
+export function createCluster(
+  options: Omit<ClusterOptions, "shared"> & { readonly shared: Shared | undefined },
+): Cluster {
+  const { shared, pollerLeaseMs: leaseMs } = options;
+  if (shared === undefined) return single;
+  const membership = new Membership({ ...options, shared });
+  return {
+    peers: new SharedPeers({ ...options, shared, leaseMs }),
+    start: (onUnusable) => membership.start(onUnusable),
+    stop: () => membership.stop(),
+  };
+}
+
+/** Gives signs of life to the other instances, and notices when this one must not go on. */
+export class Membership {
+  readonly #options: MembershipOptions;
+  readonly #details = { host: hostname(), pid: process.pid, version: version() };
+  readonly #stopping = new AbortController();
+  #instances = 1;
+  #isUnusable = false;
+  #loop: Promise<void> = Promise.resolve();
+
+  constructor(options: MembershipOptions) {
+    this.#options = options;
+  }
+
+  async start(onUnusable: (error: ServiceBotError) => void): Promise<void> {
+    await this.#beat();
+    const { clock } = this.#options;
+    const beat = () => this.#beatAgain(onUnusable);
+    this.#loop = every(clock, HEARTBEAT_INTERVAL_MS, beat, this.#stopping.signal);
+  }
+
+  async stop(): Promise<void> {
+    const { shared, log } = this.#options;
+    this.#stopping.abort();
+    await this.#loop;
+    await shared
+      .leave()
+      .catch((err: unknown) =>
+        log.debug({ err }, "could not deregister this instance; its registration will expire"),
+      );
+  }
+
+  /** An unusable instance stays registered until it has stopped, because its handlers may still run. */
+  async #beatAgain(onUnusable: (error: ServiceBotError) => void): Promise<void> {
+    try {
+      await this.#beat();
+    } catch (err) {
+      if (!(err instanceof ServiceBotError && UNUSABLE.has(err.code))) {
+        this.#options.log.debug({ err }, "could not register this instance; retrying");
+        return;
+      }
+      if (!this.#isUnusable) onUnusable(err);
+      this.#isUnusable = true;
+    }
+  }
+
+  async #beat(): Promise<void> {
+    const { shared, clock, lastDeliveryAt, onSize } = this.#options;
+    const at = lastDeliveryAt();
+    try {
+      const ago = at === undefined ? undefined : Math.max(0, clock.now() - at);
+      const instances = await shared.beat(this.#details, ago);
+      if (instances !== this.#instances) onSize(instances);
+      this.#instances = instances;
+    } finally {
+      // Checked after the beat, so that a copy that begins meanwhile sees this instance, or is seen. Checked even if the beat
+      // failed, because a newer version may have changed the tables; its error is the one to report.
+      await shared.requireUsable();
+    }
+  }
+}

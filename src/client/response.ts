@@ -1,0 +1,261 @@
+import { parseJson } from "../core/json.ts";
+import { ServiceBotError } from "../errors.ts";
+import { type ApiError, apiErrorOf, platformCodes } from "./errors.ts";
+
+/** In bytes. Longer than any answer of the platform: fifty items of a page with their texts. */
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
+
+/** In bytes. An error's body that is cut off cannot be parsed, and its code would be lost. */
+const MAX_ERROR_BYTES = 2 * 1024 * 1024;
+
+/** In ms. A longer `Retry-After` is taken for a slip, which must not stop a lane for years. */
+const MAX_RETRY_AFTER_MS = 3_600_000;
+
+/** In characters. Longer messages of the platform are cut off. */
+const MAX_MESSAGE = 2_000;
+
+interface FailureOptions {
+  /** The platform's clock when it answered, in milliseconds since 1970. */
+  readonly now: number;
+  /** Takes out of the platform's message what no error may show. */
+  readonly scrub: (text: string) => string;
+}
+
+/**
+ * Reads the body of an answer that is 2xx; undefined if it is empty.
+ *
+ * @throws {ServiceBotError} API_INVALID_RESPONSE
+ */
+export async function readJson(response: Response, request: string): Promise<unknown> {
+  const type = response.headers.get("content-type");
+  const { text, isWhole } = await readText(response, MAX_ANSWER_BYTES);
+  if (!isWhole) {
+    throw invalid(
+      request,
+      `the answer is longer than ${MAX_ANSWER_BYTES} bytes, and was not read to its end.`,
+    );
+  }
+  if (text === "") return undefined;
+  if (mayBeJson(type)) {
+    try {
+      return parseJson(text);
+    } catch {
+      // The parser's message quotes the answer.
+    }
+  }
+  const what = /^\s*</.test(text)
+    ? "not JSON but a web page, as a proxy or a login form sends"
+    : `not JSON (${type === null ? "without a content type" : type.slice(0, 100)})`;
+  const origin = "Is SERVICE_BASE_URL the platform's address?";
+  throw invalid(request, `the answer (${response.status}) is ${what}. ${origin}`);
+}
+
+/** Makes a typed error of an answer that is not 2xx. */
+export async function readFailure(
+  response: Response,
+  request: string,
+  options: FailureOptions,
+): Promise<ApiError> {
+  const text = await readText(response, MAX_ERROR_BYTES).then(
+    (read) => read.text,
+    () => "",
+  );
+  return toError(parseOrText(text), response, request, options);
+}
+
+/**
+ * Returns the error of an answer that is 2xx and is a failure by its body, as some platforms and proxies send. The body must
+ * say nothing else, because the answers to some writes are not documented.
+ */
+export function failureIn(
+  body: unknown,
+  response: Response,
+  request: string,
+  options: FailureOptions,
+): ApiError | undefined {
+  return isFailureAlone(body) ? toError(body, response, request, options) : undefined;
+}
+
+function toError(
+  body: unknown,
+  response: Response,
+  request: string,
+  { now, scrub }: FailureOptions,
+): ApiError {
+  const { code, message } = readErrorBody(body);
+  const requestId = requestIdOf(response, body, scrub);
+  const said = [code, message].filter((part) => part !== undefined).join(": ");
+  const shown = scrub(said).slice(0, MAX_MESSAGE).replace(/\.$/, "");
+  const details = shown === "" ? "" : ` (${shown})`;
+  const id = requestId === undefined ? "" : ` Request id: ${requestId}.`;
+  return apiErrorOf(
+    `${request}: the platform answered ${response.status}${details}.${remedyFor(response, code)}${id}`,
+    {
+      status: response.status,
+      // A code with something redacted is no code.
+      platformCode: code === undefined || !isCode(scrub(code)) ? undefined : code,
+      retryAfterMs: retryAfterMs(response, now),
+      hasErrorBody: typeof body === "object" && said !== "",
+      requestId,
+    },
+  );
+}
+
+interface ErrorBody {
+  readonly code: string | undefined;
+  readonly message: string | undefined;
+}
+
+/**
+ * Reads an error body. Its shape is not shown (section 7 of the platform document), so the code is looked for
+ * where APIs keep it: `{error: {code, message}}`, `{error: "CODE", message}`, `{error: "words"}`, `{code, message}`,
+ * `{errors: [{code, message}]}`, and text.
+ */
+function readErrorBody(body: unknown): ErrorBody {
+  if (typeof body === "string") return readErrorText(body.trim());
+  const outer = fieldsOf(body);
+  const error = textOf(outer.error);
+  const first: unknown = Array.isArray(outer.errors) ? outer.errors[0] : undefined;
+  const inner = error === undefined ? fieldsOf(outer.error ?? first) : {};
+  const words = error === undefined || isCode(error) ? undefined : error;
+  return {
+    code: codeOf(inner.code) ?? codeOf(error) ?? codeOf(outer.code),
+    message: textOf(inner.message) ?? textOf(outer.message) ?? words,
+  };
+}
+
+/** Reads an error as text: a code, or a sentence that may begin with one. A web page has neither. */
+function readErrorText(body: string): ErrorBody {
+  if (body.startsWith("<")) return { code: undefined, message: undefined };
+  const word = /^[A-Z][A-Z_]+(?=$|[\s:])/.exec(body)?.[0];
+  const code = platformCodes.find((known) => known === word);
+  return { code, message: body === "" || body === code ? undefined : body };
+}
+
+/** Fields that only a failure has. */
+const failureFields: ReadonlySet<string> = new Set([
+  ...["error", "message", "code", "status", "statusCode", "ok", "success"],
+  ...["requestId", "request_id"],
+]);
+
+/** Returns whether a body says that it is a failure, and nothing else. */
+function isFailureAlone(body: unknown): boolean {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) return false;
+  for (const name in body) if (!failureFields.has(name)) return false;
+  const { ok, success, error } = fieldsOf(body);
+  if (ok === true || success === true) return false;
+  if (ok === false || success === false || textOf(error) !== undefined) return true;
+  const { code, message } = readErrorBody(body);
+  const isKnown = platformCodes.some((known) => known === code);
+  return (
+    isKnown || (typeof error === "object" && error !== null && (code ?? message) !== undefined)
+  );
+}
+
+/** Headers for the id of a request; which one this platform sends is not shown. */
+const requestIdHeaders = ["x-request-id", "request-id", "x-correlation-id"] as const;
+
+function requestIdOf(
+  response: Response,
+  body: unknown,
+  scrub: FailureOptions["scrub"],
+): string | undefined {
+  const inHeaders = requestIdHeaders.map((name) => response.headers.get(name));
+  const { requestId, request_id } = fieldsOf(body);
+  const found = [...inHeaders, requestId, request_id].find((value) => textOf(value) !== undefined);
+  const id = scrub(String(found ?? ""));
+  // The id goes into logs, so it must be one word, without anything redacted.
+  return /^[\w.:/+=~-]{1,200}$/.test(id) ? id : undefined;
+}
+
+/** Remedies for codes of section 7 whose name does not give one. */
+const remedies: Readonly<Partial<Record<string, string>>> = {
+  AGENT_SCOPE_MISSING: "Check the scopes of the token in the developer portal.",
+  INVALID_IMAGE_KEY:
+    "A key is good for one use, for an hour, and for the app that uploaded: upload again.",
+  QUOTA_EXCEEDED: "A daily quota is used up; the platform gives a new one the next day.",
+  NOT_CONFIGURED: "The platform has no storage for uploads, which its owner must set up.",
+  NOT_FOUND: "There is no such thing, or the bot has no part in it.",
+};
+
+function remedyFor({ status }: Response, code = ""): string {
+  if (status >= 300 && status < 400) {
+    return " Redirects are not followed, so that the token stays where it belongs: set SERVICE_BASE_URL (baseUrl) to the final address.";
+  }
+  const known = remedies[code];
+  if (known !== undefined) return ` ${known}`;
+  if (status === 401) return " Check SERVICE_API_KEY (apiKey).";
+  if (status === 403 && code !== "BLOCKED") {
+    return " Check the scopes of the token, and whether the app is enabled, in the developer portal.";
+  }
+  return "";
+}
+
+/** Reads `Retry-After`, in ms: whole seconds, or a date on the platform's clock. */
+function retryAfterMs(response: Response, now: number): number | undefined {
+  const value = response.headers.get("retry-after");
+  if (value === null) return undefined;
+  if (/^\d+$/.test(value)) return Math.min(Number(value) * 1000, MAX_RETRY_AFTER_MS);
+  // Dates begin with the day of the week; without that, "1.5" would be the fifth of January.
+  const date = /^[A-Z][a-z]{2,8}[, ]/.test(value) ? Date.parse(value) : Number.NaN;
+  if (Number.isNaN(date)) return undefined;
+  return Math.min(Math.max(0, date - now), MAX_RETRY_AFTER_MS);
+}
+
+/** A content type that is missing or `text/plain` says nothing; then the text decides. */
+function mayBeJson(contentType: string | null): boolean {
+  const type = contentType?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  return type === "" || type === "text/plain" || /^\w+\/([\w.-]+\+)?json$/.test(type);
+}
+
+/** Reads a body up to so many bytes. A longer one is given up together with its connection. */
+async function readText(
+  response: Response,
+  maxBytes: number,
+): Promise<{ readonly text: string; readonly isWhole: boolean }> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  // Leaving the loop early cancels the stream.
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes) return { text: decode(chunks), isWhole: false };
+    chunks.push(chunk);
+  }
+  return { text: decode(chunks), isWhole: true };
+}
+
+/** Drops a byte order mark, as `Response.text()` does. */
+function decode(chunks: readonly Uint8Array[]): string {
+  return new TextDecoder().decode(Buffer.concat(chunks));
+}
+
+function parseOrText(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return body;
+  }
+}
+
+/** A code is a word; a sentence in its place is a message. */
+function isCode(value: string): boolean {
+  return /^[A-Za-z][\w.:-]{0,63}$/.test(value);
+}
+
+function codeOf(value: unknown): string | undefined {
+  const found = textOf(value);
+  return found !== undefined && isCode(found) ? found : undefined;
+}
+
+/** Returns the fields of an object without a copy, because the body may be large. */
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function invalid(request: string, what: string): ServiceBotError {
+  return new ServiceBotError("API_INVALID_RESPONSE", `${request}: ${what}`);
+}

@@ -1,0 +1,265 @@
+import { outageOf } from "../client/errors.ts";
+import { type BackoffOptions, backoff, type Random } from "../core/backoff.ts";
+import type { Clock } from "../core/clock.ts";
+import type { Logger } from "../core/logger.ts";
+import { type Observer, unobserved } from "../core/observer.ts";
+import { persist, WRITE_ATTEMPTS } from "../core/persist.ts";
+import { type ShownError, scrubber, showError } from "../core/redact.ts";
+import { traceIdOf } from "../core/trace.ts";
+import {
+  type ErrorCode,
+  findCause,
+  GiveUp,
+  LoopHeld,
+  RetryLater,
+  ServiceBotError,
+} from "../errors.ts";
+import { textsOf } from "../events/parse.ts";
+import type { AnyEvent } from "../events/types.ts";
+import type { Advance, Claim, Inbox } from "../inbox/inbox.ts";
+
+/** What happens to an event after a run of its handlers. All times in milliseconds. */
+export type Outcome =
+  | { readonly kind: "done" }
+  /** Again after a while; the attempt counts. */
+  | { readonly kind: "retry"; readonly delayMs: number; readonly error: unknown }
+  /** Again after a while; the attempt does not count, because the event was not at fault. */
+  | { readonly kind: "release"; readonly delayMs: number; readonly error: unknown }
+  | { readonly kind: "dead"; readonly error: unknown }
+  /** The handlers did not begin: the bot stops, or the type has no place left. */
+  | { readonly kind: "skipped" }
+  /** Another instance has the event: nothing may be written. */
+  | { readonly kind: "lost" };
+
+export interface RetryPolicy {
+  readonly maxAttempts: number;
+  readonly backoff: BackoffOptions;
+  readonly random: Random;
+}
+
+/** The reason with which runs are aborted when the bot stops. */
+export const stopping: ServiceBotError = new ServiceBotError(
+  "NOT_READY",
+  "The bot is stopping; the event is handled after the next start.",
+);
+
+/** Codes that no further run mends, because the event, the handler or the platform's answer stays as it is. */
+export const permanentCodes: ReadonlySet<string> = new Set<ErrorCode>([
+  // handlers
+  "REPLY_IMPOSSIBLE",
+  "STEP_DUPLICATE",
+  "STEP_UNCERTAIN",
+  "STEP_RESULT_INVALID",
+  "NEXT_CALLED_TWICE",
+  "INVALID_OPTION",
+  "INVALID_ID",
+  "UNKNOWN_EVENT_TYPE",
+  "REASON_MISSING",
+  "CURSOR_INVALID",
+  "ALREADY_STARTED",
+  "BODY_INVALID",
+  "GAVE_UP",
+  // the platform's content and access
+  "VALIDATION",
+  "EMPTY",
+  "TOO_LONG",
+  "GROUP_UNSUPPORTED",
+  "AGENT_SCOPE_MISSING",
+  "BLOCKED",
+  "NOT_FOUND",
+  // images; not BLOCKED_HOST or NOT_IMAGE, because a remote server may fail for a while
+  "TOO_LARGE",
+  "TOO_MANY_IMAGES",
+  "INVALID_IMAGE_KEY",
+]);
+
+/** Decides what a failed run means. `attempt` is its number, from 1 up. */
+export function decideOutcome(error: unknown, attempt: number, policy: RetryPolicy): Outcome {
+  if (error === stopping) return { kind: "release", delayMs: 0, error };
+  if (codeOf(error) === "LEASE_LOST") return { kind: "lost" };
+  // Only a person can say whether it may be repeated, even if an outage was the reason.
+  if (causeWith(error, "STEP_UNCERTAIN") !== undefined) return { kind: "dead", error };
+  if (findCause(error, (at) => at instanceof GiveUp)) return { kind: "dead", error };
+  const later = findCause(error, (at) => at instanceof RetryLater);
+  if (later?.counts === false) return { kind: "release", delayMs: later.delayMs, error };
+  const outage = outageOf(error);
+  if (outage !== undefined || causeWith(error, "STORE_UNAVAILABLE") !== undefined) {
+    // The circuit breaker's errors say when the platform is tried again; the random part keeps the lanes from coming
+    // back all at once.
+    const spread = backoff(policy.backoff, 1, policy.random);
+    return { kind: "release", delayMs: (outage?.retryAfterMs ?? 0) + spread, error };
+  }
+  // A handler that asks for a later run knows better than the code of the cause.
+  if (later === undefined && findCause(error, isPermanent)) return { kind: "dead", error };
+  if (attempt >= policy.maxAttempts) return { kind: "dead", error };
+  const delayMs = later?.delayMs ?? backoff(policy.backoff, attempt, policy.random);
+  return { kind: "retry", delayMs, error };
+}
+
+function isPermanent(error: unknown): error is ServiceBotError {
+  // A handler in JavaScript may construct an error with a code of its own.
+  return permanentCodes.has(codeOf(error) ?? "");
+}
+
+function causeWith(error: unknown, code: ErrorCode): Error | undefined {
+  return findCause(error, (at): at is ServiceBotError => codeOf(at) === code);
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof ServiceBotError ? error.code : undefined;
+}
+
+export interface OutcomeRecorderOptions {
+  readonly inbox: Inbox;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Takes secrets out of what is stored and logged about a failure. */
+  readonly scrub: (text: string) => string;
+  /** Aborts once the bot stops. */
+  readonly stopping: AbortSignal;
+  /** Aborts when the store is waited for no longer. */
+  readonly deadline?: AbortSignal | undefined;
+  readonly observer?: Observer | undefined;
+}
+
+/** A run that has ended. */
+export interface EndedRun {
+  readonly claim: Claim;
+  /** `undefined` if the handlers did not begin. */
+  readonly event: AnyEvent | undefined;
+  readonly outcome: Outcome;
+  /** Duration of the run. */
+  readonly ms: number;
+  /** Whether the lane may go on with its next event. */
+  readonly mayContinue: boolean;
+}
+
+/** Characters of the error of a dead letter. */
+const MAX_ERROR_CHARACTERS = 2_000;
+
+/** A bot that stops waits no longer than this many tries take, a few seconds. */
+const MAX_WRITE_ATTEMPTS_AT_THE_END = 5;
+
+/** The form of our codes, the platform's and Node's. A handler's own may be anything. */
+const CODE = /^[A-Z][A-Z0-9_]{1,63}$/;
+
+/** Records the outcomes of runs, each with one log line. */
+export class OutcomeRecorder {
+  readonly #options: OutcomeRecorderOptions;
+  readonly #observer: Observer;
+
+  constructor(options: OutcomeRecorderOptions) {
+    this.#options = options;
+    this.#observer = options.observer ?? unobserved;
+  }
+
+  /** Returns the claim of the lane's next event; `undefined` if the lane does not go on. */
+  async record(run: EndedRun): Promise<Claim | undefined> {
+    const { claim, outcome, ms } = run;
+    const error = "error" in outcome ? this.#show(outcome.error, run.event) : undefined;
+    const { held, next } = await this.#write(run, error);
+    this.#observe(run, held, error);
+    const { log } = this.#options;
+    const line = {
+      event: claim.id,
+      type: claim.type,
+      lane: claim.lane,
+      attempt: claim.attempt,
+      ms,
+      trace: traceIdOf(claim.trace),
+    };
+    if (!held) log.warn(line, "lease lost: the result of this run is dropped");
+    else if (outcome.kind === "done") log.info(line, "handled");
+    else if (outcome.kind === "skipped") log.info(line, "handed back before it began");
+    else if (outcome.kind !== "lost") this.#logFailure(outcome, line, error);
+    return next;
+  }
+
+  /**
+   * Writes with patience. After the last try the lease is left to run out: then the event is handled again, and its lane
+   * stands still until then. Its steps are recorded and not repeated.
+   */
+  async #write(run: EndedRun, error: ShownError | undefined): Promise<Advance> {
+    const { inbox, clock, log, stopping, deadline } = this.#options;
+    const { claim, outcome, mayContinue } = run;
+    if (outcome.kind === "lost") return { held: false };
+    const text = "error" in outcome && error ? errorText(outcome.error, error) : "";
+    return await persist(
+      async () => {
+        const goesOn = outcome.kind === "done" && mayContinue && !stopping.aborted;
+        if (goesOn) return await inbox.advance(claim);
+        return { held: await this.#end(claim, outcome, text) };
+      },
+      {
+        clock,
+        signal: deadline,
+        tries: () => (stopping.aborted ? MAX_WRITE_ATTEMPTS_AT_THE_END : WRITE_ATTEMPTS),
+        failed: (err) => {
+          log.error(
+            { err, event: claim.id, trace: traceIdOf(claim.trace) },
+            "the outcome of a run cannot be written",
+          );
+        },
+      },
+    );
+  }
+
+  #end(
+    claim: Claim,
+    outcome: Exclude<Outcome, { readonly kind: "lost" }>,
+    error: string,
+  ): Promise<boolean> {
+    const { inbox } = this.#options;
+    switch (outcome.kind) {
+      case "done":
+        return inbox.complete(claim);
+      case "retry":
+        return inbox.retry(claim, outcome.delayMs, error);
+      case "skipped":
+        return inbox.release(claim, 0);
+      case "release":
+        return inbox.release(claim, outcome.delayMs, error);
+      case "dead":
+        return inbox.bury(claim, error);
+    }
+  }
+
+  #observe({ claim, outcome, ms }: EndedRun, held: boolean, error: ShownError | undefined): void {
+    const { id: event, attempt, type } = claim;
+    const retryInMs = "delayMs" in outcome ? outcome.delayMs : undefined;
+    const kind = outcome.kind === "skipped" ? "unbegun" : outcome.kind;
+    this.#observer.ran(type, held ? kind : "lost", ms, { event, attempt, error, retryInMs });
+    if (!held) this.#observer.leaseLost(outcome.kind === "lost" ? "run" : "result");
+  }
+
+  #logFailure(outcome: Failure, line: object, err: ShownError | undefined): void {
+    const { log } = this.#options;
+    if (outcome.kind === "dead") log.error({ ...line, err }, "dead letter");
+    else if (outcome.kind === "retry") {
+      log.warn({ ...line, retryInMs: outcome.delayMs, err }, "attempt failed");
+    } else {
+      // The loop guard warns once for all events that it holds back.
+      const level = outcome.error instanceof LoopHeld ? "debug" : "warn";
+      log[level](
+        { ...line, retryInMs: outcome.delayMs, err },
+        "put off; the attempt does not count",
+      );
+    }
+  }
+
+  /** Errors of handlers quote what people wrote, which neither a log nor a dead letter may show. */
+  #show(error: unknown, event: AnyEvent | undefined): ShownError {
+    const hide = scrubber(event === undefined ? [] : textsOf(event));
+    return showError(error, (text) => hide(this.#options.scrub(text)));
+  }
+}
+
+type Failure = Extract<Outcome, { readonly error: unknown }>;
+
+/** The text of a dead letter. `service-bot inbox` finds events that died of one cause by its class and code. */
+function errorText(error: unknown, { type, code = "", message }: ShownError): string {
+  // The name of these two errors says their code already.
+  const isNamed = error instanceof GiveUp || error instanceof RetryLater;
+  const what = !isNamed && CODE.test(code) ? `${type} ${code}` : type;
+  return `${what}: ${message}`.slice(0, MAX_ERROR_CHARACTERS);
+}
