@@ -14,7 +14,7 @@ import { defaultLane, type LaneOf, safeLane } from "../events/lane.ts";
 import type { Inbox } from "../inbox/inbox.ts";
 import type { Meter } from "../metrics/meter.ts";
 import type { BotOptions } from "../options.ts";
-import type { Peers } from "../poller/peers.ts";
+import type { Peers } from "../poller/leader.ts";
 import { Poller } from "../poller/poller.ts";
 import type { Endpoints } from "../receiver/adapters.ts";
 import type { HealthOptions } from "../receiver/health.ts";

@@ -5,7 +5,7 @@ import type { Observer } from "../core/observer.ts";
 import { version } from "../core/version.ts";
 import { type ErrorCode, ServiceBotError } from "../errors.ts";
 import type { Shared } from "../inbox/shared.ts";
-import { type Peers, SharedPeers } from "../poller/peers.ts";
+import { type Peers, SharedPeers } from "../poller/leader.ts";
 
 /** The instances of a bot on one inbox, as one of them sees them. */
 export interface Cluster {

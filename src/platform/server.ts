@@ -26,7 +26,7 @@ export interface Extension {
 /** An extension that is in use. */
 export interface OpenExtension {
   /** Answers a request to its path. */
-  readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+  readonly fetch: (request: Request) => Promise<Response>;
   /** Ends it, when the platform stops. */
   close(): Promise<void>;
 }
@@ -130,8 +130,11 @@ export function appOf({ platform, opened, allowHosts, logger }: AppOptions): Exp
   const serve: RequestHandler = async (request, response) => {
     if (!isOurs(request)) throw new PlatformError(403, "FORBIDDEN", UNKNOWN_HOST);
     const extension = opened.find(request.path);
-    if (extension !== undefined) await (await extension()).handle(request, response);
-    else await exchange(platform, request, response);
+    await exchange(request, response, async (gone) => {
+      if (extension === undefined) return await platform.respond(toWebRequest(request), gone);
+      const { fetch } = await extension();
+      return await fetch(toWebRequest(request, gone));
+    });
   };
   return express()
     .disable("x-powered-by")
@@ -147,11 +150,11 @@ export function appOf({ platform, opened, allowHosts, logger }: AppOptions): Exp
 const UNKNOWN_HOST =
   "The local platform answers only to 127.0.0.1, localhost, [::1] and the address of this machine that it listens on. For another name start it with --allow-host NAME.";
 
-/** Passes a request to the platform, and its answer back. */
+/** Sends the answer to a request, or cuts its connection if there is none. */
 async function exchange(
-  platform: Pick<Platform, "respond">,
   incoming: IncomingMessage,
   response: ServerResponse,
+  answer: (gone: AbortSignal) => Promise<Response>,
 ): Promise<void> {
   const gone = new AbortController();
   response.once("close", () => {
@@ -161,7 +164,7 @@ async function exchange(
     throw new PlatformError(405, "METHOD_NOT_ALLOWED", `${incoming.method} is not supported.`);
   }
   try {
-    await sendWebResponse(response, await platform.respond(toWebRequest(incoming), gone.signal));
+    await sendWebResponse(response, await answer(gone.signal));
   } catch (error) {
     if (!(error instanceof ConnectionLost)) throw error;
     incoming.socket.destroy();

@@ -6,11 +6,12 @@ import type { Observer } from "../core/observer.ts";
 import { newTrace, traceIdOf } from "../core/trace.ts";
 import { inSpan, type SpanStart, type Tracing } from "../core/tracing.ts";
 import { ServiceBotError } from "../errors.ts";
+import { idText } from "../events/id.ts";
 import type { LaneOf } from "../events/lane.ts";
+import { textOf } from "../events/parse.ts";
 import { EVENT_LOG, type Inbox, type NewEvent, type PutResult } from "../inbox/inbox.ts";
 import { readBatch } from "../inbox/intake.ts";
 import { batchAttributes, messaging } from "../inbox/span-attributes.ts";
-import { EventDates } from "./event-dates.ts";
 import type { FoundEvent } from "./mode.ts";
 import { mayRefusePosition, RefusedPosition } from "./refused-position.ts";
 
@@ -36,17 +37,17 @@ const SPAN: SpanStart = {
   attributes: messaging("poll", "receive"),
 };
 
-/** The name of the stored cursor. */
+/** Name of the stored cursor. */
 export const CURSOR: string = EVENT_LOG;
 
 const PAGE_LIMIT = 50;
 
-/** A cursor that moves without bringing events is followed this far: pages may be filtered by scope. */
+/** Empty pages in a row that are followed, because pages may be filtered by scope. */
 const MAX_EMPTY_PAGES = 100;
 
 /**
- * The platform may commit events out of the order of their ids, so the stored cursor stays behind
- * everything younger than this, in milliseconds, and audits read that part again.
+ * In ms. The platform may commit events out of the order of their ids, so the stored cursor stays behind younger events,
+ * and audits read that part again.
  */
 const SETTLED_AFTER_MS = 60_000;
 
@@ -62,14 +63,14 @@ export class LogReader {
   readonly #purpose: () => LogPurpose;
   #cursor: string | undefined;
   #head: string | undefined;
-  /** When the positions that the last read from the cursor came by were first seen, on the platform's clock. */
+  /** When each position of the last read from the cursor was first seen, on the platform's clock. */
   #seenAt = new Map<string, number>();
   readonly #dates = new EventDates();
   #resumed = false;
   #atEnd = false;
   readonly #refused = new RefusedPosition();
 
-  /** @param purpose what the next request is for */
+  /** @param purpose returns the purpose of the next request */
   constructor(options: LogReaderOptions, purpose: () => LogPurpose = () => "audit") {
     this.#options = options;
     this.#purpose = purpose;
@@ -85,7 +86,7 @@ export class LogReader {
     return this.#atEnd;
   }
 
-  /** Finds the place to begin at. True when it continues from a stored cursor. */
+  /** Finds the position to begin at. Returns true if it continues from a stored cursor. */
   async open(signal: AbortSignal): Promise<boolean> {
     const { inbox, client, startFrom } = this.#options;
     let position = await inbox.cursor(CURSOR);
@@ -102,10 +103,10 @@ export class LogReader {
   }
 
   /**
-   * Reads to the end of the log: from the cursor, or from the head where a look at the settled part is
-   * not due. Resolves to the events that were not in the inbox.
+   * Reads to the end of the log: from the cursor, or from the head if no audit is due. Resolves to the events that were not
+   * in the inbox.
    *
-   * @param found gets them page by page, also those before a page that fails
+   * @param found collects these events page by page, also before a page that fails
    */
   async read(
     from: "cursor" | "head",
@@ -116,7 +117,7 @@ export class LogReader {
     let { since } = first;
     let fetching = Promise.resolve(first.page);
     let empty = 0;
-    // What is behind the head alone was not looked at again: it cannot move the cursor.
+    // A read from the head skips the unsettled part, so it cannot move the cursor.
     let settled = from === "cursor" || since === undefined;
     const seenAt = new Map<string, number>();
     for (;;) {
@@ -128,14 +129,14 @@ export class LogReader {
       const isLast = this.#atEnd || empty > MAX_EMPTY_PAGES;
       // The next page is on its way while this one is stored.
       if (!isLast) fetching = this.#fetch(next, signal);
-      // Should storing fail, nobody waits for that page any more.
+      // If storing fails, that page is no longer awaited.
       fetching.catch(() => undefined);
       settled &&= next !== undefined && this.#isSettled(page, next, seenAt);
       const isDone = next !== undefined && this.#refused.covers(next);
       found.push(...(await this.#store(page, settled && !isDone ? next : undefined)));
-      // Read past, but not stored: a restart must know the position that everything up to it is done.
+      // Not stored, because a restart must know the refused position, up to which everything is done.
       if (settled && isDone) this.#cursor = next;
-      if (this.#atEnd) this.#refused.tell(this.#options.log);
+      if (this.#atEnd) this.#refused.logLeftOut(this.#options.log);
       since = next;
       if (isLast) break;
     }
@@ -148,8 +149,8 @@ export class LogReader {
   }
 
   /**
-   * The first page. Where the log was trimmed past the position, and the platform refuses it instead of going on
-   * after it, reading begins again with the oldest event that there is.
+   * Fetches the first page. If the platform refuses a position that its log was trimmed past, reading begins again with the
+   * oldest event.
    */
   async #begin(
     from: "cursor" | "head",
@@ -160,7 +161,7 @@ export class LogReader {
       return { since, page: await this.#fetch(since, signal) };
     } catch (error) {
       if (since === undefined || !mayRefusePosition(error)) throw error;
-      // Refused as well, it was not about the position.
+      // If this is refused as well, the position was not the reason.
       const page = await this.#fetch(undefined, signal);
       this.#options.log.warn(
         { err: error, cursor: since },
@@ -177,13 +178,13 @@ export class LogReader {
     return client.events({ since, limit: PAGE_LIMIT }, { signal, purpose: this.#purpose() });
   }
 
-  /** Whether nothing can commit any more before this position. */
+  /** Returns whether no event can still commit before this position. */
   #isSettled(page: EventPage, cursor: string, seenAt: Map<string, number>): boolean {
     const now = this.#dateOf(page);
     const dates = this.#dates.of(page, now);
     if (dates.some(([, at]) => now - at < SETTLED_AFTER_MS)) return false;
     if (cursor === this.#cursor || cursor === dates.at(-1)?.[0]) return true;
-    // It may be ahead of the last event, by events that the token cannot read: nobody knows their age.
+    // The position may be ahead of the last event, by events that the token cannot read and whose age is unknown.
     const first = this.#seenAt.get(cursor) ?? now;
     seenAt.set(cursor, first);
     return now - first > SETTLED_AFTER_MS;
@@ -209,7 +210,7 @@ export class LogReader {
   }
 
   /**
-   * A page is a trace, as a delivery is. Most pages bring nothing new: of those nobody is told.
+   * Stores a page. It is a trace, as a delivery is; most pages have nothing new, and are neither logged nor traced.
    *
    * @throws {ServiceBotError} LEASE_LOST when another instance reads the log by now; the events are stored
    */
@@ -224,7 +225,7 @@ export class LogReader {
         const put = await inbox.put(batch, "poll", moves, trace);
         span?.set(batchAttributes(batch.length, put));
         if (put.stored.length === 0) span?.forget();
-        else this.#tell(batch.length, put, trace);
+        else this.#logStored(batch.length, put, trace);
         return put;
       },
     );
@@ -233,7 +234,7 @@ export class LogReader {
     throw new ServiceBotError("LEASE_LOST", "Another instance reads the event log by now.");
   }
 
-  #tell(events: number, result: PutResult, trace: string): void {
+  #logStored(events: number, result: PutResult, trace: string): void {
     const { log } = this.#options;
     const { duplicates, unusable } = result;
     const stored = result.stored.length;
@@ -246,4 +247,44 @@ export class LogReader {
   #dateOf({ date }: EventPage): number {
     return date ?? this.#options.platformNow();
   }
+}
+
+/** An event of a page: its id, and when it was made, in ms since 1970 on the platform's clock. */
+type Dated = readonly [id: string, at: number];
+
+/**
+ * Finds out when events were made. An event without a readable date, with one in the future, or read without the platform's time
+ * was made when it was first seen, at the latest. It must not count as new at each reading, or the cursor would
+ * never get past it.
+ */
+class EventDates {
+  /** When each event without a good date was first seen. */
+  #seenAt = new Map<string, number>();
+  #seenNow = new Map<string, number>();
+
+  /** Dates the events of a page, in its order. */
+  of({ events, date }: EventPage, now: number): Dated[] {
+    return events.map((raw): Dated => {
+      const { id, createdAt }: { id?: unknown; createdAt?: unknown } = Object(raw);
+      const at = date === undefined ? Number.NaN : Date.parse(String(createdAt));
+      return [String(id), at <= now ? at : this.#firstSeen(keyOf(raw, id), now)];
+    });
+  }
+
+  /** Forgets the events that a reading from the cursor did not meet, because they are behind the cursor. */
+  forgetPassed(): void {
+    this.#seenAt = this.#seenNow;
+    this.#seenNow = new Map();
+  }
+
+  #firstSeen(key: string, now: number): number {
+    const at = this.#seenAt.get(key) ?? this.#seenNow.get(key) ?? now;
+    this.#seenNow.set(key, at);
+    return at;
+  }
+}
+
+/** Returns the id, or the whole event if it has none. */
+function keyOf(raw: unknown, id: unknown): string {
+  return idText(id) ?? textOf(raw) ?? "";
 }

@@ -1,10 +1,7 @@
-import type { Random } from "../core/backoff.ts";
-import { type Clock, sleep } from "../core/clock.ts";
-import type { Logger } from "../core/logger.ts";
+import { sleep } from "../core/clock.ts";
 import { type Observer, unobserved } from "../core/observer.ts";
 import { hasCode } from "../errors.ts";
-import { Health } from "./health.ts";
-import type { Term } from "./leadership.ts";
+import type { DeliveredEvents, Peers, SavedSnapshot, Term } from "./leader.ts";
 import { LogReader, type LogReaderOptions } from "./log-reader.ts";
 import {
   type FoundEvent,
@@ -15,12 +12,9 @@ import {
   type Observation,
   observe,
 } from "./mode.ts";
-import { type Brought, nobody, type Peers } from "./peers.ts";
-import { type PollerStatus, PollRecord } from "./record.ts";
+import { type PollerStatus, PollRecord, type PollRecordOptions } from "./record.ts";
 
-export interface PollerOptions extends Omit<LogReaderOptions, "term"> {
-  readonly clock: Clock;
-  readonly log: Logger;
+export interface PollerOptions extends Omit<LogReaderOptions, "term">, PollRecordOptions {
   /** `auto` switches between auditing and polling; `polling` never audits. */
   readonly delivery: "auto" | "polling";
   /** Between two rounds while polling, in milliseconds. */
@@ -32,8 +26,7 @@ export interface PollerOptions extends Omit<LogReaderOptions, "term"> {
   /** The types that ever came by webhook. */
   readonly webhookTypes: ReadonlySet<string>;
   readonly onSwitch?: (mode: Mode, reason: string) => unknown;
-  readonly random?: Random;
-  /** The other instances of the bot. None by default. */
+  /** The other instances of the bot; absent if only one process can use the inbox. */
   readonly peers?: Peers | undefined;
   /**
    * True while the log brings what came after the backup that the inbox was restored from. Most of it was
@@ -42,238 +35,238 @@ export interface PollerOptions extends Omit<LogReaderOptions, "term"> {
   readonly isCatchingUp?: (() => boolean) | undefined;
 }
 
-/** The platform's time is known by a header of whole seconds, and up to this much later than it says. */
+/** A period in which this instance reads the log: the life of the process, or a term among several instances. */
+interface Reading {
+  readonly reader: LogReader;
+  readonly signal: AbortSignal;
+  /** Absent without other instances. */
+  readonly term: Term | undefined;
+  /** Deliveries from before this time are known, on our clock. */
+  readonly knownUntil: number;
+  /** When the part that may still be unsettled was last read, on our clock. */
+  auditedAt: number;
+}
+
+/** In ms. The platform's time is known by a header of whole seconds, so it is up to this much later than it says. */
 const DATE_STEP_MS = 1_000;
 
 /**
  * Reads the event log again and again, and decides how often. The webhook is a hint; the log is the truth. Of
- * several instances one reads, and the others know what it knows.
+ * several instances one reads, and the others follow its state.
  */
 export class Poller {
   readonly #options: PollerOptions;
-  readonly #peers: Peers;
   readonly #observer: Observer;
-  readonly #health: Health;
-  #reader: LogReader;
   readonly #record: PollRecord;
+  #startedAt: number;
   readonly #stopping = new AbortController();
-  /** Of the stop, and of the term. */
-  #signal: AbortSignal = this.#stopping.signal;
-  /** While this instance reads the log. */
-  #term: Term | undefined;
-  /** The stored position, as the instance says that reads the log. */
-  #cursor: string | undefined;
-  /** Deliveries from before this are no news, on our clock. */
-  #heardTo = Number.NEGATIVE_INFINITY;
-  #unfollow: () => void = () => undefined;
   #state: ModeState;
+  /** Undefined while another instance reads the log. */
+  #reading: Reading | undefined;
+  /** The ids that came by webhook during a round. */
+  #deliveredMeanwhile: Set<string> | undefined;
   #loop: Promise<void> = Promise.resolve();
-  /** The events that came by webhook while the log is being read. */
-  #broughtMeanwhile: Set<string> | undefined;
-  /** When the part that may still be unsettled was last read, on our clock. */
-  #auditedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: PollerOptions) {
     this.#options = options;
-    this.#peers = options.peers ?? nobody;
     this.#observer = options.observer ?? unobserved;
-    this.#health = new Health(options);
-    this.#reader = this.#makeReader();
+    this.#record = new PollRecord(options);
+    this.#startedAt = options.clock.now();
     this.#state = this.#asConfigured(initialMode(options.webhookTypes));
-    const reason = options.delivery === "polling" ? "DELIVERY=polling" : "the bot has started";
-    this.#record = new PollRecord(options.clock.now(), reason);
   }
 
   get mode(): Mode {
     return this.#state.mode;
   }
 
-  /** Whether it is this instance that reads the log. */
+  /** Whether this instance reads the log. */
   get leads(): boolean {
-    return this.#term !== undefined;
+    return this.#reading !== undefined;
   }
 
-  /** How it has gone so far. */
   get status(): PollerStatus {
-    const cursor = this.#term === undefined ? this.#cursor : this.#reader.cursor;
-    return this.#record.show(this.mode, cursor);
+    const { status } = this.#record;
+    const cursor = this.#reading === undefined ? status.cursor : this.#reading.reader.cursor;
+    return { ...status, mode: this.mode, cursor };
   }
 
   start(): void {
-    this.#unfollow = this.#peers.onSaved(() => {
-      if (this.#term === undefined) void this.#learn();
-    });
-    this.#loop = this.#run();
+    const { peers, clock } = this.#options;
+    this.#startedAt = clock.now();
+    this.#loop =
+      peers === undefined
+        ? this.#read({ signal: this.#stopping.signal, knownUntil: this.#startedAt })
+        : this.#readInTurn(peers);
   }
 
-  /** Another instance can go on at once. */
+  /** Stops reading; another instance can go on at once. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    this.#unfollow();
     await this.#loop;
-    await this.#peers.leadership.resign();
-    await this.#peers.close();
+    await this.#options.peers?.close();
   }
 
-  /** To be told of each webhook delivery. */
-  delivered(events: Brought): void {
-    const { delivery, platformNow } = this.#options;
-    if (delivery === "polling" || this.#peers.delivered(events)) return;
-    this.#brought(events, platformNow());
+  /** To be called with each webhook delivery that was stored. */
+  delivered(events: DeliveredEvents): void {
+    const { delivery, peers, platformNow } = this.#options;
+    if (delivery === "polling") return;
+    if (peers === undefined) this.#observeDelivery(events, platformNow());
+    else peers.publishDelivery(events);
   }
 
-  #makeReader(term?: number): LogReader {
-    const purpose = () => (this.mode === "polling" ? "poll" : "audit");
-    return new LogReader({ ...this.#options, term }, purpose);
-  }
-
-  async #run(): Promise<void> {
-    const started = this.#options.clock.now();
+  /** Reads the log whenever it is this instance's turn, and follows the leader otherwise. */
+  async #readInTurn(peers: Peers): Promise<void> {
+    const { signal: stop } = this.#stopping;
+    const unsubscribe = peers.onSaved(() => {
+      if (this.#reading === undefined) void this.#follow(peers);
+    });
     for (;;) {
-      const term = await this.#peers.leadership.next(this.#stopping.signal);
-      if (term === undefined) return;
-      const known = term.afterGap ? undefined : await this.#learn();
-      this.#heardTo = known?.at ?? started;
-      this.#signal = AbortSignal.any([this.#stopping.signal, term.signal]);
-      this.#reader = this.#makeReader(term.number);
-      this.#auditedAt = Number.NEGATIVE_INFINITY;
-      this.#term = term;
-      await this.#read(term, started);
-      this.#cursor = this.#reader.cursor;
-      this.#term = undefined;
+      const term = await peers.nextTerm(stop);
+      if (term === undefined) return unsubscribe();
+      const known = term.afterGap ? undefined : await this.#follow(peers);
+      const signal = AbortSignal.any([stop, term.signal]);
+      await this.#read({ signal, term, knownUntil: known?.at ?? this.#startedAt });
     }
   }
 
-  /**
-   * Reads the log until the term is over.
-   *
-   * @param started when the bot was, on our clock
-   */
-  async #read(term: Term, started: number): Promise<void> {
-    const signal = this.#signal;
-    let opened = false;
-    // False once the first round after the start is over.
-    let resumed = false;
+  /** Takes over the state of the leader, or of the one before. */
+  async #follow(peers: Peers): Promise<SavedSnapshot | undefined> {
+    const saved = await peers.load();
+    if (saved === undefined || this.#reading !== undefined) return undefined;
+    this.#state = this.#asConfigured(saved.state);
+    this.#record.restore(saved.status);
+    return saved;
+  }
+
+  /** Reads the log until the signal aborts. */
+  async #read({
+    signal,
+    term,
+    knownUntil,
+  }: Pick<Reading, "signal" | "knownUntil"> & { readonly term?: Term }): Promise<void> {
+    const purpose = () => (this.mode === "polling" ? "poll" : "audit");
+    const reader = new LogReader({ ...this.#options, term: term?.number }, purpose);
+    const auditedAt = Number.NEGATIVE_INFINITY;
+    const reading: Reading = { reader, signal, term, knownUntil, auditedAt };
+    this.#reading = reading;
+    let isOpen = false;
+    // True until the first round after a start is over.
+    let isResumed = false;
     while (!signal.aborted) {
       try {
-        if (!opened) resumed = (await this.#reader.open(signal)) && term.afterGap;
-        opened = true;
-        await this.#round(resumed ? started : undefined);
-        resumed = false;
-        this.#health.succeeded(this.#reader.atEnd);
+        if (!isOpen) isResumed = (await reader.open(signal)) && term?.afterGap !== false;
+        isOpen = true;
+        await this.#round(reading, isResumed);
+        isResumed = false;
         this.#observer.logRead(undefined);
-        await this.#rest();
+        await this.#rest(reading);
       } catch (error) {
         // The store has said that another instance reads the log by now.
-        if (hasCode(error, "LEASE_LOST")) term.end();
-        if (signal.aborted) return;
-        this.#record.failed(this.#options.clock.now(), error);
-        this.#observer.logRead(this.#record.failure?.code);
-        const retryInMs = this.#health.failed(error, this.mode);
-        await this.#save();
+        if (hasCode(error, "LEASE_LOST")) term?.end();
+        if (signal.aborted) break;
+        const retryInMs = this.#record.failed(error, this.mode);
+        this.#observer.logRead(this.#record.status.lastPollError?.code);
+        await this.#save(reading);
         await sleep(this.#options.clock, retryInMs, signal);
       }
     }
+    this.#record.leaveAt(reader.cursor);
+    this.#reading = undefined;
   }
 
-  /** Takes over what the instance that reads the log knows, or the one that has read it. */
-  async #learn(): Promise<{ readonly at: number } | undefined> {
-    const seen = await this.#peers.load();
-    if (seen === undefined || this.#term !== undefined) return undefined;
-    this.#state = this.#asConfigured(seen.state);
-    this.#record.restore(seen.status);
-    this.#cursor = seen.status.cursor;
-    return seen;
-  }
-
-  #asConfigured(state: ModeState): ModeState {
-    return this.#options.delivery === "polling" ? { ...state, mode: "polling" } : state;
-  }
-
-  async #save(): Promise<void> {
-    const term = this.#term;
-    const saved = await this.#peers.save(term?.number, { state: this.#state, status: this.status });
-    if (!saved) term?.end();
-  }
-
-  /** Hears what the webhook has brought to any instance. */
-  async #hear(): Promise<void> {
-    const { platformNow, clock } = this.#options;
-    for (const { msAgo, events } of await this.#peers.heard()) {
-      const isNews = clock.now() - msAgo >= this.#heardTo;
-      if (isNews) this.#brought(events, platformNow() - msAgo);
-    }
-  }
-
-  #brought(events: Brought, now: number): void {
-    for (const { id } of events) this.#broughtMeanwhile?.add(id);
-    this.#observe({ kind: "delivery", now, events });
-  }
-
-  /** @param resumedAt when the bot started, on our clock, for the first round that continues from a cursor */
-  async #round(resumedAt?: number): Promise<void> {
+  /**
+   * Reads the log to its end, and judges the webhook by what was missing.
+   *
+   * @param isResumed true for the first round after a start that continues from a stored cursor
+   */
+  async #round(reading: Reading, isResumed: boolean): Promise<void> {
     const { clock, auditIntervalMs, platformNow, log, isCatchingUp } = this.#options;
-    const tells = isCatchingUp?.() !== true;
-    const due = clock.now() - this.#auditedAt >= auditIntervalMs;
-    const audit = due || this.#state.mode === "auditing";
-    const started = clock.now();
-    const brought = new Set<string>();
-    this.#broughtMeanwhile = brought;
-    const signal = this.#signal;
+    const { reader, signal } = reading;
+    const judges = isCatchingUp?.() !== true;
+    const startedAt = clock.now();
+    const isDue = startedAt - reading.auditedAt >= auditIntervalMs;
+    const isAudit = isDue || this.mode === "auditing";
+    const delivered = new Set<string>();
+    this.#deliveredMeanwhile = delivered;
     const read: FoundEvent[] = [];
     let partial = true;
     try {
-      await this.#reader.read(audit ? "cursor" : "head", signal, read);
+      await reader.read(isAudit ? "cursor" : "head", signal, read);
       partial = false;
-      if (audit) this.#auditedAt = started;
-      this.#record.read(clock.now(), { started, atEnd: this.#reader.atEnd });
+      if (isAudit) reading.auditedAt = startedAt;
+      this.#record.succeeded(startedAt, reader.atEnd);
     } finally {
-      await this.#hear();
-      this.#broughtMeanwhile = undefined;
-      // What the webhook has brought since the log did is not missing any more.
-      const found = read.filter(({ id }) => !brought.has(id));
+      await this.#pollDeliveries(reading);
+      this.#deliveredMeanwhile = undefined;
+      // An event that the webhook has brought after the log did is not missing.
+      const found = read.filter(({ id }) => !delivered.has(id));
       if (found.length > 0) log.info({ found: found.length, mode: this.mode }, "polled");
-      // Also when the reading failed half-way: no later one finds these again.
-      if (!signal.aborted && tells && (!partial || found.length > 0)) {
+      // A partial read counts too, because no later one finds its events again.
+      if (!signal.aborted && judges && (!partial || found.length > 0)) {
         const now = platformNow();
         const offset = now - clock.now() + DATE_STEP_MS;
-        const away = resumedAt === undefined ? undefined : resumedAt + offset;
-        this.#observe({ kind: "round", now, found, resumedAt: away, partial });
+        const resumedAt = isResumed ? this.#startedAt + offset : undefined;
+        this.#observe({ kind: "round", now, found, resumedAt, partial });
       }
     }
-    await this.#save();
+    await this.#save(reading);
   }
 
-  /** Waits for the next round, and looks up when an event becomes overdue before that. */
-  async #rest(): Promise<void> {
+  /** Waits for the next round, and looks up before that when an event becomes overdue. */
+  async #rest(reading: Reading): Promise<void> {
     const { clock, pollIntervalMs, auditIntervalMs, silenceMs, platformNow } = this.#options;
-    const signal = this.#signal;
-    const isPolling = this.mode === "polling" && this.#reader.atEnd;
+    const { reader, signal } = reading;
+    const isPolling = this.mode === "polling" && reader.atEnd;
     const until = clock.now() + (isPolling ? pollIntervalMs : auditIntervalMs);
     while (!signal.aborted && clock.now() < until) {
       const deadline = nextDeadline(this.#state, silenceMs);
       const ms = deadline === undefined ? Infinity : deadline - platformNow() + 1;
       await sleep(clock, Math.max(0, Math.min(ms, until - clock.now())), signal);
-      if (deadline !== undefined) await this.#hear();
+      if (deadline !== undefined) await this.#pollDeliveries(reading);
       const before = this.mode;
       this.#observe({ kind: "tick", now: platformNow() });
-      if (this.mode !== before) return await this.#save();
+      if (this.mode !== before) return await this.#save(reading);
     }
   }
 
+  /** Observes the deliveries of all instances; without others each was observed when it came. */
+  async #pollDeliveries({ knownUntil }: Reading): Promise<void> {
+    const { peers, platformNow, clock } = this.#options;
+    if (peers === undefined) return;
+    for (const { msAgo, events } of await peers.pollDeliveries()) {
+      if (clock.now() - msAgo >= knownUntil) this.#observeDelivery(events, platformNow() - msAgo);
+    }
+  }
+
+  /** Saves the state for the other instances. */
+  async #save({ term }: Reading): Promise<void> {
+    if (term === undefined) return;
+    const snapshot = { state: this.#state, status: this.status };
+    if ((await this.#options.peers?.save(term.number, snapshot)) === false) term.end();
+  }
+
+  #observeDelivery(events: DeliveredEvents, now: number): void {
+    for (const { id } of events) this.#deliveredMeanwhile?.add(id);
+    this.#observe({ kind: "delivery", now, events });
+  }
+
   #observe(observation: Observation): void {
-    const { silenceMs, clock, log, onSwitch } = this.#options;
+    const { silenceMs, log, onSwitch } = this.#options;
     const { state, switched } = observe(this.#state, observation, silenceMs);
     this.#state = state;
     if (switched === undefined) return;
     const { to, reason } = switched;
-    this.#record.switched(clock.now(), reason);
+    this.#record.switched(reason);
     this.#observer.switched(to);
     if (to === "polling") log.warn({ mode: to, reason }, "polling takes over from the webhook");
     else log.info({ mode: to, reason }, "the webhook is used again; polling goes back to audits");
-    // It is the bot's own, and may throw or reject: neither may end the loop, or the process.
+    // The bot's own function may throw or reject, which must end neither the loop nor the process.
     Promise.resolve()
       .then(() => onSwitch?.(to, reason))
       .catch((err: unknown) => log.error({ err }, "the onSwitch option failed"));
+  }
+
+  #asConfigured(state: ModeState): ModeState {
+    return this.#options.delivery === "polling" ? { ...state, mode: "polling" } : state;
   }
 }

@@ -1,4 +1,3 @@
-export { attachPostgres } from "../../src/inbox/postgres/attach.ts";
 export { CopyTarget, reopenDatabase } from "../../src/inbox/postgres/copy.ts";
 export { readMark } from "../../src/inbox/postgres/copy-mark.ts";
 export { Database, type Queries } from "../../src/inbox/postgres/database.ts";
@@ -11,14 +10,13 @@ export {
 export { Endings } from "../../src/inbox/postgres/endings.ts";
 export { Backlog } from "../../src/inbox/postgres/intake.ts";
 export { LeaseLedger } from "../../src/inbox/postgres/lease-ledger.ts";
-export { Listener, PROCESSES } from "../../src/inbox/postgres/listener.ts";
-export { readableFrom } from "../../src/inbox/postgres/migrate.ts";
-export { type OpenOptions, openDatabase } from "../../src/inbox/postgres/open.ts";
+export { attachPostgres, markDatabase } from "../../src/inbox/postgres/maintenance.ts";
+export { type OpenOptions, openDatabase, readableFrom } from "../../src/inbox/postgres/open.ts";
 export {
   PostgresInbox,
   type PostgresInboxOptions,
 } from "../../src/inbox/postgres/postgres-inbox.ts";
-export { markDatabase } from "../../src/inbox/postgres/restore-mark.ts";
 export { dialect } from "../../src/inbox/postgres/store.ts";
+export { Listener, PROCESSES } from "../../src/inbox/postgres/wake-ups.ts";
 export { Decisions } from "../../src/inbox/sql/decisions.ts";
 export type { SqlStore } from "../../src/inbox/sql/store.ts";

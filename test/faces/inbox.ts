@@ -1,6 +1,4 @@
 export type { InboxFilter, InboxListOptions } from "../../src/inbox/admin.ts";
-export type { AttachedInbox } from "../../src/inbox/attached.ts";
-export type { FileHealth } from "../../src/inbox/health.ts";
 export {
   type Advance,
   type Claim,
@@ -16,6 +14,7 @@ export {
   type StepStart,
 } from "../../src/inbox/inbox.ts";
 export { readBatch } from "../../src/inbox/intake.ts";
+export type { AttachedInbox, FileHealth } from "../../src/inbox/maintenance.ts";
 export type { EventDetails, EventSummary, InboxReport } from "../../src/inbox/records.ts";
 export {
   RESTORED,

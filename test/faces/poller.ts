@@ -1,4 +1,4 @@
-export { Election, type Term } from "../../src/poller/leadership.ts";
+export { SharedPeers, type Term } from "../../src/poller/leader.ts";
 export { CURSOR, LogReader, type LogReaderOptions } from "../../src/poller/log-reader.ts";
 export {
   type FoundEvent,

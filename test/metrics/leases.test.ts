@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { gate, harness } from "../dispatcher/harness.ts";
 import { type Observer, unobserved } from "../faces/core.ts";
 import type { Candidacy, Shared } from "../faces/inbox.ts";
-import { Election } from "../faces/poller.ts";
+import { SharedPeers } from "../faces/poller.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { messages } from "../support/inbox-events.ts";
 import { logSink } from "../support/log.ts";
@@ -49,14 +49,14 @@ test("the lease of the event log is lost to another instance, and not by handing
     onChange: () => () => undefined,
   };
   const stop = new AbortController();
-  const election = new Election({ shared: shared as Shared, clock, log: logSink().log, observer });
-  onTestFinished(() => election.resign());
-  await election.next(stop.signal);
+  const peers = new SharedPeers({ shared: shared as Shared, clock, log: logSink().log, observer });
+  onTestFinished(() => peers.resign());
+  await peers.nextTerm(stop.signal);
   answer = { leads: false, expiresInMs: 15_000 };
   await clock.advance(15_000);
   expect(told).toEqual(["log"]);
   answer = { leads: true, term: 8, afterGap: false };
-  await election.next(stop.signal);
-  await election.resign();
+  await peers.nextTerm(stop.signal);
+  await peers.resign();
   expect(told).toEqual(["log"]);
 });

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { Candidacy, Shared, Topic } from "../faces/inbox.ts";
-import { Election, type Term } from "../faces/poller.ts";
+import { SharedPeers, type Term } from "../faces/poller.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { logSink } from "../support/log.ts";
 
@@ -23,7 +23,7 @@ beforeEach(() => {
   listeners = new Set();
 });
 
-function election(): { readonly stop: AbortController; readonly it: Election } {
+function election(): { readonly stop: AbortController; readonly it: SharedPeers } {
   const shared: Pick<Shared, "leases" | "onChange"> = {
     leases: {
       lead: async (_name, _leaseMs, term) => {
@@ -38,7 +38,7 @@ function election(): { readonly stop: AbortController; readonly it: Election } {
     },
   };
   const stop = new AbortController();
-  const it = new Election({ shared: shared as Shared, clock, log: logSink().log });
+  const it = new SharedPeers({ shared: shared as Shared, clock, log: logSink().log });
   onTestFinished(async () => {
     stop.abort();
     await it.resign();
@@ -48,7 +48,7 @@ function election(): { readonly stop: AbortController; readonly it: Election } {
 
 async function lead(): Promise<Term> {
   const { it, stop } = election();
-  const term = await it.next(stop.signal);
+  const term = await it.nextTerm(stop.signal);
   if (term === undefined) throw new Error("nobody else leads");
   return term;
 }
@@ -104,7 +104,7 @@ describe("a term", () => {
 
   test("is handed back when the bot stops, and once", async () => {
     const { it, stop } = election();
-    const term = await it.next(stop.signal);
+    const term = await it.nextTerm(stop.signal);
     await it.resign();
     await it.resign();
     expect(resigned).toEqual([7]);
@@ -116,7 +116,7 @@ describe("an instance that does not lead", () => {
   test("asks again as soon as it is told, and when the lease must have run out", async () => {
     answer = () => another(2_000);
     const { it, stop } = election();
-    const leading = it.next(stop.signal);
+    const leading = it.nextTerm(stop.signal);
     await clock.advance(1_000);
     expect(asked).toHaveLength(1);
     await clock.advance(1_001);
@@ -130,7 +130,7 @@ describe("an instance that does not lead", () => {
   test("asks no later than after a third of a lease, should nobody tell", async () => {
     answer = () => another(LEASE);
     const { it, stop } = election();
-    const leading = it.next(stop.signal);
+    const leading = it.nextTerm(stop.signal);
     await clock.advance(LEASE / 3);
     expect(asked).toHaveLength(2);
     stop.abort();
@@ -141,7 +141,7 @@ describe("an instance that does not lead", () => {
     const slow = Promise.withResolvers<Candidacy>();
     answer = () => slow.promise;
     const { it, stop } = election();
-    const leading = it.next(stop.signal);
+    const leading = it.nextTerm(stop.signal);
     await clock.advance(0);
     answer = () => leads;
     for (const listener of listeners) listener("leader");

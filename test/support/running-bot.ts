@@ -1,10 +1,10 @@
 import { onTestFinished } from "vitest";
 import { Bot, type BotOptions } from "../../src/index.ts";
-import { type Platform, type PlatformOptions, startPlatform } from "../faces/platform.ts";
+import { type ListenOptions, type Platform, startPlatform } from "../faces/platform.ts";
 import { logSink } from "./log.ts";
 
 /** A local platform that ends with the test. */
-export async function runPlatform(options: PlatformOptions = {}): Promise<Platform> {
+export async function runPlatform(options: ListenOptions = {}): Promise<Platform> {
   const platform = await startPlatform(options);
   onTestFinished(() => platform.stop());
   return platform;

@@ -1,7 +1,7 @@
 import { loadDatabase } from "../../config.ts";
 import { type DatabaseAddress, showDatabase } from "../../core/database-address.ts";
 import { ConfigError, codeOf, messageOf, ServiceBotError } from "../../errors.ts";
-import type { InboxProbe } from "../../inbox/probe.ts";
+import type { InboxProbe } from "../../inbox/maintenance.ts";
 import { type Finding, findingsOf } from "./finding.ts";
 import { examineStorage } from "./storage.ts";
 
@@ -52,9 +52,9 @@ function told(place: string, { exists, served }: InboxProbe): Finding {
 /** The stores are loaded late: the other commands need none. */
 async function probe(database: DatabaseAddress, schema: string): Promise<InboxProbe> {
   if (database.kind === "postgres") {
-    const { probePostgres } = await import("../../inbox/postgres/probe.ts");
+    const { probePostgres } = await import("../../inbox/postgres/maintenance.ts");
     return await probePostgres({ url: database.url, schema, timeoutMs: 5_000 });
   }
-  const { probeFile } = await import("../../inbox/sqlite/probe.ts");
+  const { probeFile } = await import("../../inbox/sqlite/maintenance.ts");
   return probeFile(database.file);
 }

@@ -2,8 +2,12 @@ import { loadDatabase } from "../../config.ts";
 import { type DatabaseAddress, showDatabase } from "../../core/database-address.ts";
 import { printable } from "../../core/terminal.ts";
 import { ServiceBotError } from "../../errors.ts";
-import type { AttachedInbox } from "../../inbox/attached.ts";
-import type { FileHealth, ServerHealth, StoreHealth } from "../../inbox/health.ts";
+import type {
+  AttachedInbox,
+  FileHealth,
+  ServerHealth,
+  StoreHealth,
+} from "../../inbox/maintenance.ts";
 import type { InboxReport } from "../../inbox/records.ts";
 import type { InstanceReport } from "../../inbox/shared.ts";
 import { attach } from "../inbox/attach.ts";
@@ -41,10 +45,10 @@ export async function examineStorage(): Promise<Finding[]> {
 /** The stores are loaded late: the other commands need none. */
 async function healthOf(database: DatabaseAddress, schema: string): Promise<StoreHealth> {
   if (database.kind === "postgres") {
-    const { healthOfServer } = await import("../../inbox/postgres/health.ts");
+    const { healthOfServer } = await import("../../inbox/postgres/maintenance.ts");
     return await healthOfServer({ url: database.url, schema, timeoutMs: 5_000 });
   }
-  const { healthOfFile } = await import("../../inbox/sqlite/health.ts");
+  const { healthOfFile } = await import("../../inbox/sqlite/maintenance.ts");
   return healthOfFile(database.file);
 }
 

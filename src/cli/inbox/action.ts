@@ -1,4 +1,4 @@
-import type { AttachedInbox } from "../../inbox/attached.ts";
+import type { AttachedInbox } from "../../inbox/maintenance.ts";
 import type { EventState } from "../../inbox/records.ts";
 
 /**

@@ -7,7 +7,7 @@ import type {
   InboxDiscardFilter,
   InboxRetryFilter,
 } from "../../inbox/admin.ts";
-import type { AttachedInbox } from "../../inbox/attached.ts";
+import type { AttachedInbox } from "../../inbox/maintenance.ts";
 import { print, printError, printJson } from "../output.ts";
 import { grouped } from "../text.ts";
 import { untilSignal } from "../until-signal.ts";

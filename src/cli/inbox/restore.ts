@@ -47,7 +47,7 @@ async function carryOut(
   const { database, databaseSchema: schema } = loadDatabase(process.env);
   if (database.kind === "postgres") {
     if (backup !== undefined) throw ownTools();
-    const { markDatabase } = await import("../../inbox/postgres/restore-mark.ts");
+    const { markDatabase } = await import("../../inbox/postgres/maintenance.ts");
     return await markDatabase({ url: database.url, schema }, mark);
   }
   const { markFile, restoreFile } = await import("../../inbox/sqlite/restore.ts");

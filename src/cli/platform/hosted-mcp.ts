@@ -1,5 +1,4 @@
 import { createLogger } from "../../core/logger.ts";
-import { toNodeListener } from "../../core/web-adapter.ts";
 import { MCP_PATH } from "../../mcp/path.ts";
 import type { Extension } from "../../platform/server.ts";
 
@@ -11,12 +10,7 @@ export function hostedMcp(): Extension {
       const { McpHttp } = await import("../../mcp/http.ts");
       const logger = createLogger({ level: "error", secrets: [], destination: process.stderr });
       const mcp = new McpHttp({ baseUrl, logger });
-      const onError = (error: unknown) => logger.error({ err: error }, "a request failed");
-      const handle = toNodeListener(mcp.fetch, onError);
-      return {
-        handle: async (request, response) => void handle(request, response),
-        close: () => mcp.close(),
-      };
+      return { fetch: mcp.fetch, close: () => mcp.close() };
     },
   };
 }

@@ -1,11 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { ServiceBotError } from "../../errors.ts";
 import { columnsOf, MARK, markError, type Row, type Table, tables } from "../copy.ts";
-import { checkSchema, processes, requireInbox } from "./attach.ts";
 import { clearMark, placeOf, readMark, setMark } from "./copy-mark.ts";
 import type { Database, Queries } from "./database.ts";
-import { migrate, storedSchema } from "./migrate.ts";
-import { type OpenOptions, openDatabase } from "./open.ts";
+import { countProcesses, requireInbox } from "./maintenance.ts";
+import { checkSchema, migrate, type OpenOptions, openDatabase, storedSchema } from "./open.ts";
 import { ALIVE_MS } from "./shared/instances.ts";
 
 /** In ms. A batch of long events, or the planner's statistics of a large table, takes its time. */
@@ -146,7 +145,7 @@ export class CopyTarget {
   }
 
   async #refuseServed(): Promise<void> {
-    const n = await processes(this.#database);
+    const n = await countProcesses(this.#database);
     if (n === 0) return;
     throw new ServiceBotError(
       "INBOX_IN_USE",

@@ -8,8 +8,8 @@ import {
   type Driver,
   numbersFor,
   type Pool,
+  Sockets,
 } from "./driver.ts";
-import { Sockets } from "./sockets.ts";
 import { asStoreError, failureOf, isOfTheServer } from "./store-error.ts";
 import { packValues, unpackRow } from "./texts.ts";
 

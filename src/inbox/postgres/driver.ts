@@ -1,3 +1,4 @@
+import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { hasCode, ServiceBotError } from "../../errors.ts";
 
@@ -89,4 +90,26 @@ export function numbersFor(types: Types): Types {
   return {
     getTypeParser: (oid, format) => (oid === INT8 ? Number : types.getTypeParser(oid, format)),
   };
+}
+
+/** The sockets of all connections to a database, so that a connection without an answer can be cut. */
+export class Sockets {
+  readonly #open = new Set<Socket>();
+  #cut = false;
+
+  /** A socket that the driver connects. */
+  make(): Socket {
+    const socket = new Socket();
+    this.#open.add(socket);
+    socket.once("close", () => this.#open.delete(socket));
+    // Once the driver has it, because the driver would connect a destroyed one all the same.
+    if (this.#cut) setImmediate(() => socket.destroy());
+    return socket;
+  }
+
+  /** Cuts all sockets, also those made later: what waits for them fails at once. */
+  cut(): void {
+    this.#cut = true;
+    for (const socket of this.#open) socket.destroy();
+  }
 }

@@ -1,11 +1,13 @@
+import { readFileSync } from "node:fs";
+import { migrationsIn } from "../../core/migrate.ts";
 import { ServiceBotError } from "../../errors.ts";
-import { Database, type DatabaseOptions } from "./database.ts";
+import { Database, type DatabaseOptions, type Queries } from "./database.ts";
 import { loadDriver } from "./driver.ts";
 
 export type OpenOptions = Omit<DatabaseOptions, "driver">;
 
 /** The oldest version that has what the statements need. */
-const OLDEST = 130_000;
+const MIN_VERSION = 130_000;
 
 const SETTINGS = `
 SELECT current_setting('server_version_num')::integer AS version, pg_is_in_recovery() AS standby,
@@ -21,7 +23,7 @@ interface SettingsRow {
 }
 
 /**
- * Connects, and makes sure that what is committed there is durable.
+ * Connects, and makes sure that commits are durable there.
  *
  * @throws {ServiceBotError} DRIVER_MISSING, INBOX_UNUSABLE
  */
@@ -36,7 +38,7 @@ export async function openDatabase(options: OpenOptions): Promise<Database> {
 }
 
 /**
- * Does what belongs to the opening of a database. Where that fails, the database is closed.
+ * Does a part of the opening of a database, and closes the database if that fails.
  *
  * @throws {ServiceBotError} INBOX_UNUSABLE, and what `work` throws
  */
@@ -45,14 +47,10 @@ export async function openWith<T>(database: Database, work: () => Promise<T>): P
     return await work();
   } catch (error) {
     await database.close();
-    throw asUnusable(error);
+    // A store that is away at the start cannot be used; later, it is away for a while.
+    const away = error instanceof ServiceBotError && error.code === "STORE_UNAVAILABLE";
+    throw away ? unusable(error.message) : error;
   }
-}
-
-/** What cannot be used at the start is told apart from what is away for a while. */
-function asUnusable(error: unknown): unknown {
-  const away = error instanceof ServiceBotError && error.code === "STORE_UNAVAILABLE";
-  return away ? unusable(error.message) : error;
 }
 
 function unusable(message: string): ServiceBotError {
@@ -60,7 +58,7 @@ function unusable(message: string): ServiceBotError {
 }
 
 function problemOf({ version, standby, fsync, sync, encoding }: SettingsRow): string | undefined {
-  if (version < OLDEST) return "PostgreSQL 13 or newer is needed; update the server.";
+  if (version < MIN_VERSION) return "PostgreSQL 13 or newer is needed; update the server.";
   if (standby)
     return "DATABASE_URL names a standby, which takes no writes: name the primary server.";
   if (encoding !== "UTF8") {
@@ -71,5 +69,120 @@ function problemOf({ version, standby, fsync, sync, encoding }: SettingsRow): st
   return (
     `PostgreSQL has ${loose} = off: it would lose events that were acknowledged. Turn it on for the ` +
     `role of the bot (ALTER ROLE … SET synchronous_commit = on) or for the server.`
+  );
+}
+
+const MIGRATIONS = new URL("./sql/", import.meta.url);
+
+/** The lock under which the schema is made: a number of our own, and the schema. */
+const LOCK = "SELECT pg_advisory_xact_lock(1936876642, hashtext($1))";
+
+/** The version of the schema that this version of the code works with. */
+function schemaVersion(): number {
+  return migrationsIn(MIGRATIONS).length;
+}
+
+/** The schema of a database. */
+export interface StoredSchema {
+  /** 0 if there is none. */
+  readonly version: number;
+  /** The oldest version of the code's own schema that can work with it. */
+  readonly readableFrom: number;
+}
+
+const NO_SCHEMA: StoredSchema = { version: 0, readableFrom: 0 };
+
+export async function storedSchema(queries: Queries): Promise<StoredSchema> {
+  const [found] = await queries.rows<{ readonly there: boolean }>(
+    `SELECT to_regclass('{schema}.migration') IS NOT NULL AS there`,
+  );
+  if (found?.there !== true) return NO_SCHEMA;
+  const [row] = await queries.rows<StoredSchema>(
+    `SELECT coalesce(max(version), 0) AS version, coalesce(max(readable_from), 0) AS "readableFrom"
+     FROM {schema}.migration`,
+  );
+  return row ?? NO_SCHEMA;
+}
+
+/**
+ * Brings the schema up to date with the numbered SQL files, in one transaction. Of several processes that start together
+ * one does it, and the others wait. A schema that is newer than this code is used as it is, if it allows that: while a
+ * new version is rolled out, both are at work.
+ *
+ * @throws {ServiceBotError} INBOX_TOO_NEW, STORE_UNAVAILABLE
+ */
+export async function migrate(database: Database): Promise<void> {
+  // Before the lock, because a role that may not make tables can still use them.
+  if (await isCurrent(database)) return;
+  await database.transaction(async (queries) => {
+    await queries.rows(LOCK, [database.schema]);
+    if (await isCurrent(queries)) return;
+    await queries.rows("CREATE SCHEMA IF NOT EXISTS {schema}");
+    await queries.rows("SET LOCAL search_path TO {schema}");
+    await queries.rows(
+      `CREATE TABLE IF NOT EXISTS {schema}.migration (
+         version integer PRIMARY KEY,
+         readable_from integer NOT NULL,
+         applied_at timestamptz NOT NULL DEFAULT now()
+       )`,
+    );
+    // Again: the session may have looked up names before it waited, and sees for certain only now what another made.
+    const { version: stored } = await storedSchema(queries);
+    for (const [index, name] of migrationsIn(MIGRATIONS).entries()) {
+      if (index < stored) continue;
+      const sql = readFileSync(new URL(name, MIGRATIONS), "utf8");
+      await queries.rows(sql);
+      await queries.rows(
+        "INSERT INTO {schema}.migration (version, readable_from) VALUES ($1, $2)",
+        [index + 1, readableFrom(sql, name)],
+      );
+    }
+  });
+}
+
+async function isCurrent(queries: Queries): Promise<boolean> {
+  const stored = await storedSchema(queries);
+  refuseTooNew(stored);
+  return stored.version >= schemaVersion();
+}
+
+/** The first line of each file names the oldest version that can work with what it makes. */
+export function readableFrom(sql: string, name: string): number {
+  const [, version] = /^-- readable from: (\d+)$/m.exec(sql.split("\n", 1)[0] ?? "") ?? [];
+  if (version === undefined) throw new Error(`${name} does not begin with "-- readable from: N"`);
+  return Number(version);
+}
+
+/** @throws {ServiceBotError} INBOX_TOO_NEW */
+export function refuseTooNew({ version, readableFrom: oldest }: StoredSchema): void {
+  if (oldest <= schemaVersion()) return;
+  throw new ServiceBotError(
+    "INBOX_TOO_NEW",
+    `The inbox in PostgreSQL was written by a newer version of service-bot (schema ${version}, this ` +
+      `version knows ${schemaVersion()}). Update service-bot, or set DATABASE_SCHEMA to another schema.`,
+  );
+}
+
+/**
+ * Makes sure that there is an inbox of this version.
+ *
+ * @throws {ServiceBotError} INBOX_MISSING, INBOX_TOO_OLD, INBOX_TOO_NEW
+ */
+export async function checkSchema(database: Database): Promise<void> {
+  const stored = await storedSchema(database);
+  const { schema } = database;
+  if (stored.version === 0) {
+    throw new ServiceBotError(
+      "INBOX_MISSING",
+      `The database has no inbox in the schema ${schema}. The bot makes it at its first start; are ` +
+        "DATABASE_URL and DATABASE_SCHEMA the bot's?",
+    );
+  }
+  refuseTooNew(stored);
+  if (stored.version >= schemaVersion()) return;
+  throw new ServiceBotError(
+    "INBOX_TOO_OLD",
+    `The inbox in the schema ${schema} was written by an older version of service-bot (schema ` +
+      `${stored.version}, this version has ${schemaVersion()}). Start the bot once with this version.`,
   );
 }

@@ -23,8 +23,14 @@ import type { Database } from "./database.ts";
 import { Endings } from "./endings.ts";
 import { Backlog, Intake } from "./intake.ts";
 import { LeaseLedger } from "./lease-ledger.ts";
-import { migrate, refuseTooNew, storedSchema } from "./migrate.ts";
-import { type OpenOptions, openDatabase, openWith } from "./open.ts";
+import {
+  migrate,
+  type OpenOptions,
+  openDatabase,
+  openWith,
+  refuseTooNew,
+  storedSchema,
+} from "./open.ts";
 import { sweepPhases } from "./retention.ts";
 import { asTopic, PostgresShared } from "./shared/shared.ts";
 import { Steps } from "./steps.ts";
@@ -98,7 +104,7 @@ export class PostgresInbox extends SqlInbox implements Inbox {
     });
     this.shared = new PostgresShared({
       ...{ database, id },
-      tell: (topic) => this.#wakeUps.tellOf(topic),
+      tell: (topic) => this.#wakeUps.notifyOf(topic),
       requireUsable: () => requireUsable(database, options.url),
     });
   }
@@ -208,7 +214,7 @@ export class PostgresInbox extends SqlInbox implements Inbox {
 
   /** Notifies the others of lanes that were let go, once this process claims no more. */
   #handOver(): void {
-    if (this.#claimsNoMore) this.#wakeUps.tell();
+    if (this.#claimsNoMore) this.#wakeUps.notify();
   }
 
   /** Known events add nothing, and a refusal would only have them sent once more. */
@@ -220,7 +226,7 @@ export class PostgresInbox extends SqlInbox implements Inbox {
 
   #announceToAll(): void {
     this.#announceHere();
-    this.#wakeUps.tell();
+    this.#wakeUps.notify();
   }
 
   #announceHere(): void {

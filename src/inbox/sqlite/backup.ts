@@ -3,44 +3,43 @@ import { resolve } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
 import { messageOf, ServiceBotError } from "../../errors.ts";
 import { markError } from "../copy.ts";
-import { openExisting, requireInbox } from "./attach.ts";
 import { readMark } from "./copy-mark.ts";
 import { asStoreError } from "./group-commit.ts";
+import { openExisting, requireInbox } from "./open.ts";
 import { placeFile, refuseToReplace } from "./place-file.ts";
 
 export interface BackupProgress {
-  /** How many pages are copied, of how many. */
   readonly pages: number;
   readonly of: number;
 }
 
-/** How much there is in a backup. */
+/** Counts of what a backup has. */
 export interface BackupContents {
   readonly events: number;
   readonly pending: number;
 }
 
 export interface BackupReport extends BackupContents {
-  /** The inbox, and the backup of it. */
+  /** The inbox. */
   readonly from: string;
+  /** The backup. */
   readonly file: string;
-  /** What was committed by then is in it, and nothing else. In milliseconds since 1970. */
+  /** The backup has what was committed by this time, in ms since 1970, and nothing else. */
   readonly takenAt: number;
   readonly bytes: number;
 }
 
-/** So many pages are copied in one go. */
+/** Pages that are copied in one go. */
 const PAGES = 1_000;
 
 /**
- * Copies the file of an inbox while a bot may be using it, as it is at one moment, and checks the copy. The copy is one file,
- * without anything beside it.
+ * Copies the file of an inbox as it is at one moment, while a bot may be using it, and checks the copy. The copy is one
+ * file, with nothing beside it.
  *
- * One transaction that reads lasts for all of it. Without it SQLite begins anew whenever somebody else has written
- * in between, and on an inbox at work it would never end. The bot is not held up; what it writes meanwhile stays in its
- * WAL until the end.
+ * One reading transaction lasts for all of it. Without it SQLite would begin anew after each write of another process,
+ * and never end beside a busy bot. The bot is not held up: what it writes stays in its WAL until the end.
  *
- * @param to where nothing is yet
+ * @param to must not exist
  * @throws {ServiceBotError} INBOX_MISSING, INBOX_NOT_EMPTY, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNFINISHED,
  *   INBOX_UNUSABLE, STORE_UNAVAILABLE
  */
@@ -73,7 +72,7 @@ async function copy(
   try {
     const takenAt = Date.now();
     db.exec("BEGIN");
-    // Only with the first look at the file does the transaction begin.
+    // The transaction begins with the first look at the file.
     db.prepare("SELECT count(*) FROM sqlite_schema").get();
     await db.backup(to, {
       progress({ totalPages, remainingPages }) {
@@ -91,8 +90,8 @@ async function copy(
 /**
  * Makes a copy of an inbox one file, without a WAL, and makes sure that it is whole.
  *
- * @param name what it is called where something is wrong with it
- * @param change what else is written to it
+ * @param name its name in errors
+ * @param change writes something else to it
  * @throws {ServiceBotError} INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE
  */
 export function settle(
@@ -116,7 +115,7 @@ export function settle(
   }
 }
 
-/** Makes sure that it is a whole inbox, and tells what is in it. */
+/** Makes sure that a file is a whole inbox. */
 export function examine(db: Database, name: string): BackupContents {
   const [problem] = db.pragma("integrity_check") as { readonly integrity_check: string }[];
   if (problem?.integrity_check !== "ok") throw damaged(name, String(problem?.integrity_check));

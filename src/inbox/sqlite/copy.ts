@@ -2,12 +2,12 @@ import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import type { Database } from "better-sqlite3";
 import { columnsOf, type Row, type Table } from "../copy.ts";
-import { openExisting } from "./attach.ts";
 import { Claims } from "./claims.ts";
 import { clearMark, readMark, setMark } from "./copy-mark.ts";
 import { readStore } from "./group-commit.ts";
 import { History } from "./history.ts";
-import { canonical, takeLock } from "./open.ts";
+import { canonical, takeLock } from "./lock.ts";
+import { openExisting } from "./open.ts";
 import { EVERY_LANE } from "./retention.ts";
 
 /** Rows per batch. */

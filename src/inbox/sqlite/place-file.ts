@@ -11,16 +11,16 @@ import {
 import { dirname } from "node:path";
 import { BESIDE } from "../../core/private-file.ts";
 import { hasCode, messageOf, ServiceBotError } from "../../errors.ts";
-import { syncFolder } from "./open.ts";
+import { syncFolder } from "./lock.ts";
 
-/** Puts back what was cleared out of the way. */
+/** Puts back what was moved out of the way. */
 export type PutBack = () => void;
 
 /**
- * Makes a file under another name, and gives it its own once it is whole and on the disk. Nothing is replaced.
+ * Makes a file under another name, and renames it once it is whole and on the disk. Replaces nothing.
  *
- * @param make writes the file of that name, which is there, empty, and its owner's alone
- * @param clearWay moves away what has the name of the file, not before the new one is safe
+ * @param make writes the draft, which exists, is empty, and can only be read by its owner
+ * @param clearWay moves away what has the name of the file, once the new file is safe
  * @throws {ServiceBotError} INBOX_NOT_EMPTY, INBOX_UNUSABLE, and what `make`, `clearWay` and its {@link PutBack} throw
  */
 export async function placeFile<T>(
@@ -61,7 +61,7 @@ function exchange(draft: string, file: string, putBack: PutBack): void {
 
 function giveName(draft: string, file: string): void {
   try {
-    // Unlike a renaming, it fails where there is a file by now.
+    // Unlike a rename, a link fails if there is a file by now.
     linkSync(draft, file);
     unlinkSync(draft);
   } catch (error) {

@@ -4,28 +4,27 @@ import Sqlite, { type Database } from "better-sqlite3";
 import { BESIDE } from "../../core/private-file.ts";
 import { messageOf, ServiceBotError } from "../../errors.ts";
 import { markError } from "../copy.ts";
-import { FORGET_ABSENT, type RestoreMark } from "../restored.ts";
-import { isLocked } from "./attach.ts";
+import { FORGET_ABSENT, RESTORED, type RestoreMark, writeRestoreMark } from "../restored.ts";
 import { type BackupContents, examine, settle } from "./backup.ts";
 import { readMark } from "./copy-mark.ts";
-import { canonical, lockOf, prepareConnection, takeLock } from "./open.ts";
+import { canonical, isLocked, lockOf, takeLock } from "./lock.ts";
+import { asUnusable, prepareConnection } from "./open.ts";
 import { type PutBack, placeFile, refuseToReplace } from "./place-file.ts";
-import { storeMark } from "./restore-mark.ts";
 
 export interface RestoreReport extends BackupContents {
   readonly place: string;
-  /** Where the files are now that were in the way. */
+  /** The new place of the files that were in the way. */
   readonly movedTo: string | undefined;
 }
 
-const STOP_IT = "stop it first; a bot that runs would go on with what is there now.";
+const STOP_IT = "stop it first, because a running bot would go on with the file that is there now.";
 
 /**
- * Puts a backup in the place of an inbox, marked as restored. The backup stays as it is. Whatever is in the way is
- * left alone, or moved aside, and never removed.
+ * Puts a copy of a backup in the place of an inbox, marked as restored. Files in the way are left alone or moved aside,
+ * and never removed.
  *
  * @param file of the inbox
- * @param moveOld whether what is in the way is moved aside
+ * @param moveOld whether files in the way are moved aside
  * @throws {ServiceBotError} INBOX_MISSING, INBOX_IN_USE, INBOX_NOT_EMPTY, INBOX_TOO_NEW, INBOX_UNFINISHED,
  *   INBOX_MOVED, INBOX_UNUSABLE
  */
@@ -71,9 +70,7 @@ export function markFile(file: string, mark: RestoreMark): RestoreReport {
     setMark(db, file, mark);
     return { place: canonical(resolve(file)), movedTo: undefined, ...contents };
   } catch (error) {
-    if (error instanceof ServiceBotError) throw error;
-    const message = `${file} cannot be used: ${messageOf(error)}`;
-    throw new ServiceBotError("INBOX_UNUSABLE", message, { cause: error });
+    throw asUnusable(file, error);
   } finally {
     db?.close();
     lock.close();
@@ -106,7 +103,7 @@ function take(backup: string, draft: string, mark: RestoreMark): BackupContents 
   return settle(draft, backup, (db) => setMark(db, backup, mark));
 }
 
-/** Root can write everywhere, and the bot that is not root could not open what is root's. */
+/** A bot that is not root could not open the files that root makes. */
 function giveToOwnerOfFolder(...files: readonly string[]): void {
   if (process.getuid?.() !== 0) return;
   for (const file of files) {
@@ -114,7 +111,7 @@ function giveToOwnerOfFolder(...files: readonly string[]): void {
     try {
       chownSync(file, uid, gid);
     } catch {
-      // Root of a container, or of a network's folder, may not: the restore is as good as without it.
+      // The root of a container, or of a network folder, may not, and the restore works without it.
     }
   }
 }
@@ -123,13 +120,16 @@ function setMark(db: Database, name: string, mark: RestoreMark): void {
   const copied = readMark(db);
   if (copied !== undefined) throw markError(copied, name);
   const write = () => {
-    storeMark(db, mark);
+    db.prepare(
+      `INSERT INTO cursor (name, position) VALUES ('${RESTORED}', ?)
+       ON CONFLICT (name) DO UPDATE SET position = excluded.position`,
+    ).run(writeRestoreMark(mark));
     db.exec(`DELETE FROM step WHERE ${FORGET_ABSENT}`);
   };
   db.transaction(write).immediate();
 }
 
-/** The files of an inbox; a WAL without its database may hold what was acknowledged, too. */
+/** The files of an inbox. A WAL without its database may have acknowledged events, too. */
 function whatIsThere(place: string): string[] {
   return ["", ...BESIDE].filter((suffix) => existsSync(`${place}${suffix}`));
 }

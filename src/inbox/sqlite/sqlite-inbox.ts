@@ -27,8 +27,7 @@ import { Intake } from "./intake.ts";
 import { MEMORY, type OpenFile, openFile } from "./open.ts";
 import { sweepPhases } from "./retention.ts";
 import { Steps } from "./steps.ts";
-import { SqliteStore } from "./store.ts";
-import { watch } from "./watch.ts";
+import { SqliteStore, watchOthers } from "./store.ts";
 
 export interface SqliteInboxOptions {
   /** Path of the file, or `:memory:`. Its folder is made when it is missing. */
@@ -86,7 +85,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     this.capabilities = { guardsDisk: this.#disk !== undefined };
     db.transaction(() => this.#claims.recover(clock.now())).immediate();
     this.#pending = store.countPending();
-    this.#unwatch = watch(db, clock, () => {
+    this.#unwatch = watchOthers(db, clock, () => {
       this.#pending = store.countPending();
       this.announce();
     });

@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import type { Database, Statement } from "better-sqlite3";
+import type { Clock } from "../../core/clock.ts";
 import type { StorageReport } from "../records.ts";
 import type { Dialect, Script, SqlStore } from "../sql/store.ts";
 import { readStore } from "./group-commit.ts";
@@ -98,4 +99,35 @@ export class SqliteStore implements SqlStore {
 function pack(value: unknown): unknown {
   if (!Array.isArray(value)) return value;
   return JSON.stringify(value.map((one) => (typeof one === "string" ? one.toWellFormed() : one)));
+}
+
+/** In ms. Commits of another connection are noticed within this. */
+const WATCH_INTERVAL_MS = 1_000;
+
+/**
+ * Calls `changed` after another connection, such as that of `service-bot inbox`, has committed something to the file. A
+ * look takes some microseconds and no I/O. Returns a function that ends it.
+ */
+export function watchOthers(db: Database, clock: Clock, changed: () => void): () => void {
+  // No other connection can open a database in memory.
+  if (db.memory) return () => undefined;
+  const version = db.prepare("PRAGMA data_version").pluck();
+  let seen = version.get();
+  let cancel: () => void;
+  const arm = () => {
+    cancel = clock.timer(WATCH_INTERVAL_MS, look, { background: true });
+  };
+  const look = () => {
+    arm();
+    try {
+      const now = version.get();
+      if (now === seen) return;
+      changed();
+      seen = now;
+    } catch {
+      // The store is out of reach for now. Writes report that, and the next look comes soon.
+    }
+  };
+  arm();
+  return () => cancel();
 }

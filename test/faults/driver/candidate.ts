@@ -2,7 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { createLogger, systemClock } from "../../faces/core.ts";
 import { EVENT_LOG } from "../../faces/inbox.ts";
 import { PostgresInbox } from "../../faces/inbox-postgres.ts";
-import { Election, type Term } from "../../faces/poller.ts";
+import { SharedPeers, type Term } from "../../faces/poller.ts";
 import { TcpProxy } from "../../support/tcp-proxy.ts";
 
 /** The end of a term. */
@@ -34,7 +34,7 @@ export class Candidate {
   readonly #options: CandidateOptions;
   readonly #proxy: TcpProxy;
   readonly #inbox: PostgresInbox;
-  readonly #election: Election;
+  readonly #peers: SharedPeers;
   readonly #stop = new AbortController();
   readonly #stopped = new Promise<void>((resolve) => {
     this.#stop.signal.addEventListener("abort", () => resolve());
@@ -50,7 +50,7 @@ export class Candidate {
     if (shared === undefined) throw new Error("instances on PostgreSQL share something");
     const log = createLogger({ level: "silent", secrets: [] });
     const { leaseMs } = options;
-    this.#election = new Election({ shared, clock: systemClock, log, leaseMs });
+    this.#peers = new SharedPeers({ shared, clock: systemClock, log, leaseMs });
   }
 
   static async start(options: CandidateOptions): Promise<Candidate> {
@@ -66,7 +66,7 @@ export class Candidate {
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#loop;
-    await this.#election.resign();
+    await this.#peers.resign();
     await this.#inbox.close();
     this.#proxy.close();
   }
@@ -74,7 +74,7 @@ export class Candidate {
   async #run(): Promise<void> {
     const { signal } = this.#stop;
     while (!signal.aborted) {
-      const term = await this.#election.next(signal);
+      const term = await this.#peers.nextTerm(signal);
       if (term?.number === undefined) return;
       // Timers that are due fire before the next turn: a leader that must distrust itself by now does so first.
       await turn();
@@ -93,7 +93,7 @@ export class Candidate {
     const fate = this.#options.watch.begin(number);
     await this.#move(number).catch(() => undefined);
     if (fate === "resigns" || this.#stop.signal.aborted) {
-      await this.#election.resign();
+      await this.#peers.resign();
     } else {
       if (fate === "is cut off") this.#proxy.cut();
       else this.#proxy.freeze();

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { type Platform, type PlatformOptions, startPlatform } from "../../faces/platform.ts";
+import { type ListenOptions, type Platform, startPlatform } from "../../faces/platform.ts";
 import { reservePort } from "../../support/reserve-port.ts";
 import { type BotSettings, defaultSettings } from "../bot/protocol.ts";
 import { Balancer } from "./balancer.ts";
@@ -14,7 +14,7 @@ import { PostgresStore } from "./postgres-store.ts";
 import { SqliteStore, type Store } from "./store.ts";
 
 export interface WorldOptions {
-  readonly platform?: PlatformOptions;
+  readonly platform?: ListenOptions;
   /** Variables of the bots beyond the usual ones. */
   readonly env?: Readonly<Record<string, string>>;
   readonly settings?: Partial<BotSettings>;

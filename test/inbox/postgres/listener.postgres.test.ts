@@ -32,13 +32,13 @@ class FakeClient extends EventEmitter implements Client {
   }
 }
 
-function listenOn(client: FakeClient, onHeard: () => void = () => undefined): Listener {
+function listenOn(client: FakeClient, onNotified: () => void = () => undefined): Listener {
   const listener = new Listener({
     database: {
       ...{ schema: "s", client: () => client, end: () => client.end() },
       cutSoon: () => () => undefined,
     },
-    ...{ id: "me", clock: new ManualClock(), onHeard },
+    ...{ id: "me", clock: new ManualClock(), onNotified },
   });
   onTestFinished(() => listener.close());
   listener.start();
@@ -85,7 +85,7 @@ describe("one that is closed while its connection is made", () => {
     const options = { ...through(place, proxy), timeoutMs: 600_000, driver: await loadDriver() };
     const database = new Database(options);
     const clock = new ManualClock();
-    const listener = new Listener({ database, clock, id: "me", onHeard: () => undefined });
+    const listener = new Listener({ database, clock, id: "me", onNotified: () => undefined });
     listener.start();
     while (proxy.made < 1) await turn();
     await listener.close();

@@ -16,7 +16,7 @@ import { runPlatform } from "../support/platform.ts";
 function extra(before: (nth: number) => Promise<void> | void = () => {}) {
   const told = { opened: [] as string[], closed: 0 };
   const open: OpenExtension = {
-    handle: async (request, response) => void response.end(`extra ${request.method}`),
+    fetch: async ({ method }) => new Response(`extra ${method}`),
     close: async () => void told.closed++,
   };
   const extension: Extension = {

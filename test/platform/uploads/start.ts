@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { onTestFinished } from "vitest";
 import type { Platform } from "../../faces/platform.ts";
-import { downloadWith, type PlatformOptions, startPlatform } from "../../faces/platform.ts";
+import { downloadWith, type ListenOptions, startPlatform } from "../../faces/platform.ts";
 import { image } from "../support/images.ts";
 import { type Answer, type ErrorBody, request } from "../support/platform.ts";
 import { imageServer } from "./image-server.ts";
@@ -9,7 +9,7 @@ import { imageServer } from "./image-server.ts";
 /** A platform of which every download reaches a server of this machine, which answers so. */
 export async function startWithDownloads(
   respond: (response: ServerResponse, path: string) => void,
-  options: PlatformOptions = {},
+  options: ListenOptions = {},
 ): Promise<Platform> {
   const { parts } = await imageServer(respond);
   const platform = await startPlatform(options, { download: downloadWith(parts) });

@@ -1,7 +1,7 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { expect, inject, onTestFinished } from "vitest";
 import type { Bot, BotOptions } from "../../../../src/index.ts";
-import type { Platform, PlatformOptions } from "../../../faces/platform.ts";
+import type { ListenOptions, Platform } from "../../../faces/platform.ts";
 import { runBot, runPlatform } from "../../../support/running-bot.ts";
 
 /** How long a browser may take for anything, in milliseconds. */
@@ -21,7 +21,7 @@ export interface OpenOptions {
   /** Registers the handlers of a bot; without it, one that answers each direct message with "Hello NAME!". */
   readonly register?: (bot: Bot) => void;
   readonly bot?: BotOptions;
-  readonly platform?: PlatformOptions;
+  readonly platform?: ListenOptions;
   readonly window?: BrowserContextOptions;
   /** The address of a view, such as `#/events`. */
   readonly address?: string;

@@ -1,0 +1,196 @@
+import { ServiceBotError } from "../../errors.ts";
+import type { AttachedInbox, InboxProbe, ServerHealth } from "../maintenance.ts";
+import { FORGET_ABSENT, RESTORED, type RestoreMark, writeRestoreMark } from "../restored.ts";
+import { SqlAdmin } from "../sql/admin.ts";
+import { placeOf, refuseMarked } from "./copy-mark.ts";
+import type { Database } from "./database.ts";
+import {
+  checkSchema,
+  migrate,
+  type OpenOptions,
+  openDatabase,
+  openWith,
+  storedSchema,
+} from "./open.ts";
+import { ALIVE, ALIVE_MS, readSharedReport } from "./shared/instances.ts";
+import { PostgresStore } from "./store.ts";
+import { notifyAll, PROCESSES } from "./wake-ups.ts";
+
+/**
+ * The larger of two counts. Behind a pooler no bot holds the lock of presence, and a bot that has just begun has given no
+ * sign of life yet.
+ */
+const SERVING = `
+SELECT greatest((${PROCESSES}),
+  (SELECT count(*) FROM {schema}.instance WHERE ${ALIVE})) AS n`;
+
+const MAY_CREATE = "SELECT has_database_privilege(current_database(), 'CREATE') AS may";
+
+const MAY_WRITE = `
+SELECT bool_and(has_table_privilege(c.oid, right_name)) AS may
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace,
+  unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS right_name
+WHERE n.nspname = $1 AND c.relkind = 'r'`;
+
+/** In seconds. No transaction of the bot's is open for longer. */
+const LONG_OPEN_SECONDS = 60;
+
+const VERSION = "SELECT current_setting('server_version') AS version";
+
+/** Of sessions of other roles the server shows only that they exist, unless the role may see more. */
+const LONG_OPEN = `
+SELECT pid, coalesce(application_name, '') AS application, coalesce(state, '') AS state,
+  floor(extract(epoch FROM clock_timestamp() - xact_start))::integer AS seconds
+FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid()
+  AND xact_start < clock_timestamp() - interval '${LONG_OPEN_SECONDS} seconds'
+ORDER BY xact_start LIMIT 5`;
+
+const CONTENTS = `
+SELECT count(*)::integer AS events, (count(*) FILTER (WHERE state = 'pending'))::integer AS pending
+FROM {schema}.event`;
+
+const MARK_RESTORED = `
+INSERT INTO {schema}.cursor (name, position) VALUES ('${RESTORED}', $1)
+ON CONFLICT (name) DO UPDATE SET position = excluded.position`;
+
+const FORGET = `DELETE FROM {schema}.step WHERE ${FORGET_ABSENT}`;
+
+/** In ms. Large tables take a while to be counted. */
+const COUNT_TIMEOUT_MS = 120_000;
+
+/**
+ * Opens an inbox in PostgreSQL beside the bots that may be using it. Neither makes nor changes the schema.
+ *
+ * @throws {ServiceBotError} DRIVER_MISSING, INBOX_MISSING, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNFINISHED,
+ *   INBOX_UNUSABLE
+ */
+export async function attachPostgres(options: OpenOptions): Promise<AttachedInbox> {
+  const database = await openDatabase(options);
+  await requireInbox(database, options.url);
+  let notified = Promise.resolve();
+  const onDecided = () => {
+    notified = notifyAll(database, "admin");
+  };
+  return {
+    admin: new SqlAdmin(new PostgresStore(database), onDecided),
+    served: async () => (await countProcesses(database)) > 0,
+    together: () => readSharedReport(database),
+    async close() {
+      await notified;
+      await database.close();
+    },
+  };
+}
+
+/** How many processes have the inbox open. A killed one counts for as long as its last sign of life. */
+export async function countProcesses(database: Database): Promise<number> {
+  const [row] = await database.rows<{ readonly n: number }>(SERVING, [database.schema]);
+  return row?.n ?? 0;
+}
+
+/**
+ * Makes sure that there is an inbox of this version, and no unfinished copy; otherwise closes the database. An inbox that
+ * was copied can still be looked at.
+ *
+ * @throws {ServiceBotError} INBOX_MISSING, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_UNUSABLE
+ */
+export async function requireInbox(database: Database, url: string): Promise<void> {
+  await openWith(database, async () => {
+    await checkSchema(database);
+    await refuseMarked(database, url, ["target"]);
+  });
+}
+
+/**
+ * Finds out whether a bot could use this place in PostgreSQL. Changes nothing.
+ *
+ * @throws {ServiceBotError} DRIVER_MISSING, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED,
+ *   INBOX_UNUSABLE
+ */
+export async function probePostgres(options: OpenOptions): Promise<InboxProbe> {
+  return await usingDatabase(options, async (database) => {
+    const { schema } = database;
+    if ((await storedSchema(database)).version === 0) {
+      if (await may(database, MAY_CREATE)) return { exists: false, served: false };
+      throw forbidden(`The role may not make the schema ${schema} in this database.`);
+    }
+    await checkSchema(database);
+    await refuseMarked(database, options.url);
+    if (await may(database, MAY_WRITE, [schema])) {
+      return { exists: true, served: (await countProcesses(database)) > 0 };
+    }
+    throw forbidden(`The role may not write to the tables of the schema ${schema}.`);
+  });
+}
+
+/**
+ * Looks at the server of an inbox.
+ *
+ * @throws {ServiceBotError} DRIVER_MISSING, INBOX_UNUSABLE
+ */
+export async function healthOfServer(options: OpenOptions): Promise<ServerHealth> {
+  return await usingDatabase(options, async (database) => {
+    const [row] = await database.rows<{ readonly version: string }>(VERSION);
+    const longOpen = await database.rows<ServerHealth["longOpen"][number]>(LONG_OPEN);
+    return { kind: "server", version: row?.version ?? "", longOpen };
+  });
+}
+
+/**
+ * Marks an inbox in PostgreSQL that was restored from a backup.
+ *
+ * @throws {ServiceBotError} DRIVER_MISSING, INBOX_MISSING, INBOX_IN_USE, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED,
+ *   INBOX_UNUSABLE
+ */
+export async function markDatabase(
+  options: OpenOptions,
+  mark: RestoreMark,
+): Promise<{ readonly place: string; readonly events: number; readonly pending: number }> {
+  const place = placeOf(options.url, options.schema);
+  return await usingDatabase({ timeoutMs: COUNT_TIMEOUT_MS, ...options }, async (database) => {
+    if ((await storedSchema(database)).version === 0) {
+      const message = `There is no inbox in ${place}; are DATABASE_URL and DATABASE_SCHEMA the bot's?`;
+      throw new ServiceBotError("INBOX_MISSING", message);
+    }
+    // As a bot does at its start, which must come after the mark.
+    await migrate(database);
+    await refuseMarked(database, options.url);
+    if ((await countProcesses(database)) > 0) throw inUse(place);
+    await database.transaction(async (queries) => {
+      await queries.rows(MARK_RESTORED, [writeRestoreMark(mark)]);
+      await queries.rows(FORGET);
+    });
+    const [contents] = await database.rows<{ events: number; pending: number }>(CONTENTS);
+    return { place, ...(contents ?? { events: 0, pending: 0 }) };
+  });
+}
+
+async function usingDatabase<T>(
+  options: OpenOptions,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
+  const database = await openDatabase(options);
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
+}
+
+async function may(database: Database, sql: string, values: readonly string[] = []) {
+  const [row] = await database.rows<{ readonly may: boolean | null }>(sql, values);
+  return row?.may === true;
+}
+
+function forbidden(message: string): ServiceBotError {
+  return new ServiceBotError("INBOX_UNUSABLE", message);
+}
+
+function inUse(place: string): ServiceBotError {
+  return new ServiceBotError(
+    "INBOX_IN_USE",
+    `${place} is used by a bot. Stop every instance of it first: only at its start does a bot see that its inbox was ` +
+      `restored. One that was killed, and one that a backup remembers, counts for ${ALIVE_MS / 1_000} s.`,
+  );
+}

@@ -1,0 +1,105 @@
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, realpathSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import Sqlite, { type Database } from "better-sqlite3";
+import { makePrivateFile } from "../../core/private-file.ts";
+import { hasCode, messageOf, ServiceBotError } from "../../errors.ts";
+
+/** In ms. A start waits this long for the end of the process before it. */
+const LOCK_TIMEOUT_MS = 5_000;
+
+/** The remedy for a second bot. */
+const OWN_FILE =
+  "stop the other one, or set DATABASE_URL to a file of this one's own, or to a database in PostgreSQL " +
+  "(postgres://…).";
+
+/** Locks of this process, by the file of the lock. Those of a stopped bot are closed. */
+const ownLocks = new Map<string, Database>();
+
+/**
+ * Takes the lock that one process at a time has on the file of an inbox: an exclusive lock on a file beside it, which the
+ * kernel frees whenever and however the process ends.
+ *
+ * @param remedy what to do if another process has it
+ */
+export function takeLock(
+  file: string,
+  remedy: string = OWN_FILE,
+  timeoutMs: number = LOCK_TIMEOUT_MS,
+): Database {
+  let path = file;
+  let lock: Database | undefined;
+  try {
+    makeFolder(dirname(file));
+    path = lockOf(file);
+    if (ownLocks.get(path)?.open) throw inUse("Another bot in this process", file, remedy);
+    makePrivateFile(path);
+    // A restart overlaps with the end of the process before it.
+    lock = new Sqlite(path, { timeout: timeoutMs });
+    lock.exec("BEGIN EXCLUSIVE");
+    ownLocks.set(path, lock);
+    return lock;
+  } catch (error) {
+    lock?.close();
+    if (error instanceof ServiceBotError) throw error;
+    if (hasCode(error, "SQLITE_BUSY")) throw inUse("Another process", file, remedy);
+    const message = `${path} cannot be opened: ${messageOf(error)}`;
+    throw new ServiceBotError("INBOX_UNUSABLE", message, { cause: error });
+  }
+}
+
+/** True while a bot has the lock. */
+export function isLocked(lockFile: string): boolean {
+  if (!existsSync(lockFile)) return false;
+  const lock = new Sqlite(lockFile, { fileMustExist: true, timeout: 0 });
+  try {
+    lock.exec("BEGIN EXCLUSIVE");
+    return false;
+  } catch (error) {
+    return hasCode(error, "SQLITE_BUSY");
+  } finally {
+    lock.close();
+  }
+}
+
+/** The file of the lock, beside the file of the inbox. */
+export function lockOf(file: string): string {
+  return `${canonical(resolve(file))}-lock`;
+}
+
+/** The one name of a file, whatever links lead to it. */
+export function canonical(file: string): string {
+  if (existsSync(file)) return realpathSync(file);
+  const folder = dirname(file);
+  return existsSync(folder) ? join(realpathSync(folder), basename(file)) : file;
+}
+
+/** Syncs a folder: only then are new files in it certain to outlive a power loss. */
+export function syncFolder(path: string): void {
+  // Windows opens no folders, and does not need this.
+  if (process.platform === "win32") return;
+  const folder = openSync(path, "r");
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+/** Node's own recursive `mkdir` never ends where a file system refuses, as below /proc. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    if (!hasCode(error, "EEXIST")) throw error;
+  }
+  syncFolder(dirname(path));
+}
+
+function inUse(user: string, file: string, remedy: string): ServiceBotError {
+  return new ServiceBotError(
+    "INBOX_IN_USE",
+    `${user} uses ${file}. A SQLite file serves one bot: ${remedy}`,
+  );
+}

@@ -1,0 +1,160 @@
+import { existsSync, mkdtempSync, rmdirSync, type StatsFs, statfsSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import type { Database } from "better-sqlite3";
+import { type Clock, systemClock } from "../../core/clock.ts";
+import { hasCode, messageOf, ServiceBotError } from "../../errors.ts";
+import { markError } from "../copy.ts";
+import type { AttachedInbox, FileHealth, InboxProbe } from "../maintenance.ts";
+import { SqlAdmin } from "../sql/admin.ts";
+import { readMark } from "./copy-mark.ts";
+import { DiskGuard, MIN_FREE_BYTES } from "./disk.ts";
+import { GroupCommit } from "./group-commit.ts";
+import { isLocked, lockOf } from "./lock.ts";
+import { openExisting } from "./open.ts";
+import { SqliteStore } from "./store.ts";
+
+/** In bytes. To look through a larger file would take more than some seconds. */
+const MAX_CHECKED_BYTES = 1024 ** 3;
+
+/** Findings of SQLite that are enough to know. */
+const MAX_FINDINGS = 3;
+
+/** File systems that the locks and the shared memory of a WAL do not reach across, by their numbers in Linux. */
+const networks: Readonly<Record<number, string>> = {
+  26985: "NFS",
+  20859: "SMB",
+  4283649346: "CIFS",
+  4266872130: "SMB",
+  1397113167: "AFS",
+  22092: "NCP",
+  12805120: "Ceph",
+  16914839: "9P",
+};
+
+/**
+ * Opens the file of an inbox beside the bot that may be using it. Neither makes the file nor changes its schema.
+ *
+ * @throws {ServiceBotError} INBOX_MISSING, INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_UNUSABLE
+ */
+export function attachInbox(file: string, clock: Clock = systemClock): AttachedInbox {
+  const db = openExisting(file);
+  const mark = readMark(db);
+  // A copied inbox can still be looked at; nothing can be decided in an unfinished copy.
+  if (mark?.role === "target") {
+    db.close();
+    throw markError(mark, file);
+  }
+  const group = new GroupCommit(db);
+  const write = <T>(work: () => T) => group.write(work);
+  const store = new SqliteStore({ db, now: () => clock.now(), write });
+  return {
+    admin: new SqlAdmin(store, () => undefined),
+    served: async () => isLocked(lockOf(file)),
+    async close() {
+      group.close();
+      db.close();
+    },
+  };
+}
+
+/**
+ * Finds out whether a bot could use this file. Changes nothing.
+ *
+ * @param file a path, not `:memory:`
+ * @throws {ServiceBotError} INBOX_TOO_OLD, INBOX_TOO_NEW, INBOX_UNFINISHED, INBOX_MOVED, INBOX_UNUSABLE,
+ *   STORE_UNAVAILABLE when the disk is nearly full
+ */
+export function probeFile(file: string): InboxProbe {
+  const exists = existsSync(file);
+  if (exists) probeExisting(file);
+  const folder = existingFolder(dirname(resolve(file)));
+  // SQLite makes files beside the database, and the bot makes its folder.
+  try {
+    rmdirSync(mkdtempSync(join(folder, ".service-bot-doctor-")));
+  } catch (error) {
+    throw unusable(file, error);
+  }
+  new DiskGuard({ folder, minFreeBytes: MIN_FREE_BYTES, clock: systemClock }).refuseWhenLow();
+  return { exists, served: exists && isLocked(lockOf(file)) };
+}
+
+function probeExisting(file: string): void {
+  const db = openExisting(file);
+  try {
+    const mark = readMark(db);
+    if (mark !== undefined) throw markError(mark, file);
+    probeWrite(db, file);
+  } finally {
+    db.close();
+  }
+}
+
+/** Writes a value that is there already, and takes it back. A process that writes now shows that it can be done. */
+function probeWrite(db: Database, file: string): void {
+  try {
+    db.exec("BEGIN IMMEDIATE");
+    try {
+      // To begin is not enough: in a file that can only be read, SQLite begins to read.
+      db.pragma(`user_version = ${Number(db.pragma("user_version", { simple: true }))}`);
+    } finally {
+      db.exec("ROLLBACK");
+    }
+  } catch (error) {
+    if (!hasCode(error, "SQLITE_BUSY")) throw unusable(file, error);
+  }
+}
+
+function existingFolder(folder: string): string {
+  return existsSync(folder) ? folder : existingFolder(dirname(folder));
+}
+
+function unusable(file: string, cause: unknown): ServiceBotError {
+  const message = `${file} cannot be written: ${messageOf(cause)}`;
+  return new ServiceBotError("INBOX_UNUSABLE", message, { cause });
+}
+
+/**
+ * Looks at the file of an inbox, which a bot may be using.
+ *
+ * @throws {ServiceBotError} as {@link openExisting} does
+ */
+export function healthOfFile(file: string): FileHealth {
+  const { mode, size } = statSync(file);
+  const wal = statSync(`${file}-wal`, { throwIfNoEntry: false });
+  const disk = diskOf(dirname(resolve(file)));
+  return {
+    kind: "file",
+    mode: mode & 0o777,
+    freeBytes: disk && disk.bavail * disk.bsize,
+    minFreeBytes: MIN_FREE_BYTES,
+    bytes: size,
+    walBytes: wal?.size ?? 0,
+    network: disk && networkOf(disk.type),
+    damage: size > MAX_CHECKED_BYTES ? undefined : findDamage(file),
+  };
+}
+
+function diskOf(folder: string): StatsFs | undefined {
+  try {
+    return statfsSync(folder);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The name of a file system on another machine, by its number. */
+export function networkOf(type: number): string | undefined {
+  return networks[type >>> 0];
+}
+
+function findDamage(file: string): readonly string[] {
+  const db = openExisting(file);
+  try {
+    const found = db.prepare(`PRAGMA quick_check(${MAX_FINDINGS})`).pluck().all().map(String);
+    return found.filter((line) => line !== "ok");
+  } catch (error) {
+    return [messageOf(error)];
+  } finally {
+    db.close();
+  }
+}
