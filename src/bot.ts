@@ -227,15 +227,14 @@ export class Bot {
     parts.log.info({ ...readyLine(config, this.#server?.url), metrics }, "ready");
   }
 
-  /** An inbox that came from a backup is made whole first. */
-  #handle({ dispatcher, restored, poller, log }: Parts): void {
-    if (restored === undefined) {
+  /** Starts the handlers. In a restored inbox they wait for the event log. */
+  #handle({ dispatcher, restore, poller, log }: Parts): void {
+    if (restore === undefined) {
       dispatcher.start();
       return;
     }
-    restored.start(poller);
-    restored.logIsRead().then(
-      (goesOn) => goesOn && dispatcher.start(),
+    restore.start(poller).then(
+      (mayBegin) => mayBegin && dispatcher.start(),
       (err: unknown) => log.error({ err }, "events cannot be handled after the restore"),
     );
   }
@@ -274,11 +273,11 @@ export class Bot {
     await this.#starting?.catch(() => undefined);
     this.#ready = false;
     if (this.#parts === undefined) return;
-    const { log, sampling, poller, dispatcher, restored, cluster, inbox, reporter } = this.#parts;
+    const { log, sampling, poller, dispatcher, restore, cluster, inbox, reporter } = this.#parts;
     log.info("stopping");
     await inStages([
       // At once, so that another instance goes on with the log while this one's handlers end.
-      [() => poller?.stop(), () => dispatcher.drain(graceMs), () => restored?.stop()],
+      [() => poller?.stop(), () => dispatcher.drain(graceMs), () => restore?.stop()],
       // The metrics to the last, for whoever watches a stop.
       [() => this.#server?.close(), () => this.#metrics?.close(), () => reporter?.close()],
       [() => cluster.stop()],

@@ -49,8 +49,8 @@ export interface RestoredStatus {
   readonly at: number;
   /** What was made after this was not handled before the restore; undefined until the platform's time is known. */
   readonly until: number | undefined;
-  /** When nothing was in doubt any more, but for dead letters; undefined while something is. */
-  readonly overAt: number | undefined;
+  /** When the log was read to its end since, so that the events after the backup are back; undefined until then. */
+  readonly readAt: number | undefined;
 }
 
 /** How far the platform's event log has been read. */
@@ -157,12 +157,12 @@ export function writeStatus(status: BotStatus): WrittenStatus {
   };
 }
 
-function restoredStatus({ at, until, overAt }: RestoreMark): RestoredStatus {
-  return { at, until, overAt };
+function restoredStatus({ at, until, readAt }: RestoreMark): RestoredStatus {
+  return { at, until, readAt };
 }
 
-function writeRestored({ at, until, overAt }: RestoredStatus) {
-  return { at: iso(at), until: iso(until), overAt: iso(overAt) };
+function writeRestored({ at, until, readAt }: RestoredStatus) {
+  return { at: iso(at), until: iso(until), readAt: iso(readAt) };
 }
 
 function writeLog({ cursor, lastPollAt, lastPollError: error, readToEndAt, lagMs }: LogStatus) {

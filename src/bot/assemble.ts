@@ -22,7 +22,7 @@ import { Receiver } from "../receiver/receive.ts";
 import { Handling } from "../router/handling.ts";
 import type { Router } from "../router/router.ts";
 import { readStatus, type StatusSources, writeStatus } from "../status.ts";
-import { Restored } from "../steps/restore.ts";
+import { RestoreWindow } from "../steps/restore.ts";
 import { type Cluster, createCluster } from "./cluster.ts";
 import { createClient } from "./create-client.ts";
 import { HANDLER_TIMEOUT_MS, MIN_BODIES_BYTES, REPORT_KEPT_MS, RETENTION } from "./defaults.ts";
@@ -41,8 +41,8 @@ export interface Parts extends Endpoints {
   readonly receiver: Receiver;
   /** Absent with DELIVERY=webhook. */
   readonly poller: Poller | undefined;
-  /** Absent where the inbox did not come from a backup. */
-  readonly restored: Restored | undefined;
+  /** The restore of the inbox. `undefined` if never restored. */
+  readonly restore: RestoreWindow | undefined;
   /** The other instances. */
   readonly cluster: Cluster;
   /** Reports runs to a local platform; absent if the platform is on another machine. */
@@ -111,13 +111,13 @@ async function wire(dependencies: Dependencies, inbox: Inbox): Promise<Parts> {
     observer,
   });
   const { peers } = cluster;
-  const restored = await Restored.of({ inbox, client, clock, log });
-  const isCatchingUp = () => restored?.isCatchingUp === true;
+  const restore = await RestoreWindow.open({ inbox, client, clock, log });
+  const isCatchingUp = () => restore?.isReadingLog === true;
   const reading = { inbox, client, laneOf, clock, log, peers, tracing, observer, isCatchingUp };
   const poller = await makePoller(config, options, reading);
   const { baseUrl, apiKey } = config;
   const reporter = RunReporter.for({ baseUrl, apiKey, fetch: options.fetch ?? fetch });
-  const dispatcher = makeDispatcher(dependencies, { inbox, client, laneOf, restored, reporter });
+  const dispatcher = makeDispatcher(dependencies, { inbox, client, laneOf, restore, reporter });
   // Signatures are dated by the time of day.
   const wall = options.clock ?? systemClock;
   const receiver: Receiver = new Receiver({
@@ -143,14 +143,14 @@ async function wire(dependencies: Dependencies, inbox: Inbox): Promise<Parts> {
     poller,
     inbox,
     client,
-    restored,
+    restored: restore,
   };
   const health = makeHealth(config, status);
   const webhook = config.delivery === "polling" ? undefined : receiver;
   const { isReady: isStarted } = dependencies;
   const settings = { ...config, store: config.database.kind };
   meter?.watch({ ...status, wall, isStarted, inbox, client, dispatcher, poller, settings });
-  const parts = { inbox, dispatcher, receiver, poller, restored, cluster, status };
+  const parts = { inbox, dispatcher, receiver, poller, restore, cluster, status };
   return { log, sampling, meter, reporter, webhook, health, ...parts };
 }
 
@@ -172,13 +172,13 @@ interface DispatcherParts {
   readonly inbox: Inbox;
   readonly client: Client;
   readonly laneOf: LaneOf;
-  readonly restored: Restored | undefined;
+  readonly restore: RestoreWindow | undefined;
   readonly reporter: RunReporter | undefined;
 }
 
 function makeDispatcher(
   dependencies: Dependencies,
-  { inbox, client, laneOf, restored, reporter }: DispatcherParts,
+  { inbox, client, laneOf, restore, reporter }: DispatcherParts,
 ): Dispatcher {
   const { config, options, router, deadline, secrets, clock, log, tracing, meter } = dependencies;
   return new Dispatcher({
@@ -196,7 +196,7 @@ function makeDispatcher(
     backoff: { baseMs: 1_000, maxMs: 300_000, factor: 2, ...options.retry },
     random: options.random ?? Math.random,
     retention: { ...RETENTION, ...options.retention },
-    restored,
+    restore,
     scrub: scrubber(secrets),
     observer: withReporter(meter?.observer, reporter),
   });

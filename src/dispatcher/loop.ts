@@ -7,9 +7,10 @@ import { inSpan, type Tracing } from "../core/tracing.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { Claim, ClaimRooms, Inbox, Retention } from "../inbox/inbox.ts";
-import { Shared } from "../steps/shared.ts";
+import type { RestoreWindow } from "../steps/restore.ts";
+import { Steps } from "../steps/steps.ts";
 import { decideOutcome, type Outcome, OutcomeRecorder, stopping } from "./outcome.ts";
-import { Abort, type JobHandler, type Restored, Run, type RunOptions } from "./run.ts";
+import { Abort, type JobHandler, Run, type RunOptions } from "./run.ts";
 import { endSpan, processSpan } from "./spans.ts";
 import { type HandledTypes, passesOver, TypeLimits } from "./type-limits.ts";
 import { every, keepUp } from "./upkeep.ts";
@@ -36,8 +37,8 @@ export interface DispatcherOptions {
   /** Aborts when a bot that stops waits for the store no longer. */
   readonly deadline?: AbortSignal | undefined;
   readonly tracing?: Tracing | undefined;
-  /** The restore of the inbox from a backup. */
-  readonly restored?: Restored | undefined;
+  /** The restore of the inbox. `undefined` if never restored. */
+  readonly restore?: Pick<RestoreWindow, "lostRunOf"> | undefined;
   /** Takes secrets out of what is stored and logged about a failure. */
   readonly scrub?: (text: string) => string;
   readonly observer?: Observer | undefined;
@@ -94,7 +95,7 @@ export class Dispatcher {
     });
     this.#wake = new Wake(clock);
     this.#limits = new TypeLimits(options.concurrency, types);
-    this.#runOptions = { ...options, shared: new Shared() };
+    this.#runOptions = { ...options, steps: new Steps(options) };
   }
 
   /** The number of lanes at work. */

@@ -1,18 +1,14 @@
 import { type Clock, sleep } from "../core/clock.ts";
 import { duringEvent } from "../core/current-event.ts";
 import type { Logger } from "../core/logger.ts";
-import { scrubber } from "../core/redact.ts";
 import { traceIdOf } from "../core/trace.ts";
-import type { Tracing } from "../core/tracing.ts";
 import { ServiceBotError } from "../errors.ts";
-import { readStoredEvent, textsOf } from "../events/parse.ts";
+import { readStoredEvent } from "../events/parse.ts";
 import type { AnyEvent } from "../events/types.ts";
-import type { Claim, Inbox } from "../inbox/inbox.ts";
-import { shown } from "../steps/certainty.ts";
+import type { Claim } from "../inbox/inbox.ts";
 import type { Job } from "../steps/job.ts";
-import type { Shared } from "../steps/shared.ts";
-import type { Past } from "../steps/step.ts";
-import { DurableSteps, type EndedStep } from "../steps/steps.ts";
+import type { StepEnd, StepRunner } from "../steps/step.ts";
+import type { StepRun, Steps } from "../steps/steps.ts";
 import { stopping } from "./outcome.ts";
 
 /** In ms. An aborted handler may still end within this. */
@@ -36,64 +32,54 @@ export interface HandlerRun {
   /** Called with the error of the run, whether the handler threw it or ran out of time. */
   failed(error: unknown): Promise<void>;
   /** Called with each step that has ended well. */
-  stepEnded?(step: string, end: EndedStep): void;
+  stepEnded?(step: string, end: StepEnd<unknown>): void;
 }
 
 export interface RunOptions {
-  readonly inbox: Inbox;
   readonly handler: JobHandler;
   readonly clock: Clock;
   readonly log: Logger;
   readonly handlerTimeoutMs: number;
-  readonly shared: Shared;
-  readonly tracing?: Tracing | undefined;
-  /** Looks up what may have been done before a restore; absent in an inbox that was not restored. */
-  readonly restored?: Restored | undefined;
-}
-
-/** A restore of the inbox from a backup. */
-export interface Restored {
-  /** What may have been done for an event of which the inbox knows nothing; `undefined` for nothing. */
-  pastOf(event: AnyEvent, claim: Claim): Promise<Past | undefined>;
+  readonly steps: Steps;
 }
 
 /**
  * One run of a claimed event. Most runs need neither a logger, nor a signal, nor steps, so each is made when it is used
  * first: they cost more than everything else here.
  */
-export class Run implements EventJob {
+export class Run implements EventJob, StepRun {
   readonly event: AnyEvent;
-  readonly #claim: Claim;
+  readonly claim: Claim;
   readonly #abort: Abort;
   readonly #options: RunOptions;
   readonly #handlers: HandlerRun;
   #log: Logger | undefined;
-  #steps: DurableSteps | undefined;
+  #steps: StepRunner | undefined;
   #cancelTimeout = () => {};
 
   /** @throws {ServiceBotError} BODY_INVALID when the stored event cannot be read */
   constructor(claim: Claim, abort: Abort, options: RunOptions) {
     this.event = readStoredEvent(claim.body);
-    this.#claim = claim;
+    this.claim = claim;
     this.#abort = abort;
     this.#options = options;
     this.#handlers = options.handler.begin(this);
   }
 
   get attempt(): number {
-    return this.#claim.attempt;
+    return this.claim.attempt;
   }
 
   get source(): Claim["source"] {
-    return this.#claim.source;
+    return this.claim.source;
   }
 
   get late(): boolean {
-    return this.#claim.late;
+    return this.claim.late;
   }
 
   get trace(): string | undefined {
-    return traceIdOf(this.#claim.trace);
+    return traceIdOf(this.claim.trace);
   }
 
   get signal(): AbortSignal {
@@ -101,13 +87,13 @@ export class Run implements EventJob {
   }
 
   get log(): Logger {
-    const { id, type, lane, attempt } = this.#claim;
+    const { id, type, lane, attempt } = this.claim;
     this.#log ??= this.#options.log.child({ event: id, type, lane, attempt, trace: this.trace });
     return this.#log;
   }
 
-  get steps(): DurableSteps {
-    this.#steps ??= this.#makeSteps();
+  get steps(): StepRunner {
+    this.#steps ??= this.#options.steps.forRun(this);
     return this.#steps;
   }
 
@@ -175,28 +161,8 @@ export class Run implements EventJob {
     return await Promise.race([promise, late]).finally(() => over.abort());
   }
 
-  #makeSteps(): DurableSteps {
-    const { inbox, clock, shared, tracing, restored } = this.#options;
-    const { signal } = this.#abort;
-    const log = () => this.log;
-    return new DurableSteps({
-      ...{ inbox, claim: this.#claim, clock, signal, shared, tracing },
-      // A name is the bot's own; it may quote what people wrote, which no span shows.
-      nameOf: (step) => scrubber(textsOf(this.event))(shown(step)),
-      ended: (step, end) => this.#noteStep(step, end),
-      past: restored && (() => restored.pastOf(this.event, this.#claim)),
-      get log() {
-        return log();
-      },
-    });
-  }
-
-  #noteStep(step: string, end: EndedStep): void {
+  stepEnded(step: string, end: StepEnd<unknown>): void {
     this.#handlers.stepEnded?.(step, end);
-    // A logger with the fields of the event is dear, and most bots do not log this much.
-    if (!this.#options.log.isLevelEnabled("debug")) return;
-    const { outcome, ref } = end;
-    this.log.debug({ step, outcome, ref }, "step");
   }
 }
 

@@ -11,7 +11,6 @@ import type {
 } from "../client/types.ts";
 import type { Jsonify } from "../core/jsonify.ts";
 import type { Logger } from "../core/logger.ts";
-import { type OptionNames, refuseProblems, unknownOptions } from "../core/ranges.ts";
 import { unsampled } from "../core/sampling.ts";
 import { ServiceBotError } from "../errors.ts";
 import { idText } from "../events/id.ts";
@@ -19,34 +18,10 @@ import type { AnyEvent, EventOf, EventType } from "../events/types.ts";
 import { findPeer } from "../steps/find.ts";
 import type { Job } from "../steps/job.ts";
 import { PendingTasks } from "../steps/pending-tasks.ts";
-import type { Step } from "../steps/step.ts";
-import {
-  checkWriteOptions,
-  commentStep,
-  outgoingOf,
-  postStep,
-  replyStep,
-  uploadStep,
-  WriteNames,
-  type WriteOptions,
-} from "../steps/writes.ts";
+import { type StepOptions, type WriteOptions, type WriteResult, Writes } from "../steps/writes.ts";
 
 /** The event that a handler of type `T` gets; any event where the type is not known beforehand. */
 export type EventFor<T extends string> = T extends EventType ? EventOf<T> : AnyEvent;
-
-/** How `ctx.step` treats a step of which it is not known whether it took effect. */
-export interface StepOptions {
-  /** True when doing it twice does no harm: it is then run again instead of parking the event. */
-  readonly repeatable?: boolean;
-}
-
-const STEP_OPTIONS: OptionNames<StepOptions> = { repeatable: true };
-
-/** The result of a write that is not repeated when the handler is retried. */
-export type WriteResult<T> = T & {
-  /** True when an earlier run of the handler made the write, and this run sent nothing. */
-  readonly repeated: boolean;
-};
 
 /** What a handler gets. `Context<"dm.message">` has the payload of that type. */
 export interface Context<T extends string = string> {
@@ -140,6 +115,7 @@ export function createContext(
     const page = await client.dms.messages(conversationOf(event), { limit, signal: job.signal });
     return page.items;
   };
+  const writes = new Writes(job, client, tasks);
   let log: Logger | undefined;
   let peer: ReturnType<Context["peer"]> | undefined;
   return {
@@ -157,79 +133,16 @@ export function createContext(
       return job.signal;
     },
     client,
-    ...writesOf(job, client, tasks),
+    reply: (message, options) => writes.reply(message, options),
+    comment: (postId, message, options) => writes.comment(postId, message, options),
+    post: (message, options) => writes.post(message, options),
+    upload: (image, options) => writes.upload(image, options),
     messages,
     peer: () => {
       peer ??= findPeer(client, event, job.signal);
       return peer;
     },
-    step: (name, fn, options = {}) =>
-      tasks.start(async () => {
-        refuseProblems(unknownOptions(options, STEP_OPTIONS));
-        return await job.steps.run(userStep(name, fn, options));
-      }),
-  };
-}
-
-/** The writes of one run. An error while a step is described rejects, like every other error of it. */
-function writesOf(
-  job: Job<AnyEvent>,
-  client: Client,
-  tasks: PendingTasks,
-): Pick<Context, "reply" | "comment" | "post" | "upload"> {
-  const names = new WriteNames();
-  const scope = () => ({ client, signal: job.signal });
-  /**
-   * A write that a person has settled has no result; its id is not known then. Its intent is dated by the
-   * platform's clock: by ours, a search after a crash would have to go back for minutes.
-   */
-  const write = <R extends { readonly id?: string | undefined }>(
-    options: WriteOptions,
-    describe: () => Step<R>,
-  ) =>
-    tasks.start(async () => {
-      checkWriteOptions(options);
-      const step = describe();
-      await client.syncClock();
-      const { result, repeated } = await job.steps.execute<R | undefined>(step);
-      return { ...(result ?? { id: undefined }), repeated };
-    });
-  return {
-    reply: (message, options = {}) => {
-      const name = names.next("reply", options);
-      return write(options, () => replyStep(name, job.event, outgoingOf(message), scope()));
-    },
-    comment: (postId, message, options = {}) => {
-      const name = names.next("comment", options);
-      return write(options, () => commentStep(name, postId, outgoingOf(message), scope()));
-    },
-    post: (message, options = {}) => {
-      const name = names.next("post", options);
-      return write(options, () => postStep(name, outgoingOf(message), scope()));
-    },
-    upload: (image, options = {}) => {
-      const name = names.next("upload", options);
-      return tasks.start(async () => {
-        checkWriteOptions(options);
-        const { result, repeated } = await job.steps.execute(uploadStep(name, image, scope()));
-        return { ...result, repeated };
-      });
-    },
-  };
-}
-
-function userStep<R>(
-  name: string,
-  fn: () => Promise<R> | R,
-  options: StepOptions,
-): Step<Jsonify<R>> {
-  return {
-    name: `step/${name}`,
-    request: () => "",
-    // The handler gets the result as it is recorded.
-    run: async () => ({ result: (await fn()) as Jsonify<R> }),
-    inFlightMs: 0,
-    repeatable: options.repeatable ?? false,
+    step: (name, fn, options) => writes.step(name, fn, options),
   };
 }
 

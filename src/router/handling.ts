@@ -5,7 +5,7 @@ import type { LaneOf } from "../events/lane.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { Job } from "../steps/job.ts";
 import { PendingTasks } from "../steps/pending-tasks.ts";
-import type { EndedStep } from "../steps/steps.ts";
+import type { StepEnd } from "../steps/step.ts";
 import { type Context, createContext } from "./context.ts";
 import { LoopGuard } from "./loop-guard.ts";
 import { OwnAccount } from "./own-account.ts";
@@ -90,7 +90,7 @@ export class HandlerRun {
   }
 
   /** Counts an answer, and learns who the bot is from what it wrote. */
-  stepEnded(name: string, { outcome, result }: EndedStep): void {
+  stepEnded(name: string, { outcome, result }: StepEnd<unknown>): void {
     const kind = WRITE.exec(name)?.[1];
     if (kind === undefined || (outcome !== "made" && outcome !== "found")) return;
     const { account, guard } = this.#parts;

@@ -1,34 +1,33 @@
 import { ApiError, NetworkError } from "../client/errors.ts";
 import { codeOf, findCause, messageOf, ServiceBotError } from "../errors.ts";
-import { howToSettle } from "./step.ts";
 
-/** What is known after the effect of a step has failed. */
+/** How certain it is, after an error, that an effect did not happen. */
 export type EffectCertainty =
   /** Nothing can have happened. */
-  | "none"
-  /** It may have happened, and may still be under way. */
-  | "under way"
-  /** It may have happened; an answer came, so that it is over. */
-  | "answered";
+  | "absent"
+  /** The effect may have happened, and its request may still be under way. */
+  | "in flight"
+  /** The effect may have happened, and its request is over. */
+  | "ended";
 
-/** What an error leaves open: as much as the most doubtful of its causes. */
+/** Reads from an error whether an effect took place. The least certain of its causes decides. */
 export function effectCertainty(error: unknown): EffectCertainty {
   const telling = findCause(error, isTelling);
-  if (telling === undefined) return "none";
-  const own = certaintyOfOne(telling);
-  const below = telling.cause === undefined ? "none" : effectCertainty(telling.cause);
-  return own === "under way" || below === "none" ? own : below;
+  if (telling === undefined) return "absent";
+  const own = certaintyOf(telling);
+  const below = telling.cause === undefined ? "absent" : effectCertainty(telling.cause);
+  return own === "in flight" || below === "absent" ? own : below;
 }
 
-function certaintyOfOne(telling: Error): EffectCertainty {
-  if (telling instanceof NetworkError) return telling.sent ? "under way" : "none";
-  if (isAbort(telling) || isBrokenConnection(telling)) return "under way";
-  if (!(telling instanceof ApiError)) return "answered";
-  if (telling.saysNothingHappened) return "none";
-  // A gateway answers for a platform that may still be at it.
-  return gatewayStatuses.has(telling.status) ? "under way" : "answered";
+function certaintyOf(error: Error): EffectCertainty {
+  if (error instanceof NetworkError) return error.sent ? "in flight" : "absent";
+  if (isAbort(error) || isBrokenConnection(error)) return "in flight";
+  if (!(error instanceof ApiError)) return "ended";
+  if (error.saysNothingHappened) return "absent";
+  return gatewayStatuses.has(error.status) ? "in flight" : "ended";
 }
 
+/** A gateway answers even if the platform behind it is still at work. */
 const gatewayStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
 
 function isTelling(error: Error): error is Error {
@@ -41,38 +40,38 @@ function isAbort(error: Error): boolean {
   return error.name === "AbortError" || error.name === "TimeoutError";
 }
 
-/** What Node and its `fetch` say of a connection that was there and broke, whoever was at its other end. */
+/** Codes of Node and its `fetch` for an open connection that broke, whatever the handler was calling. */
 function isBrokenConnection(error: Error): boolean {
   return /^(ECONNRESET|EPIPE|ETIMEDOUT|UND_ERR_(SOCKET|ABORTED|HEADERS_TIMEOUT|BODY_TIMEOUT))$/.test(
     codeOf(error),
   );
 }
 
-/** A step that has just failed, and that can neither be looked for nor repeated. */
+/** The error of a step that has just failed, and that can neither be looked for nor repeated. */
 export function failedInside(step: string, event: string, cause: unknown): ServiceBotError {
   return new ServiceBotError(
     "STEP_UNCERTAIN",
-    `The step "${shown(step)}" failed in a way that leaves open whether it took effect (${messageOf(cause)}). ` +
+    `The step "${shownName(step)}" failed in a way that leaves open whether it took effect (${messageOf(cause)}). ` +
       remedy(event),
     { cause },
   );
 }
 
-/** A step that an earlier run has begun, and that can neither be looked for nor repeated. */
+/** The error of a step that an earlier run began, and that can neither be looked for nor repeated. */
 export function endedInside(step: string, event: string): ServiceBotError {
   return new ServiceBotError(
     "STEP_UNCERTAIN",
-    `The run before this one ended inside the step "${shown(step)}": it was killed, stopped or out of time, or its ` +
-      `result could not be recorded. Nobody can tell whether it took effect. ${remedy(event)}`,
+    `The run before this one ended inside the step "${shownName(step)}": it was killed, stopped or out of time, or its ` +
+      `result could not be recorded. Whether the step took effect is unknown. ${remedy(event)}`,
   );
 }
 
-/** A step that may have been made before the inbox was restored, and that can neither be looked for nor repeated. */
+/** The error of a step that may have run before a restore, and that can neither be looked for nor repeated. */
 export function restoredBefore(step: string, event: string): ServiceBotError {
   return new ServiceBotError(
     "STEP_UNCERTAIN",
-    `The inbox was restored from a backup, and this event may have been handled before. Nobody can tell whether the step ` +
-      `"${shown(step)}" took effect then. ${remedy(event)}`,
+    "The inbox was restored from a backup, and this event may have been handled before. Whether the step " +
+      `"${shownName(step)}" took effect then is unknown. ${remedy(event)}`,
   );
 }
 
@@ -80,7 +79,20 @@ function remedy(event: string): string {
   return `${howToSettle(event)} Mark the step as repeatable if doing it twice does no harm.`;
 }
 
-/** The name that the handler has given it. */
-export function shown(step: string): string {
+/**
+ * The remedy for an event that was parked because of a step: the end of a STEP_UNCERTAIN message.
+ *
+ * @param event its id, where it is known
+ */
+export function howToSettle(event = "ID"): string {
+  const retry = `service-bot inbox retry ${event} --assume`;
+  return (
+    `Look for it, then settle it: "${retry} done" when it took effect, "${retry} absent" when it did not, ` +
+    `or discard the event. "service-bot inbox show ${event}" has the details.`
+  );
+}
+
+/** The name of a step as the handler gave it. */
+export function shownName(step: string): string {
   return step.replace(/^step\//, "");
 }

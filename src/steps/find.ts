@@ -1,171 +1,106 @@
 import type { Client } from "../client/client.ts";
 import { ApiError } from "../client/errors.ts";
-import type {
-  Comment,
-  Conversation,
-  Message,
-  Page,
-  Post,
-  SentComment,
-  SentMessage,
-  SentPost,
-} from "../client/types.ts";
+import type { Comment, Conversation, Message, Page, Post } from "../client/types.ts";
 import { ServiceBotError } from "../errors.ts";
 import { idText } from "../events/id.ts";
 import type { AnyEvent } from "../events/types.ts";
-import { type Asked, adopt, expectNothingElse } from "./reconcile.ts";
-import { type Effect, howToSettle, type OpenIntent } from "./step.ts";
+import { howToSettle } from "./certainty.ts";
+import { hasContentOf, readFingerprint, refOf } from "./fingerprint.ts";
+import type { Candidates, Intent } from "./step.ts";
 
-/**
- * The platform's clock is known by a header of whole seconds: what it dates up to this long before the
- * intent still counts as newer, in milliseconds.
- */
+/** Reads the platform's pages for what an earlier run may have said. Decides nothing. */
+
+/** In ms. The platform's clock is known by a header of whole seconds. */
 const CLOCK_SLACK_MS = 3_000;
 
 /**
- * The same for an intent that was recorded before the platform had told its time. Its signatures are
- * good for 300 s, so the clocks of a bot that gets deliveries are not further apart. In milliseconds.
+ * In ms. For an intent that was recorded before the platform's time was known. Signatures are good for 300 s, so the
+ * clocks of a bot that gets deliveries are not further apart.
  */
 const UNKNOWN_CLOCK_SLACK_MS = 300_000;
 
-/** What the platform dates by whole seconds looks older than it is by up to this, in milliseconds. */
+/** In ms. A date of whole seconds looks older than it is by up to this. */
 const WHOLE_SECOND_MS = 1_000;
 
-/** Beyond this many pages of 50 it cannot be told whether the reply is there. */
+/** Pages of 50 that are read before the search gives up. */
 const MAX_PAGES = 20;
 
-/** Looks in a conversation for a message of the bot that an earlier run may have sent. */
-export async function findMessage(
+/** Pages of 50 conversations, newest first. The conversation of a new message is on the first one. */
+const MAX_PEER_PAGES = 5;
+
+/** Finds the bot's messages in a conversation since the intent. */
+export async function findMessages(
   client: Client,
   conversationId: string,
-  intent: OpenIntent,
+  intent: Intent,
   signal: AbortSignal,
-): Promise<Effect<SentMessage> | undefined> {
-  const found: Message[] = [];
-  const others: Message[] = [];
+): Promise<Candidates<Message>> {
+  const own: Message[] = [];
   const pages = readPages((cursor) =>
     client.dms.messages(conversationId, { limit: 50, cursor, signal }),
   );
   for await (const message of pages) {
     // Newest first, so everything from here on is older than the intent.
     if (isOlder(message.createdAt, intent, client)) break;
-    if (message.fromBot) (sameContent(message, intent) ? found : others).push(message);
+    if (message.fromBot) own.push(message);
   }
-  return (await adopt("dm", found, intent)) ?? (await expectNothingElse("dm", others, intent));
+  return candidates("dm", own, intent);
 }
 
-/** Looks among the comments of a post for one that an earlier run may have made. */
-export async function findComment(
+/** Finds the bot's comments on a post since the intent. */
+export async function findComments(
   client: Client,
   postId: string,
-  intent: OpenIntent,
+  intent: Intent,
   signal: AbortSignal,
-): Promise<Effect<SentComment> | undefined> {
-  const same: Comment[] = [];
-  const others: Comment[] = [];
+): Promise<Candidates<Comment>> {
+  const recent: Comment[] = [];
   const pages = readPages((cursor) => client.posts.comments(postId, { limit: 50, cursor, signal }));
   for await (const comment of pages) {
-    // The order of comments is not documented, so all of them are read.
-    if (isOlder(comment.createdAt, intent, client)) continue;
-    (sameContent(comment, intent) ? same : others).push(comment);
+    // The order of comments is not documented, so all pages are read.
+    if (!isOlder(comment.createdAt, intent, client)) recent.push(comment);
   }
-  if (same.length === 0 && (intent.past === undefined || others.length === 0)) return undefined;
+  const same = recent.filter((comment) => isSame(comment, intent));
+  const matters = intent.lostRun === undefined ? same : recent;
+  if (matters.length === 0) return candidates<Comment>("comment", [], intent);
   const { username } = await client.me({ signal });
-  // Who made a comment is not documented either: without it, one with the same text proves nothing.
-  const unknown = username === undefined || same.some((comment) => comment.author === undefined);
-  if (same.length > 0 && unknown) {
+  // The author of a comment is not documented either. Without it, the same text proves nothing.
+  const isUnknown = username === undefined || same.some(({ author }) => author === undefined);
+  if (same.length > 0 && isUnknown) {
     throw new ServiceBotError(
       "STEP_UNCERTAIN",
       `Post ${postId} has a comment with the text of this reply, and the platform does not say whose it is. ` +
         howToSettle(),
     );
   }
-  const own = (comments: readonly Comment[]) =>
-    comments.filter(({ author }) => author !== undefined && author.username === username);
-  return (
-    (await adopt("comment", own(same), intent)) ??
-    (await expectNothingElse("comment", own(others), intent))
-  );
-}
-
-/** An unreadable date is not older: better to look at it than to say something twice. */
-function isOlder(createdAt: string | undefined, intent: OpenIntent, client: Client): boolean {
-  return Date.parse(createdAt ?? "") < earliest(intent, client);
-}
-
-/** No effect of the intent is older, in milliseconds since 1970 on the platform's clock. */
-function earliest({ request, startedAt, past }: OpenIntent, client: Client): number {
-  // Nothing of a lost intent's time is known but that it was after the event.
-  if (past !== undefined) return (past.since ?? Number.NEGATIVE_INFINITY) - WHOLE_SECOND_MS;
-  const { at }: Asked = JSON.parse(request);
-  if (at !== undefined) return at - CLOCK_SLACK_MS;
-  return startedAt + client.clockOffsetMs - UNKNOWN_CLOCK_SLACK_MS;
+  const own = matters.filter(({ author }) => author !== undefined && author.username === username);
+  return candidates("comment", own, intent);
 }
 
 /**
- * The same text, and as many images as were to be attached: a message of images alone has no text, and
- * neither has a deleted one (section 2).
+ * Finds the bot's posts in the feed since the intent. The document does not say whose posts the feed shows, so a post
+ * that is not there may still have been made.
  */
-function sameContent({ text, images }: Pick<Post, "text" | "images">, intent: OpenIntent): boolean {
-  const asked: Asked = JSON.parse(intent.request);
-  if (images.length !== asked.imageCount) return false;
-  return text.trim() === (asked.text ?? "").trim();
-}
-
-/** @throws {ServiceBotError} STEP_UNCERTAIN when there is no end to it */
-async function* readPages<T>(
-  read: (cursor: string | undefined) => PromiseLike<Page<T>>,
-): AsyncGenerator<T> {
-  let cursor: string | undefined;
-  for (let page = 0; page < MAX_PAGES; page++) {
-    const { items, nextCursor } = await read(cursor);
-    yield* items;
-    if (nextCursor === null) return;
-    cursor = nextCursor;
-  }
-  throw new ServiceBotError(
-    "STEP_UNCERTAIN",
-    `Whether this reply was sent could not be told from the newest ${MAX_PAGES * 50} entries. ${howToSettle()}`,
-  );
-}
-
-/**
- * Looks in the feed for a post that an earlier run may have made. The document does not say whose
- * posts are in the feed, so one that is not there may still have been made: then a person must look.
- *
- * @throws {ServiceBotError} STEP_UNCERTAIN
- */
-export async function findPost(
+export async function findPosts(
   client: Client,
-  intent: OpenIntent,
+  intent: Intent,
   signal: AbortSignal,
-): Promise<Effect<SentPost> | undefined> {
+): Promise<Candidates<Post>> {
   const { username } = await client.me({ signal });
   const own: Post[] = [];
   try {
-    const pages = readPages((cursor) => client.feed({ limit: 50, cursor, signal }));
-    for await (const post of pages) {
-      const mine = username !== undefined && post.author?.username === username;
-      if (mine && !isOlder(post.createdAt, intent, client) && sameContent(post, intent))
-        own.push(post);
+    for await (const post of readPages((cursor) => client.feed({ limit: 50, cursor, signal }))) {
+      const isOwn = username !== undefined && post.author?.username === username;
+      if (isOwn && !isOlder(post.createdAt, intent, client)) own.push(post);
     }
   } catch (error) {
-    // No such endpoint, no right to read it, or a feed without end: nothing is learned from it.
-    const refused = error instanceof ApiError && error.status >= 400 && error.status < 429;
-    if (!refused && !(error instanceof ServiceBotError && error.code === "STEP_UNCERTAIN"))
-      throw error;
+    // No such endpoint, no right to read it, or a feed without end. The search stays inconclusive.
+    const isRefused = error instanceof ApiError && error.status >= 400 && error.status < 429;
+    const isEndless = error instanceof ServiceBotError && error.code === "STEP_UNCERTAIN";
+    if (!isRefused && !isEndless) throw error;
   }
-  const found = await adopt("post", own, intent);
-  if (found !== undefined) return found;
-  throw new ServiceBotError(
-    "STEP_UNCERTAIN",
-    "Whether this post was made cannot be told: it is not in the feed, which need not have it. " +
-      `Look at the bot's posts. ${howToSettle()}`,
-  );
+  return { ...candidates("post", own, intent), isComplete: false };
 }
-
-/** Pages of 50 conversations, newest first. The conversation of a new message is on the first one. */
-const MAX_PEER_PAGES = 5;
 
 /** Looks up the other side of the event's conversation in `GET /dm/conversations` (section 2). */
 export async function findPeer(
@@ -184,4 +119,62 @@ export async function findPeer(
     cursor = nextCursor;
   }
   return undefined;
+}
+
+type Shown = Pick<Post, "id" | "text" | "images" | "createdAt">;
+
+function candidates<T extends Shown>(
+  kind: "dm" | "comment" | "post",
+  own: readonly T[],
+  intent: Intent,
+): Candidates<T> {
+  const { same = [], others = [] } = Object.groupBy(own, (shown) =>
+    isSame(shown, intent) ? "same" : "others",
+  );
+  const dateOf = ({ createdAt }: T) => Date.parse(createdAt ?? "");
+  return {
+    same: same
+      .sort((a, b) => dateOf(a) - dateOf(b))
+      .map((result) => ({ result, ref: refOf(kind, result.id) })),
+    others: others.map(({ id }) => refOf(kind, id)),
+    isComplete: true,
+  };
+}
+
+function isSame(shown: Shown, { request }: Intent): boolean {
+  const fingerprint = readFingerprint(request);
+  return fingerprint !== undefined && hasContentOf(fingerprint, shown);
+}
+
+/** An unreadable date is not older: a closer look is better than a second message. */
+function isOlder(createdAt: string | undefined, intent: Intent, client: Client): boolean {
+  return Date.parse(createdAt ?? "") < earliest(intent, client);
+}
+
+/** In ms since 1970 on the platform's clock. No effect of the intent is older. */
+function earliest({ request, startedAt, lostRun }: Intent, client: Client): number {
+  // Only the event bounds the time of a lost run.
+  if (lostRun !== undefined) {
+    return (lostRun.eventAt ?? Number.NEGATIVE_INFINITY) - WHOLE_SECOND_MS;
+  }
+  const at = readFingerprint(request)?.at;
+  if (at !== undefined) return at - CLOCK_SLACK_MS;
+  return startedAt + client.clockOffsetMs - UNKNOWN_CLOCK_SLACK_MS;
+}
+
+/** @throws {ServiceBotError} STEP_UNCERTAIN if there are more than `MAX_PAGES` */
+async function* readPages<T>(
+  read: (cursor: string | undefined) => PromiseLike<Page<T>>,
+): AsyncGenerator<T> {
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const { items, nextCursor } = await read(cursor);
+    yield* items;
+    if (nextCursor === null) return;
+    cursor = nextCursor;
+  }
+  throw new ServiceBotError(
+    "STEP_UNCERTAIN",
+    `The newest ${MAX_PAGES * 50} entries do not show whether this reply was sent. ${howToSettle()}`,
+  );
 }

@@ -1,40 +1,40 @@
-/** A promise that knows whether anybody has waited for it. */
-class Watched<T> extends Promise<T> {
-  // What `then` makes is an ordinary promise.
+/** A promise that records whether it was awaited. */
+class WatchedPromise<T> extends Promise<T> {
+  // `then` returns an ordinary promise.
   static override get [Symbol.species](): PromiseConstructor {
     return Promise;
   }
 
-  awaited = false;
+  isAwaited = false;
 
-  // `await` calls this as well: the promise is not a plain one, so it is resolved through `then`.
+  // `await` resolves a subclass of Promise through `then`.
   // biome-ignore lint/suspicious/noThenProperty: overriding it is the point.
   override then<A = T, B = never>(
     onFulfilled?: ((value: T) => A | PromiseLike<A>) | null,
     onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
-    this.awaited = true;
+    this.isAwaited = true;
     return super.then(onFulfilled, onRejected);
   }
 }
 
 /**
- * What a handler has begun: replies and steps. A forgotten `await` must not end the run before they
- * are done, hide their failure, or take the process down as an unhandled rejection.
+ * Replies and steps that a handler has started. A forgotten `await` must not end the run before them, hide their
+ * failure, or end the process by an unhandled rejection.
  */
 export class PendingTasks {
-  readonly #promises: Watched<unknown>[] = [];
+  readonly #promises: WatchedPromise<unknown>[] = [];
 
-  /** Begins something that belongs to the run. */
+  /** Starts a task that belongs to the run. */
   start<T>(work: () => Promise<T>): Promise<T> {
-    const promise = new Watched<T>((resolve) => resolve(work()));
-    // Past the `then` above, so that this does not count as waiting.
+    const promise = new WatchedPromise<T>((resolve) => resolve(work()));
+    // Bypasses the `then` above, because this does not count as waiting.
     Promise.prototype.then.call(promise, undefined, () => undefined);
     this.#promises.push(promise);
     return promise;
   }
 
-  /** Runs `work`, and lets what it has begun settle before this does, however `work` ends. */
+  /** Runs `work`, and waits for the tasks that it started, even if it fails. */
   async run(work: () => unknown): Promise<void> {
     try {
       await work();
@@ -45,17 +45,17 @@ export class PendingTasks {
     await this.drain();
   }
 
-  /** Settles when everything has; rejects with a failure that nobody has waited for. */
+  /** Waits for all tasks. Rejects with the failure of one that was not awaited. */
   async drain(): Promise<void> {
-    // More may be begun while this waits.
+    // Tasks may start further ones.
     for (let index = 0; index < this.#promises.length; index++) {
-      await quietly(this.#promises[index]);
+      await settle(this.#promises[index]);
     }
-    for (const promise of this.#promises) if (!promise.awaited) await promise;
+    for (const promise of this.#promises) if (!promise.isAwaited) await promise;
   }
 }
 
-function quietly(promise: Promise<unknown> | undefined): Promise<unknown> {
+function settle(promise: Promise<unknown> | undefined): Promise<unknown> {
   const settled = Promise.withResolvers<void>();
   const done = () => settled.resolve();
   if (promise === undefined) done();

@@ -4,18 +4,17 @@ import type { Logger } from "../core/logger.ts";
 import { persist, WRITE_ATTEMPTS } from "../core/persist.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { Claim, Inbox, StepStart } from "../inbox/inbox.ts";
-import { shown } from "./certainty.ts";
-import { type Effect, howToSettle } from "./step.ts";
+import { howToSettle, shownName } from "./certainty.ts";
+import type { Effect } from "./step.ts";
 
 export interface StepRecordsOptions {
   readonly inbox: Inbox;
-  readonly claim: Claim;
   readonly clock: Clock;
-  readonly log: Logger;
-  readonly signal: AbortSignal;
+  /** The run that the steps belong to. */
+  readonly run: { readonly claim: Claim; readonly log: Logger; readonly signal: AbortSignal };
 }
 
-/** The intents and results of the steps of one run. What has lost its lease throws LEASE_LOST. */
+/** Intents and results of the steps of one run, in the inbox. Every write throws LEASE_LOST without the lease. */
 export class StepRecords {
   readonly #options: StepRecordsOptions;
 
@@ -23,94 +22,77 @@ export class StepRecords {
     this.#options = options;
   }
 
+  /** Records the intent, unless there is one. Returns the state of the step before. */
   async begin(step: string, request: string): Promise<StepStart> {
-    const { inbox, claim } = this.#options;
-    const start = await inbox.beginStep(claim, step, request);
+    const { inbox, run } = this.#options;
+    const start = await inbox.beginStep(run.claim, step, request);
     if (start === undefined) throw leaseLost(step);
     return start;
   }
 
+  /** Records the intent anew. A result is forgotten. */
   async renew(step: string, request: string): Promise<void> {
-    const { inbox, claim } = this.#options;
-    if (!(await inbox.restartStep(claim, step, request))) throw leaseLost(step);
+    const { inbox, run } = this.#options;
+    if (!(await inbox.restartStep(run.claim, step, request))) throw leaseLost(step);
   }
 
-  /** Forgets an intent of which nothing has come. */
-  async drop(step: string): Promise<void> {
-    const { inbox, claim } = this.#options;
-    await this.#patiently(step, () => inbox.dropStep(claim, step));
+  /** Remembers that the effect of an open step did not happen. */
+  async markAbsent(step: string): Promise<void> {
+    const { inbox, run } = this.#options;
+    await this.#persist(step, () => inbox.dropStep(run.claim, step));
   }
 
   /**
-   * Records the result of a step, and returns it as later runs get it. A result that cannot be recorded leaves the
-   * step open, so that no later run repeats it.
+   * Records a result, and returns it as later runs get it. A result that JSON cannot keep leaves the step open, so that
+   * no later run repeats it.
    *
    * @throws {ServiceBotError} STEP_RESULT_INVALID, LEASE_LOST
    */
   async finish<T>(step: string, { result, ref }: Effect<T>): Promise<T> {
-    const { inbox, claim } = this.#options;
+    const { inbox, run } = this.#options;
     const text = this.#pack(step, result);
-    const held = await this.#patiently(step, () => inbox.finishStep(claim, step, text, ref));
-    if (!held) throw leaseLost(step);
+    const finish = () => inbox.finishStep(run.claim, step, text, ref);
+    if (!(await this.#persist(step, finish))) throw leaseLost(step);
     return unpack(text);
   }
 
-  /** Records what was found as the result of the step; false when another step has it by now. */
+  /** Records an effect that was found. False if another step has it by now. */
   async adopt(step: string, { result, ref }: Effect<unknown>): Promise<boolean> {
-    const { inbox, claim } = this.#options;
+    const { inbox, run } = this.#options;
     if (ref === undefined) {
       await this.finish(step, { result });
       return true;
     }
     const text = this.#pack(step, result);
-    const adoption = await this.#patiently(step, () => inbox.adoptStep(claim, step, text, ref));
-    if (adoption === "lost") throw leaseLost(step);
-    return adoption === "adopted";
+    const adopted = await this.#persist(step, () => inbox.adoptStep(run.claim, step, text, ref));
+    if (adopted === "lost") throw leaseLost(step);
+    return adopted === "adopted";
   }
 
-  /** Gives the event a name that at most one event can have. Resolves to `taken` if another event has it. */
-  async claim(step: string, ref: string): Promise<"new" | "old" | "taken"> {
-    const start = await this.begin(step, "");
-    if (start.state === "done") return "old";
-    if (await this.adopt(step, { result: undefined, ref })) return "new";
-    await this.drop(step);
-    return "taken";
-  }
-
-  /** Takes the name from the event again. */
-  async unclaim(step: string): Promise<void> {
-    const { inbox, claim } = this.#options;
-    const restart = () => inbox.restartStep(claim, step, "");
-    if (!(await this.#patiently(step, restart))) throw leaseLost(step);
-    await this.drop(step);
-  }
-
-  /** Wraps the result, so that a step without one gives none again. */
+  /** Wraps the result, so that a step without one has none again. */
   #pack(step: string, result: unknown): string {
     const copy = copyAsJson(result);
     if (copy.ok) return JSON.stringify({ value: copy.value });
-    const settle = howToSettle(this.#options.claim.id);
     throw new ServiceBotError(
       "STEP_RESULT_INVALID",
-      `The step "${shown(step)}" ran, but its result cannot be recorded: ${copy.path} ${copy.problem}. ` +
-        `Return a value that JSON keeps. The step is not run again by itself. ${settle}`,
+      `The step "${shownName(step)}" ran, but its result cannot be recorded: ${copy.path} ${copy.problem}. ` +
+        `Return a value that JSON keeps. The step is not run again by itself. ${howToSettle(this.#options.run.claim.id)}`,
     );
   }
 
-  #patiently<T>(step: string, write: () => Promise<T>): Promise<T> {
-    const { clock, log, signal } = this.#options;
+  #persist<T>(step: string, write: () => Promise<T>): Promise<T> {
+    const { clock, run } = this.#options;
     return persist(write, {
       clock,
-      signal,
-      tries: () => (signal.aborted ? 1 : WRITE_ATTEMPTS),
-      failed: (err) => log.error({ err, step }, "the outcome of a step cannot be written"),
+      signal: run.signal,
+      tries: () => (run.signal.aborted ? 1 : WRITE_ATTEMPTS),
+      failed: (err) => run.log.error({ err, step }, "the outcome of a step cannot be written"),
     });
   }
 }
 
-/** The result of a step as it was recorded. */
+/** Reads a recorded result. A step that a person has settled has none. */
 export function unpack<T>(text: string | undefined): T {
-  // A person has said that it took effect; what it gave, nobody knows.
   const { value }: { value: T } = JSON.parse(text ?? "{}");
   return value;
 }

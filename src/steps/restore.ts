@@ -9,60 +9,56 @@ import {
   readRestoreMark,
   writeRestoreMark,
 } from "../inbox/restored.ts";
-import type { Past } from "./step.ts";
+import type { LostRun } from "./step.ts";
 
-export interface RestoredOptions {
-  readonly inbox: Pick<Inbox, "cursor" | "put" | "measure">;
+export interface RestoreOptions {
+  readonly inbox: Pick<Inbox, "cursor" | "put">;
   readonly client: Pick<Client, "syncClock" | "platformNow">;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** The reader of the event log; undefined with DELIVERY=webhook. */
-type Reading = { readonly status: ReadingStatus } | undefined;
-
-interface ReadingStatus {
-  readonly readToEndAt: number | undefined;
-  readonly lastPollError: unknown;
+/** The reader of the platform's event log. */
+export interface LogReading {
+  readonly status: {
+    readonly readToEndAt: number | undefined;
+    readonly lastPollError: unknown;
+  };
 }
 
-/** So often it is looked how far things are while the handlers wait for the log, in milliseconds. */
-const START_LOOK_MS = 200;
+/** In ms. Between looks at the log while handlers wait for it. */
+const LOOK_INTERVAL_MS = 200;
 
-/** So often when nobody waits any more, in milliseconds. */
-const LOOK_MS = 5_000;
+/** The same once handlers are running, in ms. */
+const SLOW_LOOK_INTERVAL_MS = 5_000;
 
-/** The platform's time is known by a header of whole seconds, and its own clocks differ a little, in milliseconds. */
+/** In ms. Handlers begin after this time even if the log cannot be read. */
+const LOG_TIMEOUT_MS = 60_000;
+
+/** In ms. The platform's time is known by a header of whole seconds, and its own clocks differ a little. */
 const SLACK_MS = 3_000;
 
-/** Clocks of a bot that gets deliveries are not further apart, for signatures are good that long, in milliseconds. */
-const CLOCKS_MS = 300_000;
-
-/** When an event was received says the store, whose clock may be another one than the bot's, in milliseconds. */
-const STORE_CLOCK_MS = 10_000;
-
-/** A log that cannot be read holds up the handlers for so long, in milliseconds. */
-const PATIENCE_MS = 60_000;
+/** In ms. Signatures are good for this long, so clocks of a bot that gets deliveries are not further apart. */
+const MAX_CLOCK_DIFFERENCE_MS = 300_000;
 
 /**
- * What a bot knows of the backup that its inbox came from. Whatever a process may have handled after that backup was
- * taken is in doubt: what its steps would do is looked for first.
+ * The restore of an inbox from a backup. For events created before the first start after it, a run that the inbox does
+ * not know may have made any step: such a step begins as uncertain.
  */
-export class Restored {
-  readonly #options: RestoredOptions;
+export class RestoreWindow {
+  readonly #options: RestoreOptions;
   readonly #startedAt: number;
   readonly #stopping = new AbortController();
-  #watching: Promise<void> = Promise.resolve();
-  #poller: Reading;
+  #following: Promise<void> = Promise.resolve();
   #mark: RestoreMark;
 
-  /** Undefined for an inbox that was never restored. */
-  static async of(options: RestoredOptions): Promise<Restored | undefined> {
+  /** `undefined` for an inbox that was never restored. */
+  static async open(options: RestoreOptions): Promise<RestoreWindow | undefined> {
     const mark = readRestoreMark(await options.inbox.cursor(RESTORED));
-    return mark && new Restored(options, mark);
+    return mark && new RestoreWindow(options, mark);
   }
 
-  private constructor(options: RestoredOptions, mark: RestoreMark) {
+  private constructor(options: RestoreOptions, mark: RestoreMark) {
     this.#options = options;
     this.#startedAt = options.clock.now();
     this.#mark = mark;
@@ -72,146 +68,106 @@ export class Restored {
     return this.#mark;
   }
 
-  /** Whether the events that came after the backup are still on their way from the log. */
-  get isCatchingUp(): boolean {
-    return this.#mark.readAt === undefined && this.#mark.overAt === undefined;
+  /** True while the log has not brought back the events that came after the backup. */
+  get isReadingLog(): boolean {
+    return this.#mark.readAt === undefined;
   }
 
-  /** Tells of it, and sees to it until nothing is in doubt any more. */
-  start(poller: Reading): void {
+  /**
+   * Resolves when handlers may begin, to false if the bot stops first. They wait for the log: a later event of a lane
+   * would be out of order before an earlier one, and adopt its answers. A log that cannot be read is waited for a
+   * minute.
+   *
+   * @param reading `undefined` if the bot does not read the log
+   */
+  async start(reading: LogReading | undefined): Promise<boolean> {
+    const { at, until, readAt } = this.#mark;
+    if (until !== undefined && readAt !== undefined) return true;
     const { log } = this.#options;
-    const { at, overAt } = this.#mark;
-    this.#poller = poller;
-    if (overAt !== undefined) return;
-    log.warn(
-      { restoredAt: new Date(at).toISOString() },
-      "the inbox was restored from a backup; what may have been done since that was taken is looked for before it is done",
-    );
-    if (poller === undefined)
-      log.warn("DELIVERY=webhook reads no log: what was delivered after the backup stays missing");
-    this.#watching = this.#watch();
+    if (readAt === undefined) {
+      log.warn(
+        { restoredAt: new Date(at).toISOString() },
+        "the inbox was restored from a backup; answers that may have been sent since are looked for first",
+      );
+      if (reading === undefined) {
+        log.warn("DELIVERY=webhook reads no log: events delivered after the backup stay missing");
+      }
+    }
+    const begun = Promise.withResolvers<void>();
+    this.#following = this.#follow(reading, begun.resolve);
+    await Promise.race([begun.promise, this.#following]);
+    return !this.#stopping.signal.aborted;
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await this.#watching;
+    await this.#following;
   }
 
-  /**
-   * Resolves when the events that came after the backup are in the inbox again: handled before those, a later one of
-   * their lane would be out of order, and would take for its own what was said for them. One that cannot be read is
-   * not waited for for ever. False when the bot stops before that.
-   */
-  async logIsRead(): Promise<boolean> {
-    const { clock, log } = this.#options;
-    const poller = this.#poller;
-    const { signal } = this.#stopping;
-    while (poller !== undefined && this.isCatchingUp && !signal.aborted) {
-      if (this.#isLate() && poller.status.lastPollError !== undefined) {
-        log.warn("the event log cannot be read after the restore; events are handled all the same");
-        break;
-      }
-      await sleep(clock, START_LOOK_MS, signal);
+  /** The run that may have handled an event before the restore. `undefined` if the event is newer. */
+  lostRunOf({ createdAt }: AnyEvent, { receivedAt }: Claim): LostRun | undefined {
+    const { clock } = this.#options;
+    const { at, until, readAt, assumeAbsent } = this.#mark;
+    const endedMsAgo = Math.max(0, clock.now() - at);
+    const eventAt = Date.parse(createdAt);
+    if (Number.isNaN(eventAt)) {
+      // Everything that was in the log at the restore has been received by the time the log is read.
+      const isNew = readAt !== undefined && receivedAt > readAt + MAX_CLOCK_DIFFERENCE_MS;
+      return isNew ? undefined : { eventAt: undefined, endedMsAgo, assumeAbsent };
     }
-    return !signal.aborted;
+    const end =
+      until ?? this.#options.client.platformNow() ?? clock.now() + MAX_CLOCK_DIFFERENCE_MS;
+    return eventAt > end + SLACK_MS ? undefined : { eventAt, endedMsAgo, assumeAbsent };
   }
 
-  /** What may have been done for an event before the restore; undefined when it is newer than that. */
-  async pastOf({ createdAt }: AnyEvent, { receivedAt }: Claim): Promise<Past | undefined> {
-    const since = Date.parse(createdAt);
-    const { at, readAt, assumeAbsent } = this.#mark;
-    const ageMs = Math.max(0, this.#options.clock.now() - at);
-    // Nobody knows when it was made. What the log had at the restore has been received by the time it is read to its end.
-    if (Number.isNaN(since)) {
-      const isNew = readAt !== undefined && receivedAt > readAt + CLOCKS_MS;
-      return isNew ? undefined : { since: undefined, ageMs, assumeAbsent };
-    }
-    if (since > (await this.#until()) + SLACK_MS) return undefined;
-    return { since, ageMs, assumeAbsent };
-  }
-
-  /** When the last event may have been made that was handled before the restore, on the platform's clock. */
-  async #until(): Promise<number> {
-    const { client, clock } = this.#options;
-    if (this.#mark.until === undefined) {
-      await client.syncClock();
-      this.#learnUntil();
-    }
-    return this.#mark.until ?? clock.now() + CLOCKS_MS;
-  }
-
-  /** This moment, for whoever did anything before has ended before this bot began. */
-  #learnUntil(): void {
-    const now = this.#options.client.platformNow();
-    if (this.#mark.until !== undefined || now === undefined) return;
-    this.#mark = { ...this.#mark, until: now };
-  }
-
-  async #watch(): Promise<void> {
+  /** Completes the mark: the platform's time of this start, and when the log was read. */
+  async #follow(reading: LogReading | undefined, begin: () => void): Promise<void> {
     const { clock, log } = this.#options;
     const { signal } = this.#stopping;
+    let isLate = false;
     while (!signal.aborted) {
-      try {
-        if (await this.#look()) {
-          log.info("nothing is in doubt any more after the restore, but for dead letters");
-          return;
-        }
-      } catch (err) {
-        log.debug({ err }, "what is known of the restore cannot be written");
+      const isComplete = await this.#look(reading).catch((err: unknown) => {
+        log.debug({ err }, "the state of the restore cannot be written");
+        return false;
+      });
+      if (!this.isReadingLog) begin();
+      if (isComplete) return;
+      if (!isLate && this.isReadingLog && this.#isOverdue(reading)) {
+        isLate = true;
+        log.warn("the event log cannot be read after the restore; handlers begin without it");
+        begin();
       }
-      const isAwaited = this.isCatchingUp && !this.#isLate();
-      await sleep(clock, isAwaited ? START_LOOK_MS : LOOK_MS, signal);
+      const isAwaited = this.isReadingLog && !isLate;
+      await sleep(clock, isAwaited ? LOOK_INTERVAL_MS : SLOW_LOOK_INTERVAL_MS, signal);
     }
   }
 
-  /** True when nothing is in doubt any more, and that is written. */
-  async #look(): Promise<boolean> {
-    const { clock, client } = this.#options;
-    let stored = await this.#adopt();
-    if (this.#mark.until === undefined) {
-      await client.syncClock();
-      stored = await this.#adopt();
-      this.#learnUntil();
+  /** True when the mark is complete, and stored. */
+  async #look(reading: LogReading | undefined): Promise<boolean> {
+    const { inbox, client } = this.#options;
+    await client.syncClock();
+    // Values of another instance come first: of several, one reads the log for all.
+    const stored = readRestoreMark(await inbox.cursor(RESTORED));
+    const until = stored?.until ?? this.#mark.until ?? client.platformNow();
+    const readAt = stored?.readAt ?? this.#mark.readAt ?? this.#logReadAt(reading);
+    this.#mark = { ...this.#mark, until, readAt };
+    if (until !== stored?.until || readAt !== stored?.readAt) {
+      const position = writeRestoreMark(this.#mark);
+      await inbox.put([], "poll", [{ name: RESTORED, position }]);
     }
-    if (this.#mark.readAt === undefined) this.#mark = { ...this.#mark, readAt: this.#readAt() };
-    if (this.#mark.overAt === undefined && (await this.#isOver())) {
-      this.#mark = { ...this.#mark, overAt: clock.now() };
-    }
-    const { until, readAt, overAt } = this.#mark;
-    if (until !== stored?.until || readAt !== stored?.readAt || overAt !== stored?.overAt) {
-      await this.#write();
-    }
-    return overAt !== undefined;
+    return until !== undefined && readAt !== undefined;
   }
 
-  /** When the log was read to its end. One that is never read brings nothing that had to be waited for. */
-  #readAt(): number | undefined {
-    if (this.#poller === undefined) return this.#startedAt;
-    const { readToEndAt } = this.#poller.status;
-    const wasRead = readToEndAt !== undefined && readToEndAt >= this.#startedAt;
-    return wasRead ? this.#options.clock.now() : undefined;
+  /** When the log was read to its end since the start. A log that is never read brings nothing back. */
+  #logReadAt(reading: LogReading | undefined): number | undefined {
+    if (reading === undefined) return this.#startedAt;
+    const { readToEndAt } = reading.status;
+    const isRead = readToEndAt !== undefined && readToEndAt >= this.#startedAt;
+    return isRead ? this.#options.clock.now() : undefined;
   }
 
-  async #isOver(): Promise<boolean> {
-    const { readAt } = this.#mark;
-    if (readAt === undefined) return false;
-    const { oldestPendingAt } = await this.#options.inbox.measure();
-    return oldestPendingAt === undefined || oldestPendingAt > readAt + STORE_CLOCK_MS;
-  }
-
-  #isLate(): boolean {
-    return this.#options.clock.now() - this.#startedAt >= PATIENCE_MS;
-  }
-
-  /** What another instance has learned first stays; of several, one reads the log for all. */
-  async #adopt(): Promise<RestoreMark | undefined> {
-    const stored = readRestoreMark(await this.#options.inbox.cursor(RESTORED));
-    this.#mark = { ...this.#mark, ...stored };
-    return stored;
-  }
-
-  async #write(): Promise<void> {
-    const position = writeRestoreMark(this.#mark);
-    await this.#options.inbox.put([], "poll", [{ name: RESTORED, position }]);
+  #isOverdue(reading: LogReading | undefined): boolean {
+    const isLate = this.#options.clock.now() - this.#startedAt >= LOG_TIMEOUT_MS;
+    return isLate && reading?.status.lastPollError !== undefined;
   }
 }

@@ -1,112 +1,99 @@
-/**
- * Steps are effects that happen once per event, however often its handler runs. The router describes
- * them, the dispatcher runs them with a durable intent before and a durable result after.
- */
+/** The words of the folder: a step, its effect, and what is known of an effect that an earlier run may have made. */
 
-/** What an effect gave. `ref` is the platform's id of what it made, where it has one. */
+/** An effect on the outside world. */
 export interface Effect<T> {
   readonly result: T;
+  /** Unique name of the effect, made from the platform's id. `undefined` if the platform gave no id. */
   readonly ref?: string | undefined;
 }
 
-/** An effect that an earlier run of the handler began, and of which no result is known. */
-export interface OpenIntent {
-  /** What was about to be done, as {@link Step.request} gave it to that run. */
-  readonly request: string;
-  /** When, in milliseconds since 1970 on our clock. */
-  readonly startedAt: number;
-  /** Set where a process may have done it of whose intents nothing is known. */
-  readonly past?: OpenPast | undefined;
-  /** Which of these platform ids belong to other steps. */
-  claimed(refs: readonly string[]): Promise<ReadonlySet<string>>;
-  /**
-   * The requests of steps that other processes are in the middle of: what one of them has made is not claimed yet.
-   * To be asked after what is there was read, and before what is claimed.
-   */
-  underWay(): Promise<readonly string[]>;
-}
-
-/**
- * What a process may have done for an event of which the inbox knows nothing: it came from a backup that is older. Such a
- * step has no intent of its time, and what would be said now need not be what was said then.
- */
-export interface Past {
-  /** When the event was made, in ms since 1970 on the platform's clock; undefined: unknown. What came of it is newer. */
-  readonly since: number | undefined;
-  /** How long ago, at the least, that process was at work, in milliseconds. */
-  readonly ageMs: number;
-  /** True when what cannot be told is to be taken for not done. */
-  readonly assumeAbsent: boolean;
-}
-
-export interface OpenPast extends Past {
-  /** For how long it has been looked for, in milliseconds. */
-  readonly lookedForMs: number;
-}
-
-/** Something that several events are about, such as a comment. */
-export interface Subject {
-  /** A name that at most one event can have. */
-  readonly ref: string;
-  /** The same among events of one kind. An event that finds it taken is about another subject, because none has two of a kind. */
-  readonly kindRef: string;
-}
-
+/** An effect that happens once per event, however often the handler runs. */
 export interface Step<T> {
   /** Unique within one run of a handler. */
   readonly name: string;
-  /**
-   * What is about to be done, as text: recorded first, so that it can be recognised afterwards. Asked
-   * anew for each try, for it may have the time in it.
-   */
-  request(): string;
-  /**
-   * Where a request makes itself seen: one step at a time looks or sends there, across all events.
-   * Steps that can be looked for need one.
-   */
-  place?(request: string): string;
-  /** Whether the request that an earlier run recorded asks for something else than this one. */
-  differs?(recorded: string): boolean;
+  /** Makes the effect. */
   run(): Promise<Effect<T>>;
-  /** The subject of the event, if several events can have it. One of them makes the step, and the others get `undefined`. */
-  readonly subject?: Subject | undefined;
-  /**
-   * Looks for what an earlier run may have done; undefined when it did nothing. Without it an open
-   * intent cannot be resolved, and the event is parked, unless the step may be repeated.
-   */
-  find?(intent: OpenIntent): Promise<Effect<T> | undefined>;
-  /** How long after its intent the effect may still be under way, in milliseconds. */
-  readonly inFlightMs: number;
-  /** True when doing it twice does no harm. */
+  /** True if making the effect twice does no harm. */
   readonly repeatable: boolean;
-  /** How long its result is good for, in milliseconds; then it is done again. For ever by default. */
+  /** Recognises the effect afterwards. Without it, an uncertain step is repeated if it may be, and parked otherwise. */
+  readonly search?: Search<T> | undefined;
+  /** Lifetime of the result in ms. After it the effect is made again. For ever by default. */
   readonly validForMs?: number;
+  /** Subject of the event, if several events can have it. One event makes the step, the others get `undefined`. */
+  readonly subject?: Subject | undefined;
 }
 
-/**
- * What a person does about an event that was parked because of a step: the end of a STEP_UNCERTAIN message.
- *
- * @param event its id, where it is known
- */
-export function howToSettle(event = "ID"): string {
-  const retry = `service-bot inbox retry ${event} --assume`;
-  return (
-    `Look for it, then settle it: "${retry} done" when it took effect, "${retry} absent" when it did not, ` +
-    `or discard the event. "service-bot inbox show ${event}" has the details.`
-  );
+/** Recognises an effect that an earlier run may have made. */
+export interface Search<T> {
+  /** Describes the effect as text, recorded before it is made. It may contain the time, so each attempt has its own. */
+  request(): string;
+  /** Place where the effect of a request appears. One step at a time looks or sends there, across all events. */
+  place(request: string): string;
+  /** True if the request that an earlier run recorded has another content or place than this step. */
+  differs(recorded: string): boolean;
+  /** Reads what the platform shows of the intent's effect. */
+  find(intent: Intent): Promise<Candidates<T>>;
+  /** In ms after the intent. Until then the request may be under way. */
+  readonly inFlightMs: number;
 }
 
-/** The result of a step, as the handler gets it. */
-export interface StepEnd<T> {
-  readonly result: T;
-  /** True when an earlier run made the step, and this one did nothing. */
-  readonly repeated: boolean;
+/** An effect that an earlier run may have made, without a result in the inbox. */
+export interface Intent {
+  /** The recorded description of the effect. */
+  readonly request: string;
+  /** When the intent was recorded, in ms since 1970 on the bot's clock. */
+  readonly startedAt: number;
+  /** The same as an age, in ms. */
+  readonly ageMs: number;
+  /** Set if a process unknown to the inbox may have made the effect, with another content and at another time. */
+  readonly lostRun?: LostRun | undefined;
 }
 
-/** Runs steps for one run of a handler. */
+/** A run that the inbox does not know, because the inbox was restored from an older backup. */
+export interface LostRun {
+  /** When the event was created, in ms since 1970 on the platform's clock. `undefined` if unknown. Effects are newer. */
+  readonly eventAt: number | undefined;
+  /** In ms. The lost process ended at least this long ago. */
+  readonly endedMsAgo: number;
+  /** True if steps of unknown outcome count as not done. */
+  readonly assumeAbsent: boolean;
+}
+
+/** The bot's own messages, comments or posts that may be the effect of an intent. */
+export interface Candidates<T> {
+  /** Those with the content of the intent, oldest first. */
+  readonly same: readonly (Effect<T> & { readonly ref: string })[];
+  /** Refs of those with another content. */
+  readonly others: readonly string[];
+  /** False if the platform need not show the effect. No match proves nothing then. */
+  readonly isComplete: boolean;
+}
+
+/** A topic that several events share, such as a comment. */
+export interface Subject {
+  /** A name that at most one event can have. */
+  readonly ref: string;
+  /** The same among events of one type. An event that finds it taken has another subject with the same `ref`. */
+  readonly kindRef: string;
+}
+
+/** How a step ended. */
+export type StepOutcome =
+  /** This run made the effect. */
+  | "made"
+  /** An earlier run recorded the result. */
+  | "recorded"
+  /** An earlier run made the effect without recording it, and this run found it. */
+  | "found"
+  /** Another event of the same subject has the answer. */
+  | "elsewhere";
+
+/** The end of a step. `result` is `undefined` if a person has settled the step. */
+export interface StepEnd<T> extends Effect<T> {
+  readonly outcome: StepOutcome;
+}
+
+/** Runs the steps of one run of a handler. */
 export interface StepRunner {
-  /** Runs a step, and returns its result alone. */
-  run<T>(step: Step<T>): Promise<T>;
-  /** Runs a step, and returns its result with its origin. */
-  execute<T>(step: Step<T>): Promise<StepEnd<T>>;
+  run<T>(step: Step<T>): Promise<StepEnd<T>>;
 }

@@ -1,299 +1,315 @@
-import { inSpan, type SpanStart, type Tracing } from "../core/tracing.ts";
+import type { Clock } from "../core/clock.ts";
+import type { Logger } from "../core/logger.ts";
+import { scrubber } from "../core/redact.ts";
+import { inSpan, type Tracing } from "../core/tracing.ts";
 import { hasCode, RetryLater, ServiceBotError } from "../errors.ts";
-import type { StepStart } from "../inbox/inbox.ts";
-import { effectCertainty, endedInside, failedInside, restoredBefore, shown } from "./certainty.ts";
-import { StepRecords, type StepRecordsOptions, unpack } from "./records.ts";
-import type { Shared } from "./shared.ts";
-import type { Effect, OpenIntent, Past, Step, StepEnd, StepRunner } from "./step.ts";
+import { textsOf } from "../events/parse.ts";
+import type { AnyEvent } from "../events/types.ts";
+import type { Claim, Inbox } from "../inbox/inbox.ts";
+import {
+  effectCertainty,
+  endedInside,
+  failedInside,
+  restoredBefore,
+  shownName,
+} from "./certainty.ts";
+import { CallsInFlight } from "./in-flight.ts";
+import { reconcile } from "./reconcile.ts";
+import { StepRecords, unpack } from "./records.ts";
+import type { RestoreWindow } from "./restore.ts";
+import type { Effect, Intent, LostRun, Step, StepEnd, StepRunner } from "./step.ts";
 import { SubjectClaim } from "./subject.ts";
 
-/** An intent that took longer to be recorded may be taken for one whose call is over, in milliseconds. */
+/** In ms. An intent that took longer to be recorded may look to others like a call that is over. */
 const FRESH_MS = 500;
 
-/** So often an intent is recorded anew before what it is for is done. */
-const MOST_RENEWALS = 3;
+/** Renewals of a stale intent before its effect. A slow store must not keep the step from being made. */
+const MAX_RENEWALS = 3;
 
-/** What the steps of one run share. */
-export interface StepScope extends StepRecordsOptions {
-  /** What they share with all other runs. */
-  readonly shared: Shared;
+export interface StepsOptions {
+  readonly inbox: Inbox;
+  readonly clock: Clock;
+  readonly log: Logger;
   readonly tracing?: Tracing | undefined;
-  /** What a step is called in spans; by default as the handler has named it. */
-  readonly nameOf?: (step: string) => string;
-  /** Called with each step that has ended well. */
-  readonly ended?: (step: string, end: EndedStep) => void;
-  /** What may have been done for the event of which the inbox knows nothing; undefined: nothing. */
-  readonly past?: (() => Promise<Past | undefined>) | undefined;
+  /** The restore of the inbox. `undefined` if never restored. */
+  readonly restore?: Pick<RestoreWindow, "lostRunOf"> | undefined;
 }
 
-/** How a step has ended. */
-export type StepOutcome =
-  /** It was made. */
-  | "made"
-  /** An earlier run has recorded its result. */
-  | "recorded"
-  /** An earlier run had made it, and left no result; it was looked for, and found. */
-  | "found"
-  /** Nothing was done, because another event of the same comment has the answer. */
-  | "elsewhere";
-
-interface Ended<T> extends Effect<T> {
-  readonly outcome: StepOutcome;
+/** The run of a handler that steps belong to. */
+export interface StepRun {
+  readonly event: AnyEvent;
+  readonly claim: Claim;
+  readonly log: Logger;
+  /** Aborts when the run has to end. */
+  readonly signal: AbortSignal;
+  /** Called with each step that ended well. */
+  stepEnded?(step: string, end: StepEnd<unknown>): void;
 }
 
-/** The end of a step. `ref` is the platform's id of what it made. */
-export type EndedStep = Ended<unknown>;
+/** The steps of one process. */
+export class Steps {
+  readonly #options: StepsOptions;
+  readonly #calls = new CallsInFlight();
 
-type Open = Extract<StepStart, { readonly state: "open" }>;
+  constructor(options: StepsOptions) {
+    this.#options = options;
+  }
 
-/** What came of beginning a step: it was new and has been made, or there was something before. */
+  forRun(run: StepRun): StepRunner {
+    return new DurableSteps(this.#options, this.#calls, run);
+  }
+}
+
+/** The state of a step once its intent is recorded. */
 type Begun<T> =
+  /** The inbox was certain that nothing had happened, and the effect was made. */
   | { readonly state: "made"; readonly effect: Effect<T> }
-  | Exclude<StepStart, { readonly state: "new" | "absent" }>;
+  /** An earlier run has recorded a result. */
+  | {
+      readonly state: "done";
+      readonly request: string;
+      readonly result: string | undefined;
+      readonly ageMs: number;
+    }
+  /** An earlier run, or one that the inbox does not know, may have made the effect. */
+  | { readonly state: "uncertain"; readonly intent: Intent };
 
 /**
- * Steps with a durable intent before the effect and a durable result after it. A run that finds an
- * intent without a result looks for the effect before it makes it again: the platform's API has no
- * idempotency keys, so this is what keeps a retried handler from saying things twice.
+ * Runs steps with a durable intent before the effect and a durable result after it. The platform's API has no
+ * idempotency keys. Therefore a step whose intent has no result is *uncertain*, and looked for before it is made again:
  *
- * What is made or found is recorded before anybody else looks or sends at the same place. Else two
- * steps with one text, of two lanes, could both take the one message that is there.
+ *     absent ──intent──▶ made ──result──▶ done
+ *                │
+ *                └─ a crash, or a restored inbox ──▶ uncertain ──▶ found │ made again │ parked
+ *
+ * One step at a time looks or sends at a place, until its result is recorded. Otherwise two steps with one text, of two
+ * lanes, could both adopt the one message that is there.
  */
-export class DurableSteps implements StepRunner {
-  readonly #scope: StepScope;
+class DurableSteps implements StepRunner {
+  readonly #options: StepsOptions;
+  readonly #calls: CallsInFlight;
+  readonly #run: StepRun;
   readonly #records: StepRecords;
-  readonly #names = new Set<string>();
   readonly #subject: SubjectClaim;
+  readonly #names = new Set<string>();
 
-  constructor(scope: StepScope) {
-    this.#scope = scope;
-    this.#records = new StepRecords(scope);
+  constructor(options: StepsOptions, calls: CallsInFlight, run: StepRun) {
+    this.#options = options;
+    this.#calls = calls;
+    this.#run = run;
+    this.#records = new StepRecords({ ...options, run });
     this.#subject = new SubjectClaim(this.#records);
   }
 
-  /** Runs a step like {@link execute}, and returns its result alone. */
-  async run<T>(step: Step<T>): Promise<T> {
-    return (await this.#execute(step)).result;
-  }
-
   /**
-   * @throws {ServiceBotError} STEP_DUPLICATE, STEP_UNCERTAIN, STEP_RESULT_INVALID, LEASE_LOST, RETRY_LATER while the call
-   *   of an earlier run may be under way, and what the step throws
+   * @throws {ServiceBotError} STEP_DUPLICATE, STEP_UNCERTAIN, STEP_RESULT_INVALID, LEASE_LOST, RETRY_LATER while the
+   *   call of an earlier run may be under way, and the errors of the step
    */
-  async execute<T>(step: Step<T>): Promise<StepEnd<T>> {
-    const { result, outcome } = await this.#execute(step);
-    return { result, repeated: outcome !== "made" };
-  }
-
-  async #execute<T>(step: Step<T>): Promise<Ended<T>> {
-    this.#scope.signal.throwIfAborted();
+  async run<T>(step: Step<T>): Promise<StepEnd<T>> {
+    this.#run.signal.throwIfAborted();
     this.#reserve(step.name);
-    const { tracing, nameOf = shown, ended } = this.#scope;
-    const start = () => stepSpan(nameOf(step.name));
-    return await inSpan(tracing, start, async (span) => {
+    const start = () => {
+      const name = this.#scrubbedName(step);
+      const attributes = { "service_bot.step": name };
+      return { name: `step ${name}`, kind: "internal" as const, attributes };
+    };
+    return await inSpan(this.#options.tracing, start, async (span) => {
       const end = await this.#end(step);
       span?.set({ "service_bot.step.outcome": end.outcome });
-      ended?.(step.name, end);
+      this.#report(step, end);
       return end;
     });
-  }
-
-  async #end<T>(step: Step<T>): Promise<Ended<T>> {
-    if (step.subject === undefined) return await this.#endAlone(step);
-    const end = await this.#subject.run(step.subject, () => this.#endAlone(step));
-    if (end !== undefined) return end;
-    this.#scope.log.info(
-      { step: shown(step.name) },
-      "not sent: another event of this comment is answered",
-    );
-    return { result: unpack<T>(undefined), outcome: "elsewhere" };
-  }
-
-  async #endAlone<T>(step: Step<T>): Promise<Ended<T>> {
-    const past = this.#scope.past && (await this.#scope.past());
-    const begun = await this.#alone(step, step.request(), () => this.#begin(step, past));
-    if (begun.state === "made") return { ...begun.effect, outcome: "made" };
-    if (begun.state === "done") {
-      const { validForMs = Number.POSITIVE_INFINITY } = step;
-      if (begun.ageMs < validForMs) {
-        this.#warnIfDifferent(step, begun.request);
-        return { result: unpack<T>(begun.result), outcome: "recorded" };
-      }
-    } else {
-      const found = await this.#lookFor(step, begun, past);
-      if (found !== undefined) {
-        this.#warnIfDifferent(step, begun.request);
-        return { ...found, outcome: "found" };
-      }
-    }
-    const effect = await this.#alone(step, step.request(), () => this.#again(step));
-    return { ...effect, outcome: "made" };
-  }
-
-  /** Logs that the words of this run are not sent, because an earlier run has sent others. */
-  #warnIfDifferent(step: Step<unknown>, recorded: string): void {
-    if (step.differs?.(recorded) !== true) return;
-    const { log, nameOf = shown } = this.#scope;
-    log.warn(
-      { step: nameOf(step.name) },
-      "not sent: an earlier run sent something else in its place",
-    );
   }
 
   #reserve(name: string): void {
     if (this.#names.has(name)) {
       throw new ServiceBotError(
         "STEP_DUPLICATE",
-        `The step "${shown(name)}" ran already in this handler. Give each step its own name, ` +
+        `The step "${shownName(name)}" ran already in this handler. Give each step its own name, ` +
           "for instance by adding what it is about.",
       );
     }
     this.#names.add(name);
   }
 
-  /** Nobody else looks or sends where this request does meanwhile; it may have taken a while until then. */
-  #alone<T, R>(step: Step<T>, request: string, work: () => Promise<R>): Promise<R> {
-    const { shared, signal } = this.#scope;
-    return shared.alone(step.place?.(request), async () => {
-      signal.throwIfAborted();
-      return await work();
-    });
+  async #end<T>(step: Step<T>): Promise<StepEnd<T>> {
+    if (step.subject !== undefined && !(await this.#subject.acquire(step.subject))) {
+      const name = shownName(step.name);
+      this.#run.log.info({ step: name }, "not sent: another event of this comment is answered");
+      return { result: unpack<T>(undefined), outcome: "elsewhere" };
+    }
+    const begun = await this.#inTurn(step, requestOf(step), () => this.#begin(step));
+    if (begun.state === "made") return { ...begun.effect, outcome: "made" };
+    if (begun.state === "uncertain") {
+      const found = await this.#find(step, begun.intent);
+      if (found !== undefined) {
+        this.#warnIfDifferent(step, begun.intent.request);
+        return { ...found, outcome: "found" };
+      }
+    } else if (begun.ageMs < (step.validForMs ?? Number.POSITIVE_INFINITY)) {
+      this.#warnIfDifferent(step, begun.request);
+      return { result: unpack<T>(begun.result), outcome: "recorded" };
+    }
+    const effect = await this.#inTurn(step, requestOf(step), () => this.#makeAgain(step));
+    return { ...effect, outcome: "made" };
   }
 
-  async #begin<T>(step: Step<T>, past: Past | undefined): Promise<Begun<T>> {
-    const asked = this.#scope.clock.now();
-    const request = step.request();
+  /** Records the intent, and makes the effect if the inbox is certain that no run has made it. */
+  async #begin<T>(step: Step<T>): Promise<Begun<T>> {
+    const { clock, restore } = this.#options;
+    const { claim, event } = this.#run;
+    const askedAt = clock.now();
+    const request = requestOf(step);
+    const lostRun = restore?.lostRunOf(event, claim);
     const start = await this.#records.begin(step.name, request);
-    if (start.state !== "new" && start.state !== "absent") return start;
-    // It is new to an inbox that came from a backup: that it was never tried is not known.
-    if (past !== undefined && start.state === "new" && canBeInDoubt(step, past)) {
-      this.#rememberLost(step, past);
-      return { state: "open", request, ageMs: 0 };
+    if (start.state === "done") return start;
+    if (start.state === "open") {
+      const { ageMs } = start;
+      const intent = { request: start.request, startedAt: clock.now() - ageMs, ageMs, lostRun };
+      return { state: "uncertain", intent };
     }
-    await this.#freshen(step, asked);
+    if (start.state === "new" && lostRun !== undefined && matters(step, lostRun)) {
+      this.#rememberLostCall(step, lostRun);
+      const intent = { request, startedAt: clock.now(), ageMs: 0, lostRun };
+      return { state: "uncertain", intent };
+    }
+    await this.#refreshIntent(step, askedAt);
     return { state: "made", effect: await this.#make(step) };
   }
 
-  /** The intent is not older than this moment, and what a lost process has sent is: it may be over already. */
-  #rememberLost({ name, inFlightMs }: Step<unknown>, { ageMs }: Past): void {
-    const { claim, clock, shared } = this.#scope;
-    shared.rememberEnd(claim.id, name, clock.now() + inFlightMs - ageMs);
+  /** Keeps the new intent from being taken for the time of the lost call, which is older. */
+  #rememberLostCall({ name, search }: Step<unknown>, { endedMsAgo }: LostRun): void {
+    if (search === undefined) return;
+    const end = this.#options.clock.now() + search.inFlightMs - endedMsAgo;
+    this.#calls.rememberEnd(this.#run.claim.id, name, end);
   }
 
-  async #again<T>(step: Step<T>): Promise<Effect<T>> {
-    const asked = this.#scope.clock.now();
-    await this.#records.renew(step.name, step.request());
-    await this.#freshen(step, asked);
+  async #makeAgain<T>(step: Step<T>): Promise<Effect<T>> {
+    const askedAt = this.#options.clock.now();
+    await this.#records.renew(step.name, requestOf(step));
+    await this.#refreshIntent(step, askedAt);
     return await this.#make(step);
   }
 
   /**
-   * A process that stood still while its intent was recorded wakes up in the belief that no time has passed, and
-   * others may have looked for the effect by now. An intent that is old is recorded anew: without the lease,
-   * that is refused. A store that is merely slow must not keep the step from ever being made.
+   * Records a stale intent anew, which fails without the lease. A process that stood still while its intent was
+   * recorded does not know that time has passed, and that others may have looked for the effect by now.
    */
-  async #freshen(step: Step<unknown>, asked: number): Promise<void> {
-    const { clock } = this.#scope;
-    let since = asked;
-    for (let n = 0; n < MOST_RENEWALS && clock.now() - since > FRESH_MS; n++) {
+  async #refreshIntent(step: Step<unknown>, askedAt: number): Promise<void> {
+    const { clock } = this.#options;
+    let since = askedAt;
+    for (let n = 0; n < MAX_RENEWALS && clock.now() - since > FRESH_MS; n++) {
       since = clock.now();
-      await this.#records.renew(step.name, step.request());
+      await this.#records.renew(step.name, requestOf(step));
     }
   }
 
+  /** Makes the effect, and records its result. */
   async #make<T>(step: Step<T>): Promise<Effect<T>> {
-    const { claim, shared } = this.#scope;
-    shared.forgetEnd(claim.id, step.name);
+    this.#calls.forgetEnd(this.#run.claim.id, step.name);
     let effect: Effect<T>;
     try {
       effect = await step.run();
     } catch (error) {
-      throw await this.#judge(step, error);
+      throw await this.#recordFailure(step, error);
     }
     return { ...effect, result: await this.#records.finish(step.name, effect) };
   }
 
-  /** What the failure of an effect leaves behind, and the error that it is for the handler. */
-  async #judge(step: Step<unknown>, error: unknown): Promise<unknown> {
-    const { claim, signal, shared } = this.#scope;
-    // It may have come while the request was under way: the next run looks for it.
+  /** Records how certain it is that nothing happened. Returns the error for the handler. */
+  async #recordFailure(step: Step<unknown>, error: unknown): Promise<unknown> {
+    const { claim, signal } = this.#run;
+    // The abort may have come while the request was under way. The next run looks for the effect.
     if (signal.aborted) return error;
     const certainty = effectCertainty(error);
-    if (certainty === "none") {
-      // Nothing can have happened, so the next run need not look for it.
-      await this.#records.drop(step.name);
+    if (certainty === "absent") {
+      await this.#records.markAbsent(step.name);
       if (step.subject !== undefined) await this.#subject.release();
       return error;
     }
-    if (certainty === "answered") shared.rememberEnd(claim.id, step.name, Number.NEGATIVE_INFINITY);
-    const hopeless = step.find === undefined && !step.repeatable;
-    return hopeless ? failedInside(step.name, claim.id, error) : error;
+    if (certainty === "ended") {
+      this.#calls.rememberEnd(claim.id, step.name, Number.NEGATIVE_INFINITY);
+    }
+    const isHopeless = step.search === undefined && !step.repeatable;
+    return isHopeless ? failedInside(step.name, claim.id, error) : error;
   }
 
-  async #lookFor<T>(
-    step: Step<T>,
-    open: Open,
-    past: Past | undefined,
-  ): Promise<Effect<T> | undefined> {
-    const { claim } = this.#scope;
-    if (step.find === undefined) {
-      if (step.repeatable || past?.assumeAbsent === true) return undefined;
-      throw past === undefined
-        ? endedInside(step.name, claim.id)
-        : restoredBefore(step.name, claim.id);
+  /** Looks for the effect of an uncertain step. `undefined` if the step is to be made (again). */
+  async #find<T>(step: Step<T>, intent: Intent): Promise<Effect<T> | undefined> {
+    const { id } = this.#run.claim;
+    const { lostRun } = intent;
+    if (step.search === undefined) {
+      if (step.repeatable || lostRun?.assumeAbsent === true) return undefined;
+      throw lostRun === undefined ? endedInside(step.name, id) : restoredBefore(step.name, id);
     }
-    const ageMs = past === undefined ? open.ageMs : Math.min(open.ageMs, past.ageMs);
-    this.#expectOver(step, ageMs);
+    this.#putOffWhileInFlight(step.name, step.search.inFlightMs, intent);
     try {
-      return await this.#find(step, open, past);
+      return await this.#inTurn(step, intent.request, () => this.#adopt(step, intent));
     } catch (error) {
-      if (past?.assumeAbsent === true && hasCode(error, "STEP_UNCERTAIN")) return undefined;
+      if (lostRun?.assumeAbsent === true && hasCode(error, "STEP_UNCERTAIN")) return undefined;
       throw error;
     }
   }
 
-  #find<T>(
-    step: Step<T>,
-    { request, ageMs }: Open,
-    past: Past | undefined,
-  ): Promise<Effect<T> | undefined> {
-    const { inbox, claim, clock } = this.#scope;
-    const intent: OpenIntent = {
-      request,
-      startedAt: clock.now() - ageMs,
-      past: past && { ...past, lookedForMs: ageMs },
-      claimed: (refs) => inbox.claimedRefs(refs),
-      underWay: () => inbox.requestsUnderWay(claim, step.inFlightMs),
-    };
-    return this.#alone(step, request, async () => {
-      for (;;) {
-        const found = await step.find?.(intent);
-        // What another process has adopted meanwhile is passed over when it is looked for anew.
-        if (found === undefined || (await this.#records.adopt(step.name, found))) return found;
-      }
+  async #adopt<T>({ name, search }: Step<T>, intent: Intent): Promise<Effect<T> | undefined> {
+    const { inbox } = this.#options;
+    const { claim } = this.#run;
+    for (;;) {
+      const found = search && (await reconcile(search, intent, { inbox, claim }));
+      // The next look passes over an effect that another process has adopted meanwhile.
+      if (found === undefined || (await this.#records.adopt(name, found))) return found;
+    }
+  }
+
+  /** Puts the event off while the call may be under way. A wait in here would hold up other events. */
+  #putOffWhileInFlight(step: string, inFlightMs: number, { ageMs, lostRun }: Intent): void {
+    const { id } = this.#run.claim;
+    const now = this.#options.clock.now();
+    // A lost run may have called later than the intent that the backup remembers.
+    const calledMsAgo = Math.min(ageMs, lostRun?.endedMsAgo ?? ageMs);
+    // At most once, and for the time of one call, even if the clock was set since.
+    const leftMs = Math.min(inFlightMs - calledMsAgo, inFlightMs);
+    const end = Math.min(now + leftMs, this.#calls.endOf(id, step));
+    if (end <= now) return;
+    this.#calls.rememberEnd(id, step, end);
+    const reason = `The call of an earlier run for "${shownName(step)}" may be under way. The step is looked for afterwards.`;
+    throw new RetryLater(end - now, reason, { counts: false });
+  }
+
+  /** Runs `work` while no other step looks or sends at the place of the request. */
+  async #inTurn<T, R>(step: Step<T>, request: string, work: () => Promise<R>): Promise<R> {
+    if (step.search === undefined) return await work();
+    return await this.#calls.alone(step.search.place(request), async () => {
+      this.#run.signal.throwIfAborted();
+      return await work();
     });
   }
 
-  /** Puts the event off while the call may be under way: a wait in here would hold up other events. */
-  #expectOver({ name, inFlightMs }: Step<unknown>, ageMs: number): void {
-    const { clock, claim, shared } = this.#scope;
-    const now = clock.now();
-    // Never longer than a call takes, and that once, wherever our clock was when the intent was recorded.
-    const leftMs = Math.min(inFlightMs - ageMs, inFlightMs);
-    const end = Math.min(now + leftMs, shared.endOf(claim.id, name));
-    if (end <= now) return;
-    shared.rememberEnd(claim.id, name, end);
-    const reason = `What an earlier run began as "${shown(name)}" may still be under way; it is looked for when it cannot be.`;
-    throw new RetryLater(end - now, reason, { counts: false });
+  /** Warns that the text of this run is not sent, because an earlier run has sent another one. */
+  #warnIfDifferent(step: Step<unknown>, recorded: string): void {
+    if (step.search?.differs(recorded) !== true) return;
+    const name = this.#scrubbedName(step);
+    this.#run.log.warn({ step: name }, "not sent: an earlier run sent something else in its place");
+  }
+
+  #report(step: Step<unknown>, end: StepEnd<unknown>): void {
+    this.#run.stepEnded?.(step.name, end);
+    // The logger of a run is made on demand, and most bots do not log this much.
+    if (!this.#options.log.isLevelEnabled("debug")) return;
+    this.#run.log.debug({ step: step.name, outcome: end.outcome, ref: end.ref }, "step");
+  }
+
+  /** The name without quotations of what people wrote. */
+  #scrubbedName({ name }: Step<unknown>): string {
+    return scrubber(textsOf(this.#run.event))(shownName(name));
   }
 }
 
-/** What does no harm when it is made twice is not in doubt, nor what nobody wants to settle. */
-function canBeInDoubt({ find, repeatable }: Step<unknown>, { assumeAbsent }: Past): boolean {
-  return find !== undefined || !(repeatable || assumeAbsent);
+function requestOf({ search }: Step<unknown>): string {
+  return search?.request() ?? "";
 }
 
-/** @param name without what texts of people may be in it */
-function stepSpan(name: string): SpanStart {
-  return { name: `step ${name}`, kind: "internal", attributes: { "service_bot.step": name } };
+/** Whether a lost run may have made the step so that it counts. Repeatable steps may run twice. */
+function matters({ search, repeatable }: Step<unknown>, { assumeAbsent }: LostRun): boolean {
+  return search !== undefined || !(repeatable || assumeAbsent);
 }

@@ -5,13 +5,14 @@ import type { AnyEvent } from "../events/types.ts";
 import type { StepRecords } from "./records.ts";
 import type { Subject } from "./step.ts";
 
-/** One comment can be all of these at once (section 6). */
+/** Types that one comment can have at once (section 6). */
 const COMMENT_TYPES: ReadonlySet<string> = new Set(["mention", "comment", "reply"]);
 
 /**
- * Names the comment that an event is about, so that one of several events of a comment is answered. `undefined` where the
- * event names no comment. The document does not show whether the `commentId` of a `reply` is the new comment. If it is the
- * comment above, two replies of one person have one name, but they have one type as well: a comment makes one event of each.
+ * Names the comment that an event is about, so that one of several events of a comment is answered. `undefined` if the
+ * event names no comment. The document does not say whether the `commentId` of a `reply` is the new comment or the one
+ * above. In the second case, two replies of one person have one name. They also have one type, and a comment makes only
+ * one event of each type.
  */
 export function subjectOf(event: AnyEvent): Subject | undefined {
   if (!COMMENT_TYPES.has(event.type)) return undefined;
@@ -25,16 +26,16 @@ export function subjectOf(event: AnyEvent): Subject | undefined {
   return { ref, kindRef: `${ref}:${event.type}` };
 }
 
-/** The steps by which an event has its {@link Subject}. */
+/** Names of the steps that record the subject of an event. */
 const STEPS = { ref: "sole", kindRef: "sole/kind" } as const;
 
-/** `free` concerns an event of which another subject is claimed. Nothing of it is given back. */
-type Standing = "new" | "old" | "free" | "taken";
+/** `earlier`: an earlier run of this event has claimed it. */
+type RefClaim = "new" | "earlier" | "taken";
 
-/**
- * The claim of one run to be the event that answers a subject. It is recorded before anything is sent, and given back
- * when it has come to nothing for certain.
- */
+/** `other`: another event has the subject of this type, so this event is about another one. Nothing is released. */
+type Standing = RefClaim | "other";
+
+/** Claims a subject for the event of one run. Recorded before anything is sent, released if nothing was sent. */
 export class SubjectClaim {
   readonly #records: StepRecords;
   #standing: Promise<Standing> | undefined;
@@ -45,28 +46,38 @@ export class SubjectClaim {
     this.#records = records;
   }
 
-  /** Does the work if the subject is this event's; `undefined` if another event has it. */
-  async run<T>(subject: Subject, work: () => Promise<T>): Promise<T | undefined> {
+  /** True if this event answers the subject, false if another one does. */
+  async acquire(subject: Subject): Promise<boolean> {
     this.#standing ??= this.#claim(subject);
-    if ((await this.#standing) === "taken") return undefined;
+    if ((await this.#standing) === "taken") return false;
     this.#answers += 1;
-    return await work();
+    return true;
   }
 
   /**
-   * Gives the subject back after an effect that cannot have happened, unless another step of this run has answered, or may
-   * have. A claim of an earlier run stays, because that run may have answered.
+   * Releases the subject after an effect that did not happen, unless another step of this run has answered, or may
+   * have. The claim of an earlier run stays, because that run may have answered.
    */
   async release(): Promise<void> {
     this.#answers -= 1;
     if (this.#answers > 0 || (await this.#standing) !== "new") return;
     this.#standing = undefined;
-    await this.#records.unclaim(STEPS.ref);
-    await this.#records.unclaim(STEPS.kindRef);
+    for (const step of [STEPS.ref, STEPS.kindRef]) {
+      await this.#records.renew(step, "");
+      await this.#records.markAbsent(step);
+    }
   }
 
   async #claim({ ref, kindRef }: Subject): Promise<Standing> {
-    if ((await this.#records.claim(STEPS.kindRef, kindRef)) === "taken") return "free";
-    return await this.#records.claim(STEPS.ref, ref);
+    if ((await this.#claimRef(STEPS.kindRef, kindRef)) === "taken") return "other";
+    return await this.#claimRef(STEPS.ref, ref);
+  }
+
+  async #claimRef(step: string, ref: string): Promise<RefClaim> {
+    const start = await this.#records.begin(step, "");
+    if (start.state === "done") return "earlier";
+    if (await this.#records.adopt(step, { result: undefined, ref })) return "new";
+    await this.#records.markAbsent(step);
+    return "taken";
   }
 }

@@ -1,167 +1,13 @@
 import type { Client } from "../client/client.ts";
 import type { ImageInput } from "../client/images/source.ts";
-import type {
-  OutgoingMessage,
-  Sent,
-  SentComment,
-  SentMessage,
-  SentPost,
-  Upload,
-} from "../client/types.ts";
+import type { OutgoingMessage, Sent, SentComment, SentPost, Upload } from "../client/types.ts";
+import type { Jsonify } from "../core/jsonify.ts";
 import { type OptionNames, refuseProblems, unknownOptions } from "../core/ranges.ts";
-import { ServiceBotError } from "../errors.ts";
-import { idText } from "../events/id.ts";
 import type { AnyEvent } from "../events/types.ts";
-import { findComment, findMessage, findPost } from "./find.ts";
-import { type Asked, asksElse, type Kind, refOf } from "./reconcile.ts";
-import type { Effect, Step } from "./step.ts";
-import { subjectOf } from "./subject.ts";
-
-/** The writes of the API as steps: how to do each, and how to find it again after a crash. */
-
-/** What every write of a run needs. */
-export interface WriteScope {
-  readonly client: Client;
-  readonly signal: AbortSignal;
-}
-
-/** The API needs a moment to finish what it began when the deadline passed, in milliseconds. */
-const SETTLE_MS = 1_000;
-
-/**
- * An upload that is attached to nothing is gone after an hour (section 3). The retry that uses it
- * needs some of that hour for itself. In milliseconds.
- */
-const UPLOAD_VALID_MS = 45 * 60_000;
-
-/** A text alone is a message without images. */
-export function outgoingOf(message: string | OutgoingMessage): OutgoingMessage {
-  return typeof message === "string" ? { text: message } : message;
-}
-
-export function messageStep(
-  name: string,
-  conversationId: string,
-  message: OutgoingMessage,
-  { client, signal }: WriteScope,
-): Step<SentMessage> {
-  return {
-    ...write(name, client, message, { conversationId }),
-    place: () => `dm:${conversationId}`,
-    run: async () => named("dm", await client.dms.send(conversationId, message, { signal })),
-    find: (intent) => findMessage(client, conversationId, intent, signal),
-  };
-}
-
-export function commentStep(
-  name: string,
-  postId: string,
-  message: OutgoingMessage,
-  { client, signal }: WriteScope,
-): Step<SentComment> {
-  return {
-    ...write(name, client, message, { postId }),
-    place: (request) => `post:${postOf(request)}`,
-    run: async () => named("comment", await client.posts.comment(postId, message, { signal })),
-    find: (intent) => findComment(client, postOf(intent.request), intent, signal),
-  };
-}
-
-export function postStep(
-  name: string,
-  message: OutgoingMessage,
-  { client, signal }: WriteScope,
-): Step<SentPost> {
-  return {
-    ...write(name, client, message),
-    place: () => "posts",
-    run: async () => named("post", await client.posts.create(message, { signal })),
-    find: (intent) => findPost(client, intent, signal),
-  };
-}
-
-/** Uploads are repeated rather than looked for: one that is not used costs nothing. */
-export function uploadStep(
-  name: string,
-  image: ImageInput,
-  { client, signal }: WriteScope,
-): Step<Upload> {
-  return {
-    name,
-    request: () => "",
-    run: async () => ({ result: await client.upload(image, { signal }) }),
-    inFlightMs: 0,
-    repeatable: true,
-    validForMs: UPLOAD_VALID_MS,
-  };
-}
-
-/** Where the run that made the request wanted it, which need not be where this one does. */
-function postOf(request: string): string {
-  const { postId }: { postId: string } = JSON.parse(request);
-  return postId;
-}
-
-function write(
-  name: string,
-  client: Client,
-  { text, images = [], imageKeys = [] }: OutgoingMessage,
-  where: object = {},
-) {
-  const imageCount = images.length + imageKeys.length;
-  // Images are uploaded and attached, and both once more should a key have expired.
-  const calls = images.length === 0 ? 1 : 4;
-  // The platform's time of the intent, because ours of that moment is lost once the clock has been set.
-  const request = () =>
-    JSON.stringify({ text, imageCount, ...where, at: client.platformNow() } satisfies Asked);
-  return {
-    name,
-    request,
-    differs: (recorded: string) => asksElse(recorded, request()),
-    inFlightMs: calls * client.longestCallMs + SETTLE_MS,
-    repeatable: false,
-  };
-}
-
-function named<T extends { readonly id?: string | undefined }>(kind: Kind, sent: T): Effect<T> {
-  return { result: sent, ref: sent.id && refOf(kind, sent.id) };
-}
-
-/** Where a reply goes. */
-type Target =
-  | { readonly kind: "dm"; readonly conversationId: string }
-  | { readonly kind: "comment"; readonly postId: string };
-
-/** A reply to an event as a step: a message to a message, a comment to activity on a post. */
-export function replyStep(
-  name: string,
-  event: AnyEvent,
-  message: OutgoingMessage,
-  scope: WriteScope,
-): Step<Sent> {
-  const target = targetOf(event);
-  if (target.kind === "dm") return messageStep(name, target.conversationId, message, scope);
-  return {
-    ...commentStep(name, target.postId, message, scope),
-    subject: subjectOf(event),
-  };
-}
-
-/** The conversation of a message; the post of anything that happened on a post. */
-function targetOf(event: AnyEvent): Target {
-  const payload: Readonly<Record<string, unknown>> = { ...event.payload };
-  const conversationId = idText(payload["conversationId"]);
-  if (conversationId !== undefined) return { kind: "dm", conversationId };
-  // The values of entityType are not documented; "post" is the type that posts carry (section 2).
-  const ofPost = payload["entityType"] === "post" ? payload["entityId"] : undefined;
-  const postId = idText(payload["postId"]) ?? idText(ofPost);
-  if (postId !== undefined) return { kind: "comment", postId };
-  throw new ServiceBotError(
-    "REPLY_IMPOSSIBLE",
-    `A ${event.type} event that names neither a conversation nor a post cannot be replied to. ` +
-      "Use ctx.comment() or ctx.client with the address you want to answer at.",
-  );
-}
+import type { Job } from "./job.ts";
+import type { PendingTasks } from "./pending-tasks.ts";
+import type { Step } from "./step.ts";
+import { commentStep, postStep, replyStep, uploadStep, type WriteScope } from "./write-steps.ts";
 
 /** Options of `ctx.reply`, `ctx.comment`, `ctx.post` and `ctx.upload`. */
 export interface WriteOptions {
@@ -172,31 +18,124 @@ export interface WriteOptions {
   readonly key?: string | undefined;
 }
 
-export type WriteKind = "reply" | "comment" | "post" | "upload";
+/** How `ctx.step` treats a step of which it is not known whether it took effect. */
+export interface StepOptions {
+  /** True when doing it twice does no harm: it is then run again instead of parking the event. */
+  readonly repeatable?: boolean;
+}
+
+/** The result of a write that is not repeated when the handler is retried. */
+export type WriteResult<T> = T & {
+  /** True when an earlier run of the handler made the write, and this run sent nothing. */
+  readonly repeated: boolean;
+};
+
+type WriteKind = "reply" | "comment" | "post" | "upload";
+
+const WRITE_OPTIONS: OptionNames<WriteOptions> = { key: true };
+const STEP_OPTIONS: OptionNames<StepOptions> = { repeatable: true };
 
 /** No control or invisible character, and no half of one. */
 const KEY = /^[^\p{Cc}\p{Cf}\p{Cs}]{1,100}$/u;
 
-/** Names the writes of one run. Two replies with one text are two replies, because calls are numbered. */
-export class WriteNames {
+/** Writes and steps of one run of a handler. Every one belongs to the run, and errors of its options reject. */
+export class Writes {
+  readonly #job: Job<AnyEvent>;
+  readonly #client: Client;
+  readonly #tasks: PendingTasks;
   readonly #counts = { reply: 0, comment: 0, post: 0, upload: 0 };
 
-  /** The name of the next write: `reply/1`, or `reply/key:sorry` with the key `sorry`. Keys leave the numbers alone. */
-  next(kind: WriteKind, { key }: WriteOptions): string {
+  constructor(job: Job<AnyEvent>, client: Client, tasks: PendingTasks) {
+    this.#job = job;
+    this.#client = client;
+    this.#tasks = tasks;
+  }
+
+  reply(message: string | OutgoingMessage, options: WriteOptions = {}): Promise<WriteResult<Sent>> {
+    const name = this.#nextName("reply", options);
+    const { event } = this.#job;
+    return this.#write(options, (scope) => replyStep(name, event, outgoingOf(message), scope));
+  }
+
+  comment(
+    postId: string,
+    message: string | OutgoingMessage,
+    options: WriteOptions = {},
+  ): Promise<WriteResult<SentComment>> {
+    const name = this.#nextName("comment", options);
+    return this.#write(options, (scope) => commentStep(name, postId, outgoingOf(message), scope));
+  }
+
+  post(
+    message: string | OutgoingMessage,
+    options: WriteOptions = {},
+  ): Promise<WriteResult<SentPost>> {
+    const name = this.#nextName("post", options);
+    return this.#write(options, (scope) => postStep(name, outgoingOf(message), scope));
+  }
+
+  upload(image: ImageInput, options: WriteOptions = {}): Promise<WriteResult<Upload>> {
+    const name = this.#nextName("upload", options);
+    return this.#tasks.start(async () => {
+      checkWriteOptions(options);
+      return await this.#run(uploadStep(name, image, this.#scope()));
+    });
+  }
+
+  /** Runs a step of the handler's own. Every run gets the result as it is recorded. */
+  step<R>(name: string, fn: () => Promise<R> | R, options: StepOptions = {}): Promise<Jsonify<R>> {
+    return this.#tasks.start(async () => {
+      refuseProblems(unknownOptions(options, STEP_OPTIONS));
+      const { result } = await this.#job.steps.run({
+        name: `step/${name}`,
+        run: async () => ({ result: (await fn()) as Jsonify<R> }),
+        repeatable: options.repeatable ?? false,
+      });
+      return result;
+    });
+  }
+
+  #write<R extends { readonly id?: string | undefined }>(
+    options: WriteOptions,
+    describe: (scope: WriteScope) => Step<R>,
+  ): Promise<WriteResult<R>> {
+    return this.#tasks.start(async () => {
+      checkWriteOptions(options);
+      const step = describe(this.#scope());
+      // Dates the intent by the platform's clock. By the bot's, a search after a crash would go back for minutes.
+      await this.#client.syncClock();
+      return await this.#run(step);
+    });
+  }
+
+  async #run<R>(step: Step<R>): Promise<WriteResult<R>> {
+    const { result, outcome } = await this.#job.steps.run(step);
+    return { ...result, repeated: outcome !== "made" };
+  }
+
+  #scope(): WriteScope {
+    return { client: this.#client, signal: this.#job.signal };
+  }
+
+  /** `reply/1`, or `reply/key:sorry` with the key `sorry`. Numbered calls keep two replies with one text apart. */
+  #nextName(kind: WriteKind, { key }: WriteOptions): string {
     if (key !== undefined) return `${kind}/key:${key}`;
     this.#counts[kind] += 1;
     return `${kind}/${this.#counts[kind]}`;
   }
 }
 
-const WRITE_OPTIONS: OptionNames<WriteOptions> = { key: true };
-
-/** @throws {ServiceBotError} INVALID_OPTION */
-export function checkWriteOptions(options: WriteOptions): void {
-  refuseProblems([...unknownOptions(options, WRITE_OPTIONS), keyProblem(options)]);
+/** A text alone is a message without images. */
+function outgoingOf(message: string | OutgoingMessage): OutgoingMessage {
+  return typeof message === "string" ? { text: message } : message;
 }
 
-function keyProblem({ key }: WriteOptions): string | undefined {
-  if (key === undefined || (typeof key === "string" && KEY.test(key))) return undefined;
-  return "key must be a text of 1 to 100 characters without control characters";
+/** @throws {ServiceBotError} INVALID_OPTION */
+function checkWriteOptions(options: WriteOptions): void {
+  const { key } = options;
+  const isValid = key === undefined || (typeof key === "string" && KEY.test(key));
+  const problem = isValid
+    ? undefined
+    : "key must be a text of 1 to 100 characters without control characters";
+  refuseProblems([...unknownOptions(options, WRITE_OPTIONS), problem]);
 }

@@ -11,15 +11,18 @@ test("an event whose call may still be under way keeps no other one waiting, and
   const searched = gate();
   const step: Step<string> = {
     name: "reply/1",
-    request: () => "hi",
-    place: () => "dm:a",
     run: () => Promise.reject(silence),
-    find: async () => {
-      await searched.pass();
-      return { result: "m_1", ref: "m_1" };
-    },
-    inFlightMs: IN_FLIGHT,
     repeatable: false,
+    search: {
+      request: () => "hi",
+      place: () => "dm:a",
+      differs: () => false,
+      find: async () => {
+        await searched.pass();
+        return { same: [{ result: "m_1", ref: "m_1" }], others: [], isComplete: true };
+      },
+      inFlightMs: IN_FLIGHT,
+    },
   };
   const attempts: number[] = [];
   const healthy = gate();

@@ -1,4 +1,4 @@
-export { type Context, createContext, type WriteResult } from "../../src/router/context.ts";
+export { type Context, createContext } from "../../src/router/context.ts";
 export { type HandlerRun, Handling } from "../../src/router/handling.ts";
 export { LoopGuard } from "../../src/router/loop-guard.ts";
 export { OwnAccount } from "../../src/router/own-account.ts";

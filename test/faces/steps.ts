@@ -1,17 +1,20 @@
-export { findComment, findMessage, findPost } from "../../src/steps/find.ts";
+export { refOf } from "../../src/steps/fingerprint.ts";
+export { CallsInFlight } from "../../src/steps/in-flight.ts";
 export type { Job } from "../../src/steps/job.ts";
 export { PendingTasks } from "../../src/steps/pending-tasks.ts";
-export { refOf } from "../../src/steps/reconcile.ts";
-export { Restored } from "../../src/steps/restore.ts";
-export { Shared } from "../../src/steps/shared.ts";
+export { reconcile } from "../../src/steps/reconcile.ts";
+export { RestoreWindow } from "../../src/steps/restore.ts";
 export type {
+  Candidates,
   Effect,
-  OpenIntent,
-  Past,
+  Intent,
+  LostRun,
+  Search,
   Step,
   StepEnd,
   StepRunner,
 } from "../../src/steps/step.ts";
-export { DurableSteps, type StepScope } from "../../src/steps/steps.ts";
+export { Steps, type StepsOptions } from "../../src/steps/steps.ts";
 export { subjectOf } from "../../src/steps/subject.ts";
-export { messageStep, postStep } from "../../src/steps/writes.ts";
+export { commentStep, messageStep, postStep } from "../../src/steps/write-steps.ts";
+export type { WriteResult } from "../../src/steps/writes.ts";

@@ -10,13 +10,8 @@ import {
   eventTypes,
   type FollowPayload,
 } from "../faces/events.ts";
-import {
-  type Context,
-  createContext,
-  type Handler,
-  Router,
-  type WriteResult,
-} from "../faces/router.ts";
+import { type Context, createContext, type Handler, Router } from "../faces/router.ts";
+import type { WriteResult } from "../faces/steps.ts";
 import { fakeClient, fakePlatform, jobFor, run } from "./support.ts";
 
 describe("the context is typed by what it was asked for", () => {
@@ -204,7 +199,9 @@ describe("a reply is a step", () => {
     await ctx.reply({ text: "with a picture", imageKeys: [one] });
     await ctx.reply({ images: [{ key: two }], imageKeys: [three] });
     const conversationId = "c_1";
-    expect(job.steps.ran.map(({ request }) => JSON.parse(request()) as unknown)).toMatchObject([
+    expect(
+      job.steps.ran.map(({ search }) => JSON.parse(search?.request() ?? "") as unknown),
+    ).toMatchObject([
       { conversationId, text: "plain", imageCount: 0 },
       { conversationId, text: "with a picture", imageCount: 1 },
       { conversationId, imageCount: 2 },
@@ -231,9 +228,9 @@ describe("a reply is a step", () => {
     const job = jobFor("dm.message");
     await createContext(job, client).reply("hello");
     const [step] = job.steps.ran;
-    expect(JSON.parse(step?.request() ?? "")).toMatchObject({ text: "hello", at: now });
+    expect(JSON.parse(step?.search?.request() ?? "")).toMatchObject({ text: "hello", at: now });
     now += 5_000;
-    expect(JSON.parse(step?.request() ?? "")).toMatchObject({ text: "hello", at: now });
+    expect(JSON.parse(step?.search?.request() ?? "")).toMatchObject({ text: "hello", at: now });
     await createContext(jobFor("dm.message"), client).reply("again");
     expect(asked.filter((path) => path.endsWith("/me"))).toHaveLength(1);
   });
@@ -275,15 +272,15 @@ describe("a reply is a step", () => {
     await createContext(job, client).reply("hello");
     const [step] = job.steps.ran;
     expect(step?.repeatable).toBe(false);
-    expect(step?.find).toBeTypeOf("function");
-    expect(step?.inFlightMs).toBeGreaterThan(client.timeoutMs);
+    expect(step?.search?.find).toBeTypeOf("function");
+    expect(step?.search?.inFlightMs).toBeGreaterThan(client.timeoutMs);
   });
 
   test("with a budget of requests it settles only after the wait for a place and the deadline", async () => {
     const { client } = fakeClient({ maxRequestsPerMinute: 10 });
     const job = jobFor("dm.message");
     await createContext(job, client).reply("hello");
-    expect(job.steps.ran[0]?.inFlightMs).toBeGreaterThan(client.timeoutMs + 5_000);
+    expect(job.steps.ran[0]?.search?.inFlightMs).toBeGreaterThan(client.timeoutMs + 5_000);
   });
 
   test("the references of a message and of a comment with one id differ", async () => {
@@ -349,7 +346,7 @@ describe("comment, post and upload are steps", () => {
     await createContext(job, client).upload({ url: "https://example.com/a.png" });
     const [step] = job.steps.ran;
     expect(step).toMatchObject({ repeatable: true });
-    expect(step?.find).toBeUndefined();
+    expect(step?.search).toBeUndefined();
     expect(step?.validForMs).toBeLessThan(3_600_000);
   });
 
@@ -360,13 +357,13 @@ describe("comment, post and upload are steps", () => {
     await ctx.reply("hello");
     await ctx.comment("p_1", "hello");
     await ctx.post("hello");
-    expect(job.steps.ran.map(({ place, request }) => place?.(request()))).toEqual([
+    expect(job.steps.ran.map(({ search }) => search?.place(search.request()))).toEqual([
       "dm:c_1",
       "post:p_1",
       "posts",
     ]);
     // Where the run before this one wanted it.
-    expect(job.steps.ran[1]?.place?.(JSON.stringify({ postId: "p_2" }))).toBe("post:p_2");
+    expect(job.steps.ran[1]?.search?.place(JSON.stringify({ postId: "p_2" }))).toBe("post:p_2");
   });
 
   test("a comment is looked for on the post that the run before this one meant", async () => {
@@ -374,13 +371,12 @@ describe("comment, post and upload are steps", () => {
     const { id } = await client.posts.comment("p_1", { text: "hello" });
     const job = jobFor("follow");
     await createContext(job, client).comment("p_2", "hello");
-    const found = await job.steps.ran[0]?.find?.({
+    const found = await job.steps.ran[0]?.search?.find({
       request: JSON.stringify({ text: "hello", imageCount: 0, postId: "p_1" }),
       startedAt: Date.parse("2026-01-01T00:00:00Z"),
-      claimed: async () => new Set(),
-      underWay: async () => [],
+      ageMs: 0,
     });
-    expect(found).toMatchObject({ ref: `comment:${id}` });
+    expect(found).toMatchObject({ same: [{ ref: `comment:${id}` }] });
   });
 });
 
@@ -402,7 +398,7 @@ describe("step", () => {
     await ctx.step("once", () => undefined);
     await ctx.step("again", () => undefined, { repeatable: true });
     expect(job.steps.ran.map(({ repeatable }) => repeatable)).toEqual([false, true]);
-    expect(job.steps.ran.map(({ find }) => find)).toEqual([undefined, undefined]);
+    expect(job.steps.ran.map(({ search }) => search)).toEqual([undefined, undefined]);
   });
 
   test("an option that does not exist is refused before anything runs", async () => {

@@ -10,13 +10,9 @@ import { ManualClock, TestPlatform } from "../faces/testing.ts";
 export class FakeSteps implements StepRunner {
   readonly ran: Step<unknown>[] = [];
 
-  async run<T>(step: Step<T>): Promise<T> {
+  async run<T>(step: Step<T>): Promise<StepEnd<T>> {
     this.ran.push(step as Step<unknown>);
-    return (await step.run()).result;
-  }
-
-  async execute<T>(step: Step<T>): Promise<StepEnd<T>> {
-    return { result: await this.run(step), repeated: false };
+    return { ...(await step.run()), outcome: "made" };
   }
 }
 

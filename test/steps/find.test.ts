@@ -1,13 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { Client } from "../faces/client.ts";
+import type { Claim } from "../faces/inbox.ts";
 import {
-  findComment,
-  findMessage,
-  findPost,
+  commentStep,
+  type Effect,
+  type Intent,
   messageStep,
-  type OpenIntent,
   postStep,
+  reconcile,
   refOf,
+  type Step,
 } from "../faces/steps.ts";
 import { ManualClock } from "../faces/testing.ts";
 
@@ -84,6 +86,12 @@ interface IntentOptions {
   readonly lookedForMs?: number;
 }
 
+/** An intent, and what the inbox knows of other steps. */
+interface Open extends Intent {
+  readonly claimed: readonly string[];
+  readonly underWay: readonly string[];
+}
+
 function intent({
   text = "hello",
   claimed = [],
@@ -91,27 +99,55 @@ function intent({
   at = startedAt,
   where = {},
   lookedForMs,
-}: IntentOptions = {}): OpenIntent {
-  const restored = { since: startedAt, ageMs: 60_000, assumeAbsent: false };
+}: IntentOptions = {}): Open {
+  const lostRun = { eventAt: startedAt, endedMsAgo: 60_000, assumeAbsent: false };
   return {
-    past: lookedForMs === undefined ? undefined : { ...restored, lookedForMs },
+    lostRun: lookedForMs === undefined ? undefined : lostRun,
     request: JSON.stringify({ text, imageCount: 0, at: at ?? undefined, ...where }),
     startedAt,
-    claimed: async (refs) => new Set(refs.filter((ref) => claimed.includes(ref))),
-    underWay: async () => underWay,
+    ageMs: lookedForMs ?? 0,
+    claimed,
+    underWay,
   };
 }
+
+const claim: Claim = {
+  ...{ id: "1", type: "dm.message", lane: "dm:c_1", body: "{}", source: "poll" as const },
+  ...{ attempt: 1, crashes: 0, fence: 1, late: false, receivedAt: 0, trace: undefined },
+};
+
+/** Reconciles the step with the platform, as the run after a crash does. */
+async function look<T>(
+  { search }: Step<T>,
+  { claimed, underWay, ...open }: Open,
+): Promise<Effect<T> | undefined> {
+  if (search === undefined) throw new Error("the step cannot be looked for");
+  const inbox = {
+    claimedRefs: async (refs: readonly string[]) =>
+      new Set(refs.filter((ref) => claimed.includes(ref))),
+    requestsUnderWay: async () => underWay,
+  };
+  return await reconcile(search, open, { inbox, claim });
+}
+
+const hello = { text: "hello" };
+const findMessage = (client: Client, open: Open) =>
+  look(messageStep("reply/1", "c_1", hello, { client, signal }), open);
+const findComment = (client: Client, open: Open) =>
+  look(commentStep("reply/1", "p_1", hello, { client, signal }), open);
+const findPost = (client: Client, open: Open) =>
+  look(postStep("post/1", hello, { client, signal }), open);
 
 const ways = [
   {
     kind: "dm",
     where: { conversationId: "c_1" },
-    find: (client: Client, open: OpenIntent) => findMessage(client, "c_1", open, signal),
+    find: findMessage,
   },
   {
     kind: "comment",
     where: { postId: "p_1" },
-    find: (client: Client, open: OpenIntent) => findComment(client, "p_1", open, signal),
+    find: findComment,
   },
 ] as const;
 
@@ -247,7 +283,7 @@ describe.each(ways)("what an earlier run may have said, as $kind", ({ kind, wher
         { id: "picture", text: "", images: 1 },
       ],
     ]);
-    const open: OpenIntent = { ...intent(), request: JSON.stringify({ imageCount: 1 }) };
+    const open: Open = { ...intent(), request: JSON.stringify({ imageCount: 1 }) };
     expect(await find(client, open)).toMatchObject({ result: { id: "picture" } });
   });
 
@@ -355,15 +391,15 @@ describe.each(ways)("what was said before a restore, as $kind", ({ kind, find })
 test("comments of whom nobody knows are not taken for the bot's other words", async () => {
   const open = intent({ lookedForMs: 5_000 });
   const { client } = clientFor([[{ id: "x_1", text: "a", author: null }]]);
-  expect(await findComment(client, "p_1", open, signal)).toBeUndefined();
+  expect(await findComment(client, open)).toBeUndefined();
   const unnamed = clientFor([[{ id: "x_1", text: "a" }]], { me: {} });
-  expect(await findComment(unnamed.client, "p_1", open, signal)).toBeUndefined();
+  expect(await findComment(unnamed.client, open)).toBeUndefined();
 });
 
 describe("of messages", () => {
   test("no more are read than are newer than the intent: they come newest first", async () => {
     const { client, asked } = clientFor([[{ id: "old", after: -10_000 }], [{ id: "x_1" }]]);
-    expect(await findMessage(client, "c_1", intent(), signal)).toBeUndefined();
+    expect(await findMessage(client, intent())).toBeUndefined();
     expect(asked).toHaveLength(1);
   });
 });
@@ -371,14 +407,14 @@ describe("of messages", () => {
 describe("of comments", () => {
   test("all are read, for their order is not documented", async () => {
     const { client } = clientFor([[{ id: "old", after: -10_000 }], [{ id: "x_1" }]]);
-    expect(await findComment(client, "p_1", intent(), signal)).toMatchObject({
+    expect(await findComment(client, intent())).toMatchObject({
       result: { id: "x_1" },
     });
   });
 
   test("who the bot is, is asked only when there is something to compare", async () => {
     const { client, asked } = clientFor([[{ id: "x_1", text: "other" }]]);
-    await findComment(client, "p_1", intent(), signal);
+    await findComment(client, intent());
     expect(asked.filter((path) => path.endsWith("/me"))).toEqual([]);
   });
 
@@ -387,14 +423,14 @@ describe("of comments", () => {
     ["the platform does not say who the bot is", { id: "x_1" }, {}],
   ])("when %s, a person must look", async (_name, said, me) => {
     const { client } = clientFor([[said]], { me });
-    await expect(findComment(client, "p_1", intent(), signal)).rejects.toMatchObject({
+    await expect(findComment(client, intent())).rejects.toMatchObject({
       code: "STEP_UNCERTAIN",
     });
   });
 
   test("one without an author and with another text is in nobody's way", async () => {
     const { client } = clientFor([[{ id: "x_2", author: null, text: "other" }, { id: "x_1" }]]);
-    expect(await findComment(client, "p_1", intent(), signal)).toMatchObject({
+    expect(await findComment(client, intent())).toMatchObject({
       result: { id: "x_1" },
     });
   });
@@ -410,7 +446,7 @@ describe("a post that an earlier run may have made", () => {
       ],
       [{ id: "x_4" }],
     ]);
-    expect(await findPost(client, intent(), signal)).toMatchObject({
+    expect(await findPost(client, intent())).toMatchObject({
       result: { id: "x_4" },
       ref: refOf("post", "x_4"),
     });
@@ -422,25 +458,25 @@ describe("a post that an earlier run may have made", () => {
     ["may be anybody's", [[{ id: "x_1" }]], { me: {} }],
   ])("is left to a person when it %s", async (_name, pages, { me, claimed = [] }) => {
     const { client } = clientFor(pages, me === undefined ? {} : { me });
-    await expect(findPost(client, intent({ claimed }), signal)).rejects.toMatchObject({
+    await expect(findPost(client, intent({ claimed }))).rejects.toMatchObject({
       code: "STEP_UNCERTAIN",
     });
   });
 
   test.each([403, 404])("is left to a person when the feed answers %i", async (status) => {
-    await expect(findPost(refusing(status), intent(), signal)).rejects.toMatchObject({
+    await expect(findPost(refusing(status), intent())).rejects.toMatchObject({
       code: "STEP_UNCERTAIN",
     });
   });
 
   test("is looked for again when the platform is away", async () => {
-    await expect(findPost(refusing(503), intent(), signal)).rejects.toMatchObject({ status: 503 });
+    await expect(findPost(refusing(503), intent())).rejects.toMatchObject({ status: 503 });
   });
 
   test("before a restore is found when it is newer than the event", async () => {
     const open = intent({ at: startedAt + 86_400_000, lookedForMs: 0 });
     const { client } = clientFor([[{ id: "x_1", after: 500 }]]);
-    expect(await findPost(client, open, signal)).toMatchObject({ result: { id: "x_1" } });
+    expect(await findPost(client, open)).toMatchObject({ result: { id: "x_1" } });
   });
 });
 
@@ -449,7 +485,7 @@ test.each([
   ["post", (scope: Scope) => postStep("announcement", { text: "hello" }, scope)],
 ])("the step of a %s that may have been sent looks for it", async (_kind, stepOf) => {
   const { client } = clientFor([[{ id: "x_1" }]]);
-  expect(await stepOf({ client, signal }).find?.(intent())).toMatchObject({
+  expect(await look<unknown>(stepOf({ client, signal }), intent())).toMatchObject({
     result: { id: "x_1" },
   });
 });

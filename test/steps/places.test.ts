@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import { gate } from "../dispatcher/harness.ts";
 import { NetworkError } from "../faces/client.ts";
 import type { Claim } from "../faces/inbox.ts";
-import { type OpenIntent, Shared } from "../faces/steps.ts";
+import type { Intent } from "../faces/steps.ts";
 import { IN_FLIGHT, LEASE, StepWorld } from "./step-world.ts";
 
 let world: StepWorld;
@@ -23,7 +23,7 @@ async function twoOpen(): Promise<readonly Claim[]> {
 }
 
 /** As long as a round trip: others get their turns between what is read and what is done about it. */
-async function slowFind(intent: OpenIntent): ReturnType<StepWorld["find"]> {
+async function slowFind(intent: Intent): ReturnType<StepWorld["find"]> {
   const found = await world.find(intent);
   for (let i = 0; i < 10; i++) await new Promise((resolve) => setImmediate(resolve));
   return found;
@@ -47,7 +47,7 @@ describe("two events with one text for one post", () => {
     const claims = await twoOpen();
     const results = await Promise.all(
       claims.map((claim) => {
-        const run = world.runOf(claim, { shared: new Shared() });
+        const run = world.runOf(claim, { process: world.newProcess() });
         return run.run(world.reply("comment/1", "welcome", { find: slowFind }));
       }),
     );

@@ -99,17 +99,17 @@ const consequences = () =>
       level === "warn" && ["restoredAt", "err", "platform"].every((name) => !(name in fields)),
   );
 
-test("logs that the inbox was restored, and its status says so until nothing is in doubt", async () => {
+test("logs that the inbox was restored, and its status says when the log was read", async () => {
   await restored();
   await clock.advance(HOUR);
   const bot = await start();
   expect(restoreLines()).toMatchObject([
     { level: "warn", restoredAt: new Date(START).toISOString() },
   ]);
-  expect((await bot.status()).restored).toMatchObject({ at: START, overAt: undefined });
+  expect((await bot.status()).restored).toMatchObject({ at: START, readAt: undefined });
   await pass();
   const { restored: status } = await bot.status();
-  expect(status?.overAt).toBeGreaterThan(START + HOUR);
+  expect(status?.readAt).toBeGreaterThan(START + HOUR);
   await bot.stop();
   const again = await start();
   await pass();
@@ -215,13 +215,13 @@ describe("what the log brings after a restore", () => {
   });
 });
 
-test("without a poller it is over when what was pending is done, and the next start says nothing of it", async () => {
+test("without a poller the log counts as read, and the next start logs no restore", async () => {
   await restored({ assumeAbsent: true }, "9");
   const bot = await start({ delivery: "webhook" });
   await pass(10_000);
   expect(handled).toEqual(["9"]);
   await bot.stop();
-  expect(await marked()).toMatchObject({ readAt: START, overAt: expect.any(Number) });
+  expect(await marked()).toMatchObject({ readAt: START, until: expect.any(Number) });
   await start({ delivery: "webhook" });
   await pass();
   expect(restoreLines()).toHaveLength(1);

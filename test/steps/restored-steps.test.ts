@@ -2,37 +2,48 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { ApiError } from "../faces/client.ts";
 import { ServiceBotError } from "../faces/errors.ts";
 import { RESTORED, writeRestoreMark } from "../faces/inbox.ts";
-import type { DurableSteps, OpenIntent, Past, Step } from "../faces/steps.ts";
-import { died, IN_FLIGHT, LEASE, StepWorld } from "./step-world.ts";
+import type { Intent, LostRun, Step, Steps } from "../faces/steps.ts";
+import { died, IN_FLIGHT, LEASE, nothing, type Run, StepWorld } from "./step-world.ts";
 
 let world: StepWorld;
-let past: Past | undefined;
+let lostRun: LostRun | undefined;
 
 /** An hour after the restore, whatever a process sent before is over. */
-const longAgo: Past = { since: 1_799_999_000_000, ageMs: 3_600_000, assumeAbsent: false };
+const longAgo: LostRun = {
+  eventAt: 1_799_999_000_000,
+  endedMsAgo: 3_600_000,
+  assumeAbsent: false,
+};
 
 beforeEach(async () => {
   world = new StepWorld();
-  past = longAgo;
+  lostRun = longAgo;
+  process = restored();
   await world.put();
   const position = writeRestoreMark({ at: world.clock.now(), assumeAbsent: false });
   await world.inbox.put([], "poll", [{ name: RESTORED, position }]);
 });
 
+let process: Steps;
+
+/** A process on the restored inbox. */
+const restored = () => world.newProcess({ restore: { lostRunOf: () => lostRun } });
+
 /** A run of the event that is ready, which may have been handled before the restore. */
-async function run(): Promise<DurableSteps> {
+async function run(): Promise<Run> {
   await world.next();
   return inDoubt();
 }
 
-function inDoubt(): DurableSteps {
-  return world.runOf(world.claim, { past: async () => past });
+function inDoubt(): Run {
+  return world.runOf(world.claim, { process });
 }
 
 /** The next run, in a new process. */
-async function again(): Promise<DurableSteps> {
+async function again(): Promise<Run> {
   await world.clock.advance(LEASE);
   await world.begin();
+  process = restored();
   return inDoubt();
 }
 
@@ -51,18 +62,18 @@ describe("a reply that is new to a restored inbox", () => {
 
   test("is sent at once where nothing is in doubt", async () => {
     world.send("hi");
-    past = undefined;
+    lostRun = undefined;
     expect(await (await run()).run(world.reply("reply/1", "hi"))).toBe("m_2");
   });
 
   test("is looked for from the time of the event on, not of the intent", async () => {
-    const intents: OpenIntent[] = [];
-    const find = async (intent: OpenIntent) => {
+    const intents: Intent[] = [];
+    const find = async (intent: Intent) => {
       intents.push(intent);
-      return undefined;
+      return nothing;
     };
     await (await run()).run(world.reply("reply/1", "hi", { find }));
-    expect(intents).toMatchObject([{ request: "hi", past: { since: longAgo.since } }]);
+    expect(intents).toMatchObject([{ request: "hi", lostRun: { eventAt: longAgo.eventAt } }]);
   });
 
   test("of several events with one text takes the one that is its own, in their order", async () => {
@@ -94,12 +105,12 @@ describe("a reply that is new to a restored inbox", () => {
     void (await run()).run(world.reply("reply/1", "hi", stuck));
     await world.underWay();
     const found: unknown[] = [];
-    const find = (intent: OpenIntent) => {
-      found.push(intent.past?.since);
+    const find = (intent: Intent) => {
+      found.push(intent.lostRun?.eventAt);
       return world.find(intent);
     };
     expect(await (await again()).run(world.reply("reply/1", "hi", { find }))).toBe("m_1");
-    expect(found).toEqual([longAgo.since]);
+    expect(found).toEqual([longAgo.eventAt]);
     expect(world.platform.size).toBe(1);
   });
 
@@ -111,7 +122,7 @@ describe("a reply that is new to a restored inbox", () => {
   });
 
   test("waits until what the lost process sent cannot be under way any more, once", async () => {
-    past = { ...longAgo, ageMs: 1_000 };
+    lostRun = { ...longAgo, endedMsAgo: 1_000 };
     const steps = await run();
     await expect(steps.run(world.reply("reply/1", "hi"))).rejects.toMatchObject({
       code: "RETRY_LATER",
@@ -148,7 +159,7 @@ describe("a step of one's own that is new to a restored inbox", () => {
   });
 
   test("runs when what cannot be told is to be taken for not done", async () => {
-    past = { ...longAgo, assumeAbsent: true };
+    lostRun = { ...longAgo, assumeAbsent: true };
     expect(await (await run()).run(world.own(() => 7))).toBe(7);
   });
 
@@ -170,10 +181,10 @@ describe("a step of one's own that is new to a restored inbox", () => {
   });
 
   test("is in doubt again when the process dies in it", async () => {
-    past = { ...longAgo, assumeAbsent: true };
+    lostRun = { ...longAgo, assumeAbsent: true };
     void (await run()).run(world.own(() => new Promise<never>(() => undefined)));
     await world.underWay();
-    past = longAgo;
+    lostRun = longAgo;
     await expect((await again()).run(world.own(() => 7))).rejects.toMatchObject(parked);
   });
 });
@@ -189,7 +200,7 @@ describe("a post that is not found", () => {
   });
 
   test("is made when what cannot be told is to be taken for not done", async () => {
-    past = { ...longAgo, assumeAbsent: true };
+    lostRun = { ...longAgo, assumeAbsent: true };
     expect(await (await run()).run(post())).toBe("m_1");
   });
 
@@ -202,11 +213,11 @@ describe("a post that is not found", () => {
 });
 
 test("what an earlier run recorded as done before the backup is not looked for", async () => {
-  past = undefined;
+  lostRun = undefined;
   await (await run()).run(world.reply("reply/1", "hi"));
   void inDoubt().run(world.reply("reply/2", "hi", died));
   await world.underWay();
-  past = longAgo;
+  lostRun = longAgo;
   const steps = await again();
   const never = { find: () => Promise.reject(new Error("looked for")) };
   expect(await steps.run(world.reply("reply/1", "hi", never))).toBe("m_1");

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Inbox } from "../faces/inbox.ts";
-import { Shared } from "../faces/steps.ts";
 import { IN_FLIGHT, LEASE, StepWorld } from "./step-world.ts";
 
 let world: StepWorld;
@@ -33,11 +32,13 @@ describe("a process that stands still between the intent of a reply and the requ
     await world.begin();
     const frozen = world.claim;
     const other = async () => {
-      world.shared = new Shared();
+      world.process = world.newProcess();
       const steps = await world.next();
       await steps.run(world.reply("reply", "hello"));
     };
-    const steps = world.runOf(frozen, { inbox: standsStill(LEASE + IN_FLIGHT, other) });
+    const steps = world.runOf(frozen, {
+      process: world.newProcess({ inbox: standsStill(LEASE + IN_FLIGHT, other) }),
+    });
     await expect(steps.run(world.reply("reply", "hello"))).rejects.toMatchObject({
       code: "LEASE_LOST",
     });
@@ -46,7 +47,9 @@ describe("a process that stands still between the intent of a reply and the requ
 
   test("sends it when the lease is still its own", async () => {
     await world.begin();
-    const steps = world.runOf(world.claim, { inbox: standsStill(5_000) });
+    const steps = world.runOf(world.claim, {
+      process: world.newProcess({ inbox: standsStill(5_000) }),
+    });
     await steps.run(world.reply("reply", "hello"));
     expect([...world.platform.values()]).toEqual(["hello"]);
   });

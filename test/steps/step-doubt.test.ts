@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ApiError, NetworkError } from "../faces/client.ts";
 import { ServiceBotError } from "../faces/errors.ts";
-import { died, IN_FLIGHT, StepWorld } from "./step-world.ts";
+import { died, IN_FLIGHT, nothing, StepWorld } from "./step-world.ts";
 
 let world: StepWorld;
 
@@ -126,9 +126,14 @@ describe("after an answer, no call is under way", () => {
 
   test("until it is called anew", async () => {
     const error = new ApiError("oops", { status: 500 });
-    const unseen = { find: async () => undefined };
     await expect((await world.begin()).run(failing(error))).rejects.toBe(error);
-    const anew = { ...failing(broke), ...unseen };
+    const anew = world.reply("reply/1", "hi", {
+      run: () => {
+        world.send("hi");
+        return Promise.reject(broke);
+      },
+      find: async () => nothing,
+    });
     await expect((await world.again()).run(anew)).rejects.toBe(broke);
     await expect((await world.again()).run(world.reply("reply/1", "hi"))).rejects.toMatchObject({
       delayMs: IN_FLIGHT,

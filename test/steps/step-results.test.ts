@@ -69,7 +69,7 @@ describe("a result that JSON cannot keep", () => {
     const results: unknown[] = [];
     const step = world.own(() => (runs++ === 0 ? value : undefined));
     const { inbox, dispatcher } = harness(async ({ steps }) => {
-      results.push(await steps.run(step));
+      results.push((await steps.run(step)).result);
     });
     await inbox.put(messages("1"), "webhook");
     await dispatcher.idle();

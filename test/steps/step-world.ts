@@ -1,12 +1,16 @@
+import type { AnyEvent } from "../faces/events.ts";
 import type { Claim } from "../faces/inbox.ts";
 import { SqliteInbox } from "../faces/inbox-sqlite.ts";
 import {
-  DurableSteps,
+  type Candidates,
   type Effect,
-  type OpenIntent,
-  Shared,
+  type Intent,
+  type Search,
   type Step,
-  type StepScope,
+  type StepEnd,
+  type StepRunner,
+  Steps,
+  type StepsOptions,
 } from "../faces/steps.ts";
 import { ManualClock } from "../faces/testing.ts";
 import { first } from "../support/first.ts";
@@ -20,16 +24,43 @@ export const IN_FLIGHT = 11_000;
 /** A step that never returns: the process dies in it, before the effect. */
 export const died: { run(): Promise<never> } = { run: () => new Promise<never>(() => undefined) };
 
+/** A platform that shows nothing of an effect. */
+export const nothing: Candidates<never> = { same: [], others: [], isComplete: true };
+
+/** Parts of a reply that a test replaces. */
+export type ReplyParts = Partial<Pick<Step<string>, "run" | "subject">> & Partial<Search<string>>;
+
+/** The steps of a run, by their results. */
+export class Run {
+  readonly #runner: StepRunner;
+
+  constructor(runner: StepRunner) {
+    this.#runner = runner;
+  }
+
+  async run<T>(step: Step<T>): Promise<T> {
+    return (await this.#runner.run(step)).result;
+  }
+
+  end<T>(step: Step<T>): Promise<StepEnd<T>> {
+    return this.#runner.run(step);
+  }
+}
+
 /** An inbox, what the platform has, and runs of handlers between them. */
 export class StepWorld {
   readonly clock: ManualClock = new ManualClock(1_800_000_000_000);
   readonly inbox: SqliteInbox = new SqliteInbox({ file: ":memory:", clock: this.clock });
-  /** Of the process that runs now. */
-  shared: Shared = new Shared();
   readonly log: ReturnType<typeof logSink> = logSink();
+  /** The steps of the process that runs now. */
+  process: Steps = this.newProcess();
   /** The texts that were really sent, by id. */
   readonly platform: Map<string, string> = new Map();
   #claim: Claim | undefined;
+
+  newProcess(more: Partial<StepsOptions> = {}): Steps {
+    return new Steps({ inbox: this.inbox, clock: this.clock, log: this.log.log, ...more });
+  }
 
   /** An event on each of these lanes; without any, one. */
   async put(...lanes: readonly string[]): Promise<void> {
@@ -45,34 +76,41 @@ export class StepWorld {
   }
 
   /** Begins a run of the handler: as a new process does once the lease of the one before has run out. */
-  async begin(signal?: AbortSignal): Promise<DurableSteps> {
+  async begin(signal?: AbortSignal): Promise<Run> {
     await this.clock.advance(LEASE);
-    this.shared = new Shared();
+    this.process = this.newProcess();
     return await this.next(signal);
   }
 
   /** Hands the event back as a stopping process does; a new one begins the next run at once. */
-  async handOver(): Promise<DurableSteps> {
-    this.shared = new Shared();
+  async handOver(): Promise<Run> {
+    this.process = this.newProcess();
     return await this.again();
   }
 
   /** Hands the event back, and begins the next run in the same process. */
-  async again(): Promise<DurableSteps> {
+  async again(): Promise<Run> {
     await this.inbox.release(this.claim, 0);
     return await this.next();
   }
 
   /** Begins a run for the event that is ready. */
-  async next(signal?: AbortSignal): Promise<DurableSteps> {
+  async next(signal?: AbortSignal): Promise<Run> {
     this.#claim = first(await this.inbox.claim(1, LEASE));
     return this.runOf(this.#claim, signal === undefined ? {} : { signal });
   }
 
-  runOf(claim: Claim, more: Partial<StepScope> = {}): DurableSteps {
-    const { inbox, clock, shared } = this;
-    const { signal } = new AbortController();
-    return new DurableSteps({ inbox, clock, shared, log: this.log.log, signal, claim, ...more });
+  runOf(
+    claim: Claim,
+    {
+      process = this.process,
+      signal = new AbortController().signal,
+    }: { readonly process?: Steps; readonly signal?: AbortSignal } = {},
+  ): Run {
+    const event: AnyEvent = {
+      ...{ id: claim.id, type: claim.type, createdAt: "", payload: {} },
+    };
+    return new Run(process.forRun({ event, claim, signal, log: this.log.log }));
   }
 
   readonly send = (text: string): Effect<string> => {
@@ -81,25 +119,26 @@ export class StepWorld {
     return { result: id, ref: id };
   };
 
-  readonly find = async ({ request, claimed }: OpenIntent): Promise<Effect<string> | undefined> => {
-    const same = [...this.platform].filter(([, text]) => text === request).map(([id]) => id);
-    const taken = await claimed(same);
-    const id = same.find((candidate) => !taken.has(candidate));
-    return id === undefined ? undefined : { result: id, ref: id };
+  readonly find = async ({ request }: Intent): Promise<Candidates<string>> => {
+    const same = [...this.platform].filter(([, text]) => text === request);
+    return { ...nothing, same: same.map(([id]) => ({ result: id, ref: id })) };
   };
 
   /** A reply with this text that sends and is found as the real ones are. */
-  reply(name: string, text: string, overrides: Partial<Step<string>> = {}): Step<string> {
-    return {
-      name,
+  reply(
+    name: string,
+    text: string,
+    { run = async () => this.send(text), subject, ...parts }: ReplyParts = {},
+  ): Step<string> {
+    const search: Search<string> = {
       request: () => text,
       place: () => "dm:c_1",
-      run: async () => this.send(text),
+      differs: () => false,
       find: this.find,
       inFlightMs: IN_FLIGHT,
-      repeatable: false,
-      ...overrides,
+      ...parts,
     };
+    return { name, run, subject, search, repeatable: false };
   }
 
   /** A step that never returns: the process dies in it, after the effect. */
@@ -121,9 +160,7 @@ export class StepWorld {
   own<T>(run: () => Promise<T> | T, overrides: Partial<Step<T>> = {}): Step<T> {
     return {
       name: "step/charge",
-      request: () => "",
       run: async () => ({ result: await run() }),
-      inFlightMs: 0,
       repeatable: false,
       ...overrides,
     };

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { ApiError, NetworkError } from "../faces/client.ts";
 import { ServiceBotError } from "../faces/errors.ts";
-import { type OpenIntent, Shared, type Step } from "../faces/steps.ts";
-import { died, IN_FLIGHT, LEASE, StepWorld } from "./step-world.ts";
+import type { Intent, Step } from "../faces/steps.ts";
+import { died, IN_FLIGHT, LEASE, nothing, StepWorld } from "./step-world.ts";
 
 let world: StepWorld;
 
@@ -27,9 +27,7 @@ describe("a step", () => {
   test("without a result gives none again", async () => {
     const step: Step<undefined> = {
       name: "step/x",
-      request: () => "",
       run: async () => ({ result: undefined }),
-      inFlightMs: 0,
       repeatable: false,
     };
     expect(await (await world.begin()).run(step)).toBeUndefined();
@@ -97,8 +95,11 @@ describe("after the process died inside a step", () => {
     const begunAt = world.clock.now();
     void steps.run(world.reply("reply/1", "hi", died));
     await world.underWay();
-    const intents: OpenIntent[] = [];
-    const find = async (intent: OpenIntent) => void intents.push(intent);
+    const intents: Intent[] = [];
+    const find = async (intent: Intent) => {
+      intents.push(intent);
+      return nothing;
+    };
     await (await world.begin()).run(world.reply("reply/1", "hi", { find }));
     expect(world.clock.now()).toBeGreaterThan(begunAt);
     expect(intents).toMatchObject([{ request: "hi", startedAt: begunAt }]);
@@ -168,8 +169,8 @@ describe("after the process died inside a step", () => {
     await world.underWay();
     const { clock } = world;
     const setBack = { now: () => clock.now() - 3_600_000, timer: clock.timer.bind(clock) };
-    const shared = new Shared();
-    const next = () => world.runOf(world.claim, { clock: setBack, shared });
+    const process = world.newProcess({ clock: setBack });
+    const next = () => world.runOf(world.claim, { process });
     await expect(next().run(world.reply("reply/1", "hi"))).rejects.toMatchObject({
       delayMs: IN_FLIGHT,
     });
@@ -180,9 +181,7 @@ describe("after the process died inside a step", () => {
   test("a step that cannot be looked for is uncertain, for a person to decide", async () => {
     const step: Step<number> = {
       name: "step/charge",
-      request: () => "",
       run: () => new Promise<never>(() => undefined),
-      inFlightMs: 0,
       repeatable: false,
     };
     void (await world.begin()).run(step);
@@ -207,9 +206,7 @@ describe("after the process died inside a step", () => {
   test("a repeatable step is simply run again", async () => {
     const step: Step<number> = {
       name: "step/think",
-      request: () => "",
       run: async () => ({ result: 42 }),
-      inFlightMs: 0,
       repeatable: true,
     };
     void (await world.begin()).run({ ...step, run: () => new Promise<never>(() => undefined) });
@@ -267,9 +264,7 @@ test("a result that is no longer good is made again, and lives on", async () => 
   let runs = 0;
   const upload: Step<string> = {
     name: "upload/1",
-    request: () => "",
     run: async () => ({ result: `key ${++runs}` }),
-    inFlightMs: 0,
     repeatable: true,
     validForMs: LEASE * 2,
   };

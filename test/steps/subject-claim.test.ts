@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { apiErrorOf } from "../faces/client.ts";
 import type { Claim } from "../faces/inbox.ts";
-import type { DurableSteps, Step } from "../faces/steps.ts";
-import { LEASE, StepWorld } from "./step-world.ts";
+import { LEASE, type ReplyParts, type Run, StepWorld } from "./step-world.ts";
 
 let world: StepWorld;
 let claims: readonly Claim[];
@@ -13,22 +12,22 @@ beforeEach(async () => {
 });
 
 /** A run of the handler for the event with this index. */
-const runOf = (index: number): DurableSteps => {
+const runOf = (index: number): Run => {
   const claim = claims[index];
   if (claim === undefined) throw new Error(`no event ${index}`);
   return world.runOf(claim);
 };
 
-const answer = (kind: string, name = "reply/1", more: Partial<Step<string>> = {}) =>
+const answer = (kind: string, name = "reply/1", more: ReplyParts = {}) =>
   world.reply(name, `${kind} ${name}`, {
     subject: { ref: "content:1", kindRef: `content:1:${kind}` },
     ...more,
   });
 
-const refused: Partial<Step<string>> = {
+const refused: Pick<ReplyParts, "run"> = {
   run: () => Promise.reject(apiErrorOf("refused", { status: 400, platformCode: "TOO_LONG" })),
 };
-const inDoubt: Partial<Step<string>> = {
+const inDoubt: Pick<ReplyParts, "run"> = {
   run: () => Promise.reject(apiErrorOf("broken", { status: 500 })),
 };
 
@@ -36,11 +35,11 @@ const texts = () => [...world.platform.values()];
 
 describe("one of several events of a subject answers", () => {
   test("of two kinds, the first", async () => {
-    expect(await runOf(0).execute(answer("comment"))).toMatchObject({ repeated: false });
-    expect(await runOf(1).execute(answer("mention"))).toEqual({
-      ...{ result: undefined, repeated: true },
+    expect(await runOf(0).end(answer("comment"))).toMatchObject({ outcome: "made" });
+    expect(await runOf(1).end(answer("mention"))).toEqual({
+      ...{ result: undefined, outcome: "elsewhere" },
     });
-    expect(await runOf(0).execute(answer("comment"))).toMatchObject({ repeated: true });
+    expect(await runOf(0).end(answer("comment"))).toMatchObject({ outcome: "recorded" });
     expect(texts()).toEqual(["comment reply/1"]);
   });
 

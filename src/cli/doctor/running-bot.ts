@@ -41,7 +41,7 @@ interface RunningLog {
 
 interface RunningRestored {
   readonly at: string;
-  readonly overAt?: string | null | undefined;
+  readonly readAt?: string | null | undefined;
 }
 
 const status: z.ZodType<RunningBot> = z.object({
@@ -55,7 +55,7 @@ const status: z.ZodType<RunningBot> = z.object({
       lagMs: z.number().nullish(),
     })
     .nullish(),
-  restored: z.object({ at: z.string(), overAt: z.string().nullish() }).nullish(),
+  restored: z.object({ at: z.string(), readAt: z.string().nullish() }).nullish(),
 });
 
 /** What does the bot that runs on this machine say? Nothing where none does: the webhook's findings tell that. */
@@ -180,15 +180,15 @@ function longestLagMs(
   return 3 * (mode === "polling" ? pollIntervalMs : auditIntervalMs) + READ_MS;
 }
 
-/** What an inbox that came from a backup keeps in doubt until all that may have been done before is done. */
+/** Notes a restored inbox until the log has brought back the events after the backup. */
 function aboutRestore(restored: RunningRestored | undefined, now: number): Finding[] {
-  if (restored === undefined || restored.overAt != null) return [];
+  if (restored === undefined || restored.readAt != null) return [];
   const at = Date.parse(restored.at);
   const when = Number.isFinite(at) ? ` ${age(at, now)}` : "";
   return [
     note(
-      `the inbox was restored from a backup${when}, and what may have been done since that was taken is still in doubt`,
-      "It ends by itself, but for dead letters: service-bot inbox list, and docs/backup.md.",
+      `the inbox was restored from a backup${when}, and the event log since then is not read yet`,
+      "Handlers begin when it is read, and events of unknown outcome become dead letters: docs/backup.md.",
     ),
   ];
 }

@@ -75,17 +75,17 @@ test("how far behind is too far goes by the interval of the mode", () => {
   expect(behind(3, "polling", 1_800_000)).toBe(true);
 });
 
-test("a restore that is still in doubt is reported, and one that is over is not", () => {
+test("a restore is reported until the event log is read", () => {
   const at = "2026-11-20T15:30:00.000Z";
-  expect(findingsOf({ restored: { at, overAt: null } })).toMatchObject([
+  expect(findingsOf({ restored: { at, readAt: null } })).toMatchObject([
     { level: "ok" },
     {
       level: "note",
-      what: expect.stringMatching(/restored from a backup 30 min ago.* in doubt$/),
+      what: expect.stringMatching(/restored from a backup 30 min ago/),
       remedy: expect.stringContaining("docs/backup.md"),
     },
   ]);
-  expect(findingsOf({ restored: { at, overAt: "2026-11-20T15:31:00.000Z" } })).toHaveLength(1);
+  expect(findingsOf({ restored: { at, readAt: "2026-11-20T15:31:00.000Z" } })).toHaveLength(1);
   expect(findingsOf({ restored: null })).toHaveLength(1);
 });
 

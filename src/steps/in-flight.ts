@@ -1,20 +1,16 @@
-/** So many calls are remembered; of one that is forgotten, the end is waited for. */
-const MOST_ENDS = 10_000;
+/** Calls that are remembered. The end of a forgotten one is waited for. */
+const MAX_CALLS = 10_000;
 
 /**
- * What the runs of one dispatcher share in memory. It is gone with the process, which does no harm:
- * nothing of that process is sent any more then, and what was answered is merely waited for.
+ * Calls of the steps of one process, shared by all its runs. The memory ends with the process, which does no harm:
+ * that process sends nothing further, and the next one merely waits for the calls.
  */
-export class Shared {
+export class CallsInFlight {
   readonly #tails = new Map<string, Promise<void>>();
   readonly #ends = new Map<string, number>();
 
-  /**
-   * Runs `work` while nobody else does anything at this place; without a place at once. Nobody may wait
-   * for a place while holding one.
-   */
-  async alone<T>(place: string | undefined, work: () => Promise<T>): Promise<T> {
-    if (place === undefined) return await work();
+  /** Runs `work` while no other work runs at this place. A caller must not hold one place and wait for another. */
+  async alone<T>(place: string, work: () => Promise<T>): Promise<T> {
     const before = this.#tails.get(place);
     const mine = Promise.withResolvers<void>();
     const tail = Promise.all([before, mine.promise]).then(() => {
@@ -29,19 +25,19 @@ export class Shared {
     }
   }
 
-  /** Remembers when the call of a step is over, in milliseconds on our clock; -Infinity: it is. */
+  /** Remembers when the call of a step is over, in ms on the bot's clock. -Infinity if it is over already. */
   rememberEnd(event: string, step: string, end: number): void {
     const [oldest] = this.#ends.keys();
-    if (oldest !== undefined && this.#ends.size >= MOST_ENDS) this.#ends.delete(oldest);
+    if (oldest !== undefined && this.#ends.size >= MAX_CALLS) this.#ends.delete(oldest);
     this.#ends.set(keyOf(event, step), end);
   }
 
-  /** Before it is called again. */
+  /** Forgets the end of a call that is made again. */
   forgetEnd(event: string, step: string): void {
     this.#ends.delete(keyOf(event, step));
   }
 
-  /** Infinity where nothing is known. */
+  /** Infinity if unknown. */
   endOf(event: string, step: string): number {
     return this.#ends.get(keyOf(event, step)) ?? Number.POSITIVE_INFINITY;
   }

@@ -1,19 +1,19 @@
 import { expect, test } from "vitest";
-import { Shared } from "../faces/steps.ts";
+import { CallsInFlight } from "../faces/steps.ts";
 
 test("of 10,001 calls the one remembered first is forgotten, so that they do not pile up", () => {
-  const shared = new Shared();
-  for (let i = 0; i <= 10_000; i++) shared.rememberEnd(String(i), "reply/1", i);
-  expect(shared.endOf("0", "reply/1")).toBe(Number.POSITIVE_INFINITY);
-  expect(shared.endOf("1", "reply/1")).toBe(1);
-  expect(shared.endOf("10000", "reply/1")).toBe(10_000);
+  const calls = new CallsInFlight();
+  for (let i = 0; i <= 10_000; i++) calls.rememberEnd(String(i), "reply/1", i);
+  expect(calls.endOf("0", "reply/1")).toBe(Number.POSITIVE_INFINITY);
+  expect(calls.endOf("1", "reply/1")).toBe(1);
+  expect(calls.endOf("10000", "reply/1")).toBe(10_000);
 });
 
 test("a place is free again after a failure, and turns come in order", async () => {
-  const shared = new Shared();
+  const calls = new CallsInFlight();
   const order: number[] = [];
   const turns = [1, 2, 3].map((turn) =>
-    shared.alone("post:p_1", async () => {
+    calls.alone("post:p_1", async () => {
       order.push(turn);
       await Promise.resolve();
       order.push(turn);

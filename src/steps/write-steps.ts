@@ -1,0 +1,170 @@
+import type { Client } from "../client/client.ts";
+import type { ImageInput } from "../client/images/source.ts";
+import type {
+  OutgoingMessage,
+  Sent,
+  SentComment,
+  SentMessage,
+  SentPost,
+  Upload,
+} from "../client/types.ts";
+import { ServiceBotError } from "../errors.ts";
+import { idText } from "../events/id.ts";
+import type { AnyEvent } from "../events/types.ts";
+import { findComments, findMessages, findPosts } from "./find.ts";
+import { differs, readFingerprint, refOf, type WriteFingerprint } from "./fingerprint.ts";
+import type { Search, Step } from "./step.ts";
+import { subjectOf } from "./subject.ts";
+
+/** The writes of the API as steps: how to make each, and how to find it again after a crash. */
+
+export interface WriteScope {
+  readonly client: Client;
+  readonly signal: AbortSignal;
+}
+
+/** In ms. The API finishes what it began when the deadline passed. */
+const SETTLE_MS = 1_000;
+
+/** In ms. An unattached upload is gone after an hour (section 3), and the retry that uses it needs some of that. */
+const UPLOAD_VALID_MS = 45 * 60_000;
+
+/**
+ * A reply to an event: a message to a message, a comment to activity on a post.
+ *
+ * @throws {ServiceBotError} REPLY_IMPOSSIBLE if the event names neither a conversation nor a post
+ */
+export function replyStep(
+  name: string,
+  event: AnyEvent,
+  message: OutgoingMessage,
+  scope: WriteScope,
+): Step<Sent> {
+  const payload: Readonly<Record<string, unknown>> = { ...event.payload };
+  const conversationId = idText(payload["conversationId"]);
+  if (conversationId !== undefined) return messageStep(name, conversationId, message, scope);
+  // The values of entityType are not documented; "post" is the type that posts carry (section 2).
+  const ofPost = payload["entityType"] === "post" ? payload["entityId"] : undefined;
+  const postId = idText(payload["postId"]) ?? idText(ofPost);
+  if (postId !== undefined) {
+    return { ...commentStep(name, postId, message, scope), subject: subjectOf(event) };
+  }
+  throw new ServiceBotError(
+    "REPLY_IMPOSSIBLE",
+    `A ${event.type} event that names neither a conversation nor a post cannot be replied to. ` +
+      "Use ctx.comment() or ctx.client with the address you want to answer at.",
+  );
+}
+
+/** A direct message in a conversation. */
+export function messageStep(
+  name: string,
+  conversationId: string,
+  message: OutgoingMessage,
+  { client, signal }: WriteScope,
+): Step<SentMessage> {
+  return writeStep({
+    name,
+    kind: "dm",
+    send: () => client.dms.send(conversationId, message, { signal }),
+    search: {
+      ...recordOf(client, message, { conversationId }),
+      place: () => `dm:${conversationId}`,
+      find: (intent) => findMessages(client, conversationId, intent, signal),
+    },
+  });
+}
+
+/** A comment on a post. */
+export function commentStep(
+  name: string,
+  postId: string,
+  message: OutgoingMessage,
+  { client, signal }: WriteScope,
+): Step<SentComment> {
+  // An earlier run may have meant another post.
+  const postOf = (request: string) => readFingerprint(request)?.postId ?? postId;
+  return writeStep({
+    name,
+    kind: "comment",
+    send: () => client.posts.comment(postId, message, { signal }),
+    search: {
+      ...recordOf(client, message, { postId }),
+      place: (request) => `post:${postOf(request)}`,
+      find: (intent) => findComments(client, postOf(intent.request), intent, signal),
+    },
+  });
+}
+
+/** A post. */
+export function postStep(
+  name: string,
+  message: OutgoingMessage,
+  { client, signal }: WriteScope,
+): Step<SentPost> {
+  return writeStep({
+    name,
+    kind: "post",
+    send: () => client.posts.create(message, { signal }),
+    search: {
+      ...recordOf(client, message),
+      place: () => "posts",
+      find: (intent) => findPosts(client, intent, signal),
+    },
+  });
+}
+
+/** An upload. It is repeated rather than looked for, because an unused one costs nothing. */
+export function uploadStep(
+  name: string,
+  image: ImageInput,
+  { client, signal }: WriteScope,
+): Step<Upload> {
+  return {
+    name,
+    run: async () => ({ result: await client.upload(image, { signal }) }),
+    repeatable: true,
+    validForMs: UPLOAD_VALID_MS,
+  };
+}
+
+interface Write<T> {
+  readonly name: string;
+  readonly kind: "dm" | "comment" | "post";
+  readonly send: () => Promise<T>;
+  readonly search: Search<T>;
+}
+
+function writeStep<T extends { readonly id?: string | undefined }>({
+  name,
+  kind,
+  send,
+  search,
+}: Write<T>): Step<T> {
+  const run = async () => {
+    const result = await send();
+    return { result, ref: result.id && refOf(kind, result.id) };
+  };
+  return { name, run, search, repeatable: false };
+}
+
+/** The description of a write in the inbox. */
+function recordOf(
+  client: Client,
+  { text, images = [], imageKeys = [] }: OutgoingMessage,
+  place: Pick<WriteFingerprint, "conversationId" | "postId"> = {},
+): Pick<Search<unknown>, "request" | "differs" | "inFlightMs"> {
+  const imageCount = images.length + imageKeys.length;
+  // Images are uploaded and attached, and both once more if a key has expired.
+  const calls = images.length === 0 ? 1 : 4;
+  // The platform's time of the intent. The bot's own of that moment is lost once its clock has been set.
+  const fingerprint = (): WriteFingerprint => ({
+    ...{ text, imageCount, ...place, at: client.platformNow() },
+  });
+  const request = () => JSON.stringify(fingerprint());
+  return {
+    request,
+    differs: (recorded) => differs(recorded, request()),
+    inFlightMs: calls * client.longestCallMs + SETTLE_MS,
+  };
+}
