@@ -92,7 +92,10 @@ export async function sendWebResponse(
  * Cancelling drops the rest instead of closing the connection, so that the sender still receives the answer. The end
  * of the exchange drops it as well.
  */
-function bodyOf(request: IncomingMessage, ended: AbortSignal | undefined): ReadableStream<Uint8Array> {
+function bodyOf(
+  request: IncomingMessage,
+  ended: AbortSignal | undefined,
+): ReadableStream<Uint8Array> {
   let drop = () => {};
   return new ReadableStream(
     {
