@@ -1,6 +1,5 @@
 import { assemble, type Parts } from "./bot/assemble.ts";
 import { exitWith } from "./bot/exit.ts";
-import { serveMeter } from "./bot/metrics.ts";
 import { warnOfPlainHttp } from "./bot/plain-http-warning.ts";
 import { warnOfTimeouts } from "./bot/timeout-warning.ts";
 import { warnOfBudget } from "./budget-warning.ts";
@@ -14,6 +13,7 @@ import { processOwners, untilEnded } from "./core/process.ts";
 import { ServiceBotError } from "./errors.ts";
 import type { EventType } from "./events/types.ts";
 import type { InboxAdmin } from "./inbox/admin.ts";
+import { type BotStatus, readStatus } from "./observe/status.ts";
 import { type BotOptions, checkOptions, checkStartOptions, type StartOptions } from "./options.ts";
 import type { Mode } from "./poller/mode.ts";
 import { toExpress, toFetch, toNodeListener, type WebhookMiddleware } from "./receiver/adapters.ts";
@@ -21,7 +21,6 @@ import { beforeStart } from "./receiver/receive.ts";
 import { type Listening, listen } from "./receiver/server.ts";
 import type { Middleware } from "./router/router.ts";
 import { type ErrorObserver, type Handler, Router } from "./router/router.ts";
-import { type BotStatus, readStatus } from "./status.ts";
 
 /** What handlers have brought about is written within this after their time, in milliseconds, or not at all. */
 const STORE_MS = 5_000;
@@ -33,7 +32,6 @@ export class Bot {
   #config: Config | undefined;
   #parts: Parts | undefined;
   #server: Listening | undefined;
-  #metrics: Listening | undefined;
   #starting: Promise<void> | undefined;
   #ready = false;
   #stopped: Promise<void> | undefined;
@@ -129,7 +127,7 @@ export class Bot {
 
   /** The address of the metrics; undefined without METRICS_PORT. */
   get metricsUrl(): string | undefined {
-    return this.#metrics && `${this.#metrics.url}/metrics`;
+    return this.#parts?.observers.metricsUrl;
   }
 
   /** Whether the webhook or polling brings the events now; undefined when the log is never read. */
@@ -192,6 +190,7 @@ export class Bot {
     requireNode();
     const config = this.#loadConfig();
     const parts = await assemble({
+      bot: this,
       config,
       options: this.#options,
       router: this.#router,
@@ -204,18 +203,16 @@ export class Bot {
     try {
       // First, for it tells whether the inbox may be used: nothing is taken before.
       await parts.cluster.start((error) => this.#giveUp(error, parts, standalone));
-      this.#metrics = await serveMeter(parts.meter, config);
+      await parts.observers.serve();
       if (listens) this.#server = await listen(toNodeListener(parts), config.host, config.port);
     } catch (error) {
-      const { cluster, inbox, log, sampling } = parts;
-      const metrics = this.#metrics;
-      this.#metrics = undefined;
+      const { cluster, inbox, log, observers } = parts;
       const closing = () =>
-        inStages([[() => cluster.stop(), () => metrics?.close()], [() => inbox.close()]]);
+        inStages([[() => cluster.stop(), () => observers.close()], [() => inbox.close()]]);
       await this.#withDeadline(STORE_MS, closing).catch((err: unknown) =>
         log.error({ err }, "the bot cannot be closed"),
       );
-      sampling?.flush();
+      observers.end();
       throw error;
     }
     this.#parts = parts;
@@ -223,7 +220,7 @@ export class Bot {
     parts.poller?.start();
     this.#ready = true;
     const metrics = this.metricsUrl;
-    parts.reporter?.start();
+    parts.observers.announce();
     parts.log.info({ ...readyLine(config, this.#server?.url), metrics }, "ready");
   }
 
@@ -273,17 +270,17 @@ export class Bot {
     await this.#starting?.catch(() => undefined);
     this.#ready = false;
     if (this.#parts === undefined) return;
-    const { log, sampling, poller, dispatcher, restore, cluster, inbox, reporter } = this.#parts;
+    const { log, observers, poller, dispatcher, restore, cluster, inbox } = this.#parts;
     log.info("stopping");
     await inStages([
       // At once, so that another instance goes on with the log while this one's handlers end.
       [() => poller?.stop(), () => dispatcher.drain(graceMs), () => restore?.stop()],
-      // The metrics to the last, for whoever watches a stop.
-      [() => this.#server?.close(), () => this.#metrics?.close(), () => reporter?.close()],
+      // The metrics are served to the last, because a stop is watched, too.
+      [() => this.#server?.close(), () => observers.close()],
       [() => cluster.stop()],
       [() => inbox.close()],
     ]);
-    sampling?.flush();
+    observers.end();
     log.info("stopped");
   }
 

@@ -50,8 +50,6 @@ export interface Config {
   readonly metricsHost: string;
   /** LOG_LEVEL, default `info`. */
   readonly logLevel: LogLevel;
-  /** LOG_SAMPLING, default `on`: lines of the bot that repeat themselves are counted. */
-  readonly logSampling: "on" | "off";
   /** TRACING, default `off`: spans for OpenTelemetry. */
   readonly tracing: "on" | "off";
 }
@@ -98,7 +96,6 @@ export interface ConfigOverrides {
   readonly metricsHost?: string;
   /** LOG_LEVEL. Default `info`. */
   readonly logLevel?: LogLevel;
-  readonly logSampling?: "on" | "off";
   /** `on` makes spans, through the package `@opentelemetry/api`. */
   readonly tracing?: "on" | "off";
 }
@@ -125,7 +122,6 @@ export const variables: { readonly [K in keyof ConfigOverrides]-?: string } = {
   metricsPort: "METRICS_PORT",
   metricsHost: "METRICS_HOST",
   logLevel: "LOG_LEVEL",
-  logSampling: "LOG_SAMPLING",
   tracing: "TRACING",
 };
 
@@ -180,7 +176,6 @@ export function loadConfig(
     metricsPort: read.optional("metricsPort", integer(0, 65_535)),
     metricsHost: read.value("metricsHost", z.string(), "127.0.0.1"),
     logLevel: read.value("logLevel", oneOf(logLevels), "info"),
-    logSampling: read.value("logSampling", oneOf(["on", "off"]), "on"),
     tracing: read.value("tracing", oneOf(["on", "off"]), "off"),
   };
   const problems = [...read.problems, ...misspelt(env, overrides)];

@@ -97,6 +97,16 @@ export type {
   StepRecord,
   StorageReport,
 } from "./inbox/records.ts";
+export type { ChannelMessages, WorkMessages } from "./observe/channels.ts";
+export type {
+  BotStatus,
+  InboxStatus,
+  InstanceStatus,
+  InstancesStatus,
+  LogStatus,
+  PollerLease,
+  RestoredStatus,
+} from "./observe/status.ts";
 export type { BotOptions, StartOptions } from "./options.ts";
 export type { Mode } from "./poller/mode.ts";
 export type { PollFailure } from "./poller/record.ts";
@@ -104,6 +114,4 @@ export type { WebhookMiddleware } from "./receiver/adapters.ts";
 export type { Context, EventFor } from "./router/context.ts";
 export type { ErrorObserver, Handler, Middleware } from "./router/router.ts";
 export { sign, type Verdict, type VerifyOptions, verify } from "./signature/signature.ts";
-export type { InstanceStatus, InstancesStatus, PollerLease } from "./status/instances.ts";
-export type { BotStatus, InboxStatus, LogStatus, RestoredStatus } from "./status.ts";
 export type { StepOptions, WriteOptions, WriteResult } from "./steps/writes.ts";

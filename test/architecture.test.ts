@@ -15,7 +15,8 @@ interface Import {
 
 /** Everything of the runtime that stands on its own feet. */
 const ground = ["errors", "core"];
-const words = [...ground, "events", "signature"];
+/** Every part says what happens on its channels. */
+const words = [...ground, "events", "signature", "observe/channels"];
 const doors = [...words, "client", "inbox"];
 const runtime = [
   ...doors,
@@ -26,7 +27,7 @@ const runtime = [
   "router",
   "config",
   "options",
-  "status",
+  "observe",
   "budget-warning",
 ];
 
@@ -44,24 +45,22 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   // What every inbox does, over the seam that both databases have.
   "inbox/sql": [...ground, "inbox"],
   // Siblings: they meet at the inbox contract alone.
-  "inbox/sqlite": [...ground, "inbox", "inbox/sql"],
-  "inbox/postgres": [...ground, "inbox", "inbox/sql"],
+  "inbox/sqlite": [...ground, "observe/channels", "inbox", "inbox/sql"],
+  "inbox/postgres": [...ground, "observe/channels", "inbox", "inbox/sql"],
   receiver: [...words, "inbox"],
   poller: doors,
   // Effects that happen once: the router describes them, the dispatcher runs them.
   steps: doors,
   dispatcher: [...doors, "steps"],
   router: [...words, "client", "steps"],
-  // Figures about all that runs, for whoever asks on a port of their own.
-  metrics: [...doors, "poller", "receiver"],
+  "observe/channels": ground,
+  // Subscribers to what the parts publish.
+  observe: [...doors, "poller", "receiver", "config"],
   config: ground,
   env: ground,
-  // Loaded for bots that trace, by the room that wires them; the others know the words of core/tracing.ts.
-  tracing: ground,
   options: [...words, "client", "config", "poller", "inbox"],
-  status: ["core", "client", "inbox", "poller", "receiver"],
   "budget-warning": ["core", "client", "config"],
-  bot: [...runtime, "metrics", "inbox/sqlite", "inbox/postgres", "tracing"],
+  bot: [...runtime, "inbox/sqlite", "inbox/postgres"],
   index: [...runtime, "bot"],
   // A bot under test talks to the platform in its process.
   testing: [...words, "client", "platform"],
@@ -82,9 +81,9 @@ const heavy: Readonly<Record<string, RegExp>> = {
   express: /^platform\//,
   pg: /^inbox\/postgres\//,
   // An optional peer, for bots that trace.
-  "@opentelemetry/api": /^tracing\/api\.ts$/,
+  "@opentelemetry/api": /^observe\/tracing\.ts$/,
   // Bundled, and loaded for METRICS_PORT alone.
-  "prom-client": /^metrics\/prom\.ts$/,
+  "prom-client": /^observe\/prom\.ts$/,
   // Bundled, and loaded for an MCP server alone.
   "@modelcontextprotocol/server": /^mcp\/sdk\.ts$/,
   // What it exports is bundled, and zod itself is not installed with the package.
@@ -124,6 +123,8 @@ function graphOf(files: Readonly<Record<string, string>>): Import[] {
 function roomOf(path: string): string {
   const parts = path.replace(/\.tsx?$/, "").split("/");
   if (path.startsWith("platform/portal/")) return "platform/portal";
+  // Every part publishes; what subscribes is above all of them.
+  if (path === "observe/channels.ts") return "observe/channels";
   if (parts[0] === "inbox" && parts.length > 2) return `inbox/${parts[1]}`;
   return parts[0] ?? "";
 }
@@ -242,7 +243,7 @@ describe("the house", () => {
   test("a bot starts without metrics, and loads them with METRICS_PORT", () => {
     const toMetrics = graph.filter(
       ({ from, to, when }) =>
-        roomOf(from) === "bot" && roomOf(to) === "metrics" && when !== "never",
+        from === "observe/observers.ts" && to === "observe/metrics.ts" && when !== "never",
     );
     expect(new Set(toMetrics.map(({ when }) => when))).toEqual(new Set(["late"]));
     expect([...packagesOf(loadedWith("index.ts", graph), graph)]).not.toContain("prom-client");
@@ -304,7 +305,7 @@ describe("the house", () => {
     );
     // What is bundled is in the package.
     const installed = foreign.filter(
-      ({ from }) => !["core/zod.ts", "mcp/sdk.ts", "metrics/prom.ts"].includes(from),
+      ({ from }) => !["core/zod.ts", "mcp/sdk.ts", "observe/prom.ts"].includes(from),
     );
     expect(installed.filter(({ to }) => dependencies[to] === undefined).map(tell)).toEqual([]);
   });

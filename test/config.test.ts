@@ -83,7 +83,6 @@ describe("defaults", () => {
       metricsPort: undefined,
       metricsHost: "127.0.0.1",
       logLevel: "info",
-      logSampling: "on",
       tracing: "off",
     } satisfies Config);
   });
@@ -106,7 +105,6 @@ describe("defaults", () => {
       "METRICS_PORT",
       "METRICS_HOST",
       "LOG_LEVEL",
-      "LOG_SAMPLING",
       "TRACING",
     ];
     for (const nothing of ["", "  ", "\t", undefined]) {
@@ -179,8 +177,6 @@ describe("each variable is read", () => {
     ...(["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const).map(
       (logLevel): [string, string, Partial<Config>] => ["LOG_LEVEL", logLevel, { logLevel }],
     ),
-    ["LOG_SAMPLING", "off", { logSampling: "off" }],
-    ["LOG_SAMPLING", "on", { logSampling: "on" }],
   ])("%s=%s", (name, value, expected) => {
     expect(load({ [name]: value })).toEqual({ ...load(), ...expected });
   });
@@ -254,7 +250,6 @@ describe("what cannot be used is told by the variable's name", () => {
     ["METRICS_PORT", "on"],
     ["LOG_LEVEL", "verbose"],
     ["LOG_LEVEL", "INFO"],
-    ["LOG_SAMPLING", "true"],
   ])("%s=%s", (name, value) => {
     const problems = problemsOf({ [name]: value });
     expect(problems).toHaveLength(1);
@@ -290,7 +285,6 @@ describe("what cannot be used is told by the variable's name", () => {
       MAX_ATTEMPTS: "x",
       MAX_REQUESTS_PER_MINUTE: "x",
       LOG_LEVEL: "x",
-      LOG_SAMPLING: "x",
     };
     const error = errorOf(bad);
     expect(error.code).toBe("CONFIG_INVALID");
@@ -383,7 +377,6 @@ describe("options", () => {
     metricsPort: 9464,
     metricsHost: "::1",
     logLevel: "silent",
-    logSampling: "off",
     tracing: "on",
   };
   const { databaseUrl: _url, webhookSecret: _secret, ...same } = all;
@@ -414,7 +407,6 @@ describe("options", () => {
       MAX_ATTEMPTS: "5",
       MAX_REQUESTS_PER_MINUTE: "61",
       LOG_LEVEL: "trace",
-      LOG_SAMPLING: "on",
       TRACING: "off",
     };
     expect(loadConfig(env, all)).toEqual(expected);

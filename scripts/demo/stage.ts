@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { parseEnv } from "node:util";
-import { ControlClient } from "../../src/cli/control-client.ts";
+import { ControlClient } from "../../src/cli/control.ts";
 import type { TimelineEntry } from "../../src/platform/index.ts";
 import { type Line, Process, within } from "./process.ts";
 import { BrokenPromise } from "./report.ts";

@@ -4,15 +4,13 @@ import { BodyBudget } from "../core/body/budget.ts";
 import { type Clock, steadyClock, systemClock } from "../core/clock.ts";
 import { secretsOf } from "../core/database-address.ts";
 import { createLogger, type Logger } from "../core/logger.ts";
-import { type Observer, unobserved } from "../core/observer.ts";
 import { scrubber } from "../core/redact.ts";
-import { Sampling } from "../core/sampling.ts";
 import { SharedCall } from "../core/shared-call.ts";
-import type { Tracing } from "../core/tracing.ts";
 import { Dispatcher } from "../dispatcher/loop.ts";
 import { defaultLane, type LaneOf, safeLane } from "../events/lane.ts";
 import type { Inbox } from "../inbox/inbox.ts";
-import type { Meter } from "../metrics/meter.ts";
+import { Observers } from "../observe/observers.ts";
+import { readStatus, type StatusSources, writeStatus } from "../observe/status.ts";
 import type { BotOptions } from "../options.ts";
 import type { Peers } from "../poller/leader.ts";
 import { Poller } from "../poller/poller.ts";
@@ -21,21 +19,17 @@ import type { HealthOptions } from "../receiver/health.ts";
 import { Receiver } from "../receiver/receive.ts";
 import { Handling } from "../router/handling.ts";
 import type { Router } from "../router/router.ts";
-import { readStatus, type StatusSources, writeStatus } from "../status.ts";
 import { RestoreWindow } from "../steps/restore.ts";
 import { type Cluster, createCluster } from "./cluster.ts";
 import { createClient } from "./create-client.ts";
 import { HANDLER_TIMEOUT_MS, MIN_BODIES_BYTES, REPORT_KEPT_MS, RETENTION } from "./defaults.ts";
-import { makeMeter } from "./metrics.ts";
 import { openInbox } from "./open-inbox.ts";
-import { RunReporter } from "./run-reporter.ts";
-import { startTracing } from "./start-tracing.ts";
 
 /** The parts of a bot that runs. */
 export interface Parts extends Endpoints {
   readonly log: Logger;
-  /** Counts what is not written of {@link log}; absent where all of it is. */
-  readonly sampling: Sampling | undefined;
+  /** Log, spans, metrics and the report to a local platform. */
+  readonly observers: Observers;
   readonly inbox: Inbox;
   readonly dispatcher: Dispatcher;
   readonly receiver: Receiver;
@@ -45,15 +39,13 @@ export interface Parts extends Endpoints {
   readonly restore: RestoreWindow | undefined;
   /** The other instances. */
   readonly cluster: Cluster;
-  /** Reports runs to a local platform; absent if the platform is on another machine. */
-  readonly reporter: RunReporter | undefined;
   readonly status: StatusSources;
-  /** Absent without METRICS_PORT. */
-  readonly meter: Meter | undefined;
 }
 
 /** What every part is made with. */
 interface Dependencies {
+  /** Sender of what is published on channels. */
+  readonly bot: object;
   readonly config: Config;
   readonly options: BotOptions;
   readonly router: Router;
@@ -64,42 +56,42 @@ interface Dependencies {
   readonly secrets: readonly string[];
   readonly clock: Clock;
   readonly log: Logger;
-  /** Undefined unless TRACING is on. */
-  readonly tracing: Tracing | undefined;
-  readonly sampling: Sampling | undefined;
-  readonly meter: Meter | undefined;
+  readonly observers: Observers;
 }
 
 /** Wires the parts together. Nothing runs yet. */
 export async function assemble(
-  given: Pick<Dependencies, "config" | "options" | "router" | "isReady" | "deadline">,
+  given: Pick<Dependencies, "bot" | "config" | "options" | "router" | "isReady" | "deadline">,
 ): Promise<Parts> {
-  const { config, options, deadline } = given;
+  const { bot, config, options, deadline } = given;
   const clock = options.clock ?? steadyClock();
   // The driver looks for its password there, whatever `env` the bot was given.
   const ofDatabase = secretsOf(config.database, process.env);
   const secrets = [config.apiKey, ...config.webhookSecrets, ...ofDatabase];
-  const sampling = config.logSampling === "on" ? new Sampling(clock) : undefined;
-  const log = options.logger ?? createLogger({ level: config.logLevel, secrets, sampling });
-  const tracing = config.tracing === "on" ? await startTracing(log) : undefined;
-  const meter = await makeMeter(config);
-  const inbox = await openInbox(config, options, clock, deadline, meter?.observer);
+  const log = options.logger ?? createLogger({ level: config.logLevel, secrets });
+  const { fetch = globalThis.fetch } = options;
+  const observers = await Observers.create(bot, { config, fetch, log });
   try {
-    return await wire({ ...given, secrets, clock, log, sampling, tracing, meter }, inbox);
+    const inbox = await openInbox(config, options, clock, deadline, bot);
+    try {
+      return await wire({ ...given, secrets, clock, log, observers }, inbox);
+    } catch (error) {
+      await inbox.close().catch((err: unknown) => log.error({ err }, "the inbox cannot be closed"));
+      throw error;
+    }
   } catch (error) {
-    await inbox.close().catch((err: unknown) => log.error({ err }, "the inbox cannot be closed"));
+    observers.end();
     throw error;
   }
 }
 
 async function wire(dependencies: Dependencies, inbox: Inbox): Promise<Parts> {
-  const { config, options, clock, log, sampling, tracing, meter } = dependencies;
-  const observer = meter?.observer;
+  const { bot, config, options, clock, log, observers } = dependencies;
   const laneOf = options.lane === undefined ? defaultLane : safeLane(options.lane, log);
   if (options.minFreeBytes !== undefined && !inbox.capabilities.guardsDisk) {
     log.warn("minFreeBytes has no effect: the inbox is not on a disk of this machine");
   }
-  const client = createClient(config, options, { clock, log, tracing, calls: meter?.calls });
+  const client = createClient(config, options, { clock, bot });
   const cluster = createCluster({
     shared: inbox.shared,
     clock,
@@ -108,16 +100,14 @@ async function wire(dependencies: Dependencies, inbox: Inbox): Promise<Parts> {
     onSize: (instances) => client.divideBudget(instances),
     // The others should read the log before they have what its last reader left.
     pollerLeaseMs: options.leaseMs && options.leaseMs / 2,
-    observer,
+    bot,
   });
   const { peers } = cluster;
   const restore = await RestoreWindow.open({ inbox, client, clock, log });
   const isCatchingUp = () => restore?.isReadingLog === true;
-  const reading = { inbox, client, laneOf, clock, log, peers, tracing, observer, isCatchingUp };
+  const reading = { inbox, client, laneOf, clock, log, peers, bot, isCatchingUp };
   const poller = await makePoller(config, options, reading);
-  const { baseUrl, apiKey } = config;
-  const reporter = RunReporter.for({ baseUrl, apiKey, fetch: options.fetch ?? fetch });
-  const dispatcher = makeDispatcher(dependencies, { inbox, client, laneOf, restore, reporter });
+  const dispatcher = makeDispatcher(dependencies, { inbox, client, laneOf, restore });
   // Signatures are dated by the time of day.
   const wall = options.clock ?? systemClock;
   const receiver: Receiver = new Receiver({
@@ -131,8 +121,7 @@ async function wire(dependencies: Dependencies, inbox: Inbox): Promise<Parts> {
     path: config.webhookPath,
     maxBodyBytes: config.maxBodyBytes,
     budget: new BodyBudget(Math.max(MIN_BODIES_BYTES, 2 * config.maxBodyBytes)),
-    tracing,
-    observer,
+    bot,
   });
   const ping = new SharedCall(() => answers(inbox));
   const status: StatusSources = {
@@ -149,9 +138,9 @@ async function wire(dependencies: Dependencies, inbox: Inbox): Promise<Parts> {
   const webhook = config.delivery === "polling" ? undefined : receiver;
   const { isReady: isStarted } = dependencies;
   const settings = { ...config, store: config.database.kind };
-  meter?.watch({ ...status, wall, isStarted, inbox, client, dispatcher, poller, settings });
+  observers.watch({ ...status, wall, isStarted, inbox, client, dispatcher, poller, settings });
   const parts = { inbox, dispatcher, receiver, poller, restore, cluster, status };
-  return { log, sampling, meter, reporter, webhook, health, ...parts };
+  return { log, observers, webhook, health, ...parts };
 }
 
 function makeHealth(config: Config, status: StatusSources): HealthOptions {
@@ -173,20 +162,19 @@ interface DispatcherParts {
   readonly client: Client;
   readonly laneOf: LaneOf;
   readonly restore: RestoreWindow | undefined;
-  readonly reporter: RunReporter | undefined;
 }
 
 function makeDispatcher(
   dependencies: Dependencies,
-  { inbox, client, laneOf, restore, reporter }: DispatcherParts,
+  { inbox, client, laneOf, restore }: DispatcherParts,
 ): Dispatcher {
-  const { config, options, router, deadline, secrets, clock, log, tracing, meter } = dependencies;
+  const { config, options, router, deadline, secrets, clock, log, bot } = dependencies;
   return new Dispatcher({
     inbox,
     clock,
     log,
     deadline,
-    tracing,
+    bot,
     handler: new Handling({ router, client, clock, laneOf, loopGuard: options.loopGuard }),
     types: router,
     concurrency: config.concurrency,
@@ -198,24 +186,7 @@ function makeDispatcher(
     retention: { ...RETENTION, ...options.retention },
     restore,
     scrub: scrubber(secrets),
-    observer: withReporter(meter?.observer, reporter),
   });
-}
-
-/** Returns an observer that passes runs on to the reporter as well. */
-function withReporter(
-  observer: Observer | undefined,
-  reporter: RunReporter | undefined,
-): Observer | undefined {
-  if (reporter === undefined) return observer;
-  const counted = observer ?? unobserved;
-  return {
-    ...counted,
-    ran: (...run) => {
-      counted.ran(...run);
-      reporter.ran(...run);
-    },
-  };
 }
 
 interface PollerParts {
@@ -225,8 +196,7 @@ interface PollerParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly peers: Peers | undefined;
-  readonly tracing: Tracing | undefined;
-  readonly observer: Observer | undefined;
+  readonly bot: object;
   readonly isCatchingUp: () => boolean;
 }
 

@@ -1,7 +1,6 @@
 import { hostname } from "node:os";
 import { type Clock, every } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
-import type { Observer } from "../core/observer.ts";
 import { version } from "../core/version.ts";
 import { type ErrorCode, ServiceBotError } from "../errors.ts";
 import type { Shared } from "../inbox/shared.ts";
@@ -36,7 +35,8 @@ export interface ClusterOptions extends MembershipOptions {
   readonly shared: Shared;
   /** How long a leader is trusted without a sign of life, in ms. */
   readonly pollerLeaseMs?: number | undefined;
-  readonly observer?: Observer | undefined;
+  /** Sender of what is published on channels. */
+  readonly bot?: object | undefined;
 }
 
 /** In ms. Interval between two signs of life. */

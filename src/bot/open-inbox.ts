@@ -1,6 +1,5 @@
 import type { Config } from "../config.ts";
 import type { Clock } from "../core/clock.ts";
-import type { Observer } from "../core/observer.ts";
 import type { Inbox } from "../inbox/inbox.ts";
 import type { BotOptions } from "../options.ts";
 
@@ -14,7 +13,7 @@ export async function openInbox(
   options: BotOptions,
   clock: Clock,
   deadline: AbortSignal,
-  observer?: Observer | undefined,
+  bot: object,
 ): Promise<Inbox> {
   const { database, databaseSchema: schema } = config;
   if (database.kind === "postgres") {
@@ -23,7 +22,7 @@ export async function openInbox(
     // A test that stops the clock stops the leases with it; else they are on the database's.
     const now = options.clock && (() => clock.now());
     const { url } = database;
-    const shared = { clock, now, random, maxBacklog, deadline, observer };
+    const shared = { clock, now, random, maxBacklog, deadline, bot };
     return await PostgresInbox.open({ url, schema, ...shared });
   }
   // Loaded late: the native binding must not be touched before the version of Node was checked.
@@ -31,7 +30,7 @@ export async function openInbox(
   return new SqliteInbox({
     file: database.file,
     clock,
-    observer,
+    bot,
     ...(options.maxBacklog === undefined ? {} : { maxBacklog: options.maxBacklog }),
     ...(options.minFreeBytes === undefined ? {} : { minFreeBytes: options.minFreeBytes }),
   });

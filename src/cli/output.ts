@@ -17,26 +17,6 @@ export function printStyled(text: string): void {
   process.stdout.write(`${printableStyled(text)}\n`);
 }
 
-/** Erases the line in which the cursor stands. */
-const ERASE_LINE = "\r\u001b[K";
-
-/** Erases the screen, and puts the cursor at its top. */
-const ERASE_SCREEN = "\u001b[2J\u001b[H";
-
-/** Writes what stands in the line of the cursor, instead of what stood there before. */
-export function overwriteLine(text: string): void {
-  process.stdout.write(ERASE_LINE + printable(text));
-}
-
-export function clearScreen(): void {
-  process.stdout.write(ERASE_SCREEN);
-}
-
-/** Returns the width of the terminal in columns; `undefined` if unknown. */
-export function terminalColumns(): number | undefined {
-  return process.stdout.columns;
-}
-
 /** Prints one line of JSON, with the fields of the API. Times are milliseconds since 1970. */
 export function printJson(value: unknown): void {
   print(JSON.stringify(value));
@@ -45,4 +25,126 @@ export function printJson(value: unknown): void {
 /** Prints a text of one or more lines on standard error. */
 export function printError(text: string): void {
   process.stderr.write(`${printableText(text)}\n`);
+}
+
+/** Erases the line in which the cursor stands. */
+const ERASE_LINE = "\r\u001b[K";
+
+/** Writes a text in the line of the cursor, instead of what stood there. */
+export function overwriteLine(text: string): void {
+  process.stdout.write(ERASE_LINE + printable(text));
+}
+
+/** Erases the screen, and puts the cursor at its top. */
+export function clearScreen(): void {
+  process.stdout.write("\u001b[2J\u001b[H");
+}
+
+/** Returns the width of the terminal in columns; `undefined` if unknown. */
+export function terminalColumns(): number | undefined {
+  return process.stdout.columns;
+}
+
+/** In ms, between two updates of a progress line. */
+const PROGRESS_INTERVAL_MS = 100;
+
+/** Shows how far long work is. */
+export interface Progress {
+  readonly show: (what: string, done: number, of?: number) => void;
+  readonly end: () => void;
+}
+
+/** Writes progress into one line of a terminal, and nothing anywhere else. */
+export function progressLine(stream: NodeJS.WriteStream): Progress {
+  let shownAt = Number.NEGATIVE_INFINITY;
+  return {
+    show(what, done, of) {
+      if (!stream.isTTY || performance.now() - shownAt < PROGRESS_INTERVAL_MS) return;
+      shownAt = performance.now();
+      const count = of === undefined ? grouped(done) : `${grouped(done)} of ${grouped(of)}`;
+      stream.write(`${ERASE_LINE}${what}: ${count}`);
+    },
+    end() {
+      if (stream.isTTY) stream.write(ERASE_LINE);
+    },
+  };
+}
+
+/** Writes progress on standard error, unless a program reads the output. */
+export function progressOn({ json }: { readonly json?: boolean | undefined }): Progress {
+  return json === true
+    ? { show: () => undefined, end: () => undefined }
+    : progressLine(process.stderr);
+}
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** "3 min ago". */
+export function age(at: number, now: number): string {
+  const ms = now - at;
+  if (ms < 0) return "in the future";
+  if (ms < 1_000) return "just now";
+  if (ms < MINUTE) return `${Math.floor(ms / 1_000)} s ago`;
+  if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min ago`;
+  if (ms < 2 * DAY) return `${Math.floor(ms / HOUR)} h ago`;
+  return `${Math.floor(ms / DAY)} days ago`;
+}
+
+/** "2026-11-20 16:02:11 UTC (3 min ago)". */
+export function moment(at: number, now: number): string {
+  return `${new Date(at).toISOString().slice(0, 19).replace("T", " ")} UTC (${age(at, now)})`;
+}
+
+/** The time of day on this machine. */
+export function clockTime(at: string | number): string {
+  return new Date(at).toLocaleTimeString("en-GB");
+}
+
+/** Makes a text from outside printable, and indents the lines after its first by so many columns. */
+export function printableLines(text: string, columns: number): string {
+  return text
+    .split("\n")
+    .map(printable)
+    .join(`\n${" ".repeat(columns)}`);
+}
+
+/** One line of at most so many characters. */
+export function cut(text: string, characters: number): string {
+  const line = printable(text.replace(/\s+/g, " ").trim());
+  const all = Array.from(line);
+  return all.length <= characters ? line : `${all.slice(0, characters - 1).join("")}…`;
+}
+
+/** Columns as wide as their cells; the last one ends where its text does. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const all = [head, ...rows];
+  const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
+  return all
+    .map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  "))
+    .map((line) => line.trimEnd())
+    .join("\n");
+}
+
+/** "1,200". */
+export function grouped(n: number): string {
+  return n.toLocaleString("en-US");
+}
+
+/** "1 dead letter", "3 dead letters", "1,200 dead letters". */
+export function count(n: number, noun: string): string {
+  return `${grouped(n)} ${noun}${n === 1 ? "" : "s"}`;
+}
+
+/** "812 KB", "1.4 MB", "12 GB". */
+export function bytes(n: number): string {
+  const unit = (["KB", "MB", "GB"] as const).find((_, index) => n < 1000 * 1024 ** (index + 1));
+  const size = n / 1024 ** (["KB", "MB", "GB", undefined].indexOf(unit) + 1);
+  return `${size < 10 && unit !== "KB" ? size.toFixed(1) : Math.ceil(size)} ${unit ?? "TB"}`;
+}
+
+/** Quotes a word that a shell would change. */
+export function quoted(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${printable(text).replaceAll("'", "'\\''")}'`;
 }

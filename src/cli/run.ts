@@ -4,7 +4,7 @@ import { messageOf, ServiceBotError } from "../errors.ts";
 import { dev } from "./dev/dev.ts";
 import { doctor } from "./doctor/doctor.ts";
 import { inbox } from "./inbox/inbox.ts";
-import { mcp } from "./mcp/mcp.ts";
+import { mcp } from "./mcp.ts";
 import { print, printError } from "./output.ts";
 import { platform } from "./platform/platform.ts";
 import { trigger } from "./trigger/trigger.ts";
@@ -23,31 +23,31 @@ export const commands: Readonly<Record<string, Command>> = {
 /** Runs `service-bot` with these arguments. Resolves to the exit code: 0 done, 2 wrong usage, 1 anything else. */
 export async function run(args: readonly string[]): Promise<number> {
   const [name, ...rest] = args;
-  if (name === "--version" || name === "-v") return tell(version());
+  if (name === "--version" || name === "-v") return succeed(version());
   if (name === undefined || name === "help" || name === "--help" || name === "-h")
-    return tell(help());
+    return succeed(help());
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command === undefined) {
-    return complain(2, `"${printable(name)}" is not a command of service-bot.\n\n${help()}`);
+    return fail(2, `"${printable(name)}" is not a command of service-bot.\n\n${help()}`);
   }
   if (rest.includes("--help") || rest.includes("-h")) {
     const { summary, usage, details } = command;
-    return tell([summary, `Usage: service-bot ${usage}`, details].filter(Boolean).join("\n\n"));
+    return succeed([summary, `Usage: service-bot ${usage}`, details].filter(Boolean).join("\n\n"));
   }
   try {
     return await command.run(rest);
   } catch (error) {
     if (error instanceof UsageError) {
       const usage = `Usage: service-bot ${error.usage ?? command.usage}`;
-      return complain(2, `${printable(error.message)}\n${usage}`);
+      return fail(2, `${printable(error.message)}\n${usage}`);
     }
-    if (error instanceof CommandError) return complain(error.exitCode, error.message);
+    if (error instanceof CommandError) return fail(error.exitCode, error.message);
     if (error instanceof ServiceBotError) {
       // One problem a line.
-      if (error.code === "CONFIG_INVALID") return complain(2, error.message);
-      return complain(1, printable(error.message));
+      if (error.code === "CONFIG_INVALID") return fail(2, error.message);
+      return fail(1, printable(error.message));
     }
-    return complain(1, error instanceof Error ? (error.stack ?? error.message) : messageOf(error));
+    return fail(1, error instanceof Error ? (error.stack ?? error.message) : messageOf(error));
   }
 }
 
@@ -56,15 +56,15 @@ function help(): string {
   const lines = Object.entries(commands).map(
     ([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`,
   );
-  return `service-bot ${version()}\n\n${lines.join("\n")}\n\nservice-bot COMMAND --help tells the flags.`;
+  return `service-bot ${version()}\n\n${lines.join("\n")}\n\nservice-bot COMMAND --help shows the flags.`;
 }
 
-function tell(text: string): number {
+function succeed(text: string): number {
   print(text);
   return 0;
 }
 
-function complain(code: number, text: string): number {
+function fail(code: number, text: string): number {
   printError(text);
   return code;
 }

@@ -1,6 +1,6 @@
 import type { ProcessLike } from "../core/process.ts";
 
-/** npm passes on the Ctrl+C that the terminal has sent already: so soon after, in ms, it is the same one. */
+/** In ms. npm passes on the Ctrl+C that the terminal has sent already; so soon after it is the same one. */
 const SAME_MS = 100;
 
 /**

@@ -1,9 +1,11 @@
+import { isAbsolute, relative, sep } from "node:path";
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
+import { quoted } from "./output.ts";
 
-/** The command was called in a way it does not understand: exit code 2, nothing was done. */
+/** The command was called in a way that it does not understand: exit code 2, nothing was done. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
-  /** How it is called, where that is less than the whole command's. */
+  /** The usage of a part of the command; `undefined` if the whole usage is to be shown. */
   readonly usage: string | undefined;
 
   constructor(message: string, usage?: string) {
@@ -15,11 +17,11 @@ export class UsageError extends Error {
 export interface CommandErrorOptions {
   /** For programs: `error.code` of what `--json` prints. */
   readonly code?: string | undefined;
-  /** 2 where another configuration is the remedy. Default 1. */
+  /** 2 if another configuration is the remedy. Default 1. */
   readonly exitCode?: 1 | 2;
 }
 
-/** What a command cannot do for now, told without a stack. */
+/** A command cannot do its work now. Printed without a stack. */
 export class CommandError extends Error {
   override readonly name = "CommandError";
   readonly code: string | undefined;
@@ -36,16 +38,21 @@ export class CommandError extends Error {
 export interface Command {
   /** One line for the list of commands. */
   readonly summary: string;
-  /** How it is called, with every flag. */
+  /** The command with every flag. */
   readonly usage: string;
-  /** What `--help` tells after that. */
+  /** Follows the usage in `--help`. */
   readonly details?: string;
   /** Resolves to the exit code. */
   run(args: readonly string[]): Promise<number>;
 }
 
-export interface Arguments {
-  readonly flags: Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
+/** Values of flags by their names, typed by the flags' own declarations. */
+export type Flags<T extends ParseArgsOptionsConfig> = Readonly<
+  ReturnType<typeof parseArgs<{ options: T }>>["values"]
+>;
+
+export interface Arguments<T extends ParseArgsOptionsConfig> {
+  readonly flags: Flags<T>;
   readonly words: readonly string[];
 }
 
@@ -54,16 +61,16 @@ export interface Arguments {
  *
  * @throws {UsageError}
  */
-export function readArguments(
+export function readArguments<const T extends ParseArgsOptionsConfig>(
   args: readonly string[],
-  options: ParseArgsOptionsConfig,
+  options: T,
   words: { readonly max: number },
-): Arguments {
+): Arguments<T> {
   try {
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
     const extra = positionals[words.max];
     if (extra !== undefined) throw new UsageError(`"${extra}" is one word too many.`);
-    return { flags: values as Arguments["flags"], words: positionals };
+    return { flags: values as Flags<T>, words: positionals };
   } catch (error) {
     if (error instanceof UsageError) throw error;
     const known = Object.keys(options).map((name) => `--${name}`);
@@ -73,30 +80,44 @@ export function readArguments(
 }
 
 /**
- * A flag that takes a whole number.
+ * Reads a whole number.
  *
+ * @param name of the flag
  * @throws {UsageError}
  */
 export function wholeNumber(
-  { flags }: Arguments,
+  text: string | undefined,
   name: string,
   range: { readonly min: number; readonly max: number },
 ): number | undefined {
-  const text = flags[name];
   if (text === undefined) return undefined;
-  const value = /^\d+$/.test(String(text)) ? Number(text) : Number.NaN;
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (value >= range.min && value <= range.max) return value;
   throw new UsageError(`--${name} takes a whole number from ${range.min} to ${range.max}.`);
 }
 
-/** A flag that takes a text. */
-export function textFlag({ flags }: Arguments, name: string): string | undefined {
-  const value = flags[name];
-  return typeof value === "string" ? value : undefined;
+/**
+ * Reads one of several words.
+ *
+ * @param name of the flag
+ * @throws {UsageError}
+ */
+export function oneOf<const T extends string>(
+  text: string | undefined,
+  name: string,
+  values: readonly T[],
+): T | undefined {
+  const value = values.find((known) => known === text);
+  if (text === undefined || value !== undefined) return value;
+  const list = values.length === 2 ? values.join(" or ") : `one of ${values.join(", ")}`;
+  throw new UsageError(`--${name} takes ${list} (got "${text}").`);
 }
 
-/** What a flag was given that can be repeated. */
-export function textFlags({ flags }: Arguments, name: string): readonly string[] {
-  const value = flags[name];
-  return Array.isArray(value) ? value : [];
+/** The words that start this program from a terminal, so that a printed command works when it is pasted. */
+export function ownCommand(script: string = process.argv[1] ?? ""): string {
+  const parts = script.split(sep);
+  if (parts.includes("node_modules")) return "npx service-bot";
+  if (parts.at(-1) === "service-bot") return "service-bot";
+  const path = relative(process.cwd(), script);
+  return `node ${quoted(path.startsWith("..") || isAbsolute(path) ? script : path)}`;
 }

@@ -1,4 +1,3 @@
-import type { Tracing } from "../core/tracing.ts";
 import { ServiceBotError } from "../errors.ts";
 import { Dms } from "./dms.ts";
 import { Http, type HttpOptions } from "./http.ts";
@@ -59,11 +58,11 @@ export class Client {
   #syncing: Promise<void> | undefined;
 
   /**
-   * @param tracing makes spans of requests; for bots
+   * @param bot sender of what is published on channels
    * @throws {ServiceBotError} INVALID_OPTION
    */
-  constructor(options: ClientOptions, tracing?: Tracing) {
-    this.#http = new Http(options, tracing);
+  constructor(options: ClientOptions, bot?: object) {
+    this.#http = new Http(options, bot);
     this.dms = new Dms(this.#http);
     this.posts = new Posts(this.#http);
     this.users = new Users(this.#http);

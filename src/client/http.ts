@@ -1,7 +1,7 @@
 import { addressProblem, normalizeAddress, tokenProblem } from "../core/access.ts";
 import type { Random } from "../core/backoff.ts";
 import { type Clock, sleep, systemClock } from "../core/clock.ts";
-import { headerOfEvent } from "../core/current-event.ts";
+import { aboutEvent, headerOfEvent } from "../core/current-event.ts";
 import { isLoopback } from "../core/loopback.ts";
 import {
   type OptionNames,
@@ -11,8 +11,8 @@ import {
   unknownOptions,
 } from "../core/ranges.ts";
 import { scrubber } from "../core/redact.ts";
-import { inSpan, type Span, type Tracing } from "../core/tracing.ts";
 import { type ErrorCode, ServiceBotError } from "../errors.ts";
+import { channels, traced, type WorkMessages, works } from "../observe/channels.ts";
 import { Breaker, type BreakerChange } from "./breaker.ts";
 import type { Pass } from "./circuit.ts";
 import { ApiError, NetworkError } from "./errors.ts";
@@ -23,13 +23,7 @@ import {
   RequestLimiter,
   type RequestsStatus,
 } from "./limits.ts";
-import {
-  type ApiRequest,
-  buildRequest,
-  type Method,
-  type RequestOptions,
-  requestSpan,
-} from "./request.ts";
+import { type ApiRequest, buildRequest, type Method, type RequestOptions } from "./request.ts";
 import { failureIn, readFailure, readJson } from "./response.ts";
 import { retryInMs } from "./retries.ts";
 import { TokenProbe, withTokenRefused } from "./token-probe.ts";
@@ -126,11 +120,11 @@ export class Http {
   readonly #probe: TokenProbe;
   /** Only a platform on this machine learns for which event a handler calls. */
   readonly #isLocal: boolean;
-  readonly #tracing: Tracing | undefined;
+  readonly #bot: object | undefined;
   #offsetMs: number | undefined;
 
   /** @throws {ServiceBotError} INVALID_OPTION */
-  constructor(options: HttpOptions, tracing?: Tracing) {
+  constructor(options: HttpOptions, bot?: object) {
     const { baseUrl, apiKey, timeoutMs = 10_000, retries = 2 } = options;
     const { maxRequestsPerMinute: perMinute } = options;
     refuseProblems([
@@ -148,7 +142,7 @@ export class Http {
     this.#random = options.random ?? Math.random;
     this.timeoutMs = timeoutMs;
     this.#retries = retries;
-    this.#tracing = tracing;
+    this.#bot = bot;
     const { onBreaker: onChange, onBudget: onWait } = this.#options;
     const time = { clock: this.#clock, random: this.#random };
     this.#breaker = new Breaker({ ...time, onChange });
@@ -291,18 +285,22 @@ export class Http {
     await this.#attempt(request, 1, await this.#admit(request, signal), signal);
   }
 
-  /** Sends a request once, in a span. Reads of the log have none, because most find nothing. */
+  /** Sends a request once. */
   async #attempt(
     request: ApiRequest,
     number: number,
     { pass, permit }: Admission,
     signal: AbortSignal,
   ): Promise<Answer> {
-    const { kind } = request;
-    const tracing = kind === "read" || kind === "write" ? this.#tracing : undefined;
-    const span = () => requestSpan(request, this.#options.baseUrl, number);
+    const { method, operation, kind } = request;
+    const { baseUrl } = this.#options;
+    const bot = this.#bot;
+    const template = operation.slice(method.length + 1);
+    const message = () => ({ bot, method, template, baseUrl, kind, number });
     try {
-      const answer = await inSpan(tracing, span, (span) => this.#exchange(request, signal, span));
+      const answer = await traced(works.request, message, (work) =>
+        this.#exchange(request, signal, work),
+      );
       this.#breaker.succeeded(pass);
       permit?.end();
       return answer;
@@ -318,7 +316,7 @@ export class Http {
   async #exchange(
     { method, path, url, headers, body, secrets, operation }: ApiRequest,
     signal: AbortSignal,
-    span: Span | undefined,
+    work: WorkMessages["request"] | undefined,
   ): Promise<Answer> {
     const name = `${method} ${path}`;
     const started = this.#clock.now();
@@ -328,7 +326,7 @@ export class Http {
       const init: RequestInit = { method, headers, body, redirect: "manual", signal };
       const response = await this.#fetch(url, init);
       status = response.status;
-      span?.set({ "http.response.status_code": status });
+      if (work !== undefined) work.status = status;
       const date = this.#readDate(response);
       const failure = { now: date ?? this.#clock.now(), scrub: scrubber(secrets) };
       if (!response.ok) {
@@ -346,8 +344,14 @@ export class Http {
       if (error instanceof ServiceBotError) code = error.code;
       throw error;
     } finally {
-      this.#options.onRequest?.({ method, path, status, code, ms: this.#clock.now() - started });
+      this.#publish({ method, path, status, code, ms: this.#clock.now() - started }, operation);
     }
+  }
+
+  #publish(report: RequestReport, operation: string): void {
+    this.#options.onRequest?.(report);
+    if (!channels.request.hasSubscribers) return;
+    channels.request.publish({ bot: this.#bot, ...report, operation, ...aboutEvent() });
   }
 
   #readDate(response: Response): number | undefined {

@@ -1,5 +1,4 @@
 import { EVENT_HEADER } from "../core/current-event.ts";
-import type { SpanStart } from "../core/tracing.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { RequestKind } from "./limits.ts";
 
@@ -63,27 +62,6 @@ export function buildRequest(
     headers: isJson ? { ...common, "content-type": "application/json" } : common,
     body: isJson ? JSON.stringify(json) : (form ?? null),
     secrets: [apiKey, ...textsOf(json), ...searchTextsOf(query)],
-  };
-}
-
-/** The span of one try. Its address is left out, because it has names and search texts in it. */
-export function requestSpan(
-  { method, path }: ApiRequest,
-  baseUrl: string,
-  number: number,
-): SpanStart {
-  const template = templateOf(path);
-  const { hostname, port, protocol } = new URL(baseUrl);
-  return {
-    name: `${method} ${template}`,
-    kind: "client",
-    attributes: {
-      "http.request.method": method,
-      "url.template": template,
-      "server.address": hostname,
-      "server.port": Number(port) || (protocol === "http:" ? 80 : 443),
-      "http.request.resend_count": number === 1 ? undefined : number - 1,
-    },
   };
 }
 

@@ -1,7 +1,6 @@
 import { type DestinationStream, type Logger as PinoLogger, pino } from "pino";
 import { loggedError } from "./logged-error.ts";
 import { redaction, scrubber } from "./redact.ts";
-import { type Sampling, sampled, samplingHook } from "./sampling.ts";
 import { printableText } from "./terminal.ts";
 
 /** A pino logger. */
@@ -16,8 +15,6 @@ export interface LoggerOptions {
   readonly level: LogLevel;
   /** Values that no line may show, wherever they turn up. */
   readonly secrets: readonly string[];
-  /** Counts lines that repeat themselves instead of writing all of them. */
-  readonly sampling?: Sampling | undefined;
   /** Where the lines go; standard output by default. */
   readonly destination?: DestinationStream | undefined;
 }
@@ -27,9 +24,8 @@ export interface LoggerOptions {
  * escaped, because `docker logs` and the like write the lines to a terminal.
  */
 export function createLogger(options: LoggerOptions): Logger {
-  const { sampling } = options;
   const scrub = scrubber(options.secrets);
-  const logger = pino(
+  return pino(
     {
       level: options.level,
       base: {},
@@ -39,10 +35,8 @@ export function createLogger(options: LoggerOptions): Logger {
       formatters: { level: (label) => ({ level: label }) },
       hooks: {
         streamWrite: (line) => printableText(scrub(line)),
-        ...(sampling && samplingHook(sampling)),
       },
     },
     options.destination ?? pino.destination({ fd: 1, sync: true }),
   );
-  return sampling === undefined ? logger : sampled(logger);
 }

@@ -1,17 +1,15 @@
 import type { BackoffOptions, Random } from "../core/backoff.ts";
 import { type Clock, sleep } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
-import type { Observer } from "../core/observer.ts";
 import { traceIdOf } from "../core/trace.ts";
-import { inSpan, type Tracing } from "../core/tracing.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { Claim, ClaimRooms, Inbox, Retention } from "../inbox/inbox.ts";
+import { traced, type WorkMessages, works } from "../observe/channels.ts";
 import type { RestoreWindow } from "../steps/restore.ts";
 import { Steps } from "../steps/steps.ts";
 import { decideOutcome, type Outcome, OutcomeRecorder, stopping } from "./outcome.ts";
 import { Abort, type JobHandler, Run, type RunOptions } from "./run.ts";
-import { endSpan, processSpan } from "./spans.ts";
 import { type HandledTypes, passesOver, TypeLimits } from "./type-limits.ts";
 import { every, keepUp } from "./upkeep.ts";
 
@@ -36,12 +34,12 @@ export interface DispatcherOptions {
   readonly retention?: Retention;
   /** Aborts when a bot that stops waits for the store no longer. */
   readonly deadline?: AbortSignal | undefined;
-  readonly tracing?: Tracing | undefined;
+  /** Sender of what is published on channels. */
+  readonly bot?: object | undefined;
   /** The restore of the inbox. `undefined` if never restored. */
   readonly restore?: Pick<RestoreWindow, "lostRunOf"> | undefined;
   /** Takes secrets out of what is stored and logged about a failure. */
   readonly scrub?: (text: string) => string;
-  readonly observer?: Observer | undefined;
 }
 
 /** In ms. A lane goes on by itself for this long while others wait for a place. */
@@ -79,9 +77,11 @@ export class Dispatcher {
   #background: Promise<unknown> = Promise.resolve();
   #unsubscribe: () => void = () => undefined;
   #abandoned = false;
+  /** True from a claim that failed until the next one that did not. */
+  #claimFails = false;
 
   constructor(options: DispatcherOptions) {
-    const { inbox, clock, log, deadline, observer, types, scrub = (text) => text } = options;
+    const { inbox, clock, log, deadline, bot, types, scrub = (text) => text } = options;
     this.#options = options;
     this.#leaseMs = options.leaseMs ?? 30_000;
     this.#outcomes = new OutcomeRecorder({
@@ -90,7 +90,7 @@ export class Dispatcher {
       log,
       scrub,
       deadline,
-      observer,
+      bot,
       stopping: this.#draining.signal,
     });
     this.#wake = new Wake(clock);
@@ -183,10 +183,13 @@ export class Dispatcher {
       if (rooms !== undefined && passesOver(rooms)) {
         this.#passOverAt = now + PASS_OVER_REST * (now - since);
       }
+      this.#claimFails = false;
       for (const claim of claims) this.#begin(claim, since);
       return claims.length;
     } catch (err) {
-      this.#options.log.error({ err }, "events cannot be claimed");
+      const level = this.#claimFails ? "debug" : "error";
+      this.#claimFails = true;
+      this.#options.log[level]({ err }, "events cannot be claimed");
       await sleep(this.#options.clock, STORE_RETRY_MS, this.#draining.signal);
       return 0;
     }
@@ -255,15 +258,18 @@ export class Dispatcher {
   /** Runs the handlers and records the outcome. Resolves to the claim of the lane's next event if the lane goes on. */
   async #handle(run: LaneRun): Promise<Claim | undefined> {
     const { claim } = run;
-    const start = () => processSpan(claim);
-    return await inSpan(this.#options.tracing, start, async (span) => {
+    const message = () => {
+      const { id: event, type, lane, attempt, source, late, trace } = claim;
+      return { bot: this.#options.bot, event, type, lane, attempt, source, late, trace };
+    };
+    return await traced(works.run, message, async (work) => {
       const { clock } = this.#options;
       const started = clock.now();
       // A lane that goes on with an event of another type hands it back if that type has no place left.
       const hasPlace = this.#limits.enter(claim.type);
       try {
         const { outcome, event } = hasPlace ? await this.#run(run) : skipped;
-        if (span !== undefined) endSpan(span, outcome);
+        if (work !== undefined) completeWork(work, outcome);
         const ms = clock.now() - started;
         const mayContinue = this.#mayContinueLane(run);
         return await this.#outcomes.record({ claim, event, outcome, ms, mayContinue });
@@ -342,6 +348,12 @@ interface HandledEvent {
 }
 
 const skipped: HandledEvent = { outcome: { kind: "skipped" } };
+
+function completeWork(work: WorkMessages["run"], outcome: Outcome): void {
+  work.outcome = outcome.kind === "skipped" ? "unbegun" : outcome.kind;
+  // An event that is put off was not at fault.
+  if (outcome.kind === "retry" || outcome.kind === "dead") work.error = outcome.error;
+}
 
 function leaseLost(claim: Claim): ServiceBotError {
   return new ServiceBotError(

@@ -2,7 +2,6 @@ import { outageOf } from "../client/errors.ts";
 import { type BackoffOptions, backoff, type Random } from "../core/backoff.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
-import { type Observer, unobserved } from "../core/observer.ts";
 import { persist, WRITE_ATTEMPTS } from "../core/persist.ts";
 import { type ShownError, scrubber, showError } from "../core/redact.ts";
 import { traceIdOf } from "../core/trace.ts";
@@ -17,6 +16,7 @@ import {
 import { textsOf } from "../events/parse.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { Advance, Claim, Inbox } from "../inbox/inbox.ts";
+import { channels } from "../observe/channels.ts";
 
 /** What happens to an event after a run of its handlers. All times in milliseconds. */
 export type Outcome =
@@ -119,7 +119,8 @@ export interface OutcomeRecorderOptions {
   readonly stopping: AbortSignal;
   /** Aborts when the store is waited for no longer. */
   readonly deadline?: AbortSignal | undefined;
-  readonly observer?: Observer | undefined;
+  /** Sender of what is published on channels. */
+  readonly bot?: object | undefined;
 }
 
 /** A run that has ended. */
@@ -143,35 +144,20 @@ const MAX_WRITE_ATTEMPTS_AT_THE_END = 5;
 /** The form of our codes, the platform's and Node's. A handler's own may be anything. */
 const CODE = /^[A-Z][A-Z0-9_]{1,63}$/;
 
-/** Records the outcomes of runs, each with one log line. */
+/** Records the outcomes of runs, and publishes them. */
 export class OutcomeRecorder {
   readonly #options: OutcomeRecorderOptions;
-  readonly #observer: Observer;
 
   constructor(options: OutcomeRecorderOptions) {
     this.#options = options;
-    this.#observer = options.observer ?? unobserved;
   }
 
   /** Returns the claim of the lane's next event; `undefined` if the lane does not go on. */
   async record(run: EndedRun): Promise<Claim | undefined> {
-    const { claim, outcome, ms } = run;
+    const { outcome } = run;
     const error = "error" in outcome ? this.#show(outcome.error, run.event) : undefined;
     const { held, next } = await this.#write(run, error);
-    this.#observe(run, held, error);
-    const { log } = this.#options;
-    const line = {
-      event: claim.id,
-      type: claim.type,
-      lane: claim.lane,
-      attempt: claim.attempt,
-      ms,
-      trace: traceIdOf(claim.trace),
-    };
-    if (!held) log.warn(line, "lease lost: the result of this run is dropped");
-    else if (outcome.kind === "done") log.info(line, "handled");
-    else if (outcome.kind === "skipped") log.info(line, "handed back before it began");
-    else if (outcome.kind !== "lost") this.#logFailure(outcome, line, error);
+    this.#publish(run, held, error);
     return next;
   }
 
@@ -224,27 +210,20 @@ export class OutcomeRecorder {
     }
   }
 
-  #observe({ claim, outcome, ms }: EndedRun, held: boolean, error: ShownError | undefined): void {
-    const { id: event, attempt, type } = claim;
-    const retryInMs = "delayMs" in outcome ? outcome.delayMs : undefined;
-    const kind = outcome.kind === "skipped" ? "unbegun" : outcome.kind;
-    this.#observer.ran(type, held ? kind : "lost", ms, { event, attempt, error, retryInMs });
-    if (!held) this.#observer.leaseLost(outcome.kind === "lost" ? "run" : "result");
-  }
-
-  #logFailure(outcome: Failure, line: object, err: ShownError | undefined): void {
-    const { log } = this.#options;
-    if (outcome.kind === "dead") log.error({ ...line, err }, "dead letter");
-    else if (outcome.kind === "retry") {
-      log.warn({ ...line, retryInMs: outcome.delayMs, err }, "attempt failed");
-    } else {
-      // The loop guard warns once for all events that it holds back.
-      const level = outcome.error instanceof LoopHeld ? "debug" : "warn";
-      log[level](
-        { ...line, retryInMs: outcome.delayMs, err },
-        "put off; the attempt does not count",
-      );
-    }
+  #publish({ claim, outcome, ms }: EndedRun, held: boolean, error: ShownError | undefined): void {
+    const { bot } = this.#options;
+    const { id: event, type, lane, attempt } = claim;
+    channels.run.publish({
+      bot,
+      ...{ event, type, lane, attempt, trace: traceIdOf(claim.trace) },
+      outcome: !held ? "lost" : outcome.kind === "skipped" ? "unbegun" : outcome.kind,
+      ms,
+      retryInMs: "delayMs" in outcome ? outcome.delayMs : undefined,
+      error,
+      isLoopHeld: "error" in outcome && outcome.error instanceof LoopHeld,
+    });
+    if (held) return;
+    channels["lease-lost"].publish({ bot, what: outcome.kind === "lost" ? "run" : "result" });
   }
 
   /** Errors of handlers quote what people wrote, which neither a log nor a dead letter may show. */
@@ -253,8 +232,6 @@ export class OutcomeRecorder {
     return showError(error, (text) => hide(this.#options.scrub(text)));
   }
 }
-
-type Failure = Extract<Outcome, { readonly error: unknown }>;
 
 /** The text of a dead letter. `service-bot inbox` finds events that died of one cause by its class and code. */
 function errorText(error: unknown, { type, code = "", message }: ShownError): string {

@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
+import { traceIdOf } from "../core/trace.ts";
 import { orderKey } from "../events/id.ts";
 import type { LaneOf } from "../events/lane.ts";
 import { MAX_DEPTH, parseEvent, textOf } from "../events/parse.ts";
-import type { NewEvent } from "./inbox.ts";
+import type { BatchMessage } from "../observe/channels.ts";
+import type { NewEvent, PutResult } from "./inbox.ts";
 
 /**
  * No store has to keep a longer id, type or lane than this, in bytes: they are in its indexes, whose entries
@@ -21,6 +23,17 @@ export function readBatch(raw: readonly unknown[], laneOf: LaneOf): NewEvent[] {
   return raw
     .map((element) => readEvent(element, laneOf))
     .sort((a, b) => (a.ord < b.ord ? -1 : a.ord > b.ord ? 1 : 0));
+}
+
+/** Makes the message about a batch that was stored. */
+export function batchMessage(
+  bot: object | undefined,
+  source: BatchMessage["source"],
+  events: readonly NewEvent[],
+  { stored, duplicates, unusable }: PutResult,
+  trace: string,
+): BatchMessage {
+  return { bot, source, events, stored, duplicates, unusable, trace: traceIdOf(trace) };
 }
 
 function readEvent(raw: unknown, laneOf: LaneOf): NewEvent {

@@ -1,8 +1,8 @@
 import { type Clock, every, sleep } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
-import type { Observer } from "../core/observer.ts";
 import { EVENT_LOG } from "../inbox/inbox.ts";
 import type { Delivery, Shared } from "../inbox/shared.ts";
+import { channels } from "../observe/channels.ts";
 import { readSnapshot, type Snapshot, writeSnapshot } from "./snapshot.ts";
 
 export type DeliveredEvents = Delivery["events"];
@@ -49,7 +49,8 @@ export interface PeersOptions {
   readonly log: Logger;
   /** How long a leader is trusted without a sign of life, in milliseconds. Default 15,000. */
   readonly leaseMs?: number | undefined;
-  readonly observer?: Observer | undefined;
+  /** Sender of what is published on channels. */
+  readonly bot?: object | undefined;
 }
 
 /** In ms. The lease is renewed three times in that time. */
@@ -86,7 +87,7 @@ export class SharedPeers implements Peers {
       });
       try {
         const askedAt = clock.now();
-        const answer = await shared.leases.lead(EVENT_LOG, this.#leaseMs);
+        const answer = await shared.lead(EVENT_LOG, this.#leaseMs);
         if (answer.leads) return this.#begin(answer.term, answer.afterGap, askedAt);
         const leftMs = Math.max(ELECTION_RETRY_MS, answer.expiresInMs + 1);
         const either = AbortSignal.any([stop, changed.signal]);
@@ -104,14 +105,14 @@ export class SharedPeers implements Peers {
   async save(term: number, snapshot: Snapshot): Promise<boolean> {
     const { shared, clock, log } = this.#options;
     const text = writeSnapshot(snapshot, clock.now());
-    return await orElse(shared.notes.write(EVENT_LOG, term, text), true, (err) =>
+    return await orElse(shared.writeNote(EVENT_LOG, term, text), true, (err) =>
       log.debug({ err }, "could not save the poller's state"),
     );
   }
 
   async load(): Promise<SavedSnapshot | undefined> {
     const { shared, clock, log } = this.#options;
-    const note = await orElse(shared.notes.read(EVENT_LOG), undefined, (err) =>
+    const note = await orElse(shared.readNote(EVENT_LOG), undefined, (err) =>
       log.debug({ err }, "could not load the poller's state"),
     );
     if (note === undefined) return undefined;
@@ -136,7 +137,7 @@ export class SharedPeers implements Peers {
   async pollDeliveries(): Promise<readonly Delivery[]> {
     await this.#publish();
     const { shared, log } = this.#options;
-    return await orElse(shared.deliveries.read(), [], (err) =>
+    return await orElse(shared.readDeliveries(), [], (err) =>
       log.debug({ err }, "could not read the deliveries of the other instances"),
     );
   }
@@ -149,7 +150,7 @@ export class SharedPeers implements Peers {
     await this.#renewing;
     if (term === undefined) return;
     const { shared, log } = this.#options;
-    await orElse(shared.leases.resign(EVENT_LOG, term.number), undefined, (err) =>
+    await orElse(shared.resign(EVENT_LOG, term.number), undefined, (err) =>
       log.debug({ err }, "could not hand back the poller's lease; it will expire"),
     );
   }
@@ -160,7 +161,7 @@ export class SharedPeers implements Peers {
   }
 
   #begin(number: number, afterGap: boolean, askedAt: number): Term {
-    const { clock, log, observer } = this.#options;
+    const { clock, log, bot } = this.#options;
     const over = new AbortController();
     const term = { number, afterGap, signal: over.signal, end: () => over.abort() };
     const expire = (from: number) => clock.timer(from + this.#leaseMs - clock.now(), term.end);
@@ -172,8 +173,7 @@ export class SharedPeers implements Peers {
     over.signal.addEventListener("abort", () => {
       cancelExpiry();
       if (this.#term !== term) return;
-      observer?.leaseLost("log");
-      log.warn({ term: number }, "another instance may read the event log");
+      channels["lease-lost"].publish({ bot, what: "log", term: number });
     });
     log.info({ term: number }, "this instance reads the event log");
     this.#term = term;
@@ -187,7 +187,7 @@ export class SharedPeers implements Peers {
     const renew = async () => {
       const askedAt = clock.now();
       try {
-        const answer = await shared.leases.lead(EVENT_LOG, this.#leaseMs, term.number);
+        const answer = await shared.lead(EVENT_LOG, this.#leaseMs, term.number);
         if (!answer.leads) term.end();
         else if (!term.signal.aborted) onRenewed(askedAt);
       } catch (err) {
@@ -206,7 +206,7 @@ export class SharedPeers implements Peers {
       const now = clock.now();
       const deliveries = this.#outbox.map(({ at, events }) => ({ msAgo: now - at, events }));
       this.#outbox = [];
-      await orElse(shared.deliveries.add(deliveries), undefined, (err) =>
+      await orElse(shared.addDeliveries(deliveries), undefined, (err) =>
         log.debug({ err }, "could not publish deliveries to the other instances"),
       );
     });

@@ -2,16 +2,14 @@ import type { Client } from "../client/client.ts";
 import type { LogPurpose } from "../client/request.ts";
 import type { EventPage } from "../client/types.ts";
 import type { Logger } from "../core/logger.ts";
-import type { Observer } from "../core/observer.ts";
-import { newTrace, traceIdOf } from "../core/trace.ts";
-import { inSpan, type SpanStart, type Tracing } from "../core/tracing.ts";
+import { newTrace } from "../core/trace.ts";
 import { ServiceBotError } from "../errors.ts";
 import { idText } from "../events/id.ts";
 import type { LaneOf } from "../events/lane.ts";
 import { textOf } from "../events/parse.ts";
 import { EVENT_LOG, type Inbox, type NewEvent, type PutResult } from "../inbox/inbox.ts";
-import { readBatch } from "../inbox/intake.ts";
-import { batchAttributes, messaging } from "../inbox/span-attributes.ts";
+import { batchMessage, readBatch } from "../inbox/intake.ts";
+import { channels, traced, works } from "../observe/channels.ts";
 import type { FoundEvent } from "./mode.ts";
 import { mayRefusePosition, RefusedPosition } from "./refused-position.ts";
 
@@ -26,16 +24,9 @@ export interface LogReaderOptions {
   readonly platformNow: () => number;
   /** The term in which the cursor is moved, where several instances share the inbox. */
   readonly term?: number | undefined;
-  readonly tracing?: Tracing | undefined;
-  readonly observer?: Observer | undefined;
+  /** Sender of what is published on channels. */
+  readonly bot?: object | undefined;
 }
-
-const SPAN: SpanStart = {
-  name: "poll",
-  kind: "consumer",
-  detached: true,
-  attributes: messaging("poll", "receive"),
-};
 
 /** Name of the stored cursor. */
 export const CURSOR: string = EVENT_LOG;
@@ -215,33 +206,22 @@ export class LogReader {
    * @throws {ServiceBotError} LEASE_LOST when another instance reads the log by now; the events are stored
    */
   async #put(batch: readonly NewEvent[], position: string | undefined): Promise<PutResult> {
-    const { inbox, term, tracing, observer } = this.#options;
+    const { inbox, term, bot } = this.#options;
     const moves = position === undefined ? [] : [{ name: CURSOR, position, term }];
-    const result = await inSpan(
-      tracing,
-      () => SPAN,
-      async (span) => {
-        const trace = span?.trace ?? newTrace();
+    const result = await traced(
+      works.page,
+      () => ({ bot }),
+      async (work) => {
+        const trace = work?.trace ?? newTrace();
         const put = await inbox.put(batch, "poll", moves, trace);
-        span?.set(batchAttributes(batch.length, put));
-        if (put.stored.length === 0) span?.forget();
-        else this.#logStored(batch.length, put, trace);
+        const message = batchMessage(bot, "poll", batch, put, trace);
+        if (work !== undefined) work.batch = message;
+        channels.batch.publish(message);
         return put;
       },
     );
-    observer?.arrived("poll", batch, result);
     if (result.termOver !== true) return result;
     throw new ServiceBotError("LEASE_LOST", "Another instance reads the event log by now.");
-  }
-
-  #logStored(events: number, result: PutResult, trace: string): void {
-    const { log } = this.#options;
-    const { duplicates, unusable } = result;
-    const stored = result.stored.length;
-    const line = { events, stored, duplicates, unusable, trace: traceIdOf(trace) };
-    if (unusable > 0)
-      log.error(line, "events from the log that cannot be handled: see the dead letters");
-    else log.info(line, "events from the log");
   }
 
   #dateOf({ date }: EventPage): number {

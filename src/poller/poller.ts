@@ -1,6 +1,6 @@
 import { sleep } from "../core/clock.ts";
-import { type Observer, unobserved } from "../core/observer.ts";
 import { hasCode } from "../errors.ts";
+import { channels } from "../observe/channels.ts";
 import type { DeliveredEvents, Peers, SavedSnapshot, Term } from "./leader.ts";
 import { LogReader, type LogReaderOptions } from "./log-reader.ts";
 import {
@@ -56,7 +56,6 @@ const DATE_STEP_MS = 1_000;
  */
 export class Poller {
   readonly #options: PollerOptions;
-  readonly #observer: Observer;
   readonly #record: PollRecord;
   #startedAt: number;
   readonly #stopping = new AbortController();
@@ -69,7 +68,6 @@ export class Poller {
 
   constructor(options: PollerOptions) {
     this.#options = options;
-    this.#observer = options.observer ?? unobserved;
     this.#record = new PollRecord(options);
     this.#startedAt = options.clock.now();
     this.#state = this.#asConfigured(initialMode(options.webhookTypes));
@@ -158,14 +156,15 @@ export class Poller {
         isOpen = true;
         await this.#round(reading, isResumed);
         isResumed = false;
-        this.#observer.logRead(undefined);
+        channels.poll.publish({ bot: this.#options.bot, code: undefined });
         await this.#rest(reading);
       } catch (error) {
         // The store has said that another instance reads the log by now.
         if (hasCode(error, "LEASE_LOST")) term?.end();
         if (signal.aborted) break;
         const retryInMs = this.#record.failed(error, this.mode);
-        this.#observer.logRead(this.#record.status.lastPollError?.code);
+        const code = this.#record.status.lastPollError?.code;
+        channels.poll.publish({ bot: this.#options.bot, code });
         await this.#save(reading);
         await sleep(this.#options.clock, retryInMs, signal);
       }
@@ -251,15 +250,13 @@ export class Poller {
   }
 
   #observe(observation: Observation): void {
-    const { silenceMs, log, onSwitch } = this.#options;
+    const { silenceMs, log, onSwitch, bot } = this.#options;
     const { state, switched } = observe(this.#state, observation, silenceMs);
     this.#state = state;
     if (switched === undefined) return;
     const { to, reason } = switched;
     this.#record.switched(reason);
-    this.#observer.switched(to);
-    if (to === "polling") log.warn({ mode: to, reason }, "polling takes over from the webhook");
-    else log.info({ mode: to, reason }, "the webhook is used again; polling goes back to audits");
+    channels.mode.publish({ bot, mode: to, reason });
     // The bot's own function may throw or reject, which must end neither the loop nor the process.
     Promise.resolve()
       .then(() => onSwitch?.(to, reason))

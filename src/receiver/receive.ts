@@ -3,14 +3,12 @@ import type { BodyBounds } from "../core/body/read.ts";
 import type { Clock } from "../core/clock.ts";
 import { parseJson } from "../core/json.ts";
 import type { Logger } from "../core/logger.ts";
-import { type Observer, unobserved } from "../core/observer.ts";
 import { newTrace, readTraceparent, TRACEPARENT_HEADER, traceIdOf } from "../core/trace.ts";
-import { inSpan, type Span, type Tracing } from "../core/tracing.ts";
 import { hasCode, ServiceBotError } from "../errors.ts";
 import type { LaneOf } from "../events/lane.ts";
-import type { Inbox, NewEvent, PutResult } from "../inbox/inbox.ts";
-import { readBatch } from "../inbox/intake.ts";
-import { batchAttributes, messaging } from "../inbox/span-attributes.ts";
+import type { Inbox, NewEvent } from "../inbox/inbox.ts";
+import { batchMessage, readBatch } from "../inbox/intake.ts";
+import { channels, traced, type WorkMessages, works } from "../observe/channels.ts";
 import {
   type RefusedSignature,
   readSignature,
@@ -64,8 +62,8 @@ export interface ReceiverOptions extends Omit<BodyBounds, "limit"> {
   readonly log: Logger;
   /** Learns of each batch once it is stored, duplicates included: the webhook's sign of life. */
   readonly fallback?: { delivered(events: readonly NewEvent[]): void } | undefined;
-  readonly tracing?: Tracing | undefined;
-  readonly observer?: Observer | undefined;
+  /** Sender of what is published on channels. */
+  readonly bot?: object | undefined;
 }
 
 /** What answers requests to the path of the webhook. */
@@ -84,7 +82,6 @@ const OLD_SECRET_INTERVAL_MS = 3_600_000;
  */
 export class Receiver {
   readonly #options: ReceiverOptions;
-  readonly #observer: Observer;
   /** When the use of an old secret was logged, by the secret's index. */
   readonly #oldSecretLoggedAt = new Map<number, number>();
   #lastDeliveryAt: number | undefined;
@@ -92,7 +89,6 @@ export class Receiver {
 
   constructor(options: ReceiverOptions) {
     this.#options = options;
-    this.#observer = options.observer ?? unobserved;
   }
 
   /** When the last batch was stored, duplicates and empty ones included; in ms since 1970. */
@@ -120,7 +116,7 @@ export class Receiver {
     const head = readSignature(signature, clock.now());
     if (!head.ok) {
       incoming.drop();
-      return await this.#inSpan(undefined, async () => this.#refuseSignature(head));
+      return await this.#trace(undefined, async () => this.#refuseSignature(head));
     }
     let body: Uint8Array;
     try {
@@ -132,16 +128,16 @@ export class Receiver {
     const started = clock.now();
     const verdict = verify(body, signature, { secrets, now: started });
     if (!verdict.ok)
-      return await this.#inSpan(undefined, async () => this.#refuseSignature(verdict));
+      return await this.#trace(undefined, async () => this.#refuseSignature(verdict));
     this.#noteSecret(verdict.secretIndex, started);
     // The header is not signed. One that a stranger sent would put spans into the traces of others.
     const parent = readTraceparent(incoming.headers[TRACEPARENT_HEADER]);
-    return await this.#inSpan(parent, async (span) => {
-      const trace = span?.trace ?? parent ?? newTrace();
+    return await this.#trace(parent, async (work) => {
+      const trace = work?.trace ?? parent ?? newTrace();
       return await this.#store(body, incoming.headers[EVENT_COUNT_HEADER], {
         started,
         trace,
-        span,
+        work,
       });
     });
   }
@@ -149,9 +145,9 @@ export class Receiver {
   async #store(
     body: Uint8Array,
     count: string | readonly string[] | undefined,
-    { started, trace, span }: Arrival,
+    { started, trace, work }: Arrival,
   ): Promise<Answer> {
-    const { inbox, laneOf, clock, steady = clock, log } = this.#options;
+    const { bot, inbox, laneOf, clock, steady = clock, log } = this.#options;
     const events = readEvents(body);
     if (events === undefined) {
       const message = 'The body must be JSON of the form {"events":[…]}.';
@@ -172,52 +168,45 @@ export class Receiver {
       this.#requireOpen();
       this.#lastDeliveryAt = steady.now();
       this.#notifyFallback(batch);
-      span?.set(batchAttributes(events.length, result));
-      this.#observer.arrived("webhook", batch, result);
-      return this.#acknowledge(events.length, result, started, trace);
+      const message = batchMessage(bot, "webhook", batch, result, trace);
+      if (work !== undefined) work.batch = message;
+      channels.batch.publish(message);
+      const ms = clock.now() - started;
+      channels.delivery.publish({ bot, status: 200, ms, batch: message, trace: message.trace });
+      return json(200, { stored: result.stored.length, duplicates: result.duplicates });
     } catch (error) {
-      log.error({ status: 503, err: error, trace: traceIdOf(trace) }, "delivery cannot be stored");
       const answer = hasCode(error, "INBOX_FULL") ? inboxFull : storeUnavailable;
-      this.#observer.answered(503, answer.error?.code, clock.now() - started);
+      const { status, error: { code, message: reason } = {} } = answer;
+      const ms = clock.now() - started;
+      const about = { status, code, reason, ms, error, trace: traceIdOf(trace) };
+      channels.delivery.publish({ bot, ...about });
       return answer;
     }
-  }
-
-  #acknowledge(events: number, result: PutResult, started: number, trace: string): Answer {
-    const { log, clock } = this.#options;
-    const { duplicates, unusable } = result;
-    const stored = result.stored.length;
-    const ms = clock.now() - started;
-    const line = { status: 200, events, stored, duplicates, unusable, ms, trace: traceIdOf(trace) };
-    this.#observer.answered(200, undefined, ms);
-    if (unusable === 0) log.info(line, "delivery");
-    else log.error(line, "delivery with events that cannot be handled: see the dead letters");
-    return json(200, { stored, duplicates });
   }
 
   #refuseSignature({ status, code, message }: RefusedSignature): Answer {
     return this.#refuse(failure(status, code, message));
   }
 
-  /** Logs an answer that is not 2xx: a sender's mistake as a warning, a mistake of this bot as an error. */
+  /** Publishes an answer that is not 2xx. */
   #refuse(answer: Answer): Answer {
     const { status, error: { code, message: reason } = {} } = answer;
-    const level = status < 500 ? "warn" : "error";
-    this.#options.log[level]({ status, code, reason }, "delivery refused");
-    this.#observer.answered(status, code, undefined);
+    channels.delivery.publish({ bot: this.#options.bot, status, code, reason });
     return answer;
   }
 
-  async #inSpan(
+  /** @param parent trace that the delivery belongs to */
+  async #trace(
     parent: string | undefined,
-    work: (span: Span | undefined) => Promise<Answer>,
+    answerIt: (work: WorkMessages["delivery"] | undefined) => Promise<Answer>,
   ): Promise<Answer> {
-    const attributes = { ...messaging("receive", "receive"), "http.request.method": "POST" };
-    const start = () => ({ name: "receive", kind: "consumer", parent, attributes }) as const;
-    return await inSpan(this.#options.tracing, start, async (span) => {
-      const answer = await work(span);
-      span?.set({ "http.response.status_code": answer.status });
-      if (answer.error !== undefined) span?.fail(answer.error);
+    const message = () => ({ bot: this.#options.bot, trace: parent });
+    return await traced(works.delivery, message, async (work) => {
+      const answer = await answerIt(work);
+      if (work !== undefined) {
+        work.status = answer.status;
+        work.error = answer.error;
+      }
       return answer;
     });
   }
@@ -255,7 +244,7 @@ export class Receiver {
 interface Arrival {
   readonly started: number;
   readonly trace: string;
-  readonly span: Span | undefined;
+  readonly work: WorkMessages["delivery"] | undefined;
 }
 
 /** Answers deliveries with 503 until the bot has started. */

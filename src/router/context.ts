@@ -11,7 +11,6 @@ import type {
 } from "../client/types.ts";
 import type { Jsonify } from "../core/jsonify.ts";
 import type { Logger } from "../core/logger.ts";
-import { unsampled } from "../core/sampling.ts";
 import { ServiceBotError } from "../errors.ts";
 import { idText } from "../events/id.ts";
 import type { AnyEvent, EventOf, EventType } from "../events/types.ts";
@@ -126,7 +125,7 @@ export function createContext(
     late,
     trace,
     get log() {
-      log ??= unsampled(job.log);
+      log ??= job.log;
       return log;
     },
     get signal() {

@@ -1,11 +1,12 @@
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
 import { scrubber } from "../core/redact.ts";
-import { inSpan, type Tracing } from "../core/tracing.ts";
+import { traceIdOf } from "../core/trace.ts";
 import { hasCode, RetryLater, ServiceBotError } from "../errors.ts";
 import { textsOf } from "../events/parse.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { Claim, Inbox } from "../inbox/inbox.ts";
+import { channels, traced, works } from "../observe/channels.ts";
 import {
   effectCertainty,
   endedInside,
@@ -30,7 +31,8 @@ export interface StepsOptions {
   readonly inbox: Inbox;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly tracing?: Tracing | undefined;
+  /** Sender of what is published on channels. */
+  readonly bot?: object | undefined;
   /** The restore of the inbox. `undefined` if never restored. */
   readonly restore?: Pick<RestoreWindow, "lostRunOf"> | undefined;
 }
@@ -108,15 +110,11 @@ class DurableSteps implements StepRunner {
   async run<T>(step: Step<T>): Promise<StepEnd<T>> {
     this.#run.signal.throwIfAborted();
     this.#reserve(step.name);
-    const start = () => {
-      const name = this.#scrubbedName(step);
-      const attributes = { "service_bot.step": name };
-      return { name: `step ${name}`, kind: "internal" as const, attributes };
-    };
-    return await inSpan(this.#options.tracing, start, async (span) => {
+    const message = () => ({ bot: this.#options.bot, step: this.#scrubbedName(step) });
+    return await traced(works.step, message, async (work) => {
       const end = await this.#end(step);
-      span?.set({ "service_bot.step.outcome": end.outcome });
-      this.#report(step, end);
+      if (work !== undefined) work.outcome = end.outcome;
+      this.#publish(step, end);
       return end;
     });
   }
@@ -292,11 +290,13 @@ class DurableSteps implements StepRunner {
     this.#run.log.warn({ step: name }, "not sent: an earlier run sent something else in its place");
   }
 
-  #report(step: Step<unknown>, end: StepEnd<unknown>): void {
-    this.#run.stepEnded?.(step.name, end);
-    // The logger of a run is made on demand, and most bots do not log this much.
-    if (!this.#options.log.isLevelEnabled("debug")) return;
-    this.#run.log.debug({ step: step.name, outcome: end.outcome, ref: end.ref }, "step");
+  #publish({ name: step }: Step<unknown>, end: StepEnd<unknown>): void {
+    this.#run.stepEnded?.(step, end);
+    if (!channels.step.hasSubscribers) return;
+    const { id: event, type, lane, attempt, trace } = this.#run.claim;
+    const about = { event, type, lane, attempt, trace: traceIdOf(trace) };
+    const { outcome, ref } = end;
+    channels.step.publish({ bot: this.#options.bot, ...about, step, outcome, ref });
   }
 
   /** The name without quotations of what people wrote. */

@@ -1,14 +1,18 @@
 import { createServer } from "node:http";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { RunReporter } from "../faces/bot.ts";
 import { RUNS_PATH } from "../faces/core.ts";
 import { GiveUp, RetryLater } from "../faces/errors.ts";
+import { channels, RunReporter } from "../faces/observe.ts";
+import { runMessage } from "../support/channels.ts";
 import { listenUntilEnd } from "../support/listen.ts";
 import { runBot, runPlatform } from "../support/running-bot.ts";
 
 const dm = { type: "dm.message", from: "ada", text: "a text of Ada" } as const;
 
-const done = { event: "evt_1", attempt: 1, error: undefined, retryInMs: undefined };
+/** The bot of the reporters. */
+const bot = {};
+
+const publishRun = () => channels.run.publish(runMessage(bot));
 
 /** Something on this machine that answers every request to {@link RUNS_PATH} in one way, and keeps the bodies. */
 async function runAnswering(
@@ -26,7 +30,7 @@ async function runAnswering(
 }
 
 function reporterFor(baseUrl: string): RunReporter {
-  const reporter = RunReporter.for({ baseUrl, apiKey: "key", fetch });
+  const reporter = RunReporter.for(bot, { baseUrl, apiKey: "key", fetch });
   if (reporter === undefined) throw new Error(`${baseUrl} is not on this machine`);
   onTestFinished(() => reporter.close());
   return reporter;
@@ -112,7 +116,7 @@ describe("a bot on the local platform", () => {
 describe("another platform", () => {
   test("is sent nothing unless it is on this machine", () => {
     for (const baseUrl of ["https://social.example", "http://192.168.1.7:4400"]) {
-      expect(RunReporter.for({ baseUrl, apiKey: "key", fetch })).toBeUndefined();
+      expect(RunReporter.for(bot, { baseUrl, apiKey: "key", fetch })).toBeUndefined();
     }
   });
 
@@ -124,9 +128,9 @@ describe("another platform", () => {
     const { url, bodies } = await runAnswering(status, body);
     const reporter = reporterFor(url);
     reporter.start();
-    reporter.ran("follow", "done", 1, done);
+    publishRun();
     await reporter.close();
-    reporter.ran("follow", "done", 1, done);
+    publishRun();
     expect(bodies).toEqual(['{"runs":[]}']);
   });
 
@@ -143,12 +147,12 @@ describe("another platform", () => {
       );
     };
     const baseUrl = "http://127.0.0.1:1";
-    const reporter = RunReporter.for({ baseUrl, apiKey: "key", fetch: answer });
+    const reporter = RunReporter.for(bot, { baseUrl, apiKey: "key", fetch: answer });
     reporter?.start();
     await new Promise(setImmediate);
     isLocal = false;
     for (let run = 0; run < 3; run += 1) {
-      reporter?.ran("follow", "done", 1, done);
+      publishRun();
       await new Promise(setImmediate);
     }
     await reporter?.close();
@@ -162,14 +166,14 @@ describe("another platform", () => {
       bodies.push(String(init.body));
       return Promise.resolve(Response.json({ accepted: 0 }, { status: statuses.shift() ?? 500 }));
     };
-    const reporter = RunReporter.for({
+    const reporter = RunReporter.for(bot, {
       baseUrl: "http://127.0.0.1:1",
       apiKey: "key",
       fetch: answer,
     });
     reporter?.start();
     await new Promise(setImmediate);
-    reporter?.ran("follow", "done", 1, done);
+    publishRun();
     await reporter?.close();
     expect(bodies.map((body) => JSON.parse(body).runs)).toMatchObject([
       ...[[], [], [{ eventId: "evt_1" }]],
@@ -184,10 +188,10 @@ describe("another platform", () => {
         return Promise.resolve(Response.json({ accepted: 0 }));
       };
       const options = { baseUrl: "http://127.0.0.1:1", apiKey: "key", fetch: answer };
-      const reporter = RunReporter.for(options);
+      const reporter = RunReporter.for(bot, options);
       reporter?.start();
       for (let turn = 0; turn < moment; turn += 1) await Promise.resolve();
-      reporter?.ran("follow", "done", 1, done);
+      publishRun();
       await reporter?.close();
       expect(bodies, `after ${moment} microtasks`).toHaveLength(2);
     }
@@ -202,11 +206,11 @@ describe("another platform", () => {
       return Promise.resolve(Response.json({ accepted: 0 }));
     };
     const baseUrl = "http://127.0.0.1:1";
-    const reporter = RunReporter.for({ baseUrl, apiKey: "key", fetch: answer });
+    const reporter = RunReporter.for(bot, { baseUrl, apiKey: "key", fetch: answer });
     reporter?.start();
     await new Promise(setImmediate);
     isThere = true;
-    reporter?.ran("follow", "done", 1, done);
+    publishRun();
     await reporter?.close();
     expect(bodies.map((body) => JSON.parse(body).runs)).toMatchObject([[], [{ eventId: "evt_1" }]]);
   });
@@ -221,7 +225,7 @@ describe("another platform", () => {
         });
       });
     const baseUrl = "http://127.0.0.1:1";
-    const reporter = RunReporter.for({ baseUrl, apiKey: "key", fetch: answer });
+    const reporter = RunReporter.for(bot, { baseUrl, apiKey: "key", fetch: answer });
     reporter?.start();
     await reporter?.close();
     expect(aborted).toBe(true);

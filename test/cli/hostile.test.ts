@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { logFormatter, printStyled, tellTimeline } from "../faces/cli.ts";
+import { logFormatter, printStyled, printTimeline } from "../faces/cli.ts";
 import { CLI_SOURCES } from "../faces/files.ts";
 import { SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { FORBIDDEN, FORGED, hostileText } from "../support/hostile-text.ts";
@@ -129,7 +129,7 @@ describe("nothing that commands a terminal leaves", () => {
   test("the lines of dev and platform, whatever happens there", async () => {
     const platform = await runPlatform();
     const takeOutput = collectOutput();
-    tellTimeline(platform);
+    printTimeline(platform);
     const { url } = await hostileServer();
     platform.control.saveWebhook({ url: `${url}/hook`, enabled: false });
     await forHostileTexts(async (text) => {

@@ -28,7 +28,7 @@ test("instances are shown with the one that reads the event log", () => {
 test("an event log without a reader is reported", () => {
   const poller = { holder: undefined, term: 7, expiresInMs: 0 };
   const text = instancesText({ instances: [instance], poller, endedLastMinute: 0 });
-  expect(text).toContain("nobody reads the event log");
+  expect(text).toContain("no instance reads the event log");
   expect(instancesText({ instances: [], poller: undefined, endedLastMinute: 1 })).toBe(
     "1 event ended in the last minute",
   );

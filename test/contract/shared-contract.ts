@@ -31,13 +31,13 @@ export function sharedContract(name: string, open: OpenTogether): void {
 
     describe("a lease", () => {
       test("is had by one, and its term grows with each leader", async () => {
-        expect(await one.leases.lead(EVENT_LOG, LEASE)).toMatchObject({ leads: true, term: 1 });
-        expect(await other.leases.lead(EVENT_LOG, LEASE)).toEqual({
+        expect(await one.lead(EVENT_LOG, LEASE)).toMatchObject({ leads: true, term: 1 });
+        expect(await other.lead(EVENT_LOG, LEASE)).toEqual({
           leads: false,
           expiresInMs: LEASE,
         });
-        await one.leases.resign(EVENT_LOG, 1);
-        expect(await other.leases.lead(EVENT_LOG, LEASE)).toMatchObject({ leads: true, term: 2 });
+        await one.resign(EVENT_LOG, 1);
+        expect(await other.lead(EVENT_LOG, LEASE)).toMatchObject({ leads: true, term: 2 });
         expect((await one.report()).poller).toEqual({
           holder: other.id,
           term: 2,
@@ -46,49 +46,49 @@ export function sharedContract(name: string, open: OpenTogether): void {
       });
 
       test("that is renewed keeps its term, and ends when it is not", async () => {
-        await one.leases.lead(EVENT_LOG, LEASE);
+        await one.lead(EVENT_LOG, LEASE);
         await clock.advance(LEASE - 1);
-        expect(await one.leases.lead(EVENT_LOG, LEASE, 1)).toMatchObject({ leads: true, term: 1 });
+        expect(await one.lead(EVENT_LOG, LEASE, 1)).toMatchObject({ leads: true, term: 1 });
         await clock.advance(LEASE - 1);
-        expect(await other.leases.lead(EVENT_LOG, LEASE)).toMatchObject({ expiresInMs: 1 });
+        expect(await other.lead(EVENT_LOG, LEASE)).toMatchObject({ expiresInMs: 1 });
         await clock.advance(1);
-        expect(await other.leases.lead(EVENT_LOG, LEASE)).toMatchObject({ leads: true, term: 2 });
-        expect(await one.leases.lead(EVENT_LOG, LEASE, 1)).toMatchObject({ leads: false });
+        expect(await other.lead(EVENT_LOG, LEASE)).toMatchObject({ leads: true, term: 2 });
+        expect(await one.lead(EVENT_LOG, LEASE, 1)).toMatchObject({ leads: false });
       });
 
       test("that ran out and was taken by nobody is renewed with its term", async () => {
-        await one.leases.lead(EVENT_LOG, LEASE);
+        await one.lead(EVENT_LOG, LEASE);
         await clock.advance(LEASE * 3);
-        expect(await one.leases.lead(EVENT_LOG, LEASE, 1)).toMatchObject({ leads: true, term: 1 });
+        expect(await one.lead(EVENT_LOG, LEASE, 1)).toMatchObject({ leads: true, term: 1 });
       });
 
       test("of an earlier term is not renewed, although the same instance leads again", async () => {
-        await one.leases.lead(EVENT_LOG, LEASE);
-        expect(await one.leases.lead(EVENT_LOG, LEASE)).toMatchObject({ leads: true, term: 2 });
+        await one.lead(EVENT_LOG, LEASE);
+        expect(await one.lead(EVENT_LOG, LEASE)).toMatchObject({ leads: true, term: 2 });
         await clock.advance(1_000);
-        expect(await one.leases.lead(EVENT_LOG, LEASE, 1)).toMatchObject({ leads: false });
+        expect(await one.lead(EVENT_LOG, LEASE, 1)).toMatchObject({ leads: false });
         expect((await one.report()).poller).toMatchObject({ term: 2, expiresInMs: LEASE - 1_000 });
       });
 
       test("that was handed back is not renewed, and a stale hand-back ends no other term", async () => {
-        await one.leases.lead(EVENT_LOG, LEASE);
-        await one.leases.resign(EVENT_LOG, 1);
-        expect(await one.leases.lead(EVENT_LOG, LEASE, 1)).toMatchObject({ leads: false });
+        await one.lead(EVENT_LOG, LEASE);
+        await one.resign(EVENT_LOG, 1);
+        expect(await one.lead(EVENT_LOG, LEASE, 1)).toMatchObject({ leads: false });
         expect((await one.report()).poller).toEqual({ holder: undefined, term: 1, expiresInMs: 0 });
-        await other.leases.lead(EVENT_LOG, LEASE);
-        await one.leases.resign(EVENT_LOG, 1);
-        await one.leases.resign(EVENT_LOG, 2);
+        await other.lead(EVENT_LOG, LEASE);
+        await one.resign(EVENT_LOG, 1);
+        await one.resign(EVENT_LOG, 2);
         expect((await one.report()).poller).toMatchObject({ holder: other.id, term: 2 });
       });
 
       test("fences the cursor: a term that is over stores events, and moves nothing", async () => {
         const [inbox, next] = inboxes;
-        await one.leases.lead(EVENT_LOG, LEASE);
+        await one.lead(EVENT_LOG, LEASE);
         expect(await move(inbox, "10", 1)).not.toHaveProperty("termOver");
         await clock.advance(LEASE);
         // Nobody has taken over, and there is nobody to disturb.
         expect(await move(inbox, "11", 1)).not.toHaveProperty("termOver");
-        await other.leases.lead(EVENT_LOG, LEASE);
+        await other.lead(EVENT_LOG, LEASE);
         const late = await inbox?.put(messages("1"), "poll", [
           { name: EVENT_LOG, position: "12", term: 1 },
         ]);
@@ -100,28 +100,28 @@ export function sharedContract(name: string, open: OpenTogether): void {
       });
 
       test("fences notes, which the others read with their age", async () => {
-        await one.leases.lead(EVENT_LOG, LEASE);
-        expect(await other.notes.read(EVENT_LOG)).toBeUndefined();
-        expect(await one.notes.write(EVENT_LOG, 1, "a\0")).toBe(true);
+        await one.lead(EVENT_LOG, LEASE);
+        expect(await other.readNote(EVENT_LOG)).toBeUndefined();
+        expect(await one.writeNote(EVENT_LOG, 1, "a\0")).toBe(true);
         await clock.advance(1_234);
-        expect(await other.notes.read(EVENT_LOG)).toEqual({ text: "a\0", msAgo: 1_234 });
-        await one.leases.resign(EVENT_LOG, 1);
-        await other.leases.lead(EVENT_LOG, LEASE);
-        expect(await one.notes.write(EVENT_LOG, 1, "late")).toBe(false);
-        expect(await other.notes.read(EVENT_LOG)).toMatchObject({ text: "a\0" });
+        expect(await other.readNote(EVENT_LOG)).toEqual({ text: "a\0", msAgo: 1_234 });
+        await one.resign(EVENT_LOG, 1);
+        await other.lead(EVENT_LOG, LEASE);
+        expect(await one.writeNote(EVENT_LOG, 1, "late")).toBe(false);
+        expect(await other.readNote(EVENT_LOG)).toMatchObject({ text: "a\0" });
       });
     });
 
     describe("a new leader", () => {
       const gapOf = async (shared: Shared) => {
-        const answer = await shared.leases.lead(EVENT_LOG, LEASE);
+        const answer = await shared.lead(EVENT_LOG, LEASE);
         return answer.leads && answer.afterGap;
       };
 
       test("comes after a gap when it is the first, or was not there with the last one", async () => {
         await one.beat(HERE, undefined);
         expect(await gapOf(one)).toBe(true);
-        await one.leases.resign(EVENT_LOG, 1);
+        await one.resign(EVENT_LOG, 1);
         await one.leave();
         await clock.advance(1_000);
         await other.beat(HERE, undefined);
@@ -134,7 +134,7 @@ export function sharedContract(name: string, open: OpenTogether): void {
         await gapOf(one);
         await clock.advance(5_000);
         await other.beat(HERE, undefined);
-        await one.leases.resign(EVENT_LOG, 1);
+        await one.resign(EVENT_LOG, 1);
         expect(await gapOf(other)).toBe(false);
       });
 
@@ -179,30 +179,30 @@ export function sharedContract(name: string, open: OpenTogether): void {
 
       test("read each other's deliveries once, in their order, and those of the last minutes alone", async () => {
         const of = (id: string) => [{ id, type: "dm.message" }];
-        await one.deliveries.add([{ msAgo: 20, events: of("2\0") }]);
-        await other.deliveries.add([
+        await one.addDeliveries([{ msAgo: 20, events: of("2\0") }]);
+        await other.addDeliveries([
           { msAgo: 50, events: of("1") },
           { msAgo: 10, events: [] },
         ]);
-        expect(await one.deliveries.read()).toEqual([
+        expect(await one.readDeliveries()).toEqual([
           { msAgo: 50, events: of("1") },
           { msAgo: 20, events: of("2\0") },
           { msAgo: 10, events: [] },
         ]);
-        expect(await one.deliveries.read()).toEqual([]);
+        expect(await one.readDeliveries()).toEqual([]);
         await clock.advance(20_000);
-        expect(await other.deliveries.read()).toHaveLength(3);
-        await other.deliveries.add([{ msAgo: 0, events: of("3") }]);
-        expect(await other.deliveries.read()).toHaveLength(1);
-        expect(await one.deliveries.read()).toEqual([{ msAgo: 0, events: of("3") }]);
+        expect(await other.readDeliveries()).toHaveLength(3);
+        await other.addDeliveries([{ msAgo: 0, events: of("3") }]);
+        expect(await other.readDeliveries()).toHaveLength(1);
+        expect(await one.readDeliveries()).toEqual([{ msAgo: 0, events: of("3") }]);
         await clock.advance(300_000);
-        await one.deliveries.add([{ msAgo: 0, events: of("4") }]);
+        await one.addDeliveries([{ msAgo: 0, events: of("4") }]);
         const later = await open(clock, 1);
         inboxes = [...inboxes, ...later];
         for (const third of later.map(sharedOf)) {
-          expect(await third.deliveries.read()).toEqual([{ msAgo: 0, events: of("4") }]);
+          expect(await third.readDeliveries()).toEqual([{ msAgo: 0, events: of("4") }]);
         }
-        expect(await other.deliveries.read()).toHaveLength(1);
+        expect(await other.readDeliveries()).toHaveLength(1);
       });
     });
   });

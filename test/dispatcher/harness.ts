@@ -8,6 +8,7 @@ import {
 } from "../faces/dispatcher.ts";
 import { SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { ManualClock } from "../faces/testing.ts";
+import { loggedSender } from "../support/channels.ts";
 import { logSink } from "../support/log.ts";
 
 export type Handle = (job: EventJob) => Promise<unknown> | unknown;
@@ -44,6 +45,7 @@ export function harness(
     inbox,
     clock,
     log: log.log,
+    bot: loggedSender(log.log),
     handler: {
       begin: (job) => ({ run: async () => void (await handle(job)), failed: failed ?? note }),
     },

@@ -13,6 +13,7 @@ const HOSTS = [
   "keepachangelog.com",
   "litestream.io",
   "modelcontextprotocol.io",
+  "nodejs.org",
   "prometheus.io",
   "semver.org",
   "sharp.pixelplumbing.com",

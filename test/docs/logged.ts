@@ -34,16 +34,15 @@ export const documentedFields: ReadonlySet<string> = new Set(
 
 /** What a line that was written has against the documentation; undefined where nothing. */
 export function undocumented(record: Readonly<Record<string, unknown>>): string | undefined {
-  const { level, msg, time: _time, repeated, spanMs: _span, ...fields } = record;
+  const { level, msg, time: _time, ...fields } = record;
   const line = documentedLines.find(
     ({ message, levels }) => message === msg && levels.includes(String(level)),
   );
   if (line === undefined) return `${level} ${msg}`;
-  // A line that stands for others has what makes these alike.
   const known = line.ofRun ? [...line.fields, ...fieldsOfRun] : line.fields;
   const names = Object.keys(fields).sort();
   const isKnown = names.every((name) => known.includes(name));
-  if (isKnown && (repeated !== undefined || withoutValues.has(String(msg)))) return undefined;
+  if (isKnown && withoutValues.has(String(msg))) return undefined;
   const isOptional = (name: string) => !line.ofRun && ofEvent.has(name);
   const isAll = known.every((name) => names.includes(name) || isOptional(name));
   return isKnown && isAll ? undefined : `${msg}: ${names.join(" ")}`;

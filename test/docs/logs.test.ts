@@ -8,8 +8,8 @@ import { codeBlocks, root } from "./markdown.ts";
 const page = { path: "docs/logs.md", text: readFileSync(join(root, "docs/logs.md"), "utf8") };
 const calls = logCalls();
 
-/** In every line, or in those that stand for others. */
-const general = ["level", "time", "msg", "repeated", "spanMs"];
+/** In every line. */
+const general = ["level", "time", "msg"];
 
 /** The level and the fields of each line, in order. The wording of its message may change. */
 function shapesOf(

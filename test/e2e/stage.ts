@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { serviceBot } from "../cli/cli.ts";
-import type { WrittenStatus } from "../faces/bot.ts";
 import { ControlClient } from "../faces/cli.ts";
+import type { WrittenStatus } from "../faces/observe.ts";
 import type { EntryOf, Platform, TimelineEntry, TimelineRecord } from "../faces/platform.ts";
 import { first } from "../support/first.ts";
 import { isSwitch } from "../support/log.ts";

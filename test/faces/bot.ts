@@ -1,5 +1,4 @@
 export { Membership, type MembershipOptions } from "../../src/bot/cluster.ts";
-export { RunReporter } from "../../src/bot/run-reporter.ts";
 export { Bot } from "../../src/bot.ts";
 export { warnOfBudget } from "../../src/budget-warning.ts";
 export {
@@ -9,4 +8,3 @@ export {
   loadDatabase,
   variables,
 } from "../../src/config.ts";
-export type { WrittenStatus } from "../../src/status.ts";

@@ -29,7 +29,6 @@ export { migrate } from "../../src/core/migrate.ts";
 export { misspeltVariables } from "../../src/core/misspelt-variables.ts";
 export { editsBetween, nearestName } from "../../src/core/names.ts";
 export { OLDEST_NODE, requireNode } from "../../src/core/node-version.ts";
-export { type Observer, unobserved } from "../../src/core/observer.ts";
 export {
   makePrivateFile,
   makePrivateFolderOf,
@@ -39,7 +38,6 @@ export { type ProcessLike, ProcessOwners, untilEnded } from "../../src/core/proc
 export { isPublicAddress, isPublicHost } from "../../src/core/public-host.ts";
 export { scrubber, showError } from "../../src/core/redact.ts";
 export { MAX_REPORTED_RUNS, RUNS_PATH } from "../../src/core/run-report.ts";
-export { Sampling, unsampled } from "../../src/core/sampling.ts";
 export { allScopes, type Scope } from "../../src/core/scope.ts";
 export { printable, printableStyled, printableText } from "../../src/core/terminal.ts";
 export { newTrace, readTraceparent, spanIn, traceIdOf, traceOf } from "../../src/core/trace.ts";

@@ -22,7 +22,7 @@ export const STEPS_SOURCE: string = inSrc("steps/steps.ts");
 export const SCAFFOLDER_ATTENDANCE_SOURCE: string = inSrc("create/attended.ts");
 export const SCAFFOLDER_REPORT_SOURCE: string = inSrc("create/report.ts");
 export const CLI_SOURCES: string = inSrc("cli");
-export const INSTANCES_SOURCE: string = inSrc("inbox/postgres/shared/instances.ts");
+export const INSTANCES_SOURCE: string = inSrc("inbox/postgres/shared.ts");
 
 // Schemas, a file for each version.
 export const SQLITE_SCHEMA: string = inSrc("inbox/sqlite/sql");

@@ -1,26 +1,27 @@
 import { expect, onTestFinished, test } from "vitest";
 import { gate, harness } from "../dispatcher/harness.ts";
-import { type Observer, unobserved } from "../faces/core.ts";
 import type { Candidacy, Shared } from "../faces/inbox.ts";
 import { SharedPeers } from "../faces/poller.ts";
 import { ManualClock } from "../faces/testing.ts";
+import { listenTo } from "../support/channels.ts";
 import { messages } from "../support/inbox-events.ts";
 import { logSink } from "../support/log.ts";
 
-function lossObserver(): { readonly observer: Observer; readonly told: string[] } {
+/** A sender, and what it has published about losses. */
+function lossSender(): { readonly bot: object; readonly told: string[] } {
   const told: string[] = [];
-  const observer: Observer = {
-    ...unobserved,
-    leaseLost: (what) => told.push(what),
-    ran: (type, outcome) => told.push(`${type} ${outcome}`),
-  };
-  return { observer, told };
+  const bot = {};
+  listenTo(bot, {
+    "lease-lost": ({ what }) => void told.push(what),
+    run: ({ type, outcome }) => void told.push(`${type} ${outcome}`),
+  });
+  return { bot, told };
 }
 
 test("a run whose lease somebody else has is told as lost", async () => {
-  const { observer, told } = lossObserver();
+  const { bot, told } = lossSender();
   const long = gate();
-  const { inbox, clock, dispatcher } = harness(() => long.pass(), { observer });
+  const { inbox, clock, dispatcher } = harness(() => long.pass(), { bot });
   await inbox.put(messages("1"), "webhook");
   await long.entered;
   inbox.extend = async () => [];
@@ -32,8 +33,8 @@ test("a run whose lease somebody else has is told as lost", async () => {
 });
 
 test("so is one whose result the store refuses, and it is told apart", async () => {
-  const { observer, told } = lossObserver();
-  const { inbox, dispatcher } = harness(() => undefined, { observer });
+  const { bot, told } = lossSender();
+  const { inbox, dispatcher } = harness(() => undefined, { bot });
   inbox.advance = async () => ({ held: false });
   await inbox.put(messages("1"), "webhook");
   await dispatcher.idle();
@@ -42,14 +43,14 @@ test("so is one whose result the store refuses, and it is told apart", async () 
 
 test("the lease of the event log is lost to another instance, and not by handing it back", async () => {
   const clock = new ManualClock(1_800_000_000_000);
-  const { observer, told } = lossObserver();
+  const { bot, told } = lossSender();
   let answer: Candidacy = { leads: true, term: 7, afterGap: false };
-  const shared: Pick<Shared, "leases" | "onChange"> = {
-    leases: { lead: async () => answer, resign: async () => undefined },
+  const shared: Pick<Shared, "lead" | "resign" | "onChange"> = {
+    ...{ lead: async () => answer, resign: async () => undefined },
     onChange: () => () => undefined,
   };
   const stop = new AbortController();
-  const peers = new SharedPeers({ shared: shared as Shared, clock, log: logSink().log, observer });
+  const peers = new SharedPeers({ shared: shared as Shared, clock, log: logSink().log, bot });
   onTestFinished(() => peers.resign());
   await peers.nextTerm(stop.signal);
   answer = { leads: false, expiresInMs: 15_000 };

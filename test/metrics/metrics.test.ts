@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { GiveUp } from "../../src/index.ts";
-import { Calls, Registry } from "../faces/metrics.ts";
+import { channels } from "../faces/observe.ts";
 import { SIGNATURE_HEADER } from "../faces/signature.ts";
 import { dm, scrape, value, World } from "./world.ts";
 
@@ -150,15 +150,13 @@ describe("the platform", () => {
   });
 
   test("an operation whose quota is used up stays held back, though it is answered again", async () => {
-    const registry = new Registry();
-    const calls = new Calls(registry);
+    const bot = await new World().start();
     const of = "POST /posts";
-    calls.circuit({ of, why: "quota", open: true, retryInMs: 60_000 });
-    calls.circuit({ of, why: "outages", open: true, retryInMs: 1_000 });
-    calls.circuit({ of, why: "outages", open: false, retryInMs: 0 });
-    const text = await registry.metrics();
-    expect(text).toContain('service_bot_circuit_open{circuit="POST /posts",why="quota"} 1');
-    expect(text).toContain('service_bot_circuit_open{circuit="POST /posts",why="outages"} 0');
+    channels.circuit.publish({ bot, of, why: "quota", open: true, retryInMs: 60_000 });
+    channels.circuit.publish({ bot, of, why: "outages", open: true, retryInMs: 1_000 });
+    channels.circuit.publish({ bot, of, why: "outages", open: false, retryInMs: 0 });
+    const isOpen = (why: string) => value(bot, "service_bot_circuit_open", { circuit: of, why });
+    expect([await isOpen("quota"), await isOpen("outages")]).toEqual([1, 0]);
   });
 
   test("requests that are held back are counted: the breaker's, and those without a place", async () => {

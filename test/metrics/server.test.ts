@@ -3,7 +3,7 @@ import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { Bot } from "../../src/index.ts";
-import { serveMetrics } from "../faces/metrics.ts";
+import { serveMetrics } from "../faces/observe.ts";
 import { API_KEY, dm, SECRET, scrape, scrapeText, value, World } from "./world.ts";
 
 async function takenPort(): Promise<number> {

@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { unobserved } from "../faces/core.ts";
+import type { Inbox } from "../faces/inbox.ts";
 import { SqliteInbox } from "../faces/inbox-sqlite.ts";
-import { Looks, Meter } from "../faces/metrics.ts";
+import { channels, Metrics } from "../faces/observe.ts";
 import { ManualClock } from "../faces/testing.ts";
+import { listenTo } from "../support/channels.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { readScrape, valuesOf } from "./scrape.ts";
 import { dm, scrape, value, World } from "./world.ts";
@@ -51,8 +52,9 @@ describe("an inbox in a file", () => {
   test("that somebody else writes to is locked", async () => {
     const file = join(temporaryFolder(), "bot.db");
     const failures: string[] = [];
-    const observer = { ...unobserved, storeFailed: (why: string) => void failures.push(why) };
-    const inbox = new SqliteInbox({ file, observer });
+    const bot = {};
+    listenTo(bot, { "store-failure": ({ reason }) => void failures.push(reason) });
+    const inbox = new SqliteInbox({ file, bot });
     onTestFinished(() => inbox.close());
     const { default: Sqlite } = await import("better-sqlite3");
     const other = new Sqlite(file);
@@ -69,32 +71,40 @@ describe("an inbox in a file", () => {
   });
 });
 
-test("what cannot be counted harms nobody who tells it", () => {
-  const { observer } = new Meter(false);
-  expect(() => observer.committed(undefined as never)).not.toThrow();
-  expect(() => observer.arrived("poll", undefined as never, undefined as never)).not.toThrow();
+test("a message that cannot be counted harms no publisher", () => {
+  const bot = {};
+  const metrics = new Metrics(bot, false);
+  onTestFinished(() => metrics.close());
+  expect(() => channels.batch.publish({ bot } as never)).not.toThrow();
 });
+
+/** Metrics of a bot with this inbox, whose other parts are made up. */
+function metricsOf(inbox: Pick<Inbox, "measure" | "shared">): Metrics {
+  const clock = new ManualClock(1_800_000_000_000);
+  const metrics = new Metrics({}, false);
+  onTestFinished(() => metrics.close());
+  metrics.watch({
+    ...{ clock, wall: clock, startedAt: clock.now(), isStarted: () => true, poller: undefined },
+    inbox: { ...inbox, capabilities: { guardsDisk: true } },
+    client: { requests: undefined, platformNow: () => clock.now() - 5_000 },
+    receiver: { lastDeliveryAt: undefined },
+    dispatcher: { running: 3 },
+    settings: {
+      ...{ delivery: "webhook", store: "sqlite", concurrency: 16 },
+      ...{ pollIntervalMs: 4_000, auditIntervalMs: 60_000 },
+    },
+  });
+  return metrics;
+}
 
 describe("a store that does not answer", () => {
   const silent = { shared: undefined, measure: () => new Promise<never>(() => undefined) };
 
   test("is told as such, and all that is known without it is told all the same", async () => {
-    const clock = new ManualClock(1_800_000_000_000);
-    const meter = new Meter(false);
-    meter.watch({
-      ...{ clock, wall: clock, startedAt: clock.now(), isStarted: () => true, poller: undefined },
-      inbox: { ...silent, capabilities: { guardsDisk: true } },
-      client: { requests: undefined, platformNow: () => clock.now() - 5_000 },
-      receiver: { lastDeliveryAt: undefined },
-      dispatcher: { running: 3 },
-      settings: {
-        ...{ delivery: "webhook", store: "sqlite", concurrency: 16 },
-        ...{ pollIntervalMs: 4_000, auditIntervalMs: 60_000 },
-      },
-    });
+    const metrics = metricsOf(silent);
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
-    const scraping = meter.text();
+    const scraping = metrics.text();
     await vi.advanceTimersByTimeAsync(5_000);
     const told = readScrape(await scraping);
     const one = (name: string) => valuesOf(told, `service_bot_${name}`);
@@ -115,12 +125,14 @@ describe("a store that does not answer", () => {
       asked += 1;
       return answer.promise;
     };
-    const looks = new Looks({ shared: undefined, measure });
-    const both = Promise.all([looks.look(), looks.look()]);
+    const metrics = metricsOf({ shared: undefined, measure });
+    const both = Promise.all([metrics.text(), metrics.text()]);
     answer.reject(new Error("away"));
-    expect(await both).toEqual([undefined, undefined]);
+    const [one, two] = await both;
+    expect(one).toContain("service_bot_store_up 0");
+    expect(two).toContain("service_bot_store_up 0");
     expect(asked).toBe(1);
-    await looks.look();
+    await metrics.text();
     expect(asked).toBe(2);
   });
 });

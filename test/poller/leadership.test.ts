@@ -24,14 +24,12 @@ beforeEach(() => {
 });
 
 function election(): { readonly stop: AbortController; readonly it: SharedPeers } {
-  const shared: Pick<Shared, "leases" | "onChange"> = {
-    leases: {
-      lead: async (_name, _leaseMs, term) => {
-        asked.push(term);
-        return await answer();
-      },
-      resign: async (_name, term) => void resigned.push(term),
+  const shared: Pick<Shared, "lead" | "resign" | "onChange"> = {
+    lead: async (_name, _leaseMs, term) => {
+      asked.push(term);
+      return await answer();
     },
+    resign: async (_name, term) => void resigned.push(term),
     onChange: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -5,6 +5,7 @@ import { defaultLane } from "../faces/events.ts";
 import { SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { type Mode, Poller, type PollerOptions } from "../faces/poller.ts";
 import { ManualClock } from "../faces/testing.ts";
+import { loggedSender } from "../support/channels.ts";
 import { logSink } from "../support/log.ts";
 import { FakeLog } from "./fake-log.ts";
 
@@ -35,6 +36,7 @@ async function start(options: Partial<PollerOptions> = {}): Promise<Poller> {
     platformNow: () => clock.now(),
     clock,
     log: lines.log,
+    bot: loggedSender(lines.log),
     delivery: "auto",
     pollIntervalMs: POLL,
     auditIntervalMs: AUDIT,

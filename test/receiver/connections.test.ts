@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { unobserved } from "../faces/core.ts";
 import { toFetch } from "../faces/receiver.ts";
 import { sign } from "../faces/signature.ts";
+import { listenTo } from "../support/channels.ts";
 import {
   batchOf,
   delivery,
@@ -92,8 +92,11 @@ describe.each(socketFaces)("over $name", (face) => {
 
   test("a connection that breaks off inside a body stores nothing and harms nobody", async () => {
     const refused = Promise.withResolvers<string>();
-    const answered = (_status: number, code = "") => code && refused.resolve(code);
-    const rig = makeRig({ observer: { ...unobserved, answered } });
+    const bot = {};
+    listenTo(bot, {
+      delivery: ({ code }) => code !== undefined && refused.resolve(code),
+    });
+    const rig = makeRig({ bot });
     const { socket, send, inbox } = await open(face, rig);
     socket.write(head(batchOf("1")) + batchOf("1").slice(0, 10));
     // The server has begun to read when it has answered somebody who came later.

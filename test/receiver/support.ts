@@ -14,6 +14,7 @@ import {
 } from "../faces/receiver.ts";
 import { sign } from "../faces/signature.ts";
 import { ManualClock } from "../faces/testing.ts";
+import { loggedSender } from "../support/channels.ts";
 import { listenUntilEnd } from "../support/listen.ts";
 
 export const secret = "whsec_of_this_test";
@@ -68,6 +69,7 @@ export function makeRig(
   const inbox = new FakeInbox();
   const log: string[] = [];
   const destination = { write: (line: string) => void log.push(line) };
+  const logger = createLogger({ level: "trace", secrets: [], destination });
   const { budget = new BodyBudget(16_777_216) } = options;
   const receiver = new Receiver({
     inbox,
@@ -77,7 +79,8 @@ export function makeRig(
     secrets: [secret],
     laneOf: defaultLane,
     clock: new ManualClock(now * 1000),
-    log: createLogger({ level: "trace", secrets: [], destination }),
+    log: logger,
+    bot: loggedSender(logger),
     ...options,
   });
   return {

@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import type { WrittenStatus } from "../faces/bot.ts";
+import type { WrittenStatus } from "../faces/observe.ts";
 
 /** Resolves to a status of a bot that was made after the question: the bot keeps each for a second. */
 export async function readStatus(url: string, apiKey: string): Promise<WrittenStatus> {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { loadApi } from "../faces/tracing.ts";
+import { loadApi } from "../faces/observe.ts";
 import { World } from "./bot.ts";
 
 test("a start is refused where the API is not installed, with what to do", async () => {

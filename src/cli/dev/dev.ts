@@ -1,22 +1,22 @@
 import { existsSync } from "node:fs";
 import { version } from "../../core/version.ts";
 import type { Platform } from "../../platform/index.ts";
-import { readDotEnv } from "../dot-env.ts";
-import { clearScreen, overwriteLine, print, terminalColumns } from "../output.ts";
-import { ownCommand } from "../own-command.ts";
-import { writeControlFile } from "../platform/control-file.ts";
-import { portalUrls } from "../platform/portal-urls.ts";
-import { platformFlags, platformSettings, usualPlatformUrl } from "../platform/settings.ts";
-import { startLocalPlatform } from "../platform/start.ts";
+import { writeControlFile } from "../control.ts";
+import { readDotEnv, usualPlatformUrl } from "../environment.ts";
+import { clearScreen, clockTime, overwriteLine, print, terminalColumns } from "../output.ts";
+import { portalUrls } from "../platform/introduction.ts";
+import { platformFlags, platformSettings, startLocalPlatform } from "../platform/start.ts";
 import { untilSignal } from "../until-signal.ts";
-import { type Command, CommandError, readArguments, textFlag } from "../usage.ts";
-import { type ChosenPort, chooseBotPort, RETRY_INTERVAL_MS } from "./bot-environment.ts";
-import { InputLine } from "./input-line.ts";
-import { KEYS, listenToKeys } from "./keys.ts";
-import { openInBrowser } from "./open-in-browser.ts";
-import { findFreePort } from "./ports.ts";
-import { DevSession } from "./session.ts";
-import { clockTime } from "./timeline-lines.ts";
+import { type Command, CommandError, ownCommand, readArguments } from "../usage.ts";
+import { KEYS, listenToKeys, openInBrowser } from "./keys.ts";
+import { InputLine } from "./lines.ts";
+import {
+  type ChosenPort,
+  chooseBotPort,
+  DevSession,
+  findFreePort,
+  RETRY_INTERVAL_MS,
+} from "./session.ts";
 
 const STATE_FILE = ".service-bot/dev.db";
 
@@ -26,10 +26,11 @@ export const dev: Command = {
     "dev [--entry src/main.ts] [--port 4400] [--host 127.0.0.1] [--allow-host NAME]\n" +
     "                       [--state .service-bot/dev.db] [--retry-interval 5000] [--disable-after N]",
   run: async (args) => {
-    const given = readArguments(args, { ...platformFlags, entry: { type: "string" } }, { max: 0 });
+    const flags = { ...platformFlags, entry: { type: "string" } } as const;
+    const { flags: given } = readArguments(args, flags, { max: 0 });
     const environment = { ...process.env };
     readDotEnv();
-    const entry = textFlag(given, "entry") ?? "src/main.ts";
+    const { entry = "src/main.ts" } = given;
     if (!existsSync(entry)) {
       throw new CommandError(
         `${entry} is not here. Run this in the bot's folder, or name it: --entry FILE`,
@@ -37,8 +38,10 @@ export const dev: Command = {
     }
     const settings = platformSettings(given);
     const { stateFile = STATE_FILE, retryIntervalMs = RETRY_INTERVAL_MS, host } = settings;
-    const isChosen = textFlag(given, "port") !== undefined;
-    const port = isChosen ? settings.port : await findFreePort(host ?? "127.0.0.1", settings.port);
+    const port =
+      given.port === undefined
+        ? await findFreePort(host ?? "127.0.0.1", settings.port)
+        : settings.port;
     const botPort = await chooseBotPort();
     const options = { ...settings, port, stateFile, retryIntervalMs };
     const platform = await startLocalPlatform("dev", options);

@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { messageOf } from "../../errors.ts";
 import type { EventType } from "../../events/types.ts";
 import type { Platform } from "../../platform/index.ts";
@@ -11,7 +12,7 @@ export interface KeyOptions {
   readonly platform: Platform;
   readonly say: (line: string) => void;
   readonly quit: () => void;
-  /** Opens an address in the browser; false where that fails. */
+  /** Opens an address in the browser. Resolves to false if that fails. */
   readonly open: (url: string) => Promise<boolean>;
   /** Clears the screen. */
   readonly clear: () => void;
@@ -53,7 +54,7 @@ export function effectToConfirm(key: string, { control }: Platform): string | un
 
 const written: Readonly<Record<string, EventType>> = { d: "dm.message", m: "mention" };
 
-/** Does what a user has asked for. */
+/** Carries out a command of the user. */
 export async function perform(command: KeyCommand, options: KeyOptions): Promise<void> {
   switch (command.kind) {
     case "press":
@@ -86,7 +87,7 @@ async function press(key: string, { platform, say, quit, open }: KeyOptions): Pr
   }
 }
 
-/** Sends the newest event again, as a platform does whose acknowledgement was lost. */
+/** Sends the newest event again, as a platform does that has lost the acknowledgement. */
 async function replay({ control }: Platform, say: KeyOptions["say"]): Promise<void> {
   const { lastEventId } = control.state();
   if (lastEventId === null) {
@@ -94,4 +95,27 @@ async function replay({ control }: Platform, say: KeyOptions["say"]): Promise<vo
     return;
   }
   await control.deliver({ eventIds: [lastEventId] });
+}
+
+/** The program that opens an address, by system. Others have `xdg-open`. */
+const openers: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {
+  darwin: ["open"],
+  // `start` is a word of the shell, and takes its first quoted argument for the title of a window.
+  win32: ["cmd", "/c", "start", ""],
+};
+
+/** Opens an address in the browser. Resolves to false where that fails, and to true once the opener has ended well. */
+export function openInBrowser(
+  url: string,
+  system: NodeJS.Platform = process.platform,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<boolean> {
+  const [command, ...args] = openers[system] ?? ["xdg-open"];
+  return new Promise((resolve) => {
+    // Detached: the browser may be a child of the opener, and stays when this ends.
+    const child = spawn(command, [...args, url], { stdio: "ignore", detached: true, env });
+    child.once("error", () => resolve(false));
+    child.once("exit", (code) => resolve(code === 0));
+    child.unref();
+  });
 }

@@ -1,13 +1,19 @@
-import { messageOf } from "../../errors.ts";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, watch } from "node:fs";
+import { createServer } from "node:http";
+import { createInterface } from "node:readline";
+import { bind } from "../../core/bind.ts";
+import { systemClock } from "../../core/clock.ts";
+import { hasCode, messageOf } from "../../errors.ts";
 import type { Platform } from "../../platform/index.ts";
-import { localWebhookUrl, rereadDotEnv } from "../dot-env.ts";
-import { printLine, printStyled } from "../output.ts";
-import { botEnvironment, chooseBotPort } from "./bot-environment.ts";
-import { BotRunner } from "./bot-runner.ts";
-import type { InputLine } from "./input-line.ts";
-import { logFormatter } from "./log-lines.ts";
-import { clockTime, tellTimeline } from "./timeline-lines.ts";
-import { watchDotEnv } from "./watch-dot-env.ts";
+import { BOT_PORT, localWebhookUrl, rereadDotEnv, variable } from "../environment.ts";
+import { clockTime, printLine, printStyled } from "../output.ts";
+import { CommandError } from "../usage.ts";
+import { type InputLine, logFormatter, printTimeline } from "./lines.ts";
+
+/** In ms. A developer does not wait half a minute to see a retry, or polling take over. */
+export const RETRY_INTERVAL_MS = 5_000;
 
 export interface DevSessionOptions {
   readonly platform: Platform;
@@ -21,26 +27,18 @@ export interface DevSessionOptions {
 /** A bot beside its platform. The bot starts again with its new environment when `.env` changes. */
 export class DevSession {
   readonly #options: DevSessionOptions;
-  readonly #runner: BotRunner;
-  #format: (line: string) => string | undefined = (line) => line;
+  readonly #ended = Promise.withResolvers<void>();
+  #bot: ChildProcess | undefined;
   #stopWatching: () => void = () => undefined;
   #restarted: Promise<void> = Promise.resolve();
 
   constructor(options: DevSessionOptions) {
     this.#options = options;
-    const { entry, line } = options;
-    this.#runner = new BotRunner({
-      entry,
-      onLine: (text) => {
-        const shown = this.#format(text);
-        if (shown !== undefined) line.printAbove(() => printStyled(shown));
-      },
-    });
   }
 
   /** Resolves when the bot has ended by itself. */
   get ended(): Promise<void> {
-    return this.#runner.ended;
+    return this.#ended.promise;
   }
 
   /** Prints one line above the one in which the user types. */
@@ -55,9 +53,9 @@ export class DevSession {
 
   async start(port: number): Promise<void> {
     const { platform } = this.#options;
-    tellTimeline(platform, this.say);
+    printTimeline(platform, this.say);
     platform.control.saveWebhook({ enabled: true, url: this.webhook(port) });
-    await this.#run(port);
+    await this.#startBot(port);
     this.#stopWatching = watchDotEnv(() => {
       this.#restarted = this.#restarted.then(() => this.#restart());
     });
@@ -66,27 +64,28 @@ export class DevSession {
   async stop(): Promise<void> {
     this.#stopWatching();
     await this.#restarted;
-    await this.#runner.stop();
+    await this.#stopBot();
   }
 
   async #restart(): Promise<void> {
     const { platform, environment } = this.#options;
     this.say(`${clockTime(Date.now())} .env has changed, and the bot starts again`);
-    await this.#runner.stop();
+    await this.#stopBot();
     try {
       rereadDotEnv(environment);
       const { port } = await chooseBotPort();
       const url = this.webhook(port);
       if (platform.control.webhook.url !== url) platform.control.saveWebhook({ url });
-      await this.#run(port);
+      await this.#startBot(port);
     } catch (error) {
       this.say(`${messageOf(error)} The bot starts once .env is saved again.`);
     }
   }
 
-  async #run(port: number): Promise<void> {
-    const { platform, environment } = this.#options;
-    this.#format = await logFormatter({
+  /** Starts the bot as a process that Node starts again when one of its files changes. */
+  async #startBot(port: number): Promise<void> {
+    const { platform, environment, entry, line } = this.#options;
+    const format = await logFormatter({
       colour: process.stdout.isTTY,
       webhook: this.webhook(port),
       isReporting: () => {
@@ -94,6 +93,141 @@ export class DevSession {
         return reportingBots.includes(bot.username);
       },
     });
-    this.#runner.start({ ...environment, ...botEnvironment(platform, port) });
+    const onLine = (text: string) => {
+      const shown = format(text);
+      if (shown !== undefined) line.printAbove(() => printStyled(shown));
+    };
+    const bot = spawn(
+      process.execPath,
+      ["--watch", "--watch-preserve-output", "--import", "service-bot/env", entry],
+      {
+        env: { ...environment, ...botEnvironment(platform, port) },
+        stdio: ["ignore", "pipe", "pipe"],
+      },
+    );
+    this.#bot = bot;
+    for (const input of [bot.stdout, bot.stderr]) createInterface({ input }).on("line", onLine);
+    const onEnd = () => {
+      if (this.#bot === bot) this.#ended.resolve();
+    };
+    bot.once("exit", onEnd);
+    bot.once("error", (error) => {
+      onLine(`The bot cannot be started: ${error.message}`);
+      onEnd();
+    });
+  }
+
+  async #stopBot(): Promise<void> {
+    const bot = this.#bot;
+    this.#bot = undefined;
+    // A bot that could not be started has no process id.
+    if (bot?.pid === undefined || bot.exitCode !== null || bot.signalCode !== null) return;
+    const exited = once(bot, "exit");
+    bot.kill("SIGTERM");
+    await exited;
+  }
+}
+
+/** The bot talks to this platform, and reads the log often enough to watch polling take over. */
+function botEnvironment(platform: Platform, port: number): Record<string, string> {
+  return {
+    SERVICE_BASE_URL: platform.url,
+    SERVICE_API_KEY: platform.apiKey,
+    SERVICE_WEBHOOK_SECRET: platform.webhookSecret,
+    ...(Number.isNaN(port) ? {} : { PORT: String(port) }),
+    AUDIT_INTERVAL_MS: variable("AUDIT_INTERVAL_MS") ?? String(RETRY_INTERVAL_MS),
+    SILENCE_MS: variable("SILENCE_MS") ?? String(RETRY_INTERVAL_MS * 1.5),
+  };
+}
+
+/** A port for the bot. */
+export interface ChosenPort {
+  readonly port: number;
+  /** The default port, if another program listens there; absent otherwise. */
+  readonly taken?: number;
+}
+
+/**
+ * Chooses the port of the bot: PORT, or the first one that is free from 3000 up.
+ *
+ * @throws {CommandError} PORT is set and taken
+ */
+export async function chooseBotPort(): Promise<ChosenPort> {
+  const host = variable("HOST") ?? "127.0.0.1";
+  const chosen = variable("PORT");
+  if (chosen === undefined) {
+    const port = await findFreePort(host, BOT_PORT);
+    return port === BOT_PORT ? { port } : { port, taken: BOT_PORT };
+  }
+  const port = Number(chosen);
+  // The bot itself reports a PORT that is no port.
+  const isPort = Number.isInteger(port) && port >= 0 && port <= 65_535;
+  if (!isPort || (await isFree(host, port))) return { port };
+  throw new CommandError(
+    `Port ${port} (PORT) is taken by another program: stop it, or set another PORT.`,
+  );
+}
+
+const MAX_PORT_TRIES = 50;
+
+/**
+ * Returns a port, or the next one above it that is free. If none is, or the host has no port at all, it is `port`, and
+ * listening on it reports the problem.
+ *
+ * @param port 0 stays 0: the system chooses
+ */
+export async function findFreePort(host: string, port: number): Promise<number> {
+  const last = Math.min(port + MAX_PORT_TRIES - 1, 65_535);
+  for (let candidate = port; candidate <= last; candidate += 1) {
+    if (await isFree(host, candidate)) return candidate;
+  }
+  return port;
+}
+
+/** Returns whether nothing listens on a port. A port that cannot be used for another reason counts as free. */
+async function isFree(host: string, port: number): Promise<boolean> {
+  if (port === 0) return true;
+  const server = createServer();
+  try {
+    await bind(server, host, port, { names: "HOST, PORT", remedy: "" });
+  } catch (error) {
+    return !hasCode(error, "ADDRESS_IN_USE");
+  }
+  await new Promise((resolve) => server.close(resolve));
+  return true;
+}
+
+const DOT_ENV = ".env";
+
+/** In ms. An editor has written the whole file by then. */
+const SETTLE_MS = 100;
+
+/** Calls `onChange` when the content of `.env` in the current folder changes. Returns a function that ends the watch. */
+function watchDotEnv(onChange: () => void): () => void {
+  let content = readDotEnvText();
+  let cancel = () => {};
+  const look = () => {
+    const changed = readDotEnvText();
+    if (changed === content) return;
+    content = changed;
+    onChange();
+  };
+  // The folder, because editors replace a file instead of writing it.
+  const watcher = watch(".", (_event, name) => {
+    if (name !== null && name !== DOT_ENV) return;
+    cancel();
+    cancel = systemClock.timer(SETTLE_MS, look);
+  });
+  return () => {
+    cancel();
+    watcher.close();
+  };
+}
+
+function readDotEnvText(): string {
+  try {
+    return readFileSync(DOT_ENV, "utf8");
+  } catch {
+    return "";
   }
 }

@@ -1,12 +1,15 @@
 import { OLDEST_NODE } from "../../core/node-version.ts";
 import { printJson, printLine } from "../output.ts";
-import { type Command, readArguments, textFlag, UsageError } from "../usage.ts";
-import { examineDatabase } from "./database.ts";
-import { examineEnvironment } from "./environment.ts";
-import { type Finding, findingLines, findingsOf } from "./finding.ts";
-import { examinePlatform } from "./platform.ts";
-import { examineBot } from "./running-bot.ts";
-import { examineWebhook } from "./webhook.ts";
+import { type Command, readArguments, UsageError } from "../usage.ts";
+import { checkBot } from "./bot.ts";
+import { checkEnvironment } from "./environment.ts";
+import { type Check, type Finding, findingLines, findingsOf } from "./finding.ts";
+import { checkInbox } from "./inbox.ts";
+import { checkPlatform } from "./platform.ts";
+import { checkWebhook } from "./webhook.ts";
+
+/** The checks after that of the environment, in the order of the report. */
+const checks: readonly Check[] = [checkPlatform, checkInbox, checkBot, checkWebhook];
 
 export const doctor: Command = {
   summary: "checks Node, configuration, platform, clock, token, database, inbox, bot and webhook",
@@ -18,29 +21,21 @@ Nothing is changed: the token is tried by reading and by writes that the platfor
 content, the webhook by requests that are signed with a wrong secret. Exit code 1 when something fails.`,
   run: async (args) => {
     const flags = { webhook: { type: "string" }, json: { type: "boolean" } } as const;
-    const given = readArguments(args, flags, { max: 0 });
-    const address = webhookAddress(textFlag(given, "webhook"));
-    const findings = await examine(address);
+    const { flags: given } = readArguments(args, flags, { max: 0 });
+    const findings = await examine(webhookAddress(given.webhook));
     const ok = findings.every(({ level }) => level !== "fail");
-    if (given.flags.json === true) printJson({ ok, findings });
+    if (given.json) printJson({ ok, findings });
     else for (const line of findings.flatMap(findingLines)) printLine(line);
     return ok ? 0 : 1;
   },
 };
 
-async function examine(address: URL | undefined): Promise<Finding[]> {
-  const node = findingsOf("node").ok(
-    `Node ${process.versions.node} (${OLDEST_NODE} or newer is needed)`,
-  );
-  const { findings, config } = examineEnvironment();
-  return [
-    node,
-    ...findings,
-    ...(config === undefined ? [] : await examinePlatform(config)),
-    ...(await examineDatabase()),
-    ...(config === undefined ? [] : await examineBot(config)),
-    ...(config === undefined ? [] : await examineWebhook(config, address)),
-  ];
+async function examine(webhook: URL | undefined): Promise<Finding[]> {
+  const node = `Node ${process.versions.node} (${OLDEST_NODE} or newer is needed)`;
+  const { findings, config } = checkEnvironment();
+  const found = [findingsOf("node").ok(node), ...findings];
+  for (const check of checks) found.push(...(await check({ config, webhook })));
+  return found;
 }
 
 /** @throws {UsageError} */

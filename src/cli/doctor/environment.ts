@@ -6,14 +6,14 @@ import { isSentInClear } from "../../core/access.ts";
 import { showDatabase } from "../../core/database-address.ts";
 import { misspeltVariables } from "../../core/misspelt-variables.ts";
 import { ConfigError, messageOf } from "../../errors.ts";
-import { readDotEnv } from "../dot-env.ts";
+import { readDotEnv } from "../environment.ts";
 import { type Finding, findingsOf } from "./finding.ts";
 
 const { ok, note, warn, fail } = findingsOf("environment");
 
 const known: readonly string[] = Object.values(variables);
 
-/** Where what is missing comes from. */
+/** Origin of a missing variable. */
 const sources: Readonly<Record<string, string>> = {
   SERVICE_BASE_URL: "the platform's address; of the local one: http://127.0.0.1:4400",
   SERVICE_API_KEY: "the bot's token, from the developer portal",
@@ -23,12 +23,12 @@ const sources: Readonly<Record<string, string>> = {
 
 export interface Environment {
   readonly findings: readonly Finding[];
-  /** Undefined where it is not complete. */
+  /** `undefined` if the environment is not complete. */
   readonly config: Config | undefined;
 }
 
-/** Reads `.env` into the environment, and looks at every variable of a bot. */
-export function examineEnvironment(): Environment {
+/** Reads `.env` into the environment, and checks every variable of a bot. */
+export function checkEnvironment(): Environment {
   const before = { ...process.env };
   const read = readFiles();
   if (!("values" in read)) return { findings: [read], config: undefined };
@@ -76,7 +76,7 @@ function aboutFile(values: Values | undefined): Finding[] {
   ];
 }
 
-/** What both set is easily changed in the wrong place. */
+/** A variable that both set is easily changed in the wrong place. */
 function overruled(before: Values, file: Values = {}): Finding[] {
   return known
     .filter((name) => isSet(before[name]) && isSet(file[name]) && before[name] !== file[name])
@@ -88,7 +88,7 @@ function overruled(before: Values, file: Values = {}): Finding[] {
     );
 }
 
-/** No bot reads these; they look as if one should. One that nearly is a variable is a problem of the configuration. */
+/** Variables that look like a bot's. A near miss of a known one is a problem of the configuration already. */
 function unknown(): Finding[] {
   const isKnownSet = (name: string) => isSet(process.env[name]);
   const misspelt = misspeltVariables(process.env, known, isKnownSet).map(({ name }) => name);
@@ -143,7 +143,7 @@ function aboutAddress({ baseUrl }: Config): Finding[] {
   ];
 }
 
-/** Never a secret. */
+/** Shows the value of a variable; of a secret only that it is set. */
 function shown(name: string, config: Config): string {
   const { length } = config.webhookSecrets;
   if (name === "SERVICE_API_KEY") return "is set";

@@ -1,4 +1,6 @@
-/** What is looked at, in this order. */
+import type { Config } from "../../config.ts";
+
+/** The areas, in the order of the report. */
 export type Area =
   | "node"
   | "environment"
@@ -11,17 +13,33 @@ export type Area =
   | "bot"
   | "webhook";
 
-/** What one look has found. */
+/** A result of a check. */
 export interface Finding {
   readonly area: Area;
   /**
-   * `fail` keeps the bot from its work. `warn` puts a secret or an event at risk while the bot works. `note` is good to
-   * know, and may be intended.
+   * `fail` keeps the bot from its work. `warn` puts a secret or an event at risk while the bot works. `note` may be
+   * intended.
    */
   readonly level: "ok" | "note" | "warn" | "fail";
   readonly what: string;
-  /** What to do about it; absent where all is well. */
+  /** Absent if all is well. */
   readonly remedy?: string;
+}
+
+/** What the checks have to go by. */
+export interface Context {
+  /** `undefined` if the environment is not complete. */
+  readonly config: Config | undefined;
+  /** The public address of the webhook; `undefined` if it was not given. */
+  readonly webhook: URL | undefined;
+}
+
+/** Looks at one part of a bot's surroundings, and changes nothing. */
+export type Check = (context: Context) => Promise<Finding[]> | Finding[];
+
+/** A check that needs the whole configuration. Without one it finds nothing. */
+export function withConfig(check: (config: Config, context: Context) => Promise<Finding[]>): Check {
+  return (context) => (context.config === undefined ? [] : check(context.config, context));
 }
 
 /** Makes the findings of an area. */

@@ -1,61 +1,57 @@
+import { once } from "node:events";
+import { isIP } from "node:net";
+import { connect } from "node:tls";
 import { asDoctor } from "../../client/scopes.ts";
-import type { Config } from "../../config.ts";
 import { whyNoAnswer } from "../../platform/webhooks/no-answer.ts";
 import { SIGNATURE_HEADER, sign, TOLERANCE_SECONDS } from "../../signature/signature.ts";
-import { localWebhookUrl } from "../dot-env.ts";
-import { examineCertificate } from "./certificate.ts";
-import { type Finding, findingsOf } from "./finding.ts";
+import { localWebhookUrl } from "../environment.ts";
+import { type Check, type Finding, findingsOf, withConfig } from "./finding.ts";
 
 const { ok, note, fail } = findingsOf("webhook");
 
-/** How long the webhook may take to refuse a request, in milliseconds. */
-const PATIENCE_MS = 5_000;
+/** In ms, for an answer or a certificate. */
+const TIMEOUT_MS = 5_000;
 
-/** Twice what is tolerated, in seconds: the clock of either side may be off a little. */
+/** In seconds. Twice the tolerance, because the clock of either side may be off a little. */
 const OLD_SECONDS = 2 * TOLERANCE_SECONDS;
 
 const START = "Start the bot, if it should run now: npm run dev, or npm start.";
 
-/**
- * Does the webhook answer, and refuse what is forged? On this machine, and at the public address where that is given.
- *
- * @param address the one in the portal
- */
-export async function examineWebhook(config: Config, address: URL | undefined): Promise<Finding[]> {
-  const findings: Finding[] = [];
-  if (address !== undefined) findings.push(await examinePublic(address));
+/** Checks that the webhook answers and refuses forged requests, on this machine and at its public address. */
+export const checkWebhook: Check = withConfig(async (config, { webhook }) => {
+  const findings = webhook === undefined ? [] : [await checkPublic(webhook)];
   if (config.delivery === "polling") {
     return [...findings, ok("DELIVERY=polling: no webhook is needed")];
   }
   if (config.port === 0) {
     return [...findings, note("PORT=0 takes any port, so the bot is not looked for", "Set PORT.")];
   }
-  return [...findings, await examineLocal(new URL(localWebhookUrl()))];
-}
+  return [...findings, await checkLocal(new URL(localWebhookUrl()))];
+});
 
-async function examineLocal(url: URL): Promise<Finding> {
+async function checkLocal(url: URL): Promise<Finding> {
   const answer = await forge(url);
   // A bot that is not started yet is no mistake.
   return "error" in answer
     ? note(whyNoAnswer(answer.error, url), START)
-    : await judgedTwice(url, answer);
+    : await checkTwice(url, answer);
 }
 
-/** What is old is refused as well (section 5, rule 7): else a delivery that somebody has recorded could be sent again. */
-async function judgedTwice(url: URL, answer: Answer): Promise<Finding> {
-  const finding = judged(url, answer);
+/** An old request has to be refused, too (section 5, rule 7). Otherwise a recorded delivery could be sent again. */
+async function checkTwice(url: URL, answer: Answer): Promise<Finding> {
+  const finding = judge(url, answer);
   if (finding.level !== "ok") return finding;
   const old = await forge(url, OLD_SECONDS);
   if ("error" in old || old.status === 400 || old.status === 401) return finding;
   return fail(
     `${url.href} answered a request of ${OLD_SECONDS / 60} min ago with ${old.status}, not with 400`,
     old.status < 300
-      ? "It takes what is old: a delivery that somebody has recorded could be sent again."
+      ? "Replay protection is off: a recorded delivery could be sent again."
       : "Something in between treats requests differently: let POST through to the bot as it comes.",
   );
 }
 
-async function examinePublic(url: URL): Promise<Finding> {
+async function checkPublic(url: URL): Promise<Finding> {
   const answer = await forge(url);
   if ("error" in answer) {
     return fail(
@@ -63,9 +59,9 @@ async function examinePublic(url: URL): Promise<Finding> {
       "Let the name lead to the proxy, its https port be open, and its certificate be trusted.",
     );
   }
-  const finding = await judgedTwice(url, answer);
+  const finding = await checkTwice(url, answer);
   if (finding.level === "ok" && url.protocol === "https:") {
-    return (await examineCertificate(url)) ?? finding;
+    return (await checkCertificate(url)) ?? finding;
   }
   if (finding.level !== "ok") return finding;
   return note(
@@ -76,11 +72,11 @@ async function examinePublic(url: URL): Promise<Finding> {
 
 interface Answer {
   readonly status: number;
-  /** The code in the body, as a bot has it. */
+  /** The code in a body of a bot. */
   readonly code: unknown;
 }
 
-/** A delivery without events, signed with a secret that nobody has. */
+/** Sends a delivery without events, signed with a random secret. */
 async function forge(url: URL, agoSeconds = 0): Promise<Answer | { readonly error: unknown }> {
   const body = '{"events":[]}';
   const at = Date.now() / 1000 - agoSeconds;
@@ -91,7 +87,7 @@ async function forge(url: URL, agoSeconds = 0): Promise<Answer | { readonly erro
       headers: { "content-type": "application/json", [SIGNATURE_HEADER]: signature },
       body,
       redirect: "manual",
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     return { status: response.status, code: codeIn(await response.text()) };
   } catch (error) {
@@ -107,7 +103,7 @@ function codeIn(text: string): unknown {
   }
 }
 
-function judged(url: URL, { status, code }: Answer): Finding {
+function judge(url: URL, { status, code }: Answer): Finding {
   if (status === 401 && code === "SIGNATURE_MISMATCH") {
     return ok(`${url.href} answers, and refuses a forged request, of which the bot's log warns`);
   }
@@ -133,4 +129,46 @@ function remedyFor(status: number, code: unknown): string {
   if (status >= 500)
     return "The proxy does not reach the bot, or the bot its database: see its log.";
   return "Something in between refuses the request: let POST through to the bot as it comes.";
+}
+
+const DAY_MS = 86_400_000;
+
+/** Renewal usually comes with a third of the time left. A certificate with less than a fifth was not renewed. */
+const LAST_PART = 5;
+
+/** Returns a note if the certificate of an address is about to end. */
+async function checkCertificate(url: URL): Promise<Finding | undefined> {
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const socket = connect({
+    host,
+    port: Number(url.port || 443),
+    // TLS takes no address for the name of a server.
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+  });
+  try {
+    await once(socket, "secureConnect", { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const { valid_from: from, valid_to: to } = socket.getPeerCertificate();
+    return aboutCertificate(url.host, Date.parse(from), Date.parse(to), Date.now());
+  } catch {
+    // The request before this one went through, so TLS works.
+    return undefined;
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** @param from when it begins, `to` when it ends, in milliseconds since 1970 */
+export function aboutCertificate(
+  host: string,
+  from: number,
+  to: number,
+  now: number,
+): Finding | undefined {
+  const left = to - now;
+  if (!(left < (to - from) / LAST_PART)) return undefined;
+  const days = Math.max(0, Math.floor(left / DAY_MS));
+  return note(
+    `the certificate of ${host} ends in ${days} ${days === 1 ? "day" : "days"}, and was not renewed`,
+    "Look at the log of the proxy, which renews it: port 80 or 443 must be reached for that. Once it has ended, no delivery comes.",
+  );
 }

@@ -1,8 +1,23 @@
 import { loadDatabase } from "../../config.ts";
 import type { AttachedInbox } from "../../inbox/maintenance.ts";
 
-/** Opens the inbox of `DATABASE_URL`. The stores are loaded late: the other commands need none. */
-export async function attach(): Promise<AttachedInbox> {
+/**
+ * An action of `service-bot inbox`. It reads its arguments first, so that wrong usage is reported before a file is
+ * opened. The returned function does the work, and resolves to the exit code.
+ */
+export type Action = (args: readonly string[]) => () => Promise<number>;
+
+/** Opens the inbox of `DATABASE_URL` for a piece of work. Stores are loaded late: most commands need none. */
+export async function withInbox<T>(work: (inbox: AttachedInbox) => Promise<T>): Promise<T> {
+  const inbox = await attach();
+  try {
+    return await work(inbox);
+  } finally {
+    await inbox.close();
+  }
+}
+
+async function attach(): Promise<AttachedInbox> {
   const { database, databaseSchema: schema } = loadDatabase(process.env);
   if (database.kind === "postgres") {
     const { attachPostgres } = await import("../../inbox/postgres/maintenance.ts");

@@ -1,32 +1,31 @@
 import { loadDatabase } from "../../config.ts";
 import { showDatabase } from "../../core/database-address.ts";
+import type { RestoreMark } from "../../inbox/restored.ts";
 import type { BackupReport } from "../../inbox/sqlite/backup.ts";
-import { print, printJson } from "../output.ts";
-import { count } from "../text.ts";
+import type { RestoreReport } from "../../inbox/sqlite/restore.ts";
+import { count, print, printJson, progressOn } from "../output.ts";
 import { CommandError, readArguments, UsageError } from "../usage.ts";
-import { jsonFlag } from "./action.ts";
-import { progressOn } from "./progress.ts";
+import type { Action } from "./attach.ts";
 
 /** Copies the inbox to a file, also while the bot runs. */
-export function backup(args: readonly string[]): () => Promise<number> {
-  const given = readArguments(args, jsonFlag, { max: 1 });
-  const [to] = given.words;
+export const backup: Action = (args) => {
+  const { flags, words } = readArguments(args, { json: { type: "boolean" } }, { max: 1 });
+  const [to] = words;
   if (to === undefined) throw new UsageError("Name the file of the backup.");
-  const { json } = given.flags;
   return async () => {
     const from = fileInEnvironment();
     const { backUpFile } = await import("../../inbox/sqlite/backup.ts");
     const began = performance.now();
-    const progress = progressOn({ json });
+    const progress = progressOn(flags);
     const report = await backUpFile(from, to, ({ pages, of }) =>
       progress.show("pages copied", pages, of),
     ).finally(progress.end);
     const ms = Math.round(performance.now() - began);
-    if (json) printJson({ ...report, ms });
+    if (flags.json) printJson({ ...report, ms });
     else print(backupText(report, ms));
     return 0;
   };
-}
+};
 
 function fileInEnvironment(): string {
   const { database } = loadDatabase(process.env);
@@ -42,5 +41,85 @@ function backupText({ file, events, pending, bytes, takenAt }: BackupReport, ms:
   return [
     `backed up and checked in ${(ms / 1_000).toFixed(1)} s: ${file}`,
     `${count(events, "event")}, ${pending} of them pending, ${size}, as of ${new Date(takenAt).toISOString()}`,
+  ].join("\n");
+}
+
+const restoreFlags = {
+  json: { type: "boolean" },
+  "in-place": { type: "boolean" },
+  "move-old": { type: "boolean" },
+  ended: { type: "string" },
+  "assume-absent": { type: "boolean" },
+} as const;
+
+/** In ms. The clock that `--ended` is read from may differ from the platform's by so much. */
+const CLOCK_TOLERANCE_MS = 300_000;
+
+type Restored = Omit<RestoreReport, "movedTo"> & { readonly movedTo?: string | undefined };
+
+/** Puts a backup in the place of the inbox, or marks an inbox that other means have restored. */
+export const restore: Action = (args) => {
+  const { flags, words } = readArguments(args, restoreFlags, { max: 1 });
+  const [file] = words;
+  const inPlace = flags["in-place"] === true;
+  const moveOld = flags["move-old"] === true;
+  if ((file === undefined) !== inPlace) {
+    throw new UsageError(
+      "Name the file of the backup, or say --in-place of what is there already.",
+    );
+  }
+  if (inPlace && moveOld) throw new UsageError("--in-place moves nothing.");
+  const mark = markOf(flags.ended, flags["assume-absent"] === true);
+  return async () => {
+    const report = await restoreFrom(file, mark, moveOld);
+    if (flags.json) printJson({ ...report, movedTo: report.movedTo ?? null, at: mark.at });
+    else print(restoredText(report, mark));
+    return 0;
+  };
+};
+
+/** @throws {UsageError} */
+function markOf(ended: string | undefined, assumeAbsent: boolean): RestoreMark {
+  const now = Date.now();
+  if (ended === undefined) return { at: now, assumeAbsent };
+  const at = /(Z|[+-]\d\d:?\d\d)$/i.test(ended) ? Date.parse(ended) : Number.NaN;
+  if (at <= now) return { at: now, until: at + CLOCK_TOLERANCE_MS, assumeAbsent };
+  throw new UsageError(
+    "--ended takes a time that is over, with its zone, such as 2026-03-01T09:30:00Z.",
+  );
+}
+
+/** @param file `undefined`: only marks the inbox */
+async function restoreFrom(
+  file: string | undefined,
+  mark: RestoreMark,
+  moveOld: boolean,
+): Promise<Restored> {
+  const { database, databaseSchema: schema } = loadDatabase(process.env);
+  if (database.kind === "sqlite") {
+    const { markFile, restoreFile } = await import("../../inbox/sqlite/restore.ts");
+    return file === undefined
+      ? markFile(database.file, mark)
+      : await restoreFile(file, database.file, mark, moveOld);
+  }
+  if (file !== undefined) {
+    throw new CommandError(
+      "DATABASE_URL is a PostgreSQL database, which is restored by its own tools (pg_restore, psql, the provider's). Then " +
+        "run: service-bot inbox restore --in-place (docs/backup.md).",
+    );
+  }
+  const { markDatabase } = await import("../../inbox/postgres/maintenance.ts");
+  return await markDatabase({ url: database.url, schema }, mark);
+}
+
+function restoredText({ place, movedTo, events, pending }: Restored, mark: RestoreMark): string {
+  const unsettled = mark.assumeAbsent
+    ? "What cannot be looked for is done again."
+    : "What cannot be looked for waits as a dead letter: service-bot inbox list.";
+  return [
+    `restored: ${place}, ${count(events, "event")}, ${pending} of them pending`,
+    ...(movedTo === undefined ? [] : [`what was there before: ${movedTo}`]),
+    "Start the bot. It reads the event log from the backup on, and looks for each answer before it sends it.",
+    unsettled,
   ].join("\n");
 }

@@ -9,15 +9,13 @@ import { ServiceBotError } from "../../errors.ts";
 import { moved, type Row, type Table, tables } from "../../inbox/copy.ts";
 import type { CopyTarget } from "../../inbox/postgres/copy.ts";
 import type { CopySource } from "../../inbox/sqlite/copy.ts";
-import { variable } from "../dot-env.ts";
-import { print, printJson } from "../output.ts";
-import { grouped, table } from "../text.ts";
-import { type Arguments, readArguments, textFlag, UsageError } from "../usage.ts";
-import { jsonFlag } from "./action.ts";
-import { progressOn } from "./progress.ts";
+import { variable } from "../environment.ts";
+import { grouped, print, printJson, progressOn, table } from "../output.ts";
+import { type Flags, readArguments, UsageError } from "../usage.ts";
+import type { Action } from "./attach.ts";
 
 const flags = {
-  ...jsonFlag,
+  json: { type: "boolean" },
   from: { type: "string" },
   to: { type: "string" },
   "dry-run": { type: "boolean" },
@@ -25,12 +23,12 @@ const flags = {
 } as const;
 
 /** Copies an inbox from a file into PostgreSQL. Arguments are read first; the returned function does the work. */
-export function copy(args: readonly string[]): () => Promise<number> {
-  const given = readArguments(args, flags, { max: 0 });
+export const copy: Action = (args) => {
+  const { flags: given } = readArguments(args, flags, { max: 0 });
   const from = addressIn(given, "from");
   const to = addressIn(given, "to");
-  if (given.flags.reopen) {
-    if (to !== undefined || given.flags["dry-run"]) {
+  if (given.reopen) {
+    if (to !== undefined || given["dry-run"]) {
       throw new UsageError("--reopen goes with --from alone.");
     }
     return () => reopen(from ?? loadDatabase(process.env).database, given);
@@ -46,7 +44,7 @@ export function copy(args: readonly string[]): () => Promise<number> {
     try {
       const target = await CopyTarget.open({ url, schema: schema() });
       try {
-        return await (given.flags["dry-run"] ? showCounts : carryOut)(source, target, given);
+        return await (given["dry-run"] ? showCounts : carryOut)(source, target, given);
       } finally {
         await target.close();
       }
@@ -54,7 +52,9 @@ export function copy(args: readonly string[]): () => Promise<number> {
       source.close();
     }
   };
-}
+};
+
+type Given = Flags<typeof flags>;
 
 /** Clocks that differ by less, in ms, count as one: times then stay what they are. */
 const SAME_CLOCK_MS = 1_000;
@@ -126,20 +126,16 @@ async function compareCounts(source: CopySource, target: CopyTarget): Promise<vo
   );
 }
 
-async function carryOut(
-  source: CopySource,
-  target: CopyTarget,
-  { flags }: Arguments,
-): Promise<number> {
+async function carryOut(source: CopySource, target: CopyTarget, given: Given): Promise<number> {
   const began = performance.now();
-  const progress = progressOn(flags);
+  const progress = progressOn(given);
   const rows = countsOf(source);
   const clockMovedMs = await copyInbox(source, target, ({ name }, done) =>
     progress.show(`copying ${name}`, done, rows[name]),
   ).finally(progress.end);
   const ms = Math.round(performance.now() - began);
   const [from, to] = [source.place, target.place];
-  if (flags.json) {
+  if (given.json) {
     printJson({ from, to, clockMovedMs, rows, ms });
     return 0;
   }
@@ -154,7 +150,7 @@ async function carryOut(
 async function showCounts(
   source: CopySource,
   target: CopyTarget,
-  { flags: { json } }: Arguments,
+  { json }: Given,
 ): Promise<number> {
   await requireNotMoved(source, target);
   await target.check(source.place);
@@ -178,7 +174,7 @@ function countsTable(rows: Readonly<Record<string, number>>): string {
   );
 }
 
-async function reopen(address: DatabaseAddress, { flags: { json } }: Arguments): Promise<number> {
+async function reopen(address: DatabaseAddress, { json }: Given): Promise<number> {
   const place = showDatabase(address);
   const reopened = await removeMark(address);
   if (json) printJson({ place, reopened });
@@ -200,8 +196,8 @@ async function removeMark(address: DatabaseAddress): Promise<boolean> {
   }
 }
 
-function addressIn(given: Arguments, name: "from" | "to"): DatabaseAddress | undefined {
-  const text = textFlag(given, name);
+function addressIn(given: Given, name: "from" | "to"): DatabaseAddress | undefined {
+  const text = given[name];
   if (text === undefined) return undefined;
   const problem = databaseProblem(text);
   if (problem !== undefined) throw new UsageError(`--${name} ${problem}.`);

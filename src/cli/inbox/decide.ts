@@ -5,77 +5,70 @@ import type {
   InboxChange,
   InboxDecisionOptions,
   InboxDiscardFilter,
-  InboxRetryFilter,
 } from "../../inbox/admin.ts";
 import type { AttachedInbox } from "../../inbox/maintenance.ts";
-import { print, printError, printJson } from "../output.ts";
-import { grouped } from "../text.ts";
+import type { EventDetails } from "../../inbox/records.ts";
+import { grouped, print, printError, printJson, progressOn } from "../output.ts";
 import { untilSignal } from "../until-signal.ts";
-import { type Arguments, readArguments, textFlag, UsageError, wholeNumber } from "../usage.ts";
-import { type Action, jsonFlag, nameOf } from "./action.ts";
-import { dryRun } from "./dry-run.ts";
-import { filterFlags, filterIn, isChosen, oneOf } from "./filter.ts";
-import { progressOn } from "./progress.ts";
+import { type Arguments, oneOf, readArguments, UsageError, wholeNumber } from "../usage.ts";
+import { type Action, withInbox } from "./attach.ts";
+import { filterFlags, filterIn, isChosen, nameOf } from "./filter.ts";
+import { eventTable, findEvent } from "./list.ts";
 
-const flags = {
+const decisionFlags = {
   ...filterFlags,
-  ...jsonFlag,
+  json: { type: "boolean" },
   all: { type: "boolean" },
   limit: { type: "string" },
   "dry-run": { type: "boolean" },
 } as const;
 
+/** Ids on one command line: as many as a shell passes on. */
+const MAX_IDS = 100_000;
+
+const MAX_LIMIT = 1_000_000_000;
+
+/** Rows of a dry run; `--json` has all ids. */
+const MAX_SHOWN = 20;
+
 export const retry: Action = (args) => {
-  const given = readArguments(args, { ...flags, assume: { type: "string" } }, { max: MANY });
-  const target = targetOf(given);
-  const assume = oneOf(given, "assume", ["done", "absent"]);
-  return (inbox) =>
-    decide(inbox, given, target, {
-      state: "dead",
-      verb: "retried",
-      done: async (n) => `retried: ${n} ${nameOf("dead", n)}, ${await whenItRuns(inbox)}`,
-      act: (admin, one, options) => admin.retry(one, { ...options, assume }),
-    });
+  const flags = { ...decisionFlags, assume: { type: "string" } } as const;
+  const given = readArguments(args, flags, { max: MAX_IDS });
+  const target = targetOf(given, "dead");
+  const assume = oneOf(given.flags.assume, "assume", ["done", "absent"]);
+  return decide(given, target, {
+    verb: "retried",
+    act: (admin, one, options) => admin.retry(one, { ...options, assume }),
+  });
 };
 
 export const discard: Action = (args) => {
   const own = { reason: { type: "string" }, state: { type: "string" } } as const;
-  const given = readArguments(args, { ...flags, ...own }, { max: MANY });
-  const target = targetOf(given);
-  const state = oneOf(given, "state", ["dead", "pending"]) ?? "dead";
-  const reason = textFlag(given, "reason")?.trim() ?? "";
+  const given = readArguments(args, { ...decisionFlags, ...own }, { max: MAX_IDS });
+  const state = oneOf(given.flags.state, "state", ["dead", "pending"]);
+  const target = targetOf(given, state ?? "dead");
+  const reason = given.flags.reason?.trim() ?? "";
   if (reason === "") throw new UsageError("--reason is missing: say why, for whoever asks later.");
-  if (target.ids.length > 0 && given.flags.state !== undefined) {
+  if (target.ids.length > 0 && state !== undefined) {
     throw new UsageError("--state goes with --all, --type or another filter, not with an id.");
   }
-  return (inbox) =>
-    decide(inbox, given, target, {
-      state,
-      verb: "discarded",
-      done: (n) =>
-        `discarded: ${n} ${target.ids.length > 0 ? (n === 1 ? "event" : "events") : nameOf(state, n)}`,
-      act: (admin, one, options) =>
-        admin.discard(typeof one === "string" ? one : { ...one, state }, reason, options),
-    });
+  return decide(given, target, {
+    verb: "discarded",
+    act: (admin, one, options) => admin.discard(one, reason, options),
+  });
 };
 
-/** As many ids as a shell passes on. */
-const MANY = 100_000;
-
-/** So many can be asked for with --limit. */
-const MOST = 1_000_000_000;
+type Given = Arguments<typeof decisionFlags>;
 
 interface Target {
-  /** Empty where a filter chooses. */
+  /** Empty if the filter chooses. */
   readonly ids: readonly string[];
-  readonly filter: InboxRetryFilter;
+  readonly filter: InboxDiscardFilter;
+  readonly state: "dead" | "pending";
 }
 
 interface Decision {
-  readonly state: "dead" | "pending";
-  /** What becomes of them, in the past tense. */
-  readonly verb: string;
-  readonly done: (n: number) => string | Promise<string>;
+  readonly verb: "retried" | "discarded";
   readonly act: (
     admin: InboxAdmin,
     target: string | InboxDiscardFilter,
@@ -83,61 +76,82 @@ interface Decision {
   ) => Promise<InboxChange>;
 }
 
-/** Events by id, or by filter; nothing at all must not mean everything. */
-function targetOf(given: Arguments): Target {
-  const limit = wholeNumber(given, "limit", { min: 1, max: MOST });
-  const filter = filterIn(given);
-  const chosen = isChosen(filter);
-  const all = given.flags.all === true;
-  const ids = given.words;
-  if (ids.length > 0 && (chosen || all || limit !== undefined)) {
+/** Events by id, or by filter. An empty command line must not mean every event. */
+function targetOf({ flags, words: ids }: Given, state: Target["state"]): Target {
+  const limit = wholeNumber(flags.limit, "limit", { min: 1, max: MAX_LIMIT });
+  const filter = filterIn(flags);
+  const isFiltered = isChosen(filter) || flags.all === true;
+  if (ids.length > 0 && (isFiltered || limit !== undefined)) {
     throw new UsageError(
       "Name events by id, or choose them with --all, --type and other filters, not both.",
     );
   }
-  if (ids.length === 0 && !chosen && !all) {
+  if (ids.length === 0 && !isFiltered) {
     throw new UsageError(
       "Name the events by id, or choose them with --type or another filter, or all with --all.",
     );
   }
-  return { ids, filter: { ...filter, limit } };
+  return { ids, filter: { ...filter, limit, state }, state };
 }
 
-async function decide(
+function decide({ flags }: Given, target: Target, decision: Decision): () => Promise<number> {
+  const json = flags.json === true;
+  return () =>
+    withInbox((inbox) =>
+      flags["dry-run"] === true
+        ? dryRun(inbox.admin, target, decision.verb, json)
+        : carryOut(inbox, target, decision, json),
+    );
+}
+
+async function carryOut(
   inbox: AttachedInbox,
-  given: Arguments,
   target: Target,
-  decision: Decision,
+  { verb, act }: Decision,
+  json: boolean,
 ): Promise<number> {
-  const { admin } = inbox;
-  const { state, verb, done } = decision;
-  const { json } = given.flags;
-  if (given.flags["dry-run"] === true) {
-    const { ids, filter } = target;
-    const chosen = ids.length > 0 ? ids : await admin.targets({ ...filter, state });
-    return await dryRun(admin, chosen, { ...decision, json: json === true });
-  }
-  const progress = progressOn(given.flags);
+  const progress = progressOn({ json });
   const stopped = new AbortController();
   void untilSignal().then(() => stopped.abort());
-  const { changed, skipped, left, failed } = await carryOut(admin, target, decision.act, {
+  const { changed, skipped, left, failed } = await actOn(inbox.admin, target, act, {
     signal: stopped.signal,
     onProgress: ({ done, of }) => progress.show(verb, done, of),
   }).finally(progress.end);
   if (json) {
     printJson({ changed, skipped: skipped + failed.length, ...(left > 0 ? { left } : {}) });
-  } else if (changed > 0) print(await done(changed));
-  else if (failed.length + skipped + left === 0) print(`No ${nameOf(state, 2)} to choose from.`);
-  if (skipped > 0 && !json) {
-    print(
-      `passed over: ${skipped}, which are being handled, have ended meanwhile or lost their content`,
-    );
+  } else {
+    if (changed > 0) print(await doneText(inbox, target, verb, changed));
+    else if (failed.length + skipped + left === 0) print(nothingText(target));
+    if (skipped > 0) {
+      print(
+        `passed over: ${skipped}, which are being handled, have ended meanwhile or lost their content`,
+      );
+    }
   }
   for (const error of failed) printError(printable(messageOf(error)));
   if (left > 0) {
     printError(`stopped: ${grouped(left)} left as they were; what is ${verb} stays so.`);
   }
   return failed.length > 0 || left > 0 ? 1 : 0;
+}
+
+async function doneText(
+  { served }: AttachedInbox,
+  { ids, state }: Target,
+  verb: Decision["verb"],
+  n: number,
+): Promise<string> {
+  if (verb === "discarded") {
+    // An id may be that of a dead or a pending event.
+    const noun = ids.length === 0 ? nameOf(state, n) : n === 1 ? "event" : "events";
+    return `discarded: ${n} ${noun}`;
+  }
+  const when = (await served()) ? "the bot takes it from here" : "to run when the bot starts";
+  return `retried: ${n} ${nameOf(state, n)}, ${when}`;
+}
+
+function nothingText({ state }: Target): string {
+  return `No ${nameOf(state, 2)} to choose from.`;
 }
 
 interface Outcome {
@@ -147,28 +161,49 @@ interface Outcome {
   readonly failed: readonly unknown[];
 }
 
-async function carryOut(
+async function actOn(
   admin: InboxAdmin,
   { ids, filter }: Target,
   act: Decision["act"],
   options: InboxDecisionOptions,
 ): Promise<Outcome> {
-  if (ids.length === 0) {
-    const outcome = await act(admin, filter, options).catch((error: unknown) => ({ error }));
-    if ("error" in outcome) return { changed: 0, skipped: 0, left: 0, failed: [outcome.error] };
-    return { ...outcome, left: outcome.left ?? 0, failed: [] };
-  }
   const failed: unknown[] = [];
+  if (ids.length === 0) {
+    const none = { changed: 0, skipped: 0 };
+    const outcome = await act(admin, filter, options).catch((error: unknown) => {
+      failed.push(error);
+    });
+    return { ...(outcome ?? none), left: outcome?.left ?? 0, failed };
+  }
   let tried = 0;
   while (tried < ids.length && options.signal?.aborted !== true) {
-    const one = ids[tried] ?? "";
-    await act(admin, one, {}).catch((error: unknown) => failed.push(error));
+    await act(admin, ids[tried] ?? "", {}).catch((error: unknown) => failed.push(error));
     tried += 1;
     options.onProgress?.({ done: tried, of: ids.length });
   }
   return { changed: tried - failed.length, skipped: 0, left: ids.length - tried, failed };
 }
 
-async function whenItRuns({ served }: AttachedInbox): Promise<string> {
-  return (await served()) ? "the bot takes it from here" : "to run when the bot starts";
+/** Shows which events a decision would be about. Changes nothing. */
+async function dryRun(
+  admin: InboxAdmin,
+  target: Target,
+  verb: Decision["verb"],
+  json: boolean,
+): Promise<number> {
+  const ids = target.ids.length > 0 ? target.ids : await admin.targets(target.filter);
+  const n = ids.length;
+  if (json) printJson({ dryRun: true, chosen: n, ids });
+  else if (n === 0) print(nothingText(target));
+  else {
+    const events: EventDetails[] = [];
+    for (const id of ids.slice(0, MAX_SHOWN)) {
+      const event = await findEvent(admin, id);
+      if (event !== undefined) events.push(event);
+    }
+    print(eventTable(events));
+    if (n > MAX_SHOWN) print(`and ${grouped(n - MAX_SHOWN)} more`);
+    print(`\nwould be ${verb}: ${grouped(n)} ${nameOf(target.state, n)}; nothing was changed`);
+  }
+  return 0;
 }

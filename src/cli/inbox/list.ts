@@ -8,93 +8,85 @@ import {
   eventStates,
   type InboxReport,
 } from "../../inbox/records.ts";
-import { print, printJson } from "../output.ts";
-import { age, cut, grouped, quoted, table } from "../text.ts";
-import { type Arguments, readArguments, textFlag, UsageError, wholeNumber } from "../usage.ts";
-import { type Action, jsonFlag, nameOf } from "./action.ts";
-import { filterArguments, filterFlags, filterIn, filterWords } from "./filter.ts";
+import { age, cut, grouped, print, printJson, quoted, table } from "../output.ts";
+import { oneOf, readArguments, wholeNumber } from "../usage.ts";
+import { type Action, withInbox } from "./attach.ts";
+import { filterArguments, filterFlags, filterIn, filterWords, nameOf } from "./filter.ts";
 
 const flags = {
-  ...jsonFlag,
   ...filterFlags,
+  json: { type: "boolean" },
   state: { type: "string" },
   limit: { type: "string" },
   after: { type: "string" },
 } as const;
 
 export const list: Action = (args) => {
-  const given = readArguments(args, flags, { max: 0 });
-  const options = listOptions(given);
-  return async ({ admin }) => {
-    const page = await admin.list(options);
-    if (given.flags.json) {
-      const events = await Promise.all(page.events.map((event) => detailsOf(admin, event)));
-      printJson({ ...page, events });
-      return 0;
-    }
-    const [first] = page.events;
-    if (first !== undefined) print(eventTable(page.events));
-    else print(nothing(options));
-    if (page.next !== undefined) print(`\nmore: ${nextPage(options, page.next)}`);
-    // Whoever asks for no state in particular may not know what else there is.
-    if (given.flags.state !== undefined) return 0;
-    if (first !== undefined) print(`\n${hints(first)}`);
-    print(`\n${others(await admin.stats())}`);
-    return 0;
+  const { flags: given } = readArguments(args, flags, { max: 0 });
+  const state = oneOf(given.state, "state", [...eventStates, "all"]) ?? "dead";
+  const options: InboxListOptions = {
+    ...filterIn(given),
+    state: state === "all" ? undefined : state,
+    limit: wholeNumber(given.limit, "limit", { min: 1, max: 1_000 }) ?? 20,
+    after: given.after,
   };
+  return () =>
+    withInbox(async ({ admin }) => {
+      const { events, next } = await admin.list(options);
+      if (given.json) {
+        const whole = await Promise.all(
+          events.map(async (event) => (await findEvent(admin, event.id)) ?? event),
+        );
+        printJson({ events: whole, next });
+        return 0;
+      }
+      const [first] = events;
+      print(first === undefined ? nothing(options) : eventTable(events));
+      if (next !== undefined) print(`\nmore: ${nextPage(options, next)}`);
+      if (given.state !== undefined) return 0;
+      // Without --state the user may not know of the other states.
+      if (first !== undefined) print(`\n${hints(first)}`);
+      print(`\n${otherStates(await admin.stats())}`);
+      return 0;
+    });
 };
 
-/** The whole event; its line of the list if the event is gone meanwhile. */
-async function detailsOf(
-  admin: InboxAdmin,
-  event: EventSummary,
-): Promise<EventSummary | EventDetails> {
+/** Returns an event; `undefined` if the inbox does not know it. */
+export async function findEvent(admin: InboxAdmin, id: string): Promise<EventDetails | undefined> {
   try {
-    return await admin.show(event.id);
+    return await admin.show(id);
   } catch (error) {
-    if (hasCode(error, "EVENT_NOT_FOUND")) return event;
+    if (hasCode(error, "EVENT_NOT_FOUND")) return undefined;
     throw error;
   }
 }
 
-function listOptions(given: Arguments): InboxListOptions {
-  const state = textFlag(given, "state") ?? "dead";
-  const known = eventStates.find((one) => one === state);
-  if (known === undefined && state !== "all") {
-    throw new UsageError(`--state takes one of ${eventStates.join(", ")}, all (got "${state}").`);
-  }
-  return {
-    state: known,
-    ...filterIn(given),
-    limit: wholeNumber(given, "limit", { min: 1, max: 1_000 }) ?? 20,
-    after: textFlag(given, "after"),
-  };
-}
-
-/** Events in columns, of which the first one says what the times are. */
+/** Events in columns. If all have one state, the head names the time. */
 export function eventTable(events: readonly EventSummary[]): string {
   const now = Date.now();
-  const mixed = events.some(({ state }) => state !== events[0]?.state);
+  const [first] = events;
+  const isMixed = events.some(({ state }) => state !== first?.state);
   const rows = events.map((event) => [
     printable(event.id),
     printable(event.type),
     printable(event.lane),
-    ...(mixed ? [event.state] : []),
+    ...(isMixed ? [event.state] : []),
     String(event.attempts),
     age(event.endedAt ?? event.receivedAt, now),
     event.leased ? "running now" : cut(event.discardReason ?? event.error ?? "", 80),
   ]);
-  const when = mixed ? "SINCE" : sinceOf(events[0]?.state);
-  const why = events[0]?.state === "discarded" && !mixed ? "REASON" : "ERROR";
-  const head = ["ID", "TYPE", "LANE", ...(mixed ? ["STATE"] : []), "ATTEMPTS", when, why];
+  const why = first?.state === "discarded" && !isMixed ? "REASON" : "ERROR";
+  const when = isMixed || first === undefined ? "SINCE" : timeHeads[first.state];
+  const head = ["ID", "TYPE", "LANE", ...(isMixed ? ["STATE"] : []), "ATTEMPTS", when, why];
   return table(head, rows);
 }
 
-function sinceOf(state: EventState | undefined): string {
-  if (state === "dead") return "DIED";
-  if (state === "done") return "DONE";
-  return state === "discarded" ? "DISCARDED" : "RECEIVED";
-}
+const timeHeads: Readonly<Record<EventState, string>> = {
+  pending: "RECEIVED",
+  done: "DONE",
+  dead: "DIED",
+  discarded: "DISCARDED",
+};
 
 function hints({ id }: EventSummary): string {
   const word = quoted(id);
@@ -104,14 +96,14 @@ function hints({ id }: EventSummary): string {
   ].join("\n");
 }
 
-function others({ pending, done, discarded }: InboxReport): string {
+function otherStates({ pending, done, discarded }: InboxReport): string {
   const parts = Object.entries({ pending, done, discarded });
   const counts = parts.map(([state, n]) => `${grouped(n)} ${state}`).join(", ");
   return `also in the inbox: ${counts}   (--state pending|done|discarded|all)`;
 }
 
 function nothing({ state, limit, after, ...filter }: InboxListOptions): string {
-  if (after !== undefined) return "That was all.";
+  if (after !== undefined) return "There are no more.";
   return `No ${state === undefined ? "events" : nameOf(state, 2)}${filterWords(filter)}.`;
 }
 

@@ -1,21 +1,30 @@
 import { printable } from "../../core/terminal.ts";
 import type { EventDetails, StepRecord } from "../../inbox/records.ts";
-import { print, printJson } from "../output.ts";
-import { age, cut, moment, printableLines, table } from "../text.ts";
+import {
+  age,
+  count,
+  cut,
+  moment,
+  print,
+  printableLines,
+  printJson,
+  quoted,
+  table,
+} from "../output.ts";
 import { readArguments, UsageError } from "../usage.ts";
-import { type Action, jsonFlag } from "./action.ts";
-import { whatToDo } from "./remedies.ts";
+import { type Action, withInbox } from "./attach.ts";
 
 export const show: Action = (args) => {
-  const given = readArguments(args, jsonFlag, { max: 1 });
-  const [id] = given.words;
+  const { flags, words } = readArguments(args, { json: { type: "boolean" } }, { max: 1 });
+  const [id] = words;
   if (id === undefined) throw new UsageError("Name the event by its id.");
-  return async ({ admin }) => {
-    const event = await admin.show(id);
-    if (given.flags.json) printJson(event);
-    else print(showEvent(event, Date.now()));
-    return 0;
-  };
+  return () =>
+    withInbox(async ({ admin }) => {
+      const event = await admin.show(id);
+      if (flags.json) printJson(event);
+      else print(showEvent(event, Date.now()));
+      return 0;
+    });
 };
 
 /** Everything about one event, and what can be done about it. */
@@ -25,12 +34,12 @@ function showEvent(event: EventDetails, now: number): string {
     `event\n${content(event.body)}`,
     event.history.length > 0 ? `runs that did not end well\n${history(event, now)}` : "",
     event.steps.length > 0 ? `steps\n${steps(event, now)}` : "",
-    whatToDo(event),
+    remedies(event),
   ];
   return parts.filter((part) => part !== "").join("\n\n");
 }
 
-const names = {
+const stateNames = {
   pending: "pending",
   done: "done",
   dead: "dead letter",
@@ -38,29 +47,27 @@ const names = {
 } as const;
 
 function facts(event: EventDetails, now: number): string {
-  const { id, type, state, leased, lane, source, trace, attempts, receivedAt, endedAt, error } =
-    event;
+  const { id, type, state, endedAt } = event;
   const rows: readonly (readonly [string, string | undefined])[] = [
-    ["lane", lane],
-    ["source", source],
-    ["trace", trace],
-    ["received", moment(receivedAt, now)],
+    ["lane", event.lane],
+    ["source", event.source],
+    ["trace", event.trace],
+    ["received", moment(event.receivedAt, now)],
     [state === "dead" ? "died" : state, endedAt === undefined ? undefined : moment(endedAt, now)],
-    ["attempts", String(attempts)],
-    ["error", error],
+    ["attempts", String(event.attempts)],
+    ["error", event.error],
     ["reason", event.discardReason],
   ];
-  // An error may have several lines; they stay below its first.
+  // The lines of an error stay below its first.
   const lines = rows.flatMap(([name, value]) =>
     value === undefined ? [] : [`  ${name.padEnd(10)} ${printableLines(value, 13)}`],
   );
-  const what = leased ? "pending, running now" : names[state];
+  const what = event.leased ? "pending, running now" : stateNames[state];
   return [`${printable(id)}  ${printable(type)}  ${what}`, ...lines].join("\n");
 }
 
 function content(body: string | undefined): string {
-  if (body === undefined) return "  was dropped";
-  return `  ${printableLines(pretty(body), 2)}`;
+  return body === undefined ? "  was dropped" : `  ${printableLines(pretty(body), 2)}`;
 }
 
 function pretty(body: string): string {
@@ -76,7 +83,7 @@ function history({ history }: EventDetails, now: number): string {
     String(number),
     outcome,
     age(endedAt, now),
-    cut(error ?? (outcome === "crashed" ? "it never said how it ended" : ""), 100),
+    cut(error ?? (outcome === "crashed" ? "its end was never recorded" : ""), 100),
   ]);
   return table(["#", "OUTCOME", "ENDED", "ERROR"], rows).replace(/^/gm, "  ");
 }
@@ -94,6 +101,53 @@ function steps({ steps }: EventDetails, now: number): string {
 
 function resultOf({ state, result, ref }: StepRecord): string {
   if (ref !== undefined) return ref;
-  if (state === "open") return "unknown";
-  return result ?? "settled by hand";
+  return state === "open" ? "unknown" : (result ?? "settled by hand");
+}
+
+/** What can be done about an event, as commands to type; empty if there is nothing. */
+function remedies(event: EventDetails): string {
+  if (event.leased) return "what can be done\n  The event is being handled now.";
+  const discard = `service-bot inbox discard ${quoted(event.id)} --reason "..."`;
+  if (event.state === "pending") {
+    return `what can be done\n  It runs by itself as soon as its lane is free and its wait is over.\n  ${discard}`;
+  }
+  if (event.state !== "dead") return "";
+  const open = event.steps.filter(({ state }) => state === "open");
+  const commands = commandsFor(event, open, discard);
+  const width = Math.max(...commands.map(([command]) => command.length));
+  const lines = commands.map(([command, why]) => `  ${command.padEnd(width)}  ${why}`);
+  return ["what can be done", ...openNote(open), ...lines].join("\n");
+}
+
+function commandsFor(
+  { id, body }: EventDetails,
+  open: readonly StepRecord[],
+  discard: string,
+): readonly (readonly [command: string, why: string])[] {
+  if (body === undefined) return [[discard, "its content was dropped, so it cannot run again"]];
+  const retry = `service-bot inbox retry ${quoted(id)}`;
+  if (open.length === 0) {
+    return [
+      [retry, "run it again, from its first attempt"],
+      [discard, "never run it"],
+    ];
+  }
+  return [
+    [`${retry} --assume done`, `${they(open)} took effect: go on after`],
+    [`${retry} --assume absent`, `${they(open)} did not: do it`],
+    [retry, "let the handler find out, where it can"],
+    [discard, "never run it"],
+  ];
+}
+
+function openNote(open: readonly StepRecord[]): string[] {
+  if (open.length === 0) return [];
+  const list = open.map(({ name }) => `"${printable(name)}"`).join(", ");
+  return [
+    `  ${count(open.length, "step")} began without a known result: ${list}. Look whether ${they(open)} took effect, then`,
+  ];
+}
+
+function they({ length }: readonly StepRecord[]): string {
+  return length === 1 ? "it" : "they";
 }

@@ -1,21 +1,24 @@
+import { printable } from "../../core/terminal.ts";
 import type { InboxReport } from "../../inbox/records.ts";
-import { print, printJson } from "../output.ts";
-import { age, bytes, cut, grouped } from "../text.ts";
+import type { InstanceReport, SharedReport } from "../../inbox/shared.ts";
+import { age, bytes, count, cut, grouped, print, printJson, table } from "../output.ts";
 import { readArguments } from "../usage.ts";
-import { type Action, jsonFlag } from "./action.ts";
-import { instancesText } from "./instances.ts";
+import { type Action, withInbox } from "./attach.ts";
 
 export const stats: Action = (args) => {
-  const given = readArguments(args, jsonFlag, { max: 0 });
-  return async ({ admin, served, together }) => {
-    const report = await admin.stats();
-    const running = await served();
-    const shared = await together?.();
-    if (given.flags.json) printJson({ ...report, running, ...shared });
-    else
-      print([statsText(report, running), ...(shared ? [instancesText(shared)] : [])].join("\n\n"));
-    return 0;
-  };
+  const { flags } = readArguments(args, { json: { type: "boolean" } }, { max: 0 });
+  return () =>
+    withInbox(async ({ admin, served, together }) => {
+      const report = await admin.stats();
+      const running = await served();
+      const shared = await together?.();
+      if (flags.json) printJson({ ...report, running, ...shared });
+      else {
+        print(statsText(report, running));
+        if (shared !== undefined) print(`\n${instancesText(shared)}`);
+      }
+      return 0;
+    });
 };
 
 function statsText(report: InboxReport, running: boolean): string {
@@ -36,20 +39,16 @@ function statsText(report: InboxReport, running: boolean): string {
   return `${lines.join("\n")}\n\n${details(report)}\n\n${bot}${hint}`;
 }
 
-/** What is asked next; a line for what there is nothing of is left out. */
+/** Lines about lanes, kinds and size. Lines without content are left out. */
 function details(report: InboxReport): string {
   const { pending, dead, pendingByType, deadByError, lanes, storage } = report;
   const { ready, waiting, leased, blocked } = lanes;
   const held = blocked === 0 ? "" : `, of which ${grouped(blocked)} hold up other events`;
   const wal = storage.walBytes === undefined ? "" : `, and ${bytes(storage.walBytes)} in its WAL`;
+  const laneWords = `${grouped(ready)} ready, ${grouped(leased)} being handled, ${grouped(waiting)} waiting for a retry${held}`;
   const rows = [
     ["pending by type", pending > 0 ? listed(pendingByType) : ""],
-    [
-      "lanes",
-      pending > 0
-        ? `${grouped(ready)} ready, ${grouped(leased)} being handled, ${grouped(waiting)} waiting for a retry${held}`
-        : "",
-    ],
+    ["lanes", pending > 0 ? laneWords : ""],
     ["dead by error", dead > 0 ? listed(deadByError) : ""],
     ["size", `${bytes(storage.bytes)}${wal}`],
   ] as const;
@@ -59,10 +58,33 @@ function details(report: InboxReport): string {
     .join("\n");
 }
 
-/** So many kinds are listed at most; --json has all. */
-const KINDS = 8;
+/** Kinds in one line; `--json` has all. */
+const MAX_KINDS = 8;
 
 function listed(counts: Readonly<Record<string, number>>): string {
   const all = Object.entries(counts).map(([name, n]) => `${cut(name, 60)} ${grouped(n)}`);
-  return all.length <= KINDS ? all.join(", ") : `${all.slice(0, KINDS).join(", ")}, …`;
+  return all.length <= MAX_KINDS ? all.join(", ") : `${all.slice(0, MAX_KINDS).join(", ")}, …`;
+}
+
+/** The instances of the bot, and which one reads the event log. */
+export function instancesText({ instances, poller, endedLastMinute }: SharedReport): string {
+  const handled = `${count(endedLastMinute, "event")} ended in the last minute`;
+  if (instances.length === 0) return handled;
+  const rows = instances.map((instance) => rowOf(instance, poller));
+  const term = poller?.holder === undefined ? "no instance reads the event log" : termText(poller);
+  const head = ["INSTANCE", "HOST", "PID", "VERSION", "STARTED", "EVENT LOG"];
+  return [table(head, rows), "", term, handled].join("\n");
+}
+
+function rowOf(
+  { id, host, pid, version, startedMsAgo }: InstanceReport,
+  poller: SharedReport["poller"],
+): string[] {
+  const started = age(0, startedMsAgo);
+  const reads = poller?.holder === id ? "reads it" : "";
+  return [id.slice(0, 8), printable(host), String(pid), printable(version), started, reads];
+}
+
+function termText({ term, expiresInMs }: NonNullable<SharedReport["poller"]>): string {
+  return `the event log is read in term ${term}; its lease holds for ${Math.ceil(expiresInMs / 1_000)} s unless it is renewed`;
 }

@@ -1,13 +1,12 @@
+import { networkInterfaces } from "node:os";
 import { version } from "../../core/version.ts";
 import { MCP_PATH } from "../../mcp/path.ts";
 import type { ListenOptions, Platform } from "../../platform/index.ts";
-import { localWebhookUrl } from "../dot-env.ts";
-import { ownCommand } from "../own-command.ts";
-import { quoted } from "../text.ts";
-import { portalUrls } from "./portal-urls.ts";
-import { namesRealPlatform, ownSecret, usualPlatformUrl } from "./settings.ts";
+import { localWebhookUrl, namesRealPlatform, ownSecret, usualPlatformUrl } from "../environment.ts";
+import { quoted } from "../output.ts";
+import { ownCommand } from "../usage.ts";
 
-/** What `--json` prints: one line for whoever has started the platform. */
+/** The line of `--json`. */
 export function readyLine({
   url,
   portalUrl,
@@ -26,7 +25,7 @@ export function readyLine({
   });
 }
 
-/** What somebody needs to know who has never started one before. */
+/** Addresses, secrets and next steps, for a first start. */
 export function introduction(
   platform: Platform,
   { stateFile, host }: Pick<ListenOptions, "stateFile" | "host">,
@@ -56,7 +55,7 @@ Ctrl+C stops the platform. What happens on it:
 `;
 }
 
-/** Lines for .env. A secret that somebody has set is not shown again. */
+/** Lines for .env, without the secrets that the environment has set. */
 function environment({ url, apiKey, webhookSecret }: Platform): string {
   const all = { SERVICE_API_KEY: apiKey, SERVICE_WEBHOOK_SECRET: webhookSecret };
   const names = Object.keys(all);
@@ -88,4 +87,22 @@ function webhook({ url, control, controlToken }: Platform): string {
   return `A bot that polls needs no webhook. For one that takes deliveries, start with --webhook URL, or say it now:
 
   curl -X PUT ${url}/control/v1/webhook ${headers} -d ${body}`;
+}
+
+/**
+ * Returns the addresses of the portal. If the platform listens on all addresses, each IPv4 address of this machine has one.
+ *
+ * @param host the address that the platform listens on
+ */
+export function portalUrls({ portalUrl }: Platform, host: string | undefined): readonly string[] {
+  if (host !== "0.0.0.0" && host !== "::") return [portalUrl];
+  const elsewhere = Object.values(networkInterfaces())
+    .flatMap((addresses) => addresses ?? [])
+    .filter(({ family, internal }) => family === "IPv4" && !internal)
+    .map(({ address }) => {
+      const url = new URL(portalUrl);
+      url.hostname = address;
+      return url.href;
+    });
+  return [portalUrl, ...elsewhere];
 }

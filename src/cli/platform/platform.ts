@@ -1,15 +1,14 @@
 import { createLogger } from "../../core/logger.ts";
 import { PlatformError } from "../../platform/error.ts";
 import type { Platform } from "../../platform/index.ts";
-import { tellTimeline } from "../dev/timeline-lines.ts";
-import { readDotEnv } from "../dot-env.ts";
+import { writeControlFile } from "../control.ts";
+import { printTimeline } from "../dev/lines.ts";
+import { readDotEnv } from "../environment.ts";
 import { print } from "../output.ts";
 import { untilSignal } from "../until-signal.ts";
-import { type Command, readArguments, textFlag, UsageError } from "../usage.ts";
-import { writeControlFile } from "./control-file.ts";
+import { type Command, readArguments, UsageError } from "../usage.ts";
 import { introduction, readyLine } from "./introduction.ts";
-import { limitsOf, platformFlags, platformSettings } from "./settings.ts";
-import { startLocalPlatform } from "./start.ts";
+import { limitsOf, platformFlags, platformSettings, startLocalPlatform } from "./start.ts";
 
 export const platform: Command = {
   summary: "the local platform alone: the API, signed webhooks, and /control/v1 to be a person",
@@ -32,22 +31,22 @@ export const platform: Command = {
 SERVICE_API_KEY, SERVICE_WEBHOOK_SECRET and SERVICE_CONTROL_TOKEN are taken from the environment or from .env here.
 Without the last one each start has a control token of its own, in .service-bot/control-PORT.json here.`,
   run: async (args) => {
-    const given = readArguments(args, flags, { max: 0 });
+    const { flags: given } = readArguments(args, flags, { max: 0 });
     readDotEnv();
     const settings = platformSettings(given);
-    const json = given.flags.json === true;
+    const json = given.json === true;
     const running = await startLocalPlatform("platform", {
       ...settings,
-      limits: limitsOf(given),
-      // What happens is shown from the timeline; the log is left for what the platform has done wrong.
+      limits: limitsOf(given.limit),
+      // The timeline shows what happens; the log is left for errors of the platform.
       logger: createLogger({ level: "error", secrets: [], destination: process.stderr }),
     });
     const removeControlFile = writeControlFile(running);
     try {
-      setWebhook(running, textFlag(given, "webhook"));
+      setWebhook(running, given.webhook);
       const stopped = untilSignal();
       print(json ? readyLine(running) : introduction(running, settings));
-      if (!json) tellTimeline(running);
+      if (!json) printTimeline(running);
       await stopped;
     } finally {
       removeControlFile();

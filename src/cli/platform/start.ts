@@ -1,16 +1,89 @@
+import { createLogger } from "../../core/logger.ts";
 import { ConfigError, hasCode } from "../../errors.ts";
+import { MCP_PATH } from "../../mcp/path.ts";
 import type { ListenOptions, Platform } from "../../platform/index.ts";
-import { ControlClient } from "../control-client.ts";
-import { ownCommand } from "../own-command.ts";
-import { CommandError } from "../usage.ts";
-import { CONTROL_TOKEN_VARIABLE } from "./control-file.ts";
-import { hostedMcp } from "./hosted-mcp.ts";
-import { localPlatformUrl, PLATFORM_PORT } from "./settings.ts";
+import { type LimitSettings, MAX_LIMIT, NO_LIMITS } from "../../platform/limits/settings.ts";
+import type { Extension } from "../../platform/server.ts";
+import { ControlClient } from "../control.ts";
+import {
+  CONTROL_TOKEN_VARIABLE,
+  localBaseUrl,
+  localPlatformUrl,
+  ownSecret,
+  PLATFORM_PORT,
+  variable,
+} from "../environment.ts";
+import { CommandError, type Flags, ownCommand, UsageError, wholeNumber } from "../usage.ts";
 
-/** How long a platform on a port that is taken has to say that it is one, in milliseconds. */
-const PROBE_MS = 1_000;
+const HOUR_MS = 3_600_000;
 
-/** What the options of a platform are called here. */
+/** Flags of the platform that `dev` has as well. */
+export const platformFlags = {
+  port: { type: "string" },
+  host: { type: "string" },
+  "allow-host": { type: "string", multiple: true },
+  state: { type: "string" },
+  "retry-interval": { type: "string" },
+  "disable-after": { type: "string" },
+} as const;
+
+/**
+ * Reads the options of a platform from flags and environment. Secrets come from the environment alone, and not from one
+ * that names a real platform.
+ *
+ * @throws {UsageError}
+ */
+export function platformSettings(
+  flags: Flags<typeof platformFlags>,
+): ListenOptions & { readonly port: number } {
+  const base = localBaseUrl();
+  const stateFile = flags.state;
+  if (stateFile?.trim() === "") throw new UsageError("--state takes a file.");
+  const host = flags.host?.trim();
+  if (host === "") throw new UsageError("--host takes an address of this machine.");
+  return {
+    port: wholeNumber(flags.port, "port", { min: 0, max: 65_535 }) ?? portOf(base) ?? PLATFORM_PORT,
+    host,
+    allowHosts: flags["allow-host"] ?? [],
+    stateFile,
+    apiKey: ownSecret("SERVICE_API_KEY"),
+    // During a rotation the bot knows several; the platform signs with the first.
+    webhookSecret: ownSecret("SERVICE_WEBHOOK_SECRET")?.split(",")[0]?.trim(),
+    controlToken: variable(CONTROL_TOKEN_VARIABLE),
+    retryIntervalMs: wholeNumber(flags["retry-interval"], "retry-interval", {
+      min: 1,
+      max: HOUR_MS,
+    }),
+    disableAfter: wholeNumber(flags["disable-after"], "disable-after", { min: 1, max: 1_000_000 }),
+  };
+}
+
+/**
+ * Reads the limits of `--limit NAME=N`; `undefined` if there is none.
+ *
+ * @throws {UsageError}
+ */
+export function limitsOf(texts: readonly string[] = []): Partial<LimitSettings> | undefined {
+  const all = texts.map((text): readonly [string, number] => {
+    const [, name = "", digits] = /^(\w+)=(\d{1,7})$/.exec(text) ?? [];
+    const value = Number(digits);
+    if (Object.hasOwn(NO_LIMITS, name) && value <= MAX_LIMIT) return [name, value];
+    const names = Object.keys(NO_LIMITS).join(", ");
+    throw new UsageError(
+      `--limit takes NAME=N, a limit and a whole number from 0 to ${MAX_LIMIT}, such as requestsPerMinute=60 (got "${text}"). Limits: ${names}.`,
+    );
+  });
+  return all.length === 0 ? undefined : Object.fromEntries(all);
+}
+
+function portOf(base: URL | undefined): number | undefined {
+  return base === undefined ? undefined : Number(base.port) || undefined;
+}
+
+/** In ms. A platform that has the port answers by then. */
+const PROBE_TIMEOUT_MS = 1_000;
+
+/** Names of the platform's options on the command line. */
 const flagOf: Readonly<Record<string, string>> = {
   apiKey: "SERVICE_API_KEY",
   webhookSecret: "SERVICE_WEBHOOK_SECRET",
@@ -21,7 +94,7 @@ const flagOf: Readonly<Record<string, string>> = {
 };
 
 /**
- * Starts a platform for a command, and says what to do where that fails.
+ * Starts a platform for a command. A failure names its remedy.
  *
  * @throws {CommandError}
  */
@@ -29,7 +102,7 @@ export async function startLocalPlatform(
   command: "platform" | "dev",
   options: ListenOptions & { readonly port: number },
 ): Promise<Platform> {
-  // Loaded late: it takes longer than most commands, which have no use for it.
+  // Loaded late: loading takes longer than most commands, which have no use for it.
   const { startPlatform } = await import("../../platform/server.ts");
   try {
     const extensions = [hostedMcp()];
@@ -53,21 +126,21 @@ async function taken(command: string, port: number): Promise<string> {
 
 async function isLocalPlatform(url: string): Promise<boolean> {
   try {
-    await new ControlClient(url, { timeoutMs: PROBE_MS }).state();
+    await new ControlClient(url, { timeoutMs: PROBE_TIMEOUT_MS }).state();
     return false;
   } catch (error) {
-    // It refuses a request without its control token, as only a local platform does.
+    // Only a local platform refuses a request without a control token.
     return hasCode(error, "UNAUTHORIZED");
   }
 }
 
-/** A problem of an option, by the name that it has at the command line. Exported for tests. */
+/** Names the option of a problem as the command line does. */
 export function mendable(problem: string, command: string): string {
   const [, name = "", text = ""] = /^([\w, ]+): (.*)$/s.exec(problem) ?? [];
   const flag = Object.hasOwn(flagOf, name) ? flagOf[name] : undefined;
   if (flag === undefined) return problem;
   if (flag !== "--port") return `${flag}: ${text}`;
-  // No such address here, or a name that nobody knows.
+  // No such address on this machine, or an unknown name.
   if (/EADDRNOTAVAIL|ENOTFOUND|EAI_AGAIN/.test(text)) {
     return `--host: ${text}; take an address of this machine, or 0.0.0.0 for all of them`;
   }
@@ -77,4 +150,17 @@ export function mendable(problem: string, command: string): string {
 
 function anotherPort(command: string, port: number): string {
   return `${ownCommand()} ${command} --port ${port}`;
+}
+
+/** The MCP server of a local platform, over its API. Loaded with the first request, because the SDK is large. */
+export function hostedMcp(): Extension {
+  return {
+    path: MCP_PATH,
+    open: async (baseUrl) => {
+      const { McpHttp } = await import("../../mcp/http.ts");
+      const logger = createLogger({ level: "error", secrets: [], destination: process.stderr });
+      const mcp = new McpHttp({ baseUrl, logger });
+      return { fetch: mcp.fetch, close: () => mcp.close() };
+    },
+  };
 }

@@ -1,11 +1,11 @@
 import { printable } from "../../core/terminal.ts";
 import { messageOf } from "../../errors.ts";
+import type { ActInput } from "../../platform/index.ts";
 import { runWords } from "../../platform/timeline/words.ts";
-import type { ActInput, ActResult } from "../../platform/types.ts";
-import { printableLines } from "../text.ts";
+import type { ActResult } from "../../platform/types.ts";
+import { printableLines } from "../output.ts";
 import { CommandError, UsageError } from "../usage.ts";
-import type { Awaited, Reaction } from "./reaction.ts";
-import { type Answer, isQuiet, type Run } from "./watch.ts";
+import { type Answer, type Awaited, isQuiet, type Reaction, type Run } from "./wait.ts";
 
 /** Returns one line for each event, or one that says that there is none. */
 export function eventLines({ type }: ActInput, result: ActResult): string {
@@ -15,52 +15,46 @@ export function eventLines({ type }: ActInput, result: ActResult): string {
   return events.map((event) => printable(`${event.type} ${event.id}`)).join("\n");
 }
 
-/** Describes what the bot wrote. `undefined` if it has not even taken the event, or has failed. */
+/** Describes what the bot wrote. `undefined` if the bot has not even taken the event, or has failed. */
 export function answerLines({ outcome, answers }: Reaction): string | undefined {
   if (answers.length > 0) return answers.map(answerLine).join("\n");
-  if (outcome === "handled") return "handled; the bot wrote nothing";
-  return outcome === "delivered" ? "delivered; the bot wrote nothing" : undefined;
+  return outcome === "handled" || outcome === "delivered"
+    ? `${outcome}; the bot wrote nothing`
+    : undefined;
 }
 
-/** What `--wait --json` prints: the act, what came of it, and why that is a failure where it is one. */
-export function asObject(
-  result: ActResult,
-  { outcome, answers, run }: Reaction,
-  failure: CommandError | undefined,
-): object {
-  const [answer] = answers;
-  const error = failure === undefined ? undefined : errorObject(failure);
-  return { ...result, outcome, answer, answers, run, error };
+function answerLine(answer: Answer): string {
+  const name = printable(answer.bot ?? "bot");
+  return `${name}: ${printableLines(answer.text || "(no text)", name.length + 2)}`;
 }
 
-/** Why a wait was in vain; undefined when it was not. */
+/** Returns why a wait was in vain; `undefined` if it was not. */
 export function failureOf(
   { act, result, timeoutMs }: Awaited,
-  reaction: Reaction,
+  { outcome, answers, run, isUnfinished = false }: Reaction,
 ): CommandError | undefined {
-  const { outcome, answers, run, isUnfinished = false } = reaction;
   if (outcome === "answered" || outcome === "handled") return undefined;
   if (outcome === "failed") return run && handlerFailed(run);
-  if (outcome === "delivered" && isQuiet(act.type) && !isUnfinished) return undefined;
   if (result.events.length === 0) {
     const message = "No bot is concerned, so there is no event and nothing to wait for.";
     return new CommandError(message, { code: "NO_EVENT" });
   }
+  if (outcome === "delivered" && isQuiet(act.type) && !isUnfinished) return undefined;
   const within = `within ${timeoutMs / 1_000} s`;
-  const code = "NO_ANSWER";
-  if (outcome === "delivered" && isUnfinished) {
-    const reason = run === undefined ? LOOK.unfinished : `${run.eventId} ${runWords(run)}`;
-    const message = `The bot has not handled the event ${within}. ${reason}`;
-    return new CommandError(printable(message), { code });
-  }
-  return new CommandError(`${why(act, outcome, answers.length)} ${within}. ${LOOK[outcome]}`, {
-    code,
-  });
+  const message =
+    outcome === "delivered" && isUnfinished
+      ? `The bot has not handled the event ${within}. ${run ? words(run) : LOOK.unfinished}`
+      : `${why(act, outcome, answers.length)} ${within}. ${LOOK[outcome]}`;
+  return new CommandError(printable(message), { code: "NO_ANSWER" });
 }
 
 function handlerFailed(run: Run): CommandError {
-  const message = `The bot's handler failed. ${run.eventId} ${runWords(run)}`;
-  return new CommandError(printable(message), { code: "HANDLER_FAILED" });
+  const message = printable(`The bot's handler failed. ${words(run)}`);
+  return new CommandError(message, { code: "HANDLER_FAILED" });
+}
+
+function words(run: Run): string {
+  return `${run.eventId} ${runWords(run)}`;
 }
 
 /** Where to look for the reason. */
@@ -82,9 +76,4 @@ export function errorObject(error: unknown): { readonly code: string; readonly m
   const message = messageOf(error);
   if (error instanceof UsageError) return { code: "USAGE", message };
   return { code: (error instanceof CommandError && error.code) || "FAILED", message };
-}
-
-function answerLine(answer: Answer): string {
-  const name = printable(answer.bot ?? "bot");
-  return `${name}: ${printableLines(answer.text || "(no text)", name.length + 2)}`;
 }

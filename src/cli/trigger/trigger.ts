@@ -1,21 +1,22 @@
-import { ControlClient } from "../control-client.ts";
-import { readDotEnv } from "../dot-env.ts";
+import { nearestName } from "../../core/names.ts";
+import { eventTypes } from "../../events/parse.ts";
+import { type ActInput, MAX_COUNT, OWN_TYPE } from "../../platform/acts/input.ts";
+import { MAX_IMAGES } from "../../platform/content.ts";
+import { ControlClient, findControlToken } from "../control.ts";
+import { localPlatformUrl, readDotEnv, usualPlatformUrl } from "../environment.ts";
 import { print, printError, printJson } from "../output.ts";
-import { findControlToken } from "../platform/control-file.ts";
-import { localPlatformUrl, usualPlatformUrl } from "../platform/settings.ts";
 import {
   type Arguments,
   type Command,
+  type Flags,
   readArguments,
-  textFlag,
   UsageError,
   wholeNumber,
 } from "../usage.ts";
-import { actFlags, readAct } from "./act.ts";
-import { awaitReaction } from "./reaction.ts";
-import { answerLines, asObject, errorObject, eventLines, failureOf } from "./report.ts";
+import { answerLines, errorObject, eventLines, failureOf } from "./report.ts";
+import { awaitReaction } from "./wait.ts";
 
-/** How long `--wait` waits for the bot, in seconds. */
+/** In seconds, of `--wait` by default. */
 const WAIT_SECONDS = 30;
 
 export const trigger: Command = {
@@ -57,21 +58,31 @@ the address of the portal: --platform URL#token=TOKEN.`,
 };
 
 const flags = {
-  ...actFlags,
+  from: { type: "string" },
+  to: { type: "string" },
+  text: { type: "string" },
+  image: { type: "string" },
+  conversation: { type: "string" },
+  post: { type: "string" },
+  comment: { type: "string" },
+  count: { type: "string" },
+  payload: { type: "string" },
   wait: { type: "boolean" },
   timeout: { type: "string" },
   json: { type: "boolean" },
   platform: { type: "string" },
 } as const;
 
-async function perform(given: Arguments): Promise<number> {
+type Given = Arguments<typeof flags>;
+
+async function perform(given: Given): Promise<number> {
   const act = readAct(given);
-  const timeoutMs = timeoutOf(given);
-  const url = platformUrl(given);
+  const timeoutMs = timeoutOf(given.flags);
+  const url = platformUrl(given.flags);
   const control = new ControlClient(url, { controlToken: findControlToken(url) });
   const before = timeoutMs === undefined ? undefined : await control.state();
   const result = await control.act(act);
-  const json = given.flags.json === true;
+  const { json } = given.flags;
   if (!json) print(eventLines(act, result));
   if (timeoutMs === undefined || before === undefined) {
     if (json) printJson(result);
@@ -81,26 +92,81 @@ async function perform(given: Arguments): Promise<number> {
   const awaited = { act, result, after, timeoutMs, reportingBots };
   const reaction = await awaitReaction(control, awaited);
   const failure = failureOf(awaited, reaction);
-  const lines = answerLines(reaction);
-  if (json) printJson(asObject(result, reaction, failure));
-  else if (lines !== undefined) print(lines);
+  if (json) {
+    const { outcome, answers, run } = reaction;
+    const error = failure && errorObject(failure);
+    printJson({ ...result, outcome, answer: answers[0], answers, run, error });
+  } else {
+    const lines = answerLines(reaction);
+    if (lines !== undefined) print(lines);
+  }
   if (failure === undefined) return 0;
   printError(failure.message);
   return failure.exitCode;
 }
 
-function platformUrl(given: Arguments): string {
+function platformUrl({ platform }: Flags<typeof flags>): string {
   readDotEnv();
-  // Nobody makes events on a real platform: where .env names one, the local one is on the usual port.
-  const url = textFlag(given, "platform") ?? usualPlatformUrl();
+  // If .env names a real platform, the local one is on the usual port: events are made on no real platform.
+  const url = platform ?? usualPlatformUrl();
   if (URL.canParse(url) && /^https?:/.test(url)) return url;
   throw new UsageError(`--platform takes an address such as ${localPlatformUrl()}.`);
 }
 
-/** Milliseconds; undefined when nothing is waited for. */
-function timeoutOf(given: Arguments): number | undefined {
-  const seconds = wholeNumber(given, "timeout", { min: 1, max: 3_600 });
-  if (given.flags.wait) return (seconds ?? WAIT_SECONDS) * 1_000;
+/** Milliseconds; `undefined` without `--wait`. */
+function timeoutOf({ timeout, wait }: Flags<typeof flags>): number | undefined {
+  const seconds = wholeNumber(timeout, "timeout", { min: 1, max: 3_600 });
+  if (wait) return (seconds ?? WAIT_SECONDS) * 1_000;
   if (seconds === undefined) return undefined;
   throw new UsageError("--timeout says how long --wait waits: add --wait.");
+}
+
+/**
+ * Reads the act. The platform checks the rest, because it knows which type takes what.
+ *
+ * @throws {UsageError}
+ */
+function readAct({ flags, words: [type = ""] }: Given): ActInput {
+  const payload = payloadOf(flags.payload);
+  return {
+    type: typeOf(type, payload !== undefined),
+    from: flags.from ?? "ada",
+    to: flags.to,
+    text: flags.text,
+    images: wholeNumber(flags.image, "image", { min: 0, max: MAX_IMAGES }),
+    conversationId: flags.conversation,
+    postId: flags.post,
+    commentId: flags.comment,
+    count: wholeNumber(flags.count, "count", { min: 1, max: MAX_COUNT }),
+    payload,
+  };
+}
+
+/** The event types of the platform document's section 6, and writing a post. */
+const knownTypes: readonly string[] = [...eventTypes, "post"];
+
+/** An unknown type is new or misspelt. Without a payload the second is by far the likelier. */
+function typeOf(type: string, hasPayload: boolean): string {
+  if (knownTypes.includes(type)) return type;
+  const list = `${knownTypes.join(", ")}, or a type of your own such as poll.closed`;
+  if (!OWN_TYPE.test(type)) throw new UsageError(`TYPE must be one of ${list} (got "${type}").`);
+  if (hasPayload) return type;
+  // A part of a name, such as "dm", counts as well.
+  const near =
+    knownTypes.find((name) => name.split(".").includes(type)) ?? nearestName(type, knownTypes);
+  if (near === undefined) return type;
+  throw new UsageError(
+    `"${type}" is no type, did you mean ${near}? If it is one of your own, say what is in it: --payload '{}'`,
+  );
+}
+
+function payloadOf(text: string | undefined): ActInput["payload"] {
+  if (text === undefined) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
+  } catch {
+    // Refused below, as is JSON that is no object.
+  }
+  throw new UsageError(`--payload takes a JSON object, such as '{"pollId":"x"}'.`);
 }

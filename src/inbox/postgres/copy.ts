@@ -5,7 +5,7 @@ import { clearMark, placeOf, readMark, setMark } from "./copy-mark.ts";
 import type { Database, Queries } from "./database.ts";
 import { countProcesses, requireInbox } from "./maintenance.ts";
 import { checkSchema, migrate, type OpenOptions, openDatabase, storedSchema } from "./open.ts";
-import { ALIVE_MS } from "./shared/instances.ts";
+import { ALIVE_MS } from "./shared.ts";
 
 /** In ms. A batch of long events, or the planner's statistics of a large table, takes its time. */
 const TIMEOUT_MS = 120_000;

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
-import { type Observer, unobserved } from "../../core/observer.ts";
 import { hasCode, ServiceBotError } from "../../errors.ts";
+import { channels } from "../../observe/channels.ts";
 import {
   type Client,
   type ClientSettings,
@@ -32,7 +32,8 @@ export interface DatabaseOptions {
   readonly connections?: number | undefined;
   /** Told of each statement, which is a round trip, in tests. */
   readonly onStatement?: ((text: string, values: readonly unknown[]) => void) | undefined;
-  readonly observer?: Observer | undefined;
+  /** Sender of what is published on channels. */
+  readonly bot?: object | undefined;
 }
 
 /**
@@ -70,7 +71,6 @@ const BEGIN = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = 15000";
 /** The connections to a database, and the statements that run on them. */
 export class Database implements Queries {
   readonly #options: DatabaseOptions;
-  readonly #observer: Observer;
   readonly #settings: ClientSettings;
   readonly #pool: Pool;
   readonly #texts = new Map<string, string>();
@@ -83,7 +83,6 @@ export class Database implements Queries {
     const { driver, url, schema, timeoutMs = TIMEOUT_MS, connections = CONNECTIONS } = options;
     options.deadline?.addEventListener("abort", () => this.#sockets.cut(), { once: true });
     this.#options = options;
-    this.#observer = options.observer ?? unobserved;
     this.#settings = {
       connectionString: withStrictTls(url),
       application_name: `service-bot ${schema}`,
@@ -201,10 +200,14 @@ export class Database implements Queries {
         connection.release(broken);
       }
     } catch (error) {
-      if (!(error instanceof ServiceBotError)) this.#observer.storeFailed(failureOf(error));
+      const { "store-failure": failures } = channels;
+      if (!(error instanceof ServiceBotError) && failures.hasSubscribers)
+        failures.publish({ bot: this.#options.bot, reason: failureOf(error) });
       throw asStoreError(error);
     } finally {
-      this.#observer.committed(performance.now() - started);
+      const { transaction } = channels;
+      if (transaction.hasSubscribers)
+        transaction.publish({ bot: this.#options.bot, ms: performance.now() - started });
     }
   }
 

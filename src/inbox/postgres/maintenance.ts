@@ -12,7 +12,7 @@ import {
   openWith,
   storedSchema,
 } from "./open.ts";
-import { ALIVE, ALIVE_MS, readSharedReport } from "./shared/instances.ts";
+import { ALIVE, ALIVE_MS, readSharedReport } from "./shared.ts";
 import { PostgresStore } from "./store.ts";
 import { notifyAll, PROCESSES } from "./wake-ups.ts";
 

@@ -32,7 +32,7 @@ import {
   storedSchema,
 } from "./open.ts";
 import { sweepPhases } from "./retention.ts";
-import { asTopic, PostgresShared } from "./shared/shared.ts";
+import { PostgresShared } from "./shared.ts";
 import { Steps } from "./steps.ts";
 import { PostgresStore } from "./store.ts";
 import { WakeUps } from "./wake-ups.ts";
@@ -96,15 +96,15 @@ export class PostgresInbox extends SqlInbox implements Inbox {
     this.#steps = new Steps(database, id);
     this.#wakeUps = new WakeUps({
       ...{ database, id, clock, random },
-      onTopic: (topic) => this.shared.changed(asTopic(topic)),
+      onTopic: (topic) => this.shared.changed(topic),
       onWake: (why) => {
         this.#backlog.othersMayHaveChangedIt(why === "time");
         this.#announceHere();
       },
     });
     this.shared = new PostgresShared({
-      ...{ database, id },
-      tell: (topic) => this.#wakeUps.notifyOf(topic),
+      ...{ queries: database, id },
+      notify: (topic) => this.#wakeUps.notifyOf(topic),
       requireUsable: () => requireUsable(database, options.url),
     });
   }

@@ -1,5 +1,5 @@
-import type { StoreFailure } from "../../core/observer.ts";
 import { codeOf, messageOf, ServiceBotError } from "../../errors.ts";
+import type { StoreFailure } from "../../observe/channels.ts";
 
 /** What the server says has a code of five characters, and the connection goes on after it. */
 export function isOfTheServer(error: unknown): boolean {

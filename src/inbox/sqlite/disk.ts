@@ -1,7 +1,7 @@
 import { statfsSync, statSync } from "node:fs";
 import type { Clock } from "../../core/clock.ts";
-import type { Observer } from "../../core/observer.ts";
 import { ServiceBotError } from "../../errors.ts";
+import { channels } from "../../observe/channels.ts";
 import type { DiskMeasures } from "../records.ts";
 
 export interface DiskGuardOptions {
@@ -12,7 +12,8 @@ export interface DiskGuardOptions {
   readonly clock: Clock;
   /** How much is free, in bytes; by default what the file system says. */
   readonly freeBytes?: (folder: string) => number;
-  readonly observer?: Observer | undefined;
+  /** Sender of what is published on channels. */
+  readonly bot?: object | undefined;
 }
 
 /** Where `minFreeBytes` is not set. */
@@ -46,10 +47,10 @@ export class DiskGuard {
 
   /** @throws {ServiceBotError} STORE_UNAVAILABLE */
   refuseWhenLow(): void {
-    const { minFreeBytes, observer } = this.#options;
+    const { minFreeBytes, bot } = this.#options;
     this.#look();
     if (this.#free >= minFreeBytes) return;
-    observer?.storeFailed("disk_low");
+    channels["store-failure"].publish({ bot, reason: "disk_low" });
     throw new ServiceBotError(
       "STORE_UNAVAILABLE",
       `The disk of the inbox has ${megabytes(this.#free)} free, and ${megabytes(minFreeBytes)} are kept for ` +

@@ -1,6 +1,6 @@
 import type { Database } from "better-sqlite3";
-import { type Observer, type StoreFailure, unobserved } from "../../core/observer.ts";
 import { codeOf, messageOf, ServiceBotError } from "../../errors.ts";
+import { channels, type StoreFailure } from "../../observe/channels.ts";
 
 interface Write {
   run(): void;
@@ -14,14 +14,14 @@ interface Write {
  */
 export class GroupCommit {
   readonly #db: Database;
-  readonly #observer: Observer;
+  readonly #bot: object | undefined;
   #waiting: Write[] = [];
   #scheduled = false;
   #closed = false;
 
-  constructor(db: Database, observer: Observer = unobserved) {
+  constructor(db: Database, bot?: object) {
     this.#db = db;
-    this.#observer = observer;
+    this.#bot = bot;
   }
 
   /**
@@ -69,8 +69,9 @@ export class GroupCommit {
   }
 
   #settle(group: readonly Write[], error: unknown): void {
-    if (error !== undefined && !(error instanceof ServiceBotError)) {
-      this.#observer.storeFailed(failureOf(error));
+    const { "store-failure": failures } = channels;
+    if (error !== undefined && !(error instanceof ServiceBotError) && failures.hasSubscribers) {
+      failures.publish({ bot: this.#bot, reason: failureOf(error) });
     }
     for (const write of group) {
       if (error === undefined) write.keep();
@@ -90,7 +91,9 @@ export class GroupCommit {
       this.#rollback();
       return error ?? new Error("unknown error");
     } finally {
-      this.#observer.committed(performance.now() - started);
+      const { transaction } = channels;
+      if (transaction.hasSubscribers)
+        transaction.publish({ bot: this.#bot, ms: performance.now() - started });
     }
   }
 

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { dirname, resolve } from "node:path";
 import { type Clock, systemClock } from "../../core/clock.ts";
-import type { Observer } from "../../core/observer.ts";
 import type {
   Advance,
   Claim,
@@ -39,7 +38,8 @@ export interface SqliteInboxOptions {
   readonly minFreeBytes?: number;
   /** How much is free on the disk of a folder, in bytes; by default what the file system says. */
   readonly freeBytes?: (folder: string) => number;
-  readonly observer?: Observer | undefined;
+  /** Sender of what is published on channels. */
+  readonly bot?: object | undefined;
 }
 
 /** The inbox in one SQLite file, for one process. */
@@ -67,7 +67,7 @@ export class SqliteInbox extends SqlInbox implements Inbox {
     const { db } = file;
     const [owner, history] = [randomUUID(), new History(db)];
     const clock = options.clock ?? systemClock;
-    const group = new GroupCommit(db, options.observer);
+    const group = new GroupCommit(db, options.bot);
     const intake = new Intake(db, group, clock);
     const write = <T>(work: () => T) => intake.writeWithLanes(work);
     const store = new SqliteStore({ db, now: () => clock.now(), write });
@@ -232,8 +232,8 @@ export class SqliteInbox extends SqlInbox implements Inbox {
 }
 
 function makeGuard(options: SqliteInboxOptions, clock: Clock): DiskGuard | undefined {
-  const { file, minFreeBytes = MIN_FREE_BYTES, freeBytes, observer } = options;
+  const { file, minFreeBytes = MIN_FREE_BYTES, freeBytes, bot } = options;
   if (file === MEMORY) return undefined;
   const folder = dirname(resolve(file));
-  return new DiskGuard({ folder, minFreeBytes, clock, observer, ...(freeBytes && { freeBytes }) });
+  return new DiskGuard({ folder, minFreeBytes, clock, bot, ...(freeBytes && { freeBytes }) });
 }

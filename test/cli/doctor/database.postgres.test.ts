@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
+import { listening } from "../../support/postgres/listening.ts";
 import { asRole, createRole, emptyPlace, openAt, sessionAt } from "../../support/postgres/open.ts";
 import { examineDatabase, failFindings, okFindings } from "./database.ts";
 import { examine } from "./examine.ts";
@@ -27,6 +28,7 @@ describe("PostgreSQL", () => {
     const schemas = "SELECT 1 FROM pg_namespace WHERE nspname = $1";
     expect((await session.query(schemas, [place.schema])).rows).toEqual([]);
     await openAt(place);
+    await listening(place, 1);
     expect(await at()).toEqual(
       okFindings(expect.stringMatching(/can be written; a bot uses it now$/)),
     );

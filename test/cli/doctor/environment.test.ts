@@ -1,7 +1,7 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { examineEnvironment, type Finding } from "../../faces/cli.ts";
+import { checkEnvironment, type Finding } from "../../faces/cli.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { runAt } from "../command.ts";
 import { access, examine, trouble } from "./examine.ts";
@@ -14,7 +14,7 @@ async function findingsAt(
   env: Record<string, string>,
   cwd: string = temporaryFolder(),
 ): Promise<readonly Finding[]> {
-  return await runAt({ cwd, env }, () => examineEnvironment().findings);
+  return await runAt({ cwd, env }, () => checkEnvironment().findings);
 }
 
 async function troubleAt(...at: Parameters<typeof findingsAt>): Promise<readonly Finding[]> {
@@ -41,7 +41,7 @@ test("every variable is reported with where it comes from, secrets without their
     "DATABASE_URL = postgres://127.0.0.1:2/bot (.env)",
     "LOG_LEVEL = warn (environment)",
     expect.stringMatching(
-      /^with their defaults: DELIVERY, HOST, .*MAX_REQUESTS_PER_MINUTE, METRICS_PORT, METRICS_HOST, LOG_SAMPLING, TRACING$/,
+      /^with their defaults: DELIVERY, HOST, .*MAX_REQUESTS_PER_MINUTE, METRICS_PORT, METRICS_HOST, TRACING$/,
     ),
   ]);
   expect(JSON.stringify(findings)).not.toMatch(/pa55|sbk_test|whsec_of/);

@@ -136,7 +136,7 @@ describe("scopes", () => {
     });
     const examined = await examine({ ...access({ url }), DELIVERY: "webhook" });
     expect(trouble(examined, "scopes").map(({ what }) => what)).toContain(
-      "whether it has dm cannot be told now",
+      "whether it has dm is not known now",
     );
     expect(examined.out).not.toContain("it has not");
   });

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, vi } from "vitest";
 import { serviceBotEnds } from "../../cli/cli.ts";
-import type { WrittenStatus } from "../../faces/bot.ts";
-import type { ListenOptions, Platform } from "../../faces/platform.ts";
+import type { WrittenStatus } from "../../faces/observe.ts";
+import type { Platform, PlatformOptions } from "../../faces/platform.ts";
 import { TestProcess } from "../../support/process.ts";
 import { reservePort } from "../../support/reserve-port.ts";
 import { runPlatform } from "../../support/running-bot.ts";
@@ -67,7 +67,7 @@ export class NightShift {
    * @param databaseFolder where its inbox is; a folder of its own by default
    */
   static async begin(
-    options: ListenOptions = {},
+    options: PlatformOptions = {},
     databaseFolder: string = temporaryFolder(),
   ): Promise<NightShift> {
     const platform = await runPlatform({

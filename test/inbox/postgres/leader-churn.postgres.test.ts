@@ -32,7 +32,7 @@ class Candidate {
   async ask(): Promise<void> {
     const asked = this.#now();
     const term = this.trusted ? this.term : undefined;
-    const answer = await this.inbox.shared.leases.lead(EVENT_LOG, LEASE, term);
+    const answer = await this.inbox.shared.lead(EVENT_LOG, LEASE, term);
     this.term = answer.leads ? answer.term : undefined;
     this.#trustedUntil = asked + LEASE;
   }
@@ -40,7 +40,7 @@ class Candidate {
   async resign(): Promise<void> {
     const { term } = this;
     this.term = undefined;
-    if (term !== undefined) await this.inbox.shared.leases.resign(EVENT_LOG, term);
+    if (term !== undefined) await this.inbox.shared.resign(EVENT_LOG, term);
   }
 
   #now(): number {

@@ -1,0 +1,240 @@
+import { readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { isLoopback } from "../core/loopback.ts";
+import { makePrivateFolderOf, PRIVATE_FOLDER } from "../core/private-file.ts";
+import { printable } from "../core/terminal.ts";
+import { messageOf } from "../errors.ts";
+import type { ActInput, Platform, TimelineEntry } from "../platform/index.ts";
+import type {
+  ActResult,
+  ControlComment,
+  ControlMessage,
+  DeliverInput,
+  DeliverResult,
+  FaultsChange,
+  FaultsState,
+  PlatformState,
+  WebhookChange,
+  WebhookView,
+} from "../platform/types.ts";
+import { CONTROL_TOKEN_VARIABLE, PLATFORM_PORT, variable } from "./environment.ts";
+import { printError } from "./output.ts";
+import { CommandError, ownCommand } from "./usage.ts";
+
+/** In ms, for an answer. */
+const TIMEOUT_MS = 30_000;
+
+export interface ControlClientOptions {
+  readonly controlToken?: string | undefined;
+  readonly timeoutMs?: number;
+}
+
+/** Calls `/control/v1` of a local platform in another process. Every method rejects with a `CommandError`. */
+export class ControlClient {
+  readonly #platform: string;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #timeoutMs: number;
+
+  /**
+   * @param platform its origin, with `#token=…` as it prints it for its portal, or without
+   * @param options.controlToken the control token where the address has none; `undefined` if it is not known
+   * @param options.timeoutMs how long it has for an answer, waits that were asked for apart
+   */
+  constructor(
+    platform: string,
+    { controlToken, timeoutMs = TIMEOUT_MS }: ControlClientOptions = {},
+  ) {
+    const [origin = "", token = controlToken] = platform.split("#token=");
+    this.#platform = origin.replace(/\/+$/, "");
+    this.#headers = {
+      "content-type": "application/json",
+      ...(token === undefined ? {} : { "x-control-token": token }),
+    };
+    this.#timeoutMs = timeoutMs;
+  }
+
+  act(input: ActInput): Promise<ActResult> {
+    return this.#request("POST", "/act", { body: input });
+  }
+
+  state(): Promise<PlatformState> {
+    return this.#request("GET", "/state");
+  }
+
+  /** Everything said in a conversation, oldest first. */
+  async messages(conversationId: string): Promise<readonly ControlMessage[]> {
+    const path = `/conversations/${encodeURIComponent(conversationId)}/messages`;
+    const { items } = await this.#request<{ items: ControlMessage[] }>("GET", path);
+    return items;
+  }
+
+  /** All comments on a post, oldest first. */
+  async comments(postId: string): Promise<readonly ControlComment[]> {
+    const path = `/posts/${encodeURIComponent(postId)}/comments`;
+    const { items } = await this.#request<{ items: ControlComment[] }>("GET", path);
+    return items;
+  }
+
+  saveWebhook(change: WebhookChange): Promise<WebhookView> {
+    return this.#request("PUT", "/webhook", { body: change });
+  }
+
+  setFaults(change: FaultsChange): Promise<FaultsState> {
+    return this.#request("PUT", "/faults", { body: change });
+  }
+
+  /** Delivers these events now, whatever became of them before. */
+  async deliver(input: DeliverInput): Promise<readonly DeliverResult[]> {
+    type Answer = { readonly deliveries: readonly DeliverResult[] };
+    // A hundred of them may take their ten seconds each.
+    const options = { body: input, waitMs: Number.POSITIVE_INFINITY };
+    const { deliveries } = await this.#request<Answer>("POST", "/deliveries", options);
+    return deliveries;
+  }
+
+  /** What happened after an entry; waits up to `waitMs` milliseconds for something. */
+  timeline(after: number, waitMs: number): Promise<TimelinePage> {
+    const wait = Math.ceil(waitMs);
+    const path = `/timeline?after=${after}&waitMs=${wait}`;
+    return this.#request("GET", path, { waitMs: wait });
+  }
+
+  /** Both ends are of one version, so an answer has the shape that the platform's own types say. */
+  async #request<T>(
+    method: string,
+    path: string,
+    { body, waitMs = 0 }: { readonly body?: object; readonly waitMs?: number } = {},
+  ): Promise<T> {
+    const url = `${this.#platform}/control/v1${path}`;
+    const init = body === undefined ? {} : { body: JSON.stringify(body) };
+    const timeoutMs = this.#timeoutMs + waitMs;
+    const signal = Number.isFinite(timeoutMs) ? { signal: AbortSignal.timeout(timeoutMs) } : {};
+    let response: Response;
+    try {
+      response = await fetch(url, { method, headers: this.#headers, ...init, ...signal });
+    } catch (error) {
+      throw unreachable(this.#platform, error);
+    }
+    const answer = await response.json().catch(() => undefined);
+    if (response.ok && answer !== undefined) return answer as T;
+    throw (
+      refused(answer, this.#platform) ?? noPlatform(this.#platform, `answers ${response.status}`)
+    );
+  }
+}
+
+/** A part of the timeline; `last` is where the next part begins. */
+export interface TimelinePage {
+  readonly entries: readonly TimelineEntry[];
+  readonly last: number;
+}
+
+function unreachable(platform: string, error: unknown): CommandError {
+  if (error instanceof DOMException) return noPlatform(platform, "does not answer");
+  const url = new URL(platform);
+  const port = Number(url.port) === PLATFORM_PORT ? "" : ` --port ${url.port || "80"}`;
+  return new CommandError(
+    `No local platform at ${platform}. Start one with ${ownCommand()} platform${port}, or npm run dev in a bot's folder; --platform URL says where another one is.`,
+    { code: "UNREACHABLE" },
+  );
+}
+
+function noPlatform(platform: string, what: string): CommandError {
+  return new CommandError(
+    `${platform} ${what}, so it is no local platform, or one of another version. --platform URL says where the right one is.`,
+    { code: "UNREACHABLE" },
+  );
+}
+
+/** Makes an error of the platform's own words. `undefined` for an answer that is not one of its own. */
+function refused(answer: unknown, platform: string): CommandError | undefined {
+  const { error }: { error?: unknown } = Object(answer);
+  const { code, message }: { code?: unknown; message?: unknown } = Object(error);
+  if (typeof message !== "string") return undefined;
+  if (code === "UNAUTHORIZED") return withoutToken(platform);
+  return new CommandError(printable(message), {
+    code: typeof code === "string" ? code : undefined,
+  });
+}
+
+function withoutToken(platform: string): CommandError {
+  return new CommandError(
+    `The platform at ${platform} needs its control token. Run this in the folder where it was started, which has ` +
+      `${controlFileOf(platform)}, or below. Elsewhere set ${CONTROL_TOKEN_VARIABLE}, or give the address that it ` +
+      "printed for its portal: --platform URL#token=TOKEN.",
+    { code: "UNAUTHORIZED" },
+  );
+}
+
+/** The file with the control token of the platform at an address, from the folder in which that was started. */
+export function controlFileOf(url: string): string {
+  return join(PRIVATE_FOLDER, `control-${portOf(new URL(url))}.json`);
+}
+
+/**
+ * Writes the control token of a platform to a file of mode 0600 below the current folder. Returns a function that
+ * removes it. A file that stays after a crash is harmless, because the next run has another token.
+ */
+export function writeControlFile({ url, controlToken }: Platform): () => void {
+  const file = resolve(controlFileOf(url));
+  try {
+    makePrivateFolderOf(file);
+    rmSync(file, { force: true });
+    writeFileSync(file, `${JSON.stringify({ url, controlToken })}\n`, { mode: 0o600, flag: "wx" });
+  } catch (error) {
+    printError(
+      `${file} cannot be written: ${messageOf(error)}. Set ${CONTROL_TOKEN_VARIABLE} for service-bot trigger.`,
+    );
+    return () => undefined;
+  }
+  return () => removeControlFile(file);
+}
+
+/**
+ * Finds the control token of a platform: in `SERVICE_CONTROL_TOKEN`, or in the file of this folder or of one above it.
+ * `undefined` if there is none. A file is for its own address alone.
+ */
+export function findControlToken(url: string): string | undefined {
+  const given = variable(CONTROL_TOKEN_VARIABLE);
+  if (given !== undefined) return given;
+  const name = controlFileOf(url);
+  for (let folder = process.cwd(); ; folder = dirname(folder)) {
+    const found = readControlFile(join(folder, name));
+    if (found !== undefined && isSamePlatform(found.url, url)) return found.controlToken;
+    if (dirname(folder) === folder) return undefined;
+  }
+}
+
+function readControlFile(
+  file: string,
+): { readonly url: string; readonly controlToken: string } | undefined {
+  try {
+    const { url, controlToken }: { url?: unknown; controlToken?: unknown } = Object(
+      JSON.parse(readFileSync(file, "utf8")),
+    );
+    if (typeof url !== "string" || typeof controlToken !== "string") return undefined;
+    return { url, controlToken };
+  } catch {
+    return undefined;
+  }
+}
+
+function removeControlFile(file: string): void {
+  rmSync(file, { force: true });
+  try {
+    rmdirSync(dirname(file));
+  } catch {
+    // The state is in there as well.
+  }
+}
+
+/** `localhost` and `127.0.0.1` are one platform where the port is the same. */
+function isSamePlatform(one: string, other: string): boolean {
+  const [a, b] = [URL.parse(one), URL.parse(other)];
+  if (a === null || b === null || portOf(a) !== portOf(b)) return false;
+  return a.hostname === b.hostname || (isLoopback(a.hostname) && isLoopback(b.hostname));
+}
+
+function portOf(url: URL): string {
+  return url.port || (url.protocol === "https:" ? "443" : "80");
+}

@@ -1,0 +1,223 @@
+import { lookup } from "node:dns/promises";
+import { networkInterfaces } from "node:os";
+import { asDoctor } from "../../client/scopes.ts";
+import type { Config } from "../../config.ts";
+import { isLoopbackAddress, normalHost } from "../../core/hosts.ts";
+import { urlHost } from "../../core/url-host.ts";
+import * as z from "../../core/zod.ts";
+import { hasCode, messageOf } from "../../errors.ts";
+import { localWebhookUrl } from "../environment.ts";
+import { age, cut } from "../output.ts";
+import { type Check, type Finding, findingsOf, withConfig } from "./finding.ts";
+
+const { ok, note } = findingsOf("bot");
+
+/** In ms, for an answer of the bot. */
+const TIMEOUT_MS = 5_000;
+
+/** In ms. A bot that polls for longer gets nothing by webhook. */
+const LASTING_MS = 2 * 60_000;
+
+/** In ms. A read may take so long beside the interval between reads. */
+const READ_MS = 60_000;
+
+/** The part of `/readyz?verbose` that is judged; see docs/operating.md. */
+export interface RunningBot {
+  readonly ready: boolean;
+  readonly mode: string;
+  readonly modeSince: string;
+  readonly modeReason: string;
+  readonly log?:
+    | {
+        readonly lastPollError?:
+          | { readonly code: string; readonly status: number | null }
+          | null
+          | undefined;
+        readonly lagMs?: number | null | undefined;
+      }
+    | null
+    | undefined;
+  readonly restored?:
+    | { readonly at: string; readonly readAt?: string | null | undefined }
+    | null
+    | undefined;
+}
+
+const status: z.ZodType<RunningBot> = z.object({
+  ready: z.boolean(),
+  mode: z.string(),
+  modeSince: z.string(),
+  modeReason: z.string(),
+  log: z
+    .object({
+      lastPollError: z.object({ code: z.string(), status: z.number().nullable() }).nullish(),
+      lagMs: z.number().nullish(),
+    })
+    .nullish(),
+  restored: z.object({ at: z.string(), readAt: z.string().nullish() }).nullish(),
+});
+
+/** Checks what the bot on this machine reports of itself. The webhook's findings say if there is none. */
+export const checkBot: Check = withConfig(async (config) => {
+  if (config.port === 0) return [];
+  const url = new URL("/readyz?verbose", localWebhookUrl());
+  // Another program may have the port, so only an answer that asks for the token is followed by the token.
+  let answer = await ask(url);
+  if (asksForToken(answer)) {
+    if (!(await isThisMachine(url.hostname))) return [elsewhere(url.hostname)];
+    answer = await ask(url, config.apiKey);
+  }
+  if (answer === undefined) return [];
+  if (asksForToken(answer)) return [otherToken];
+  const read = status.safeParse(answer);
+  // A server of the application's own may answer something else.
+  if (!read.success) return [];
+  return [...aboutBot(read.data, config, Date.now()), ...(await checkMetrics(config))];
+});
+
+/** Checks that metrics are served on their port. */
+async function checkMetrics({ metricsHost, metricsPort }: Config): Promise<Finding[]> {
+  // The chosen port of 0 is in the bot's log alone.
+  if (metricsPort === undefined || metricsPort === 0) return [];
+  const every = metricsHost === "0.0.0.0" || metricsHost === "::";
+  const url = `http://${urlHost(every ? "127.0.0.1" : metricsHost)}:${metricsPort}/metrics`;
+  const why = await whyNoMetrics(url);
+  if (why === undefined) return [ok(`its metrics are at ${url}`)];
+  return [
+    note(
+      `METRICS_PORT is set, and ${url} does not answer with metrics: ${why}`,
+      "Restart the bot, so that it has this configuration; otherwise another program has the port.",
+    ),
+  ];
+}
+
+/** Returns `undefined` if there are metrics. */
+async function whyNoMetrics(url: string): Promise<string | undefined> {
+  try {
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const response = await asDoctor(url, { method: "GET", redirect: "manual", signal });
+    const text = await response.text();
+    if (response.status !== 200) return `status ${response.status}`;
+    return text.includes("service_bot_build_info") ? undefined : "it is something else";
+  } catch (error) {
+    const cause = error instanceof TypeError && error.cause ? error.cause : error;
+    return hasCode(cause, "ECONNREFUSED") ? "nothing listens there" : messageOf(cause);
+  }
+}
+
+const otherToken = note(
+  "the bot that runs does not take the token of this configuration",
+  "Run the doctor with the SERVICE_API_KEY of the bot, or restart the bot so that it has this one.",
+);
+
+function elsewhere(host: string): Finding {
+  return note(
+    `HOST is ${cut(host, 100)}, which is no address of this machine, so the token is not sent there`,
+    "Run the doctor on the machine of the bot, or set HOST to an address of this machine.",
+  );
+}
+
+/** Returns whether a host, as a `URL` writes it, leads to this machine alone. */
+export async function isThisMachine(host: string): Promise<boolean> {
+  const found = await lookup(normalHost(host), { all: true }).catch(() => []);
+  const interfaces = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  const own = new Set(interfaces.map(({ address }) => normalHost(address)));
+  const isOwn = (address: string) => isLoopbackAddress(address) || own.has(normalHost(address));
+  return found.length > 0 && found.every(({ address }) => isOwn(address));
+}
+
+/** Returns whether a bot gives its report to those alone that have its token. */
+function asksForToken(answer: unknown): boolean {
+  return typeof answer === "object" && answer !== null && "verbose" in answer;
+}
+
+async function ask(url: URL, apiKey?: string): Promise<unknown> {
+  try {
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const headers: Record<string, string> =
+      apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+    const init = { method: "GET", redirect: "manual", signal, headers } as const;
+    return await (await asDoctor(url.href, init)).json();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Findings about a bot that runs. */
+export function aboutBot(
+  bot: RunningBot,
+  config: Pick<Config, "delivery" | "pollIntervalMs" | "auditIntervalMs">,
+  now: number,
+): Finding[] {
+  const since = Date.parse(bot.modeSince);
+  const when = Number.isFinite(since) ? `since ${age(since, now)}` : "";
+  const what = `the bot runs, mode ${cut(bot.mode, 20)} ${when}: ${cut(bot.modeReason, 200)}`;
+  const lasting = bot.mode === "polling" && config.delivery === "auto" && now - since > LASTING_MS;
+  return [
+    ...(bot.ready ? [] : [notReady]),
+    lasting
+      ? note(
+          what,
+          "The webhook brings nothing: service-bot doctor --webhook with the address in the portal.",
+        )
+      : ok(what),
+    ...aboutLog(bot.log, longestLagMs(bot, config)),
+    ...aboutRestore(bot.restored, now),
+  ];
+}
+
+const notReady = note(
+  "the bot says that it is not ready: it is starting or stopping, or its store does not answer",
+  "Look at its log, and at the findings about the database here.",
+);
+
+/** The limit of the alert ServiceBotLogUnread. */
+function longestLagMs(
+  { mode }: RunningBot,
+  { pollIntervalMs, auditIntervalMs }: Pick<Config, "pollIntervalMs" | "auditIntervalMs">,
+): number {
+  return 3 * (mode === "polling" ? pollIntervalMs : auditIntervalMs) + READ_MS;
+}
+
+/** Notes a restored inbox until the log has brought back the events after the backup. */
+function aboutRestore(restored: RunningBot["restored"], now: number): Finding[] {
+  if (restored == null || restored.readAt != null) return [];
+  const at = Date.parse(restored.at);
+  const when = Number.isFinite(at) ? ` ${age(at, now)}` : "";
+  return [
+    note(
+      `the inbox was restored from a backup${when}, and the event log since then is not read yet`,
+      "Handlers begin when it is read, and events of unknown outcome become dead letters: docs/backup.md.",
+    ),
+  ];
+}
+
+function aboutLog(log: RunningBot["log"], longestMs: number): Finding[] {
+  const { lastPollError, lagMs } = log ?? {};
+  const found: Finding[] = [];
+  if (lastPollError != null) {
+    const { code, status } = lastPollError;
+    const said = status === null ? cut(code, 60) : `${cut(code, 60)} (${status})`;
+    found.push(
+      note(`the bot could not read the event log the last time: ${said}`, remedyFor(status)),
+    );
+  }
+  if (lagMs != null && lagMs > longestMs) {
+    found.push(
+      note(
+        `the event log was last read to its end ${Math.floor(lagMs / 60_000)} min ago`,
+        "What the webhook lost since is not known yet. Is the platform there, and the budget of requests large enough?",
+      ),
+    );
+  }
+  return found;
+}
+
+function remedyFor(status: number | null): string {
+  if (status === 401)
+    return "Set SERVICE_API_KEY to a token that the platform knows, and restart the bot.";
+  if (status === 403) return "Give the token the scope read or dm in the developer portal.";
+  if (status === 429)
+    return "Lower MAX_REQUESTS_PER_MINUTE, or stop what else uses the app's limit.";
+  return "It goes on by itself once the platform answers.";
+}

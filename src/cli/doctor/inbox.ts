@@ -1,0 +1,220 @@
+import { loadDatabase } from "../../config.ts";
+import { type DatabaseAddress, showDatabase } from "../../core/database-address.ts";
+import { printable } from "../../core/terminal.ts";
+import { ConfigError, codeOf, messageOf, ServiceBotError } from "../../errors.ts";
+import type {
+  AttachedInbox,
+  FileHealth,
+  InboxProbe,
+  ServerHealth,
+  StoreHealth,
+} from "../../inbox/maintenance.ts";
+import type { InboxReport } from "../../inbox/records.ts";
+import type { InstanceReport } from "../../inbox/shared.ts";
+import { withInbox } from "../inbox/attach.ts";
+import { age, bytes, count, quoted } from "../output.ts";
+import { type Check, type Finding, findingsOf } from "./finding.ts";
+
+const database = findingsOf("database");
+const storage = findingsOf("storage");
+const inbox = findingsOf("inbox");
+
+const remedies: Readonly<Record<string, string>> = {
+  DRIVER_MISSING: "npm install pg",
+  INBOX_TOO_NEW: "Update service-bot, or set DATABASE_URL to another place.",
+  INBOX_UNFINISHED: 'Run the same "service-bot inbox copy" again.',
+  INBOX_MOVED: "Set DATABASE_URL to where it was copied to.",
+  STORE_UNAVAILABLE: "Free some space on its disk.",
+};
+
+const REMEDY =
+  "Set DATABASE_URL to a place that whoever runs the bot may write to; PostgreSQL must run, and know the role.";
+
+/** Checks that the bot can keep its events at DATABASE_URL, and how the store and its contents are. */
+export const checkInbox: Check = async () => {
+  const { ok, note, fail } = database;
+  try {
+    const { database: address, databaseSchema: schema } = loadDatabase(process.env);
+    const place = showDatabase(address);
+    if (place === ":memory:") {
+      return [
+        note(
+          "the inbox is in memory: what was acknowledged and not handled is lost when the bot ends",
+          "Set DATABASE_URL to a file, such as file:data/bot.db.",
+        ),
+      ];
+    }
+    const { exists, served } = await probe(address, schema);
+    if (!exists) return [ok(`the inbox can be made at ${place}`)];
+    const use = served ? "; a bot uses it now" : "";
+    return [
+      ok(`the inbox at ${place} can be written${use}`),
+      ...(await checkStorage(address, schema)),
+    ];
+  } catch (error) {
+    // The findings of the environment say so already.
+    if (error instanceof ConfigError) return [];
+    if (!(error instanceof ServiceBotError)) throw error;
+    if (error.code === "INBOX_TOO_OLD") {
+      return [note(messageOf(error), "Start the bot: it brings the inbox up to date.")];
+    }
+    return [fail(messageOf(error), remedies[codeOf(error)] ?? REMEDY)];
+  }
+};
+
+/** The stores are loaded late: the other commands need none. */
+async function probe(address: DatabaseAddress, schema: string): Promise<InboxProbe> {
+  if (address.kind === "postgres") {
+    const { probePostgres } = await import("../../inbox/postgres/maintenance.ts");
+    return await probePostgres({ url: address.url, schema, timeoutMs: 5_000 });
+  }
+  const { probeFile } = await import("../../inbox/sqlite/maintenance.ts");
+  return probeFile(address.file);
+}
+
+/** Room below ten times the reserve may be gone before the next look. */
+const SCARCE = 10;
+
+/** In bytes. The WAL is cut back to 64 MB; four times as much means that something keeps it from being cut. */
+const LONG_WAL = 256 * 1024 * 1024;
+
+/** In ms. An event that waits longer is worth a look. */
+const OLD_MS = 10 * 60_000;
+
+/** An inbox that cannot be used has findings about its database already. */
+async function checkStorage(address: DatabaseAddress, schema: string): Promise<Finding[]> {
+  try {
+    const health = await healthOf(address, schema);
+    const place = showDatabase(address);
+    const found = health.kind === "file" ? aboutFile(place, health) : aboutServer(health);
+    return [...found, ...(await withInbox(checkContents))];
+  } catch (error) {
+    if (error instanceof ServiceBotError) return [];
+    throw error;
+  }
+}
+
+async function checkContents({ admin, together }: AttachedInbox): Promise<Finding[]> {
+  const shared = await together?.();
+  return [
+    ...aboutInbox(await admin.stats(), Date.now()),
+    ...(shared === undefined ? [] : aboutInstances(shared.instances)),
+  ];
+}
+
+async function healthOf(address: DatabaseAddress, schema: string): Promise<StoreHealth> {
+  if (address.kind === "postgres") {
+    const { healthOfServer } = await import("../../inbox/postgres/maintenance.ts");
+    return await healthOfServer({ url: address.url, schema, timeoutMs: 5_000 });
+  }
+  const { healthOfFile } = await import("../../inbox/sqlite/maintenance.ts");
+  return healthOfFile(address.file);
+}
+
+/** Findings about a file. */
+export function aboutFile(place: string, health: FileHealth): Finding[] {
+  const { ok, note, fail } = storage;
+  const { mode, freeBytes, minFreeBytes, walBytes, network, damage } = health;
+  const found: Finding[] = [];
+  if (damage !== undefined && damage.length > 0) {
+    found.push(
+      fail(
+        `${place} is damaged: ${printable(damage.join("; "))}`,
+        "Stop the bot, keep a copy of the file, and restore the last backup: docs/backup.md.",
+      ),
+    );
+  }
+  if (network !== undefined) {
+    found.push(
+      fail(
+        `${place} is on a network file system (${network}), where its locks and its WAL are not safe`,
+        "Move it to a disk of this machine, or use PostgreSQL: docs/scaling.md.",
+      ),
+    );
+  }
+  if (process.platform !== "win32" && (mode & 0o077) !== 0) {
+    found.push(
+      note(
+        `other users of this machine can read ${place}, where people's messages are`,
+        `chmod 600 ${quoted(place)}, also with -wal and -shm at its end`,
+      ),
+    );
+  }
+  if (freeBytes !== undefined && freeBytes < SCARCE * minFreeBytes) {
+    found.push(
+      note(
+        `${bytes(freeBytes)} are free on its disk, and below ${bytes(minFreeBytes)} no new events are taken`,
+        "Free some space on its disk.",
+      ),
+    );
+  }
+  if (walBytes > LONG_WAL) {
+    found.push(
+      note(
+        `its WAL has ${bytes(walBytes)}: another program reads from an old state of the file, or the disk is slow`,
+        "End whatever else has it open, such as a sqlite3 shell: lsof tells who.",
+      ),
+    );
+  }
+  if (found.length > 0) return found;
+  const checked = damage === undefined ? "too large to be looked through" : "whole";
+  const free = freeBytes === undefined ? "" : `, ${bytes(freeBytes)} free on its disk`;
+  return [
+    ok(`the file is ${checked}, ${bytes(health.bytes)} and ${bytes(walBytes)} in its WAL${free}`),
+  ];
+}
+
+/** Findings about a server, and what others do there. */
+export function aboutServer({ version, longOpen }: ServerHealth): Finding[] {
+  const found = longOpen.map(({ pid, application, state, seconds }) =>
+    storage.note(
+      `a transaction of ${printable(application) || "a program without a name"} is open for ${seconds} s (pid ${pid}, ` +
+        `${printable(state) || "state unknown"}): nothing that was deleted since can be cleaned up`,
+      `End it: SELECT pg_terminate_backend(${pid}), unless it is a backup under way.`,
+    ),
+  );
+  const kept = storage.ok(
+    `PostgreSQL ${printable(version)} keeps what is committed (fsync, synchronous_commit)`,
+  );
+  return [kept, ...found];
+}
+
+/** Findings about what waits in an inbox. */
+export function aboutInbox(report: InboxReport, now: number): Finding[] {
+  const { dead, pending, oldestPendingAt, lanes } = report;
+  const found: Finding[] = [];
+  if (dead > 0) {
+    found.push(
+      inbox.note(
+        `a person has to decide about ${count(dead, "dead letter")}`,
+        "service-bot inbox list",
+      ),
+    );
+  }
+  if (oldestPendingAt !== undefined && now - oldestPendingAt > OLD_MS) {
+    const held = lanes.blocked > 0 ? `; ${count(lanes.blocked, "lane")} behind a retry` : "";
+    found.push(
+      inbox.note(
+        `pending: ${count(pending, "event")}, of which the oldest came ${age(oldestPendingAt, now)}${held}`,
+        "service-bot inbox list --state pending; is the bot running, and the platform there?",
+      ),
+    );
+  }
+  return found.length > 0
+    ? found
+    : [inbox.ok(`pending: ${count(pending, "event")}, no dead letters`)];
+}
+
+/** Findings about the instances of a bot. */
+export function aboutInstances(instances: readonly Pick<InstanceReport, "version">[]): Finding[] {
+  if (instances.length === 0) return [];
+  const versions = [...new Set(instances.map(({ version }) => printable(version)))];
+  const running = `running: ${count(instances.length, "instance")}`;
+  if (versions.length === 1) return [inbox.ok(`${running}, of version ${versions[0]}`)];
+  return [
+    inbox.note(
+      `${running}, of the versions ${versions.join(" and ")}`,
+      "Fine while they are rolled out; else update the rest: docs/upgrading.md.",
+    ),
+  ];
+}

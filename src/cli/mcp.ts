@@ -1,0 +1,115 @@
+import { Console } from "node:console";
+import { createServer } from "node:http";
+import { loadPlatform, loadPlatformAddress } from "../config.ts";
+import { bind } from "../core/bind.ts";
+import { isHostName } from "../core/hosts.ts";
+import { createLogger } from "../core/logger.ts";
+import { allScopes, type Scope } from "../core/scope.ts";
+import { urlHost } from "../core/url-host.ts";
+import { MCP_PATH } from "../mcp/path.ts";
+import { readDotEnv } from "./environment.ts";
+import { print } from "./output.ts";
+import { untilSignal } from "./until-signal.ts";
+import { type Command, ownCommand, readArguments, UsageError, wholeNumber } from "./usage.ts";
+
+export const mcp: Command = {
+  summary: "the MCP server: the platform's API as 13 tools for an assistant, over stdio or HTTP",
+  usage: "mcp [--scopes read,dm] [--http PORT [--host 127.0.0.1] [--allow-host NAME]]",
+  details: `  --scopes LIST      the scopes that may be used, separated by commas: read, posts:write, comments:write, dm.
+                     Tools that need others are neither listed nor carried out, so that read alone changes
+                     nothing. Without it, harmless requests find out which ones the token has
+  --http PORT        Streamable HTTP at /mcp on this port instead of stdio; 0 takes a free one. Each request
+                     brings the token of its bot: Authorization: Bearer <API_KEY>
+  --host 127.0.0.1   address to listen on; behind a proxy that speaks https, leave it
+  --allow-host NAME  a name that it answers to besides localhost, such as the proxy's; can be repeated
+
+SERVICE_BASE_URL says where the platform is, and over stdio SERVICE_API_KEY the token; both may be in .env here.
+Over stdio nothing but the protocol is on standard output; problems are reported on standard error.`,
+  run: async (args) => {
+    const { flags: given } = readArguments(args, flags, { max: 0 });
+    const scopes = scopesOf(given.scopes);
+    const port = wholeNumber(given.http, "http", { min: 0, max: 65_535 });
+    const host = given.host?.trim();
+    const allowHosts = given["allow-host"] ?? [];
+    if (port === undefined && (host !== undefined || allowHosts.length > 0)) {
+      throw new UsageError("--host and --allow-host go with --http PORT.");
+    }
+    const strange = allowHosts.find((name) => !isHostName(name));
+    if (strange !== undefined) {
+      throw new UsageError(
+        `--allow-host takes a name without scheme, port and wildcard, such as mcp.example (got ${JSON.stringify(strange)}).`,
+      );
+    }
+    if (host === "") throw new UsageError("--host takes an address of this machine.");
+    readDotEnv();
+    return port === undefined
+      ? await serveStdio(scopes)
+      : await serveHttp({ port, host, allowHosts, scopes });
+  },
+};
+
+const flags = {
+  scopes: { type: "string" },
+  http: { type: "string" },
+  host: { type: "string" },
+  "allow-host": { type: "string", multiple: true },
+} as const;
+
+/** @throws {UsageError} */
+function scopesOf(text: string | undefined): readonly Scope[] | undefined {
+  if (text === undefined) return undefined;
+  const names = text.split(",").map((name) => name.trim());
+  const found = allScopes.filter((scope) => names.includes(scope));
+  const unknown = names.filter((name) => !allScopes.some((scope) => scope === name));
+  if (unknown.length === 0) return found;
+  throw new UsageError(
+    `--scopes takes some of ${allScopes.join(",")} (got ${JSON.stringify(unknown.join(","))}).`,
+  );
+}
+
+/** Serves the program that has started this one, until it closes standard input. */
+async function serveStdio(scopes: readonly Scope[] | undefined): Promise<number> {
+  const { baseUrl, apiKey, logLevel } = loadPlatform(process.env);
+  // Standard output belongs to the protocol: a stray line on it would end the connection.
+  globalThis.console = new Console(process.stderr, process.stderr);
+  const logger = createLogger({ level: logLevel, secrets: [apiKey], destination: process.stderr });
+  const { stdin, stdout } = process;
+  // Loaded late: the SDK is large, and no other command has a use for it.
+  const { serveOverStdio } = await import("../mcp/stdio.ts");
+  const connection = serveOverStdio({ baseUrl, apiKey, scopes, logger, stdin, stdout });
+  await Promise.race([connection.ended, untilSignal()]);
+  await connection.close();
+  // Open, it would keep the process alive.
+  stdin.destroy();
+  return 0;
+}
+
+interface HttpSettings {
+  readonly port: number;
+  readonly host: string | undefined;
+  readonly allowHosts: readonly string[];
+  readonly scopes: readonly Scope[] | undefined;
+}
+
+/** Serves every request that brings a token, until a signal. */
+async function serveHttp(settings: HttpSettings): Promise<number> {
+  const { port, host = "127.0.0.1", allowHosts, scopes } = settings;
+  const { baseUrl, logLevel } = loadPlatformAddress(process.env);
+  const logger = createLogger({ level: logLevel, secrets: [], destination: process.stderr });
+  const { McpHttp } = await import("../mcp/http.ts");
+  const mcp = new McpHttp({ baseUrl, scopes, logger });
+  const server = createServer(mcp.listener([host, ...allowHosts]));
+  const remedy = `Choose another: ${ownCommand()} mcp --http ${port < 65_535 ? port + 1 : 0}`;
+  const address = await bind(server, host, port, { names: "--host, --http", remedy });
+  const stopped = untilSignal();
+  print(
+    `MCP server listening at http://${urlHost(host)}:${address.port}${MCP_PATH} for ${baseUrl}`,
+  );
+  await stopped;
+  await mcp.close();
+  await new Promise((resolve) => {
+    server.close(resolve);
+    server.closeAllConnections();
+  });
+  return 0;
+}

@@ -1,0 +1,105 @@
+import type { Logger } from "../core/logger.ts";
+import { type ChannelMessages, subscribe } from "./channels.ts";
+
+const TOKEN_REFUSED =
+  "the platform does not accept the token: check SERVICE_API_KEY, replace it, and restart; events wait until then";
+
+const APP_REFUSED =
+  "the platform refuses every request of the app: enable it in the developer portal; events wait until then";
+
+/**
+ * Writes a line for what happens in a bot. A failure that repeats itself is a line when it begins; the same failure is
+ * logged at `debug` until it is over.
+ *
+ * @returns ends it
+ */
+export function logFacts(bot: object, log: Logger): () => void {
+  return subscribe(bot, {
+    ...intakeLines(log),
+    run: (run) => logRun(log, run),
+    step(step) {
+      // Most bots do not log this much.
+      if (!log.isLevelEnabled("debug")) return;
+      const { event, type, lane, attempt, trace, step: name, outcome, ref } = step;
+      log.debug({ event, type, lane, attempt, trace, step: name, outcome, ref }, "step");
+    },
+    mode({ mode, reason }) {
+      if (mode === "polling") log.warn({ mode, reason }, "polling takes over from the webhook");
+      else log.info({ mode, reason }, "the webhook is used again; polling goes back to audits");
+    },
+    "lease-lost"({ what, term }) {
+      if (what === "log") log.warn({ term }, "another instance may read the event log");
+    },
+    request({ method, path, status, ms, event, trace }) {
+      log.debug({ method, path, status, ms, event, trace }, "api");
+    },
+    "budget-wait"({ kind, perMinute, event, trace }) {
+      log.warn({ kind, perMinute, event, trace }, "requests wait for MAX_REQUESTS_PER_MINUTE");
+    },
+    circuit: (circuit) => logCircuit(log, circuit),
+  });
+}
+
+/** Lines about deliveries and pages of the event log. */
+function intakeLines(log: Logger) {
+  /** Codes of the refusals since the last delivery that was stored. */
+  const refused = new Set<string | undefined>();
+  return {
+    delivery({ status, code, reason, ms, batch, error, trace }: ChannelMessages["delivery"]) {
+      const isNew = !refused.has(code);
+      if (batch !== undefined) {
+        refused.clear();
+        const { events, stored, duplicates, unusable } = countsOf(batch);
+        const line = { status, events, stored, duplicates, unusable, ms, trace };
+        if (unusable === 0) log.info(line, "delivery");
+        else log.error(line, "delivery with events that cannot be handled: see the dead letters");
+        return;
+      }
+      refused.add(code);
+      if (error !== undefined) {
+        const storeLevel = isNew ? "error" : "debug";
+        log[storeLevel]({ status, err: error, trace }, "delivery cannot be stored");
+        return;
+      }
+      const refusalLevel = !isNew ? "debug" : status < 500 ? "warn" : "error";
+      log[refusalLevel]({ status, code, reason }, "delivery refused");
+    },
+    batch(batch: ChannelMessages["batch"]) {
+      if (batch.source === "webhook" || batch.stored.length === 0) return;
+      const { events, stored, duplicates, unusable } = countsOf(batch);
+      const page = { events, stored, duplicates, unusable, trace: batch.trace };
+      if (unusable === 0) log.info(page, "events from the log");
+      else log.error(page, "events from the log that cannot be handled: see the dead letters");
+    },
+  };
+}
+
+function countsOf({ events, stored, duplicates, unusable }: ChannelMessages["batch"]) {
+  return { events: events.length, stored: stored.length, duplicates, unusable };
+}
+
+function logRun(log: Logger, run: ChannelMessages["run"]): void {
+  const { event, type, lane, attempt, ms, trace, outcome, retryInMs, error: err } = run;
+  const about = { event, type, lane, attempt, ms, trace };
+  if (outcome === "done") log.info(about, "handled");
+  else if (outcome === "unbegun") log.info(about, "handed back before it began");
+  else if (outcome === "lost") log.warn(about, "lease lost: the result of this run is dropped");
+  else if (outcome === "dead") log.error({ ...about, err }, "dead letter");
+  else if (outcome === "retry") log.warn({ ...about, retryInMs, err }, "attempt failed");
+  else {
+    // The loop guard warns once for all events that it holds back.
+    const level = run.isLoopHeld ? "debug" : "warn";
+    log[level]({ ...about, retryInMs, err }, "put off; the attempt does not count");
+  }
+}
+
+function logCircuit(log: Logger, circuit: ChannelMessages["circuit"]): void {
+  const { of: operation, why, open, retryInMs, error: err, event, trace } = circuit;
+  const requests = { operation, event, trace };
+  if (!open) log.info(requests, "requests to the platform go out again");
+  else if (why !== "token")
+    log.warn({ ...requests, retryInMs }, "requests to the platform are held back");
+  else if (err?.status === 401)
+    log.error({ ...requests, refused: "token", retryInMs, err }, TOKEN_REFUSED);
+  else log.error({ ...requests, refused: "app", retryInMs, err }, APP_REFUSED);
+}

@@ -1,0 +1,301 @@
+import { eventTypes, isEventType } from "../events/parse.ts";
+import { type Listeners, subscribe } from "./channels.ts";
+import { type GaugeSources, Gauges } from "./gauges.ts";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "./prom.ts";
+
+/** Content type of {@link Metrics.text}. */
+export const CONTENT_TYPE: string = Registry.PROMETHEUS_CONTENT_TYPE;
+
+/** Metrics of one bot, for Prometheus. */
+export class Metrics {
+  readonly #registry = new Registry();
+  /** From the start on, because it measures the event loop since then. */
+  readonly #process = processRegistry();
+  readonly #unsubscribe: () => void;
+  #gauges: Gauges | undefined;
+
+  /** @param readsLog whether the bot reads the event log */
+  constructor(bot: object, readsLog: boolean) {
+    const registry = this.#registry;
+    const listeners: Listeners = {
+      ...countIntake(registry),
+      ...countRuns(registry),
+      ...(readsLog ? countPolls(registry) : {}),
+      ...countRequests(registry),
+      ...countStore(registry),
+    };
+    this.#unsubscribe = subscribe(bot, listeners);
+  }
+
+  /** Adds the gauges, which are computed per scrape. */
+  watch(sources: GaugeSources): void {
+    this.#gauges = new Gauges(this.#registry, sources);
+  }
+
+  /** Returns all metrics, and those of the process, in the text format of Prometheus 0.0.4. It never rejects. */
+  async text(): Promise<string> {
+    const sample = await this.#gauges?.sample();
+    // Nothing is awaited between the two, because another scrape must not get half of this one.
+    this.#gauges?.update(sample);
+    const texts = await Promise.all([this.#registry.metrics(), this.#process.metrics()]);
+    return texts.join("\n");
+  }
+
+  close(): void {
+    this.#unsubscribe();
+  }
+}
+
+/** In seconds: from one write to a disk up to the patience of a sender. */
+const STORE_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
+
+/** In seconds: from an empty handler up to the usual time limit. */
+const RUN_BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+/** In seconds: a request has a deadline of ten. */
+const REQUEST_BUCKETS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+const OK = "OK";
+
+const UNKNOWN_TYPE = "unknown";
+
+/** Newer types share a label, because a sender of events must not be able to make up labels. */
+const typeLabel = (type: string) => (isEventType(type) ? type : UNKNOWN_TYPE);
+
+const typeLabels: readonly string[] = [...eventTypes, UNKNOWN_TYPE];
+
+const sources = ["webhook", "poll"];
+
+/** Answers to deliveries with a series from the start. */
+const answers = [
+  ["200", OK],
+  ["400", "SIGNATURE_MISSING"],
+  ["400", "SIGNATURE_MALFORMED"],
+  ["400", "SIGNATURE_STALE"],
+  ["401", "SIGNATURE_MISMATCH"],
+  ["400", "BODY_INVALID"],
+  ["413", "BODY_TOO_LARGE"],
+  ["503", "INBOX_FULL"],
+  ["503", "STORE_UNAVAILABLE"],
+] as const;
+
+function countIntake(registry: Registry) {
+  const deliveries = counter(
+    registry,
+    "service_bot_deliveries_total",
+    "Deliveries of the webhook, by the status and code of their answer.",
+    { status: [], code: [] },
+  );
+  for (const [status, code] of answers) deliveries.inc({ status, code }, 0);
+  const seconds = histogram(
+    registry,
+    "service_bot_delivery_duration_seconds",
+    "From the whole body of a delivery until its answer, where its signature was good.",
+    STORE_BUCKETS,
+  );
+  const events = counter(registry, "service_bot_events_total", "New events stored.", {
+    type: typeLabels,
+    source: sources,
+  });
+  const duplicates = counter(
+    registry,
+    "service_bot_events_duplicate_total",
+    "Events that came and were in the inbox already.",
+    { source: sources },
+  );
+  const unusable = counter(
+    registry,
+    "service_bot_events_unusable_total",
+    "New events that cannot be handled: dead letters from the start.",
+    { source: sources },
+  );
+  return {
+    delivery({ status, code, ms }) {
+      deliveries.inc({ status, code: code ?? OK });
+      // The system's time, by which deliveries are dated, may have been set back.
+      if (ms !== undefined) seconds.observe(Math.max(0, ms) / 1000);
+    },
+    batch({ source, ...batch }) {
+      const isNew = new Set(batch.stored);
+      for (const { id, type } of batch.events) {
+        // Counts an event once that was twice in the batch.
+        if (isNew.delete(id)) events.inc({ type: typeLabel(type), source });
+      }
+      duplicates.inc({ source }, batch.duplicates);
+      unusable.inc({ source }, batch.unusable);
+    },
+  } satisfies Listeners;
+}
+
+function countRuns(registry: Registry) {
+  const attempts = counter(
+    registry,
+    "service_bot_handler_attempts_total",
+    "Runs of the handlers of an event, by what became of them.",
+    { type: typeLabels, outcome: ["done", "retry", "release", "dead", "lost", "unbegun"] },
+  );
+  const seconds = histogram(
+    registry,
+    "service_bot_handler_duration_seconds",
+    "How long the handlers of one event ran, whatever became of them.",
+    RUN_BUCKETS,
+    ["type"],
+  );
+  const leasesLost = counter(
+    registry,
+    "service_bot_leases_lost_total",
+    "Leases lost: noticed by a run, by a result that was refused, or of the event log.",
+    { what: ["run", "result", "log"] },
+  );
+  return {
+    run({ type, outcome, ms }) {
+      const label = typeLabel(type);
+      attempts.inc({ type: label, outcome });
+      if (outcome !== "unbegun") seconds.observe({ type: label }, ms / 1000);
+    },
+    "lease-lost": ({ what }) => leasesLost.inc({ what }),
+  } satisfies Listeners;
+}
+
+function countPolls(registry: Registry) {
+  const reads = counter(
+    registry,
+    "service_bot_log_reads_total",
+    "Readings of the event log, by the code of their error.",
+    { code: [OK] },
+  );
+  const switches = counter(
+    registry,
+    "service_bot_mode_switches_total",
+    "Switches to polling, and back to auditing.",
+    { to: ["auditing", "polling"] },
+  );
+  return {
+    poll: ({ code }) => reads.inc({ code: code ?? OK }),
+    mode: ({ mode }) => switches.inc({ to: mode }),
+  } satisfies Listeners;
+}
+
+function countRequests(registry: Registry) {
+  const requests = counter(
+    registry,
+    "service_bot_api_requests_total",
+    "Requests to the platform, by the status and code of their answer.",
+    { operation: [], status: [], code: [] },
+  );
+  const seconds = histogram(
+    registry,
+    "service_bot_api_request_duration_seconds",
+    "How long one request to the platform took, its answer included.",
+    REQUEST_BUCKETS,
+    ["operation"],
+  );
+  const heldBack = counter(
+    registry,
+    "service_bot_api_held_back_total",
+    "Requests that were not sent, for the platform is away or the budget is spent.",
+    { code: ["API_CIRCUIT_OPEN", "API_BUDGET_SPENT"] },
+  );
+  const tokenRefused = counter(
+    registry,
+    "service_bot_token_refused_total",
+    "Answers of the platform that refuse the token: not known (401), or without the scope (403).",
+    { status: ["401", "403"] },
+  );
+  const circuits = new Gauge({
+    name: "service_bot_circuit_open",
+    help: "1 while requests are held back: to the platform, or of one operation.",
+    labelNames: ["circuit", "why"],
+    registers: [registry],
+  });
+  circuits.set({ circuit: "platform", why: "outages" }, 0);
+  circuits.set({ circuit: "token", why: "token" }, 0);
+  return {
+    request({ operation, status, code, ms }) {
+      // Without an answer and an error of ours, the deadline was over, or the caller gave up.
+      const label = code ?? (status === undefined ? "ABORTED" : OK);
+      requests.inc({ operation, status: status ?? "none", code: label });
+      seconds.observe({ operation }, ms / 1000);
+      // A 403 with another code, such as that of a user who blocked the bot, does not concern the token.
+      const lacksScope = status === 403 && (code === "AGENT_SCOPE_MISSING" || code === "API_ERROR");
+      if (status === 401 || lacksScope) tokenRefused.inc({ status });
+    },
+    "held-back": ({ code }) => heldBack.inc({ code }),
+    circuit: ({ of: circuit, why, open }) => circuits.set({ circuit, why }, open ? 1 : 0),
+  } satisfies Listeners;
+}
+
+function countStore(registry: Registry) {
+  const seconds = histogram(
+    registry,
+    "service_bot_store_transaction_duration_seconds",
+    "One transaction of the inbox: in a file until it is on the disk, in PostgreSQL until it is answered.",
+    STORE_BUCKETS,
+  );
+  const failures = counter(
+    registry,
+    "service_bot_store_failures_total",
+    "What the store could not do, by the reason.",
+    { reason: ["disk_low", "disk_full", "locked", "away", "broken"] },
+  );
+  return {
+    transaction: ({ ms }) => seconds.observe(ms / 1000),
+    "store-failure": ({ reason }) => failures.inc({ reason }),
+  } satisfies Listeners;
+}
+
+/**
+ * Makes a counter whose series are there from the start. A series that begins with its first event has not grown by it,
+ * and no alert would see that event.
+ */
+function counter<L extends string>(
+  registry: Registry,
+  name: string,
+  help: string,
+  values: { readonly [K in L]: readonly string[] },
+): Counter<L> {
+  const labelNames = Object.keys(values) as L[];
+  const made = new Counter<L>({ name, help, labelNames, registers: [registry] });
+  const entries: [string, readonly string[]][] = Object.entries(values);
+  const combinations = entries.reduce<Partial<Record<string, string>>[]>(
+    (all, [label, options]) =>
+      all.flatMap((labels) => options.map((value) => ({ ...labels, [label]: value }))),
+    [{}],
+  );
+  for (const labels of combinations) made.inc(labels, 0);
+  return made;
+}
+
+function histogram<L extends string = never>(
+  registry: Registry,
+  name: string,
+  help: string,
+  buckets: number[],
+  labelNames: L[] = [],
+): Histogram<L> {
+  return new Histogram<L>({ name, help, labelNames, buckets, registers: [registry] });
+}
+
+let ofProcess: Registry | undefined;
+
+/**
+ * Left out: names that end as if they counted up, which Prometheus' own check of names refuses, and what
+ * `nodejs_active_resources` says as well.
+ */
+const LEFT_OUT = [
+  "nodejs_active_handles",
+  "nodejs_active_handles_total",
+  "nodejs_active_requests",
+  "nodejs_active_requests_total",
+  "nodejs_active_resources_total",
+];
+
+/** One registry for all bots of the process, because the monitor of the event loop cannot be stopped. */
+function processRegistry(): Registry {
+  if (ofProcess === undefined) {
+    ofProcess = new Registry();
+    collectDefaultMetrics({ register: ofProcess });
+    for (const name of LEFT_OUT) ofProcess.removeSingleMetric(name);
+  }
+  return ofProcess;
+}

@@ -1,0 +1,101 @@
+import type { Fetch } from "../client/http.ts";
+import type { Config } from "../config.ts";
+import type { Logger } from "../core/logger.ts";
+import type { Listening } from "../receiver/server.ts";
+import type { GaugeSources } from "./gauges.ts";
+import { logFacts } from "./log.ts";
+import type { Metrics } from "./metrics.ts";
+import { RunReporter } from "./run-reporter.ts";
+
+export interface ObserversOptions {
+  readonly config: Pick<
+    Config,
+    "baseUrl" | "apiKey" | "delivery" | "metricsHost" | "metricsPort" | "tracing"
+  >;
+  readonly fetch: Fetch;
+  readonly log: Logger;
+}
+
+/** Subscribers of one bot: its log, and the spans, metrics and report to a local platform that are switched on. */
+export class Observers {
+  readonly #options: ObserversOptions;
+  readonly #ends: (() => void)[] = [];
+  readonly #reporter: RunReporter | undefined;
+  #metrics: Metrics | undefined;
+  #server: Listening | undefined;
+
+  /**
+   * Subscribes from before the parts are made. Metrics and spans are loaded only if they are switched on.
+   *
+   * @throws {ServiceBotError} TRACING_MISSING
+   */
+  static async create(bot: object, options: ObserversOptions): Promise<Observers> {
+    const { config, log } = options;
+    const observers = new Observers(bot, options);
+    const ends = observers.#ends;
+    try {
+      if (config.tracing === "on") {
+        const { startTracing } = await import("./tracing.ts");
+        ends.push(await startTracing(bot, log));
+      }
+      if (config.metricsPort !== undefined) {
+        const { Metrics } = await import("./metrics.ts");
+        const metrics = new Metrics(bot, config.delivery !== "webhook");
+        observers.#metrics = metrics;
+        ends.push(() => metrics.close());
+      }
+    } catch (error) {
+      observers.end();
+      throw error;
+    }
+    return observers;
+  }
+
+  private constructor(bot: object, options: ObserversOptions) {
+    const { config, fetch, log } = options;
+    const { baseUrl, apiKey } = config;
+    this.#options = options;
+    this.#ends.push(logFacts(bot, log));
+    this.#reporter = RunReporter.for(bot, { baseUrl, apiKey, fetch });
+  }
+
+  /** Shows these parts as gauges among the metrics. */
+  watch(sources: GaugeSources): void {
+    this.#metrics?.watch(sources);
+  }
+
+  /** Address of the metrics; `undefined` if they are not served. */
+  get metricsUrl(): string | undefined {
+    return this.#server && `${this.#server.url}/metrics`;
+  }
+
+  /**
+   * Serves the metrics, if METRICS_PORT is set.
+   *
+   * @throws {ServiceBotError} ADDRESS_IN_USE
+   * @throws {ConfigError} CONFIG_INVALID
+   */
+  async serve(): Promise<void> {
+    const { metricsHost, metricsPort } = this.#options.config;
+    if (this.#metrics === undefined || metricsPort === undefined) return;
+    const { serveMetrics } = await import("./metrics-server.ts");
+    this.#server = await serveMetrics(this.#metrics, metricsHost, metricsPort);
+  }
+
+  /** Announces the bot to a local platform. */
+  announce(): void {
+    this.#reporter?.start();
+  }
+
+  /** Stops what serves and sends. The log goes on until {@link end}. */
+  async close(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    await Promise.all([server?.close(), this.#reporter?.close()]);
+  }
+
+  /** Ends the subscriptions. */
+  end(): void {
+    for (const end of this.#ends) end();
+  }
+}

@@ -1,0 +1,192 @@
+import type { Fetch } from "../client/http.ts";
+import { systemClock } from "../core/clock.ts";
+import { isLoopback } from "../core/loopback.ts";
+import type { ShownError } from "../core/redact.ts";
+import {
+  MAX_REPORTED_RUNS,
+  type ReportedError,
+  type ReportedOutcome,
+  RUNS_PATH,
+  type RunReport,
+} from "../core/run-report.ts";
+import { type ChannelMessages, type RunOutcome, subscribe } from "./channels.ts";
+
+/** Reports that wait to be sent. Beyond them the oldest is dropped. */
+const MAX_QUEUED = 1_000;
+
+/** Events whose last error is remembered. */
+const MAX_ORIGINS = 1_000;
+
+/** First frame of a stack, where the error was made. The frames below depend on what the run has waited for. */
+const FIRST_FRAME = /^ *at .*$/m;
+
+/** In characters. */
+const MAX_MESSAGE_LENGTH = 2_000;
+
+/** In characters. */
+const MAX_STACK_LENGTH = 8_000;
+
+/** In ms. A local platform answers within a few. */
+const REQUEST_TIMEOUT_MS = 2_000;
+
+/** In ms. A bot that stops waits no longer for its last reports. */
+const CLOSE_TIMEOUT_MS = 500;
+
+/** Longest answer that is read, in bytes. */
+const MAX_ANSWER_BYTES = 1_024;
+
+const reported: Readonly<Partial<Record<RunOutcome, ReportedOutcome>>> = {
+  done: "done",
+  retry: "retry",
+  release: "released",
+  dead: "dead",
+};
+
+export interface RunReporterOptions {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly fetch: Fetch;
+}
+
+/**
+ * Reports the runs of this bot to a local platform, which shows them to the developer. The first request has no runs
+ * in it, and is repeated until a local platform has answered. Another platform gets nothing else: it answers 404, or
+ * 200 with another body. A report that fails is dropped.
+ */
+export class RunReporter {
+  readonly #options: RunReporterOptions;
+  readonly #queue: RunReport[] = [];
+  /** By event, where its last error was made. */
+  readonly #origins = new Map<string, string>();
+  readonly #closing = new AbortController();
+  #sending: Promise<void> | undefined;
+  readonly #unsubscribe: () => void;
+  /** True once the platform has answered as a local one. */
+  #isLocal = false;
+  /** True once the platform has answered as another one, and after {@link close}. */
+  #isOff = false;
+
+  /** Returns `undefined` unless the platform is on this machine. */
+  static for(bot: object, options: RunReporterOptions): RunReporter | undefined {
+    const { hostname } = new URL(options.baseUrl);
+    return isLoopback(hostname) ? new RunReporter(bot, options) : undefined;
+  }
+
+  private constructor(bot: object, options: RunReporterOptions) {
+    this.#options = options;
+    this.#unsubscribe = subscribe(bot, { run: (run) => this.#add(run) });
+  }
+
+  /** Announces to the platform that this bot reports its runs. */
+  start(): void {
+    this.#wake();
+  }
+
+  #add(run: ChannelMessages["run"]): void {
+    const name = reported[run.outcome];
+    // A run that a stop has cut short begins again with the next start.
+    const isCutShort = name === "released" && run.error?.code === "NOT_READY";
+    if (name === undefined || isCutShort) return;
+    const { event: eventId, attempt, ms, retryInMs } = run;
+    const error = run.error && this.#errorOf(eventId, run.error);
+    if (name === "done" || name === "dead") this.#origins.delete(eventId);
+    this.#queue.push({ eventId, attempt, outcome: name, ms, retryInMs, error });
+    if (this.#queue.length > MAX_QUEUED) this.#queue.shift();
+    this.#wake();
+  }
+
+  /** Sends the remaining reports, for half a second at most. It never rejects. */
+  async close(): Promise<void> {
+    const cancel = systemClock.timer(CLOSE_TIMEOUT_MS, () => this.#closing.abort());
+    while (this.#sending !== undefined) await this.#sending;
+    cancel();
+    this.#closing.abort();
+    this.#turnOff();
+  }
+
+  #errorOf(eventId: string, { type, code, message, stack }: ShownError): ReportedError {
+    const origin = `${type}: ${message} ${FIRST_FRAME.exec(stack ?? "")}`;
+    const isNew = stack !== undefined && this.#origins.get(eventId) !== origin;
+    if (isNew) {
+      this.#origins.set(eventId, origin);
+      const [oldest] = this.#origins.keys();
+      if (this.#origins.size > MAX_ORIGINS && oldest !== undefined) this.#origins.delete(oldest);
+    }
+    return {
+      type: type.slice(0, MAX_MESSAGE_LENGTH),
+      ...(code === undefined ? {} : { code: code.slice(0, MAX_MESSAGE_LENGTH) }),
+      message: message.slice(0, MAX_MESSAGE_LENGTH),
+      ...(isNew ? { stack: stack.slice(0, MAX_STACK_LENGTH) } : {}),
+    };
+  }
+
+  #wake(): void {
+    if (this.#isOff) return;
+    this.#sending ??= this.#sendAll().then((isThere) => {
+      this.#sending = undefined;
+      // A run can end after the last look at the queue.
+      if (isThere && this.#queue.length > 0) this.#wake();
+    });
+  }
+
+  /** Returns false if the platform is away. Reports are a convenience, and the next one tries again. */
+  async #sendAll(): Promise<boolean> {
+    try {
+      this.#isLocal ||= await this.#send([]);
+      if (!this.#isLocal) return false;
+      while (this.#queue.length > 0) await this.#send(this.#queue.splice(0, MAX_REPORTED_RUNS));
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Returns whether a local platform has accepted the runs. Another platform gets no further request. */
+  async #send(runs: readonly RunReport[]): Promise<boolean> {
+    const { status, body } = await this.#post(runs);
+    const isAccepted = status === 200 && isAcceptance(body);
+    if (status === 404 || (status === 200 && !isAccepted)) this.#turnOff();
+    return isAccepted;
+  }
+
+  #turnOff(): void {
+    this.#isOff = true;
+    this.#unsubscribe();
+    this.#queue.length = 0;
+    this.#origins.clear();
+  }
+
+  async #post(runs: readonly RunReport[]): Promise<{ status: number; body: string }> {
+    const { baseUrl, apiKey, fetch } = this.#options;
+    const response = await fetch(`${new URL(baseUrl).origin}${RUNS_PATH}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
+      body: JSON.stringify({ runs }),
+      redirect: "manual",
+      signal: AbortSignal.any([AbortSignal.timeout(REQUEST_TIMEOUT_MS), this.#closing.signal]),
+    });
+    return { status: response.status, body: await beginningOf(response) };
+  }
+}
+
+/** Reads the beginning of an answer, and drops the connection if there is more. */
+async function beginningOf({ body }: Response): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of body ?? []) {
+    parts.push(part);
+    bytes += part.byteLength;
+    if (bytes > MAX_ANSWER_BYTES) break;
+  }
+  return Buffer.concat(parts).toString("utf8");
+}
+
+/** Returns whether this is the answer of a local platform: `{"accepted": 0}`. */
+function isAcceptance(body: string): boolean {
+  try {
+    const { accepted }: { accepted?: unknown } = Object(JSON.parse(body));
+    return typeof accepted === "number";
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,289 @@
+import type { TracingChannel } from "node:diagnostics_channel";
+import type { Logger } from "../core/logger.ts";
+import { type SpanAddress, spanIn, traceIdOf, traceOf } from "../core/trace.ts";
+import { version } from "../core/version.ts";
+import { hasCode, ServiceBotError } from "../errors.ts";
+import { type BatchMessage, type RunOutcome, type WorkMessages, works } from "./channels.ts";
+
+/** The parts of `@opentelemetry/api` that are used here. Its own types are not needed to compile a bot. */
+export interface OpenTelemetryApi {
+  readonly ROOT_CONTEXT: ApiContext;
+  readonly SpanKind: Readonly<Record<"INTERNAL" | "CLIENT" | "CONSUMER", number>>;
+  readonly SpanStatusCode: { readonly ERROR: number };
+  readonly context: {
+    active(): ApiContext;
+    with<T>(context: ApiContext, work: () => T): T;
+  };
+  readonly trace: {
+    getTracer(name: string, version: string): ApiTracer;
+    getSpan(context: ApiContext): ApiSpan | undefined;
+    setSpan(context: ApiContext, span: ApiSpan): ApiContext;
+    setSpanContext(
+      context: ApiContext,
+      address: SpanAddress & { readonly isRemote: boolean },
+    ): ApiContext;
+  };
+  isSpanContextValid(address: SpanAddress): boolean;
+}
+
+interface ApiContext {
+  getValue(key: symbol): unknown;
+  setValue(key: symbol, value: unknown): ApiContext;
+  deleteValue(key: symbol): ApiContext;
+}
+
+interface ApiTracer {
+  startSpan(
+    name: string,
+    options: { readonly kind?: number; readonly attributes?: ApiAttributes },
+    context: ApiContext,
+  ): ApiSpan;
+}
+
+interface ApiSpan {
+  spanContext(): SpanAddress;
+  setAttribute(name: string, value: string): unknown;
+  setAttributes(attributes: ApiAttributes): unknown;
+  setStatus(status: { readonly code: number; readonly message: string }): unknown;
+  end(): void;
+}
+
+type ApiAttributes = Record<string, string | number | boolean>;
+
+/** Attributes of a span: no texts of people, and no secrets. */
+type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/**
+ * Loads the package, which only bots that trace need.
+ *
+ * @throws {ServiceBotError} TRACING_MISSING, with the package to install
+ */
+export async function loadApi(
+  load: () => Promise<OpenTelemetryApi> = () => import("@opentelemetry/api"),
+): Promise<OpenTelemetryApi> {
+  try {
+    return await load();
+  } catch (error) {
+    if (!hasCode(error, "ERR_MODULE_NOT_FOUND")) throw error;
+    throw new ServiceBotError(
+      "TRACING_MISSING",
+      'TRACING is on, and the package "@opentelemetry/api" is not installed. Run: npm install @opentelemetry/api',
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * Makes spans of the work of a bot, for the SDK that the application has set up: it samples and exports.
+ *
+ * @returns ends it
+ * @throws {ServiceBotError} TRACING_MISSING
+ */
+export async function startTracing(bot: object, log: Logger): Promise<() => void> {
+  const api = await loadApi();
+  const tracer = api.trace.getTracer("service-bot", version());
+  // Never ended, so that no SDK exports it.
+  const probe = tracer.startSpan("probe", {}, api.ROOT_CONTEXT);
+  if (!api.isSpanContextValid(probe.spanContext())) {
+    log.warn(
+      "TRACING is on, and nobody takes up the spans: set up the OpenTelemetry SDK before the bot starts, as in node --import ./tracing.ts",
+    );
+  }
+  const spans = new SpanMaker(bot, api, tracer);
+  const ends = [
+    spans.follow(works.delivery, deliverySpan),
+    spans.follow(works.page, pageSpan),
+    spans.follow(works.run, runSpan),
+    spans.follow(works.step, stepSpan),
+    spans.follow(works.request, requestSpan),
+  ];
+  return () => {
+    for (const end of ends) end();
+  };
+}
+
+/** How a span is made of a message. */
+interface SpanShape<M> {
+  readonly kind: "INTERNAL" | "CLIENT" | "CONSUMER";
+  readonly name: (message: M) => string;
+  /** True if a span that is active at the start is not its parent. */
+  readonly isDetached?: boolean;
+  readonly atStart: (message: M) => Attributes;
+  readonly atEnd: (message: M) => Attributes;
+  /** True if there is no span of this work. */
+  readonly isSkipped?: (message: M) => boolean;
+  /** True if the span is dropped at its end. */
+  readonly isDropped?: (message: M) => boolean;
+}
+
+type Message = WorkMessages[keyof WorkMessages];
+
+class SpanMaker {
+  readonly #bot: object;
+  readonly #api: OpenTelemetryApi;
+  readonly #tracer: ApiTracer;
+  readonly #spans = new WeakMap<object, ApiSpan>();
+
+  constructor(bot: object, api: OpenTelemetryApi, tracer: ApiTracer) {
+    this.#bot = bot;
+    this.#api = api;
+    this.#tracer = tracer;
+  }
+
+  /** Makes a span of each piece of work on a channel. @returns ends it */
+  follow<M extends Message>(channel: TracingChannel<unknown, M>, shape: SpanShape<M>): () => void {
+    const start = (message: unknown) => this.#start(message as M, shape);
+    const asyncEnd = (message: unknown) => this.#end(message as M, shape);
+    channel.start.subscribe(start);
+    channel.asyncEnd.subscribe(asyncEnd);
+    return () => {
+      channel.start.unsubscribe(start);
+      channel.asyncEnd.unsubscribe(asyncEnd);
+    };
+  }
+
+  #start<M extends Message>(message: M, shape: SpanShape<M>): void {
+    if (message.bot !== this.#bot || shape.isSkipped?.(message) === true) return;
+    const { trace, context, SpanKind, isSpanContextValid } = this.#api;
+    const parent = this.#parentOf(message.trace, shape.isDetached === true);
+    const attributes = defined(shape.atStart(message));
+    const options = { kind: SpanKind[shape.kind], attributes };
+    const span = this.#tracer.startSpan(shape.name(message), options, parent);
+    this.#spans.set(message, span);
+    message.around = (work) => context.with(trace.setSpan(parent, span), work);
+    const address = span.spanContext();
+    if (isSpanContextValid(address)) message.trace = traceOf(address);
+  }
+
+  #end<M extends Message>(message: M, shape: SpanShape<M>): void {
+    const span = this.#spans.get(message);
+    // A span that is never ended is never exported.
+    if (span === undefined || shape.isDropped?.(message) === true) return;
+    span.setAttributes(defined(shape.atEnd(message)));
+    if (message.error !== undefined) {
+      const type = typeOf(message.error);
+      span.setAttribute("error.type", type);
+      // The message of the error stays out, because it may quote texts of people.
+      span.setStatus({ code: this.#api.SpanStatusCode.ERROR, message: type });
+    }
+    span.end();
+  }
+
+  /** A span that is active in this process is nearer than one that a trace names. */
+  #parentOf(stored: string | undefined, isDetached: boolean): ApiContext {
+    const { trace, context, ROOT_CONTEXT } = this.#api;
+    const current = isDetached ? ROOT_CONTEXT : context.active();
+    const address = spanIn(stored);
+    if (address === undefined || trace.getSpan(current) !== undefined) return current;
+    return trace.setSpanContext(current, { ...address, isRemote: true });
+  }
+}
+
+const deliverySpan: SpanShape<WorkMessages["delivery"]> = {
+  kind: "CONSUMER",
+  name: () => "receive",
+  atStart: () => ({ ...messaging("receive", "receive"), "http.request.method": "POST" }),
+  atEnd: ({ status, batch }) => ({ "http.response.status_code": status, ...batchOf(batch) }),
+};
+
+const pageSpan: SpanShape<WorkMessages["page"]> = {
+  kind: "CONSUMER",
+  name: () => "poll",
+  isDetached: true,
+  atStart: () => messaging("poll", "receive"),
+  atEnd: ({ batch }) => batchOf(batch),
+  // Most pages bring nothing new.
+  isDropped: ({ batch }) => batch?.stored.length === 0,
+};
+
+/** Outcomes as the history of an event names them. */
+const outcomes: Readonly<Record<RunOutcome, string>> = {
+  done: "done",
+  retry: "failed",
+  release: "released",
+  dead: "dead",
+  unbegun: "unbegun",
+  lost: "lost",
+};
+
+const runSpan: SpanShape<WorkMessages["run"]> = {
+  kind: "CONSUMER",
+  name: ({ type }) => `process ${type}`,
+  isDetached: true,
+  atStart: ({ event, type, lane, attempt, source, late, trace }) => ({
+    ...messaging("process", "process"),
+    "messaging.message.id": event,
+    "service_bot.event.type": type,
+    "service_bot.lane": lane,
+    "service_bot.attempt": attempt,
+    "service_bot.source": source,
+    "service_bot.late": late,
+    // An event that was stored without tracing gets a trace of its own; the log has it by this id.
+    "service_bot.trace": spanIn(trace) === undefined ? traceIdOf(trace) : undefined,
+  }),
+  atEnd: ({ outcome }) => ({ "service_bot.outcome": outcome && outcomes[outcome] }),
+  isDropped: ({ outcome }) => outcome === "unbegun",
+};
+
+const stepSpan: SpanShape<WorkMessages["step"]> = {
+  kind: "INTERNAL",
+  name: ({ step }) => `step ${step}`,
+  atStart: ({ step }) => ({ "service_bot.step": step }),
+  atEnd: ({ outcome }) => ({ "service_bot.step.outcome": outcome }),
+};
+
+const requestSpan: SpanShape<WorkMessages["request"]> = {
+  kind: "CLIENT",
+  name: ({ method, template }) => `${method} ${template}`,
+  // The address is left out, because names and searched words are in it.
+  atStart({ method, template, baseUrl, number }) {
+    const { hostname, port, protocol } = new URL(baseUrl);
+    return {
+      "http.request.method": method,
+      "url.template": template,
+      "server.address": hostname,
+      "server.port": Number(port) || (protocol === "http:" ? 80 : 443),
+      "http.request.resend_count": number === 1 ? undefined : number - 1,
+    };
+  },
+  atEnd: ({ status }) => ({ "http.response.status_code": status }),
+  // Reads of the event log on the bot's own behalf mostly bring nothing.
+  isSkipped: ({ kind }) => kind !== "read" && kind !== "write",
+};
+
+/** Attributes of work on messages, by the conventions of OpenTelemetry. */
+function messaging(operation: string, type: "receive" | "process"): Attributes {
+  return {
+    "messaging.system": "service_bot",
+    "messaging.operation.name": operation,
+    "messaging.operation.type": type,
+  };
+}
+
+function batchOf(batch: BatchMessage | undefined): Attributes {
+  if (batch === undefined) return {};
+  return {
+    "messaging.batch.message_count": batch.events.length,
+    "service_bot.stored": batch.stored.length,
+    "service_bot.duplicates": batch.duplicates,
+    "service_bot.unusable": batch.unusable,
+  };
+}
+
+/** A code or the name of a class, and no sentence. */
+const PLAIN = /^[\w.:-]{1,64}$/;
+
+function typeOf(error: unknown): string {
+  if (typeof error !== "object" || error === null) return typeof error;
+  const { code, name } = error as { readonly code?: unknown; readonly name?: unknown };
+  const plain = [code, name].find((word) => typeof word === "string" && PLAIN.test(word));
+  return String(plain ?? "Error");
+}
+
+function defined(attributes: Attributes): ApiAttributes {
+  const found: ApiAttributes = {};
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== undefined) found[name] = value;
+  }
+  return found;
+}

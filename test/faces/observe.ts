@@ -1,0 +1,15 @@
+export {
+  type ChannelMessages,
+  channels,
+  type Listeners,
+  subscribe,
+  traced,
+  type WorkMessages,
+  works,
+} from "../../src/observe/channels.ts";
+export { logFacts } from "../../src/observe/log.ts";
+export { Metrics } from "../../src/observe/metrics.ts";
+export { serveMetrics } from "../../src/observe/metrics-server.ts";
+export { RunReporter } from "../../src/observe/run-reporter.ts";
+export type { WrittenStatus } from "../../src/observe/status.ts";
+export { loadApi } from "../../src/observe/tracing.ts";

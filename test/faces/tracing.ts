@@ -1,1 +1,0 @@
-export { loadApi } from "../../src/tracing/api.ts";
