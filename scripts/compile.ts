@@ -1,7 +1,7 @@
 import { chmod, cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, extname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { run, tail } from "../src/create/run.ts";
+import { run, tail } from "../src/create/io.ts";
 import { bundleLibrary } from "./pack/bundle.ts";
 import { buildPortal } from "./pack/portal.ts";
 

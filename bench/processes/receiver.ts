@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import express from "express";
-import { BodyBudget } from "../../src/core/body/budget.ts";
+import { BodyBudget } from "../../src/core/body.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { createLogger } from "../../src/core/logger.ts";
 import { defaultLane } from "../../src/events/lane.ts";

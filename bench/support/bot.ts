@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { run, tail } from "../../src/create/run.ts";
+import { run, tail } from "../../src/create/io.ts";
 import { withoutBotVariables } from "../../test/support/scaffolded.ts";
 
 const CREATE_BOT = fileURLToPath(new URL("../../create-bot.js", import.meta.url));

@@ -1,7 +1,7 @@
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { run, tail } from "../../src/create/run.ts";
+import { run, tail } from "../../src/create/io.ts";
 import { readTar } from "./read-tar.ts";
 
 /** A package as it would be published. */

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { run, tail } from "../../src/create/run.ts";
+import { run, tail } from "../../src/create/io.ts";
 import { reservePort } from "../../test/support/reserve-port.ts";
 import { type Dependent, endWithParent, spawnWithParent } from "../../test/support/with-parent.ts";
 import { packBoth } from "../pack/packages.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { run, tail } from "../../src/create/run.ts";
+import { run, tail } from "../../src/create/io.ts";
 import { root } from "../compile.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { type Store, stores, type Template, templates } from "../../src/create/choices.ts";
+import { type Store, stores, type Template, templates } from "../../src/create/options.ts";
 import { type NodeName, nodes } from "../registry/toolchain.ts";
 
 /** One way in which people come to a bot. */

@@ -1,6 +1,6 @@
 import type { Client } from "../client/client.ts";
 import type { Config } from "../config.ts";
-import { BodyBudget } from "../core/body/budget.ts";
+import { BodyBudget } from "../core/body.ts";
 import { type Clock, steadyClock, systemClock } from "../core/clock.ts";
 import { secretsOf } from "../core/database-address.ts";
 import { createLogger, type Logger } from "../core/logger.ts";

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
-import { dropBody } from "./body/read.ts";
+import { dropBody } from "./body.ts";
 
 /** In bytes. A body that waits unread holds no more than this, as in a stream of Node's own. */
 const BODY_BUFFER_BYTES = 65_536;

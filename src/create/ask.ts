@@ -1,19 +1,35 @@
+// Loaded late: no other file loads the prompts.
 import { join, resolve } from "node:path";
-import { type Asked, type Store, stores, type Template, templates } from "./choices.ts";
+import { styleText } from "node:util";
+import {
+  type CANCEL_SYMBOL,
+  ConfirmPrompt,
+  isCancel,
+  SelectPrompt,
+  TextPrompt,
+  updateSettings,
+} from "@clack/core";
 import { directoryProblem } from "./directory.ts";
-import type { Io } from "./io.ts";
-import type { Options } from "./options.ts";
+import { Cancelled } from "./errors.ts";
+import type { Io, Terminal } from "./io.ts";
+import {
+  type Options,
+  type Question,
+  type Store,
+  stores,
+  type Template,
+  templates,
+} from "./options.ts";
 import { detectPackageManager } from "./package-manager.ts";
-import { askChoice, askText, askWhether } from "./prompts.ts";
+import { choiceLine } from "./report.ts";
 import { repositoryAround } from "./repository.ts";
-import type { Terminal } from "./terminal.ts";
 
 export interface Answers {
-  /** The options, with what was answered in them. */
+  /** The options with the answers. */
   readonly options: Options & { readonly dir: string };
-  readonly asked: ReadonlySet<Asked>;
-  /** True when the head line has been printed, above the questions. */
-  readonly begun: boolean;
+  readonly asked: ReadonlySet<Question>;
+  /** True if the head line stands above the questions already. */
+  readonly hasHead: boolean;
 }
 
 const DIRECTORY = "my-bot";
@@ -29,14 +45,14 @@ const storeHints: Readonly<Record<Store, string>> = {
 };
 
 /**
- * Asks for each choice that the command line has left open. This file alone loads the prompts.
+ * Asks for each choice that the command line has left open.
  *
  * @throws {Cancelled}
  */
 export async function ask(options: Options, terminal: Terminal, io: Io): Promise<Answers> {
-  const asked = new Set<Asked>();
-  const unless = async <T>(name: Asked, said: T | undefined, question: () => Promise<T>) => {
-    if (said !== undefined) return said;
+  const asked = new Set<Question>();
+  const unless = async <T>(name: Question, given: T | undefined, question: () => Promise<T>) => {
+    if (given !== undefined) return given;
     const answer = await question();
     asked.add(name);
     return answer;
@@ -52,12 +68,12 @@ export async function ask(options: Options, terminal: Terminal, io: Io): Promise
   const install = await unless("install", options.install, () =>
     askWhether(`Install with ${packageManager}?`, terminal),
   );
-  // Inside of a repository none is started in any case.
+  // Inside of a repository no other one is started.
   const asksGit = options.git === undefined && !repositoryAround(resolve(io.cwd, dir));
   const git = asksGit
     ? await unless("git", undefined, () => askWhether("Initialize git?", terminal))
     : options.git;
-  return { options: { ...options, dir, template, store, install, git }, asked, begun: true };
+  return { options: { ...options, dir, template, store, install, git }, asked, hasHead: true };
 }
 
 async function askDirectory(terminal: Terminal, io: Io): Promise<string> {
@@ -65,7 +81,7 @@ async function askDirectory(terminal: Terminal, io: Io): Promise<string> {
   return atHome(await askText("Directory", DIRECTORY, problemOf, terminal), io);
 }
 
-/** No shell has seen this answer, so nothing else replaces the `~`. */
+/** Replaces `~`, because no shell has seen this answer. */
 function atHome(answer: string, { env, platform }: Io): string {
   const home = platform === "win32" ? env["USERPROFILE"] : env["HOME"];
   const rest = /^~(?:[/\\](.*))?$/s.exec(answer);
@@ -74,4 +90,110 @@ function atHome(answer: string, { env, platform }: Io): string {
 
 function withHints<T extends string>(values: readonly T[], hints: Readonly<Record<T, string>>) {
   return values.map((value) => ({ value, hint: hints[value] }));
+}
+
+/** A value with a hint. */
+interface Choice<T extends string> {
+  readonly value: T;
+  readonly hint: string;
+}
+
+/** The state of a question. */
+interface Frame {
+  readonly state: string;
+  readonly error: string;
+}
+
+// Ctrl-D closes the input, and would leave a question without an answer for ever.
+updateSettings({ aliases: { "\x04": "cancel" } });
+
+/**
+ * Asks for a line of text; Enter alone takes `initial`.
+ *
+ * @param problemOf describes what is wrong with an answer, which is then asked for again
+ * @throws {Cancelled}
+ */
+async function askText(
+  label: string,
+  initial: string,
+  problemOf: (answer: string) => string | undefined,
+  terminal: Terminal,
+): Promise<string> {
+  const prompt = new TextPrompt({
+    ...untilClosed(terminal),
+    defaultValue: initial,
+    validate: (answer) => problemOf(answer || initial),
+    render() {
+      const typed = this.userInput === "" ? styleText("dim", initial) : this.userInputWithCursor;
+      return frame(this, label, this.value ?? "", [`  ${typed}`]);
+    },
+  });
+  return answered(await prompt.prompt());
+}
+
+/**
+ * Asks for one of several values; Enter alone takes the first.
+ *
+ * @throws {Cancelled}
+ */
+async function askChoice<T extends string>(
+  label: string,
+  choices: readonly Choice<T>[],
+  terminal: Terminal,
+): Promise<T> {
+  const prompt = new SelectPrompt<Choice<T>>({
+    ...untilClosed(terminal),
+    options: [...choices],
+    render() {
+      const lines = choices.map(({ value, hint }, index) => {
+        const here = index === this.cursor;
+        const text = `${here ? styleText("cyan", "●") : "○"} ${value}`;
+        return `  ${here ? `${text}  ${styleText("dim", hint)}` : styleText("dim", text)}`;
+      });
+      return frame(this, label, this.value ?? "", lines);
+    },
+  });
+  return answered(await prompt.prompt());
+}
+
+/**
+ * Asks a question of yes or no; Enter alone is yes.
+ *
+ * @throws {Cancelled}
+ */
+async function askWhether(label: string, terminal: Terminal): Promise<boolean> {
+  const prompt = new ConfirmPrompt({
+    ...untilClosed(terminal),
+    active: "yes",
+    inactive: "no",
+    initialValue: true,
+    render() {
+      const [yes, no] = [this.value === true, this.value !== true].map((here) =>
+        here ? styleText("cyan", "●") : "○",
+      );
+      return frame(this, label, this.value ? "yes" : "no", [`  ${yes} yes / ${no} no`]);
+    },
+  });
+  return answered(await prompt.prompt());
+}
+
+/** A question is a head and its choices. Once it is answered, one line is left. */
+function frame({ state, error }: Frame, label: string, answer: string, body: string[]): string {
+  if (state === "submit") return choiceLine(label, answer, styleText("green", "◇"));
+  if (state === "cancel") return `${styleText("red", "■")} ${label}`;
+  if (state !== "error") return [`${styleText("cyan", "◆")} ${label}`, ...body].join("\n");
+  const told = `  ${styleText("yellow", error)}`;
+  return [`${styleText("yellow", "▲")} ${label}`, ...body, told].join("\n");
+}
+
+/** Cancels a question when its terminal goes away. */
+function untilClosed(terminal: Terminal): Terminal & { readonly signal: AbortSignal } {
+  const closed = new AbortController();
+  for (const event of ["end", "close"]) terminal.input.once(event, () => closed.abort());
+  return { ...terminal, signal: closed.signal };
+}
+
+function answered<T>(answer: T | typeof CANCEL_SYMBOL | undefined): T {
+  if (answer === undefined || isCancel(answer)) throw new Cancelled();
+  return answer;
 }

@@ -1,18 +1,12 @@
 import { join } from "node:path";
-import type { Asked } from "./choices.ts";
 import { chooseAll } from "./choose.ts";
-import { packCheckout, type Source } from "./dependency.ts";
+import { findObstacles } from "./directory.ts";
 import { UsageError } from "./errors.ts";
-import { type InstallFailure, install } from "./install.ts";
-import type { Io } from "./io.ts";
-import { findObstacles } from "./obstacles.ts";
-import type { Options } from "./options.ts";
-import { lockFile } from "./package-manager.ts";
+import { type Io, tail } from "./io.ts";
+import type { Options, Question } from "./options.ts";
+import { installArgs, lockFile } from "./package-manager.ts";
 import { exists } from "./paths.ts";
-import { planFiles } from "./plan.ts";
-import { printableText } from "./printable.ts";
-import { timed } from "./progress.ts";
-import { type Project, settle } from "./project.ts";
+import { type Project, packCheckout, type Source, settle } from "./project.ts";
 import {
   choiceLines,
   headLine,
@@ -20,21 +14,23 @@ import {
   nextSteps,
   nodeLine,
   placeOf,
+  printableText,
+  type Result,
   repositoryLines,
+  resultOf,
   type Say,
   sayer,
   step,
+  timed,
 } from "./report.ts";
 import { type Repository, startRepository } from "./repository.ts";
-import { type Result, resultOf } from "./result.ts";
-import { newSecrets } from "./secrets.ts";
-import { type BotFile, readTemplate, type TemplateFile } from "./template.ts";
+import { type BotFile, planFiles, readTemplate, type TemplateFile } from "./template.ts";
 import { tryDirectory, writeFiles } from "./write.ts";
 
 /** One run, for the functions below. */
 interface Run {
   readonly options: Options;
-  readonly asked: ReadonlySet<Asked>;
+  readonly asked: ReadonlySet<Question>;
   readonly project: Project;
   readonly source: Source;
   readonly io: Io;
@@ -49,14 +45,14 @@ interface Run {
  * @throws {CreateError}
  */
 export async function create(request: Options, source: Source, io: Io): Promise<Result> {
-  const { options, asked, begun } = await chooseAll(request, source, io);
+  const { options, asked, hasHead } = await chooseAll(request, source, io);
   const project = await settle(options, source, io);
   const run: Run = { options, asked, project, source, io, say: sayer(io, options.json) };
-  const planned = planFiles(filesOf(project, source), project, newSecrets());
+  const planned = planFiles(filesOf(project, source), project);
   const { tarball } = project.serviceBot;
   const paths = [...planned.map(({ path }) => path), ...(tarball ? [tarball] : [])].sort();
   refuseObstacles(run, paths);
-  if (!begun) run.say(headLine(source.version));
+  if (!hasHead) run.say(headLine(source.version));
   for (const line of choiceLines(project, options, asked)) run.say(line);
   if (options.dryRun) return dryRun(run, paths);
   await writeBot(run, planned);
@@ -110,7 +106,7 @@ async function writeBot(run: Run, planned: readonly BotFile[]): Promise<void> {
   if (project.ownNode) say(nodeLine(io));
 }
 
-/** @returns why it failed, when it did */
+/** @returns why the install failed; `undefined` if it did not */
 async function installBot(run: Run): Promise<InstallFailure | undefined> {
   const { options, project, io, say } = run;
   if (!project.install) return undefined;
@@ -156,4 +152,35 @@ function finish(
   const goOn = `The files are in place. ${when}, run:\n${remedy}`;
   io.err(printableText(`✖ ${message}\n${quoted}\n  ${goOn}\n`));
   return { ...result, error: { message: `${message}\n${reason}`, interrupted } };
+}
+
+/** The failure of an install. */
+interface InstallFailure {
+  /** The last output of the package manager. */
+  readonly reason: string;
+  /** True if the user has stopped it. */
+  readonly interrupted: boolean;
+}
+
+/**
+ * Installs the bot's dependencies.
+ *
+ * @returns `undefined` if all went well
+ */
+async function install(project: Project, io: Io): Promise<InstallFailure | undefined> {
+  const { packageManager, target } = project;
+  // In CI yarn refuses to write the first lock file of a project.
+  const env = { ...io.env, YARN_ENABLE_IMMUTABLE_INSTALLS: "false" };
+  const args = installArgs[packageManager];
+  const result = await io.run(packageManager, args, { cwd: target, env });
+  const { code, missing, interrupted, output } = result;
+  if (interrupted) return { reason: "It was stopped by Ctrl-C.", interrupted };
+  if (code === 0) return undefined;
+  const absent = `${packageManager} is not installed here. Install it, or choose another one with --pm.`;
+  return { reason: missing ? absent : tail(withoutStack(output)), interrupted };
+}
+
+/** Removes the lines about npm's own source, which do not lead to the cause. */
+function withoutStack(output: string): string {
+  return output.replaceAll(/^npm (?:error|ERR!) +at .*\n?/gm, "");
 }

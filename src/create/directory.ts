@@ -1,13 +1,14 @@
-import { basename, join, resolve } from "node:path";
-import { CreateError, UsageError } from "./errors.ts";
+import { accessSync, constants, statSync } from "node:fs";
+import { builtinModules } from "node:module";
+import { basename, dirname, join, resolve } from "node:path";
+import { CreateError, hasCode, inWords, UsageError } from "./errors.ts";
 import type { Io } from "./io.ts";
-import { packageName, refuseDevice } from "./name.ts";
-import { findObstacles, type Obstacle, refuseReadOnly } from "./obstacles.ts";
+import { exists, isInside } from "./paths.ts";
 
 type Place = Pick<Io, "cwd" | "platform">;
 
 /**
- * Checks the directory of a bot: whether a bot works there, and in a clone on Windows.
+ * Checks that a bot works in a directory, and in a clone on Windows.
  *
  * @param dir as it was typed
  * @returns its absolute path
@@ -18,7 +19,7 @@ export function checkDirectory(dir: string, { cwd, platform }: Place): string {
   if (/\p{Cc}/u.test(target)) {
     throw new UsageError("The directory's name holds a control character. Choose another name.");
   }
-  // Elsewhere the directories above are there already, and none of our business.
+  // On other systems the directories above exist already.
   const parts = platform === "win32" ? partsOf(dir) : [basename(target)];
   for (const part of parts) refuseUnportable(part);
   const delimiter = platform === "win32" ? ";" : ":";
@@ -32,8 +33,8 @@ export function checkDirectory(dir: string, { cwd, platform }: Place): string {
 }
 
 /**
- * What keeps every bot out of a directory. Every template has a package.json: where there is one, no choice of
- * another could help.
+ * Finds what keeps every bot out of a directory. Every template has a package.json, so a file of that name is an obstacle to
+ * all of them.
  *
  * @throws {UsageError} the directory, or the name that a bot would have there, is none
  * @throws {CreateError} nothing can be written there
@@ -45,7 +46,7 @@ export function obstacleToAll(dir: string, place: Place): Obstacle | undefined {
   return findObstacles(target, ["package.json"])[0];
 }
 
-/** Why no bot can go to a directory, in words. */
+/** Describes why no bot can go to a directory; `undefined` if one can. */
 export function directoryProblem(dir: string, place: Place): string | undefined {
   try {
     const obstacle = obstacleToAll(dir, place);
@@ -57,7 +58,7 @@ export function directoryProblem(dir: string, place: Place): string | undefined 
   }
 }
 
-/** The parts of a path that name something: neither the drive nor `.` and `..`. */
+/** Returns the parts of a path without the drive, `.` and `..`. */
 function partsOf(dir: string): string[] {
   const parts = dir.replace(/^[a-z]:/i, "").split(/[\\/]/);
   return parts.filter((part) => !["", ".", ".."].includes(part));
@@ -76,4 +77,170 @@ function refuseUnportable(part: string): void {
       `Windows drops the last character of ${JSON.stringify(part)}. Choose a name that ends neither with a dot nor with a blank.`,
     );
   }
+}
+
+/** Names of devices on Windows, with any extension. A repository should work there, too. */
+const device = /^(?:con|prn|aux|nul|com[\d¹²³]|lpt[\d¹²³]|conin\$|conout\$)(?:\.|$)/i;
+
+/** npm refuses the first two. The others are dependencies of the bot. */
+const takenNames = [
+  "node_modules",
+  "favicon.ico",
+  "service-bot",
+  "node",
+  "pg",
+  "pino-pretty",
+  "typescript",
+];
+
+const MAX_NAME_LENGTH = 214;
+
+/**
+ * Makes the package name for a directory: "My Bot!" becomes `my-bot`.
+ *
+ * @param base the last part of the directory's path
+ * @throws {UsageError} no usable name can be made
+ */
+export function packageName(base: string): string {
+  const name = isPlain(base) ? base : slug(base);
+  if (name === "") {
+    throw new UsageError(
+      `No package name can be made of ${JSON.stringify(base)}. ` +
+        "Use a directory whose name has latin letters or digits, such as my-bot.",
+    );
+  }
+  refuseDevice(base);
+  refuseDevice(name);
+  const suggestion = suggest(name);
+  if (takenNames.includes(name)) {
+    throw new UsageError(`The name ${name} is taken: a bot cannot be called so. ${suggestion}`);
+  }
+  if (builtinModules.includes(name)) {
+    throw new UsageError(
+      `Node has a module called ${name}, so npm takes no such name. ${suggestion}`,
+    );
+  }
+  if (name.length > MAX_NAME_LENGTH) {
+    throw new UsageError(
+      `The name has ${name.length} characters, and npm takes at most ${MAX_NAME_LENGTH}. Choose a shorter one.`,
+    );
+  }
+  return name;
+}
+
+/** @throws {UsageError} Windows has a device of this name */
+function refuseDevice(name: string): void {
+  if (!device.test(name)) return;
+  throw new UsageError(
+    `Windows keeps the name ${JSON.stringify(name)} for itself. ${suggest(slug(name))}`,
+  );
+}
+
+function suggest(name: string): string {
+  return `Choose another directory, such as my-${name.replace(/\..*$/, "")}.`;
+}
+
+function isPlain(base: string): boolean {
+  return /^[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?$/.test(base);
+}
+
+function slug(base: string): string {
+  return base
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
+    .toLowerCase()
+    .replace(/[^a-z0-9._]+/g, "-")
+    .replace(/^[._-]+|[._-]+$/g, "");
+}
+
+/** A path in the target that keeps a file of the bot from its place. */
+export interface Obstacle {
+  /** Relative to the target, with slashes; "." is the target itself. */
+  readonly path: string;
+  readonly reason: "exists" | "is not a directory" | "leads out of the directory";
+}
+
+/**
+ * Finds everything in the way of these files. Other files in the target do not matter.
+ *
+ * @param paths relative to the target, with slashes
+ */
+export function findObstacles(target: string, paths: readonly string[]): Obstacle[] {
+  if (!isRoomFor(target)) return [{ path: ".", reason: "is not a directory" }];
+  const found = new Map<string, Obstacle>();
+  for (const path of paths) {
+    const obstacle = obstacleTo(target, path);
+    if (obstacle !== undefined) found.set(obstacle.path, obstacle);
+  }
+  return [...found.values()];
+}
+
+/**
+ * Makes sure that files can be made in a directory, or in the nearest of its parents that exists.
+ *
+ * @throws {UsageError} the path is too long, or on a drive that is not there
+ * @throws {CreateError} it cannot be written to
+ */
+function refuseReadOnly(target: string): void {
+  let here = target;
+  try {
+    while (!exists(here)) here = above(here);
+    // A path that is no directory, or leads nowhere, is an obstacle, and found later.
+    if (!statSync(here).isDirectory()) return;
+    accessSync(here, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    if (hasCode(error, "ENAMETOOLONG")) {
+      throw new UsageError(
+        "The directory's name is too long for this system. Choose a shorter one.",
+      );
+    }
+    if (hasCode(error, "ENOENT") || hasCode(error, "ELOOP")) return;
+    throw inWords(error, `Nothing can be written to ${here}`, "Nothing was.");
+  }
+}
+
+function above(directory: string): string {
+  const parent = dirname(directory);
+  if (parent !== directory) return parent;
+  throw new UsageError(
+    `There is no ${directory} here. Choose a directory on a drive that is there.`,
+  );
+}
+
+/** Returns whether `directory`, or the nearest of its parents that exists, is a directory. */
+function isRoomFor(directory: string): boolean {
+  try {
+    return statSync(directory).isDirectory();
+  } catch (error) {
+    if (hasCode(error, "ENOTDIR") || hasCode(error, "ELOOP")) return false;
+    if (!hasCode(error, "ENOENT")) throw error;
+    // A link that leads nowhere is there without being a directory.
+    if (exists(directory)) return false;
+    return isRoomFor(dirname(directory));
+  }
+}
+
+function obstacleTo(target: string, path: string): Obstacle | undefined {
+  const parts = path.split("/");
+  for (let depth = 1; depth < parts.length; depth++) {
+    const parent = parts.slice(0, depth).join("/");
+    if (!exists(join(target, parent))) return undefined;
+    const reason = whyNotInside(target, join(target, parent));
+    if (reason !== undefined) return { path: parent, reason };
+  }
+  return exists(join(target, path)) ? { path, reason: "exists" } : undefined;
+}
+
+function whyNotInside(
+  target: string,
+  directory: string,
+): Exclude<Obstacle["reason"], "exists"> | undefined {
+  try {
+    if (!statSync(directory).isDirectory()) return "is not a directory";
+  } catch (error) {
+    if (hasCode(error, "ENOENT") || hasCode(error, "ELOOP")) return "is not a directory";
+    throw error;
+  }
+  return isInside(target, directory) ? undefined : "leads out of the directory";
 }

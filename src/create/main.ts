@@ -1,18 +1,16 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { create } from "./create.ts";
-import type { Source } from "./dependency.ts";
-import { help } from "./help.ts";
 import { type Io, processIo } from "./io.ts";
-import { readOptions, wantsJson } from "./options.ts";
-import { printableText } from "./printable.ts";
-import { type ExitCode, exitCodeOf, tellError } from "./report.ts";
+import { help, readOptions, wantsJson } from "./options.ts";
+import type { Source } from "./project.ts";
+import { type ExitCode, exitCodeOf, printableText, reportError } from "./report.ts";
 
-export type { Source } from "./dependency.ts";
 export type { Io } from "./io.ts";
+export type { Source } from "./project.ts";
 
 /**
- * The command `create-service-bot`. It prints everything that there is to say, and never throws.
+ * The command `create-service-bot`. It reports every failure itself, and never throws.
  *
  * @param argv the arguments after the name of the script
  * @returns the exit code: 0 done, 2 wrong usage with nothing written, 130 cancelled or interrupted by a
@@ -38,7 +36,7 @@ export async function main(
     if (result.error === undefined) return 0;
     return result.error.interrupted ? 130 : 1;
   } catch (error) {
-    tellError(error, io, json);
+    reportError(error, io, json);
     return exitCodeOf(error);
   }
 }

@@ -1,17 +1,29 @@
 import { parseArgs } from "node:util";
-import {
-  type PackageManager,
-  packageManagers,
-  type Store,
-  stores,
-  type Template,
-  templates,
-} from "./choices.ts";
 import { messageOf, UsageError } from "./errors.ts";
 import type { Io } from "./io.ts";
-import { npmSaidYes, refuseKeptFlags } from "./kept-flags.ts";
 
-/** What the command line asks for. Undefined: not said, so the default is taken. */
+// The choices. Later versions may have more templates and stores.
+export const templates = ["starter", "minimal"] as const;
+export const stores = ["sqlite", "postgres"] as const;
+export const packageManagers = ["npm", "pnpm", "yarn", "bun"] as const;
+
+export type Template = (typeof templates)[number];
+export type Store = (typeof stores)[number];
+export type PackageManager = (typeof packageManagers)[number];
+
+/** A question to the user. */
+export type Question = "dir" | "template" | "store" | "install" | "git";
+
+/** The oldest Node that runs a bot. */
+export const OLDEST_NODE = "22.18";
+
+/** Returns whether a Node (`20.11.1`, `v24.0.0`) runs a bot by itself. */
+export function runsBots(nodeVersion: string): boolean {
+  const [major = 0, minor = 0] = nodeVersion.replace(/^v/, "").split(".").map(Number);
+  return major > 22 || (major === 22 && minor >= 18);
+}
+
+/** The command line. `undefined` stands for the default. */
 export interface Options {
   readonly dir: string | undefined;
   readonly template: Template | undefined;
@@ -22,7 +34,7 @@ export interface Options {
   readonly yes: boolean;
   readonly dryRun: boolean;
   readonly json: boolean;
-  /** What the bot shall depend on in place of the scaffolder's own version. */
+  /** The dependency on service-bot, instead of the scaffolder's own version. */
   readonly serviceBot: string | undefined;
 }
 
@@ -70,12 +82,12 @@ export function readOptions(argv: readonly string[], env: Io["env"]): Request {
   };
 }
 
-/** True when the answer shall be JSON; known even where the rest of the command line is wrong. */
+/** Returns whether the output is JSON. Works even if the rest of the command line is wrong. */
 export function wantsJson(argv: readonly string[]): boolean {
   return argv.includes("--json");
 }
 
-/** npm takes one `--` away; other package managers, and people, leave some in. */
+/** npm removes one `--`; other package managers, and users, leave some in. */
 function withoutSeparators(argv: readonly string[]): string[] {
   return argv.filter((argument) => argument !== "--");
 }
@@ -88,7 +100,7 @@ function parse(args: string[]) {
   }
 }
 
-/** What is wrong with the flags. Node's own words are about how its parser sees them. */
+/** Describes what is wrong with the flags. Node's own message is about its parser. */
 function wordsOf(error: unknown): string {
   const flag = /'(?:-\w, )?(--?[\w-]+)/.exec(messageOf(error))?.[1] ?? "";
   const known = Object.entries(flags).find(([name]) => `--${name}` === flag)?.[1];
@@ -98,12 +110,12 @@ function wordsOf(error: unknown): string {
   return `There is no flag ${flag}.${close === undefined ? "" : ` Did you mean --${close}?`}`;
 }
 
-/** The flag that has the same letters as a misspelt one, but for one at most: `tempalte`, `dryrun`. */
+/** Returns the flag with the letters of a misspelt one, but for one at most: `tempalte`, `dryrun`. */
 function closest(name: string): string | undefined {
   return Object.keys(flags).find((flag) => name !== "" && lettersApart(flag, name) <= 1);
 }
 
-/** How many letters the one has that the other lacks, whichever is more; their order does not count. */
+/** Counts the letters that one name has and the other lacks, whichever is more. Their order does not count. */
 function lettersApart(one: string, other: string): number {
   const lacking = (a: string, b: string) =>
     [...a].reduce((left, letter) => left.replace(letter, ""), b).length;
@@ -152,3 +164,68 @@ function spec(value: string | undefined): string | undefined {
     "--service-bot takes what package.json may hold as a version, such as ^1.0.0 or file:../x.tgz.",
   );
 }
+
+/** Traces of flags that npm took for its own, by their names here. */
+const traces: Readonly<Record<string, (env: Io["env"]) => boolean>> = {
+  template: ({ npm_config_template: value }) => value !== undefined,
+  store: ({ npm_config_store: value }) => value !== undefined,
+  pm: ({ npm_config_pm: value }) => value !== undefined,
+  "service-bot": ({ npm_config_service_bot: value }) => value !== undefined,
+  install: ({ npm_config_install: value }) => value === "true",
+  "no-install": ({ npm_config_install: value }) => value === "false",
+  git: ({ npm_config_git: value }) => value === "true",
+  "no-git": ({ npm_config_git: value }) => value === "false",
+};
+
+/**
+ * Refuses a command line that npm has taken apart. Without a `--` before them, npm keeps the flags and leaves their values
+ * among the arguments.
+ *
+ * @param given the flags that have come through
+ * @throws {UsageError}
+ */
+function refuseKeptFlags(env: Io["env"], given: ReadonlySet<string>): void {
+  if (!env["npm_config_user_agent"]?.startsWith("npm/")) return;
+  const kept = Object.keys(traces).filter((name) => !given.has(name) && traces[name]?.(env));
+  if (kept.length === 0) return;
+  const flags = kept.map((name) => `--${name}`);
+  throw new UsageError(
+    `npm has kept ${flags.join(", ")} for itself. Flags go behind a "--" of their own: ` +
+      `npm create service-bot@latest my-bot -- ${flags[0]} …`,
+  );
+}
+
+/** True when npm was told to ask nothing: `npm create service-bot my-bot --yes`. */
+export function npmSaidYes(env: Io["env"]): boolean {
+  return env["npm_config_yes"] === "true";
+}
+
+/** The text of `--help`. */
+export const help: string = `Makes a bot that runs.
+
+  npm create service-bot@latest my-bot
+  npm create service-bot@latest my-bot -- --pm pnpm --no-git
+
+Usage: create-service-bot [DIR] [flags]    ("." is the current directory)
+
+  --template NAME      ${templates.join(", ")} (default ${templates[0]})
+  --store NAME         ${stores.join(", ")} (default ${stores[0]})
+  --pm NAME            ${packageManagers.join(", ")} (default: the one that started this)
+  --install            install the dependencies (default)
+  --no-install         write the files and stop there
+  --git                git init and a first commit (default)
+  --no-git             neither of them
+  --service-bot SPEC   the version of service-bot to depend on (a file: path counts from DIR)
+  --yes, -y            take the defaults, ask nothing
+  --dry-run            list what would be written
+  --json               one JSON object on standard output, at the end; asks nothing
+  --help, -h  --version, -v
+
+At a terminal it asks for what no flag has said. Without one, in CI and under an agent it asks nothing,
+takes the defaults and prints them; DIR has none.
+
+Never writes over a file, and removes none but its own when it cannot finish writing. Bots need Node
+${OLDEST_NODE} or newer; where yours is older, the bot gets a newer one as a devDependency.
+
+Exit codes: 0 done, 2 wrong usage with nothing written, 130 cancelled (Ctrl-C, Esc), 1 anything else.
+`;

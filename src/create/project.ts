@@ -1,23 +1,78 @@
-import { basename } from "node:path";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { checkDirectory, packageName } from "./directory.ts";
+import { Cancelled, CreateError } from "./errors.ts";
+import { type Io, tail } from "./io.ts";
 import {
+  type Options,
   type PackageManager,
   runsBots,
   type Store,
   stores,
   type Template,
   templates,
-} from "./choices.ts";
-import { type Dependency, dependencyOf, type Source } from "./dependency.ts";
-import { checkDirectory } from "./directory.ts";
-import type { Io } from "./io.ts";
-import { packageName } from "./name.ts";
-import type { Options } from "./options.ts";
-import { detectPackageManager } from "./package-manager.ts";
-import { majorOf } from "./toolchain.ts";
+} from "./options.ts";
+import { detectPackageManager, majorOf } from "./package-manager.ts";
 
-/** The bot to be made, with every choice settled. */
+/** The origin of the scaffolder. */
+export interface Source {
+  /** The directory that holds `templates/`. */
+  readonly root: string;
+  readonly version: string;
+  /** From the registry, or a checkout of the repository? */
+  readonly origin: "registry" | "checkout";
+  /** Makes a fresh checkout ready to pack, and reports that on standard error. */
+  prepare?(): void;
+}
+
+/** The dependency of a bot on service-bot. */
+export interface Dependency {
+  /** The version in package.json. */
+  readonly spec: string;
+  /** The path of the packed checkout in the bot, if the bot depends on that. */
+  readonly tarball?: string;
+}
+
+/** A bot made from a checkout carries the packed checkout, so that it can be moved, committed and built elsewhere. */
+function dependencyOf(source: Source, requested: string | undefined): Dependency {
+  if (requested !== undefined) return { spec: requested };
+  if (source.origin === "registry") return { spec: `^${source.version}` };
+  const tarball = `vendor/service-bot-${source.version}.tgz`;
+  return { spec: `file:${tarball}`, tarball };
+}
+
+/**
+ * Packs the checkout, once for as long as it stays unchanged.
+ *
+ * @throws {CreateError} with what the packing printed
+ * @throws {Cancelled}
+ */
+export async function packCheckout(source: Source, io: Io): Promise<Uint8Array> {
+  source.prepare?.();
+  const out = mkdtempSync(join(tmpdir(), "create-bot-"));
+  try {
+    const script = join(source.root, "scripts", "pack.ts");
+    const { code, interrupted, output } = await io.run(
+      process.execPath,
+      [script, "--cached", "--out", out],
+      { cwd: source.root, env: io.env },
+    );
+    if (interrupted) throw new Cancelled();
+    const tarball = readdirSync(out).find((name) => name.endsWith(".tgz"));
+    if (code === 0 && tarball !== undefined) return readFileSync(join(out, tarball));
+    throw new CreateError(
+      `This checkout could not be packed, and nothing was written:\n${tail(output)}\n` +
+        `Mend it, or say what to depend on instead: --service-bot ^${source.version}`,
+    );
+  } finally {
+    rmSync(out, { recursive: true, force: true });
+  }
+}
+
+/** The bot to make, with every choice settled. */
 export interface Project {
-  /** Where it goes, absolute. */
+  /** The absolute path of its directory. */
   readonly target: string;
   readonly name: string;
   readonly template: Template;
@@ -27,14 +82,14 @@ export interface Project {
   readonly install: boolean;
   readonly git: boolean;
   readonly serviceBot: Dependency;
-  /** True when the bot brings its own Node, because the one in use is too old for it. */
+  /** True if the bot brings its own Node, because the one in use is too old. */
   readonly ownNode: boolean;
 }
 
 /**
- * Takes the defaults for whatever the command line left open.
+ * Settles every choice, with the defaults for what the command line left open.
  *
- * @throws {UsageError} when the directory cannot be a bot's
+ * @throws {UsageError} the directory cannot be a bot's
  */
 export async function settle(
   options: Options & { readonly dir: string },

@@ -1,16 +1,13 @@
 import { basename, relative } from "node:path";
-import { type Asked, OLDEST_NODE } from "./choices.ts";
 import { Cancelled, CreateError, messageOf, UsageError } from "./errors.ts";
 import type { Io } from "./io.ts";
-import type { Options } from "./options.ts";
+import { OLDEST_NODE, type Options, type Question } from "./options.ts";
 import { installArgs, scriptCommand } from "./package-manager.ts";
-import { printableText } from "./printable.ts";
 import type { Project } from "./project.ts";
 import type { Repository } from "./repository.ts";
-import { quote } from "./shell.ts";
-import { needsOf } from "./store.ts";
+import { needsOf } from "./template.ts";
 
-/** Prints one line. With --json, standard output belongs to the JSON, and people read the other one. */
+/** Prints one line: on standard output, or with --json on standard error. */
 export type Say = (line: string) => void;
 
 export function sayer(io: Io, json: boolean): Say {
@@ -21,31 +18,28 @@ export function headLine(version: string): string {
   return `┌ create-service-bot ${version}`;
 }
 
-/** A choice that is settled: what was asked, and what came of it. */
+/** A settled choice: its name and its value. */
 export function choiceLine(name: string, value: string, mark = "◇"): string {
   return `${mark} ${name.padEnd(name.endsWith("?") ? 20 : 16)}${value}`;
 }
 
-/**
- * The choices, each with where it comes from: what was not said is a default, and shown as one. What a
- * person was asked for stands above these already.
- */
+/** The choices, with a note at each default. Answers of the user stand above these already. */
 export function choiceLines(
   project: Project,
   options: Options,
-  asked: ReadonlySet<Asked>,
+  asked: ReadonlySet<Question>,
 ): string[] {
   const { packageManager, serviceBot } = project;
   const base = basename(project.target);
-  const said = (value: string, by: unknown) => `${value}${by === undefined ? " (default)" : ""}`;
+  const origin = (value: string, by: unknown) => `${value}${by === undefined ? " (default)" : ""}`;
   const install = project.install
-    ? said(`${packageManager} install`, options.packageManager ?? options.install)
+    ? origin(`${packageManager} install`, options.packageManager ?? options.install)
     : "no (--no-install)";
-  const open: readonly (readonly [Asked, string, string])[] = [
-    ["template", "Template", said(project.template, options.template)],
-    ["store", "Store", said(project.store, options.store)],
+  const open: readonly (readonly [Question, string, string])[] = [
+    ["template", "Template", origin(project.template, options.template)],
+    ["store", "Store", origin(project.store, options.store)],
     ["install", "Install", install],
-    ["git", "Git", project.git ? said("yes", options.git) : "no (--no-git)"],
+    ["git", "Git", project.git ? origin("yes", options.git) : "no (--no-git)"],
   ];
   return [
     ...(project.name === base ? [] : [choiceLine("Name", `${project.name} (from "${base}")`)]),
@@ -54,7 +48,7 @@ export function choiceLines(
   ];
 }
 
-/** A finished step, with the time that it took. */
+/** A finished step with its time. */
 export function step(what: string, ms: number): string {
   return `✔ ${what.padEnd(44)} ${seconds(ms)}`;
 }
@@ -78,7 +72,7 @@ export const repositoryLines: Readonly<Record<Repository, string>> = {
   unavailable: "- git init did not work here; the bot does not need it",
 };
 
-/** What to type next, in order. */
+/** The commands to type next, in order. */
 export function nextSteps(project: Project, installed: boolean, io: Io): string[] {
   const { packageManager } = project;
   const place = placeOf(project.target, io);
@@ -99,7 +93,7 @@ const remarks = [
   [/ test$/, "offline"],
 ] as const;
 
-/** The next steps as printed: what runs the bot has a remark beside it. */
+/** The next steps with remarks. */
 export function nextLines(steps: readonly string[]): string[] {
   return steps.map((command) => {
     const remark = remarks.find(([ending]) => ending.test(command))?.[1];
@@ -107,7 +101,7 @@ export function nextLines(steps: readonly string[]): string[] {
   });
 }
 
-/** The target as a person would write it: from the current directory, unless that is the longer way. */
+/** The target from the current directory, unless the absolute path is shorter. */
 export function placeOf(target: string, io: Io): string {
   const way = relative(io.cwd, target) || ".";
   if (way.length > target.length) return target;
@@ -116,17 +110,114 @@ export function placeOf(target: string, io: Io): string {
 
 export type ExitCode = 0 | 1 | 2 | 130;
 
-/** The exit code that goes with an error. */
+/** The exit code of an error. */
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof Cancelled) return 130;
   return error instanceof UsageError ? 2 : 1;
 }
 
-/** Tells of an error: in words on standard error, and with --json as an object as well. */
-export function tellError(error: unknown, io: Io, json: boolean): void {
+/** Reports an error on standard error, and with --json as an object as well. */
+export function reportError(error: unknown, io: Io, json: boolean): void {
   const message = messageOf(error);
   const conflicts = error instanceof UsageError ? error.conflicts : [];
   const known = [UsageError, CreateError, Cancelled].some((kind) => error instanceof kind);
   io.err(printableText(`✖ ${known ? message : `Could not finish: ${message}`}\n`));
   if (json) io.out(printableText(`${JSON.stringify({ error: { message, conflicts } })}\n`));
+}
+
+/** The object of `--json`. */
+export interface Result {
+  /** Absolute. */
+  readonly dir: string;
+  readonly name: string;
+  readonly template: string;
+  readonly store: string;
+  readonly packageManager: string;
+  /** The dependency on service-bot, as in package.json. */
+  readonly serviceBot: string;
+  /** Relative to `dir`, sorted; with --dry-run, the files that would be written. */
+  readonly files: readonly string[];
+  readonly dryRun: boolean;
+  readonly installed: boolean;
+  /** True if a repository was started. */
+  readonly git: boolean;
+  /** True if it has its first commit. */
+  readonly committed: boolean;
+  /** The commands to type next. */
+  readonly next: readonly string[];
+  /** Why the install failed; absent if it did not. */
+  readonly error?: { readonly message: string; readonly interrupted: boolean };
+}
+
+/** A result before install and commit. */
+export function resultOf(project: Project, files: readonly string[]): Result {
+  return {
+    dir: project.target,
+    name: project.name,
+    template: project.template,
+    store: project.store,
+    packageManager: project.packageManager,
+    serviceBot: project.serviceBot.spec,
+    files,
+    dryRun: false,
+    installed: false,
+    git: false,
+    committed: false,
+    next: [],
+  };
+}
+
+/** The value of finished work, with its time. */
+export interface Timed<T> {
+  readonly value: T;
+  /** Milliseconds. */
+  readonly ms: number;
+}
+
+const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+const FRAME_MS = 100;
+const CLEAR_LINE = "\r\x1b[K";
+
+/** Shows long work: on a terminal by a line with the seconds so far, which goes at the end; elsewhere by one line. */
+export async function timed<T>(
+  what: string,
+  io: Io,
+  json: boolean,
+  work: () => Promise<T>,
+): Promise<Timed<T>> {
+  const [write, rewrites] = json ? [io.err, io.rewrites.err] : [io.out, io.rewrites.out];
+  const started = io.now();
+  let frame = 0;
+  const show = () => {
+    const seconds = Math.floor((io.now() - started) / 1000);
+    write(`${CLEAR_LINE}${FRAMES[frame++ % FRAMES.length]} ${what}  ${seconds} s`);
+  };
+  if (rewrites) show();
+  else write(`  ${what} …\n`);
+  const stop = rewrites ? io.every(FRAME_MS, show) : undefined;
+  try {
+    return { value: await work(), ms: io.now() - started };
+  } finally {
+    stop?.();
+    if (stop !== undefined) write(CLEAR_LINE);
+  }
+}
+
+/** The same characters as in core/terminal.ts, which is not here: the scaffolder imports nothing of the runtime. */
+const unseen = /(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** Shows control characters of a text from outside as `\u202e`. Line feeds and tabs stay. */
+export function printableText(text: string): string {
+  return text.replace(unseen, (character) =>
+    Array.from({ length: character.length }, (_, at) => {
+      const unit = character.charCodeAt(at).toString(16);
+      return `\\u${unit.padStart(4, "0")}`;
+    }).join(""),
+  );
+}
+
+/** Quotes a path for a shell. */
+export function quote(path: string, platform: NodeJS.Platform): string {
+  if (platform === "win32") return /^[\w@%+=:,./\\-]+$/.test(path) ? path : `"${path}"`;
+  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }

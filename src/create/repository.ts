@@ -1,10 +1,10 @@
 import { realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Template } from "./choices.ts";
 import type { Io } from "./io.ts";
+import type { Template } from "./options.ts";
 import { exists } from "./paths.ts";
 
-/** What became of the repository. */
+/** The state of the repository. */
 export type Repository =
   /** Started, with a first commit. */
   | "committed"
@@ -15,12 +15,12 @@ export type Repository =
   /** There is no git here, or it failed. */
   | "unavailable";
 
-/** git must not wait for a passphrase or a hook for ever: the bot is complete without it. */
+/** In ms. git may wait for a passphrase or a hook, and the bot is complete without it. */
 const TIMEOUT_MS = 20_000;
 
 /**
- * Starts a repository with the files of the bot as its first commit, unless there is one around.
- * Whatever else lies in the directory is left for its owner to commit. It never throws because of git.
+ * Starts a repository with the files of the bot as its first commit, unless there is one around. Other files in the
+ * directory are left for their owner to commit. Never throws because of git.
  *
  * @param paths what to commit, relative to the target
  * @param template what the files were made from
@@ -47,8 +47,8 @@ export async function startRepository(
 }
 
 /**
- * True when the directory, be it there or not, lies in a repository. By the file system rather than
- * by git, which says no for a repository of another owner.
+ * Returns whether a directory, which need not exist, is in a repository. Asks the file system, because git says no for a
+ * repository of another owner.
  */
 export function repositoryAround(directory: string): boolean {
   const parent = dirname(directory);

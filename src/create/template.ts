@@ -1,11 +1,22 @@
+import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
+import type { Store } from "./options.ts";
+import {
+  addCommand,
+  execCommand,
+  lockFile,
+  scriptCommand,
+  type Toolchain,
+  toolchainOf,
+} from "./package-manager.ts";
+import type { Project } from "./project.ts";
 
 /** A file of a new bot. `path` is relative to the bot, with slashes on every system. */
 export interface BotFile {
   readonly path: string;
   readonly content: string | Uint8Array;
-  /** Permissions, where the usual ones are too wide. */
+  /** Permissions, if the usual ones are too wide. */
   readonly mode?: number;
 }
 
@@ -14,7 +25,7 @@ export interface TemplateFile extends BotFile {
   readonly content: string;
 }
 
-/** Reads a template, sorted by path, with the names that its files have in a bot. */
+/** Reads a template, sorted by path, with the names of its files in a bot. */
 export function readTemplate(directory: string): TemplateFile[] {
   const entries = readdirSync(directory, { recursive: true, withFileTypes: true });
   const files = entries
@@ -31,9 +42,182 @@ export function readTemplate(directory: string): TemplateFile[] {
  * npm leaves dotfiles out of a package or renames them, and tools take a package.json anywhere for
  * a package; so a template stores `_gitignore` and `_package.json`.
  */
-export function botPath(stored: string): string {
+function botPath(stored: string): string {
   return stored
     .split("/")
     .map((part) => (part === "_package.json" ? "package.json" : part.replace(/^_/, ".")))
     .join("/");
 }
+
+/** Readable by its owner alone, because of the secrets. */
+const OWNER_ONLY = 0o600;
+
+/**
+ * Makes the files of a bot, sorted by path; all but the packed checkout, which takes time.
+ *
+ * @param template the files of the template, and those of the store
+ */
+export function planFiles(template: readonly TemplateFile[], project: Project): BotFile[] {
+  const files = template.map(({ path, content }) => {
+    const text = fill(content, project);
+    return { path, content: path === "package.json" ? manifest(text, project) : text };
+  });
+  const example = files.find(({ path }) => path === ".env.example")?.content ?? "";
+  return [
+    ...files,
+    { path: ".env", content: envFile(example, newSecrets(), project.store), mode: OWNER_ONLY },
+    ...packageManagerFiles(project),
+  ].sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** Configuration files of a package manager. */
+function packageManagerFiles({ packageManager, packageManagerMajor }: Project): BotFile[] {
+  if (packageManager === "yarn") {
+    const content = "# Node looks for packages in node_modules.\nnodeLinker: node-modules\n";
+    return [{ path: ".yarnrc.yml", content }];
+  }
+  // To pnpm 9 this file is the list of a workspace's packages, and it takes none without.
+  if (packageManager === "pnpm" && packageManagerMajor >= 10) {
+    // Node's own package needs its script, also when it is added later.
+    const content =
+      "# Which packages may run install scripts.\nallowBuilds:\n  better-sqlite3: false\n  node: true\n";
+    return [{ path: "pnpm-workspace.yaml", content }];
+  }
+  return [];
+}
+
+/** Two lines that hold the same mark, such as `# {{#postgres}}` and `# {{/postgres}}`, and those between. */
+const section = /^[^\n]*\{\{#(\w+)\}\}[^\n]*\n(.*?)^[^\n]*\{\{\/\1\}\}[^\n]*\n/gms;
+
+/**
+ * Fills in the marks of a template: `{{name}}` and those of `valuesOf`, `{{run dev}}` (any script), `{{exec service-bot}}`
+ * (any command of a dependency), `{{add pg}}` and `{{add dev node@24}}` (any package). What stands between the
+ * lines `{{#postgres}}` and `{{/postgres}}` is for bots with that store, or with the package manager of that name;
+ * between `{{#setup}}` and `{{/setup}}`, for those whose package manager does not come with Node. Anything else in
+ * double braces is left alone: workflows have such expressions too.
+ */
+function fill(text: string, project: Project): string {
+  const { packageManager, store } = project;
+  const toolchain = toolchainOf(packageManager, project.packageManagerMajor);
+  const sections: string[] = [store, packageManager];
+  if (toolchain.setup !== undefined) sections.push("setup");
+  return Object.entries(valuesOf(project, toolchain))
+    .reduce(
+      (filled, [mark, value]) => filled.replaceAll(`{{${mark}}}`, () => value),
+      text.replace(section, (_, of: string, lines: string) => (sections.includes(of) ? lines : "")),
+    )
+    .replace(/\{\{run ([\w-]+)\}\}/g, (_, script: string) => scriptCommand(packageManager, script))
+    .replace(/\{\{exec ([\w-]+)\}\}/g, (_, command: string) => execCommand(packageManager, command))
+    .replace(/\{\{add (dev )?([\w@.-]+)\}\}/g, (_, dev: string | undefined, added: string) =>
+      addCommand(packageManager, added, dev !== undefined),
+    );
+}
+
+function valuesOf(
+  { name, packageManager, store }: Project,
+  { setup = "", ci, production, unlocked, files }: Toolchain,
+): Readonly<Record<string, string>> {
+  return {
+    name,
+    // Compose takes no dots, which npm does.
+    "compose name": name.replaceAll(/[^a-z0-9_-]/g, "-"),
+    "compose database": needsOf[store].composeUrl,
+    install: `${packageManager} install`,
+    setup,
+    // To Dependabot pnpm and yarn are npm.
+    "dependabot ecosystem": packageManager === "bun" ? "bun" : "npm",
+    "ci install": ci,
+    "image files": files.join(" "),
+    "image install": `if [ -f ${lockFile[packageManager]} ]; then ${production}; else ${unlocked}; fi`,
+  };
+}
+
+/** The Node that a bot brings along if the installed one is too old. */
+const NODE = "^24.0.0";
+
+/** Fills in the package.json of a template. */
+function manifest(template: string, project: Project): string {
+  const { ownNode, packageManager } = project;
+  const { dependencies, scripts } = needsOf[project.store];
+  const base: Record<string, unknown> = JSON.parse(template);
+  return json({
+    ...base,
+    name: project.name,
+    // npm 12 runs only the install scripts that are named here; npm 11 asks for the list. Node's own package needs its
+    // script, even if it is added later. The SQLite binding ships its binaries.
+    allowScripts: { node: true, "better-sqlite3": false },
+    ...(packageManager === "bun" && { trustedDependencies: ["node"] }),
+    scripts: { ...record(base["scripts"]), ...scripts },
+    dependencies: sorted({
+      ...record(base["dependencies"]),
+      ...dependencies,
+      "service-bot": project.serviceBot.spec,
+    }),
+    devDependencies: sorted({ ...record(base["devDependencies"]), ...(ownNode && { node: NODE }) }),
+  });
+}
+
+function record(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null ? { ...value } : {};
+}
+
+function sorted(value: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function json(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+/** Makes the `.env` of a new bot: its example with generated secrets. */
+function envFile(example: string, secrets: Secrets, store: Store): string {
+  const { apiKey, webhookSecret, databasePassword } = secrets;
+  const values = [
+    ["SERVICE_API_KEY", apiKey],
+    ["SERVICE_WEBHOOK_SECRET", webhookSecret],
+    ...(store === "postgres" ? ([["PGPASSWORD", databasePassword]] as const) : []),
+  ] as const;
+  return values.reduce((text, [name, value]) => set(text, name, value), example);
+}
+
+function set(text: string, name: string, value: string): string {
+  const line = new RegExp(`^${name}=.*$`, "m");
+  if (!line.test(text)) throw new Error(`The template's .env.example has no line for ${name}.`);
+  return text.replace(line, () => `${name}=${value}`);
+}
+
+/** The secrets of a new bot, for the local platform. The real ones come from the portal. */
+interface Secrets {
+  readonly apiKey: string;
+  readonly webhookSecret: string;
+  /** Of the database server that the bot's compose files start. */
+  readonly databasePassword: string;
+}
+
+function newSecrets(): Secrets {
+  return {
+    apiKey: `sbk_${randomBytes(24).toString("hex")}`,
+    webhookSecret: `whsec_${randomBytes(32).toString("hex")}`,
+    databasePassword: randomBytes(24).toString("hex"),
+  };
+}
+
+/** Additions to a template for a store. */
+interface StoreNeeds {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly scripts: Readonly<Record<string, string>>;
+  /** `DATABASE_URL` beside the bot, in compose.yaml. */
+  readonly composeUrl: string;
+}
+
+/** A server for development; compose.yaml is for the public one, and asks for a domain. */
+const START = "docker compose --file compose.dev.yaml up --detach --wait";
+
+export const needsOf: Readonly<Record<Store, StoreNeeds>> = {
+  sqlite: { dependencies: {}, scripts: {}, composeUrl: "file:data/bot.db" },
+  postgres: {
+    dependencies: { pg: "^8.11.0" },
+    scripts: { db: START },
+    composeUrl: "postgres://bot@postgres:5432/bot",
+  },
+};

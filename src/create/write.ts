@@ -1,20 +1,18 @@
 import { closeSync, mkdirSync, openSync, rmdirSync, unlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { CreateError } from "./errors.ts";
-import { exists, hasCode, isInside } from "./paths.ts";
-import { inWords } from "./system-error.ts";
+import { CreateError, hasCode, inWords } from "./errors.ts";
+import { exists, isInside } from "./paths.ts";
 import type { BotFile } from "./template.ts";
 
-/** What was made so far, in this order. */
+/** Everything made so far, in this order. */
 interface Made {
   readonly files: string[];
   readonly directories: string[];
 }
 
 /**
- * Writes the files of a bot: all of them, or none. The target was looked at before; should something
- * have appeared there since, it is not overwritten, and nothing is written through it to a place
- * outside.
+ * Writes the files of a bot: all of them, or none. A path that has appeared since the target was checked is not
+ * overwritten, and nothing is written through it to a place outside.
  *
  * @throws {CreateError} when it failed, and what had been written was taken back
  */
@@ -61,8 +59,7 @@ function openNew(file: string, path: string, mode: number | undefined): number {
 }
 
 /**
- * Makes the directory of a bot, and takes away again what was not there: whether it can be made at all shall be known
- * before something that takes time.
+ * Makes the directory of a bot, and removes again what was not there. A failure is known before work that takes time.
  *
  * @throws {CreateError} when it cannot
  */

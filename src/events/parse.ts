@@ -48,8 +48,10 @@ const envelope = z.looseObject({
 export function parseEvent(raw: unknown): ParsedEvent {
   const head = envelope.safeParse(raw);
   if (!head.success) return unusable(raw, reasonOf(head.error));
-  const event = withPayload(head.data);
-  return event instanceof PayloadProblem ? unusable(raw, event.text) : { ok: true, event };
+  const payload = readPayload(head.data.type, head.data.payload);
+  if (payload instanceof PayloadProblem) return unusable(raw, payload.text);
+  // The table of readers pairs each type with its payload; the compiler cannot follow the lookup.
+  return { ok: true, event: { ...head.data, payload } as AnyEvent };
 }
 
 /**
@@ -60,13 +62,22 @@ export function parseEvent(raw: unknown): ParsedEvent {
  */
 export function readStoredEvent(text: string): AnyEvent {
   const raw = jsonOf(text);
-  const { type, payload, createdAt }: Fields = fieldsOf(raw);
-  const id = idText(own(raw, "id"));
-  if (id?.isWellFormed() && typeof type === "string" && type !== "" && isFields(payload)) {
-    const date = typeof createdAt === "string" ? createdAt : "";
-    const event = withPayload({ ...fieldsOf(raw), id, type, payload, createdAt: date });
-    if (!(event instanceof PayloadProblem)) return event;
-  }
+  return eventIn(raw) ?? refuse(raw);
+}
+
+/** The event of a stored value; `undefined` if it is none. */
+function eventIn(raw: unknown): AnyEvent | undefined {
+  if (!isFields(raw)) return undefined;
+  const { type, payload, createdAt } = raw;
+  const id = idText(raw["id"]);
+  if (!id?.isWellFormed() || typeof type !== "string" || type === "") return undefined;
+  const read = isFields(payload) ? readPayload(type, payload) : undefined;
+  if (read === undefined || read instanceof PayloadProblem) return undefined;
+  const date = typeof createdAt === "string" ? createdAt : "";
+  return { ...raw, id, type, payload: read, createdAt: date } as AnyEvent;
+}
+
+function refuse(raw: unknown): never {
   const parsed = parseEvent(raw);
   const reason = raw === NO_JSON || parsed.ok ? "it is not JSON" : parsed.reason;
   throw new ServiceBotError("BODY_INVALID", `The event cannot be read: ${reason}`);
@@ -82,19 +93,9 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** Narrows the payload by the type; a type newer than this version keeps its payload as it is. */
-function withPayload(
-  head: Fields & {
-    readonly id: string;
-    readonly type: string;
-    readonly payload: Fields;
-    readonly createdAt: string;
-  },
-): AnyEvent | PayloadProblem {
-  if (!isEventType(head.type)) return head;
-  const payload = payloadReaders[head.type](head.payload);
-  // The table of readers pairs each type with its payload; the compiler cannot follow the lookup.
-  return payload instanceof PayloadProblem ? payload : ({ ...head, payload } as AnyEvent);
+/** Reads a payload as its type has it; that of a type newer than this version stays as it is. */
+function readPayload(type: string, payload: Fields): AnyEvent["payload"] | PayloadProblem {
+  return isEventType(type) ? payloadReaders[type](payload) : payload;
 }
 
 /** Lists the texts that people wrote in an event: no log, error or dead letter may show them. */

@@ -23,8 +23,6 @@ export interface RestoreMark {
   readonly until?: number | undefined;
   /** When a bot first read the log to its end since, on the same clock as `at`. The events after the backup are back. */
   readonly readAt?: number | undefined;
-  /** True if steps of unknown outcome run again instead of waiting for a person. */
-  readonly assumeAbsent: boolean;
 }
 
 export function writeRestoreMark(mark: RestoreMark): string {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { dropBody } from "../core/body/read.ts";
+import { dropBody } from "../core/body.ts";
 import { hostCheck, isLoopbackAddress, loopbackNames } from "../core/hosts.ts";
 import { type Listening, listen } from "../receiver/server.ts";
 import { CONTENT_TYPE, type Metrics } from "./metrics.ts";

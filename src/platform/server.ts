@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import express, { type Express, type RequestHandler } from "express";
 import { bind } from "../core/bind.ts";
-import { dropBody } from "../core/body/read.ts";
+import { dropBody } from "../core/body.ts";
 import { hostCheck, isHostName } from "../core/hosts.ts";
 import type { Logger } from "../core/logger.ts";
 import { sendWebResponse, toWebRequest } from "../core/web-adapter.ts";

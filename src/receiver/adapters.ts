@@ -1,6 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { BodyError } from "../core/body/error.ts";
-import { type BodyBounds, dropBody, readRequestBody, readWebBody } from "../core/body/read.ts";
+import {
+  type BodyBounds,
+  BodyError,
+  dropBody,
+  readRequestBody,
+  readWebBody,
+} from "../core/body.ts";
 import { SIGNATURE_HEADER } from "../signature/signature.ts";
 import { type Answer, internal } from "./answer.ts";
 import { answerHealth, type HealthOptions } from "./health.ts";

@@ -1,4 +1,4 @@
-import type { BodyProblem } from "../core/body/error.ts";
+import type { BodyProblem } from "../core/body.ts";
 import type { ErrorCode } from "../errors.ts";
 
 /** An HTTP answer, before an adapter writes it. */

@@ -1,5 +1,4 @@
-import { BodyError } from "../core/body/error.ts";
-import type { BodyBounds } from "../core/body/read.ts";
+import { type BodyBounds, BodyError } from "../core/body.ts";
 import type { Clock } from "../core/clock.ts";
 import { parseJson } from "../core/json.ts";
 import type { Logger } from "../core/logger.ts";

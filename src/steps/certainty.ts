@@ -1,5 +1,5 @@
 import { ApiError, NetworkError } from "../client/errors.ts";
-import { codeOf, findCause, messageOf, ServiceBotError } from "../errors.ts";
+import { codeOf, findCause, ServiceBotError } from "../errors.ts";
 
 /** How certain it is, after an error, that an effect did not happen. */
 export type EffectCertainty =
@@ -47,36 +47,13 @@ function isBrokenConnection(error: Error): boolean {
   );
 }
 
-/** The error of a step that has just failed, and that can neither be looked for nor repeated. */
-export function failedInside(step: string, event: string, cause: unknown): ServiceBotError {
+/** The error of a step that can neither be looked for nor repeated. It parks the event for a person. */
+export function uncertain(event: string, reason: string, cause?: unknown): ServiceBotError {
   return new ServiceBotError(
     "STEP_UNCERTAIN",
-    `The step "${shownName(step)}" failed in a way that leaves open whether it took effect (${messageOf(cause)}). ` +
-      remedy(event),
+    `${reason} ${howToSettle(event)} Mark the step as repeatable if doing it twice does no harm.`,
     { cause },
   );
-}
-
-/** The error of a step that an earlier run began, and that can neither be looked for nor repeated. */
-export function endedInside(step: string, event: string): ServiceBotError {
-  return new ServiceBotError(
-    "STEP_UNCERTAIN",
-    `The run before this one ended inside the step "${shownName(step)}": it was killed, stopped or out of time, or its ` +
-      `result could not be recorded. Whether the step took effect is unknown. ${remedy(event)}`,
-  );
-}
-
-/** The error of a step that may have run before a restore, and that can neither be looked for nor repeated. */
-export function restoredBefore(step: string, event: string): ServiceBotError {
-  return new ServiceBotError(
-    "STEP_UNCERTAIN",
-    "The inbox was restored from a backup, and this event may have been handled before. Whether the step " +
-      `"${shownName(step)}" took effect then is unknown. ${remedy(event)}`,
-  );
-}
-
-function remedy(event: string): string {
-  return `${howToSettle(event)} Mark the step as repeatable if doing it twice does no harm.`;
 }
 
 /**

@@ -2,7 +2,7 @@ import { RetryLater, ServiceBotError } from "../errors.ts";
 import type { Claim, Inbox } from "../inbox/inbox.ts";
 import { howToSettle } from "./certainty.ts";
 import { mayBeAlike } from "./fingerprint.ts";
-import type { Effect, Intent, Search } from "./step.ts";
+import type { Intent, Search, ShownEffect } from "./step.ts";
 
 /** In ms. Pause before the next look while another process is sending the same. */
 const OTHER_SENDER_MS = 1_000;
@@ -26,7 +26,7 @@ export async function reconcile<T>(
   search: Search<T>,
   intent: Intent,
   options: ReconcileOptions,
-): Promise<Effect<T> | undefined> {
+): Promise<ShownEffect<T> | undefined> {
   const { same, others, isComplete } = await search.find(intent);
   if (same.length > 0) {
     await refuseWhileOthersSend(search, intent, options);

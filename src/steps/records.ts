@@ -5,7 +5,7 @@ import { persist, WRITE_ATTEMPTS } from "../core/persist.ts";
 import { ServiceBotError } from "../errors.ts";
 import type { Claim, Inbox, StepStart } from "../inbox/inbox.ts";
 import { howToSettle, shownName } from "./certainty.ts";
-import type { Effect } from "./step.ts";
+import type { Effect, ShownEffect } from "./step.ts";
 
 export interface StepRecordsOptions {
   readonly inbox: Inbox;
@@ -25,15 +25,13 @@ export class StepRecords {
   /** Records the intent, unless there is one. Returns the state of the step before. */
   async begin(step: string, request: string): Promise<StepStart> {
     const { inbox, run } = this.#options;
-    const start = await inbox.beginStep(run.claim, step, request);
-    if (start === undefined) throw leaseLost(step);
-    return start;
+    return (await inbox.beginStep(run.claim, step, request)) ?? leaseLost(step);
   }
 
   /** Records the intent anew. A result is forgotten. */
   async renew(step: string, request: string): Promise<void> {
     const { inbox, run } = this.#options;
-    if (!(await inbox.restartStep(run.claim, step, request))) throw leaseLost(step);
+    if (!(await inbox.restartStep(run.claim, step, request))) leaseLost(step);
   }
 
   /** Remembers that the effect of an open step did not happen. */
@@ -51,22 +49,17 @@ export class StepRecords {
   async finish<T>(step: string, { result, ref }: Effect<T>): Promise<T> {
     const { inbox, run } = this.#options;
     const text = this.#pack(step, result);
-    const finish = () => inbox.finishStep(run.claim, step, text, ref);
-    if (!(await this.#persist(step, finish))) throw leaseLost(step);
+    const write = () => inbox.finishStep(run.claim, step, text, ref);
+    if (!(await this.#persist(step, write))) leaseLost(step);
     return unpack(text);
   }
 
   /** Records an effect that was found. False if another step has it by now. */
-  async adopt(step: string, { result, ref }: Effect<unknown>): Promise<boolean> {
+  async adopt(step: string, { result, ref }: ShownEffect<unknown>): Promise<boolean> {
     const { inbox, run } = this.#options;
-    if (ref === undefined) {
-      await this.finish(step, { result });
-      return true;
-    }
     const text = this.#pack(step, result);
     const adopted = await this.#persist(step, () => inbox.adoptStep(run.claim, step, text, ref));
-    if (adopted === "lost") throw leaseLost(step);
-    return adopted === "adopted";
+    return adopted === "lost" ? leaseLost(step) : adopted === "adopted";
   }
 
   /** Wraps the result, so that a step without one has none again. */
@@ -97,8 +90,8 @@ export function unpack<T>(text: string | undefined): T {
   return value;
 }
 
-function leaseLost(step: string): ServiceBotError {
-  return new ServiceBotError(
+function leaseLost(step: string): never {
+  throw new ServiceBotError(
     "LEASE_LOST",
     `The event was taken over while the step "${step}" ran; this run ends here.`,
   );

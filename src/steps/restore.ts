@@ -107,17 +107,17 @@ export class RestoreWindow {
   /** The run that may have handled an event before the restore. `undefined` if the event is newer. */
   lostRunOf({ createdAt }: AnyEvent, { receivedAt }: Claim): LostRun | undefined {
     const { clock } = this.#options;
-    const { at, until, readAt, assumeAbsent } = this.#mark;
+    const { at, until, readAt } = this.#mark;
     const endedMsAgo = Math.max(0, clock.now() - at);
     const eventAt = Date.parse(createdAt);
     if (Number.isNaN(eventAt)) {
       // Everything that was in the log at the restore has been received by the time the log is read.
       const isNew = readAt !== undefined && receivedAt > readAt + MAX_CLOCK_DIFFERENCE_MS;
-      return isNew ? undefined : { eventAt: undefined, endedMsAgo, assumeAbsent };
+      return isNew ? undefined : { eventAt: undefined, endedMsAgo };
     }
     const end =
       until ?? this.#options.client.platformNow() ?? clock.now() + MAX_CLOCK_DIFFERENCE_MS;
-    return eventAt > end + SLACK_MS ? undefined : { eventAt, endedMsAgo, assumeAbsent };
+    return eventAt > end + SLACK_MS ? undefined : { eventAt, endedMsAgo };
   }
 
   /** Completes the mark: the platform's time of this start, and when the log was read. */

@@ -7,6 +7,11 @@ export interface Effect<T> {
   readonly ref?: string | undefined;
 }
 
+/** An effect that the platform shows. */
+export interface ShownEffect<T> extends Effect<T> {
+  readonly ref: string;
+}
+
 /** An effect that happens once per event, however often the handler runs. */
 export interface Step<T> {
   /** Unique within one run of a handler. */
@@ -55,14 +60,12 @@ export interface LostRun {
   readonly eventAt: number | undefined;
   /** In ms. The lost process ended at least this long ago. */
   readonly endedMsAgo: number;
-  /** True if steps of unknown outcome count as not done. */
-  readonly assumeAbsent: boolean;
 }
 
 /** The bot's own messages, comments or posts that may be the effect of an intent. */
 export interface Candidates<T> {
   /** Those with the content of the intent, oldest first. */
-  readonly same: readonly (Effect<T> & { readonly ref: string })[];
+  readonly same: readonly ShownEffect<T>[];
   /** Refs of those with another content. */
   readonly others: readonly string[];
   /** False if the platform need not show the effect. No match proves nothing then. */

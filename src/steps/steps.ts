@@ -2,23 +2,17 @@ import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
 import { scrubber } from "../core/redact.ts";
 import { traceIdOf } from "../core/trace.ts";
-import { hasCode, RetryLater, ServiceBotError } from "../errors.ts";
+import { messageOf, RetryLater, ServiceBotError } from "../errors.ts";
 import { textsOf } from "../events/parse.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { Claim, Inbox } from "../inbox/inbox.ts";
 import { channels, traced, works } from "../observe/channels.ts";
-import {
-  effectCertainty,
-  endedInside,
-  failedInside,
-  restoredBefore,
-  shownName,
-} from "./certainty.ts";
+import { effectCertainty, shownName, uncertain } from "./certainty.ts";
 import { CallsInFlight } from "./in-flight.ts";
 import { reconcile } from "./reconcile.ts";
 import { StepRecords, unpack } from "./records.ts";
 import type { RestoreWindow } from "./restore.ts";
-import type { Effect, Intent, LostRun, Step, StepEnd, StepRunner } from "./step.ts";
+import type { Effect, Intent, LostRun, ShownEffect, Step, StepEnd, StepRunner } from "./step.ts";
 import { SubjectClaim } from "./subject.ts";
 
 /** In ms. An intent that took longer to be recorded may look to others like a call that is over. */
@@ -166,7 +160,7 @@ class DurableSteps implements StepRunner {
       const intent = { request: start.request, startedAt: clock.now() - ageMs, ageMs, lostRun };
       return { state: "uncertain", intent };
     }
-    if (start.state === "new" && lostRun !== undefined && matters(step, lostRun)) {
+    if (start.state === "new" && lostRun !== undefined && !step.repeatable) {
       this.#rememberLostCall(step, lostRun);
       const intent = { request, startedAt: clock.now(), ageMs: 0, lostRun };
       return { state: "uncertain", intent };
@@ -228,8 +222,10 @@ class DurableSteps implements StepRunner {
     if (certainty === "ended") {
       this.#calls.rememberEnd(claim.id, step.name, Number.NEGATIVE_INFINITY);
     }
-    const isHopeless = step.search === undefined && !step.repeatable;
-    return isHopeless ? failedInside(step.name, claim.id, error) : error;
+    if (step.search !== undefined || step.repeatable) return error;
+    const name = shownName(step.name);
+    const reason = `The step "${name}" failed in a way that leaves open whether it took effect (${messageOf(error)}).`;
+    return uncertain(claim.id, reason, error);
   }
 
   /** Looks for the effect of an uncertain step. `undefined` if the step is to be made (again). */
@@ -237,19 +233,21 @@ class DurableSteps implements StepRunner {
     const { id } = this.#run.claim;
     const { lostRun } = intent;
     if (step.search === undefined) {
-      if (step.repeatable || lostRun?.assumeAbsent === true) return undefined;
-      throw lostRun === undefined ? endedInside(step.name, id) : restoredBefore(step.name, id);
+      if (step.repeatable) return undefined;
+      const name = shownName(step.name);
+      const reason =
+        lostRun === undefined
+          ? `The run before this one ended inside the step "${name}": it was killed, stopped or out of time, or its result ` +
+            "could not be recorded. Whether the step took effect is unknown."
+          : "The inbox was restored from a backup, and this event may have been handled before. Whether the step " +
+            `"${name}" took effect then is unknown.`;
+      throw uncertain(id, reason);
     }
     this.#putOffWhileInFlight(step.name, step.search.inFlightMs, intent);
-    try {
-      return await this.#inTurn(step, intent.request, () => this.#adopt(step, intent));
-    } catch (error) {
-      if (lostRun?.assumeAbsent === true && hasCode(error, "STEP_UNCERTAIN")) return undefined;
-      throw error;
-    }
+    return await this.#inTurn(step, intent.request, () => this.#adopt(step, intent));
   }
 
-  async #adopt<T>({ name, search }: Step<T>, intent: Intent): Promise<Effect<T> | undefined> {
+  async #adopt<T>({ name, search }: Step<T>, intent: Intent): Promise<ShownEffect<T> | undefined> {
     const { inbox } = this.#options;
     const { claim } = this.#run;
     for (;;) {
@@ -307,9 +305,4 @@ class DurableSteps implements StepRunner {
 
 function requestOf({ search }: Step<unknown>): string {
   return search?.request() ?? "";
-}
-
-/** Whether a lost run may have made the step so that it counts. Repeatable steps may run twice. */
-function matters({ search, repeatable }: Step<unknown>, { assumeAbsent }: LostRun): boolean {
-  return search !== undefined || !(repeatable || assumeAbsent);
 }

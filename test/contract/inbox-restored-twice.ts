@@ -6,7 +6,7 @@ import { messages } from "../support/inbox-events.ts";
 const LEASE = 30_000;
 
 /** A mark so old that no request from before it can still be under way. */
-export const markNow = (): RestoreMark => ({ at: Date.now() - 60_000, assumeAbsent: false });
+export const markNow = (): RestoreMark => ({ at: Date.now() - 60_000 });
 
 /** An empty inbox, and the way to mark it as restored. */
 export interface RestorableStore {

@@ -70,7 +70,7 @@ test("an inbox in PostgreSQL that a dump was restored from says nothing twice, o
   while (said().length < n) await wait(20);
   await first.stop();
   await write(6);
-  await markDatabase(place, { at: Date.now(), assumeAbsent: false });
+  await markDatabase(place, { at: Date.now() });
   const second = await start(platform, place);
   await write(6);
   const done = async () => (await second.inbox.stats()).done;

@@ -1,7 +1,6 @@
 export { backoff } from "../../src/core/backoff.ts";
 export { bind } from "../../src/core/bind.ts";
-export { BodyBudget, type BodyBuffer } from "../../src/core/body/budget.ts";
-export { BodyError } from "../../src/core/body/error.ts";
+export { BodyBudget, type BodyBuffer, BodyError } from "../../src/core/body.ts";
 export {
   type Clock,
   every,

@@ -18,7 +18,7 @@ import { first } from "../support/first.ts";
 import { message } from "../support/inbox-events.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-const mark: RestoreMark = { at: 1_800_000_000_000, assumeAbsent: false };
+const mark: RestoreMark = { at: 1_800_000_000_000 };
 
 let folder: string;
 let file: string;

@@ -7,7 +7,7 @@ import { backUpFile, restoreFile, SqliteInbox } from "../faces/inbox-sqlite.ts";
 import { message } from "../support/inbox-events.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-const mark: RestoreMark = { at: 1_800_000_000_000, assumeAbsent: false };
+const mark: RestoreMark = { at: 1_800_000_000_000 };
 
 let folder: string;
 let file: string;

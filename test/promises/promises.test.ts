@@ -278,7 +278,7 @@ describe("8. a restore says nothing twice", () => {
     await bot.stop();
     await world.clock.advance(MINUTE_MS);
     world.file = backup;
-    markFile(backup, { at: world.clock.now(), assumeAbsent: false });
+    markFile(backup, { at: world.clock.now() });
     const restored = await world.startBot(answer, options);
     await world.deliver(restored, ...events);
     await world.clock.advance(MINUTE_MS);

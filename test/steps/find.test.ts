@@ -100,7 +100,7 @@ function intent({
   where = {},
   lookedForMs,
 }: IntentOptions = {}): Open {
-  const lostRun = { eventAt: startedAt, endedMsAgo: 60_000, assumeAbsent: false };
+  const lostRun = { eventAt: startedAt, endedMsAgo: 60_000 };
   return {
     lostRun: lookedForMs === undefined ? undefined : lostRun,
     request: JSON.stringify({ text, imageCount: 0, at: at ?? undefined, ...where }),

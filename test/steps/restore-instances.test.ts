@@ -13,7 +13,7 @@ let inbox: SqliteInbox;
 beforeEach(async () => {
   clock = new ManualClock(START);
   inbox = new SqliteInbox({ file: ":memory:", clock });
-  const position = writeRestoreMark({ at: START - 1_000, assumeAbsent: false });
+  const position = writeRestoreMark({ at: START - 1_000 });
   await inbox.put([], "poll", [{ name: RESTORED, position }]);
   onTestFinished(() => inbox.close());
 });

@@ -33,7 +33,7 @@ beforeEach(() => {
 /** An inbox that was restored just now, and holds these events. */
 async function restored(mark: Partial<RestoreMark> = {}, ...ids: readonly string[]): Promise<void> {
   const inbox = new SqliteInbox({ file, clock });
-  const position = writeRestoreMark({ at: START, assumeAbsent: false, ...mark });
+  const position = writeRestoreMark({ at: START, ...mark });
   const cursors = [
     { name: "events", position: "0" },
     { name: RESTORED, position },
@@ -146,14 +146,6 @@ describe("an event", () => {
     expect(await bot.inbox.show("1")).toMatchObject({ state: "done" });
   });
 
-  test("in doubt runs all the same where what cannot be told is taken for not done", async () => {
-    await restored({ assumeAbsent: true });
-    platformLog.add("1", "dm.message", START - HOUR);
-    const bot = await start();
-    await pass();
-    expect(await bot.inbox.show("1")).toMatchObject({ state: "done" });
-  });
-
   test("without a date is in doubt until the log was read, and some time for the clocks", async () => {
     await restored();
     const bot = await start();
@@ -216,7 +208,7 @@ describe("what the log brings after a restore", () => {
 });
 
 test("without a poller the log counts as read, and the next start logs no restore", async () => {
-  await restored({ assumeAbsent: true }, "9");
+  await restored({}, "9");
   const bot = await start({ delivery: "webhook" });
   await pass(10_000);
   expect(handled).toEqual(["9"]);

@@ -12,7 +12,6 @@ let lostRun: LostRun | undefined;
 const longAgo: LostRun = {
   eventAt: 1_799_999_000_000,
   endedMsAgo: 3_600_000,
-  assumeAbsent: false,
 };
 
 beforeEach(async () => {
@@ -20,7 +19,7 @@ beforeEach(async () => {
   lostRun = longAgo;
   process = restored();
   await world.put();
-  const position = writeRestoreMark({ at: world.clock.now(), assumeAbsent: false });
+  const position = writeRestoreMark({ at: world.clock.now() });
   await world.inbox.put([], "poll", [{ name: RESTORED, position }]);
 });
 
@@ -158,11 +157,6 @@ describe("a step of one's own that is new to a restored inbox", () => {
     expect(await (await run()).run(own)).toBe(7);
   });
 
-  test("runs when what cannot be told is to be taken for not done", async () => {
-    lostRun = { ...longAgo, assumeAbsent: true };
-    expect(await (await run()).run(world.own(() => 7))).toBe(7);
-  });
-
   test("runs once a person has said that it did not take effect, also after it failed then", async () => {
     await expect((await run()).run(world.own(() => 7))).rejects.toMatchObject(parked);
     await world.inbox.bury(world.claim, "uncertain");
@@ -181,7 +175,7 @@ describe("a step of one's own that is new to a restored inbox", () => {
   });
 
   test("is in doubt again when the process dies in it", async () => {
-    lostRun = { ...longAgo, assumeAbsent: true };
+    lostRun = undefined;
     void (await run()).run(world.own(() => new Promise<never>(() => undefined)));
     await world.underWay();
     lostRun = longAgo;
@@ -197,11 +191,6 @@ describe("a post that is not found", () => {
   test("parks the event", async () => {
     await expect((await run()).run(post())).rejects.toBe(uncertain);
     expect(world.platform.size).toBe(0);
-  });
-
-  test("is made when what cannot be told is to be taken for not done", async () => {
-    lostRun = { ...longAgo, assumeAbsent: true };
-    expect(await (await run()).run(post())).toBe("m_1");
   });
 
   test("is made once a person has said that it was not", async () => {

@@ -49,7 +49,6 @@ const restoreFlags = {
   "in-place": { type: "boolean" },
   "move-old": { type: "boolean" },
   ended: { type: "string" },
-  "assume-absent": { type: "boolean" },
 } as const;
 
 /** In ms. The clock that `--ended` is read from may differ from the platform's by so much. */
@@ -69,21 +68,21 @@ export const restore: Action = (args) => {
     );
   }
   if (inPlace && moveOld) throw new UsageError("--in-place moves nothing.");
-  const mark = markOf(flags.ended, flags["assume-absent"] === true);
+  const mark = markOf(flags.ended);
   return async () => {
     const report = await restoreFrom(file, mark, moveOld);
     if (flags.json) printJson({ ...report, movedTo: report.movedTo ?? null, at: mark.at });
-    else print(restoredText(report, mark));
+    else print(restoredText(report));
     return 0;
   };
 };
 
 /** @throws {UsageError} */
-function markOf(ended: string | undefined, assumeAbsent: boolean): RestoreMark {
+function markOf(ended: string | undefined): RestoreMark {
   const now = Date.now();
-  if (ended === undefined) return { at: now, assumeAbsent };
+  if (ended === undefined) return { at: now };
   const at = /(Z|[+-]\d\d:?\d\d)$/i.test(ended) ? Date.parse(ended) : Number.NaN;
-  if (at <= now) return { at: now, until: at + CLOCK_TOLERANCE_MS, assumeAbsent };
+  if (at <= now) return { at: now, until: at + CLOCK_TOLERANCE_MS };
   throw new UsageError(
     "--ended takes a time that is over, with its zone, such as 2026-03-01T09:30:00Z.",
   );
@@ -112,14 +111,11 @@ async function restoreFrom(
   return await markDatabase({ url: database.url, schema }, mark);
 }
 
-function restoredText({ place, movedTo, events, pending }: Restored, mark: RestoreMark): string {
-  const unsettled = mark.assumeAbsent
-    ? "What cannot be looked for is done again."
-    : "What cannot be looked for waits as a dead letter: service-bot inbox list.";
+function restoredText({ place, movedTo, events, pending }: Restored): string {
   return [
     `restored: ${place}, ${count(events, "event")}, ${pending} of them pending`,
     ...(movedTo === undefined ? [] : [`what was there before: ${movedTo}`]),
     "Start the bot. It reads the event log from the backup on, and looks for each answer before it sends it.",
-    unsettled,
+    "What cannot be looked for waits as a dead letter: service-bot inbox list.",
   ].join("\n");
 }

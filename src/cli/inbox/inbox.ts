@@ -27,10 +27,7 @@ const actions: Readonly<Record<string, readonly [Action, usage: string]>> = {
   ],
   copy: [copy, "copy [--from FILE] [--to URL] [--dry-run] [--reopen] [--json]"],
   backup: [backup, "backup FILE [--json]"],
-  restore: [
-    restore,
-    "restore FILE | --in-place  [--move-old] [--ended TIME] [--assume-absent] [--json]",
-  ],
+  restore: [restore, "restore FILE | --in-place  [--move-old] [--ended TIME] [--json]"],
 };
 
 /** Actions of earlier versions, with their replacement. */

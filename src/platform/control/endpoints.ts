@@ -1,4 +1,4 @@
-import { BodyBudget } from "../../core/body/budget.ts";
+import { BodyBudget } from "../../core/body.ts";
 import { mediaTypeOf } from "../../core/image-kind.ts";
 import { invalid, notFound, PlatformError } from "../error.ts";
 import { fileResponse, toResponse, written } from "../http/answer.ts";

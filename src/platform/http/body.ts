@@ -1,6 +1,4 @@
-import { BodyBudget } from "../../core/body/budget.ts";
-import { BodyError, type BodyProblem } from "../../core/body/error.ts";
-import { readWebBody } from "../../core/body/read.ts";
+import { BodyBudget, BodyError, type BodyProblem, readWebBody } from "../../core/body.ts";
 import type * as z from "../../core/zod.ts";
 import { invalid, PlatformError } from "../error.ts";
 

@@ -6,7 +6,7 @@ import { listening } from "../../support/postgres/listening.ts";
 import { look } from "../../support/postgres/look.ts";
 import { emptyPlace, openAt } from "../../support/postgres/open.ts";
 
-const mark: RestoreMark = { at: 1_800_000_000_000, assumeAbsent: false };
+const mark: RestoreMark = { at: 1_800_000_000_000 };
 
 test("an inbox in PostgreSQL that was restored is marked where it is, and anew", async () => {
   const place = await emptyPlace();
@@ -15,11 +15,11 @@ test("an inbox in PostgreSQL that was restored is marked where it is, and anew",
   await before.close();
   const marking = await markDatabase(place, mark);
   expect(marking).toMatchObject({ events: 1, pending: 1 });
-  await markDatabase(place, { ...mark, assumeAbsent: true });
+  await markDatabase(place, { ...mark, until: 1 });
   const inbox = await openAt(place);
   onTestFinished(() => inbox.close());
   const position = await inbox.cursor(RESTORED);
-  expect(readRestoreMark(position)).toEqual({ ...mark, assumeAbsent: true });
+  expect(readRestoreMark(position)).toEqual({ ...mark, until: 1 });
 });
 
 test("not while a bot uses it, or one seems to that a backup remembers", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { BodyBudget, type BodyBuffer, BodyError } from "../../faces/core.ts";
-import { mulberry32 } from "../../support/mulberry32.ts";
+import { BodyBudget, type BodyBuffer, BodyError } from "../faces/core.ts";
+import { mulberry32 } from "../support/mulberry32.ts";
 
 const KIB = 1_024;
 

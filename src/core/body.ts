@@ -1,0 +1,339 @@
+import type { IncomingMessage } from "node:http";
+import getRawBody from "raw-body";
+
+/**
+ * Why a body was not read: over the limit; broken off, or of another length than announced; not whole in time; given
+ * up because other bodies need the memory; in too many pieces; or already read by other code.
+ */
+export type BodyProblem =
+  | "too_large"
+  | "incomplete"
+  | "length_mismatch"
+  | "timeout"
+  | "busy"
+  | "fragmented"
+  | "already_read";
+
+/** A body that was not read. Each server answers it in the form of its own protocol. */
+export class BodyError extends Error {
+  override readonly name = "BodyError";
+  readonly problem: BodyProblem;
+
+  constructor(problem: BodyProblem, options?: ErrorOptions) {
+    super(`The body cannot be read: ${problem}.`, options);
+    this.problem = problem;
+  }
+}
+
+/** In ms. A sender on a slow line brings a large delivery in a few seconds. */
+export const BODY_TIMEOUT_MS = 10_000;
+
+/** In ms. How long a refused body is still read, so that its sender gets to see the answer. */
+const DROP_TIMEOUT_MS = 5_000;
+
+/** Pieces of a refused body that are dropped. 16 MiB in TCP segments are 12,000 pieces. */
+const MAX_DROPPED_PIECES = 16_384;
+
+/** The bounds of one body. */
+export interface BodyBounds {
+  /** The largest body, in bytes. */
+  readonly limit: number;
+  /** Shared by all bodies of a server. */
+  readonly budget: BodyBudget;
+  /** From the call to the last byte, in ms. Default {@link BODY_TIMEOUT_MS}. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/**
+ * Reads the raw bytes of a body within bounds. Memory follows the bytes, not the pieces they come in. Reading begins
+ * before the call returns: a request that waits unread keeps each piece by itself.
+ *
+ * @throws {BodyError} The rest of the body is dropped, or the connection is closed.
+ */
+export async function readRequestBody(
+  request: IncomingMessage,
+  bounds: BodyBounds,
+): Promise<Buffer> {
+  try {
+    const body = await receive(bounds, (decoder) => {
+      const length = request.headers["content-length"] ?? null;
+      const reading = getRawBody(request, {
+        limit: bounds.limit,
+        length,
+        encoding: "raw",
+        decoder,
+      });
+      // Ends the stream's first, buffering state: pieces go straight to the decoder from here on.
+      if (request.readableFlowing === true) request.read(0);
+      return reading;
+    });
+    return body.take();
+  } catch (error) {
+    dropBody(request);
+    throw error;
+  }
+}
+
+/**
+ * Reads a web-standard body as {@link readRequestBody} does; `null` is an empty one.
+ *
+ * @throws {BodyError} The rest of the body is cancelled, so its source stops.
+ */
+export async function readWebBody(
+  stream: ReadableStream<Uint8Array> | null,
+  bounds: BodyBounds,
+): Promise<Buffer> {
+  return (await receiveWebBody(stream, bounds)).take();
+}
+
+/**
+ * Reads a web-standard body as {@link readWebBody} does, and leaves it in the budget, where other bodies may still displace
+ * it. The caller ends it with {@link BodyBuffer.take} or {@link BodyBuffer.release}.
+ *
+ * @throws {BodyError} The rest of the body is cancelled, so its source stops.
+ */
+export async function receiveWebBody(
+  stream: ReadableStream<Uint8Array> | null,
+  bounds: BodyBounds,
+): Promise<BodyBuffer> {
+  if (stream === null) return bounds.budget.open();
+  if (stream.locked) throw new BodyError("already_read");
+  const reader = stream.getReader();
+  try {
+    return await receive(bounds, (decoder) => copyPieces(reader, decoder(), bounds.limit));
+  } catch (error) {
+    // A cancelled source may take its time, or fail. The answer does not depend on it.
+    reader.cancel(error).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function copyPieces(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  buffer: BodyBuffer,
+  limit: number,
+): Promise<void> {
+  let received = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    // A stream of the caller's own may hold text that something has decoded.
+    if (!(value instanceof Uint8Array)) throw new BodyError("already_read");
+    received += value.length;
+    if (received > limit) throw new BodyError("too_large");
+    buffer.write(value);
+  }
+}
+
+/**
+ * Reads a body that was refused and drops it, so that its sender gets to see the answer. Closes the connection where
+ * the body goes on for seconds, or in tiny pieces.
+ */
+export function dropBody(request: IncomingMessage): void {
+  if (request.complete || request.destroyed) return;
+  const { socket } = request;
+  let pieces = 0;
+  const timer = setTimeout(() => socket.destroy(), DROP_TIMEOUT_MS);
+  timer.unref();
+  request.on("data", () => {
+    pieces += 1;
+    if (pieces > MAX_DROPPED_PIECES) socket.destroy();
+  });
+  request.once("end", () => clearTimeout(timer)).once("close", () => clearTimeout(timer));
+  request.resume();
+}
+
+type Decoder = () => BodyBuffer;
+
+/** raw-body checks the limit, the length and the end; the bytes go into a buffer of the budget. */
+async function receive(
+  { budget, timeoutMs = BODY_TIMEOUT_MS }: BodyBounds,
+  read: (decoder: Decoder) => Promise<unknown>,
+): Promise<BodyBuffer> {
+  const buffer = budget.open();
+  const timer = setTimeout(() => buffer.giveUp("timeout"), timeoutMs);
+  try {
+    await Promise.race([read(() => buffer), buffer.givenUp]);
+    return buffer;
+  } catch (error) {
+    buffer.release();
+    throw error instanceof BodyError ? error : new BodyError(problemOf(error), { cause: error });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const problems: Readonly<Record<string, BodyProblem>> = {
+  "entity.too.large": "too_large",
+  "request.size.invalid": "length_mismatch",
+  "stream.not.readable": "already_read",
+  "stream.encoding.set": "already_read",
+};
+
+function problemOf(error: unknown): BodyProblem {
+  const { type }: { type?: unknown } = Object(error);
+  const problem = typeof type === "string" ? problems[type] : undefined;
+  return problem ?? "incomplete";
+}
+
+/**
+ * Pieces that one body may come in. 16 MiB in TCP segments are 12,000 pieces. Each piece costs a microsecond and,
+ * where it is kept, some 500 bytes, so a body of single bytes would stall the process.
+ */
+const MAX_PIECES = 65_536;
+
+/** In bytes. The first block fits the usual delivery. Later blocks double, so a body of N bytes has few of them. */
+const MIN_BLOCK_BYTES = 1_024;
+const MAX_BLOCK_BYTES = 1_048_576;
+
+/**
+ * Bytes of request bodies that one server holds until they are taken. Beyond the bound the oldest of these bodies is
+ * given up, because a genuine sender is done within moments.
+ */
+export class BodyBudget {
+  readonly #maxBytes: number;
+  #usedBytes = 0;
+  /** Oldest first. */
+  readonly #open = new Set<BodyBuffer>();
+
+  /** @param maxBytes at least the largest body that is accepted */
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Bytes held now, at most the bound. */
+  get usedBytes(): number {
+    return this.#usedBytes;
+  }
+
+  /** Starts a body. The caller ends it with {@link BodyBuffer.release}. */
+  open(): BodyBuffer {
+    const buffer = new BodyBuffer(this);
+    this.#open.add(buffer);
+    return buffer;
+  }
+
+  /**
+   * Makes room for a block of `owner`, which gives up other bodies, the oldest first.
+   *
+   * @throws {BodyError} busy, where `owner` is the oldest
+   */
+  reserve(owner: BodyBuffer, bytes: number): void {
+    while (this.#usedBytes + bytes > this.#maxBytes) {
+      const oldest = this.#oldestWithBytes();
+      if (oldest === undefined || oldest === owner) throw owner.giveUp("busy");
+      oldest.giveUp("busy");
+    }
+    this.#usedBytes += bytes;
+  }
+
+  /** Returns what a body has held. */
+  free(owner: BodyBuffer, bytes: number): void {
+    if (this.#open.delete(owner)) this.#usedBytes -= bytes;
+  }
+
+  #oldestWithBytes(): BodyBuffer | undefined {
+    for (const buffer of this.#open) if (buffer.heldBytes > 0) return buffer;
+    return undefined;
+  }
+}
+
+/** One body until it is taken: its bytes, copied into few blocks. A decoder for raw-body. */
+export class BodyBuffer {
+  readonly #budget: BodyBudget;
+  readonly #givenUp = Promise.withResolvers<never>();
+  #problem: BodyError | undefined;
+  #blocks: Buffer[] = [];
+  /** Bytes of the last block that are in use. */
+  #used = 0;
+  #heldBytes = 0;
+  #pieces = 0;
+
+  constructor(budget: BodyBudget) {
+    this.#budget = budget;
+    // Readers race against it; without one it is no unhandled rejection.
+    this.#givenUp.promise.catch(() => undefined);
+  }
+
+  /** Bytes of memory, a little more than have arrived. */
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  /** Rejects with a {@link BodyError} once the body is given up. */
+  get givenUp(): Promise<never> {
+    return this.#givenUp.promise;
+  }
+
+  /**
+   * Copies a piece. Returns "" because the bytes are taken with {@link take}.
+   *
+   * @throws {BodyError} fragmented, busy, or the problem that the body was given up for
+   */
+  write(piece: Uint8Array): "" {
+    if (this.#problem !== undefined) throw this.#problem;
+    this.#pieces += 1;
+    if (this.#pieces > MAX_PIECES) throw this.giveUp("fragmented");
+    for (let at = 0; at < piece.length; ) at += this.#copy(piece, at);
+    return "";
+  }
+
+  end(): undefined {
+    return undefined;
+  }
+
+  /**
+   * Returns the whole body in one buffer, and releases the blocks.
+   *
+   * @throws {BodyError} the problem that the body was given up for
+   */
+  take(): Buffer {
+    if (this.#problem !== undefined) throw this.#problem;
+    const last = this.#blocks.pop()?.subarray(0, this.#used) ?? Buffer.alloc(0);
+    const body = this.#blocks.length === 0 ? last : Buffer.concat([...this.#blocks, last]);
+    this.release();
+    return body;
+  }
+
+  /** Ends the body with a problem, and frees its bytes. Later pieces are refused with the same problem. */
+  giveUp(problem: BodyProblem): BodyError {
+    this.#problem ??= new BodyError(problem);
+    this.#givenUp.reject(this.#problem);
+    this.release();
+    return this.#problem;
+  }
+
+  /** Frees the bytes. Without effect the second time. */
+  release(): void {
+    this.#budget.free(this, this.#heldBytes);
+    this.#blocks = [];
+    this.#used = 0;
+    this.#heldBytes = 0;
+  }
+
+  /** Returns how many bytes of the piece were copied. */
+  #copy(piece: Uint8Array, at: number): number {
+    const block = this.#roomFor(piece.length - at);
+    const bytes = Math.min(block.length - this.#used, piece.length - at);
+    block.set(
+      at === 0 && bytes === piece.length ? piece : piece.subarray(at, at + bytes),
+      this.#used,
+    );
+    this.#used += bytes;
+    return bytes;
+  }
+
+  #roomFor(bytes: number): Buffer {
+    const last = this.#blocks.at(-1);
+    if (last !== undefined && this.#used < last.length) return last;
+    const wanted = Math.max(bytes, this.#heldBytes, MIN_BLOCK_BYTES);
+    const size = Math.min(wanted, MAX_BLOCK_BYTES);
+    this.#budget.reserve(this, size);
+    // Outside Node's pool, because a small body would keep all of a pool's 8 KiB alive.
+    const block = Buffer.allocUnsafeSlow(size);
+    this.#blocks.push(block);
+    this.#used = 0;
+    this.#heldBytes += size;
+    return block;
+  }
+}
